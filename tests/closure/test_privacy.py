@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassClassifier, Thresholds
+from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassClassifier, Thresholds, base
 from tacit.closure.base import ClosureClassifier, Setting
 from tacit.closure.concepts import ConceptSet, concept_sets
 from tacit.closure.plan import paper_plan, part_plan
@@ -240,6 +240,34 @@ def test_a_concept_is_drawn_by_its_errors_at_the_whole_of_epsilon(relation: Neig
     assert scale == pytest.approx(apart / 0.5)
 
 
+def choices(estimator: ClosureClassifier, target: float, rows: Rows, script: list[int]) -> list[tuple[float, Any]]:
+    """Of every choice of a run that follows the script: the scale, and log-weights less the largest, times the scale."""
+    plan, run = learner_of(estimator).run(Setting(TASK, Cost(target, 0.0), ADD))
+    private_rows, noise = private_rows_of(rows, plan, ADD), ScriptedNoise(script)
+    private_rows._noise = noise  # type: ignore[assignment]
+    run(private_rows)
+    logs = [scale * np.log(option / option.max()) for scale, option in zip(noise.scales, noise.options, strict=True)]
+    return list(zip(noise.scales, logs, strict=True))
+
+
+def test_an_agnostic_learner_learns_what_the_chosen_pattern_says() -> None:
+    """Algorithms 3 and 4 by hand: half of epsilon for the pattern; the learner sees no label but the pattern's."""
+    (first, errors), (second, left) = choices(agnostic(patterns="public"), 2.0, ((0, 1), (1, 0), (2, 1), (2, 1)), [1])
+    assert (first, second) == pytest.approx((1.0, 1.0))
+    assert errors == pytest.approx(np.array([0, -1, 0, -2]))  # 1 from 0 on, from 1 on, from 2 on, nowhere
+    assert left == pytest.approx(np.array([-1, 0, -1, -3]))  # labels are 0, 1, 1, 1 by now
+
+
+def test_concepts_are_chosen_by_their_completions_given_those_before() -> None:
+    """Algorithm 5 by hand, an OR of two cuts in opposite directions: equation (17), then what the first leaves."""
+    concepts = [Thresholds("x", "rising"), Thresholds("x", "falling")]
+    estimator = ComposedClassifier(concepts, "or", delta=0.0)
+    (first, completed), (second, left) = choices(estimator, 2.0, ((0, 1), (1, 0), (2, 1)), [2])
+    assert (first, second) == pytest.approx((1.0, 1.0))
+    assert completed == pytest.approx(np.array([-1, -1, 0, -1]))
+    assert left == pytest.approx(np.array([-1, 0, -1, -1]))
+
+
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
 def test_sampling_amplifies_as_charged(relation: Neighbouring) -> None:
     """A selection on a random part of the rows, all samples enumerated."""
@@ -286,6 +314,7 @@ def test_draws_with_replacement_cost_what_is_charged() -> None:
     inner = learner_of(FiniteClassClassifier(Thresholds("x", "rising"), delta=0.0, counts_share=0.0))
     view = Sample(0.5, LABELS, tuple(inner.charges(*_allowance(own))), replacement=True)
     plan = tuple(charge for charge, _ in view.charges(REPLACE))
+    assert accountants.epsilon(plan, 0.0) == pytest.approx(0.5 * math.expm1(own), rel=1e-6)
 
     def release(private_rows: PrivateRows) -> Hashable:
         (rows,) = open_view(private_rows, view, "draws")
@@ -300,6 +329,28 @@ def test_draws_with_replacement_cost_what_is_charged() -> None:
     assert 0.3 * accountants.epsilon(plan, 0.0) < found <= accountants.epsilon(plan, 0.0)
     with pytest.raises(ValueError, match="public number of rows"):
         view.charges(ADD)
+
+
+def test_the_best_of_repeated_runs_is_chosen_on_a_part_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remark 7.4 by hand: three runs, each at the whole budget on rows of its own, and a choice on a fourth part."""
+    told: dict[str, Any] = {}
+
+    def opened(rows: Any, view: Parts, label: Any) -> list[str]:
+        told.update(children=view.children)
+        return ["a", "b", "c", "last"]
+
+    def selected(rows: Any, models: Any, label_index: Any, charge: Any, label: Any) -> int:
+        told.update(rows=rows, models=models, charge=charge)
+        return 2
+
+    monkeypatch.setattr(base, "open_view", opened)
+    monkeypatch.setattr(base, "select_member", selected)
+    plan: Any = (Pure(0.5),)
+    run: Any = str.upper
+    assert learner_of(agnostic(repetitions=3))._best_of(None, Setting(TASK, Cost(0.5, 0.0), ADD), plan, run) == "C"
+    assert (told["rows"], told["models"]) == ("last", ["A", "B", "C"])
+    assert told["children"] == (plan, plan, plan, (told["charge"],))
+    assert told["charge"].range == pytest.approx(0.5)
 
 
 def test_choosing_a_model_costs_its_range() -> None:

@@ -43,6 +43,8 @@ def test_littlestone_and_threshold_dimension_are_exponentially_related() -> None
             assert t >= bounds.threshold_at_least(d)
             checked += 1
     assert checked > 50
+    for at_least in (bounds.littlestone_at_least, bounds.threshold_at_least):
+        assert [at_least(size) for size in (1, 2, 3, 4, 7, 8)] == [0, 1, 1, 2, 2, 3]
     with pytest.raises(ValueError, match="at least 1"):
         bounds.threshold_at_least(0)
 

@@ -108,6 +108,8 @@ def test_relabel_and_learn_keeps_its_curve_over_all_neighbours(
     for j in range(1, points + 1):
         assert hockey_stick(learner[5], learner[5 - j], own.epsilon) <= own.delta + 1e-12
     span = privacy.relabel_range(epsilon, relation, "completion" if score else "errors")
+    one = epsilon / 2 + math.log(2) if score else math.log(1 + math.exp(epsilon / 2))
+    assert span == pytest.approx(2 * one if relation is REPLACE else one)
     for first, second in neighbours(points, 3, relation):
         p, q = (output(t, matrix, epsilon, learner, score) for t in (first, second))
         assert hockey_stick(p, q, own.epsilon + span) <= own.delta + 1e-12
@@ -211,6 +213,7 @@ def matched_sensitivity(points: int, score: str) -> int:
 def test_matched_sensitivity_is_one(score: str) -> None:
     """Example 5.2, and equation (17) for an OR with a second class; a score of twice the errors has 2."""
     assert matched_sensitivity(2, score) == 1
+    assert privacy.relabel_range(0.8, REPLACE, "matched") == pytest.approx(0.8 + math.log(4))
 
 
 def binomial_mixture(epsilon: float, rows: int, draws: int) -> float:
@@ -228,6 +231,7 @@ def test_draws_with_replacement() -> None:
     assert cost.epsilon == pytest.approx(draws * math.log1p(math.expm1(1.0) / rows))
     assert cost.epsilon < 0.2
     assert cost.delta < 0.13 * 1e-6
+    assert cost.delta == pytest.approx(1e-6 * math.expm1(cost.epsilon) / math.expm1(1.0))
     for n in (9, 900, 90_000):
         smaller = privacy.drawn_with_replacement(Cost(1.0, 1e-6), n, n // 9)
         limit = privacy.drawn_share_with_replacement(Cost(1.0, 1e-6), 1 / 9)
