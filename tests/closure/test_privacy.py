@@ -241,7 +241,7 @@ def test_a_concept_is_drawn_by_its_errors_at_the_whole_of_epsilon(relation: Neig
 
 
 def choices(estimator: ClosureClassifier, target: float, rows: Rows, script: list[int]) -> list[tuple[float, Any]]:
-    """Of every choice of a run that follows the script: the scale, and log-weights less the largest, times the scale."""
+    """Of every choice of a run that follows the script: the scale, and scores less the largest."""
     plan, run = learner_of(estimator).run(Setting(TASK, Cost(target, 0.0), ADD))
     private_rows, noise = private_rows_of(rows, plan, ADD), ScriptedNoise(script)
     private_rows._noise = noise  # type: ignore[assignment]
