@@ -127,6 +127,7 @@ def test_projections_by_hand() -> None:
     assert capped_scaling(logs, 3.0) == pytest.approx([1.0, 1.0, 1.0])
     assert project(np.array([0.5, 0.4, 0.1]), 0.9).tolist() == [0.5, 0.4, 0.1]
     assert project(np.array([0.5, 0.4, 0.1]), 2.0) == pytest.approx([1.0, 0.8, 0.2])
+    assert project(np.array([0.5, 0.4, 0.1]), 2.5) == pytest.approx([1.0, 1.0, 0.5])
     losses = np.array([[0.0, 1.0, 1.0], [1.0, 0.5, 0.0]])
     lazy = lazy_measures(losses, 0.4, 0.6)
     for played in (0, 1, 2):

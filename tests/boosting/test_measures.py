@@ -91,7 +91,7 @@ def test_lazy_measures_are_slick_and_breg_boost_is_not() -> None:
         for name, measures in (("lazy", lazy_measures), ("breg", bregman_measures)):
             moved = distance(measures(losses, density, rate)[-1], measures(other, density, rate)[-1], 0)
             worst[name] = max(worst[name], moved / bound)
-    assert 0.9 < worst["lazy"] <= 1 + 1e-9
+    assert 0.99 < worst["lazy"] <= 1 + 1e-9
     assert worst["breg"] > 1.3
 
 
