@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.paper_domains import DOMAINS
 from benchmarks.paper_tables import _cumulative, mean_errors, table_1, table_3, table_4
+from benchmarks.paper_trees import grid_of
 
 FOLDS = np.arange(10) / 1000
 
@@ -52,6 +53,17 @@ def test_table_2_names_the_domains() -> None:
         "page mice hill firmteacher magic eeg"
     )
     assert all(ours.replace("_", "").startswith(name) for ours, name in zip(DOMAINS, printed.split(), strict=True))
+
+
+def test_figure_62_has_its_cells_in_the_grid_of_everything() -> None:
+    """Section 17.1's values of every parameter; no more than 10 cells and M = 10 unless asked for."""
+    grids = {everything: list(grid_of(False, "paper", everything)) for everything in (False, True)}
+    for everything, cells, bounds in ((False, {10}, {10.0}), (True, {10, 50}, {1.0, 10.0, 100.0})):
+        found = {name: {job[name] for job in grids[everything]} for name in ("vq", "M", "eps", "depth", "T", "share")}
+        assert (found["vq"], found["M"]) == (cells, bounds)
+        assert (found["eps"], found["depth"]) == ({0.01, 0.1, 1.0, 10.0, 25.0}, {1, 2, 3, 4, 5, 6})
+        assert (found["T"], found["share"]) == ({2, 5, 10, 20}, {0.1, 0.5, 0.9})
+    assert len(grids[True]) == 6 * len(grids[False]) == 6 * 5 * 6 * 4 * 3 * 3
 
 
 def test_figures_are_shares_of_runs_by_error() -> None:
