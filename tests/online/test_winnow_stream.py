@@ -202,7 +202,8 @@ def test_an_update_takes_the_first_mistake_or_all_of_them(update: str, moved: li
     )
     stream = open_row_stream(spec, Reservation([NonPrivate()], ADD, "x"), 1, "w")
     rows = np.array([[1, -1, -1], [1, 1, 1], [1, 1, -1]], np.int8)  # the first weights are alike
-    (released,) = stream.feed(rows, np.array([1, -1, -1], np.int8))
+    labels = np.array([1, -1, -1], np.int8)
+    (released,) = [update for t in range(3) for update in stream.feed(rows[t : t + 1], labels[t : t + 1])]
     machine = stream.secrets()["machine"]
     assert (machine["sums"], machine["count"], machine["cached"]) == (moved, 0, None)
     exact = np.exp(spec.rate * np.array(moved))
