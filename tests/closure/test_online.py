@@ -239,6 +239,8 @@ def test_potentials_are_tail_probabilities_and_the_invariant_holds() -> None:
     mean = (phi[:, :-2] + phi[:, 2:]) / 2
     assert np.allclose(phi[:-1, 1:-1], mean[1:] - 0.2 * weight[1:])
     assert weight.min() >= 0
+    booster = OnlineBoosting(lambda: Coin(np.random.default_rng(0), 0.6), 0.2, 9)
+    assert booster.mistake_bound(800, 3.0) == pytest.approx(800 * phi[0, 10] + 3 * weight[1:].max(axis=1).sum())
 
 
 @pytest.mark.parametrize("name", ["majority", "or", "xor"])
