@@ -40,9 +40,10 @@ def test_table_4_counts_significant_differences_from_forests_of_the_same_depth()
     rng = np.random.default_rng(0)
     noisy = (0.3 + rng.normal(0, 0.1, 10)).tolist()
     jobs = [job(0.2), job(0.4, domain="wine"), job(0.3, domain="magic", errors=noisy)]
-    jobs += [job(0.3, domain=name, analysis="rf-l") for name in ("iris", "wine", "magic")]
+    jobs.append(job(0.3, domain="eeg", errors=[2 * (0.3 + FOLDS[k]) - error for k, error in enumerate(noisy)]))
+    jobs += [job(0.3, domain=name, analysis="rf-l") for name in ("iris", "wine", "magic", "eeg")]
     jobs += [job(0.0, analysis="rf-l", depth=4)]
-    assert table_4(jobs, "paper", "rf-l", 2) == (1, 1, 1)
+    assert table_4(jobs, "paper", "rf-l", 2) == (1, 1, 2)
     assert table_4(jobs, "paper", "rf-l", 20) == (0, 0, 0)
 
 

@@ -88,6 +88,7 @@ def test_copies_with_patterns_gain_the_logarithm_of_their_number(count: int) -> 
     table = np.array([[0, 0, 1], [1, 0, 0], [1, 1, 0], [0, 1, 1]])
     single = littlestone_dimension(table)
     copies = constructions.copies_with_patterns(table, count)
+    assert len(copies) == 2 ** int(math.log2(count))
     union = np.vstack(copies)
     assert {littlestone_dimension(c).value for c in copies} == {single.value}
     assert isinstance(single.witness, MistakeTree)
@@ -207,6 +208,9 @@ def test_random_pairs_have_small_dimension_and_ors_with_exponentially_many_thres
         assert whole.lower >= bounds.threshold_of_union_of_two_functions(t)
         assert whole.witness is not None
         assert whole.witness.holds(ors)
+    wide, lower = constructions.random_pairs(30, rng), np.tri(64)
+    assert (wide[:64] + wide[64:] == lower).all()
+    assert abs(wide[:64][lower == 1].mean() - 0.5) < 0.06  # fair coins, 2,080 of them
     with pytest.raises(ValueError, match="t >= 6"):
         bounds.threshold_of_union_of_two_functions(5)
 
