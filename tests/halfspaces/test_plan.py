@@ -35,6 +35,7 @@ def test_measure_rounds_and_density_follow_public_numbers() -> None:
     assert options.descent(1000, 40) == Descent(TUNING.stable_rate / 1000, 0.9)
     assert options.descent(3, 8) == Descent(TUNING.most_rate, 0.5)
     assert Options(scaling=False).descent(1000, 2) == Descent(TUNING.stable_rate, 0.0)
+    assert options.descent(3, 200).momentum == 0.9  # no more, however many rounds
 
 
 def test_without_an_offset_the_curve_takes_less_from_the_rounds() -> None:

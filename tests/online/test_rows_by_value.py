@@ -51,3 +51,7 @@ def test_numbers_by_cuts() -> None:
     (point,), fine = NumberRows(("a",)).one({"a": 1.0})
     assert fine
     assert point.tolist() == [1] * 7 + [-1] * 4
+    (word,), _ = NumberRows(("a",)).one({"a": "north"})
+    assert sorted(word.tolist()) == [-1] * 10 + [1]  # a text is one of the cuts, by its hash
+    (gap,), _ = NumberRows(("a",)).one({"a": None})
+    assert gap.tolist() == [-1] * 11

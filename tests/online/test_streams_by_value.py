@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from tacit.online.features import FeatureError, named_conjunctions
-from tacit.online.streams import classes_stream, disjunction_stream, drifting_stream, list_stream, majority_stream
+from tacit.online.streams import (
+    classes_stream,
+    disjunction_stream,
+    drifting_stream,
+    list_stream,
+    majority_stream,
+    point_function_stream,
+)
 
 
 def test_labels_follow_from_all_coordinates() -> None:
@@ -21,6 +28,19 @@ def test_labels_follow_from_all_coordinates() -> None:
     assert (labels == turns * np.sign(points.sum(axis=1))).all()
     points, codes = classes_stream(generator, 200, 1, 2)
     assert (codes == (points[:, 0] < 0)).all()
+
+
+def test_the_target_of_point_functions_comes_when_it_is_said_to() -> None:
+    """Section 4.4: at rounds 1, 2, 4, 8, ..., or at round 1 and by a coin in every other; no other point comes twice."""
+    for share, least, most in ((None, 9, 9), (0.25, 80, 120)):
+        points = list(point_function_stream(np.random.default_rng(1), 400, share))
+        comes = [t for t, (_, label) in enumerate(points, 1) if label == 1]
+        assert least <= len(comes) <= most
+        assert comes[0] == 1
+        assert share is not None or comes == [2**k for k in range(9)]
+        assert {points[t - 1][0] for t in comes} == {points[0][0]}
+        others = [point for point, label in points if label == -1]
+        assert len({points[0][0], *others}) == 1 + len(others)
 
 
 def test_a_list_of_one_rule_follows_one_literal() -> None:
