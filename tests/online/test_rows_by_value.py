@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.online.rows import CUTS, NumberRows, RowError, SignRows
+from tacit.online.rows import CUTS, NumberRows, RowError, SchemaRows, SignRows
+from tacit.schema import Schema
 
 SIGNS = [[1, -1], [-1, 1], [1, 1]]
 FINE = [True, True, True]
@@ -55,3 +56,18 @@ def test_numbers_by_cuts() -> None:
     assert sorted(word.tolist()) == [-1] * 10 + [1]  # a text is one of the cuts, by its hash
     (gap,), _ = NumberRows(("a",)).one({"a": None})
     assert gap.tolist() == [-1] * 11
+
+
+def test_rows_under_a_schema_by_hand() -> None:
+    columns = {
+        "age": {"kind": "numeric", "lower": 0, "upper": 80},
+        "ward": {"kind": "categorical", "categories": ["a", "b"]},
+    }
+    rows = SchemaRows.of(Schema.from_dict({"columns": columns}), 4)
+    assert rows.coordinates[:2] == ("age >= 20", "age >= 40")
+    for age, above in ((39.0, [1, -1, -1]), (60.0, [1, 1, 1]), (None, [-1, -1, -1])):
+        points, fine = rows.one({"age": age, "ward": "b"})
+        assert (points[0, :5].tolist(), fine) == ([*above, -1, 1], True)
+        assert set(points[0, 5:].tolist()) <= {-1}
+        table, _ = rows.many(pd.DataFrame({"age": [age], "ward": ["b"]}))
+        assert table.tolist() == points.tolist()
