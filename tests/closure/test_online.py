@@ -95,7 +95,8 @@ def test_mistakes_of_a_union_stay_below_3d_plus_3_log_k() -> None:
                 assert wrong <= learner_bound
                 worst = max(worst, wrong / learner_bound)
     assert worst > 0.1
-    assert UnionLearner([np.eye(4, dtype=int)] * 8).mistake_bound == 3 * 1 + 3 * 3
+    square = np.array(list(product((0, 1), repeat=2)))  # of dimension 2
+    assert UnionLearner([square] * 8).mistake_bound == 3 * 2 + 3 * 3
 
 
 def test_a_greedy_adversary_does_not_break_the_union_bound() -> None:
