@@ -23,7 +23,11 @@ KERNELS = Path(__file__).parent / "engines"
 
 
 def settle() -> None:
-    """Gives numba a place for compiled code, or has it keep none, and says so, if it would find none."""
+    """Gives numba a place for compiled code if it would find none, or has it keep none.
+
+    A warning says so where code is compiled anew in every process. A folder that the next process finds again is no
+    reason to warn: programs that take warnings for errors import the library there as anywhere.
+    """
     given = os.environ.get(VARIABLE)
     if _writable(KERNELS / "__pycache__") or _writable(_user_cache()) or (given and _writable(Path(given))):
         return
@@ -43,11 +47,13 @@ def settle() -> None:
         import numba
 
         vars(numba.config)["CACHE_DIR"] = str(place)  # it has read the environment already
-    warnings.warn(
-        f"{nowhere}: compiled code is kept in {place}; set {VARIABLE} to keep it elsewhere",
-        RuntimeWarning,
-        stacklevel=3,
-    )
+    if place.name != _own_name():
+        warnings.warn(
+            f"{nowhere}, and somebody else has the folder for temporary files that would be used: code is compiled "
+            f"anew in every process, and kept in {place}; set {VARIABLE} to a folder that can be written to",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 def _keep_nothing() -> None:
@@ -78,10 +84,15 @@ def _writable(folder: Path | None) -> bool:
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
+def _own_name() -> str:
+    """What a user's folder is called."""
+    return f"tacit-{os.geteuid()}"
+
+
 def _temporary() -> Path | None:
     """A folder of this user alone among the temporary ones; None if there is no place for it at all."""
     try:
-        folder = Path(tempfile.gettempdir()) / f"tacit-{os.geteuid()}"
+        folder = Path(tempfile.gettempdir()) / _own_name()
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
         own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077

@@ -49,6 +49,23 @@ def outlook(
     }
 
 
+def rarest_share(signal: float, enough: float) -> float | None:
+    """From which share of the rarer of two classes on probabilities can be expected to beat the shares of the classes.
+
+    What columns say is a sum over rows of ``p (1 - p)`` and more of what moves their log-odds, whose noise does not
+    depend on ``p``. So of classes with the shares ``p`` and ``1 - p`` so many rows are worth ``4 p (1 - p)`` of as many
+    of two classes alike.
+
+    Args:
+        signal: as in :func:`outlook`, for classes alike.
+        enough: the same.
+
+    Returns:
+        the smaller solution of ``4 p (1 - p) signal = enough``; None where not even classes alike have enough.
+    """
+    return (1.0 - math.sqrt(1.0 - enough / signal)) / 2.0 if signal >= enough else None
+
+
 def _noise(n_columns: int, allowance: Allowance, trees_alone: bool = False) -> tuple[float, float]:
     """The noise of one release, and how many times that rows must be."""
     one, count = allowance.sd(1.0), max(n_columns, 1)

@@ -7,8 +7,9 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.console import as_json, charge_words, finite, progress, stopwatch, table, watching
-from tacit.cli.failures import Mistake, Unpaid
+from tacit.cli.console import progress, stopwatch, watching
+from tacit.cli.dry_run import dry_run
+from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs, refuse_overwriting, write_text
 from tacit.cli.fit_arguments import FitArguments
 from tacit.cli.fitted import summarise
@@ -42,7 +43,7 @@ def run(asked: FitArguments, sites: Any = None, resume: int | None = None) -> No
 
     source = source_of(asked, schema) if sites is None else sites
     if asked.dry_run:
-        _dry_run(asked, estimator, target)
+        dry_run(asked, estimator, target, discovers(asked, estimator), schema, source)
         return
     if asked.batches and asked.account is None:
         raise Mistake(
@@ -206,51 +207,6 @@ def finds(estimator: Any) -> bool:
     from tacit.estimators.base import request_of
 
     return hasattr(estimator, "make_learner") and bool(estimator.make_learner(request_of(estimator)).discovers)
-
-
-def _dry_run(asked: FitArguments, estimator: Any, target: str) -> None:
-    from tacit.privacy.charges import charge_from_dict
-
-    shown: dict[str, Any] | None = None
-    if estimator.schema is None:
-        import numpy as np
-
-        from tacit.encoding.read import check_columns, column_names
-
-        with rows_of(asked.path, asked.encoding) as data:  # names alone are looked at
-            names = column_names(data)
-            check_columns([target], names, asked.data)
-        # a list has no dtype, as a CSV file has none
-        empty: Any = [] if discovers(asked, estimator) else np.empty(0)
-        shown = {name: empty for name in names if name != target}
-    planned = estimator.dry_run(X=shown)
-    account = estimator.account
-    covered = account is None or account.covers([charge_from_dict(charge) for charge in planned["charges"]])
-    if asked.as_json:
-        if not covered:
-            raise Unpaid(_unpaid(asked))
-        as_json({"dry_run": True, **{k: finite(v) if isinstance(v, float) else v for k, v in planned.items()}})
-        return
-    rows = {
-        "would charge": f"epsilon {planned['epsilon']:g}, delta {planned['delta']:g}, {planned['neighbouring']}",
-        "as": charge_words(planned["charges"]),
-        "columns": ", ".join(planned["columns"]),
-        "to": "this fit alone" if asked.account is None else f"{asked.dataset} in {asked.account}",
-    }
-    if planned["bounds_share"]:
-        what = "bounds and categories" if discovers(asked, estimator) else "bounds"
-        rows["discovery"] = f"{planned['bounds_share']:.0%} of it would find {what} that no schema declares"
-    if account is not None:
-        rows["account"] = (
-            f"epsilon {account.remaining:.4g} left; {'it covers this' if covered else 'NOT enough for this'}"
-        )
-    table("A fit would charge, and nothing was charged now", rows)
-    if not covered:
-        raise Unpaid(_unpaid(asked))
-
-
-def _unpaid(asked: FitArguments) -> str:
-    return f"the account of {asked.dataset!r} does not pay for this; see tacit budget show"
 
 
 def _write(asked: FitArguments, estimator: Any, key: Any) -> dict[str, str]:

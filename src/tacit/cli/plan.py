@@ -85,11 +85,22 @@ def _outlook(n: int, known: dict[str, Any]) -> str:
         f"The model will use {learns}."
     )
     if known["sure"]:
-        return said
+        return f"{said} {_of_rare_classes(known)}"
     helps = "A larger epsilon also helps." if alone else "Fewer columns or a larger epsilon also help."
     return (
         f"{said} With so few rows probabilities may be worse than the class shares alone; from about "
         f"{_rounded(known['sure_from']):,} rows on they should not be. {helps}"
+    )
+
+
+def _of_rare_classes(known: dict[str, Any]) -> str:
+    from tacit.additive.outlook import rarest_share
+
+    share = rarest_share(known["signal"], known["enough"])
+    assert share is not None, "known to be sure"
+    return (
+        f"That is said of two classes alike: where less than {100 * share:.2g} % of the rows are of the rarer class, "
+        "probabilities may be worse than the class shares alone all the same."
     )
 
 
