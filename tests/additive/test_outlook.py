@@ -13,7 +13,7 @@ import pytest
 from tacit import AdditiveBoostClassifier
 from tacit.additive.first_look import first_look
 from tacit.additive.losses import TwoClassLoss
-from tacit.additive.outlook import outlook
+from tacit.additive.outlook import outlook, rarest_share
 from tacit.additive.planner import Planner
 from tacit.additive.tuning import PLANNING
 from tacit.binning.measure import Column
@@ -172,3 +172,12 @@ def test_trees_alone_need_as_many_rows_however_many_columns_there_are(columns: i
         assert said["sure_from"] == pytest.approx(PLANNING.trees_sure_from * np.sqrt(2) / 0.5, abs=1)
     for rows, sure in ((said["sure_from"], True), (said["sure_from"] - 1, False)):
         assert learner.dry_run(n=rows)["outlook"]["sure"] is sure  # of few columns, columns take over before
+
+
+@pytest.mark.parametrize("signal", [70.0, 71.0, 700.0, 1e6])
+def test_rows_of_a_rare_class_are_worth_as_much_as_fewer_of_classes_alike(signal: float) -> None:
+    share = rarest_share(signal, 70.0)
+    assert share is not None
+    assert 0 < share <= 0.5
+    assert 4 * share * (1 - share) * signal == pytest.approx(70.0)
+    assert rarest_share(69.0, 70.0) is None

@@ -96,7 +96,14 @@ def test_dry_run_reads_no_row_and_charges_nothing(folder: Path, tacit: Callable[
     done = tacit("fit", "data.csv", "--schema", "schema.toml", "--dry-run", *account)
     assert done.exit_code == 0, done.output
     assert "nothing was charged" in done.stdout
+    assert "warning" not in done.stdout
     assert json.loads(tacit("budget", "show", *account, "--json").stdout)["spent"] == 0
+
+
+def test_dry_run_warns_of_what_the_fit_would(folder: Path, tacit: Callable[..., Any]) -> None:
+    dry = ("fit", "data.csv", "--schema", "schema.toml", "--dry-run", "--delta", "0.01", "--json")
+    (warned,) = json.loads(tacit(*dry).stdout)["warnings"]
+    assert "with that chance nothing at all is promised about one row" in warned
 
 
 def test_fits_share_an_account(folder: Path, tacit: Callable[..., Any]) -> None:
@@ -161,7 +168,7 @@ def test_plan_says_what_so_many_rows_can_teach(folder: Path, tacit: Callable[...
     assert "The model will use single columns." in few
     assert "worse than the class shares alone" in few
     assert "The model will use single columns, pairs and trees." in many
-    assert "worse" not in many
+    assert "where less than 0.01 % of the rows are of the rarer class" in many
     assert json.loads(tacit(*ask, "50", "--json").stdout)["outlook"]["sure"] is False
     pure = " ".join(tacit(*ask, "60", "--delta", "0").stdout.split())
     assert "With 60 rows the signal-to-noise ratio of all rows is 42.4 (700 or more is enough)." in pure

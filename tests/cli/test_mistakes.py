@@ -77,6 +77,25 @@ def test_dry_run_reads_names_as_the_fit_would(folder: Path, tacit: Callable[...,
     refused(tacit(*dry, "BOUGHT", "--encoding", "latin-1"), "did you mean 'bought'?")
 
 
+def test_dry_run_looks_for_the_columns_of_the_schema(folder: Path, tacit: Callable[..., Any]) -> None:
+    dry = ("fit", "data.csv", "--schema", "schema.toml", "--dry-run")
+    assert tacit(*dry).exit_code == 0
+    edited("data.csv", "age,colour", "AGE,colour")
+    refused(tacit(*dry), "did you mean 'AGE'?")
+    edited("data.csv", "AGE,colour", "age,colour")
+    edited("data.csv", "bought", "sold")
+    refused(tacit(*dry), "data.csv has no column 'bought'")
+    edited("data.csv", "sold", "bought,bought")
+    refused(tacit(*dry), "two columns named 'bought'")
+    refused(tacit("fit", "gone.csv", *dry[2:]), "gone.csv does not exist")
+
+
+def test_dry_run_looks_for_the_column_of_the_unit(folder: Path, tacit: Callable[..., Any]) -> None:
+    dry = ("fit", "data.csv", "--schema", "schema.toml", "--dry-run", "--unit")
+    assert tacit(*dry, "id").exit_code == 0
+    refused(tacit(*dry, "person"), "data.csv has no column 'person'")
+
+
 def test_a_full_disk_names_the_file(folder: Path, tacit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -115,9 +115,15 @@ def test_mistakes_are_one_sentence_and_cost_nothing(name: str, folder: Path, tac
     assert not (folder / "out.json").exists()
 
 
-def test_a_dry_run_of_a_folder_reads_nothing(folder: Path, tacit: Callable[..., Any]) -> None:
+def test_a_dry_run_of_a_folder_reads_names_alone(folder: Path, tacit: Callable[..., Any]) -> None:
     cut(folder)
-    (folder / "rows" / "1.csv").write_text("no,rows\n1,2,3\n")
-    found = tacit("fit", "rows", "--schema", "schema.toml", "--dry-run", "--json")
-    assert found.exit_code == 0
+    dry = ("fit", "rows", "--schema", "schema.toml", "--dry-run", "--json")
+    header = (folder / "rows" / "1.csv").read_text().splitlines()[0]
+    (folder / "rows" / "1.csv").write_text(f"{header}\n1,2\n")
+    found = tacit(*dry)
+    assert found.exit_code == 0, found.output
     assert json.loads(found.output)["columns"] == ["age", "colour"]
+    (folder / "rows" / "1.csv").write_text(f"{header.replace('colour', 'color')}\n1,2,3\n")
+    found = tacit(*dry)
+    assert found.exit_code == 2
+    assert "1.csv has no column 'colour'; did you mean 'color'?" in json.loads(found.output)["error"]["message"]

@@ -70,6 +70,22 @@ def test_csv(tmp_path: Path, name: str, content: bytes) -> None:
     assert frame.column("id").to_pylist() == ["1", "1", "2", "3"]
 
 
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        (b"age,zip;code", ["age", "zip;code"]),
+        (b'"age, in years";zip', ["age, in years", "zip"]),
+        (b"age, in years;zip;sex", ["age, in years", "zip", "sex"]),
+        (b'"a;b;c;d",age', ["a;b;c;d", "age"]),
+        (b"age\tzip;code", ["age", "zip;code"]),
+        (b"age", ["age"]),
+    ],
+)
+def test_what_parts_cells_is_what_the_header_has_most_of(tmp_path: Path, header: bytes, names: list[str]) -> None:
+    path = write(tmp_path, "x.csv", header + b"\n")
+    assert column_names(path) == names
+
+
 def test_prediction_needs_no_label(tmp_path: Path) -> None:
     path = write(tmp_path, "x.csv", b"age,zip,ok\n25,02139,yes\n")
     assert read_declared(path, SCHEMA, with_label=False).names == ("age", "zip", "ok")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.models.summary import Doubtful, seen
+from tacit.models.summary import Doubtful, Estimate, seen
 from tacit.privacy.strength import WeakPromise
 
 SCHEMA = {
@@ -48,6 +48,22 @@ def test_the_number_of_rows_is_told_with_its_noise() -> None:
         errors.append((rows.value - 3000) / rows.sd)
     assert 0.7 < np.std(errors) < 1.35  # a scale half as large, or twice, fails
     assert abs(np.mean(errors)) < 0.6
+
+
+@pytest.mark.parametrize(
+    ("value", "sd", "words"),
+    [
+        (19_592.3, 55.0, "about 19,590 ± 110"),
+        (19_592.3, 3.2, "about 19,592 ± 6"),
+        (19_592.3, 1234.0, "about 19,600 ± 2,500"),
+        (30.2, 14.1, "about 30 ± 28"),
+        (-3.0, 14.1, "about 0 ± 28"),
+        (19_592.3, None, "about 20,000"),
+    ],
+)
+def test_a_number_is_told_to_the_place_where_its_noise_begins(value: float, sd: float | None, words: str) -> None:
+    """19,592 with a noise of 110 was told as 20,000 ± 110."""
+    assert str(Estimate(value, sd)) == words
 
 
 def test_rows_that_count_by_the_weight_of_their_class_are_not_called_rows_alone() -> None:

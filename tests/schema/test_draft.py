@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import warnings
 from decimal import Decimal
@@ -14,9 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.encoding.read import read_sample
 from tacit.schema import (
     BooleanColumn,
     CategoricalColumn,
+    DateColumn,
     IdColumn,
     IgnoredColumn,
     Label,
@@ -42,6 +45,8 @@ SAMPLE: dict[str, list[Any]] = {
     "constant": [3] * N,
     "tiny": [i * 1e-320 for i in range(N)],
     "price": [Decimal(i) / 4 for i in range(N)],
+    "day": [None if i == 3 else dt.date(2019 + i % 3, 3, 7) for i in range(N)],
+    "moment": [dt.datetime(2020, 5, 1 + i % 9, 12, tzinfo=dt.UTC) for i in range(N)],
     "label": [("no", "yes")[i % 3 == 0] for i in range(N)],
 }
 
@@ -63,11 +68,14 @@ def test_a_sample_becomes_a_schema(make: Any) -> None:
         "constant": NumericColumn(2.8, 3.2),
         "tiny": IgnoredColumn(),
         "price": NumericColumn(0, 75),
+        "day": DateColumn("month", "2019-01-01", "2021-12-31"),
+        "moment": DateColumn("month", "2020-01-01", "2020-12-31"),
     }
     assert draft.schema.label == Label("label", classes=("no", "yes"), positive="yes")
     notes = "\n".join(draft.notes)
     assert "income: log spacing" in notes
     assert "person: taken for an identifier" in notes
+    assert "day: a date, by month" in notes
     assert "constant: the sample has one value only" in notes
     assert "'yes' is taken for the positive class" in notes
 
@@ -124,6 +132,15 @@ def test_a_wrong_label_is_named() -> None:
         draft_schema({"y": [1, 2]}, "y", public=True)
 
 
+def test_dates_of_a_sample_in_a_file_are_dates(tmp_path: Path) -> None:
+    path = tmp_path / "sample.csv"
+    path.write_text("day,ill\n2019-11-28,no\n2020-06-23,yes\n,yes\n")
+    draft = draft_schema(read_sample(path), "ill", public=True)
+    assert draft.schema.columns["day"] == DateColumn("month", "2019-01-01", "2020-12-31")
+    draft.to_toml(tmp_path / "schema.toml")
+    assert Schema.from_toml(tmp_path / "schema.toml") == draft.schema
+
+
 DICTIONARY = """name,kind,lower,upper,categories,description
 age,numeric,17,90,,"age, in years"
 work,categorical,,,Private|State gov|?,
@@ -149,6 +166,24 @@ def test_a_data_dictionary_becomes_a_schema(tmp_path: Path) -> None:
     }
     assert schema.label == Label("income", classes=("<=50K", ">50K"), positive=">50K")
     assert draft_from_dictionary(path, "age").schema.label == Label("age", "numeric", lower=17, upper=90)
+
+
+def test_dates_in_a_dictionary_and_semicolons_between_its_cells(tmp_path: Path) -> None:
+    path = tmp_path / "dictionary.csv"
+    path.write_text(
+        "name;kind;lower;upper;categories;granularity\n"
+        "admitted;date;2018-01-01;2020-12-31;;\n"
+        "discharged;date;;;;weekday\n"
+        "ill;categorical;;;no|yes;\n"
+    )
+    draft = draft_from_dictionary(path, "ill")
+    assert dict(draft.schema.columns) == {
+        "admitted": DateColumn("month", "2018-01-01", "2020-12-31"),
+        "discharged": DateColumn("weekday"),
+    }
+    path.write_text(path.read_text().replace("2018-01-01", "1.1.2018"))
+    with pytest.raises(SchemaError, match=r"line 2.*'lower'.*must be a date, got '1.1.2018'; give one such as"):
+        draft_from_dictionary(path, "ill")
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ class InitArguments:
         Path | None,
         typer.Option(
             "--dictionary",
-            help="Instead of a sample: a CSV with name, kind, lower, upper, categories (a|b), description.",
+            help="Instead of a sample: a CSV with name, kind, lower, upper, categories (a|b), description ...",
         ),
     ] = None
     positive: Annotated[str | None, typer.Option("--positive", help="The positive class; by default the last one.")] = (

@@ -25,6 +25,7 @@ from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import parse_numbers
 from tacit.schema import NumericColumn, Schema
+from tacit.schema.delimiter import delimiter_of
 from tacit.schema.errors import nearest, resembles
 
 T = TypeVar("T")
@@ -142,7 +143,7 @@ def column_names(path: str | os.PathLike[str], encoding: str = UTF8) -> list[str
             return list(_parquet(path).schema_arrow.names)
     with _explained(path, encoding=encoding):
         line = _header(path, encoding).rstrip("\r\n")
-        names = next(csv.reader([line], delimiter=_delimiter(line)), [])
+        names = next(csv.reader([line], delimiter=delimiter_of(line)), [])
     if not any(name.strip() for name in names):
         raise DataError(f"{os.fspath(path)} has no names in its first line; a CSV file starts with its column names")
     return names
@@ -289,7 +290,7 @@ def _parse_options(
         return "error"
 
     return pa_csv.ParseOptions(
-        delimiter=_delimiter(_header(path, encoding)),
+        delimiter=delimiter_of(_header(path, encoding)),
         newlines_in_values=True,
         ignore_empty_lines=not keep_empty_lines,
         invalid_row_handler=refuse,
@@ -327,11 +328,6 @@ def _header(path: str | os.PathLike[str], encoding: str = UTF8) -> str:
     if not line:
         raise DataError(f"{os.fspath(path)} is empty")
     return line
-
-
-def _delimiter(header: str) -> str:
-    """Comma, unless the header has none and has tabs or semicolons."""
-    return "," if "," in header else next((mark for mark in "\t;" if mark in header), ",")
 
 
 @contextmanager

@@ -51,8 +51,10 @@ class Estimate:
     sd: float | None
 
     def __str__(self) -> str:
-        spread = "" if not self.sd else f" ± {_short(2 * self.sd)}"
-        return f"about {_short(max(self.value, 0.0))}{spread}"
+        value = max(self.value, 0.0)
+        if not self.sd:
+            return f"about {_short(value)}"
+        return f"about {_short(value, 2 * self.sd)} ± {_short(2 * self.sd)}"
 
 
 @dataclass(frozen=True)
@@ -207,9 +209,7 @@ def _stands_out(parts: _Parts) -> bool:
     return parts.more
 
 
-def _short(value: float) -> str:
-    """A number for people: two digits."""
-    if value < 1:
-        return f"{value:.0f}"
-    digits = max(len(f"{value:.0f}") - 2, 0)
+def _short(value: float, spread: float | None = None) -> str:
+    """A number for people: two digits, or to the place that the two digits of its spread end at."""
+    digits = max(len(f"{value if spread is None else spread:.0f}") - 2, 0)
     return f"{round(value, -digits):,.0f}"

@@ -7,6 +7,7 @@ somebody, and a category that one person has is that person.
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import math
 import os
 import re
@@ -25,15 +26,17 @@ from tacit.schema.columns import (
     BooleanColumn,
     CategoricalColumn,
     Column,
+    DateColumn,
     IdColumn,
     IgnoredColumn,
     NumericColumn,
     column_from_dict,
 )
+from tacit.schema.delimiter import delimiter_of
 from tacit.schema.errors import SchemaError, nearest, refuse_unknown
 from tacit.schema.label import MOST_CLASSES, Label
 from tacit.schema.schema import Schema
-from tacit.schema.values import Value, identity, needs_exact, parse_number
+from tacit.schema.values import Value, identity, needs_exact, parse_number, plain_date
 
 PUBLIC_ONLY = """\
 A schema is PUBLIC and is never charged for: make it from public data only (a public sample, a data dictionary, what
@@ -47,7 +50,7 @@ MOST_LISTED = 200
 LOG_RATIO = 1000.0
 """Positive numbers that span this factor are drafted with log spacing."""
 
-_DICTIONARY = ("name", "kind", "lower", "upper", "categories", "description")
+_DICTIONARY = ("name", "kind", "lower", "upper", "categories", "description", "granularity")
 
 
 class PublicDataWarning(UserWarning):
@@ -112,9 +115,11 @@ def _draft_column(series: nw.Series[Any]) -> tuple[Column, str]:
         return BooleanColumn(), ""
     if dtype.is_numeric():
         return _draft_numeric(series)
+    values = [] if dtype.is_nested() else series.drop_nulls().to_list()
+    if values and all(isinstance(value, dt.date) for value in values):
+        return _draft_date(values)
     if dtype.is_temporal() or dtype.is_nested():
         return IgnoredColumn(), f"ignored, because {dtype} is not learned from; derive numbers or texts if it matters"
-    values = series.drop_nulls().to_list()
     if values and all(isinstance(value, int | float | Decimal) for value in values):
         return _draft_numeric(series)
     texts = [str(value) for value in values if str(value).strip()]
@@ -131,6 +136,13 @@ def _draft_column(series: nw.Series[Any]) -> tuple[Column, str]:
     return CategoricalColumn(tuple(kept), missing=missing, exact=needs_exact(kept)), cut if len(
         counts
     ) > MOST_LISTED else ""
+
+
+def _draft_date(values: list[dt.date]) -> tuple[Column, str]:
+    """Dates by month, from the first year of the sample to the last."""
+    years = [value.year for value in values]
+    column = DateColumn("month", dt.date(min(years), 1, 1), dt.date(max(years), 12, 31))
+    return column, "a date, by month: change granularity to year or weekday where that matters more"
 
 
 def _counted(texts: list[str]) -> dict[str, int]:
@@ -210,7 +222,8 @@ def draft_from_dictionary(path: str | os.PathLike[str], label: str, positive: An
     """Drafts a schema from a data dictionary: a CSV with columns ``name, kind, lower, upper, categories, description``.
 
     ``categories`` are separated by ``|``; if all spell numbers, they are numbers. The label's line lists its
-    classes there or gives bounds, whatever its kind.
+    classes there or gives bounds, whatever its kind. Bounds of dates are dates such as ``2020-03-31``, and a column
+    ``granularity`` may say what of them counts (``month`` where it is empty).
 
     Raises:
         SchemaError: names the file and line.
@@ -218,7 +231,9 @@ def draft_from_dictionary(path: str | os.PathLike[str], label: str, positive: An
     where = os.fspath(path)
     try:
         with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            lines = list(csv.DictReader(file, skipinitialspace=True))
+            header = file.readline()
+            file.seek(0)
+            lines = list(csv.DictReader(file, skipinitialspace=True, delimiter=delimiter_of(header)))
     except OSError as error:
         raise SchemaError(f"cannot be read ({error.strerror})", "give a data dictionary", where=where) from None
     except (UnicodeDecodeError, csv.Error):
@@ -254,6 +269,8 @@ def _column_of_line(given: dict[str, str]) -> Column:
     kind = given.get("kind", "")
     if kind not in KINDS:
         raise SchemaError(f"unknown kind '{kind}'", nearest(kind, KINDS), "kind")
+    if kind == DateColumn.kind:
+        given.setdefault("granularity", "month")
     return column_from_dict(_numbers_and_lists(given))
 
 
@@ -266,8 +283,11 @@ def _label_of_line(name: str, given: dict[str, str], positive: Any) -> Label:
 
 def _numbers_and_lists(given: dict[str, str]) -> dict[str, Any]:
     fields: dict[str, Any] = dict(given)
+    dates = given.get("kind") == DateColumn.kind
     for bound in ("lower", "upper"):
-        if bound in fields:
+        if bound in fields and dates:
+            fields[bound] = plain_date(fields[bound], bound)
+        elif bound in fields:
             number = parse_number(fields[bound])
             if number is None:
                 raise SchemaError(f"'{fields[bound]}' is not a number", "write for example 17 or 0.5", bound)
