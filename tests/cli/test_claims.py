@@ -142,6 +142,25 @@ def test_what_is_protected_is_said(folder: Path, tacit: Run) -> None:
         assert tacit(*FIT, "--force", *wrong).exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [("id", True), ("Patienten ID", True), ("user_id", True), ("caseId", True), ("paid", False), ("identity", False)],
+)
+def test_a_column_called_an_identifier_is_asked_about(folder: Path, tacit: Run, name: str, asked: bool) -> None:
+    rows = [f"{row},{row % 50},{'yes' if row % 2 else 'no'}" for row in range(200)]
+    Path("people.csv").write_text("\n".join([f"{name},age,ill", *rows]))
+    fit = ("fit", "people.csv", "--target", "ill", "--classes", "no,yes")
+    for more in (("--dry-run",), ("--model", "people.json", "--set", "interactions=False")):
+        assert (f"may one {name} have several rows?" in text_of(tacit(*fit, *more))) is asked
+
+
+def test_verify_says_which_schema_it_was(folder: Path, tacit: Run) -> None:
+    assert tacit(*FIT).exit_code == 0
+    fingerprint = json.loads(tacit("schema", "show", "schema.toml", "--json").stdout)["fingerprint"]
+    assert json.loads(tacit("verify", "m.json", "--json").stdout)["schema_fingerprint"] == fingerprint
+    assert f"schema fingerprint {fingerprint}" in text_of(tacit("verify", "m.json"))
+
+
 def test_warnings_are_told_on_every_path(folder: Path, tacit: Run) -> None:
     weak = ("--delta", "0.5", "--epsilon", "11")
     for command in (("plan", "--schema", "schema.toml"), FIT):

@@ -73,6 +73,15 @@ def test_mistakes_of_evaluate(fitted: Path, folder: Path, tacit: Run, arguments:
     assert "Nothing was spent" in done.stderr
 
 
+def test_a_figure_that_noise_hides_is_none(fitted: Path, folder: Path, tacit: Run) -> None:
+    """An AUC of .1392 (0 to 1) was told with four digits."""
+    asked = ("evaluate", fitted / "model.json", "data.csv", "--epsilon", "0.001")
+    assert "auc not known: noise hides it" in " ".join(tacit(*asked).stdout.split())
+    figure = json.loads(tacit(*asked, "--json").stdout)["overall"]["auc"]
+    assert (figure["low"], figure["high"]) == (0.0, 1.0)
+    assert "not known" not in tacit(*asked[:-1], "inf").stdout
+
+
 def test_the_model_remembers_what_it_predicts(fitted: Path, folder: Path, tacit: Run) -> None:
     assert tacit("evaluate", fitted / "model.json", "data.csv", "--epsilon", "1").exit_code == 0
     model = json.loads((fitted / "model.json").read_text())

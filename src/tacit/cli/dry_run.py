@@ -32,10 +32,11 @@ def dry_run(
     """
     from tacit.privacy.charges import charge_from_dict
 
-    planned = estimator.dry_run(X=_columns(asked, target, found, schema, source))
+    undeclared = _columns(asked, target, found, schema, source)
+    planned = estimator.dry_run(X=undeclared)
     account = estimator.account
     covered = account is None or account.covers([charge_from_dict(charge) for charge in planned["charges"]])
-    warned = _warnings(planned, schema)
+    warned = _warnings(planned, schema, undeclared)
     if not covered and asked.as_json:
         raise Unpaid(_unpaid(asked))
     if asked.as_json:
@@ -81,15 +82,15 @@ def _columns(asked: FitArguments, target: str, found: bool, schema: Schema | Non
     return {name: empty for name in names if name != target}
 
 
-def _warnings(planned: dict[str, Any], schema: Schema | None) -> list[str]:
+def _warnings(planned: dict[str, Any], schema: Schema | None, undeclared: Any) -> list[str]:
     """What deserves a warning before anything is spent."""
     from tacit.privacy.strength import strength
-    from tacit.privacy.unit import unit_question
+    from tacit.privacy.unit import name_question, unit_question
 
     unit = None if schema is None else schema.unit
     who = "one row" if unit is None else f"one {unit.column}"
     warned = strength(planned["epsilon"], planned["delta"], protected=who).warnings
-    question = "" if schema is None else unit_question(schema)
+    question = name_question(undeclared) if schema is None else unit_question(schema)
     return [*warned, *([question] if question else [])]
 
 

@@ -15,6 +15,7 @@ from tacit.cli.predict import classes_of
 from tacit.cli.tables import rows_of
 
 if TYPE_CHECKING:
+    from tacit.evaluation.performance import Estimate
     from tacit.evaluation.private_number_score import PrivateNumberScore
     from tacit.evaluation.private_score import PrivateScore
     from tacit.schema import Schema
@@ -145,22 +146,30 @@ def _show(arguments: EvaluateArguments, score: PrivateScore | PrivateNumberScore
     if arguments.as_json:
         as_json(facts)
         return
-    rows = {name.replace("_", " "): str(value) for name, value in score.overall.metrics.items()}
+    rows = {name.replace("_", " "): _words(name, value) for name, value in score.overall.metrics.items()}
     rows["rows"] = f"{score.overall.rows.value:.0f} (noisy)"
     rows |= _only_numbers(score) if isinstance(score, PrivateNumberScore) else _only_classes(score, classes)
     for name, group in score.subgroups.items():
-        figures = ", ".join(f"{metric.replace('_', ' ')} {value}" for metric, value in group.metrics.items())
+        figures = ", ".join(
+            f"{metric.replace('_', ' ')} {_words(metric, value)}" for metric, value in group.metrics.items()
+        )
         rows[f"{arguments.subgroups} = {name}"] = figures
     rows["spent"] = spent(certificate)
     rows["releasable"] = releasable(certificate)
     table("Performance, with 95 % intervals for noise and chance", rows)
 
 
+def _words(metric: str, figure: Estimate) -> str:
+    """A figure; none of a share that noise leaves no part of what is possible out of."""
+    share = metric in ("auc", "accuracy")
+    return "not known: noise hides it" if share and (figure.low, figure.high) == (0.0, 1.0) else str(figure)
+
+
 def _only_classes(score: PrivateScore, classes: tuple[Any, ...]) -> dict[str, str]:
     """What only models of classes have."""
     if len(classes) > 2:
         found = score.overall.class_auc
-        return {f"auc, {name}": str(auc) for name, auc in zip(classes, found, strict=False)}
+        return {f"auc, {name}": _words("auc", auc) for name, auc in zip(classes, found, strict=False)}
     rows = {"positives": str(score.overall.positives)}
     if score.overall.best_threshold is not None:
         rows["least costly threshold"] = f"{score.overall.best_threshold:.3g}"

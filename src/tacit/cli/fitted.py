@@ -32,12 +32,12 @@ def summarise(
     """
     from tacit.models.summary import seen
     from tacit.privacy.strength import strength_of
-    from tacit.privacy.unit import unit_question
+    from tacit.privacy.unit import name_question, unit_question
 
     certificate = estimator.certificate_
     saw = seen(estimator.model_, certificate)
     strength = strength_of(certificate, None if saw.rows is None else saw.rows.value)
-    question = "" if schema is None else unit_question(schema)
+    question = name_question(estimator.model_.feature_names) if schema is None else unit_question(schema)
     warned = [*strength.warnings, *([question] if question else []), *saw.concerns]
     importance = estimator.model_.importance() if hasattr(estimator.model_, "importance") else {}
     if asked.as_json:

@@ -84,6 +84,7 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
                 "delta": certificate.delta,
                 "releasable": certificate.releasable and not problems,
                 "protected": certificate.protected,
+                "schema_fingerprint": certificate.schema_fingerprint,
                 "strength": None if problems else strength.word,
                 "warnings": [*strength.warnings, *_questions(claim)],
                 "signed_by": None if certificate.signature is None else certificate.signature.get("key"),
@@ -102,6 +103,8 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
         rows["strength"] = f"{strength.word}: {strength.guess_words}"
         rows |= {f"warning {i}": words for i, words in enumerate([*strength.warnings, *_questions(claim)], start=1)}
         rows["releases"] = str(certificate.releases)
+        if certificate.schema_fingerprint is not None:  # as tacit schema show prints it of a file
+            rows["schema"] = f"fingerprint {certificate.schema_fingerprint}"
         rows["releasable"] = releasable(certificate)
         rows["signature"] = _signature_words(asked, certificate, problems)
     rows |= {"note": "; ".join(claim.remarks)} if claim.remarks else {}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from tacit.schema import Schema, Unit
 
 UNIT_OF_A_ROW = ("", 1)
@@ -32,4 +35,15 @@ def unit_question(schema: Schema) -> str:
     return (
         f"one row is protected, and the schema declares the identifier {name!r}: may one {name} have several rows? "
         f"Then declare a unit with column {name!r} and as many max_rows; if not, max_rows = 1 says so"
+    )
+
+
+def name_question(names: Iterable[str]) -> str:
+    """The same where no schema says what columns are, by their names alone; empty if none is called an identifier."""
+    name = next((name for name in names if re.search(r"(^|[_\W])[iI][dD]$|[a-z]I[dD]$", name)), None)
+    if name is None:
+        return ""
+    return (
+        f"one row is protected, no schema says what columns are, and one is called {name!r}: may one {name} have "
+        f"several rows? Then declare a unit with column {name!r} in a schema. Without one a model learns from it, too"
     )
