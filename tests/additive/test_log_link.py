@@ -186,7 +186,7 @@ def test_bounds_that_are_found_and_bounds_above_zero():
 @pytest.mark.parametrize(
     ("asked", "declared", "words"),
     [
-        ({"loss": "poisson"}, schema(lower=-1.0), "never negative.*nothing was spent"),
+        ({"loss": "poisson"}, schema(lower=-1.0), r"never negative.*not -1\. Nothing was spent\.$"),
         ({"loss": "tweedie", "power": 1.0}, schema(), "power"),
         ({"loss": "tweedie", "power": 2.0}, schema(), "power"),
         ({"loss": "possion"}, schema(), "loss"),

@@ -154,6 +154,18 @@ def test_a_column_called_an_identifier_is_asked_about(folder: Path, tacit: Run, 
         assert (f"may one {name} have several rows?" in text_of(tacit(*fit, *more))) is asked
 
 
+def test_what_deserves_a_look_is_said_once_and_where_to_look(folder: Path, tacit: Run) -> None:
+    assert "tacit check" not in text_of(tacit(*FIT, "--epsilon", "9"))
+    lines = Path("data.csv").read_text().splitlines()
+    name, rest = lines[0].split(",", 1)
+    Path("data.csv").write_text(
+        "\n".join([f"{name},{rest}", *(f'"1,5",{line.split(",", 1)[1]}' for line in lines[1:])])
+    )
+    said = text_of(tacit(*FIT, "--epsilon", "9", "--force"))
+    assert said.count(f"{name}: ") == said.count("% missing") == 1
+    assert "look tacit check data.csv --schema schema.toml may say why" in said
+
+
 def test_verify_says_which_schema_it_was(folder: Path, tacit: Run) -> None:
     assert tacit(*FIT).exit_code == 0
     fingerprint = json.loads(tacit("schema", "show", "schema.toml", "--json").stdout)["fingerprint"]

@@ -161,13 +161,12 @@ def _check_order(task: Task) -> None:
     """Raises :class:`RequestError` where nobody declared the order of the classes, or they are too many."""
     if task.undeclared is not None and task.undeclared.unknowns.classes:
         raise RequestError(
-            "ordered=True needs the classes in their order: declare them in the schema's label, or give classes=[...] "
-            "(nothing was spent)"
+            "ordered=True needs the classes in their order: declare them in the schema's label, or give classes=[...]"
         )
     if task.label_index.n_classes > MOST_ORDERED:
         raise RequestError(
             f"ordered=True takes up to {MOST_ORDERED} classes, got {task.label_index.n_classes}: declare a numeric "
-            "label for AdditiveBoostRegressor (nothing was spent)"
+            "label for AdditiveBoostRegressor"
         )
 
 

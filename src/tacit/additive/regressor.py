@@ -67,7 +67,7 @@ class AdditiveRegressionLearner(Learner):
         if power_of(self.loss, self.power) is not None and bounds is not None and not 0 <= bounds.lower < bounds.upper:
             raise RequestError(
                 f"loss={self.loss!r} learns the mean of a count or a cost, which is never negative: declare a lower "
-                f"bound of at least 0, not {bounds.lower:g} (nothing was spent)"
+                f"bound of at least 0, not {bounds.lower:g}"
             )
 
     def charges(self, allowance: Allowance, task: Task) -> list[Charge]:

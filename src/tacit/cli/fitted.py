@@ -62,13 +62,16 @@ def summarise(
     rows["strength"] = f"{strength.word}: {strength.guess_words}"
     rows["releases"] = str(certificate.releases)
     rows["releasable"] = releasable(certificate)
-    rows |= {"saw": "; ".join(saw.sentences)} if saw.sentences else {}
+    calm = [words for words in saw.sentences if words not in saw.concerns]  # the others are warnings
+    rows |= {"saw": "; ".join(calm)} if calm else {}
     if importance:
         strongest = list(importance.items())[:MOST_SHOWN]
         rows["matters most"] = ", ".join(f"{name} ({size:.2f})" for name, size in strongest)
     if asked.schema is None:
         rows["no schema"] = _found(estimator, found)
     rows |= {f"warning {i}": words for i, words in enumerate(warned, start=1)}
+    if saw.concerns and asked.schema is not None and asked.path.is_file():
+        rows["look"] = f"tacit check {asked.data} --schema {asked.schema} may say why; what it prints is not private"
     rows["took"] = f"{seconds:.1f} s"
     table("A model without privacy" if math.isinf(certificate.epsilon) else "A private model", rows)
 
