@@ -1,7 +1,11 @@
-"""What errors say of the budget. Whether anything was spent is a fact they carry; the words follow from it."""
+"""What errors say of the budget. Whether anything was spent is a fact they carry; the words follow from it.
+
+And whom warnings are about: the code that called the library.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -97,3 +101,11 @@ def spending() -> Iterator[None]:
         if CHARGED.get() > before:
             mark_spent(error)
         raise
+
+
+def outside() -> int:
+    """The stack level of whoever called the library, for a warning of the function that asks."""
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "tacit":
+        level, frame = level + 1, frame.f_back
+    return level

@@ -140,3 +140,10 @@ def test_the_key_of_a_party_is_its_own(hospital: Hospital) -> None:
     assert not (place / "x.key").exists()
     said = json.loads(hospital.party("east", "east.key", "--json").stdout)
     assert len(said["fingerprint"]) == 64
+
+
+def test_a_coordinator_says_whom_it_waits_for(hospital: Hospital) -> None:
+    process = hospital.join("--progress", "--wait", "1")
+    said = process.communicate(timeout=120)[1]
+    assert process.returncode == 2
+    assert said.splitlines()[0] == "waiting for north, south, west"

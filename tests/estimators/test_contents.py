@@ -162,6 +162,21 @@ def test_a_holder_hears_of_texts_that_are_taken_for_numbers() -> None:
         check_fit(RandomTreesClassifier(), read_by_pandas("unknown"), np.zeros(41, bool))
 
 
+@pytest.mark.parametrize("learner", [RandomTreesClassifier, AdditiveBoostClassifier, AdditiveBoostRegressor])
+def test_warnings_about_columns_and_labels_point_to_the_caller(learner: Any) -> None:
+    """They pointed into the library, at as many calls up as another learner has."""
+    declared = {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in ("x", "z")}
+    schema = {"columns": declared, "label": {"column": "y", "classes": [0, 1]}}
+    if learner is AdditiveBoostRegressor:
+        schema["label"] = {"column": "y", "kind": "numeric", "lower": 0, "upper": 1}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        learner(schema=schema).fit(read_by_pandas("unknown"), np.zeros((41, 1)))
+    assert any("numbers have a decimal point" in str(warning.message) for warning in caught)
+    assert any("column-vector" in str(warning.message) for warning in caught)
+    assert {warning.filename for warning in caught} == {__file__}
+
+
 def test_one_text_in_a_matrix_of_rows_is_no_reason_to_stop() -> None:
     matrix = np.array([[0.1, 0.2], [0.3, -0.4]] * 20 + [["x", 0.1]], object)
     learner = HalfspaceBoostClassifier(epsilon=5.0, row_norm=1.0, classes=(0, 1), random_state=0)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +61,7 @@ def run(asked: FitArguments, sites: Any = None, resume: int | None = None) -> No
     ):
         warnings.simplefilter("ignore", UserWarning)  # the summary says the same in its own place
         if source is not None:
-            tell("reading and learning")
+            _tell_of(sites, tell, asked.progress)
             learner.fit(source)
         else:
             with rows_of(asked.path, asked.encoding) as data:
@@ -70,6 +72,15 @@ def run(asked: FitArguments, sites: Any = None, resume: int | None = None) -> No
     learner.certificate_ = learner.certificate_.named(target, asked.name)
     written = _write(asked, learner, key)
     summarise(asked, learner, schema, written, seconds(), discovers(asked, learner))
+
+
+def _tell_of(sites: Any, tell: Callable[[str], None], lines: bool) -> None:
+    """What a fit to a source, or to sites, begins with."""
+    words = "reading" if sites is None else f"waiting for {', '.join(sites.parties.sites)}"
+    tell(f"{words}, then learning")
+    if lines and sites is not None:
+        sys.stderr.write(f"{words}\n")
+        sys.stderr.flush()
 
 
 def _check_outputs(asked: FitArguments) -> None:

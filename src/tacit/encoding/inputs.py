@@ -14,6 +14,7 @@ from tacit.arrays import Floats
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered, without_rows
 from tacit.encoding.numbers import as_numbers
+from tacit.errors import outside
 from tacit.privacy.request import RequestError
 from tacit.schema import NumericColumn, Schema
 
@@ -46,7 +47,9 @@ def label_vector(y: Any) -> Any:
     if shape is not None and len(shape) == 2 and shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
-        warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4)
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=outside()
+        )
         return np.asarray(labels)[:, 0]
     if shape is not None and len(shape) != 1:
         raise RequestError(f"y must be a vector of labels, got shape {shape}")
@@ -91,8 +94,8 @@ def _warn_of_texts(frame: Frame, names: Iterable[str], what: str) -> None:
         try:
             as_numbers(without_rows(frame.column(name)), name)
         except FrameError:
-            hint = "If they were read from a file, read it with tacit.read_table"
-            warnings.warn(f"column {name!r} {what}. {hint}", UserWarning, stacklevel=7)
+            hint = "If they were read from a file, read it with tacit.read_table; numbers have a decimal point"
+            warnings.warn(f"column {name!r} {what}. {hint}", UserWarning, stacklevel=outside())
 
 
 def by_position(frame: Frame, names: npt.NDArray[Any], algorithm: str) -> Frame:
@@ -105,7 +108,7 @@ def by_position(frame: Frame, names: npt.NDArray[Any], algorithm: str) -> Frame:
     warnings.warn(
         f"X does not have valid feature names, but {algorithm} was fitted with feature names",
         UserWarning,
-        stacklevel=4,
+        stacklevel=outside(),
     )
     return _renamed(frame, names)
 
@@ -120,7 +123,7 @@ def by_number(frame: Frame, width: int, algorithm: str) -> Frame:
         return frame
     if frame.names != tuple(str(place) for place in range(width)):  # pandas numbers columns that nobody named
         warnings.warn(
-            f"X has feature names, but {algorithm} was fitted without feature names", UserWarning, stacklevel=4
+            f"X has feature names, but {algorithm} was fitted without feature names", UserWarning, stacklevel=outside()
         )
     return _renamed(frame, wanted)
 

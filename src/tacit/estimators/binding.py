@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tacit.encoding.inputs import plain
+from tacit.errors import outside
 from tacit.estimators.surroundings import VoidsThePromise
 from tacit.models.base import Model, ModelError
 from tacit.models.binding import model_digest
@@ -68,7 +69,7 @@ def told(
     rows = None if summary.rows is None else summary.rows.value
     if quiet or math.isinf(certificate.epsilon):
         return summary
-    place = _outside()
+    place = outside()
     for words in around:
         warnings.warn(words, VoidsThePromise, stacklevel=place)
     for words in strength(certificate.epsilon, certificate.delta, None, rows, certificate.protected).warnings:
@@ -78,14 +79,6 @@ def told(
     for words in summary.concerns:
         warnings.warn(f"from what was released: {words}", Doubtful, stacklevel=place)
     return summary
-
-
-def _outside() -> int:
-    """The stack level of whoever called the library."""
-    level, frame = 0, inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "tacit":
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def target_name(schema: Schema | None, y: Any) -> str | None:

@@ -16,6 +16,7 @@ from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import DROPPED, LabelIndex
+from tacit.errors import outside
 from tacit.learning.task import Task
 from tacit.privacy.budget import Allowance
 from tacit.privacy.label import Label, Stage
@@ -81,7 +82,7 @@ def check_row_weights(weights: Floats) -> None:
                 "every sample_weight is so small that rows hardly count: weights are not rescaled, and below 1/4000 "
                 "they are 0. Weights that add up to 1 are too small; multiply them by a bound that is public",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=outside(),
             )
         return
     value = float(weights[wrong[0]])
