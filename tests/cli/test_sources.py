@@ -127,3 +127,6 @@ def test_a_dry_run_of_a_folder_reads_names_alone(folder: Path, tacit: Callable[.
     found = tacit(*dry)
     assert found.exit_code == 2
     assert "1.csv has no column 'colour'; did you mean 'color'?" in json.loads(found.output)["error"]["message"]
+    found = tacit(*dry, "--unit", "id")
+    assert found.exit_code == 2
+    assert "the schema declares a unit of several" in json.loads(found.output)["error"]["message"]

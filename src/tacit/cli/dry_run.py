@@ -32,8 +32,8 @@ def dry_run(
     """
     from tacit.privacy.charges import charge_from_dict
 
-    undeclared = _columns(asked, target, found, schema, source)
-    planned = estimator.dry_run(X=undeclared)
+    undeclared = _columns(asked, target, found, schema) if source is None else None
+    planned = estimator.dry_run(X=undeclared if source is None else source)
     account = estimator.account
     covered = account is None or account.covers([charge_from_dict(charge) for charge in planned["charges"]])
     warned = _warnings(planned, schema, undeclared)
@@ -61,16 +61,13 @@ def dry_run(
         raise Unpaid(_unpaid(asked))
 
 
-def _columns(asked: FitArguments, target: str, found: bool, schema: Schema | None, source: Any) -> Any:
+def _columns(asked: FitArguments, target: str, found: bool, schema: Schema | None) -> Any:
     """Columns that no schema names, without rows; the names of the others are checked as the fit would."""
     from tacit.encoding.read import check_columns, column_names
 
     needed = [target]
     if schema is not None:
         needed = [*schema.features, *([] if schema.unit is None else [schema.unit.column]), target]
-    if source is not None:
-        source.reader.empty(needed, frozenset())
-        return None
     with rows_of(asked.path, asked.encoding) as data:
         names = column_names(data)
         check_columns(needed, names, asked.data)

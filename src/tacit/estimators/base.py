@@ -24,7 +24,7 @@ from tacit.estimators.surroundings import surroundings
 from tacit.learning.declared import Declared, classes_declared, common_classes, common_schema
 from tacit.learning.fit import Fitted, check, check_budget, dry_run, fit, fit_source
 from tacit.learning.learner import Learner
-from tacit.learning.sources import source_task
+from tacit.learning.sources import source_side, source_task
 from tacit.learning.tables import public_rows, task_of, undeclared_before
 from tacit.learning.task import Task
 from tacit.privacy.account import PrivacyAccount
@@ -85,12 +85,14 @@ class Estimator:
         Args:
             n: the number of rows that is publicly expected. With a schema some learners then say in ``"outlook"`` what
                 they could do with them.
-            X: whose columns are meant where no schema names them.
+            X: whose columns are meant where no schema names them. A source is checked as the fit would.
             y: whose dtype is meant where nobody named the classes: those of booleans are known, others are found.
         """
         learner, declared = self.make_learner(request_of(self)), self._declared()
         task = _task_without_rows(declared, learner.request, n)
-        frame = None if X is None else columns_of(X)
+        if isinstance(X, Source):
+            source_side(X, y, None, declared, learner)
+        frame = None if X is None or isinstance(X, Source) else columns_of(X)
         if not task.names and frame is not None:
             task = replace(task, names=frame.names)
         return dry_run(learner, replace(task, undeclared=undeclared_before(frame, y, declared, learner)), n)

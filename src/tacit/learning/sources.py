@@ -17,7 +17,20 @@ from tacit.privacy.request import RequestError
 def source_task(
     source: Source, y: Any, weights: Any, declared: Declared, learner: Learner
 ) -> tuple[Task, DeclaredSource]:
-    """The task of a source, and the source under its schema.
+    """The task of a source, and the source under its schema; where the number of rows is public, they are counted.
+
+    Arguments and errors as in :func:`source_side`.
+    """
+    task, found = source_side(source, y, weights, declared, learner)
+    if not learner.request.neighbouring.n_is_public:
+        return task, found
+    return replace(task, public_rows=public_rows(learner.request, task.schema, found.n_rows)), found
+
+
+def source_side(
+    source: Source, y: Any, weights: Any, declared: Declared, learner: Learner
+) -> tuple[Task, DeclaredSource]:
+    """The same without counting rows: names and types of columns are all that is looked at.
 
     Args:
         source: the rows.
@@ -48,7 +61,4 @@ def source_task(
     encoding = TableEncoding.of(schema, FINE_CELLS)
     encoding.check(found.without_rows)
     check_labels(found.labels(found.without_rows), declared.label, schema.label.column, learner.name)
-    task = Task(schema, schema.features, declared.label, encoding)
-    if not learner.request.neighbouring.n_is_public:
-        return task, found
-    return replace(task, public_rows=public_rows(learner.request, schema, found.n_rows)), found
+    return Task(schema, schema.features, declared.label, encoding), found
