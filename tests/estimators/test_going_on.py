@@ -19,7 +19,9 @@ import pytest
 import tacit
 import tacit.curator.options as curator_options
 import tacit.learning.going_on as going_on
+from tacit.additive.jointly import Lengths
 from tacit.closure import FiniteClassClassifier, Thresholds
+from tacit.curator.jointly import JointReleases
 from tacit.noise import NoiseSource, SystemSource
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.errors import AccountError
@@ -262,6 +264,38 @@ def test_another_question_in_the_place_of_one_is_refused(tmp_path: Path) -> None
     first.release(lambda: "what", lambda: [np.array([1])])
     with pytest.raises(AccountError, match="release 1 of fit 1 was another one"):
         second.release(lambda: "what else", lambda: [np.array([2])])
+
+
+@pytest.mark.usefixtures("few_rounds", "drawn")
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_rows_are_bounded_as_they_were_when_it_began(
+    delta: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On another machine a last bit may move the limit: a sweep half of which is under either is not paid for."""
+    payer, asked = account(tmp_path), {"epsilon": 0.5, "delta": delta}
+    with tacit.options(resumable=True):
+        whole = Seen.of(made("additive", payer, **asked).fit(*rows_of("additive")))
+    made_before, of = JointReleases.measure, Lengths.of
+
+    def one(self: JointReleases, part: int, *asked: Any) -> Any:
+        if sum(self._made.values()) == 1:
+            raise Stopped
+        return made_before(self, part, *asked)
+
+    def longer(*asked: Any) -> Lengths:
+        found = of(*asked)
+        return Lengths(found.limit * 1.01, found.seen)
+
+    with monkeypatch.context() as patch, pytest.raises(Stopped), tacit.options(resumable=True):
+        patch.setattr(JointReleases, "measure", one)
+        made("additive", payer, **asked).fit(*rows_of("additive"))
+    [kept] = payer.kept()
+    with monkeypatch.context() as patch:
+        patch.setattr(Lengths, "of", longer)
+        with pytest.raises(AccountError, match="was another one when it began"):
+            gone_on(made("additive", payer, **asked), kept.identifier, *rows_of("additive"))
+    again = gone_on(made("additive", payer, **asked), kept.identifier, *rows_of("additive"))
+    assert Seen.of(again).model == whole.model
 
 
 def test_what_cannot_be_kept_does_not_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,8 +98,15 @@ class _JointQuestion:
 
 
 def _words(asks: Iterable[tuple[Query | JointHistogram, Charge, Label | str]]) -> str:
-    """Describes releases: what a fit that goes on must ask again."""
-    return "; ".join(f"{type(query).__name__} {query.shape}, {charge}, {label}" for query, charge, label in asks)
+    """Describes releases: what a fit that goes on must ask again.
+
+    Releases that are bounded together are paid for together, so the bound must be the same in all of them.
+    """
+    return "; ".join(
+        f"{type(query).__name__} {query.shape}, {charge}, {label}"
+        + (f", bounded as {query.bound.digest}" if isinstance(query, JointHistogram) else "")
+        for query, charge, label in asks
+    )
 
 
 class Curator:

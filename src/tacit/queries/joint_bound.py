@@ -7,6 +7,7 @@ stays below one public limit, and the noise follows from the limit.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -99,6 +100,19 @@ class JointBound:
     def is_laplace(self) -> bool:
         """Whether lengths are L1 norms, not squared L2 norms."""
         return isinstance(self.parts[0].charge, Laplace)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all that a row's length follows from: two bounds that differ are no bound on their releases together."""
+        found = hashlib.sha256(str(self.limit).encode())
+        for part, costs in zip(self.parts, self.costs, strict=True):
+            matrix, cells = part.release_map.matrix, part.cells
+            found.update(f"{part.charge} {matrix.shape} {part.release_map.unit} {cells.size}".encode())
+            found.update(np.ascontiguousarray(matrix, np.int64).tobytes() + costs.tobytes())
+            if isinstance(cells, ProductCells):
+                found.update(f"{cells.columns} {cells.sizes}".encode())
+                found.update(b"".join(np.ascontiguousarray(each, np.int64).tobytes() for each in cells.maps))
+        return found.hexdigest()
 
     @cached_property
     def costs(self) -> tuple[Ints, ...]:
