@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import io
 import uuid
 from typing import Any
 
@@ -15,10 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tacit
 from tacit.curator.rows import PrivateRows
+from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame
 from tacit.encoding.table import TableEncoding
-from tacit.encoding.units import NO_UNIT, first_rows, secret_units, unit_codes
+from tacit.encoding.units import NO_UNIT, first_rows, identifiers_of, secret_units, unit_codes
 from tacit.encoding.values import LabelIndex
 from tacit.privacy.charges import NonPrivate
 from tacit.privacy.ledger import Reservation
@@ -187,3 +190,75 @@ def test_identifiers_told_apart_by_how_they_are_written_would_break_it(monkeypat
     assert counts([1, 1.0, True], labels, 1).sum() == 1
     monkeypatch.setattr("tacit.encoding.units.unit_of", str)
     assert counts([1, 1.0, True], labels, 1).sum() == 3
+
+
+# Identifiers that a reader made floats of.
+
+
+def persons(first: int, missing: bool, **read: Any) -> Any:
+    """3 rows of each of 200 persons, as a file has them, and perhaps one row that is nobody's."""
+    lines = [f"{first + person},{row % 2},{person % 2}" for person in range(200) for row in range(3)]
+    return pd.read_csv(io.StringIO("\n".join(["who,x,y", *lines, *[",1,1"] * missing])), **read)
+
+
+def learner(**more: Any) -> Any:
+    schema = {
+        "label": {"column": "y", "classes": ["0", "1"]},
+        "unit": {"column": "who", "max_rows": 3},
+        "columns": {"x": {"kind": "boolean"}},
+    }
+    return tacit.RandomTreesClassifier(schema=schema, n_trees=1, epsilon=1.0, **more)
+
+
+def test_identifiers_that_a_reader_merged_are_refused_before_anything_is_spent(tmp_path: Any) -> None:
+    """One row without an identifier made five persons of 200, who pushed one another's rows out."""
+    table = persons(15 * 10**17, missing=True)
+    assert table["who"].nunique() < 10
+    payer = tacit.PrivacyAccount.create(str(tmp_path / "account.db"), "people", 10.0, 1e-5, "add_or_remove_one")
+    with pytest.raises(FrameError, match="'who' says whose a row is and came as float64") as failed:
+        learner(account=payer).fit(table[["who", "x"]], table["y"])
+    assert "1500000" not in str(failed.value)
+    assert payer.spent == 0
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        persons(15 * 10**17, missing=False),
+        persons(15 * 10**17, missing=True, dtype={"who": str}),
+        persons(15 * 10**17, missing=True, dtype={"who": "Int64"}),
+        persons(1, missing=True),
+        persons(2**53 - 200, missing=True),
+    ],
+)
+def test_identifiers_that_are_all_there_are_taken(table: Any) -> None:
+    assert len({code for code in unit_codes(table["who"]).tolist() if code != NO_UNIT}) == 200
+    learner().fit(table[["who", "x"]], table["y"])
+
+
+@pytest.mark.parametrize(
+    ("column", "refused"),
+    [
+        (np.array([1.0, 2.0**53, np.nan]), True),
+        (np.array([1.0, 2.0**53 - 1, np.inf]), False),
+        (np.array([1.0, 2.0**24], np.float32), True),
+        (pd.Series([1.0, 2.0**60], dtype="Float64"), True),
+        (pd.Series([1.0, 2.0**60], dtype=pd.ArrowDtype(pa.float64())), True),
+        (pd.Series([1.0, 2.0**60], dtype="category"), True),
+        (pd.Series([1, 2**60], dtype="category"), False),
+        (pl.Series([1.0, -(2.0**60), None]), True),
+        (pl.Series([1, 2**60, None]), False),
+        (pa.array([1.0, 2.0**60]), True),
+        (pa.array([1.0, 2.0**60]).dictionary_encode(), True),
+        ([1.0, 2.0**60], False),
+        (pd.Series([1.0, 2.0**60, "a"]), False),
+        (pd.Series(pd.to_datetime(["2026-01-01", None])), False),
+    ],
+)
+def test_what_a_type_does_not_tell_apart_is_no_identifier(column: Any, refused: bool) -> None:
+    frame = Frame({"who": column}, len(column))
+    if not refused:
+        assert identifiers_of(frame, "who") is column
+        return
+    with pytest.raises(FrameError, match="does not tell apart"):
+        identifiers_of(frame, "who")

@@ -286,9 +286,11 @@ def test_rows_are_bounded_as_they_were_when_it_began(
         found = of(*asked)
         return Lengths(found.limit * 1.01, found.seen)
 
-    with monkeypatch.context() as patch, pytest.raises(Stopped), tacit.options(resumable=True):
+    estimator = made("additive", payer, **asked)
+    with monkeypatch.context() as patch, tacit.options(resumable=True):
         patch.setattr(JointReleases, "measure", one)
-        made("additive", payer, **asked).fit(*rows_of("additive"))
+        with pytest.raises(Stopped):
+            estimator.fit(*rows_of("additive"))
     [kept] = payer.kept()
     with monkeypatch.context() as patch:
         patch.setattr(Lengths, "of", longer)

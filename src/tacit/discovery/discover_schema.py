@@ -24,6 +24,7 @@ from tacit.discovery.unknowns import (
 )
 from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.numbers import as_numbers, is_object
+from tacit.encoding.units import identifiers_of
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
 from tacit.privacy.account import PrivacyAccount
@@ -122,7 +123,7 @@ def _kinds(frame: Frame, label: str, label_kind: str, given: dict[str, str], uni
         if kind not in DISCOVERABLE:
             raise RequestError(f"kind of {name!r}: {nearest(str(kind), DISCOVERABLE)}")
     if unit is not None:
-        frame.column(unit.column)
+        identifiers_of(frame, unit.column)
         given[unit.column] = ID
     found = dict(unknowns_of(frame).kinds) | given
     if label_kind == "numeric":

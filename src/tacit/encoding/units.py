@@ -16,8 +16,9 @@ import pyarrow as pa
 
 from tacit.arrays import Bools, Ints
 from tacit.encoding.errors import FrameError
+from tacit.encoding.frames import Frame
 from tacit.encoding.keys import NO_KEY, codes_by
-from tacit.encoding.numbers import series_of
+from tacit.encoding.numbers import as_numbers, series_of
 from tacit.encoding.tokens import as_tokens
 from tacit.encoding.values import is_missing
 
@@ -50,6 +51,41 @@ def unit_of(value: Any) -> Hashable | None:
         return None
     found: Hashable = value
     return found
+
+
+def identifiers_of(frame: Frame, name: str) -> Any:
+    """The column that says whose a row is.
+
+    A floating-point column that goes beyond the whole numbers that its type tells apart (2^53) merges persons: a reader
+    makes it of integers for the sake of a single missing one. Each would push rows of the others out, which nobody has
+    paid for, and no rule for single rows helps: the other digits are gone.
+
+    Raises:
+        FrameError: if there is no such column, or it is such a one; nothing was spent.
+    """
+    column = frame.column(name)
+    told = _told(column)
+    kind = str(getattr(told, "dtype", None) or getattr(told, "type", None))
+    if "float" not in kind.lower() and "double" not in kind:
+        return column
+    numbers = as_numbers(told, name)
+    exact = 2.0 ** (min(np.finfo(numbers.dtype).nmant, 52) + 1)
+    if (np.isfinite(numbers) & (np.abs(numbers) >= exact)).any():
+        raise FrameError(
+            f"column '{name}' says whose a row is and came as {kind}, with numbers that this type does not tell apart: "
+            "read it as texts (tacit.read_table does, or dtype=str)"
+        )
+    return column
+
+
+def _told(column: Any) -> Any:
+    """What values a vector can have: its categories, where it has them."""
+    categories = getattr(getattr(column, "dtype", None), "categories", None)
+    if categories is not None and hasattr(categories, "to_series"):
+        return categories.to_series()
+    if isinstance(column, pa.ChunkedArray | pa.DictionaryArray) and pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    return column
 
 
 def unit_codes(values: Any, name: str = "") -> Ints:

@@ -14,6 +14,7 @@ from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
+from tacit.encoding.units import identifiers_of
 from tacit.encoding.values import LabelIndex
 from tacit.evaluation.error_grid import (
     ABOVE,
@@ -156,7 +157,7 @@ def measure_errors(
     """
     groups, frame, schema = wanted.groups, wanted.frame, wanted.schema
     unit = None if schema is None else schema.unit
-    identifiers = None if unit is None else frame.column(unit.column)
+    identifiers = None if unit is None else identifiers_of(frame, unit.column)
     shares = [CLIP_SHARE] * (wanted.clip is None) + [REACH_SHARE, TARGET_SHARE] * wanted.spread
     shares.append(1.0 - sum(shares))
     grid, norm, paid = ErrorGrid.of(groups.n_codes), *_charges(request.allowance, shares, account is None)

@@ -16,6 +16,7 @@ from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame, without_rows
 from tacit.encoding.inputs import label_vector, table_of
 from tacit.encoding.table import Encoder, TableEncoding, encoder_of
+from tacit.encoding.units import identifiers_of
 from tacit.encoding.values import BooleanIndex, CategoryIndex, LabelIndex
 from tacit.evaluation.error_grid import CELLS, ScoreGrid
 from tacit.evaluation.ranked import RankedSums, ranked_grid, release_ranked
@@ -272,7 +273,7 @@ def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, accou
     """
     groups, frame = wanted.groups, wanted.frame
     unit = None if wanted.schema is None else wanted.schema.unit
-    identifiers = None if unit is None else frame.column(unit.column)
+    identifiers = None if unit is None else identifiers_of(frame, unit.column)
     cells = min(CELLS, 1 << (MOST_CELLS // groups.n_codes).bit_length() - 1)
     grid = ScoreGrid.of(cells, wanted.threshold)
     parts = _parts(wanted, scorer.n_classes)

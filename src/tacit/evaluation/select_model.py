@@ -11,6 +11,7 @@ import numpy as np
 from tacit.arrays import Ints
 from tacit.curator.curator import Curator
 from tacit.curator.rows import PrivateRows
+from tacit.encoding.units import identifiers_of
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
 from tacit.evaluation.candidates import promised_schema
@@ -104,7 +105,7 @@ def select_model(
     for judge in judges:
         judge.check(frame, X, labels)
     unit = None if declared is None else declared.unit
-    identifiers = None if unit is None else frame.column(unit.column)
+    identifiers = None if unit is None else identifiers_of(frame, unit.column)
     charge = selection_charge(request.epsilon, request.delta)
     with spending():
         with reserve(account, request, [charge], f"choice among {len(models)} models", unit) as reservation:

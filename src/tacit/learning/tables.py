@@ -14,6 +14,7 @@ from tacit.encoding.frames import Frame, without_rows
 from tacit.encoding.inputs import is_boolean, label_vector, numbers_of, table_of, warn_of_texts, warn_of_undeclared
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
+from tacit.encoding.units import identifiers_of
 from tacit.encoding.values import LabelIndex
 from tacit.errors import with_remark
 from tacit.learning.declared import TARGET, Declared
@@ -52,7 +53,7 @@ def task_of(X: Any, y: Any, declared: Declared, learner: Learner) -> tuple[Task,
     encoding.check(frame)
     warn_of_texts(frame, schema)
     if schema.unit is not None:
-        frame.column(schema.unit.column)
+        identifiers_of(frame, schema.unit.column)
     return Task(schema, schema.features, label, encoding, undeclared), frame, labels
 
 

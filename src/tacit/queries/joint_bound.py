@@ -103,7 +103,7 @@ class JointBound:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of all that a row's length follows from: two bounds that differ are no bound on their releases together."""
+        """SHA-256 of all that a row's length follows from: two bounds together bound nothing."""
         found = hashlib.sha256(str(self.limit).encode())
         for part, costs in zip(self.parts, self.costs, strict=True):
             matrix, cells = part.release_map.matrix, part.cells
