@@ -522,6 +522,30 @@ def test_conjunctions_that_a_site_would_make_without_end_are_refused(facts: dict
         asked(CoverSums(streamed(), (), 0), lambda look: look["of"]["candidates"]["of"].update(facts))
 
 
+@pytest.mark.parametrize("again", [1, 2])
+def test_a_log_stays_with_its_table(again: int) -> None:
+    """Updates for 3 codes were applied to rows of 200, and read beyond their values: into the memory of a site."""
+
+    def made(n: int) -> MemoryTable:
+        return MemoryTable([(np.arange(ROWS) % n).astype(np.uint8)], rows()[1], (n,), 2)
+
+    tables, sender = SiteTables(made, False), Sender()
+    log = log_of(column_cells(0, 3))
+
+    def looked(number: int, n: int) -> Any:
+        query = Histogram(column_cells(0, n), margin_rule(), log)
+        return tables.answer(tables.look({"table": number, "look": sender.plain(SumsOf(query))}))
+
+    tables.tell({"do": "seal", "table": 1, "recipe": 3})
+    looked(1, 3)
+    looked(1, 3)
+    if again == 1:  # another table under the number of the first
+        tables.tell({"do": "unseal", "table": 1})
+    tables.tell({"do": "seal", "table": again, "recipe": 200})
+    with pytest.raises(WireError, match="of another table"):
+        looked(again, 200)
+
+
 def test_codes_that_change_leave_no_update_behind() -> None:
     """Cells made for 30 codes of a column are refused once it has 5, also in updates that are to come."""
     tables, sender = SiteTables(lambda _: table(), False), Sender()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
 
@@ -49,6 +50,7 @@ class SiteTables:
         self._tables: dict[int, BlockTable] = {}
         self._current: tuple[BlockTable, Admission] | None = None
         self._cover: CoverSums | None = None
+        self._homes: WeakKeyDictionary[Margins | Scores, ReferenceType[BlockTable]] = WeakKeyDictionary()
         self._receiver = Receiver(self._admit, self._catch_up)
 
     def forget(self, numbers: Any) -> None:
@@ -128,8 +130,14 @@ class SiteTables:
         return self._current
 
     def _admit(self, value: Any) -> None:
-        self._of_use()[1].part(value)
+        table, admission = self._of_use()
+        home = self._homes.get(value) if isinstance(value, Margins | Scores) else None
+        if home is not None and home() is not table:  # its updates were checked against the codes of that one
+            raise WireError("a log of updates came that is of another table")
+        admission.part(value)
 
     def _catch_up(self, log: Log) -> None:
         if not isinstance(log, HalfspaceLog):  # those are of rows whose numbers stay what they are
-            self._of_use()[0].total(CatchUp(log))
+            table, _ = self._of_use()
+            self._homes[log] = ref(table)
+            table.total(CatchUp(log))
