@@ -269,3 +269,38 @@ def test_only_noise_that_is_added_and_cells_of_columns_are_taken():
 def test_what_does_not_fit_together_is_refused(build):
     with pytest.raises(ValueError, match=r"columns|limit"):
         build()
+
+
+@pytest.mark.parametrize(
+    ("kind", "entry", "limit"),
+    [(Gaussian, 4_000_000_000, 1000), (Gaussian, 1, 1 << 40), (Laplace, 1 << 60, 1000), (Laplace, 1, 1 << 60)],
+)
+def test_lengths_that_do_not_fit_64_bits_are_refused(kind, entry, limit):
+    """The square of 4e9 came out negative, so that the longest rows had their full weight."""
+    matrix = ReleaseMap(np.array([[entry, 1], [0, 1]], np.int64), UNIT)
+    with pytest.raises(ValueError, match="too long for lengths of 64 bits"):
+        JointBound((JointPart("a", column_cells(0, 2), matrix, kind(1.0)),), limit)
+
+
+@pytest.mark.parametrize(("kind", "entry"), [(Gaussian, 1 << 28), (Laplace, 1 << 57)])
+def test_the_longest_images_that_fit_have_no_weight(kind, entry):
+    matrix = ReleaseMap(np.array([[entry, 1], [0, 1]], np.int64), UNIT)
+    bound = JointBound((JointPart("a", column_cells(0, 2), matrix, kind(1.0)),), 1000)
+    assert bound.levels(bound.costs[0]).tolist() == [0, N_LEVELS - 1]
+
+
+def test_a_digest_tells_bounds_apart():
+    bound = bound_of(3)
+    first, *others = bound.parts
+    doubled = ReleaseMap(first.release_map.matrix * 2, UNIT)
+    turned = ProductCells((0,), (np.arange(5)[::-1].copy(),), (5,))
+    variants = [
+        replace(bound, limit=bound.limit + 1),
+        replace(bound, parts=(replace(first, release_map=doubled), *others)),
+        replace(bound, parts=(replace(first, cells=turned), *others)),
+        replace(bound, parts=(replace(first, charge=Gaussian(1.25)), *others)),
+        replace(bound, parts=(*others, first)),
+        bound_of(3, laplace=True),
+    ]
+    assert bound_of(3).digest == bound.digest
+    assert len({bound.digest, *(variant.digest for variant in variants)}) == 1 + len(variants)

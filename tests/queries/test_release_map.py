@@ -11,6 +11,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import RowRule, class_count_rule
+from tacit.queries.sensitivity import largest_difference
 
 CODES = 4
 
@@ -47,3 +48,29 @@ def test_the_declared_constants_are_needed():
     assert (l1, l2_squared) == (declared.l1, declared.l2_squared)
     opposite = Histogram(cells, rule, None, ReleaseMap(np.array([[10, -10, 10, -10]]), 10))
     assert largest_replacement(opposite)[1] == opposite.sensitivity(Neighbouring.REPLACE_ONE).l2_squared
+
+
+@pytest.mark.parametrize("relation", list(Neighbouring))
+@pytest.mark.parametrize("mapped", [False, True])
+def test_sensitivities_beyond_64_bits_are_exact(relation, mapped):
+    """A rule of two channels of -2**31 had a squared length of 0, so its release had next to no noise."""
+    low = -(2**31)
+    table = np.array([[[low, low]], [[2**31 - 1, 0]]], np.int32)
+    release_map = ReleaseMap(np.array([[2**33, 0, 1, 0], [2**33, 0, 0, 0]], np.int64), 1) if mapped else None
+    found = Histogram(column_cells(0, CODES), RowRule(table, 1), None, release_map).sensitivity(relation)
+    l1, l2_squared = 2**32, 2**63
+    if mapped:
+        l1, l2_squared = l1 * 2**34, l2_squared * 2**67
+    assert found.l1 >= l1
+    assert found.l2_squared >= l2_squared
+    assert found.l2 >= 2.0**31
+
+
+@pytest.mark.parametrize("count", [3, 700])
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_differences_beyond_64_bits_are_not_underestimated(count, width):
+    lines = np.random.default_rng(1).integers(-(2**40), 2**40, (count, width))
+    lines[0], lines[1] = 2**40, -(2**40)
+    l1, l2_squared = largest_difference(lines)
+    assert l1 >= width * 2**41
+    assert l2_squared >= width * 2**82

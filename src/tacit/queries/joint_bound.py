@@ -18,9 +18,9 @@ from tacit.privacy.charges import Gaussian, Laplace
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
-from tacit.queries.row_weights import N_LEVELS, STEPS
+from tacit.queries.row_weights import N_LEVELS, OCTAVES, STEPS
 from tacit.queries.score_rules import ResidualRule
-from tacit.queries.sensitivity import Sensitivity
+from tacit.queries.sensitivity import Sensitivity, squarable
 
 FINE = 16
 """Parts of a squared integer unit in which lengths are added up."""
@@ -95,11 +95,26 @@ class JointBound:
             raise ValueError("the release maps must have one unit")
         if len({type(part.charge) for part in self.parts}) > 1:
             raise TypeError("parts that are bounded together have noise of one kind")
+        images = max(int(self._norms(part).max(initial=0)) for part in self.parts)
+        if max(images, self.limit << self._power * OCTAVES) * FINE >= 1 << 62:
+            raise ValueError(
+                "the limit or an image is too long for lengths of 64 bits: take a smaller unit of the maps"
+            )
 
     @property
     def is_laplace(self) -> bool:
         """Whether lengths are L1 norms, not squared L2 norms."""
         return isinstance(self.parts[0].charge, Laplace)
+
+    @property
+    def _power(self) -> int:
+        """Of a row's weight, in its length."""
+        return 1 if self.is_laplace else 2
+
+    def _norms(self, part: JointPart) -> Ints:
+        """L1 norms of a part's images, or squared L2 norms."""
+        matrix = squarable(part.release_map.matrix)
+        return np.asarray((np.abs(matrix) if self.is_laplace else matrix**2).sum(axis=0))
 
     @cached_property
     def digest(self) -> str:
@@ -121,9 +136,7 @@ class JointBound:
         found = []
         for part in self.parts:
             share = part.precision / total * (1 + SLIGHTLY)
-            matrix = part.release_map.matrix
-            norms = (np.abs(matrix) if self.is_laplace else matrix**2).sum(axis=0)
-            found.append(np.ceil(norms * (share * FINE)).astype(np.int64))
+            found.append(np.ceil(self._norms(part).astype(np.float64) * (share * FINE)).astype(np.int64))
         return tuple(found)
 
     @cached_property
@@ -133,8 +146,7 @@ class JointBound:
         The weight of level ``k`` from the top is ``2**(-k / STEPS)``; a row longer than the last has weight 0.
         """
         steps = np.arange(N_LEVELS - 1)
-        power = 1.0 if self.is_laplace else 2.0  # of the weight, in a length
-        return np.floor(self.limit * FINE * 2.0 ** (power * steps / STEPS) * (1 - SLIGHTLY)).astype(np.int64)
+        return np.floor(self.limit * FINE * 2.0 ** (self._power * steps / STEPS) * (1 - SLIGHTLY)).astype(np.int64)
 
     def levels(self, lengths: Ints) -> Ints:
         """The level of weight (see ``queries.row_weights.level_weights``) of rows of these lengths."""

@@ -31,8 +31,15 @@ class Sensitivity:
         return Sensitivity(self.l1 * rows, self.l2_squared * rows**2, f"{self.theorem}; {rows} rows per unit")
 
 
+def squarable(vectors: Ints) -> Ints:
+    """The same integers, as Python's where sums of squares of them or of their differences might not fit 64 bits."""
+    farthest = max(-int(vectors.min(initial=0)), int(vectors.max(initial=0)))
+    return vectors if 4 * farthest**2 * max(vectors.shape) < 1 << 63 else vectors.astype(object)
+
+
 def largest_vector(vectors: Ints) -> tuple[int, int]:
     """The largest L1 norm and the largest squared L2 norm among the lines of ``vectors``."""
+    vectors = squarable(vectors)
     magnitudes = np.abs(vectors)
     return int(magnitudes.sum(axis=1).max(initial=0)), int((vectors * vectors).sum(axis=1).max(initial=0))
 
@@ -46,6 +53,7 @@ def largest_difference(vectors: Ints) -> tuple[int, int]:
     """
     if vectors.shape[1] == 2 and len(vectors) > 512:
         vectors = _corners(vectors)
+    vectors = squarable(vectors)
     if vectors.shape[1] == 1 or len(vectors) > 512:
         span = vectors.max(axis=0) - vectors.min(axis=0)
         l1, l2_squared = largest_vector(vectors)
