@@ -21,6 +21,7 @@ from tacit.models.claims import claim_of_model, read_claim
 from tacit.models.files import load_model, model_from_dict, save_model
 from tacit.privacy.canonical import canonical_json
 from tacit.privacy.certificate import OF_NO_MODEL, UNBOUND, Certificate
+from tacit.privacy.certificate_format import CertificateError
 from tacit.report.page import render_claim
 
 SCHEMA = {
@@ -219,6 +220,35 @@ def test_every_edit_of_a_byte_is_found(part: str, written: bytes, tmp_path: Path
 @pytest.mark.parametrize("part", PARTS)
 def test_a_thousand_edits_of_a_byte_are_found(part: str, written: bytes, tmp_path: Path) -> None:
     assert caught(written, part, 1000, tmp_path / "model.json") == 1000
+
+
+@pytest.mark.parametrize(
+    ("there", "beside"),
+    [
+        ('"model": ', '"model": {"intercept": 9.5}, '),
+        ('"certificate": ', '"certificate": null, '),
+        ('"epsilon": ', '"epsilon": 0.01, '),
+        ('"entries": ', '"entries": [], '),
+    ],
+)
+def test_files_that_say_one_thing_twice_are_refused(there: str, beside: str, learner: Any, tmp_path: Path) -> None:
+    """People and other readers take the first, Python takes the last: what was verified is not what they read."""
+    path, alone = tmp_path / "model.json", tmp_path / "certificate.json"
+    tacit.save(learner, path)
+    alone.write_text(json.dumps(learner.certificate_.to_dict()))
+    for file in (path, alone):
+        text = json.dumps(json.loads(file.read_bytes()))
+        if there not in text:
+            continue
+        file.write_text(text.replace(there, beside + there, 1))
+        with pytest.raises(ModelError, match="says one thing twice"):
+            read_claim(file)
+    for read in (load_model, tacit.load):
+        with pytest.raises(ModelError, match="says one thing twice"):
+            read(path)
+    if there in alone.read_text():
+        with pytest.raises(CertificateError, match="says one thing twice"):
+            Certificate.from_json(alone.read_text())
 
 
 def test_files_that_nobody_edited_are_accepted(learner: Any, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from tacit.errors import TacitError
 from tacit.models.evidence import FAILURE
 from tacit.models.tree import Tree
 from tacit.models.tree_leaves import add_values
+from tacit.privacy.canonical import read_json
 from tacit.schema import Schema
 
 FORMAT_VERSION = 1
@@ -253,8 +254,8 @@ def checked_file(path: str | os.PathLike[str]) -> dict[str, Any]:
         ModelError: if it is not JSON, not a model, or from a newer version.
     """
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        data = read_json(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:  # no JSON, or no UTF-8
         raise ModelError(f"{path} is not a model file: {error}") from error
     if not isinstance(data, dict) or data.get("format") != "tacit model":
         raise ModelError(f"{path} is not a model file: it lacks format = 'tacit model'")

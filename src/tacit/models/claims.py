@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 from tacit.models.base import Model, ModelError, checked_file
 from tacit.models.binding import binding_problems, problem_of_model
 from tacit.models.files import model_from_dict, schema_of
+from tacit.privacy.canonical import read_json
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.certificate_format import CertificateError
 from tacit.schema import Schema, SchemaError
@@ -96,7 +96,7 @@ def _read(data: Any) -> tuple[Certificate | None, list[str]]:
 
 def _object(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        data = read_json(Path(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, or numbers of too many digits
         raise ModelError(f"{path} is neither a certificate nor a model: {error}") from None
     if not isinstance(data, dict):

@@ -29,6 +29,22 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {"f": floats_text, "i": ints_text}
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
+def read_json(text: str) -> Any:
+    """What a JSON document says.
+
+    Raises:
+        ValueError: if it is none, or says one thing twice: readers differ in which of the two they take.
+    """
+    return json.loads(text, object_pairs_hook=_once)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("it says one thing twice")
+    return found
+
+
 def canonical_json(data: Any) -> str:
     """The text of plain data that all files with the same content share.
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, Protocol, Self
 
 from tacit.privacy import accountants
-from tacit.privacy.canonical import canonical_json, finite, sha256
+from tacit.privacy.canonical import canonical_json, finite, read_json, sha256
 from tacit.privacy.certificate_format import (
     FORMAT,
     FORMAT_VERSION,
@@ -289,8 +289,8 @@ class Certificate:
             CertificateError: if it is no certificate, or of a newer format.
         """
         try:
-            data = json.loads(text)
-        except json.JSONDecodeError as error:
+            data = read_json(text)
+        except ValueError as error:
             raise CertificateError(f"this is not a certificate: {error}") from None
         return cls.from_dict(data)
 
