@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import ttest_rel
+from scipy.stats import binomtest, ttest_rel
 
 Job = dict[str, Any]
 STRATEGIES = ("calibrated", 0.1, 1.0)
 PAPER_TABLE_1 = {0.01: (14, 3, 5), 0.1: (13, 2, 6), 1.0: (9, 3, 9), 10.0: (5, 4, 11), 25.0: (8, 6, 6)}
 SIGNIFICANT = 0.01
-PLOTTED = ("paper", "sharp")
+PLOTTED = ("printed", "paper", "sharp")
+SMALL = 11
+"""So many domains have fewer than 2,200 rows or so: the whole grid is for them."""
 
 
 def mean_error(job: Job) -> float:
@@ -32,8 +35,8 @@ def best(jobs: list[Job]) -> dict[tuple[str, float], Job]:
     return out
 
 
-def table_1(jobs: list[Job], analysis: str) -> dict[float, tuple[int, ...]]:
-    """Per epsilon, on how many domains each strategy for alpha is best (ties count for all).
+def best_by_strategy(jobs: list[Job], analysis: str) -> list[dict[tuple[str, float], float]]:
+    """Per strategy for alpha: the error of its best setting on every domain at every epsilon.
 
     Settings count that all strategies have been run with.
     """
@@ -43,13 +46,38 @@ def table_1(jobs: list[Job], analysis: str) -> dict[float, tuple[int, ...]]:
         if job["analysis"] == analysis and job["alpha"] in STRATEGIES:
             runs[tuple(job[field] for field in fields)].append(job)
     fair = [job for same in runs.values() if len(same) == len(STRATEGIES) for job in same]
-    strategies = [best([j for j in fair if j["alpha"] == s]) for s in STRATEGIES]
+    return [
+        {place: mean_error(job) for place, job in best([j for j in fair if j["alpha"] == s]).items()}
+        for s in STRATEGIES
+    ]
+
+
+def table_1(jobs: list[Job], analysis: str) -> dict[float, tuple[int, ...]]:
+    """Per epsilon, on how many domains each strategy for alpha is best (ties count for all)."""
+    strategies = best_by_strategy(jobs, analysis)
     counts: dict[float, list[int]] = defaultdict(lambda: [0] * len(STRATEGIES))
     for name, eps in strategies[0]:
-        errors = [mean_error(s[name, eps]) if (name, eps) in s else np.inf for s in strategies]
+        errors = [s[name, eps] for s in strategies]
         for k, error in enumerate(errors):
             counts[eps][k] += int(error <= min(errors) + 1e-12)
     return {eps: tuple(counts[eps]) for eps in sorted(counts)}
+
+
+def sign_tests(jobs: list[Job], analysis: str) -> dict[float, list[tuple[Any, Any, int, int, float]]]:
+    """Per epsilon and pair of strategies: domains on which the first and the second errs less, and the sign test's p.
+
+    The test is two-sided and leaves ties out; a domain's errors are those of each strategy's best setting.
+    """
+    strategies = best_by_strategy(jobs, analysis)
+    out: dict[float, list[tuple[Any, Any, int, int, float]]] = {}
+    for eps in sorted({eps for _, eps in strategies[0]}):
+        names = [name for name, at in strategies[0] if at == eps]
+        for i, j in combinations(range(len(STRATEGIES)), 2):
+            gaps = [strategies[i][name, eps] - strategies[j][name, eps] for name in names]
+            less, more = sum(gap < -1e-12 for gap in gaps), sum(gap > 1e-12 for gap in gaps)
+            p = float(binomtest(less, less + more).pvalue) if less + more else 1.0
+            out.setdefault(eps, []).append((STRATEGIES[i], STRATEGIES[j], less, more, p))
+    return out
 
 
 def table_3(jobs: list[Job], analysis: str) -> list[tuple[str, float, int, int, float]]:
@@ -183,8 +211,10 @@ def report(jobs: list[Job], folder: Path) -> None:
 
 def _print_table_1(jobs: list[Job], analysis: str) -> None:
     print(f"\nTable 1 ({analysis}): domains on which (calibrated, 0.1, 1.0) is best; the paper's in brackets")
+    tests = sign_tests(jobs, analysis)
     for eps, counts in table_1(jobs, analysis).items():
-        print(f"  eps {eps:5g}: {counts}  [{PAPER_TABLE_1.get(eps, '')}]")
+        pairs = ", ".join(f"{a} over {b} {less}:{more} (p {p:.2g})" for a, b, less, more, p in tests[eps])
+        print(f"  eps {eps:5g}: {counts}  [{PAPER_TABLE_1.get(eps, '')}]  {pairs}")
 
 
 def _print_table_4(jobs: list[Job], present: list[str], figures: dict[str, Any]) -> None:
@@ -206,35 +236,40 @@ def _print_table_4(jobs: list[Job], present: list[str], figures: dict[str, Any])
 
 
 def plot(jobs: list[Job], folder: Path) -> None:
-    """Cumulative shares of runs by test error, a line of plots per domain; left out where matplotlib is missing."""
+    """Cumulative shares of runs by test error, a panel per domain and epsilon; left out where matplotlib is missing."""
     try:
         import matplotlib as mpl
-        from matplotlib import pyplot as plt
     except ImportError:
         print("\nno plots: matplotlib is in the extra 'bench'")
         return
     mpl.use("Agg")
-    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "paper trees", "font.size": 7})
-    names = [
-        name
-        for name in dict.fromkeys(j["domain"] for j in jobs)
-        if all(any(j["domain"] == name and j["analysis"] == a for j in jobs) for a in PLOTTED)
-    ]
+    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "paper trees", "font.size": 6})
+    for analysis in PLOTTED:
+        _panels([j for j in jobs if j["analysis"] == analysis], folder / f"paper_trees_{analysis}.png")
+
+
+def _panels(jobs: list[Job], path: Path) -> None:
+    """One analysis: a line of panels per domain, one for each epsilon; infinity is without noise."""
+    from matplotlib import pyplot as plt
+
+    names, epsilons = list(dict.fromkeys(j["domain"] for j in jobs))[:SMALL], sorted({j["eps"] for j in jobs})
     if not names:
         return
-    figure, grid = plt.subplots(len(names), len(PLOTTED), figsize=(7, 1.6 * len(names)), squeeze=False)
+    size = (1.7 * len(epsilons), 1.1 * len(names))
+    figure, grid = plt.subplots(len(names), len(epsilons), figsize=size, squeeze=False, sharex="row", sharey=True)
     for axes, name in zip(grid, names, strict=True):
-        for axis, analysis in zip(axes, PLOTTED, strict=True):
-            _cumulative(axis, [j for j in jobs if j["domain"] == name and j["analysis"] == analysis])
-            axis.set_title(f"{name}, {analysis}")
-            axis.set_ylabel("share of runs")
-    grid[0][0].legend()
+        for axis, eps in zip(axes, epsilons, strict=True):
+            _cumulative(axis, [j for j in jobs if (j["domain"], j["eps"]) == (name, eps)])
+        axes[0].set_ylabel(name.replace("_", " ", 1).replace("_", "\n"))
+    for axis, eps in zip(grid[0], epsilons, strict=True):
+        axis.set_title("without noise" if np.isinf(eps) else f"epsilon {eps:g}")
     for axis in grid[-1]:
         axis.set_xlabel("test error at most")
+    grid[0][0].legend()
     figure.tight_layout()
-    figure.savefig(folder / "paper_trees.svg", metadata={"Date": None})
+    figure.savefig(path, dpi=110, metadata={"Software": None})
     plt.close(figure)
-    print(f"\nplots of cumulative error: {folder}/paper_trees.svg")
+    print(f"\nshare of runs by error: {path}")
 
 
 def _cumulative(axis: Any, jobs: list[Job]) -> None:

@@ -168,22 +168,27 @@ def main() -> None:
     parser.add_argument("--trees", nargs="+", type=int)
     parser.add_argument("--shares", nargs="+", type=float)
     parser.add_argument("--jobs", type=int, default=2, help="processes")
-    parser.add_argument("--report", action="store_true", help="only print what there is")
+    parser.add_argument("--report", action="store_true", help="only print what there is, of what the options name")
     parser.add_argument("--results", type=Path, default=RESULTS)
     args = parser.parse_args()
     chosen = {"eps": args.epsilons, "depth": args.depths, "T": args.trees, "share": args.shares}
     done = load(args.results)
     names = args.domains or (QUICK if args.quick else DOMAINS)
+
+    def is_named(job: Job) -> bool:
+        return all(not wanted or job.get(field, wanted[0]) in wanted for field, wanted in chosen.items())
+
     if not args.report:
         jobs = [
             {"domain": name, **job}
             for analysis in args.analyses
             for job in grid_of(args.quick, analysis, args.everything)
             for name in names
-            if all(not wanted or job.get(field, wanted[0]) in wanted for field, wanted in chosen.items())
+            if is_named(job)
         ]
         work(jobs, done, args.results, args.jobs)
-    report(list(done.values()), args.results.parent)
+    wanted = [j for j in done.values() if j["domain"] in names and j["analysis"] in args.analyses and is_named(j)]
+    report(wanted if args.report else list(done.values()), args.results.parent)
 
 
 def work(jobs: list[Job], done: dict[str, Job], path: Path, processes: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.paper_domains import DOMAINS
-from benchmarks.paper_tables import _cumulative, mean_errors, table_1, table_3, table_4
+from benchmarks.paper_tables import _cumulative, mean_errors, sign_tests, table_1, table_3, table_4
 from benchmarks.paper_trees import grid_of
 
 FOLDS = np.arange(10) / 1000
@@ -26,6 +26,17 @@ def test_table_1_counts_domains_on_which_a_strategy_is_best_and_ties_for_all() -
     jobs += [job(0.0, 1.0, "wine", depth=4)]  # no rival has run there: it does not count
     assert table_1(jobs, "paper") == {1.0: (1, 1, 1)}
     assert table_1([*jobs, job(0.05, 0.1, eps=10.0)], "paper") == {1.0: (1, 1, 1)}
+
+
+def test_sign_tests_count_domains_by_each_strategys_best_setting_and_leave_ties_out() -> None:
+    """Calibrated against .1 is 4 : 1 with one tie: twice the binomial tail of 4 or more of 5 is .375."""
+    jobs = []
+    for name, first in zip("abcdef", (0.1, 0.1, 0.1, 0.1, 0.3, 0.2), strict=True):
+        jobs += [job(first, "calibrated", name), job(0.2, 0.1, name), job(0.2, 1.0, name)]
+        jobs += [job(0.9, alpha, name, depth=4) for alpha in ("calibrated", 0.1, 1.0)]  # not the best setting
+    calibrated, _, others = sign_tests(jobs, "paper")[1.0]
+    assert calibrated == ("calibrated", 0.1, 4, 1, pytest.approx(0.375))
+    assert others == (0.1, 1.0, 0, 0, 1.0)
 
 
 def test_table_3_has_the_best_setting_of_each_domain() -> None:
