@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from tacit.additive.tuning import TUNING
-from tools.real_tables import RULE, differences, left_out, rules, tuned
+from tacit.schema.schema import Schema
+from tools.real_tables import RULE, differences, left_out, rules, too_wide, tuned
 
 
 def test_a_value_that_helps_everywhere_keeps_its_gain_and_one_study_alone_buys_none() -> None:
@@ -33,6 +34,18 @@ def test_several_fits_of_the_rule_are_one_rule() -> None:
     ]
     assert differences(pd.DataFrame(lines), ["a"], "log_loss")["a"].tolist() == [2.0]
     assert all(tuned(value) == TUNING for value in rules(3))
+
+
+def test_upper_bounds_of_numbers_are_declared_too_high_and_nothing_else_is() -> None:
+    columns = {
+        "age": {"kind": "numeric", "lower": 10.0, "upper": 30.0},
+        "sex": {"kind": "categorical", "categories": ["f", "m"]},
+    }
+    declared = Schema.from_dict({"label": {"column": "y", "classes": [0, 1]}, "columns": columns})
+    wide = too_wide(declared, 3.0)
+    assert (wide.columns["age"].lower, wide.columns["age"].upper) == (10.0, 90.0)
+    assert wide.columns["sex"] == declared.columns["sex"]
+    assert too_wide(declared, 0.0) == declared
 
 
 def test_numbers_are_replaced_by_name() -> None:
