@@ -63,8 +63,9 @@ NOT_AVAILABLE = {"nan", "NaN", "NA", "N/A", "null", "None", "#N/A", "-nan", "<NA
 
 
 def pandas_reads_gaps(cells: list[str]) -> bool:
-    """Where a column holds integers of 2^63 and more, pandas leaves gaps that are spelled in letters as texts."""
-    return not (NOT_AVAILABLE & set(cells) and any(as_numbers([cell])[0] >= 2**63 for cell in cells))
+    """Where a column holds integers of 2^63 and more, pandas leaves gaps spelled in letters as texts, and reads 1_0."""
+    odd = NOT_AVAILABLE & set(cells) or any("_" in cell for cell in cells)
+    return not (odd and any(as_numbers([cell])[0] >= 2**63 for cell in cells))
 
 
 def written(cells: list[str]) -> str:

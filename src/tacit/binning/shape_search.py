@@ -3,8 +3,7 @@
 A histogram asks after every cell alike; where the noise of a cell outweighs what it may hold, the answers say nothing.
 What tells shapes apart are a few broad contrasts: the principal modes of the family under what is believed of it so
 far, released together as one vector of norm at most 1 per row. A first release finds the outline, a second one asks
-what the first left in doubt. Beliefs follow from releases alone, and columns of a table learn from each other which
-shapes are common there.
+what the first left in doubt. Beliefs follow from releases alone.
 """
 
 from __future__ import annotations
