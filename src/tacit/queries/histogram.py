@@ -34,6 +34,12 @@ class ReleaseMap:
         """The largest L1 norm and squared L2 norm of a column."""
         return largest_vector(np.ascontiguousarray(self.matrix.T))
 
+    def check(self, cells: Cells) -> None:
+        """Raises ``ValueError`` unless it has a column for each of these cells."""
+        columns = self.matrix.shape[1]
+        if columns != cells.size:
+            raise ValueError(f"the release map has {columns} columns for {cells.size} cells")
+
     @staticmethod
     def from_floats(matrix: Floats, unit: int = 1 << 12) -> ReleaseMap:
         """Truncates a real matrix toward zero: no column norm grows."""
@@ -85,8 +91,36 @@ def sensitivity_of_sums(
     )
 
 
+class _ReleasedSums:
+    """What sums by cell share that are released through a public linear map, or as they are."""
+
+    cells: Cells
+    rule: RowRule | ScoreRule
+    release_map: ReleaseMap | None
+
+    def check_map(self) -> None:
+        """Raises ``ValueError`` for a map of other cells."""
+        if self.release_map is not None:
+            self.release_map.check(self.cells)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``(outputs, channels)``."""
+        outputs = self.cells.size if self.release_map is None else len(self.release_map.matrix)
+        return (outputs, self.rule.channels)
+
+    @property
+    def map_unit(self) -> int:
+        """Integer units that stand for 1.0 in the map."""
+        return 1 if self.release_map is None else self.release_map.unit
+
+    def finish(self, histogram: Ints) -> Ints:
+        """The exact answer from the raw histogram of shape ``(cells, channels)``."""
+        return histogram if self.release_map is None else self.release_map.matrix @ histogram
+
+
 @dataclass(frozen=True, eq=False)
-class Histogram:
+class Histogram(_ReleasedSums):
     """A query for ``sum over rows of rule(label, margin)`` per cell: integers of shape ``(outputs, channels)``.
 
     Sensitivity (docs/theory/sensitivities.md, section 0): adding or removing a row changes one cell by one vector of
@@ -105,21 +139,12 @@ class Histogram:
     def __post_init__(self) -> None:
         if self.rule.uses_margin and self.margins is None:
             raise ValueError("a rule that depends on the margin needs margins")
-        if self.release_map is not None and self.release_map.matrix.shape[1] != self.cells.size:
-            raise ValueError(
-                f"the release map has {self.release_map.matrix.shape[1]} columns for {self.cells.size} cells"
-            )
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """``(outputs, channels)``."""
-        outputs = self.cells.size if self.release_map is None else len(self.release_map.matrix)
-        return (outputs, self.rule.channels)
+        self.check_map()
 
     @property
     def unit(self) -> int:
         """Integer units that stand for 1.0 in the answer."""
-        return self.rule.unit * (1 if self.release_map is None else self.release_map.unit)
+        return self.rule.unit * self.map_unit
 
     @property
     def longest(self) -> tuple[int, int]:
@@ -137,10 +162,6 @@ class Histogram:
             "weighted histogram: one row, one cell",
             lambda: rule.vectors.min() >= 0,
         )
-
-    def finish(self, histogram: Ints) -> Ints:
-        """The exact answer from the raw histogram of shape ``(cells, channels)``."""
-        return histogram if self.release_map is None else self.release_map.matrix @ histogram
 
 
 @dataclass(frozen=True)
@@ -162,7 +183,7 @@ class _Weighted:
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreHistogram:
+class ScoreHistogram(_ReleasedSums):
     """A query for ``sum over rows of rule(label or target, scores)`` per cell: integers, ``(outputs, channels)``.
 
     Sensitivity: adding or removing a row changes one cell by one vector of the rule. Replacing a row is one removal and
@@ -181,22 +202,13 @@ class ScoreHistogram:
     def __post_init__(self) -> None:
         if self.scores.n_scores != self.rule.n_scores:
             raise ValueError(f"the rule looks at {self.rule.n_scores} scores, and rows have {self.scores.n_scores}")
-        if self.release_map is not None and self.release_map.matrix.shape[1] != self.cells.size:
-            raise ValueError(
-                f"the release map has {self.release_map.matrix.shape[1]} columns for {self.cells.size} cells"
-            )
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """``(outputs, channels)``."""
-        outputs = self.cells.size if self.release_map is None else len(self.release_map.matrix)
-        return (outputs, self.rule.channels)
+        self.check_map()
 
     @property
     def unit(self) -> int:
         """Integer units that stand for 1.0 in the answer."""
         finer = 0 if self.weights is None else self.rule.finer
-        return (self.rule.unit << finer) * (1 if self.release_map is None else self.release_map.unit)
+        return (self.rule.unit << finer) * self.map_unit
 
     @property
     def longest(self) -> tuple[int, int]:
@@ -210,10 +222,6 @@ class ScoreHistogram:
             return sensitivity_of_sums(self.rule, self.cells.size, self.release_map, neighbouring, theorem)
         theorem = f"{self.rule.theorem}; weights of at most 1; one row, one cell"
         return sensitivity_of_sums(_Weighted(self.rule), self.cells.size, self.release_map, neighbouring, theorem)
-
-    def finish(self, histogram: Ints) -> Ints:
-        """The exact answer from the raw histogram of shape ``(cells, channels)``."""
-        return histogram if self.release_map is None else self.release_map.matrix @ histogram
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,10 +50,7 @@ class JointPart:
             raise TypeError(f"noise must be Gaussian or Laplace to follow lengths, got {type(self.charge).__name__}")
         if not isinstance(self.cells, ProductCells | OneCell):
             raise TypeError(f"parts are made of columns, got {type(self.cells).__name__}: other cells may change")
-        if self.release_map.matrix.shape[1] != self.cells.size:
-            raise ValueError(
-                f"the release map has {self.release_map.matrix.shape[1]} columns for {self.cells.size} cells"
-            )
+        self.release_map.check(self.cells)
 
     @property
     def precision(self) -> float:

@@ -1,4 +1,4 @@
-"""Sums by cell of what rows contribute by label and margin."""
+"""Sums by cell of what rows contribute by label and margin, and functions of these sums."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy.typing as npt
 from tacit.arrays import Codes, Ints
 from tacit.engines import kernels
 from tacit.engines.margin_rows import MarginRows
-from tacit.engines.passes.base import Blocks, LabelledPass, SumsOf, register
+from tacit.engines.passes.base import Blocks, LabelledPass, Pass, SumsOf, register, row_pass
 from tacit.engines.products import are_products, product_histograms
 from tacit.engines.rows import FollowsCodes, RowRange, Rows
 from tacit.queries.cells import Cells, ProductCells
-from tacit.queries.histogram import Histogram
+from tacit.queries.histogram import CellFunction, Histogram
 from tacit.queries.rules import RowRule
 
 
@@ -68,6 +68,19 @@ class HistogramPass(LabelledPass[Histogram]):
         ends = np.cumsum([query.cells.size for query in queries])
         parts = np.split(sums, ends[:-1])
         return [query.finish(found[:, None]) for query, found in zip(queries, parts, strict=True)]
+
+
+class CellFunctionPass(Pass[CellFunction]):
+    """Sums of the histogram underneath; the function is of the totals."""
+
+    def sums(self, query: CellFunction, rows: Rows) -> Ints:
+        return row_pass(query.histogram).sums(query.histogram, rows)
+
+    def totals(self, query: CellFunction, blocks: Blocks) -> Ints:
+        return row_pass(query.histogram).totals(query.histogram, blocks)
+
+    def finish(self, query: CellFunction, sums: Ints) -> Ints:
+        return query.finish(sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,3 +143,4 @@ def _only_column(cells: Cells) -> int:
 
 
 register(Histogram, HistogramPass())
+register(CellFunction, CellFunctionPass())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.engines.passes import cell_function, dense, fourier, histogram, joint, scores, splits
+from tacit.engines.passes import dense, fourier, histogram, joint, scores, splits
 
-LIBRARY = (cell_function, dense, fourier, histogram, joint, scores, splits)
+LIBRARY = (dense, fourier, histogram, joint, scores, splits)
 """Importing this registers them."""
