@@ -24,7 +24,6 @@ import pyarrow.csv as pa_csv
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import parse_numbers
-from tacit.schema import NumericColumn, Schema
 from tacit.schema.delimiter import delimiter_of
 from tacit.schema.errors import nearest, resembles
 
@@ -46,33 +45,6 @@ _ENDINGS = ((".parquet", "Parquet", _PARQUET), (".pq", "Parquet", _PARQUET), (".
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_declared(
-    path: str | os.PathLike[str],
-    schema: Schema,
-    with_label: bool = True,
-    on_rows: Callable[[int], None] | None = None,
-) -> Frame:
-    """Reads what a schema declares: features, identifier of the unit, and label.
-
-    Args:
-        path: a CSV file (``.gz`` too) or a Parquet file; which of them is told from its first bytes.
-        schema: says which columns are needed and which of them are numbers.
-        with_label: whether the label must be there; prediction does without.
-        on_rows: called now and then with the number of rows read so far.
-
-    Raises:
-        DataError: one sentence that names the file and what is wrong with it.
-    """
-    wanted = list(schema.features)
-    numeric = [name for name in wanted if isinstance(schema.columns[name], NumericColumn)]
-    if with_label and schema.label is not None:
-        wanted.append(schema.label.column)
-        numeric += [schema.label.column] if schema.label.is_numeric else []
-    if with_label and schema.unit is not None:
-        wanted.append(schema.unit.column)
-    return read_columns(path, wanted, numeric, on_rows)
-
-
 def read_columns(
     path: str | os.PathLike[str],
     names: Sequence[str],
@@ -80,7 +52,18 @@ def read_columns(
     on_rows: Callable[[int], None] | None = None,
     encoding: str = UTF8,
 ) -> Frame:
-    """Reads columns by name; those in ``numeric`` as numbers. Errors as in :func:`read_declared`."""
+    """Reads columns by name.
+
+    Args:
+        path: a CSV file (``.gz`` too) or a Parquet file; which of them is told from its first bytes.
+        names: the columns.
+        numeric: those of them that are read as numbers, cell by cell.
+        on_rows: called now and then with the number of rows read so far.
+        encoding: of the texts of a CSV file.
+
+    Raises:
+        DataError: one sentence that names the file and what is wrong with it.
+    """
     present = column_names(path, encoding)
     check_columns(names, present, os.fspath(path))
     if is_parquet(path):
@@ -103,7 +86,7 @@ def check_columns(names: Iterable[str], present: Sequence[str], where: str) -> N
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is Parquet (else CSV), told from its first bytes; errors as in :func:`read_declared`."""
+    """Whether a file is Parquet (else CSV), told from its first bytes; errors as in :func:`read_columns`."""
     return _starts(path).startswith(_PARQUET)
 
 
@@ -114,13 +97,13 @@ def _parquet(path: str | os.PathLike[str]) -> Any:
 
 
 def parquet_types(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The type of each column of a Parquet file, which is public; errors as in :func:`read_declared`."""
+    """The type of each column of a Parquet file, which is public; errors as in :func:`read_columns`."""
     with _explained(path):
         return {field.name: field.type for field in _parquet(path).schema_arrow}
 
 
 def parquet_groups(path: str | os.PathLike[str]) -> list[int]:
-    """How many rows each row group of a Parquet file has; errors as in :func:`read_declared`."""
+    """How many rows each row group of a Parquet file has; errors as in :func:`read_columns`."""
     with _explained(path):
         facts = _parquet(path).metadata
         return [facts.row_group(number).num_rows for number in range(facts.num_row_groups)]
@@ -129,7 +112,7 @@ def parquet_groups(path: str | os.PathLike[str]) -> list[int]:
 def parquet_chunks(
     path: str | os.PathLike[str], names: Sequence[str], rows: int, groups: Sequence[int] | None = None
 ) -> Iterator[Frame]:
-    """The rows of a Parquet file, or of some row groups, so many at a time; errors as in :func:`read_declared`."""
+    """The rows of a Parquet file, or of some row groups, so many at a time; errors as in :func:`read_columns`."""
     with _explained(path):
         asked = None if groups is None else list(groups)
         for batch in _parquet(path).iter_batches(batch_size=rows, columns=list(names), row_groups=asked):
@@ -137,7 +120,7 @@ def parquet_chunks(
 
 
 def column_names(path: str | os.PathLike[str], encoding: str = UTF8) -> list[str]:
-    """The names a file gives its columns, which are public; errors as in :func:`read_declared`."""
+    """The names a file gives its columns, which are public; errors as in :func:`read_columns`."""
     if is_parquet(path):
         with _explained(path):
             return list(_parquet(path).schema_arrow.names)
@@ -150,7 +133,7 @@ def column_names(path: str | os.PathLike[str], encoding: str = UTF8) -> list[str
 
 
 def read_sample(path: str | os.PathLike[str]) -> pa.Table:
-    """A PUBLIC sample with types guessed from its values; errors as in :func:`read_declared`. Not for private rows."""
+    """A PUBLIC sample with types guessed from its values; errors as in :func:`read_columns`. Not for private rows."""
     names = column_names(path)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -200,7 +183,7 @@ def csv_chunks(
     width: int,
     encoding: str = UTF8,
 ) -> Iterator[Frame]:
-    """The rows of a CSV file, block by block; errors as in :func:`read_declared`.
+    """The rows of a CSV file, block by block; errors as in :func:`read_columns`.
 
     How long a row is depends on what it holds, and one person's long text must not decide whether a fit fails: where
     one is longer than a block, the file is read again in longer ones, from the row on that was to come.
