@@ -157,10 +157,7 @@ class Estimator:
             self.model_, self.schema_ = fitted.model, fitted.task.schema
             self.describe(fitted)
             self.n_features_in_ = self._width(X)
-            names = X.names if isinstance(X, Frame) else getattr(X, "columns", None)
-            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-            if names is not None and all(isinstance(name, str) for name in names):
-                self.feature_names_in_ = np.asarray(names, dtype=object)
+            keep_names(self, X)
             self.certificate_ = bound(self, fitted.certificate, y)
             around = surroundings(self.account) if self.tells else []
             self.summary_ = told(self.model_, self.certificate_, task.schema, around, quiet=not self.tells)
@@ -225,6 +222,14 @@ def check_fitted(estimator: Any) -> None:
 
         name = getattr(estimator, "algorithm", type(estimator).__name__)
         raise NotFittedError(f"This {name} instance is not fitted yet. Call 'fit' first")
+
+
+def keep_names(estimator: Any, X: Any) -> None:
+    """Leaves ``feature_names_in_`` if the columns of a table have names, as scikit-learn does, and no earlier one."""
+    names = X.names if isinstance(X, Frame) else getattr(X, "columns", None)
+    vars(estimator).pop("feature_names_in_", None)
+    if names is not None and all(isinstance(name, str) for name in names):
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
 
 
 def wrong_width(estimator: Estimator, width: int) -> FrameError:

@@ -23,7 +23,7 @@ from tacit.encoding.inputs import numbers_of
 from tacit.encoding.units import identifiers_of
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
-from tacit.estimators.base import check_fit
+from tacit.estimators.base import check_fit, keep_names
 from tacit.estimators.binding import bound, told
 from tacit.evaluation.candidates import about_numbers, measure_of
 from tacit.evaluation.measure_scores import rows_and_labels, with_unit
@@ -166,10 +166,8 @@ class PrivateSelection(BaseEstimator):
             certificate = certified(self.account, request, held, search, algorithm, schema, trusted)
             self.best_, self.best_index_ = best, index
             self.model_, self.n_features_in_ = best.model_, best.n_features_in_
-            names = getattr(X, "columns", None)
-            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-            if names is not None and all(isinstance(name, str) for name in names):
-                self.feature_names_in_ = best.feature_names_in_ = np.asarray(names, dtype=object)
+            for estimator in (self, best):
+                keep_names(estimator, X)
             if not self._numbers:
                 self.classes_ = best.classes_
             self.certificate_ = best.certificate_ = bound(best, certificate, y)
