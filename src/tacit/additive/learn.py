@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.additive.first_look import FirstLook, first_look
+from tacit.additive.intercept import Intercept
 from tacit.additive.jointly import bounds_jointly
 from tacit.additive.losses import Loss
 from tacit.additive.pairs import (
@@ -29,7 +30,7 @@ from tacit.additive.planner import Planner
 from tacit.additive.posterior import categorical_covariances, numeric_covariances
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Directions, Prior, Term
-from tacit.additive.trees import Grown, grow_rest, look_beyond
+from tacit.additive.trees import Grown, Seen, grow_rest, look_beyond
 from tacit.additive.tuning import PAIRING, TUNING, Tuning
 from tacit.arrays import Floats
 from tacit.binning.measure import Bins, Column
@@ -92,42 +93,18 @@ def learn(
         trees: whether to boost what is left over by trees where the budget allows.
         tuning: the numbers.
     """
-    whole, count, planner = budget, len(columns), Planner(tuning.planning, tuning.growing.cutting)
+    whole, planner = budget, Planner(tuning.planning, tuning.growing.cutting)
     known = first_look(whole.part(1 - loss.share).as_whole(), columns, pairs, trees, loss, planner, tuning.binning)
     chosen = _plan_for(loss, known, planner, trees, whole.is_pure)
-    weight = planner.intercept_share(known.signal, count) if loss.uses.pooling else 1.0
-    before = loss.share
-    intercept = loss.begin(whole, known.total, weight)
-    budget = whole.part(1 - loss.share).as_whole()  # a loss that is content with less leaves more
-    if loss.share > before:  # one that needs more takes it from all but the bins, which are paid
-        chosen = chosen.with_binning(chosen.binning * (1 - before) / (1 - loss.share))
-    jointly = loss.jointly and bounds_jointly(budget.allowance, known.signal, tuning.clipping)
-    if loss.uses.weights_first and budget.curator.weighs_rows:
-        jointly = False  # rows that are bounded together are weighed down behind the clip
-    each = budget.part(chosen.mains).split(count + weight)
-    mains = [
-        main_term(column, found, each, known, loss, jointly) for column, found in zip(columns, known.bins, strict=True)
-    ]
-    openness = planner.openness(known.signal) if loss.uses.pooling else 1.0
-    hyper_prior = HyperPrior(count, planner.pseudo_terms(known.signal), openness, tuning.sweeping)
-    rows = None
-    if loss.uses.simulated_rows:
-        counts, simulated = [found.counts for found in known.bins], tuning.sweeping.simulated_rows
-        rows = SimulatedRows(counts, loss.n_scores, budget.public_generator, simulated)
-    state = State(known, whole, loss, loss.new_log(), intercept, hyper_prior, rows, jointly, tuning=tuning)
-    state.add(OneCell(), intercept.value[None, :])
+    weight = planner.intercept_share(known.signal, len(columns)) if loss.uses.pooling else 1.0
+    intercept, budget, chosen = _begin(whole, known, loss, weight, chosen)
+    state = _state_of(whole, budget, known, loss, intercept, planner, tuning)
+    each = budget.part(chosen.mains).split(len(columns) + weight)
+    columns_and_bins = zip(known.columns, known.bins, strict=True)
+    mains = [main_term(column, bins, each, known, loss, state.jointly) for column, bins in columns_and_bins]
     chosen = chosen.passed_on(sweep(budget.part(chosen.mains), _pace(loss, chosen.pace), mains, state))
-    seen = None
-    if chosen.look:
-        seen = look_beyond(budget.part(chosen.look), mains, state)
-        if not seen.finds(planner.least_evidence(known.signal, count)):
-            plain = planner.plan(known.total, count, known.signal, whole.is_pure, pairs, False)
-            unexplained = seen.unexplained.share if seen.look else 1.0  # trees have nothing to cut either
-            chosen = planner.without_smooth(chosen, plain, unexplained)
-    found: list[tuple[Side, Side, Term]] = []
-    if chosen.joint:
-        found, left = _learn_pairs(budget, chosen, mains, state)
-        chosen = chosen.passed_to_trees(left)
+    seen, chosen = _look(budget, chosen, planner, mains, state, pairs) if chosen.look else (None, chosen)
+    found, chosen = _learn_pairs(budget, chosen, mains, state) if chosen.joint else ([], chosen)
     grown = Grown()
     if chosen.n_trees:
         loss.refresh(whole, state.log, "before the trees")
@@ -146,6 +123,46 @@ def learn(
         directions,
         np.hypot(intercept.sd(directions), sd),
     )
+
+
+def _begin(whole: Budget, known: FirstLook, loss: Loss, weight: float, chosen: Plan) -> tuple[Intercept, Budget, Plan]:
+    """The intercept, what is left beside the share that the loss keeps for itself, and the plan for that."""
+    before = loss.share
+    intercept = loss.begin(whole, known.total, weight)
+    if loss.share > before:  # a loss that needs more takes it from all but the bins, which are paid
+        chosen = chosen.with_binning(chosen.binning * (1 - before) / (1 - loss.share))
+    return intercept, whole.part(1 - loss.share).as_whole(), chosen
+
+
+def _state_of(
+    whole: Budget, budget: Budget, known: FirstLook, loss: Loss, intercept: Intercept, planner: Planner, tuning: Tuning
+) -> State:
+    """The model of an intercept alone; ``budget`` is what terms and trees may spend of the whole."""
+    jointly = loss.jointly and bounds_jointly(budget.allowance, known.signal, tuning.clipping)
+    if loss.uses.weights_first and budget.curator.weighs_rows:
+        jointly = False  # rows that are bounded together are weighed down behind the clip
+    openness = planner.openness(known.signal) if loss.uses.pooling else 1.0
+    hyper_prior = HyperPrior(len(known.columns), planner.pseudo_terms(known.signal), openness, tuning.sweeping)
+    rows = None
+    if loss.uses.simulated_rows:
+        counts, simulated = [bins.counts for bins in known.bins], tuning.sweeping.simulated_rows
+        rows = SimulatedRows(counts, loss.n_scores, budget.public_generator, simulated)
+    state = State(known, whole, loss, loss.new_log(), intercept, hyper_prior, rows, jointly, tuning=tuning)
+    state.add(OneCell(), intercept.value[None, :])
+    return state
+
+
+def _look(
+    budget: Budget, chosen: Plan, planner: Planner, mains: Sequence[Term], state: State, pairs: bool
+) -> tuple[Seen, Plan]:
+    """A look at all columns together, and the plan after it: another one if it finds nothing."""
+    known, count = state.known, len(state.known.columns)
+    seen = look_beyond(budget.part(chosen.look), mains, state)
+    if seen.finds(planner.least_evidence(known.signal, count)):
+        return seen, chosen
+    plain = planner.plan(known.total, count, known.signal, budget.is_pure, pairs, False)
+    unexplained = seen.unexplained.share if seen.look else 1.0  # trees have nothing to cut either
+    return seen, planner.without_smooth(chosen, plain, unexplained)
 
 
 def _plan_for(loss: Loss, known: FirstLook, planner: Planner, trees: bool, pure: bool) -> Plan:
@@ -210,8 +227,8 @@ def main_term(column: Column, bins: Bins, each: Budget, known: FirstLook, loss: 
 
 def _learn_pairs(
     budget: Budget, chosen: Plan, mains: list[Term], state: State
-) -> tuple[list[tuple[Side, Side, Term]], float]:
-    """The pairs that were found, and the share of the allowance that was not needed."""
+) -> tuple[list[tuple[Side, Side, Term]], Plan]:
+    """The pairs that were found, and the plan that hands on what was not needed."""
     columns, pace = state.known.columns, _pace(state.loss, chosen.joint_pace)
     numbers = state.tuning.pairing
     sides = [
@@ -223,9 +240,10 @@ def _learn_pairs(
     found = screen_pairs(budget.part(chosen.screening), sides, most, state) if looks else []
     if not found:
         left = budget.part(chosen.joint + chosen.pair_counts)
-        return [], sweep(left, pace, mains, state, "second ")
+        return [], chosen.passed_to_trees(sweep(left, pace, mains, state, "second "))
     learning = budget.part(chosen.joint)
     terms = pair_terms(budget.part(chosen.pair_counts), learning, found, len(mains), state)
     lower_shares(mains, numbers)
     unspent = sweep(learning, pace, mains + terms, state, "joint ")
-    return [(left, right, term) for (left, right), term in zip(found, terms, strict=True)], unspent
+    sides_and_terms = zip(found, terms, strict=True)
+    return [(left, right, term) for (left, right), term in sides_and_terms], chosen.passed_to_trees(unspent)
