@@ -14,7 +14,6 @@ from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
-from tacit.encoding.units import identifiers_of
 from tacit.encoding.values import LabelIndex
 from tacit.evaluation.error_grid import (
     ABOVE,
@@ -30,7 +29,7 @@ from tacit.evaluation.error_grid import (
     target_moments,
     target_values,
 )
-from tacit.evaluation.measure_scores import ScoreGroups, with_unit
+from tacit.evaluation.measure_scores import ScoreGroups, declared_unit, with_unit
 from tacit.evaluation.number_scorer import NumberScorer
 from tacit.evaluation.strategy import Strategy, shared
 from tacit.privacy.account import PrivacyAccount
@@ -156,15 +155,12 @@ def measure_errors(
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
     groups, frame, schema = wanted.groups, wanted.frame, wanted.schema
-    unit = None if schema is None else schema.unit
-    identifiers = None if unit is None else identifiers_of(frame, unit.column)
+    unit, identifiers = declared_unit(schema, frame)
     shares = [CLIP_SHARE] * (wanted.clip is None) + [REACH_SHARE, TARGET_SHARE] * wanted.spread
     shares.append(1.0 - sum(shares))
     grid, norm, paid = ErrorGrid.of(groups.n_codes), *_charges(request.allowance, shares, account is None)
     with reserve(account, request, [reserved for reserved, _ in paid], wanted.label, unit) as reservation:
-        columns: dict[str, Any] = scorer.columns(frame, wanted.data, wanted.targets)
-        if groups.name is not None:
-            columns["group"] = frame.column(groups.name)
+        columns = scorer.columns(frame, wanted.data, wanted.targets) | groups.columns(frame)
         made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
         private_rows = PrivateRows(made, columns["label"], reservation, request.random_state, unit)
         encoders: list[Encoder] = [grid.encoder, NumericGrid(-1.0, 1.0, TARGET_CELLS), *groups.encoders]

@@ -163,6 +163,20 @@ class ScoreGroups:
     def n_codes(self) -> int:
         return max(1, len(self.names))
 
+    def columns(self, frame: Frame) -> dict[str, Any]:
+        """The column as evaluations name it; empty if there is none."""
+        return {} if self.name is None else {"group": frame.column(self.name)}
+
+
+def declared_unit(schema: Schema | None, frame: Frame) -> tuple[Unit | None, Any]:
+    """The unit that a schema declares, and its column; None twice if there is none.
+
+    Raises:
+        FrameError: if the column is missing, or its type has merged identifiers.
+    """
+    unit = None if schema is None else schema.unit
+    return unit, None if unit is None else identifiers_of(frame, unit.column)
+
 
 def with_unit(
     columns: Mapping[str, Any], n_rows: int, unit: Unit | None, identifiers: Any
@@ -272,8 +286,7 @@ def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, accou
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
     groups, frame = wanted.groups, wanted.frame
-    unit = None if wanted.schema is None else wanted.schema.unit
-    identifiers = None if unit is None else identifiers_of(frame, unit.column)
+    unit, identifiers = declared_unit(wanted.schema, frame)
     cells = min(CELLS, 1 << (MOST_CELLS // groups.n_codes).bit_length() - 1)
     grid = ScoreGrid.of(cells, wanted.threshold)
     parts = _parts(wanted, scorer.n_classes)
@@ -282,15 +295,13 @@ def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, accou
     norm = 1 if isinstance(paid[0][1], Laplace) else 2
     by_group = shared(groups.n_codes, norm)
     with reserve(account, request, [reserved for reserved, _ in paid], wanted.label, unit) as reservation:
-        columns: dict[str, Any] = scorer.columns(frame, wanted.data, wanted.labels, wanted.each_class, wanted.ranked)
-        if groups.name is not None:
-            columns["group"] = frame.column(groups.name)
+        columns = scorer.columns(frame, wanted.data, wanted.labels, wanted.each_class, wanted.ranked)
+        columns |= groups.columns(frame)
         made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
         seed = request.random_state
 
         def private_rows_of(label: str, number: int) -> PrivateRows:
-            noise_seed = None if seed is None else seed + number
-            return PrivateRows(made, columns[label], reservation, noise_seed, unit)
+            return PrivateRows(made, columns[label], reservation, None if seed is None else seed + number, unit)
 
         def sealed(private_rows: PrivateRows, score: str, cells: Encoder) -> Curator:
             encoders: list[Encoder] = [cells, *groups.encoders]
@@ -314,11 +325,9 @@ def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, accou
     certificate = certified(
         account, request, reservation, private_rows, wanted.label, wanted.schema, not scorer.verified
     )
-    by_class = tuple(zip(*(groups for _, groups in rest), strict=True))
-    return Released(
-        overall, each, losses, each_loss, certificate, private_rows.public_generator, tuple(every for every, _ in rest),
-        by_class or ((),) * len(each), *ranked,
-    )  # fmt: skip
+    by_class = tuple(zip(*(groups for _, groups in rest), strict=True)) or ((),) * len(each)
+    of_classes, generator = tuple(every for every, _ in rest), private_rows.public_generator
+    return Released(overall, each, losses, each_loss, certificate, generator, of_classes, by_class, *ranked)
 
 
 def _parts(wanted: CountRequest, n_classes: int) -> dict[str, float]:

@@ -20,13 +20,12 @@ from tacit.curator.rows import PrivateRows
 from tacit.discovery.undeclared import label_kind, refuse_undeclared
 from tacit.encoding.frames import Frame, take, take_rows
 from tacit.encoding.inputs import numbers_of
-from tacit.encoding.units import identifiers_of
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
 from tacit.estimators.base import check_fit, keep_names
 from tacit.estimators.binding import bound, told
 from tacit.evaluation.candidates import about_numbers, measure_of
-from tacit.evaluation.measure_scores import rows_and_labels, with_unit
+from tacit.evaluation.measure_scores import declared_unit, rows_and_labels, with_unit
 from tacit.evaluation.search_plan import EACH, SearchPlan, plan_search
 from tacit.evaluation.select_model import choose
 from tacit.evaluation.utility import Criterion, Judge, judges_of, utility_encoding, utility_weights
@@ -148,7 +147,7 @@ class PrivateSelection(BaseEstimator):
         classes = (0, 1) if self._numbers else self.candidates[0].declared()[1]
         kind = label_kind(y if isinstance(y, list | tuple) else labels, frame)
         refuse_undeclared(None if hasattr(X, "tocsr") else frame, kind, schema, classes)
-        unit = None if schema is None or schema.unit is None else identifiers_of(frame, schema.unit.column)
+        unit = declared_unit(schema, frame)[1]
         plan = self._plan(request, unit is not None)
         data = X.tocsr() if hasattr(X, "tocsr") else X if isinstance(X, np.ndarray) else dict(frame.columns)
         for candidate in self.candidates:

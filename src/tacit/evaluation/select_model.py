@@ -11,11 +11,10 @@ import numpy as np
 from tacit.arrays import Ints
 from tacit.curator.curator import Curator
 from tacit.curator.rows import PrivateRows
-from tacit.encoding.units import identifiers_of
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
 from tacit.evaluation.candidates import promised_schema
-from tacit.evaluation.measure_scores import rows_and_labels, with_unit
+from tacit.evaluation.measure_scores import declared_unit, rows_and_labels, with_unit
 from tacit.evaluation.utility import Criterion, judges_of, utility_encoding, utility_weights
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.calibration import calibrate
@@ -104,8 +103,7 @@ def select_model(
     frame, labels = rows_and_labels(X, y)
     for judge in judges:
         judge.check(frame, X, labels)
-    unit = None if declared is None else declared.unit
-    identifiers = None if unit is None else identifiers_of(frame, unit.column)
+    unit, identifiers = declared_unit(declared, frame)
     charge = selection_charge(request.epsilon, request.delta)
     with spending():
         with reserve(account, request, [charge], f"choice among {len(models)} models", unit) as reservation:
