@@ -73,7 +73,6 @@ def run(arguments: EvaluateArguments) -> None:
     from tacit.evaluation.candidates import check_unit
     from tacit.evaluation.private_score import private_score
     from tacit.models.files import load_model
-    from tacit.models.recalibrated import RecalibratedModel
     from tacit.privacy.certificate import Certificate
     from tacit.schema import Schema
 
@@ -86,10 +85,7 @@ def run(arguments: EvaluateArguments) -> None:
         check_unit(Certificate.from_dict(promise), schema)
     account = account_of(arguments.account, arguments.dataset)
     cost = None if arguments.cost is None else costs_of(arguments.cost)
-    inner = model
-    while isinstance(inner, RecalibratedModel):
-        inner = inner.base
-    encoders = dict(encoders_of(inner))
+    encoders = dict(encoders_of(model))
     numeric = [name for name, encoder in encoders.items() if isinstance(encoder, NumericGrid) and not encoder.dates]
     numeric += [] if classes_of(model) else [target]
     names = list(dict.fromkeys([*model.feature_names, target, *_more(arguments, schema)]))

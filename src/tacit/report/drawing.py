@@ -304,26 +304,11 @@ def heat_map(
         for j, effect in enumerate(one):
             label = f"{first.name} {first.labels[i]}, {second.name} {second.labels[j]}: {units.say(effect.value)}"
             strength = round(min(abs(effect.value) / reach, 1.0), 3)
-            css = "plus" if effect.value >= 0 else "minus"
-            parts.append(
-                svg.rect(
-                    left + cell_width * j,
-                    y,
-                    cell_width - 1,
-                    cell_height - 1,
-                    f"cell {css}",
-                    label,
-                    fill_opacity=strength,
-                )
-            )
-            rows.append(
-                (
-                    f"{first.labels[i]} / {second.labels[j]}",
-                    *units.cells(effect.value),
-                    f"{effect.sd:.3g}",
-                    svg.short(effect.support),
-                )
-            )
+            css = "cell plus" if effect.value >= 0 else "cell minus"
+            x, size = left + cell_width * j, (cell_width - 1, cell_height - 1)
+            parts.append(svg.rect(x, y, *size, css, label, fill_opacity=strength))
+            name = f"{first.labels[i]} / {second.labels[j]}"
+            rows.append((name, *units.cells(effect.value), f"{effect.sd:.3g}", svg.short(effect.support)))
     floor = top + cell_height * len(first.labels)
     every = max(1, math.ceil(len(second.labels) / max(1.0, (WIDTH - left - RIGHT) / 58)))
     for j in range(0, len(second.labels), every):

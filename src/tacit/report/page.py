@@ -277,36 +277,45 @@ def compose(
         return Markup(one_drawing.render(drawing=drawing, markup=Markup(drawing.markup)))  # noqa: S704 - rendered above
 
     style = resources.files("tacit.report").joinpath("templates/style.css").read_text("utf-8")
-    rows = None if summary is None else summary.rows
-    promise = None if claim is None else promise_of(claim, None if rows is None else rows.value)
-    return environment.get_template(
-        "page.html.j2"
-    ).render(
+    page = environment.get_template("page.html.j2")
+    return page.render(
         title=title,
         style=Markup(style),  # noqa: S704 - our own file
         card=painted,
         shown=shown,
         verdict=verdict(claim, problems),
         checks=checks(claim),
-        remarks=() if claim is None else claim.remarks,
         seen=() if summary is None else summary.sentences,
-        promise=promise,
         question=f"{question[:1].upper()}{question[1:]}.",
-        epsilon="∞" if claim is None or math.isinf(claim.epsilon) else f"{claim.epsilon:.4g}",
-        delta="" if claim is None else _small(claim.delta),
-        stages=[] if claim is None else stages(claim.entries, claim.charges, claim.delta),
-        entries=() if claim is None else claim.entries,
-        nested=claim is not None and claim.algorithm.startswith(NESTED),
-        releases=0 if claim is None else claim.releases,
-        declared=claim is None or claim.schema_fingerprint is not None,
         facts=public_facts(claim, classes, painted.label),
         limits=limits(claim),
-        versions=() if claim is None else versions(claim),
         percent=percent,
         share=share,
         words=words,
         count=count,
+        **_claimed(claim, None if summary is None or summary.rows is None else summary.rows.value),
     )
+
+
+def _claimed(claim: Certificate | None, rows: float | None) -> dict[str, Any]:
+    """What the page says of a claim; of a model without one that nothing is promised."""
+    if claim is None:
+        return {
+            "remarks": (), "promise": None, "epsilon": "∞", "delta": "", "stages": [], "entries": (), "nested": False,
+            "releases": 0, "declared": True, "versions": (),
+        }  # fmt: skip
+    return {
+        "remarks": claim.remarks,
+        "promise": promise_of(claim, rows),
+        "epsilon": "∞" if math.isinf(claim.epsilon) else f"{claim.epsilon:.4g}",
+        "delta": _small(claim.delta),
+        "stages": stages(claim.entries, claim.charges, claim.delta),
+        "entries": claim.entries,
+        "nested": claim.algorithm.startswith(NESTED),
+        "releases": claim.releases,
+        "declared": claim.schema_fingerprint is not None,
+        "versions": versions(claim),
+    }
 
 
 def promise_of(claim: Certificate, rows: float | None = None) -> Promise:

@@ -72,25 +72,14 @@ def describe(
         rows: how many rows there are, as far as that was declared or released.
     """
     by_row = unit is None and rows_per_unit == 1
-    name = unit or "person"
-    whom = "row" if by_row else name
-    one = "one row" if by_row else f"all rows of one {name} (at most {rows_per_unit})"
-    if Neighbouring(neighbouring) is Neighbouring.ADD_OR_REMOVE_ONE:
-        tables = f"a table with {one} and the same table without"
-        who = f"The comparison is between {tables}. The number of rows is private too."
-        change = f"had any one {whom} never been in the table"
-        unknown = f"whether one {whom} was in the table"
-    else:
-        public = "The number of rows is public." if by_row else f"The number of different {name} values is public."
-        who = f"The comparison is between two tables that differ in {one}. {public}"
-        change = f"had any one {whom} been anything else"
-        unknown = f"which of two records one {whom} has"
+    whom = "row" if by_row else unit or "person"
+    who, change, unknown = _compared(whom, rows_per_unit, by_row, Neighbouring(neighbouring))
     if math.isinf(epsilon):
         return Promise(
             "There is no promise: this model was made without noise.", "", unknown, "without limit", 1.0, None,
             "Nothing is protected.", "none", whom, ("Epsilon is infinite: nothing is protected.",),
         )  # fmt: skip
-    protected = "one row" if by_row else f"one {name}, at most {rows_per_unit} rows"
+    protected = "one row" if by_row else f"one {whom}, at most {rows_per_unit} rows"
     found = strength(epsilon, delta, sharp_advantage, rows, protected)
     ratio = math.exp(min(epsilon, 700.0))
     factor = f"{ratio:.2f}" if ratio < 100 else count(ratio)
@@ -106,3 +95,21 @@ def describe(
         headline, who, unknown, factor, best_guess(0.5, epsilon, delta), sharp, failure, found.word, whom,
         tuple(f"{words[0].upper()}{words[1:]}." for words in found.warnings),
     )  # fmt: skip
+
+
+def _compared(whom: str, rows: int, by_row: bool, neighbouring: Neighbouring) -> tuple[str, str, str]:
+    """Which tables are compared; what is said not to matter; and what a guesser does not know."""
+    one = "one row" if by_row else f"all rows of one {whom} (at most {rows})"
+    if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
+        tables = f"a table with {one} and the same table without"
+        return (
+            f"The comparison is between {tables}. The number of rows is private too.",
+            f"had any one {whom} never been in the table",
+            f"whether one {whom} was in the table",
+        )
+    public = "The number of rows is public." if by_row else f"The number of different {whom} values is public."
+    return (
+        f"The comparison is between two tables that differ in {one}. {public}",
+        f"had any one {whom} been anything else",
+        f"which of two records one {whom} has",
+    )
