@@ -104,7 +104,7 @@ def free_columns(columns: Sequence[Column], terms: Sequence[Term], signal: float
 
 
 def cut_masses(columns: Sequence[Column], bins: Sequence[Bins]) -> list[Floats]:
-    """Per column, what random trees believe of its bins; a column of one bin, or of a direction, is never cut."""
+    """Per column, the masses by which random trees cut its bins; one bin, or a declared direction, is never cut."""
     return [
         found.counts if not column.monotone else np.array([float(found.counts.sum())])
         for column, found in zip(columns, bins, strict=True)

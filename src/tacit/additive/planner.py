@@ -17,17 +17,17 @@ from tacit.growing.tuning import CUTTING, Cutting
 
 
 def between(value: float, low: float, high: float) -> float:
-    """How much of the way from ``low``, which is 0, to ``high``, which is 1, a value has come, by its logarithm."""
+    """Where a value lies on the logarithmic scale that is 0 at ``low`` and 1 at ``high``; it may lie outside."""
     return math.log(max(value, 1e-9) / low) / math.log(high / low)
 
 
 def part_of_way(value: float, low: float, high: float) -> float:
-    """The same, kept from 0 to 1."""
+    """The same, clipped to [0, 1]."""
     return min(max(between(value, low, high), 0.0), 1.0)
 
 
 def on_the_way(first: float, last: float, way: float) -> float:
-    """A number that is ``first`` where the way is 0 and ``last`` where it is 1, by its logarithm."""
+    """Geometric interpolation: ``first`` where ``way`` is 0, ``last`` where it is 1."""
     return float(first * (last / first) ** way)
 
 
@@ -129,10 +129,10 @@ class Planner:
         )
 
     def patient(self, plan: Plan, n_columns: int, signal: float) -> Plan:
-        """The plan where no trees follow: in little noise sweeps go on until columns that hang together are told apart.
+        """The plan where no trees follow: more sweeps in little noise, to separate the effects of correlated columns.
 
-        One column takes what another should have had, and gives it back sweep by sweep. What is left of that
-        trees would learn.
+        Gauss-Seidel sweeps credit a column with part of what belongs to one correlated with it, and correct that
+        slowly. Trees, where they follow, learn what is left.
 
         Args:
             plan: for the same table, of Gaussian noise.

@@ -1,7 +1,7 @@
 """Two classes at delta 0: trees alone where noise is large, in place of columns and pairs.
 
 Laplace noise grows with the number of releases that a row is part of. In a tree that is one leaf, in a sweep some of
-every column: the noise of ``d`` columns grows with ``d`` and not with its root, and drowns them before a few trees.
+every column: the noise of ``d`` columns grows with ``d`` and not with its root, and soon exceeds that of a few trees.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def may_boost_trees_alone(allowance: Allowance, task: Task) -> bool:
 
 
 def drowns_columns(rows: float, n_columns: int, sd: float, numbers: Planning = PLANNING) -> bool:
-    """Whether so few rows are better learned from by trees.
+    """Whether there are so few rows that trees alone are the better model.
 
     Args:
         rows: how many there are.

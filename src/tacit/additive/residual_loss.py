@@ -236,7 +236,7 @@ class SquaredLoss(ResidualLoss):
         return -self.bound, self.bound
 
     def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
-        """The mean of residuals under a clip as wide as costs little: where targets are skewed, a narrow one lies.
+        """The mean of residuals under a clip as wide as costs little: a narrow one is biased for skewed targets.
 
         Where even the clip of the sweeps would leave more noise than that, nothing is looked at.
         """

@@ -169,7 +169,7 @@ def mean_square(counts: Floats, change: Floats) -> float:
 
 
 def have_converged(moved: float, terms: Sequence[Term], numbers: Sweeping = SWEEPING) -> bool:
-    """Whether a sweep that moved scores by a mean square of ``moved`` was hardly worth its while."""
+    """Whether a sweep moved scores by little beside the effects themselves: by a mean square of ``moved``."""
     return moved < numbers.converged**2 * sum(mean_square(term.counts, term.effect) for term in terms)
 
 

@@ -100,7 +100,7 @@ class ReleaseAverage:
 
     @property
     def noise_variance(self) -> float:
-        """Of the average; as large as :class:`Posterior` was told at least, or the rows' own would be lost."""
+        """Of the average; at least the square of :data:`LEAST_SD`."""
         return max(self._variance / self.precision**2, LEAST_SD**2)
 
 
@@ -171,7 +171,7 @@ class Term:
 
         Args:
             seen: weight of the rows of every bin, where rows are bounded together.
-            noise: variance of the noise, relative to what the term was told.
+            noise: variance of the noise, relative to what the term was made for.
         """
         self._matrix, self._seen = self.map_values, self._guarded * seen
         self._expected = max(self._told * noise, LEAST_SD**2)

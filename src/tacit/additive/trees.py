@@ -146,7 +146,7 @@ def _kernel_trees(
 
 @dataclass(frozen=True, eq=False)
 class StateRounds:
-    """What trees and smooth functions of scores are told: see :mod:`tacit.growing.rounds`."""
+    """What trees and smooth functions of scores need to know of the model: see :mod:`tacit.growing.rounds`."""
 
     state: State
     loss: ScoreLoss

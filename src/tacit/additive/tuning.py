@@ -114,8 +114,7 @@ class Planning:
     fast_from: float = 5000.0
     clear_from: float = 20_000.0
 
-    # Trees learn the size of their steps; they never believe that steps are smaller than this (log-odds
-    # squared).
+    # Trees learn the variance of their steps; it is never thought smaller than this (log-odds squared).
     least_tree_prior: float = 0.006
 
     # Where rows are very many, trees end once steps are surely smaller than that; those that choose take longer
@@ -123,8 +122,8 @@ class Planning:
     random_enough: float = 0.003
     choosing_enough: float = 0.01
 
-    # Signal-to-noise below which a column tells so little of the others that they should hardly depend on it (a
-    # strong hyper-prior), and from which they should.
+    # Signal-to-noise below which one column is so little evidence about others that they hardly depend on it (a
+    # strong hyper-prior), and from which they do.
     pooled_below: float = 10.0
     open_from: float = 25.0
 
@@ -415,7 +414,7 @@ class Intercepts:
     no_doubt: float = 4.0
 
     # A sum of clipped numbers is thought to leave at least this much open about the intercept, while sums are weighed
-    # against each other: a clip that was chosen far too narrow looks exact, and tells next to nothing.
+    # against each other: a clip that was chosen far too narrow looks exact, and is next to no evidence.
     least_doubt: float = 0.2
 
     # No bracketing step of the intercept is longer.

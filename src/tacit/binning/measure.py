@@ -113,11 +113,11 @@ class _Means:
 
     @property
     def rows_per_bin(self) -> float:
-        """So many rows noise lets tell from none."""
+        """So many rows stand out of the noise."""
         return 2 * self.sd(0)
 
     def bins(self, least: int) -> int:
-        """How many bins a column may have: as many as noise lets tell apart."""
+        """How many bins a column may have: as many as stand out of the noise."""
         most = self.numbers.most_bins if self.total <= MANY_ROWS else self.numbers.most_bins_of_many
         return int(np.clip(self.total / self.rows_per_bin, least, most))
 
@@ -136,7 +136,7 @@ class _Means:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether noise drowns what a cell can hold."""
+        """Whether noise exceeds what a cell can hold."""
         return self.total < self.tuning.searching.histogram_from * self.sd(0)
 
 
@@ -218,7 +218,7 @@ class _Counted:
 
 
 class _Searched:
-    """Two looks at the shape of a numeric column, where noise drowns what a cell can hold; more where it is narrow."""
+    """Two looks at the shape of a numeric column, where noise exceeds what a cell can hold; more where it is narrow."""
 
     def __init__(self, column: Column, n_codes: int, means: _Means) -> None:
         self._column, self._n_codes, self._means = column, n_codes, means

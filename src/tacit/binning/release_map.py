@@ -65,7 +65,7 @@ def with_missing(modes: Floats, longest: float = 1.0) -> Floats:
 
 
 def centred_map(release_map: Floats, masses: Floats) -> Floats:
-    """The map less the image of the average row: what all rows have in common is the intercept's to say.
+    """The map less the image of the average row: what all rows have in common belongs to the intercept.
 
     Args:
         release_map: shape ``(outputs, bins)``.
@@ -105,7 +105,7 @@ def few_modes(masses: Floats, covariance: Floats, noise_to_signal: float, number
 def without_largest(masses: Floats) -> Floats:
     """A release map of every bin but the one that most rows share: rows in that one contribute nothing.
 
-    What all bins have in common is the intercept's to say, so the others' sums tell of all of them.
+    What all bins have in common belongs to the intercept, so the sums of the others determine all of them.
     """
     plain = np.eye(len(masses))
     return plain if len(masses) < 2 else np.asarray(np.delete(plain, int(np.argmax(masses)), axis=0))

@@ -1,7 +1,7 @@
 """Where a column's rows lie, where noise is large: which of many public shapes it has.
 
-A histogram asks after every cell alike; where the noise of a cell outweighs what it may hold, the answers say nothing.
-What tells shapes apart are a few broad contrasts: the principal modes of the family under what is believed of it so
+A histogram measures every cell alike; where the noise of a cell exceeds what it may hold, it is of no use.
+What separates shapes are a few broad contrasts: the principal modes of the family under what is believed of it so
 far, released together as one vector of norm at most 1 per row. A first release finds the outline, a second one asks
 what the first left in doubt. Beliefs follow from releases alone.
 """
@@ -82,7 +82,7 @@ def _drawn(n_values: int, numbers: Searching) -> _Drawn:
 
 
 def _contrasts(drawn: _Drawn, weights: Floats, numbers: Searching, noise_to_signal: float) -> Floats:
-    """What tells apart the shapes of the family, where they are believed in by these weights."""
+    """The contrasts that separate the shapes of the family best, under these posterior weights."""
     shapes = drawn.by_group
     mean = np.maximum(weights @ shapes, numbers.least_mass)
     away = (shapes - weights @ shapes) / mean
@@ -125,7 +125,7 @@ class ShapeSearch:
         self._missing, self._precision = 0.0, 0.0
 
     def query(self, rule: RowRule, sd: float, pure: bool) -> Histogram:
-        """The next question: contrasts that tell apart what is still believed.
+        """The next query: contrasts between shapes that are still likely.
 
         Args:
             rule: by which a row counts 1.

@@ -184,7 +184,7 @@ def _each_column(
 
 
 def _searched_order(budget: Budget, column: Column, rows: float, numbers: TreeBinning) -> TreeBins:
-    """Bins of an ordered column from two looks at its shape: where noise drowns what a cell can hold."""
+    """Bins of an ordered column from two looks at its shape: where noise exceeds what a cell can hold."""
     search = ShapeSearch(column.index, budget.layout.n_codes[column.index], rows, numbers=numbers.searching)
     rule = fine_count_rule(budget.layout.n_labels)
     for part, what in ((1.0 - numbers.second_look, "outline"), (numbers.second_look, "shape")):

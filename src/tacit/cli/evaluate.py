@@ -119,7 +119,7 @@ def run(arguments: EvaluateArguments) -> None:
 
 
 def _values(arguments: EvaluateArguments, schema: Schema | None, encoders: dict[str, Any]) -> list[Any] | None:
-    """The values of the subgroups: as given; without a schema those that the model was told of its own column."""
+    """The values of the subgroups: as given; without a schema those that the model declares for the column."""
     from tacit.encoding.values import CategoryIndex
 
     if arguments.categories is not None or schema is not None:

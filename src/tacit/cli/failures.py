@@ -20,7 +20,7 @@ COMPLAINTS = 1
 """Exit code of a command that was told to be strict and found something to complain of."""
 
 USAGE = 2
-"""Exit code of a mistake that the message tells how to mend."""
+"""Exit code of a mistake; the message says how to mend it."""
 
 BUDGET = 3
 """Exit code where a budget does not pay for what was asked."""

@@ -1,4 +1,4 @@
-"""`tacit verify`: whether a claim holds, as far as it can be told without the data."""
+"""`tacit verify`: whether a claim holds, as far as that can be checked without the data."""
 
 from __future__ import annotations
 

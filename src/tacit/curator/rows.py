@@ -35,7 +35,7 @@ from tacit.schema import Unit
 
 
 class HandedOnError(TacitError, TypeError):
-    """Rows would leave a curator that tells of them, or keeps what it releases: to children, searches, streams."""
+    """Rows would leave a curator that a witness watches, or that keeps its releases: to children, searches, streams."""
 
 
 class PrivateRows:

@@ -3,7 +3,7 @@
 Whoever knows the seed of a fit can subtract its noise, which is why certificates of seeded fits say "not releasable".
 So rows are watched only where noise has a seed, and watching them gives nothing away that the seed does not.
 
-A :class:`Witness` hears of every release, and may force what comes out: an audit repeats a fit on a neighbour with the
+A :class:`Witness` is called with every release, and may replace it: an audit repeats a fit on a neighbour with the
 releases of the first (:mod:`tacit.audit.replay`).
 """
 
@@ -95,7 +95,7 @@ class Witness(Protocol):
 
 
 def watched(rows: PrivateRows, witness: Witness) -> PrivateRows:
-    """The same rows, for a fit whose releases a witness hears of.
+    """The same rows, for a fit whose releases go to a witness.
 
     Raises:
         TypeError: unless noise has a seed, so that nothing of the fit is releasable.
@@ -110,7 +110,7 @@ def watched(rows: PrivateRows, witness: Witness) -> PrivateRows:
 
 
 class WatchedRows(PrivateRows):
-    """Rows whose curators tell a witness. They are not handed to other learners, nor searched for categories."""
+    """Rows whose curators report to a witness. They are not handed to other learners, nor searched for categories."""
 
     hands_on_rows: ClassVar[bool] = False
     witness: Witness
@@ -194,7 +194,7 @@ class WatchedTable:
 
 
 class WatchedCurator(Curator):
-    """A curator that tells a witness what passes, and lets out what the witness says."""
+    """A curator that shows a witness what passes, and releases what the witness returns."""
 
     def __init__(self, curator: Curator, witness: Witness, rows_per_unit: int) -> None:
         table = WatchedTable(curator._table, witness)

@@ -1,4 +1,4 @@
-"""Numbers for objects that are told apart by identity: each travels once, and of a log only what is new."""
+"""Numbers for objects that are distinguished by identity: each travels once, and of a log only what is new."""
 
 from __future__ import annotations
 

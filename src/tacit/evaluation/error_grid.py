@@ -134,7 +134,7 @@ REACH = 8.0
 
 
 def log_odds(probabilities: npt.ArrayLike) -> Floats:
-    """Log-odds of probabilities, clipped a little beyond the grid; what is no number counts as a coin toss."""
+    """Log-odds of probabilities, clipped a little beyond the grid; what is no number counts as a probability of 1/2."""
     p = np.nan_to_num(np.asarray(probabilities, np.float64), nan=0.5)
     least = float(expit(-REACH - 1.0))
     p = np.clip(p, least, 1.0 - least)

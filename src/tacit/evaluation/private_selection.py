@@ -356,7 +356,7 @@ class _Search:
         )
 
     def _split(self, rows: _Rows) -> tuple[_Rows, _Rows]:
-        """Rows to fit and rows to judge by, told apart by one public coin per row, which depends on no row."""
+        """Rows to fit and rows to judge by, separated by one public random bit per row, which depends on no row."""
         if self._owner.holdout == 0:
             return rows, rows
         aside = self._judge.public_generator.random(rows.frame.n_rows) < self._owner.holdout

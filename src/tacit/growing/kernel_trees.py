@@ -96,8 +96,8 @@ class LeftOver:
 
     A sum of what rows contribute to a leaf varies by what its rows lack on average, by noise, and by the rows
     themselves, of which the variance is released beside it. Deep leaves are lost in noise, so sums are looked
-    at some levels up. Where noise is large it tells next to nothing, and the first belief stays; where rows are many,
-    it tells whether there is anything to learn.
+    at some levels up. Where noise is large they are next to no evidence, and the prior stays; where rows are many,
+    they show whether there is anything to learn.
 
     Args:
         own: the variance of the rows' contribution in one direction, per unit of the released curvature.
@@ -113,7 +113,7 @@ class LeftOver:
     def learn(self, sums: LeafSums) -> float:
         """Takes the sums of a complete tree's leaves, and returns the variance of the means of leaves.
 
-        Gradients are numbers, or vectors whose directions are told apart.
+        Gradients are numbers, or vectors whose directions are treated one by one.
         """
         self._trees += 1
         if self._trees > self._numbers.informative:
@@ -160,7 +160,7 @@ def grow_kernel_trees(
         plan: how to grow.
         margins: the log; each tree is appended.
         generator: public randomness.
-        observe: told the released sums and the steps of every tree.
+        observe: called with the released sums and the steps of every tree.
         numbers: of the tuning.
     """
     if not structures.can_split:

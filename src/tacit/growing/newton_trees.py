@@ -1,4 +1,4 @@
-"""Rounds of boosting by trees with private Newton leaves: one release per tree, whoever chose its splits.
+"""Rounds of boosting by trees with private Newton leaves: one release per tree, however its splits were chosen.
 
 A row's whole contribution to a tree is one short integer vector ``(g, c h)`` in one leaf, so adding a row moves a
 release by that vector alone, and the margins of all rows follow from what was released (the family of Maddock and
@@ -81,7 +81,7 @@ def without_laplace(values: Floats, variance: Floats, scale: float) -> Floats:
     """The posterior mean of a Gaussian value with mean 0 behind Laplace noise, shape of ``values``.
 
     Beyond ``variance / scale`` it does not grow: the score of Laplace noise is its sign, so where noise is the larger
-    part an answer tells twice as much as under Gaussian noise of the same variance.
+    part an answer has twice the information that it has under Gaussian noise of the same variance.
 
     Args:
         values: with noise.
@@ -160,7 +160,7 @@ def shrunk_curvatures(
         curvatures: as released, shape ``(leaves,)``.
         sd: standard deviation of their noise.
         laplace: the noise is Laplace's and not Gaussian.
-        level: their mean, where more is known of it than this tree tells; scatter is then believed up to a bound.
+        level: their mean, where more is known of it than from this tree; scatter is then believed up to a bound.
         numbers: of the tuning.
     """
     mean = max(float(curvatures.mean()), 0.5) if level is None else level
@@ -194,7 +194,7 @@ def newton_leaves(
         curvature_sd: the same in the curvatures.
         plan: the rate and the prior.
         laplace: the noise is Laplace's and not Gaussian.
-        level: the leaves' mean curvature, where more is known of it than this tree tells.
+        level: the leaves' mean curvature, where more is known of it than from this tree.
         numbers: of the tuning.
     """
     h = shrunk_curvatures(curvatures, curvature_sd, laplace, level, numbers.newton)
@@ -224,7 +224,7 @@ def grow_trees(
         structures: where shapes come from; columns are the table's.
         plan: how to grow.
         margins: the log; each tree is appended.
-        observe: told the released sums and the steps of every tree.
+        observe: called with the released sums and the steps of every tree.
         level: the leaves' mean curvature is taken from all trees, and not from each alone.
         numbers: of the tuning.
     """

@@ -1,9 +1,9 @@
 """A smooth function of all columns for several scores, or for a number: see :mod:`tacit.growing.fourier`.
 
 Rows release the outer product of their feature vector and their contribution, which is bounded. Along every direction
-in which scores are curved the function has the same prior ``v k``; what the first sum says of ``v`` is told by all of
-them together: how far the function is followed. Where it shows none the way is short, and what is learned is next
-to nothing.
+in which scores are curved the function has the same prior ``v k``, and ``v``, which says how far the function is
+followed, is estimated from the first sum over all of them together. Where that sum shows no effect the way is short,
+and next to nothing is learned.
 """
 
 from __future__ import annotations

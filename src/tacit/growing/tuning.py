@@ -127,8 +127,8 @@ class Smooth:
     scatter_part: float = 0.45
     look_part: float = 0.36
 
-    # Powers of a column's scores: what a function of that column alone can be, as far as a look tells it from others.
-    # Up to half of all features go to that.
+    # Powers of a column's scores: what a function of that column alone can be, as far as a look can separate it from
+    # others. Up to half of all features go to that.
     most_powers: int = 7
     least_powers: int = 2
 

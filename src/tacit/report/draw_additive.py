@@ -1,6 +1,6 @@
 """The model card of an additive model: an overview, a curve or bars per column, a map per interaction.
 
-Models of two classes, of several and of numbers share their parts; they differ in what effects are told in.
+Models of two classes, of several and of numbers share their parts; they differ in the units of effects.
 """
 
 from __future__ import annotations
@@ -148,10 +148,10 @@ def _additive_number(
 
     Args:
         model: what is drawn.
-        units: in which effects are told.
+        units: of the effects.
         what: is modelled of the target.
         says: what a drawing does.
-        sizes: how the caption tells sizes of effects.
+        sizes: how the caption words sizes of effects.
         of_trees: the unit in which what trees add is ranked.
     """
     scores = model.scores

@@ -24,7 +24,7 @@ HEAD, LEAF, ROW, FOOT = 30.0, 26.0, 16.0, 8.0
 PICTURES, FEW_LEAVES = 3, 16
 """So many trees are drawn if they are small, otherwise one."""
 MOST_LEAVES = 64
-"""Trees with more leaves are told as text only."""
+"""Trees with more leaves are shown as text only."""
 MOST_COLUMNS = 20
 
 

@@ -158,7 +158,7 @@ def curve(
         effects: one per bin.
         missing: the effect of the missing bin, drawn as a point of its own.
         identity: unique on the page.
-        units: what effects are told in.
+        units: of the effects.
     """
     right = WIDTH - RIGHT - (MISSING if missing is not None else 0)
     floor = HEIGHT - BOTTOM - SUPPORT - 6
@@ -228,7 +228,7 @@ def bars(
         categories: names of the public categories, "other" and "missing" among them.
         effects: one per category.
         identity: unique on the page.
-        units: what effects are told in.
+        units: of the effects.
     """
     pairs = sorted(zip(categories, effects, strict=True), key=lambda p: -p[1].support)[:MOST_BARS]
     if all(_is_number(category) for category, _ in pairs if category not in SPECIAL):
@@ -288,7 +288,7 @@ def heat_map(
         second: columns of the map.
         effects: ``effects[i][j]`` belongs to the i-th label of ``first`` and the j-th of ``second``.
         identity: unique on the page.
-        units: what effects are told in.
+        units: of the effects.
     """
     flat = [e for one in effects for e in one]
     largest = max((abs(e.value) for e in flat), default=0.0)

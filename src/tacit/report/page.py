@@ -115,7 +115,7 @@ def verdict(claim: Certificate | None, problems: Sequence[str] = ()) -> Verdict:
 
 
 def checks(claim: Certificate | None) -> list[tuple[str, str]]:
-    """How a reader checks the claim himself: commands, and what each tells."""
+    """How readers check the claim themselves: commands, and what each shows."""
     if claim is None:
         return []
     said = [("tacit verify MODEL.json", "does model, schema and certificate belong together, and do the sums add up?")]

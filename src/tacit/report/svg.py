@@ -171,7 +171,7 @@ FACTORS = (1.02, 1.05, 1.1, 1.2, 1.5, 2, 4, 10, 30, 100, 1000, 10_000)
 
 
 def odds_ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Ticks of a log-odds axis, told as factors of the odds: ``(log 2, "×2")``, ``(-log 2, "÷2")``, ``(0, "×1")``."""
+    """Ticks of a log-odds axis, as factors of the odds: ``(log 2, "×2")``, ``(-log 2, "÷2")``, ``(0, "×1")``."""
     reach = max(abs(low), abs(high))
     place = max(bisect_right(FACTORS, math.exp(min(reach, 40.0))) - 1, 0)
     chosen = [FACTORS[place]]

@@ -1,4 +1,4 @@
-"""What effects are told in: odds for classes, the target's own units for numbers, ratios for counts and costs."""
+"""The units of effects: odds for classes, the target's own units for numbers, ratios for counts and costs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def factor(log_ratio: float) -> str:
 
 @final
 class Odds:
-    """Log-odds, told as factors of the odds."""
+    """Log-odds, shown as factors of the odds."""
 
     header = ("value", "log-odds", "odds", "noise (sd)", "rows (noisy)")
     least = 0.02
@@ -99,7 +99,7 @@ class Amounts:
 @final
 @dataclass(frozen=True)
 class Ratios:
-    """Logarithms of means, told as factors of the mean.
+    """Logarithms of means, shown as factors of the mean.
 
     Attributes:
         target: what it is the mean of.

@@ -22,7 +22,7 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
     per tree. Where rows are very many and noise is little, and neither ``n_trees`` nor ``max_depth`` is given, splits
     are chosen by the exponential mechanism instead. Bins, the number of trees and their depth follow from public and
     released numbers by a fixed rule; nothing is to be tuned. Of more than two classes, leaves hold a vector: one
-    release per tree tells of all classes, and trees are averaged as a kernel (:mod:`tacit.growing.kernel_trees`).
+    release per tree serves all classes, and trees are averaged as a kernel (:mod:`tacit.growing.kernel_trees`).
 
     With ``alpha``, the M-alpha-boost of Nock and Henecka (2020): splits chosen by the exponential mechanism, leaves
     from released class weights. It is there to be compared with, and for few and readable trees.
@@ -52,7 +52,7 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         n_bins: with ``alpha``, public cells of a numeric column.
         max_leaves: with ``alpha``, split the leaf of largest risk first until there are so many leaves; finding it is
             paid for. None for complete trees.
-        noise: ``"auto"``; or ``"gaussian"`` or ``"laplace"`` to be told when delta does not go with it.
+        noise: ``"auto"``; or ``"gaussian"`` or ``"laplace"``, which are refused where delta does not allow them.
         class_weight: None; public positive weights by class, of which only ratios matter; or ``"balanced"``, by class
             counts that are released with 2 % of the budget. Probabilities are then those of a population in which
             classes occur so much more or less often. For those of the table's own, subtract ``log(w1 / w0)`` from

@@ -1,7 +1,7 @@
 """What leaves say by noisy class counts: proportions drawn to the base rate, and not to one half.
 
-A leaf of few rows is lost in the noise. Were it pulled to 1/2, whoever is in a sparse region would be called positive
-without any evidence where the positive class is rare. All of it is post-processing of releases.
+A leaf of few rows is lost in the noise. Shrunk to 1/2, it would call everybody in a sparse region positive, without
+any evidence, where the positive class is rare. All of it is post-processing of releases.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ margins are kept and not weights, because the inverse link is flat around 0 for 
 3. what a leaf says (the link of its proportion) and the leveraging coefficient follow from them as post-processing.
 
 The paper computes the coefficient, and in objective calibration the loss of a level, from the exact rows. Neither is
-covered by its noise: the sign of the coefficient alone gives the labels away (:mod:`tacit.trees.paper` tells more).
+covered by its noise: the sign of the coefficient alone reveals labels (see :mod:`tacit.trees.paper`).
 """
 
 from __future__ import annotations

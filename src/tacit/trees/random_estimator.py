@@ -34,7 +34,7 @@ class RandomTreesClassifier(TreesClassifier):
         analysis: ``"sharp"`` charges the leaves of a tree together; ``"paper"`` divides the budget among them (pure
             epsilon and ``replace_one`` only).
         n_bins: public cells of a numeric column.
-        noise: ``"auto"``; or ``"gaussian"`` or ``"laplace"`` to be told when delta does not go with it.
+        noise: ``"auto"``; or ``"gaussian"`` or ``"laplace"``, which are refused where delta does not allow them.
 
     Attributes:
         model_: the frozen :class:`~tacit.models.tree_ensemble.TreeEnsembleModel`.

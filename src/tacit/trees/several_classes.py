@@ -2,7 +2,7 @@
 
 A row contributes a scaled softmax residual (:class:`~tacit.queries.score_rules.SoftmaxRule`) to one leaf of a tree:
 the norm of it is at most 1 however many classes there are, so all classes share one budget. As for two classes, scores
-of all rows follow from what was released, and begin at the base rates: a leaf that tells nothing adds nothing.
+of all rows follow from what was released, and begin at the base rates: a leaf without evidence adds nothing.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class LearnedClassTrees:
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxRounds:
-    """What trees are told of rows (:class:`~tacit.growing.rounds.TreeRounds`).
+    """What trees need to know of rows (:class:`~tacit.growing.rounds.TreeRounds`).
 
     Attributes:
         scores: the log.
@@ -149,7 +149,7 @@ def learn_class_trees(
 def _bins(
     budget: Budget, columns: Sequence[Column], rows: float, tuning: Gradient
 ) -> tuple[tuple[TreeBins, ...], float]:
-    """Bins, and the share of the budget they took: public ones where noise would drown what histograms tell."""
+    """Bins, and the share of the budget they took: public ones where noise would exceed what histograms show."""
     epsilon = math.sqrt(2.0) / max(budget.sd(), LEAST_SD)
     if budget.is_pure and rows * epsilon < tuning.signal_for_bins * len(columns):
         return public_bins(budget.curator, columns, tuning.binning), 0.0

@@ -27,7 +27,7 @@ def packed(message: dict[str, Any]) -> bytes:
 
 
 class Gone(Exception):  # noqa: N818 - not a fault: what the other end did
-    """The other party is not there any more, or says what is no message."""
+    """The other party has closed the connection, or sent what is not a message."""
 
 
 class Channel:

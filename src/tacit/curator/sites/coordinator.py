@@ -45,7 +45,7 @@ HANDSHAKE = 10.0
 
 
 class Session:
-    """One fit with all sites. A context manager: leaving it tells them how it ended.
+    """One fit with all sites. A context manager: on leaving, sites are told how it ended.
 
     Args:
         sites: who takes part.
@@ -93,7 +93,7 @@ class Session:
         self._check_agreed()
 
     def _welcome(self, raw: socket.socket, parties: Parties, context: ssl.SSLContext) -> None:
-        """Takes a site in; whoever else knocks is left standing."""
+        """Admits a site; any other connection is ignored."""
         raw.settimeout(HANDSHAKE)
         try:
             channel = secured(raw, parties, context, listens=True)
@@ -110,7 +110,7 @@ class Session:
         self._channels[name], self._said[name] = channel, said
 
     def _check_agreed(self) -> None:
-        """Raises :class:`SitesError` unless all sites have what is here. They are all there, and are told so."""
+        """Raises :class:`SitesError` unless all sites agree with what is declared here; the sites learn of it, too."""
         own = {
             "hello": PROTOCOL,
             "version": library_version(),

@@ -30,7 +30,7 @@ class Transcript:
     """A digest of everything that was asked so far.
 
     Args:
-        session: what the fit is told from others by.
+        session: identifies the fit.
     """
 
     def __init__(self, session: bytes) -> None:
@@ -59,7 +59,7 @@ class PairKey:
         Args:
             own: the name of this site.
             others: their public keys, by name.
-            session: what the fit is told from others by.
+            session: identifies the fit.
 
         Raises:
             ValueError: for what is no public key.

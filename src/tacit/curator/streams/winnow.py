@@ -180,7 +180,7 @@ class WinnowUpdate:
 
 
 class _Winnow:
-    """The machine: counts mistakes, keeps the exponents, draws when told to."""
+    """The machine: counts mistakes, keeps the exponents, draws at the end of an epoch."""
 
     def __init__(self, spec: WinnowStream, gate: Gate) -> None:
         self._spec = spec

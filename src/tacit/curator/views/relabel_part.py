@@ -39,7 +39,7 @@ class RelabelPart(Relabel):
     scores alone, ``epsilon / 2``.
 
     Attributes:
-        rate: of the coin by which a row is in the part.
+        rate: the probability that a row is in the part.
         delta: at which the child's charge is counted.
     """
 
@@ -66,7 +66,7 @@ class RelabelPart(Relabel):
 
 
 def restricted(found: Candidates, points: Ints) -> Restricted:
-    """Patterns told apart on some of the points only: the best of those that agree there stands for them."""
+    """Patterns as they differ on some of the points: of those that agree there, the best one."""
     if len(points) == 0:
         return Restricted(found.scores.min(keepdims=True), np.zeros((1, 0), bool))
     packed = np.stack([np.packbits(found.labels(k)[points]) for k in range(len(found.scores))])

@@ -23,7 +23,7 @@ class Sample:
     """A random part of the rows.
 
     Attributes:
-        rate: add/remove: every row takes part by a coin of this probability. Replace: so many rows, rounded down.
+        rate: add/remove: every row takes part with this probability, by itself. Replace: so many rows, rounded down.
         label_index: how labels become codes.
         child: the child's declared maximum.
         delta: the delta at which the child's charge is amplified; 0 if it is pure.
@@ -97,7 +97,7 @@ def random_order(noise: NoiseSource, size: int) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Disjoint parts: every row goes to one of them by a coin of its own, so no part depends on positions.
+    """Disjoint parts: every row is assigned at random by itself, so no part depends on positions.
 
     A row is in one part, so all children together cost what the dearest of them does (parallel composition; later
     children may be chosen from what earlier ones released). Under replace the number in each part is random as well: it

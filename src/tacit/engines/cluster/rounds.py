@@ -48,11 +48,11 @@ class Rounds(ABC):
         return self._shipper.open_logs()
 
     def tell(self, command: Command) -> None:
-        """Has all parts do something before they answer next."""
+        """Queues a command that all parts carry out before they answer next."""
         self._pending.append(command)  # finalizers tell as well, in whatever thread
 
     def tell_now(self) -> None:
-        """Has all parts do what they were told: what cannot be done is known then."""
+        """Has all parts carry out pending commands now, so that what fails is known."""
         self._asked(None, together=False)
 
     def total(self, question: Question) -> Ints:

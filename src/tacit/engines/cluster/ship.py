@@ -1,4 +1,4 @@
-"""From a curator to its workers and back: pickles, in which objects that are told apart by identity stay themselves.
+"""From a curator to its workers and back: pickles, in which objects keep their identity.
 
 Engines cache by the object: margins by their log, leaves by their cells. Each of these is sent once, under a number,
 for as long as the curator holds it; of a log only what is new is sent. Workers belong to whoever runs the fit, as rows

@@ -72,7 +72,7 @@ class Held:
         self.tables[number] = self._part.rows(recipe, self._workspace)
 
 
-# What is told.
+# Commands.
 
 
 class Command(Protocol):
@@ -164,7 +164,7 @@ class Ask:
 
 @dataclass(frozen=True, eq=False)
 class Errand:
-    """What a worker is sent for.
+    """What a worker is asked.
 
     Attributes:
         parts: whose answers are wanted, by their places; the part itself where the worker may not have it.

@@ -1,4 +1,4 @@
-"""The workers of a dask cluster: who holds which part. Rounds go without a word to the scheduler."""
+"""The workers of a dask cluster: who holds which part. Rounds do not involve the scheduler."""
 
 from __future__ import annotations
 

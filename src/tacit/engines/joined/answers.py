@@ -1,4 +1,4 @@
-"""A site's side of :mod:`tacit.engines.joined.table`: does what it is told with its rows, after checking it."""
+"""A site's side of :mod:`tacit.engines.joined.table`: carries out commands on its rows, after checking them."""
 
 from __future__ import annotations
 

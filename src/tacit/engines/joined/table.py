@@ -55,7 +55,7 @@ class JoinedTable(BlockTable):
         return self._public
 
     def each(self, looks: Look | Sequence[Look]) -> NoReturn:
-        """Not over sites: an answer of one of them is nobody's business."""
+        """Not over sites: the answer of a single site must not be seen."""
         del looks
         raise TypeError("sites are asked for sums over all rows alone")
 

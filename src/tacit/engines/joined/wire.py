@@ -3,7 +3,7 @@
 Only the types listed here can travel. A value is checked against the annotations of the class it is for before that is
 made, and the class checks it once more.
 
-Cells, rules, logs of margins and bounds are told apart by identity, and some are large. Each is sent once, under a
+Cells, rules, logs of margins and bounds are distinguished by identity, and some are large. Each is sent once, under a
 number, for as long as the coordinator holds it; of a log only what is new is sent.
 """
 
@@ -157,7 +157,7 @@ class Receiver:
 
     Args:
         admits: checks every object that is made.
-        grown: told of every log that has grown, before anything else happens.
+        grown: called with every log that has grown, before anything else happens.
     """
 
     def __init__(self, admits: Admits, grown: Callable[[Log], None]) -> None:
