@@ -18,10 +18,10 @@ from tacit.curator.measurement import Measurement
 from tacit.engines.memory import MemoryTable
 from tacit.evaluation import calibration, metrics
 from tacit.evaluation.error_grid import CELLS, ScoreGrid, log_odds
-from tacit.evaluation.measure_scores import MATRIX_UNIT, ScoreCounts, release_counts
+from tacit.evaluation.measure_scores import ScoreCounts, release_counts
 from tacit.evaluation.performance import Question, perform
 from tacit.evaluation.private_score import private_score
-from tacit.evaluation.strategy import shared, strategy
+from tacit.evaluation.strategy import MATRIX_UNIT, shared, strategy
 from tacit.models.halfspace import products
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy import accountants

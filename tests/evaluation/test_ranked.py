@@ -12,13 +12,13 @@ from tacit import AdditiveBoostClassifier, Schema, private_score, ranked_probabi
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.evaluation.ranked import (
-    MATRIX_UNIT,
     RankedSums,
     ranked_grid,
     ranked_matrix,
     ranked_probability_scores,
     release_ranked,
 )
+from tacit.evaluation.strategy import MATRIX_UNIT
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Gaussian, Laplace

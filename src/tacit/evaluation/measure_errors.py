@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Floats
 from tacit.curator.curator import Curator
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame
@@ -31,7 +31,7 @@ from tacit.evaluation.error_grid import (
 )
 from tacit.evaluation.measure_scores import ScoreGroups, declared_unit, with_unit
 from tacit.evaluation.number_scorer import NumberScorer
-from tacit.evaluation.strategy import Strategy, shared
+from tacit.evaluation.strategy import Strategy, shared, sums_by_group
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
 from tacit.privacy.certificate import Certificate
@@ -39,8 +39,8 @@ from tacit.privacy.charges import Charge, Gaussian, Laplace, Pure
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import Request
 from tacit.privacy.spending import certified, reserve
-from tacit.queries.cells import ProductCells, mapped_cells
-from tacit.queries.histogram import Histogram, ReleaseMap
+from tacit.queries.cells import mapped_cells
+from tacit.queries.histogram import Histogram
 from tacit.queries.rules import count_rule, fine_count_rule
 from tacit.schema import Schema
 
@@ -174,8 +174,8 @@ def measure_errors(
         if wanted.spread:
             centre, reach = find_reach(curator, next(charges))
             moments = target_moments(centre, reach)
-            spread = SumRelease.of(curator, 1, np.arange(TARGET_CELLS), moments, groups, norm, next(charges))
-        sums = SumRelease.of(curator, 0, np.arange(grid.cells), grid.moments(clip), groups, norm, next(charges))
+            spread = SumRelease.of(curator, 1, moments, groups, norm, next(charges))
+        sums = SumRelease.of(curator, 0, grid.moments(clip), groups, norm, next(charges))
     certificate = certified(account, request, reservation, private_rows, wanted.label, schema, not scorer.verified)
     overall, *each = (
         ErrorSums(values, None if spread is None else other[0], (noise, other[1]), norm == 1, reach)
@@ -200,18 +200,9 @@ class SumRelease:
     by_group: Strategy
 
     @staticmethod
-    def of(
-        curator: Curator, column: int, codes: Ints, matrix: Floats, groups: ScoreGroups, norm: int,
-        charge: Charge,
-    ) -> SumRelease:  # fmt: skip
-        by_group, size = shared(groups.n_codes, norm), len(codes)
-        codes = np.append(codes, 0)  # a code for no number, which never occurs
-        cells = ProductCells((column,), (codes,), (size,))
-        if groups.n_codes > 1:
-            every = np.arange(groups.n_codes, dtype=np.int64)
-            cells = ProductCells((2, column), (every, codes), (groups.n_codes, size))
-        release_map = ReleaseMap.from_floats(np.asarray(np.kron(by_group.matrix, matrix), np.float64), 1 << 20)
-        query = Histogram(cells, count_rule(2), None, release_map)
+    def of(curator: Curator, column: int, matrix: Floats, groups: ScoreGroups, norm: int, charge: Charge) -> SumRelease:
+        by_group = shared(groups.n_codes, norm)
+        query = sums_by_group(matrix, by_group, count_rule(2), column, group=2)
         what = "errors" if column == 0 else "targets"
         release = curator.measure(query, charge, Label(Stage.EVALUATION, f"sums of powers of {what}, by group"))
         return SumRelease(release.value.reshape(len(by_group.matrix), len(matrix)), release.sd, by_group)

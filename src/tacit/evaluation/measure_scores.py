@@ -21,20 +21,15 @@ from tacit.encoding.values import BooleanIndex, CategoryIndex, LabelIndex
 from tacit.evaluation.error_grid import CELLS, ScoreGrid
 from tacit.evaluation.ranked import RankedSums, ranked_grid, release_ranked
 from tacit.evaluation.scorer import Scorer
-from tacit.evaluation.strategy import Strategy, best_charges, shared
+from tacit.evaluation.strategy import Strategy, best_charges, shared, sums_by_group
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge, Laplace
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import Request, RequestError
 from tacit.privacy.spending import certified, reserve
-from tacit.queries.cells import ProductCells
-from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import class_count_rule
 from tacit.schema import Schema, Unit
-
-MATRIX_UNIT = 1 << 20
-"""Integer units of 1.0 in the release matrix: rounding moves an estimate by less than a ten-thousandth of the rows."""
 
 
 @final
@@ -122,12 +117,7 @@ def release_counts(
     Returns:
         The counts of all rows, and of each group.
     """
-    scores = np.append(np.arange(grid.cells), 0).astype(np.int64)
-    cells = ProductCells((0,), (scores,), (grid.cells,))
-    if groups > 1:
-        cells = ProductCells((1, 0), (np.arange(groups, dtype=np.int64), scores), (groups, grid.cells))
-    release_map = ReleaseMap.from_floats(np.asarray(np.kron(by_group.matrix, by_cell.matrix), np.float64), MATRIX_UNIT)
-    query = Histogram(cells, class_count_rule(2), None, release_map)
+    query = sums_by_group(by_cell.matrix, by_group, class_count_rule(2))
     release = curator.measure(
         query, charge, Label(Stage.EVALUATION, f"counts by score ({by_cell.name}), label and group")
     )

@@ -17,11 +17,9 @@ import numpy.typing as npt
 from tacit.arrays import Floats
 from tacit.curator.curator import Curator
 from tacit.encoding.grid import NumericGrid
-from tacit.evaluation.strategy import shared
+from tacit.evaluation.strategy import shared, sums_by_group
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
-from tacit.queries.cells import ProductCells
-from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import count_rule
 
 RANKED_CELLS = 1024
@@ -29,8 +27,6 @@ RANKED_CELLS = 1024
 
 MOST_RANKED_CELLS = 8192
 """Of all groups together."""
-
-MATRIX_UNIT = 1 << 20
 
 
 def ranked_probability_scores(chances: npt.ArrayLike, places: npt.ArrayLike) -> Floats:
@@ -142,13 +138,8 @@ def release_ranked(
     Returns:
         The sums of all rows, and of each group.
     """
-    by_group, size = shared(groups, norm), ranked_grid(groups).cells
-    codes = np.append(np.arange(size), 0).astype(np.int64)
-    cells = ProductCells((0,), (codes,), (size,))
-    if groups > 1:
-        cells = ProductCells((1, 0), (np.arange(groups, dtype=np.int64), codes), (groups, size))
-    matrix = np.asarray(np.kron(by_group.matrix, ranked_matrix(size)), np.float64)
-    query = Histogram(cells, count_rule(2), None, ReleaseMap.from_floats(matrix, MATRIX_UNIT))
+    by_group = shared(groups, norm)
+    query = sums_by_group(ranked_matrix(ranked_grid(groups).cells), by_group, count_rule(2))
     release = curator.measure(query, charge, Label(Stage.EVALUATION, "sums of ranked probability scores, by group"))
     values = release.value.reshape(len(by_group.matrix), 3)
 

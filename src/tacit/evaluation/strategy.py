@@ -22,8 +22,14 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge, Gaussian, Laplace, Pure
+from tacit.queries.cells import ProductCells
+from tacit.queries.histogram import Histogram, ReleaseMap
+from tacit.queries.rules import RowRule
 
 BRANCHINGS = (2, 4, 8, 16)
+
+MATRIX_UNIT = 1 << 20
+"""Integer units of 1.0 in the release matrix: rounding moves an estimate by less than a ten-thousandth of the rows."""
 
 
 @final
@@ -92,6 +98,25 @@ def shared(groups: int, norm: int) -> Strategy:
     if groups == 1:
         return _scaled("one group", np.eye(1), norm)
     return _scaled("all and each", np.concatenate([np.ones((1, groups)), np.eye(groups)]), norm)
+
+
+def sums_by_group(matrix: Floats, by_group: Strategy, rule: RowRule, column: int = 0, group: int = 1) -> Histogram:
+    """The query for weighted sums over the cells of a column, in every group: ``matrix`` of each group's histogram.
+
+    Args:
+        matrix: shape ``(sums, cells)``; the column has one code more, for what is missing, which never occurs here.
+        by_group: the strategy across the groups.
+        rule: what a row counts.
+        column: of the cells, in the table.
+        group: of the groups, if there are several.
+    """
+    size, groups = matrix.shape[1], by_group.matrix.shape[1]
+    codes = np.append(np.arange(size), 0).astype(np.int64)
+    cells = ProductCells((column,), (codes,), (size,))
+    if groups > 1:
+        cells = ProductCells((group, column), (np.arange(groups, dtype=np.int64), codes), (groups, size))
+    release_map = ReleaseMap.from_floats(np.asarray(np.kron(by_group.matrix, matrix), np.float64), MATRIX_UNIT)
+    return Histogram(cells, rule, None, release_map)
 
 
 def best_charges(
