@@ -7,8 +7,22 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary, finalize
 
+from tacit.models.fourier_features import FourierFeatures
+from tacit.queries.cells import ProductCells
+from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions
 from tacit.queries.dense.halfspace_log import HalfspaceLog
+from tacit.queries.joint_bound import JointBound
 from tacit.queries.margins import Margins, Scores
+from tacit.queries.row_weights import LabelWeights
+from tacit.queries.rules import RowRule
+from tacit.queries.score_rules import LevelRule
+from tacit.queries.tree_cells import TreeCells
+
+SHARED = (
+    ProductCells, TreeCells, FirstMatch, Conjunctions, StreamedConjunctions, RowRule, LevelRule, LabelWeights,
+    FourierFeatures, JointBound,
+)  # fmt: skip
+"""What is large, or what engines know by its identity: sent once, under a number."""
 
 ENTRIES = {Margins: "updates", Scores: "updates", HalfspaceLog: "steps"}
 """Logs, and what grows of each."""

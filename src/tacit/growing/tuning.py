@@ -315,7 +315,7 @@ class Growing:
     remaining: Remaining = Remaining()
 
 
-CUTTING, STEPPING, NEWTON, SCORING, KERNEL = Cutting(), Stepping(), Newton(), Scoring(), Kernel()
+CUTTING, STEPPING, NEWTON, KERNEL = Cutting(), Stepping(), Newton(), Kernel()
 SMOOTH, TRACING, REMAINING, SOFTMAX, GROWING = Smooth(), Tracing(), Remaining(), Softmax(), Growing()
 GRADIENT, BASE = Gradient(), Base()
 """As they were chosen."""

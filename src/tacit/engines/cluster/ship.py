@@ -14,21 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tacit.engines.numbering import ENTRIES, Numbering, entries_of
-from tacit.models.fourier_features import FourierFeatures
-from tacit.queries.cells import ProductCells
-from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions
+from tacit.engines.numbering import ENTRIES, SHARED, Numbering, entries_of
 from tacit.queries.dense.capped_sum import CappedSum
-from tacit.queries.joint_bound import JointBound
-from tacit.queries.row_weights import LabelWeights
-from tacit.queries.rules import RowRule
-from tacit.queries.tree_cells import TreeCells
 
-SHARED = (
-    ProductCells, TreeCells, FirstMatch, Conjunctions, StreamedConjunctions, RowRule, LabelWeights, FourierFeatures,
-    JointBound, CappedSum, *ENTRIES,
-)  # fmt: skip
-"""What is sent once."""
+SENT_ONCE = (*SHARED, CappedSum, *ENTRIES)
+"""What has a number here."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +81,7 @@ class _Pickler(pickle.Pickler):
 
     def persistent_id(self, value: Any) -> int | None:
         """The number of what is shared, but for the object that this pickle is of."""
-        if value is self._itself or type(value) not in SHARED:
+        if value is self._itself or type(value) not in SENT_ONCE:
             return None
         return self._shipper.number(value, self._first)
 

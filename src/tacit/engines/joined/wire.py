@@ -18,47 +18,38 @@ from typing import Any, Protocol, get_args, get_origin
 
 import numpy as np
 
-from tacit.engines.numbering import Numbering, entries_of
+from tacit.engines.numbering import SHARED, Numbering, entries_of
 from tacit.engines.passes.base import SumsOf
 from tacit.engines.passes.cover import CoverSums
 from tacit.engines.passes.histogram import CodeCounts, ProductSums
 from tacit.engines.passes.splits import LeftSums
 from tacit.errors import TacitError
-from tacit.models.fourier_features import FourierFeatures
 from tacit.models.tree import TreeShape
 from tacit.privacy.charges import Charge, charge_from_dict
-from tacit.queries.cells import OneCell, ProductCells
-from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions
+from tacit.queries.cells import OneCell
+from tacit.queries.covers.candidates import StreamedConjunctions
 from tacit.queries.dense.halfspace_log import HalfspaceLog, HalfspaceStep, Levels, MarginCounts, MeasureSize
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
-from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
+from tacit.queries.joint_bound import JointHistogram, JointPart
 from tacit.queries.log_link import LogLink
 from tacit.queries.margins import FourierUpdate, Margins, Scores, ScoreUpdate, Update
-from tacit.queries.row_weights import LabelWeights
-from tacit.queries.rules import RowRule
-from tacit.queries.score_rules import LevelRule, ResidualRule, SoftmaxRule, TargetScale
-from tacit.queries.tree_cells import SplitHistogram, TreeCells
+from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
+from tacit.queries.tree_cells import SplitHistogram
 
 
 class WireError(TacitError):
     """What came from the other side is not what may come."""
 
 
-SHARED = (
-    ProductCells, TreeCells, FirstMatch, Conjunctions, StreamedConjunctions, RowRule, LevelRule, LabelWeights,
-    FourierFeatures, JointBound,
-)  # fmt: skip
-"""Sent once, under a number."""
-
 LOGS: dict[type, dict[str, int]] = {
     Margins: {},
     Scores: {"n_scores": 256},
     HalfspaceLog: {"n_features": 1 << 24, "radius": 1 << 24},
 }
-"""The same, and of each only what is new; and the numbers that an empty one is made of, with what they are at most."""
+"""Of each only what is new is sent; and the numbers that an empty one is made of, with what they are at most."""
 
 Log = Margins | Scores | HalfspaceLog
 
