@@ -109,7 +109,7 @@ class PrivateRows:
 
     def seal(self, encoding: TableEncoding, label_index: LabelIndex | NumericLabelIndex) -> Curator:
         """Encodes the columns that ``encoding`` names and hands out a curator over the sealed table."""
-        return Curator(self._table(Columns(encoding), label_index), self._reservation, self._noise, self._rows_per_unit)
+        return self._curator(Columns(encoding), label_index)
 
     def seal_weighted(
         self, encoding: TableEncoding, label_index: LabelIndex | NumericLabelIndex, class_weights: Sequence[float]
@@ -121,13 +121,11 @@ class PrivateRows:
 
     def seal_rows(self, encoder: RowEncoder | MatrixEncoder, label_index: LabelIndex) -> Curator:
         """Encodes every row as a fixed-point vector of bounded norm and hands out a curator over the sealed rows."""
-        table = self._table(Vectors(encoder), label_index)
-        return Curator(table, self._reservation, self._noise, self._rows_per_unit)
+        return self._curator(Vectors(encoder), label_index)
 
     def seal_lengths(self, encoder: RowEncoder, grid: NumericGrid, label_index: LabelIndex) -> Curator:
         """The lengths of the rows, before they are clipped, in the cells of a public grid: a table of one column."""
-        table = self._table(Lengths(encoder, grid), label_index)
-        return Curator(table, self._reservation, self._noise, self._rows_per_unit)
+        return self._curator(Lengths(encoder, grid), label_index)
 
     def seal_magnitudes(self, encoding: TableEncoding, label_index: LabelIndex) -> Curator:
         """Of every row the largest magnitude in any column: a table of one column.
@@ -136,8 +134,7 @@ class PrivateRows:
             encoding: numeric columns, all on one grid that is symmetric about its middle cell.
             label_index: of the labels.
         """
-        table = self._table(Magnitudes(encoding), label_index)
-        return Curator(table, self._reservation, self._noise, self._rows_per_unit)
+        return self._curator(Magnitudes(encoding), label_index)
 
     def keys(self, name: str | None, charge: Charge, delta: float, label: Label | str, exact: bool = False) -> Keys:
         """Values of an undeclared column (None: of the labels) that enough rows hold, with noisy counts.
@@ -158,6 +155,10 @@ class PrivateRows:
             raise HandedOnError("what other learners make of the rows is not kept: such a fit cannot go on later")
         if not self.hands_on_rows:
             raise HandedOnError("it hands rows on to other learners, whose noise decides which rows they see")
+
+    def _curator(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex) -> Curator:
+        """The gate in front of the rows as a recipe says."""
+        return Curator(self._table(recipe, label_index), self._reservation, self._noise, self._rows_per_unit)
 
     def _table(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex, levels: int = 1) -> SealedTable:
         """The rows in the engine, as a recipe says; labels hold a level of weight beside the class if there are any."""

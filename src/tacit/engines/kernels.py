@@ -24,7 +24,7 @@ def map_codes(codes, mapping, out, start, stop):  # type: ignore[no-untyped-def]
 
 @nb.njit(nogil=True, cache=True)
 def add_mapped_codes(codes, offsets, out, start, stop):  # type: ignore[no-untyped-def]
-    """``out += offsets[codes]``: one factor of a product of columns."""
+    """``out += offsets[codes]``: one factor of a product of columns, or a released update of the margins."""
     for i in range(nb.uintp(start), nb.uintp(stop)):
         out[i] += offsets[codes[i]]
 
@@ -44,13 +44,6 @@ def count(codes, labels, rule, channels, cells, start, stop):  # type: ignore[no
         entry = nb.uintp(labels[i] * channels)
         for c in range(channels):
             cells[cell + c] += rule[entry + c]
-
-
-@nb.njit(nogil=True, cache=True)
-def update(codes, steps, margins, start, stop):  # type: ignore[no-untyped-def]
-    """Adds a released update, by code, to the margins."""
-    for i in range(nb.uintp(start), nb.uintp(stop)):
-        margins[i] += steps[codes[i]]
 
 
 @nb.njit(nogil=True, cache=True)

@@ -73,4 +73,4 @@ class MarginRows(FollowsCodes):
 def _update(
     codes: Codes, steps: npt.NDArray[np.int32], margins: npt.NDArray[np.int32], start: int, stop: int, _: Any
 ) -> None:
-    kernels.update(codes, steps, margins, start, stop)
+    kernels.add_mapped_codes(codes, steps, margins, start, stop)

@@ -42,22 +42,27 @@ def factor(log_ratio: float) -> str:
     return f"{'×' if log_ratio > 0 else '÷'}{size:.2f}" if size < 100 else f"{'×' if log_ratio > 0 else '÷'}{size:.0f}"
 
 
-@final
-class Odds:
-    """Log-odds, shown as factors of the odds."""
+class _Factors:
+    """What logarithms share that are shown as factors."""
 
-    header = ("value", "log-odds", "odds", "noise (sd)", "rows (noisy)")
     least = 0.02
-    what = "the odds"
 
     def ticks(self, low: float, high: float) -> list[tuple[float, str]]:
         return svg.odds_ticks(low, high)
 
-    def say(self, value: float) -> str:
-        return f"odds {factor(value)}"
-
     def cells(self, value: float) -> tuple[str, ...]:
         return (f"{value:+.3f}", factor(value))
+
+
+@final
+class Odds(_Factors):
+    """Log-odds, shown as factors of the odds."""
+
+    header = ("value", "log-odds", "odds", "noise (sd)", "rows (noisy)")
+    what = "the odds"
+
+    def say(self, value: float) -> str:
+        return f"odds {factor(value)}"
 
 
 ODDS = Odds()
@@ -98,7 +103,7 @@ class Amounts:
 
 @final
 @dataclass(frozen=True)
-class Ratios:
+class Ratios(_Factors):
     """Logarithms of means, shown as factors of the mean.
 
     Attributes:
@@ -108,20 +113,13 @@ class Ratios:
     target: str
 
     header = ("value", "log ratio", "ratio", "noise (sd)", "rows (noisy)")
-    least = 0.02
 
     @property
     def what(self) -> str:
         return f"the mean of {self.target}"
 
-    def ticks(self, low: float, high: float) -> list[tuple[float, str]]:
-        return svg.odds_ticks(low, high)
-
     def say(self, value: float) -> str:
         return factor(value)
-
-    def cells(self, value: float) -> tuple[str, ...]:
-        return (f"{value:+.3f}", factor(value))
 
 
 def signed(value: float) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 
+from tacit.theory.checks import check_positive, check_probability
 from tacit.theory.em_cover import paper_score_scale
 
 
@@ -21,8 +22,8 @@ def exponential_mechanism_loss(n_candidates: int, score_scale: float, beta: floa
 
     ``(log |H| + log(1 / beta)) / score_scale``; the paper's ``2 / eps`` is ``score_scale = eps / 2``.
     """
-    _check_positive(score_scale=score_scale)
-    _check_probability(beta=beta)
+    check_positive(score_scale=score_scale)
+    check_probability(beta=beta)
     return (math.log(n_candidates) - math.log(beta)) / score_scale
 
 
@@ -33,14 +34,14 @@ def greedy_cover_errors(n_features: int, score_scale: float, beta: float) -> flo
     because some rule that is still there makes no error (Proposition 3.3). ``M`` counts the features with the
     constant one.
     """
-    _check_positive(n_features=n_features, score_scale=score_scale)
-    _check_probability(beta=beta)
+    check_positive(n_features=n_features, score_scale=score_scale)
+    check_probability(beta=beta)
     return 2.0 * n_features / score_scale * math.log(n_features * math.sqrt(2.0 / beta))
 
 
 def vc_sample_size(vc_dimension: float, alpha: float, beta: float) -> float:
     """Theorem A.6 (Blumer and others 1989): rows from which error ``alpha / 2`` on them means ``alpha``."""
-    _check_probability(alpha=alpha, beta=beta)
+    check_probability(alpha=alpha, beta=beta)
     return 64.0 / alpha * (vc_dimension * math.log(64.0 / alpha) + math.log(16.0 / beta))
 
 
@@ -56,7 +57,7 @@ def occam_sample_size(log_lists: float, alpha: float, beta: float) -> float:
         alpha: the error.
         beta: the probability of failure.
     """
-    _check_probability(alpha=alpha, beta=beta)
+    check_probability(alpha=alpha, beta=beta)
     half = alpha / 2
     divergence = half * math.log(0.5) + (1 - half) * math.log((1 - half) / (1 - alpha))
     return (log_lists + math.log(1 / beta)) / divergence
@@ -76,7 +77,7 @@ def paper_learner_rows(n_features: int, alpha: float, beta: float, score_scale: 
 
 def list_sample_size(n_features: int, alpha: float, beta: float, score_scale: float) -> float:
     """Rows at which the errors of Lemma A.4 are at most ``alpha / 2`` of the sample, for any accounting."""
-    _check_probability(alpha=alpha)
+    check_probability(alpha=alpha)
     return 2.0 / alpha * greedy_cover_errors(n_features, score_scale, beta)
 
 
@@ -101,7 +102,7 @@ def list_vc_bound(n_features: int) -> float:
 
     Shorter lists are among them: what follows the constant feature is never reached.
     """
-    _check_positive(n_features=n_features)
+    check_positive(n_features=n_features)
     return math.lgamma(n_features + 1) / math.log(2.0) + n_features
 
 
@@ -120,15 +121,3 @@ def conjunction_bound(n_variables: int, k: int) -> float:
 def corollary_a_8(n_variables: int, k: int, alpha: float, beta: float, epsilon: float, delta: float) -> float:
     """Corollary A.8: Theorem 3.5 for lists of conjunctions of at most ``k`` literals, with their exact number."""
     return theorem_3_5(conjunction_count(n_variables, k), alpha, beta, epsilon, delta)
-
-
-def _check_positive(**values: float) -> None:
-    for name, value in values.items():
-        if not value > 0:
-            raise ValueError(f"{name} must be positive, got {value}")
-
-
-def _check_probability(**values: float) -> None:
-    for name, value in values.items():
-        if not 0.0 < value < 1.0:
-            raise ValueError(f"{name} must lie in (0, 1), got {value}")

@@ -13,6 +13,7 @@ from tacit.theory.boosting import (
     lazy_bregman_learning_rate,
     lazy_bregman_rounds,
 )
+from tacit.theory.checks import check_probability
 from tacit.theory.generalisation import new_rows, transfer_rows
 
 
@@ -47,9 +48,7 @@ def strong_halfspace(
         aim: ``"margin"``: all but kappa n rows have margin at least gamma; ``"errors"``: the right sign.
         analysis: ``"sharp"``, or ``"paper"`` for rounds and learning rate as printed, with margin ``13 gamma / 8``.
     """
-    for name, value in (("alpha", accuracy), ("beta", failure), ("margin", margin)):
-        if not 0 < value < 1:
-            raise ValueError(f"{name} must lie in (0, 1), got {value}")
+    check_probability(alpha=accuracy, beta=failure, margin=margin)
     density, advantage = accuracy / 4, margin / 8
     rounds = lazy_bregman_rounds(advantage, density, aim, analysis)
     rate = advantage if analysis == "paper" else lazy_bregman_learning_rate(advantage, aim)

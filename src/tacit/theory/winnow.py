@@ -12,6 +12,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tacit.theory.checks import check_positive, check_probability
+
 
 def confident_updates(dimension: int, learning_rate: float, margin: float, confidence: float = 0.5) -> float:
     """Lemma 4.2: ConfidentWinnow makes at most ``log d / ((1 - c) eta rho - eta**2 / 2)`` updates.
@@ -19,7 +21,7 @@ def confident_updates(dimension: int, learning_rate: float, margin: float, confi
     Raises:
         ValueError: if the denominator is not positive: then the lemma promises nothing.
     """
-    _check(dimension=dimension, margin=margin, learning_rate=learning_rate)
+    check_positive(dimension=dimension, margin=margin, learning_rate=learning_rate)
     gain = (1.0 - confidence) * learning_rate * margin - learning_rate**2 / 2.0
     if gain <= 0:
         raise ValueError(
@@ -34,8 +36,8 @@ def samples_for_agreement(margin: float, horizon: int, beta: float, confidence: 
 
     For any ``x`` on which ``w`` is confident, ``|<w, x>| >= c rho``.
     """
-    _check(margin=margin, horizon=horizon)
-    _check_probability(beta)
+    check_positive(margin=margin, horizon=horizon)
+    check_probability(beta=beta)
     return math.ceil(2.0 / (confidence * margin) ** 2 * math.log(2.0 * horizon / beta))
 
 
@@ -57,8 +59,8 @@ def theorem_4_4(epsilon: float, delta: float, epochs: int, n_samples: int) -> tu
     by up to ``2 eta`` each, apart by ``4 eta``. The statement survives, because the K above-thresholds cost one
     together.
     """
-    _check(epsilon=epsilon, epochs=epochs, n_samples=n_samples)
-    _check_probability(delta)
+    check_positive(epsilon=epsilon, epochs=epochs, n_samples=n_samples)
+    check_probability(delta=delta)
     if epsilon >= 1:
         raise ValueError(f"Theorem 4.4 is about epsilon below 1, got {epsilon}")
     log = math.log(2.0 / delta)
@@ -244,14 +246,3 @@ def theorem_4_12(
 ) -> WinnowBound:
     """Theorem 4.12: the same for decision lists over any features: a feature takes the place of a variable."""
     return theorem_4_11(n_features, length, alternations, horizon, beta, epsilon, delta)
-
-
-def _check(**values: float) -> None:
-    for name, value in values.items():
-        if not value > 0:
-            raise ValueError(f"{name} must be positive, got {value}")
-
-
-def _check_probability(value: float) -> None:
-    if not 0.0 < value < 1.0:
-        raise ValueError(f"a probability must lie in (0, 1), got {value}")

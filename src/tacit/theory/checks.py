@@ -1,0 +1,17 @@
+"""Checks of what bounds are asked for."""
+
+from __future__ import annotations
+
+
+def check_positive(**values: float) -> None:
+    """Raises ``ValueError`` for a number that is not above 0, by its name."""
+    for name, value in values.items():
+        if not value > 0:
+            raise ValueError(f"{name} must be positive, got {value}")
+
+
+def check_probability(**values: float) -> None:
+    """Raises ``ValueError`` for a number that is not in (0, 1), by its name."""
+    for name, value in values.items():
+        if not 0.0 < value < 1.0:
+            raise ValueError(f"{name} must lie in (0, 1), got {value}")
