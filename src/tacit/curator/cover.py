@@ -66,7 +66,10 @@ def run_cover(
     delta: float = 0.0,
     rows_per_unit: int = 1,
 ) -> Covering:
-    """Chooses the rules of a cover: validate, charge the whole run, then choose; see :meth:`Curator.cover`."""
+    """Chooses the rules of a cover: validate, charge the whole run, then choose.
+
+    See :meth:`tacit.curator.curator.Curator.cover`.
+    """
     charge = cover_charge(cover.steps, reservation.neighbouring, accounting, delta, rows_per_unit)
     claim = theorem(accounting, reservation.neighbouring is Neighbouring.REPLACE_ONE)
     scales = [cover_scale(step) for step in cover.steps]

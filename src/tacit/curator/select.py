@@ -58,7 +58,10 @@ def select(
     label: Label | str,
     rows_per_unit: int = 1,
 ) -> Choice:
-    """Chooses an index per node: validate, charge, aggregate, draw, release; see :meth:`Curator.select`."""
+    """Chooses an index per node: validate, charge, aggregate, draw, release.
+
+    See :meth:`tacit.curator.curator.Curator.select`.
+    """
     if not isinstance(charge, BoundedRange | NonPrivate):
         raise TypeError(f"select takes a BoundedRange or NonPrivate charge, got {type(charge).__name__}")
     theorem = selection.theorem

@@ -101,7 +101,11 @@ class NumericGrid:
         return out
 
     def numbers(self, frame: Frame, name: str) -> npt.NDArray[Any]:
-        """A column of a table as :meth:`encode_into` takes it; raises :class:`FrameError` for its dtype."""
+        """A column of a table as :meth:`encode_into` takes it.
+
+        Raises:
+            FrameError: for its dtype.
+        """
         return dates_as_numbers(frame.column(name), self.dates) if self.dates else frame.numbers(name)
 
     def codes(self, frame: Frame, name: str) -> npt.NDArray[np.uint16]:

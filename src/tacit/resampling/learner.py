@@ -35,7 +35,7 @@ MEASURES = ("lazy_bregman", "smooth")
 
 @dataclass(frozen=True, eq=False)
 class ResampledBoostLearner(Learner):
-    """Boost-S around a base learner: what :class:`ResampledBoostClassifier` says of itself holds here.
+    """Boost-S around a base learner: what :class:`~tacit.ResampledBoostClassifier` says of itself holds here.
 
     Attributes:
         base, rounds, measure, density, learning_rate, advantage, sample_size, analysis: as there.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -65,8 +66,9 @@ class SoftmaxRounds:
     scores: Scores
     rule: SoftmaxRule
     rows: SimulatedRows
-    bound: float = 1.0
-    scatter: float = 1.0
+
+    bound: ClassVar[float] = 1.0
+    scatter: ClassVar[float] = 1.0
 
     @property
     def unit(self) -> float:

@@ -206,7 +206,10 @@ def open_stream(
     table: SealedTable | None = None,
     rows_per_unit: int = 1,
 ) -> Stream:
-    """Opens a stream: validate, charge the whole of it, start the machine; see :meth:`Curator.open_stream`."""
+    """Opens a stream: validate, charge the whole of it, start the machine.
+
+    See :meth:`tacit.curator.curator.Curator.open_stream`.
+    """
     if rows_per_unit != 1:
         raise TacitError(
             f"a stream protects single rows, and a unit here may hold {rows_per_unit}", "; nothing was spent"

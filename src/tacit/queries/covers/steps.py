@@ -44,7 +44,7 @@ class CoverStep:
     """The scores that are in use: ``reward * right - penalty * wrong``.
 
     Attributes:
-        scale: per integer unit of the score; ``inf`` for the first best rule.
+        scale: per integer unit of the score; ``inf`` for the last of the best rules.
         reward: integer units per row that the rule covers and gets right.
         penalty: integer units per row that it covers and gets wrong.
         ending: whether only the constant can be chosen.
