@@ -18,17 +18,17 @@ import pytest
 
 import tacit
 import tacit.curator.options as curator_options
-import tacit.learning.going_on as going_on
+import tacit.learning.resumable as going_on
 from tacit.additive.jointly import Lengths
 from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.curator.jointly import JointReleases
 from tacit.noise import NoiseSource, SystemSource
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.errors import AccountError
-from tacit.privacy.keeping import Beginning
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.resumable import Beginning
 from tests.estimators.test_sources import LEARNERS, declared, written
 from tests.golden.case import Seen
 from tests.golden.tables import table

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
 import tacit
-from tacit.estimators.surroundings import VoidsThePromise
+from tacit.estimators.callers import VoidsThePromise
 
 SCHEMA = {"columns": {name: {"kind": "numeric", "lower": -3, "upper": 3} for name in ("x0", "x1")}}
 MIXED = {

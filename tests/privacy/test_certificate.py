@@ -15,9 +15,9 @@ from tacit.privacy.certificate import Certificate
 from tacit.privacy.certificate_format import CertificateError
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure, Renyi, Repeated
 from tacit.privacy.ephemeral_account import EphemeralAccount
-from tacit.privacy.gathering import summarise
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Entry, Reservation
+from tacit.privacy.listed_releases import summarise
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
 

@@ -8,9 +8,9 @@ from contextvars import ContextVar
 
 from tacit.errors import UNSPENT
 from tacit.noise import SAMPLERS, NoiseSource, PubliclySeeded, make_source
-from tacit.privacy.keeping import KEEPING, Keeping
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.progress import WATCH, Watch
+from tacit.privacy.resumable import KEEPING, Keeping
 
 _SAMPLER: ContextVar[str] = ContextVar("tacit noise", default=SAMPLERS[0])
 
@@ -31,7 +31,7 @@ def options(
     Within ``with tacit.options(resumable=True):`` a fit with an account keeps its releases in the account's store
     before it goes on with them. If its process ends before it does, the same fit within
     ``with tacit.options(resume=number):`` takes them from there, makes the others, and charges nothing
-    (:mod:`tacit.privacy.kept`).
+    (:mod:`tacit.privacy.kept_releases`).
 
     Args:
         noise: ``"tacit"``, the default, or ``"opendp"``; None for what holds already.

@@ -20,7 +20,7 @@ from tacit.encoding.inputs import by_number, by_position, table_of
 from tacit.encoding.source import Source
 from tacit.errors import spending
 from tacit.estimators.binding import bound, told
-from tacit.estimators.surroundings import surroundings
+from tacit.estimators.callers import surroundings
 from tacit.learning.declared import Declared, classes_declared, common_classes, common_schema
 from tacit.learning.fit import Fitted, check, check_budget, dry_run, fit, fit_source
 from tacit.learning.learner import Learner

@@ -18,10 +18,10 @@ from tacit.curator.fresh_key import fresh_key
 from tacit.encoding.frames import Frame
 from tacit.errors import spending
 from tacit.estimators.base import check_fit
-from tacit.estimators.begun import Begun, batch_fingerprint
 from tacit.estimators.binding import bound, told
 from tacit.estimators.classes import classes_in_order, scores_in_order
 from tacit.estimators.classifier import PrivateClassifier, PrivateEstimator
+from tacit.estimators.known_batches import Begun, batch_fingerprint
 from tacit.estimators.regressor import PrivateRegressor
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel

@@ -10,7 +10,7 @@ from typing import Any
 
 from tacit.encoding.inputs import plain
 from tacit.errors import outside
-from tacit.estimators.surroundings import VoidsThePromise
+from tacit.estimators.callers import VoidsThePromise
 from tacit.models.base import Model, ModelError
 from tacit.models.binding import model_digest
 from tacit.models.summary import Doubtful, Summary, seen

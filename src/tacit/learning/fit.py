@@ -24,8 +24,8 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.source import CLUSTERS, DeclaredSource
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
-from tacit.learning.going_on import RowsKnownBy, check_keeping, pay_and_keep, rows_of_table
 from tacit.learning.learner import Learner
+from tacit.learning.resumable import RowsKnownBy, check_keeping, pay_and_keep, rows_of_table
 from tacit.learning.tables import labels_of
 from tacit.learning.task import FINE_CELLS, Task, monotone_of
 from tacit.models.base import Model
@@ -33,10 +33,10 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
-from tacit.privacy.keeping import KEEPING
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, check_noise_fits
+from tacit.privacy.resumable import KEEPING
 from tacit.privacy.spending import certified, check_account, reserve
 from tacit.schema import Unit
 

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Self
 
 from tacit.privacy.charges import Charge
 from tacit.privacy.errors import AccountError
-from tacit.privacy.keeping import Beginning
 from tacit.privacy.ledger import Entry, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.promised_budget import PromisedBudget, check_promise, compact
+from tacit.privacy.resumable import Beginning
 from tacit.privacy.unit import ROW, UNIT_OF_A_ROW, unit_key
 from tacit.schema import Unit
 
 if TYPE_CHECKING:
-    from tacit.privacy.kept import Kept
+    from tacit.privacy.kept_releases import Kept
     from tacit.privacy.store import Held, Line, Store
 
 
@@ -242,7 +242,7 @@ class PrivacyAccount(PromisedBudget):
             unit: who they protect; None for a row.
             beginning: what it begins with.
         """
-        from tacit.privacy.kept import keep
+        from tacit.privacy.kept_releases import keep
 
         self._check_relation(neighbouring)
         planned = compact(charges)
@@ -252,7 +252,7 @@ class PrivacyAccount(PromisedBudget):
 
     def kept(self) -> tuple[Kept, ...]:
         """The fits that can go on, oldest first."""
-        from tacit.privacy.kept import kept_fits
+        from tacit.privacy.kept_releases import kept_fits
 
         return kept_fits(self._store, self.dataset)
 
@@ -268,7 +268,7 @@ class PrivacyAccount(PromisedBudget):
         Raises:
             AccountError: if there is no such fit, it has ended, or it began with something else.
         """
-        from tacit.privacy.kept import KeptReservation
+        from tacit.privacy.kept_releases import KeptReservation
 
         found = next((kept for kept in self.kept() if kept.identifier == identifier), None)
         if found is None:

@@ -27,8 +27,8 @@ from tacit.privacy.certificate_format import (
     written_names,
 )
 from tacit.privacy.charges import Charge
-from tacit.privacy.gathering import summarise, versions
 from tacit.privacy.ledger import COMPLETED, Entry, Reservation, uses
+from tacit.privacy.listed_releases import summarise, versions
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.verification import (
     REPLAYABLE,

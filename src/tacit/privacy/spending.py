@@ -9,9 +9,9 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.ephemeral_account import EphemeralAccount
-from tacit.privacy.keeping import KEEPING
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError
+from tacit.privacy.resumable import KEEPING
 from tacit.schema import Schema, Unit
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from tacit.privacy import accountants
 from tacit.privacy.charges import Charge, NonPrivate
-from tacit.privacy.gathering import uncovered
 from tacit.privacy.ledger import COMPLETED, Entry, uses
+from tacit.privacy.listed_releases import uncovered
 
 MOST_DELTA = 0.01
 """From this delta on nothing is promised: one row in a hundred might be published as it stands."""

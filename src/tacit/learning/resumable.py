@@ -19,9 +19,9 @@ from tacit.learning.tables import codes_of
 from tacit.learning.task import Task
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Charge
-from tacit.privacy.keeping import KEEPING, Beginning
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import RequestError
+from tacit.privacy.resumable import KEEPING, Beginning
 from tacit.privacy.signatures import library_version
 from tacit.schema import Schema
 

@@ -1,4 +1,4 @@
-"""Whether fits keep their releases, to go on after their process has ended; see :mod:`tacit.privacy.kept`."""
+"""Whether fits keep their releases, to go on after their process has ended; see :mod:`tacit.privacy.kept_releases`."""
 
 from __future__ import annotations
 

@@ -24,9 +24,9 @@ from sqlalchemy.exc import IntegrityError
 
 from tacit.privacy.charges import Charge, charge_from_dict
 from tacit.privacy.errors import AccountError
-from tacit.privacy.keeping import Beginning
 from tacit.privacy.ledger import COMPLETED, Entry, Released, Reservation
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.resumable import Beginning
 from tacit.privacy.store import Store
 from tacit.privacy.store_tables import CLOSINGS, METADATA, RESERVATIONS
 
