@@ -18,7 +18,7 @@ from tacit.curator.measurement import Measurement
 from tacit.engines.memory import MemoryTable
 from tacit.evaluation import calibration, metrics
 from tacit.evaluation.error_grid import CELLS, ScoreGrid, log_odds
-from tacit.evaluation.measure_scores import ScoreCounts, release_counts
+from tacit.evaluation.measure_scores import GroupCounts, ScoreCounts, release_counts
 from tacit.evaluation.performance import Question, perform
 from tacit.evaluation.private_score import private_score
 from tacit.evaluation.strategy import MATRIX_UNIT, shared, strategy
@@ -233,7 +233,7 @@ def test_auc_intervals_hold_the_truth_where_noise_hides_half_of_the_positives(n,
     kind, generator = strategy(CELLS, 1), np.random.default_rng(0)
     truth = float(metrics.auc(counted(400_000, 99, 0.0, kind).estimate))
     question = Question(("auc",), 0.5, None, 0.01, 0.95)
-    found = [perform(counted(n, run, 1 / epsilon, kind), None, question, generator)["auc"] for run in range(100)]
+    found = [perform(GroupCounts(counted(n, run, 1 / epsilon, kind)), question, generator)["auc"] for run in range(100)]
     assert sum(one.low <= truth <= one.high for one in found) >= 92
     assert sum(abs(one.value - truth) <= (one.high - one.low) / 4 for one in found) < 92
 

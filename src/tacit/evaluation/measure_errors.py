@@ -13,7 +13,6 @@ from tacit.curator.curator import Curator
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
-from tacit.encoding.table import Encoder, TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.evaluation.error_grid import (
     ABOVE,
@@ -163,8 +162,7 @@ def measure_errors(
         columns = scorer.columns(frame, wanted.data, wanted.targets) | groups.columns(frame)
         made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
         private_rows = PrivateRows(made, columns["label"], reservation, request.random_state, unit)
-        encoders: list[Encoder] = [grid.encoder, NumericGrid(-1.0, 1.0, TARGET_CELLS), *groups.encoders]
-        encoding = TableEncoding(("error", "target", "group")[: len(encoders)], tuple(encoders))
+        encoding = groups.encoding({"error": grid.encoder, "target": NumericGrid(-1.0, 1.0, TARGET_CELLS)})
         curator = private_rows.seal(encoding, LabelIndex((0, 1)))
         charges = iter(charge for _, charge in paid)
         clip, beyond = wanted.clip, None

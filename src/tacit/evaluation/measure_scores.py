@@ -157,6 +157,10 @@ class ScoreGroups:
         """The column as evaluations name it; empty if there is none."""
         return {} if self.name is None else {"group": frame.column(self.name)}
 
+    def encoding(self, made: Mapping[str, Encoder]) -> TableEncoding:
+        """How columns made for an evaluation become codes, and that of the groups after them."""
+        return TableEncoding((*made, "group")[: len(made) + len(self.encoders)], (*made.values(), *self.encoders))
+
 
 def declared_unit(schema: Schema | None, frame: Frame) -> tuple[Unit | None, Any]:
     """The unit that a schema declares, and its column; None twice if there is none.
@@ -250,22 +254,31 @@ class CountRequest:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Released:
-    """Released counts of all rows and by group; and, where asked for, by the score of the true class and of each.
+class GroupCounts:
+    """What was released about a group of rows, or about all.
 
-    And sums of ranked probability scores, of all rows and by group.
+    Attributes:
+        counts: by score.
+        losses: by the probability given to the true class, where that is another score.
+        classes: by the score of every class against the rest, where the AUC of more than two is asked for.
+        ranked: sums of ranked probability scores, where those of more than two classes are asked for.
     """
 
-    overall: ScoreCounts
-    groups: tuple[ScoreCounts, ...]
-    losses: ScoreCounts | None
-    group_losses: tuple[ScoreCounts | None, ...]
+    counts: ScoreCounts
+    losses: ScoreCounts | None = None
+    classes: tuple[ScoreCounts, ...] = ()
+    ranked: RankedSums | None = None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Released:
+    """What was released about all rows and each group, and what it cost."""
+
+    overall: GroupCounts
+    groups: tuple[GroupCounts, ...]
     certificate: Certificate
     generator: np.random.Generator
-    classes: tuple[ScoreCounts, ...] = ()
-    group_classes: tuple[tuple[ScoreCounts, ...], ...] = ()
-    ranked: RankedSums | None = None
-    group_ranked: tuple[RankedSums | None, ...] = ()
 
 
 def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, account: PrivacyAccount | None) -> Released:
@@ -294,30 +307,30 @@ def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, accou
             return PrivateRows(made, columns[label], reservation, None if seed is None else seed + number, unit)
 
         def sealed(private_rows: PrivateRows, score: str, cells: Encoder) -> Curator:
-            encoders: list[Encoder] = [cells, *groups.encoders]
-            encoding = TableEncoding((score, "group")[: len(encoders)], tuple(encoders))
-            return private_rows.seal(encoding, LabelIndex((0, 1)))
+            return private_rows.seal(groups.encoding({score: cells}), LabelIndex((0, 1)))
 
-        def released(private_rows: PrivateRows, score: str) -> tuple[ScoreCounts, tuple[ScoreCounts, ...]]:
+        def released(private_rows: PrivateRows, score: str) -> list[ScoreCounts]:
             curator = sealed(private_rows, score, grid.encoder)
-            return release_counts(curator, grid, groups.n_codes, charges[score], by_cell, by_group)
+            overall, each = release_counts(curator, grid, groups.n_codes, charges[score], by_cell, by_group)
+            return [overall, *each]
 
         private_rows = private_rows_of("label", 0)
-        overall, each = released(private_rows, "score")
-        losses, each_loss = released(private_rows, "truth") if wanted.with_truth else (None, (None,) * len(each))
-        ranked: tuple[RankedSums | None, tuple[RankedSums | None, ...]] = (None, (None,) * len(each))
+        counts = released(private_rows, "score")
+        losses = released(private_rows, "truth") if wanted.with_truth else [None] * len(counts)
+        ranked: Sequence[RankedSums | None] = [None] * len(counts)
         if wanted.ranked:
             curator = sealed(private_rows, "ranked", ranked_grid(groups.n_codes))
-            ranked = release_ranked(curator, groups.n_codes, norm, charges["ranked"])
-        rest = []
+            all_sums, each_sum = release_ranked(curator, groups.n_codes, norm, charges["ranked"])
+            ranked = [all_sums, *each_sum]
+        by_class = []
         if wanted.each_class:  # other labels: the class or any other
-            rest = [released(private_rows_of(f"is {k}", 1 + k), f"class {k}") for k in range(scorer.n_classes)]
+            by_class = [released(private_rows_of(f"is {k}", 1 + k), f"class {k}") for k in range(scorer.n_classes)]
     certificate = certified(
         account, request, reservation, private_rows, wanted.label, wanted.schema, not scorer.verified
     )
-    by_class = tuple(zip(*(groups for _, groups in rest), strict=True)) or ((),) * len(each)
-    of_classes, generator = tuple(every for every, _ in rest), private_rows.public_generator
-    return Released(overall, each, losses, each_loss, certificate, generator, of_classes, by_class, *ranked)
+    classes = list(zip(*by_class, strict=True)) or [()] * len(counts)
+    overall, *each = map(GroupCounts, counts, losses, classes, ranked)
+    return Released(overall, tuple(each), certificate, private_rows.public_generator)
 
 
 def _parts(wanted: CountRequest, n_classes: int) -> dict[str, float]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.arrays import Floats
 from tacit.evaluation import calibration, metrics
-from tacit.evaluation.measure_scores import ScoreCounts, row_draws
+from tacit.evaluation.measure_scores import GroupCounts, ScoreCounts, row_draws
 from tacit.evaluation.ranked import ROWS, SCORES, SQUARES, RankedSums
 
 RANKED = "ranked_probability_score"
@@ -145,27 +145,18 @@ def _plain(estimate: Estimate) -> dict[str, float]:
     return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
 
 
-def perform(
-    counts: ScoreCounts,
-    losses: ScoreCounts | None,
-    question: Question,
-    generator: np.random.Generator,
-    classes: Sequence[ScoreCounts] = (),
-    ranked: RankedSums | None = None,
-) -> Performance:
-    """Answers a question from released counts.
+def perform(released: GroupCounts, question: Question, generator: np.random.Generator) -> Performance:
+    """Answers a question about a group of rows, or about all.
 
     Args:
-        counts: by score.
-        losses: by the probability given to the true class, where that is another score.
+        released: about the group.
         question: what to compute.
         generator: public randomness for the bootstrap.
-        classes: by the score of every class against the rest, where the AUC of more than two is asked for.
-        ranked: sums of ranked probability scores, where those of more than two classes are asked for.
     """
+    counts, losses, ranked = released.counts, released.losses, released.ranked
     bootstrap = _Bootstrap(counts, question, generator)
     found: dict[str, Estimate] = {}
-    best, each = None, tuple(_auc(_Bootstrap(one, question, generator)) for one in classes)
+    best, each = None, tuple(_auc(_Bootstrap(one, question, generator)) for one in released.classes)
     if "auc" in question.metrics:
         found["auc"] = _mean(each) if each else _auc(bootstrap)
     if "accuracy" in question.metrics:

@@ -161,20 +161,12 @@ def private_score(
 
 def _answered(released: Released, groups: ScoreGroups, question: Question, threshold: float) -> PrivateScore:
     """What was asked, of all rows and of each group, from what was released."""
-    each = zip(
-        groups.names,
-        released.groups,
-        released.group_losses,
-        released.group_classes,
-        released.group_ranked,
-        strict=True,
-    )
     by_name = {
-        name: perform(group, losses, question, released.generator, classes, ranked)
-        for name, group, losses, classes, ranked in each
+        name: perform(group, question, released.generator)
+        for name, group in zip(groups.names, released.groups, strict=True)
     }
-    whole = (released.overall, released.losses, question, released.generator, released.classes, released.ranked)
-    return PrivateScore(perform(*whole), by_name, threshold, released.certificate)
+    overall = perform(released.overall, question, released.generator)
+    return PrivateScore(overall, by_name, threshold, released.certificate)
 
 
 def _question(

@@ -114,7 +114,7 @@ def recalibrate(
         released = measure_scores(
             scorer, CountRequest(frame, X, labels, ScoreGroups(), 0.5, False, declared, label), request, account
         )
-        curve = fitted_curve(released.overall)
+        curve = fitted_curve(released.overall.counts)
         better = base if curve is None else RecalibratedModel(base, *curve)
         whole = released.certificate
         if isinstance(own, Certificate):
@@ -128,7 +128,7 @@ def recalibrate(
             )
         else:
             whole = whole.bound(model_digest(better))
-        return Recalibration(better, curve is not None, released.certificate, whole, released.overall)
+        return Recalibration(better, curve is not None, released.certificate, whole, released.overall.counts)
 
 
 def fitted_curve(counts: ScoreCounts) -> tuple[Floats, Floats] | None:
