@@ -111,11 +111,11 @@ class RandomStructures:
         """Whether there is a column with two codes."""
         return bool(self._usable)
 
-    def trees_for_pairs(self, n_columns: int, missed: float = 0.05) -> int:
-        """How many trees it takes until two given columns were cut by one of them, but for a chance of ``missed``."""
+    def trees_for_pairs(self, n_columns: int) -> int:
+        """How many trees it takes until one of them has cut both of two given columns, in all likelihood."""
         count, cut = len(self._usable), min(n_columns, len(self._usable))
         together = cut * (cut - 1) / max(count * (count - 1), 1)
-        return 1 if together >= 1 or count < 2 else math.ceil(math.log(missed) / math.log(1.0 - together))
+        return 1 if together >= 1 or count < 2 else math.ceil(math.log(CUTTING.missed_pairs) / math.log(1.0 - together))
 
     def draw(self, depth: int, n_columns: int) -> TreeShape:
         """A complete tree of this depth over the next ``n_columns`` columns."""

@@ -19,6 +19,9 @@ class Cutting:
     # How often a node looks for a column that can still be cut there.
     tries: int = 4
 
+    # The chance that no tree has cut both of two given columns, at which there are enough trees for pairs.
+    missed_pairs: float = 0.05
+
     # Columns that a tree which chooses its splits may cut: up to so many rows, and at least where rows are more. They
     # cost time alone.
     most_columns: int = 20

@@ -266,7 +266,11 @@ def _scores_of(update: Any) -> int:
     return values.shape[1] if values.ndim == 2 else 0
 
 
-def array_of(data: dict[str, Any], most: int = 1 << 31) -> Any:
+MOST_BYTES = 1 << 31
+"""Of an array that arrives."""
+
+
+def array_of(data: dict[str, Any]) -> Any:
     """An array from its plain data; numbers and truth values only.
 
     Raises:
@@ -282,7 +286,7 @@ def array_of(data: dict[str, Any], most: int = 1 << 31) -> Any:
     if (
         min(sizes, default=0) < 0
         or int(np.prod(sizes, dtype=np.float64)) * dtype.itemsize != len(raw)
-        or len(raw) > most
+        or len(raw) > MOST_BYTES
     ):
         raise WireError("an array is shorter or longer than it says")
     return np.frombuffer(raw, dtype).reshape(sizes).copy()
