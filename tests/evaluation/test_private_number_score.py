@@ -159,7 +159,7 @@ def test_no_row_moves_the_sums_by_more_than_is_charged(norm, groups, clip):
     """All pairs of rows over a coarse grid, under both relations; and adding the longest row reaches the bound."""
     grid, recorder = ErrorGrid(1), Recorder()
     named = ScoreGroups("g", (CategoryIndex(("a",)),), tuple("abc")[:groups] if groups > 1 else ())
-    SumRelease.of(recorder, 0, np.arange(grid.cells), grid.moments(clip), named, norm, Gaussian(1.0))
+    SumRelease.of(recorder, 0, grid.moments(clip), named, norm, Gaussian(1.0))
     answers = []
     for cell in range(grid.cells):
         for group in range(groups):
