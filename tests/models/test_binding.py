@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.models.base import ModelError, checked_file
 from tacit.models.binding import ClaimError, model_digest
-from tacit.models.claims import claim_of_model, read_claim
+from tacit.models.claims import WITHOUT_SCHEMA, claim_of_model, read_claim
 from tacit.models.files import load_model, model_from_dict, save_model
 from tacit.privacy.canonical import canonical_json
 from tacit.privacy.certificate import OF_NO_MODEL, UNBOUND, Certificate
@@ -260,6 +260,16 @@ def test_files_that_nobody_edited_are_accepted(learner: Any, tmp_path: Path) -> 
         path.write_text(text)
         assert accepted(path)
         assert '<div class="verdict yes">' in render_claim(claim_of_model(checked_file(path)))
+
+
+def test_a_file_without_the_schema_that_its_certificate_names_is_said_to_be(learner: Any, tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    tacit.save(learner, path)
+    assert WITHOUT_SCHEMA not in read_claim(path).remarks
+    file = json.loads(path.read_bytes())
+    del file["schema"]
+    path.write_text(json.dumps(file))
+    assert WITHOUT_SCHEMA in read_claim(path).remarks
 
 
 @pytest.mark.parametrize("name", ["additive", "trees", "regression"])

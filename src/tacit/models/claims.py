@@ -16,6 +16,9 @@ from tacit.privacy.certificate import Certificate
 from tacit.privacy.certificate_format import CertificateError
 from tacit.schema import Schema, SchemaError
 
+WITHOUT_SCHEMA = "without the schema that its certificate names: nobody can look at the bounds and categories declared"
+"""What is said of a model file from which the schema was left out or taken away; what it claims may still hold."""
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -64,10 +67,12 @@ def read_claim(path: str | os.PathLike[str], model_path: str | os.PathLike[str] 
 
 def claim_of_model(data: Mapping[str, Any]) -> Claim:
     """The claim in the plain data of a model file."""
-    problems = binding_problems(data)
+    problems, remarks = binding_problems(data), []
     certificate = None if data.get("certificate") is None else _read(data["certificate"])[0]
     if certificate is not None:
         problems += [problem for problem in certificate.verify() if problem not in problems]
+        if certificate.schema_digest is not None and data.get("schema") is None:
+            remarks.append(WITHOUT_SCHEMA)
     model: Model | None = None
     schema: Schema | None = None
     try:
@@ -78,12 +83,14 @@ def claim_of_model(data: Mapping[str, Any]) -> Claim:
         schema = schema_of(data)
     except (SchemaError, KeyError, TypeError, ValueError) as error:
         problems.append(f"the schema cannot be read: {error}")
-    return _claim(certificate, model, schema, problems)
+    return _claim(certificate, model, schema, problems, *remarks)
 
 
-def _claim(certificate: Certificate | None, model: Model | None, schema: Schema | None, problems: list[str]) -> Claim:
-    remarks = () if certificate is None else certificate.remarks
-    return Claim(certificate, model, schema, tuple(problems), remarks)
+def _claim(
+    certificate: Certificate | None, model: Model | None, schema: Schema | None, problems: list[str], *remarks: str
+) -> Claim:
+    own = () if certificate is None else certificate.remarks
+    return Claim(certificate, model, schema, tuple(problems), (*own, *remarks))
 
 
 def _read(data: Any) -> tuple[Certificate | None, list[str]]:
