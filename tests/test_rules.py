@@ -575,3 +575,29 @@ def test_places_and_hosts_are_found() -> None:
     assert offending_lines("open('/" + "home/someone/data.csv')")
     assert offending_lines("--index-url https://" + "pypi.or" + "g/simple")
     assert not offending_lines("see docs/work/home for src/tacit/models")
+
+
+def timed_asserts(tree: ast.AST) -> Iterator[int]:
+    """Lines of assertions that compare a clock: machines are noisy, and speed is measured in `benchmarks`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert) and any(
+            isinstance(part, ast.Call) and dotted(part.func).rsplit(".", 1)[-1] in CLOCKS for part in ast.walk(node)
+        ):
+            yield node.lineno
+
+
+CLOCKS = {"perf_counter", "process_time", "monotonic", "time", "thread_time"}
+
+
+def test_no_test_is_timed() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for line in timed_asserts(ast.parse(path.read_text("utf-8")))
+    ]
+    assert not found, found
+
+
+def test_a_timed_test_is_found() -> None:
+    assert list(timed_asserts(ast.parse("start = perf_counter()\nassert time.perf_counter() - start < 1"))) == [2]
+    assert not list(timed_asserts(ast.parse("deadline = time.monotonic() + 5\nassert answers(deadline)")))

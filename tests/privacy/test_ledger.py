@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -55,9 +54,7 @@ def test_gaussian_precision_may_be_split_at_will() -> None:
 
 def test_a_thousand_equal_gaussians_fit_exactly_and_no_more() -> None:
     reservation = reserve(Repeated(Gaussian(0.7), 1000))
-    start = time.perf_counter()
     spend(reservation, *[Gaussian(0.7)] * 1000)
-    assert time.perf_counter() - start < 1.0
     with pytest.raises(BudgetExceeded):
         spend(reservation, Gaussian(0.7))
 
