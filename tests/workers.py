@@ -10,6 +10,7 @@ import importlib
 import os
 import threading
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,9 @@ class InTurn(event.Listener):
                 fcntl.flock(self._file, fcntl.LOCK_UN)
 
 
+@cache
 def take_turns() -> None:
-    """Compiles in turn with the other workers of a run."""
+    """Compiles in turn with the other workers of a run; asked twice, a process would wait for itself."""
     event.register("numba:compiler_lock", InTurn())
 
 
