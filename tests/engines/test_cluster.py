@@ -155,6 +155,31 @@ def test_workers_of_ones_own_may_forget_and_get_lost(name: str, tmp_path: Path) 
     assert found[0].asked > 2 * len(found[0].history)
 
 
+class Again(Forgetful):
+    """Workers of a system that runs some errands twice, or never."""
+
+    def __init__(self, parts: Any, times: int) -> None:
+        super().__init__(parts)
+        self.times = times
+
+    def sent(self, places: frozenset[int], first: int, sends: bool, together: bool) -> tuple[Answers, frozenset[int]]:
+        del first, sends
+        errands = [
+            Errand({place: self.parts[place]}, 0, self.history, frozenset({place}), together) for place in places
+        ]
+        return joined(
+            [Holder(1).answer(errand) for errand in [*errands, *errands[:1]][: len(errands) + self.times]]
+        ), frozenset()
+
+
+@pytest.mark.parametrize("times", [1, -1])
+def test_a_part_that_answers_twice_or_not_at_all_ends_the_fit(times: int, tmp_path: Path) -> None:
+    """Rows that are counted twice move a sum by twice what noise was made for."""
+    source = tacit.read_source(written(tmp_path, "two", 2), engine="workers", cluster=lambda parts: Again(parts, times))
+    with pytest.raises(ClusterError, match="some answered twice, or not at all"):
+        made("forest").fit(source)
+
+
 # Workers come and go.
 
 

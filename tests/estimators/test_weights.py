@@ -11,6 +11,7 @@ import pytest
 
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.learning.weights import check_row_weights
+from tacit.models.summary import Doubtful
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import RequestError
 from tacit.schema import Schema
@@ -163,10 +164,17 @@ def test_public_mistakes_are_refused(weights, message, tmp_path):
     assert account.spent == 0
 
 
-def test_weights_that_add_up_to_one_are_warned_of_and_not_refused() -> None:
-    """They may follow from the rows, so a refusal would be an answer."""
-    with pytest.warns(UserWarning, match="Weights that add up to 1 are too small"):
-        check_row_weights(np.full(2000, 1 / 2000))
+@pytest.mark.parametrize("weights", [np.full(2000, 1 / 2000), np.append(np.full(2000, 1 / 2000), 1.0), np.empty(0)])
+def test_no_word_is_said_of_weights_that_may_follow_from_the_rows(weights: np.ndarray) -> None:
+    """A warning that all are small is silenced by one row: it tells of that row."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_row_weights(np.append(np.full(2000, 1 / 2000), 1.0))
+        check_row_weights(weights)
+
+
+@pytest.mark.usefixtures("few_trees")
+def test_weights_that_add_up_to_one_show_in_what_was_released() -> None:
+    frame, labels = world(2000)
+    learner = AdditiveBoostClassifier(schema=SCHEMA, interactions=False, random_state=0)
+    with pytest.warns(Doubtful, match="no more than noise"):
+        learner.fit(frame, labels, sample_weight=np.full(2000, 1 / 2000))

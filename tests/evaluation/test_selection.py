@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from tacit.evaluation.select_model import choose, select_model, selection_charge
 from tacit.evaluation.utility import LEVELS, Criterion, judges_of, utility_weights
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.noise.seeded_source import SeededSource
-from tacit.privacy import accountants
+from tacit.privacy import accountants, certificate, ledger
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import BoundedRange, NonPrivate, Pure, Renyi
 from tacit.privacy.ledger import BudgetExceeded, Reservation
@@ -28,6 +29,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError
 from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier
+from tacit.trees.random_estimator import RandomTreesClassifier
 from tests.evaluation.scores import Known, refused_search, world
 
 CODES = len(utility_weights(LEVELS))
@@ -266,6 +268,33 @@ def test_a_search_is_repeatable_or_releasable(holdout, strategy, tmp_path):
     assert fresh.certificate_.releasable
     assert fresh.certificate_.dataset == "people"
     assert account.spent > 1.5
+
+
+class Clock(datetime):
+    """One that goes on by an hour whenever somebody looks."""
+
+    looks = 0
+
+    @classmethod
+    def now(cls, tz: Any = None) -> datetime:
+        cls.looks += 1
+        return datetime(2026, 1, 1, tzinfo=tz) + timedelta(hours=cls.looks)
+
+
+def test_a_certificate_does_not_tell_how_long_a_search_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That tells how many runs there were. Beside the account, which says when it began, the end would tell."""
+    for module in (ledger, certificate):
+        monkeypatch.setattr(module, "datetime", Clock, raising=False)
+    draw = np.random.default_rng(0)
+    X, y = pd.DataFrame(draw.normal(size=(200, 2)), columns=["a", "b"]), draw.integers(0, 2, 200)
+    settings = [RandomTreesClassifier(schema=SCHEMA, n_trees=n) for n in (1, 2)]
+    said = []
+    for seed in range(6):
+        Clock.looks = 0
+        search = PrivateSelection(settings, strategy=RANDOM_STOPPING, delta=0.0, random_state=seed).fit(X, y)
+        said.append((search.certificate_.created, Clock.looks))
+    assert len({looks for _, looks in said}) > 1  # of some, there were more runs
+    assert len({created for created, _ in said}) == 1
 
 
 def test_any_learner_of_the_library_may_take_part():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +15,6 @@ from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import DROPPED, LabelIndex
-from tacit.errors import outside
 from tacit.learning.task import Task
 from tacit.privacy.budget import Allowance
 from tacit.privacy.label import Label, Stage
@@ -29,9 +27,6 @@ BALANCED = "balanced"
 
 BALANCE_SHARE = 0.02
 """Share of the budget that counts the classes, when their weights are to balance them."""
-
-LEAST_LARGEST = 1 / 16
-"""Weights whose largest is smaller are warned of: somebody has divided them by their sum."""
 
 LEAST_BALANCE = 1 / 1024
 """No class weighs less than this when classes are balanced: integer units would run out."""
@@ -73,17 +68,10 @@ def check_row_weights(weights: Floats) -> None:
     """Raises :class:`RequestError` unless all weights, shape ``(rows,)``, lie in (0, 1].
 
     This looks at weights alone, which are public by declaration, and decides the same whatever the rows hold. The
-    guarantee is about tables whose weights lie within: there it never refuses.
+    guarantee is about tables whose weights lie within: there it says nothing, as they may follow from the rows.
     """
     wrong = np.flatnonzero(~((weights > 0) & (weights <= 1)))  # not a number is neither
     if not len(wrong):
-        if len(weights) and weights.max() < LEAST_LARGEST:  # no refusal: weights may follow from the rows
-            warnings.warn(
-                "every sample_weight is so small that rows hardly count: weights are not rescaled, and below 1/4000 "
-                "they are 0. Weights that add up to 1 are too small; multiply them by a bound that is public",
-                UserWarning,
-                stacklevel=outside(),
-            )
         return
     value = float(weights[wrong[0]])
     if np.isnan(value):

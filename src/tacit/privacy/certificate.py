@@ -11,7 +11,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Protocol, Self
 
@@ -86,7 +85,7 @@ class Certificate:
         schema_fingerprint: hash of the schema, None if there was none.
         dataset: name of the account's data set, None if there was no account.
         versions: of the libraries.
-        created: UTC, ISO format.
+        created: when the budget was reserved: UTC, ISO format. How long the work took is not told.
         digest: of everything above and below but the signature.
         unit: the column whose equal values are one protected person, None where a row is protected.
         target: name of what was learned to predict, None if nobody gave it a name.
@@ -175,7 +174,7 @@ class Certificate:
             schema_fingerprint=None if schema is None else schema.fingerprint(),
             dataset=None if account is None else account.dataset,
             versions=versions(),
-            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            created=reservation.begun,  # not when it ended: how long a search took tells how many runs it made
             unit=None if unit is None else str(unit.column) or None,
         )
         return made._with(ledger_digest=made._computed_ledger_digest())._sealed()

@@ -23,6 +23,7 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -273,6 +274,7 @@ class Reservation:
         self._outcome: str | None = None
         self._lock = threading.Lock()
         self._process = os.getpid()
+        self._begun = datetime.now(UTC).isoformat(timespec="seconds")
         self._watched = Watched(label)
 
     @property
@@ -289,6 +291,11 @@ class Reservation:
     def label(self) -> str:
         """What the fit is, for people."""
         return self._label
+
+    @property
+    def begun(self) -> str:
+        """When the budget was reserved: UTC, ISO format."""
+        return self._begun
 
     @property
     def entries(self) -> tuple[Entry, ...]:

@@ -93,6 +93,7 @@ class Rounds(ABC):
         found: list[Answers] = []
         while places:
             answers, lost = self.sent(places, first, sends, together)
+            _check_once(places, answers, lost)
             found.append(answers)
             losses += len(lost)
             if losses > MOST_LOSSES:
@@ -103,6 +104,19 @@ class Rounds(ABC):
             places, sends = frozenset(answers.behind) | lost, True
             first = 0 if lost else min(answers.behind.values(), default=0)
         return joined(found)
+
+
+def _check_once(places: frozenset[int], answers: Answers, lost: frozenset[int]) -> None:
+    """Raises :class:`ClusterError` unless every part answered once, is behind, or was lost.
+
+    A row of a part that is counted twice moves a sum by twice what noise was made for.
+    """
+    said = sorted([*answers.places, *answers.behind, *lost])
+    if said != sorted(places):
+        raise ClusterError(
+            "the workers were asked about each part once, and some answered twice, or not at all: a system that runs "
+            "a function again must give one of its answers alone"
+        )
 
 
 class Homes(Rounds):

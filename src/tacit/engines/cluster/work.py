@@ -187,6 +187,7 @@ class Answers:
 
     Attributes:
         sums: of the parts that answered, if they were wanted together; None of none.
+        places: of the parts that answered: one that comes twice was counted twice.
         each: their answers, if these were wanted.
         behind: parts that have not seen all messages, with the number that they have seen.
         failure: why there are none.
@@ -196,6 +197,7 @@ class Answers:
     each: Mapping[int, Ints] = field(default_factory=dict)
     behind: Mapping[int, int] = field(default_factory=dict)
     failure: BaseException | None = None
+    places: tuple[int, ...] = ()
 
 
 class Holder:
@@ -230,9 +232,10 @@ class Holder:
                 found[place] = held.answer(place)
             except Exception as error:  # noqa: BLE001 - raised by the curator: what is raised here means a lost worker
                 return Answers(failure=error)
+        places = tuple(found)
         if not errand.together:
-            return Answers(None, found, behind)
-        return Answers(sum_of(list(found.values())), {}, behind)
+            return Answers(None, found, behind, places=places)
+        return Answers(sum_of(list(found.values())), {}, behind, places=places)
 
 
 def version() -> str:
@@ -244,7 +247,8 @@ def joined(answers: Sequence[Answers]) -> Answers:
     """Several workers' answers as one."""
     each = {place: found for one in answers for place, found in one.each.items()}
     behind = {place: seen for one in answers for place, seen in one.behind.items()}
-    return Answers(sum_of([one.sums for one in answers if one.sums is not None]), each, behind)
+    places = tuple(place for one in answers for place in one.places)
+    return Answers(sum_of([one.sums for one in answers if one.sums is not None]), each, behind, places=places)
 
 
 def sum_of(sums: Sequence[Ints]) -> Ints | None:
