@@ -235,6 +235,51 @@ def test_sql_that_fails_midway_does_not_quote_a_cell(tmp_path: Path) -> None:
     assert "private words" not in str(failed.value)
 
 
+DATES = Schema.from_dict(
+    {
+        "columns": {"when": {"kind": "date", "granularity": "month", "lower": "2020-01-01", "upper": "2020-12-31"}},
+        "label": {"column": "y", "classes": ["no", "yes"]},
+    }
+)
+
+
+@pytest.mark.parametrize("one", ["'{}'", "read_csv('{}')", "(SELECT * FROM '{}' WHERE y = 'yes')"])
+def test_types_that_duckdb_guesses_from_rows_are_refused(one: str, tmp_path: Path) -> None:
+    """Of these dates the month comes first or last, as the last row says."""
+    duckdb = pytest.importorskip("duckdb")
+    months = []
+    for name, last in (("ordinary", "04/05/2020"), ("day last", "01/13/2020")):
+        path = tmp_path / f"{name}.csv"
+        path.write_text("when,y\n" + "03/11/2020,yes\n" * 9 + f"{last},no\n")
+        with duckdb.connect() as connection:
+            found = connection.execute(f"SELECT \"when\" FROM '{path}'").fetchall()
+        months.append({row[0].month for row in found[:9]})
+        source = read_source("duckdb://", query=f"SELECT * FROM {one.format(path)}")
+        with pytest.raises(DataError, match="guesses the types from the rows: name the file itself"):
+            list(DeclaredSource(source, DATES).without_rows.names)
+    assert months[0] != months[1]
+
+
+def test_a_query_over_a_file_may_say_its_types(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    (tmp_path / "rows.csv").write_text("when,y\n03/11/2020,yes\n")
+    columns = "auto_detect = false, header = true, columns = {'when': 'VARCHAR', 'y': 'VARCHAR'}"
+    source = read_source("duckdb://", query=f"SELECT * FROM read_csv('{tmp_path / 'rows.csv'}', {columns})")
+    [(frame, labels)] = DeclaredSource(source, DATES).chunks()
+    assert frame.names == ("when", "y")
+    assert list(DeclaredSource(source, DATES).without_rows.names) == ["when", "y"]
+    assert [str(label) for label in labels] == ["yes"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_a_data_set_that_takes_types_from_rows_is_refused(kind: str, tmp_path: Path) -> None:
+    texts = {"csv": "when,y\n2020-01-01,yes\n", "json": '{"when": "2020-01-01", "y": "yes"}\n'}
+    (tmp_path / "rows").write_text(texts[kind])
+    source = read_source(ds.dataset(str(tmp_path / "rows"), format=kind))
+    with pytest.raises(DataError, match=f"data set of {kind} files takes their types from the rows"):
+        list(DeclaredSource(source, DATES).without_rows.names)
+
+
 @pytest.mark.parametrize(
     ("groups", "expected"), [((), 1), ((5,), 1), ((8, 8), 2), ((4, 4, 4, 4, 4), 2), ((9, 1), 1), ((1, 9, 9, 1), 2)]
 )

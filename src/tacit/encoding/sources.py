@@ -38,6 +38,10 @@ ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv", ".tsv.gz")
 """What files of a folder are read; others, and those whose names begin with a dot or underscore, are not."""
 
 
+UNTYPED_FORMATS = ("csv", "json")
+"""Files of a data set whose rows say what types they have."""
+
+
 class Reader(ABC):
     """A table that is read in chunks of rows, always in the same order."""
 
@@ -190,6 +194,12 @@ class DatasetReader(Reader):
 
     def empty(self, names: Sequence[str], numeric: frozenset[str]) -> Frame:
         del numeric
+        kind = str(getattr(getattr(self.dataset, "format", None), "default_extname", ""))
+        if kind in UNTYPED_FORMATS:
+            raise DataError(
+                f"a pyarrow data set of {kind} files takes their types from the rows, or stops at a cell of another: "
+                "give the files themselves, or write them as Parquet with declared types"
+            )
         self.check_columns(names, self.columns(), self.name)
         schema = self.dataset.schema
         return Frame({name: pa.nulls(0, schema.field(name).type) for name in names}, 0)

@@ -14,6 +14,11 @@ from tacit.encoding.sources import CHUNK_ROWS, Reader
 
 DUCKDB = "duckdb:"
 
+_GUESSED = re.compile(r"(READ_(CSV|JSON|NDJSON|XLSX)|SNIFF_CSV)")
+"""What a plan of DuckDB calls readers of files that have no types."""
+
+_SAYS_TYPES = re.compile(r"auto_detect\s*=\s*(false|0)\b", re.IGNORECASE)
+
 _TABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 
 
@@ -128,11 +133,30 @@ class DuckReader(Reader):
         return None
 
     def _types(self) -> dict[str, Any]:
+        self._refuse_guesses()
         with self._batches(_no_rows_of(self.query), shows_nothing=True) as batches:
             return {field.name: field.type for field in batches.schema}
 
+    def _refuse_guesses(self) -> None:
+        """Raises :class:`DataError` for a query over text files whose form and types DuckDB guesses from their rows.
+
+        One date in another order makes other dates of all that can be read in both.
+        """
+        with self._connected(shows_nothing=True) as connection:
+            plan = "".join(str(cell) for row in connection.execute(f"EXPLAIN {self.query}").fetchall() for cell in row)
+        if _GUESSED.search(plan) and not _SAYS_TYPES.search(self.query):
+            raise DataError(
+                f"the query to {self.name} reads a text file, of which DuckDB guesses the types from the rows: name the "
+                "file itself as the source, query a table with types, or give read_csv auto_detect = false and columns"
+            )
+
     @contextmanager
     def _batches(self, query: str, shows_nothing: bool = False) -> Iterator[Any]:
+        with self._connected(shows_nothing) as connection:
+            yield connection.execute(query).to_arrow_reader(CHUNK_ROWS)
+
+    @contextmanager
+    def _connected(self, shows_nothing: bool = False) -> Iterator[Any]:
         try:
             import duckdb
         except ImportError:
@@ -142,7 +166,7 @@ class DuckReader(Reader):
             place = "/" + place.lstrip("/")
         try:
             with duckdb.connect(place, read_only=place != ":memory:") as connection:
-                yield connection.execute(query).to_arrow_reader(CHUNK_ROWS)
+                yield connection
         except duckdb.Error as error:
             why = str(error).splitlines()[0] if shows_nothing else type(error).__name__
             raise DataError(f"the query to {self.name} failed: {why}") from None
