@@ -255,7 +255,7 @@ def test_types_that_duckdb_guesses_from_rows_are_refused(one: str, tmp_path: Pat
             found = connection.execute(f"SELECT \"when\" FROM '{path}'").fetchall()
         months.append({row[0].month for row in found[:9]})
         source = read_source("duckdb://", query=f"SELECT * FROM {one.format(path)}")
-        with pytest.raises(DataError, match="guesses the types from the rows: name the file itself"):
+        with pytest.raises(DataError, match="guesses types from the rows: name the file itself"):
             list(DeclaredSource(source, DATES).without_rows.names)
     assert months[0] != months[1]
 

@@ -82,6 +82,10 @@ class Reader(ABC):
     def state(self) -> str | None:
         """What changes when the rows may have; None where nothing tells."""
 
+    def guessed(self) -> str:
+        """Why its types are no public ones, but made from the rows, and what to do; empty where they are public."""
+        return ""
+
     def parts(self) -> Sequence[Reader]:
         """Tables whose rows, one after the other, are those of this one; each can be read in another process."""
         return [self]
@@ -194,12 +198,6 @@ class DatasetReader(Reader):
 
     def empty(self, names: Sequence[str], numeric: frozenset[str]) -> Frame:
         del numeric
-        kind = str(getattr(getattr(self.dataset, "format", None), "default_extname", ""))
-        if kind in UNTYPED_FORMATS:
-            raise DataError(
-                f"a pyarrow data set of {kind} files takes their types from the rows, or stops at a cell of another: "
-                "give the files themselves, or write them as Parquet with declared types"
-            )
         self.check_columns(names, self.columns(), self.name)
         schema = self.dataset.schema
         return Frame({name: pa.nulls(0, schema.field(name).type) for name in names}, 0)
@@ -213,6 +211,15 @@ class DatasetReader(Reader):
                 yield Frame({name: batch.column(name) for name in names}, batch.num_rows)
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"{self.name} cannot be read: {type(error).__name__}") from None
+
+    def guessed(self) -> str:
+        kind = str(getattr(getattr(self.dataset, "format", None), "default_extname", ""))
+        if kind not in UNTYPED_FORMATS:
+            return ""
+        return (
+            f"a pyarrow data set of {kind} files takes their types from the rows, or stops at a cell of another: "
+            "give the files themselves, or write them as Parquet with declared types"
+        )
 
     def state(self) -> str | None:
         files = [Path(name) for name in getattr(self.dataset, "files", ())]

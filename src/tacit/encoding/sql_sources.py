@@ -133,22 +133,22 @@ class DuckReader(Reader):
         return None
 
     def _types(self) -> dict[str, Any]:
-        self._refuse_guesses()
         with self._batches(_no_rows_of(self.query), shows_nothing=True) as batches:
             return {field.name: field.type for field in batches.schema}
 
-    def _refuse_guesses(self) -> None:
-        """Raises :class:`DataError` for a query over text files whose form and types DuckDB guesses from their rows.
+    def guessed(self) -> str:
+        """Of text files DuckDB guesses form and types, unless the query says them.
 
         One date in another order makes other dates of all that can be read in both.
         """
         with self._connected(shows_nothing=True) as connection:
             plan = "".join(str(cell) for row in connection.execute(f"EXPLAIN {self.query}").fetchall() for cell in row)
-        if _GUESSED.search(plan) and not _SAYS_TYPES.search(self.query):
-            raise DataError(
-                f"the query to {self.name} reads a text file, of which DuckDB guesses the types from the rows: name the "
-                "file itself as the source, query a table with types, or give read_csv auto_detect = false and columns"
-            )
+        if not _GUESSED.search(plan) or _SAYS_TYPES.search(self.query):
+            return ""
+        return (
+            f"the query to {self.name} reads a text file, of which DuckDB guesses types from the rows: name the file "
+            "itself as the source, query a table with types, or give read_csv auto_detect = false and columns"
+        )
 
     @contextmanager
     def _batches(self, query: str, shows_nothing: bool = False) -> Iterator[Any]:
