@@ -24,6 +24,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.accountants import epsilon
 from tacit.privacy.calibration import gaussian_noise_multiplier
+from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure, Repeated
 from tacit.privacy.ephemeral_account import EphemeralAccount
 from tacit.privacy.errors import AccountError
@@ -406,3 +407,20 @@ def test_a_budget_in_memory_is_not_there_twice_in_a_forked_process(monkeypatch: 
         account.reserve([Pure(0.5)], "in a copy")
     monkeypatch.setattr(os, "getpid", lambda: here)
     account.reserve([Pure(0.5)], "here")
+
+
+def test_what_was_paid_before_a_backup_was_brought_back_is_entered_again(plain: PrivacyAccount, tmp_path: Path) -> None:
+    """A copy knows nothing of what was spent since; certificates do."""
+    backup = (tmp_path / "plain.db").read_bytes()
+    with plain.reserve([Pure(0.7)], "a fit") as paid:
+        paid.record(Pure(0.7), "a release", "one row, one cell")
+    certificate = Certificate.of(
+        paid, epsilon=0.7, delta=0.0, noise_source="tacit", noise_releasable=True, algorithm="a learner", account=plain
+    )
+    (tmp_path / "plain.db").write_bytes(backup)
+    restored = PrivacyAccount(str(tmp_path / "plain.db"), "adult")
+    assert restored.spent == 0
+    restored.reserve(certificate.charges, "before the backup was brought back").close()
+    assert restored.spent == pytest.approx(0.7)
+    with pytest.raises(BudgetExceeded):
+        restored.reserve([Pure(0.7)], "one more")
