@@ -26,6 +26,7 @@ from tacit.privacy.charges import (
     Pure,
     Renyi,
     Repeated,
+    charge_from_dict,
 )
 from tacit.privacy.composition import parts_of
 from tacit.privacy.gaussian import gaussian_delta, gaussian_epsilon
@@ -202,6 +203,17 @@ def test_nothing_costs_nothing_and_no_noise_costs_everything() -> None:
         for charge in (NonPrivate(), Pure(math.inf), Gaussian(1e-200)):
             assert epsilon([Gaussian(1.0), charge], d) == math.inf
             assert delta([Gaussian(1.0), charge], 1.0) == 1.0
+
+
+@pytest.mark.parametrize("order", [math.inf, "Infinity"])
+def test_an_infinite_order_makes_nothing_free(order: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Divided by it there is no number, which is smaller than any cost for whoever asks which is larger."""
+    with pytest.raises(ValueError, match="be finite"):
+        charge_from_dict({"kind": "renyi", "orders": [2.0, order], "divergences": [0.1, 0.1]})
+    monkeypatch.setattr(Renyi, "__post_init__", lambda self: None)
+    charges = [Renyi((2.0, math.inf), (0.1, 0.1)), Gaussian(0.5)]
+    assert epsilon(charges, 1e-6) > gaussian_epsilon(2.0, 1e-6)
+    assert delta(charges, 1.0) > gaussian_delta(2.0, 1.0)
 
 
 def test_unknown_charges_and_bad_requests_are_refused() -> None:

@@ -124,7 +124,7 @@ class Renyi(Charge):
         object.__setattr__(self, "orders", tuple(float(a) for a in self.orders))
         object.__setattr__(self, "divergences", tuple(float(d) for d in self.divergences))
         _require(len(self.orders) == len(self.divergences) > 0, "orders and divergences must have one, equal, length")
-        _require(all(a > 1 for a in self.orders), "every order must exceed 1")
+        _require(all(1 < a < math.inf for a in self.orders), "every order must exceed 1, and be finite")
         _require(all(d >= 0 for d in self.divergences), "divergences must not be negative")
 
 

@@ -100,12 +100,20 @@ def divergence(parts: Parts, orders: Floats, bounded: bool = True) -> Floats:
 
 
 def _best_order(objective: Callable[[Floats], Floats], extra: list[float]) -> float:
-    """The smallest value of ``objective`` over a coarse grid, the given orders, and a fine grid around the best."""
+    """The smallest value of ``objective`` over a coarse grid, the given orders, and a fine grid around the best.
+
+    An order at which it is no number proves nothing, and is never the best.
+    """
+
+    def proved(orders: Floats) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            return np.nan_to_num(objective(orders), nan=math.inf, posinf=math.inf, neginf=-math.inf)
+
     orders = np.unique(np.append(COARSE, extra))
-    values = objective(orders)
+    values = proved(orders)
     best = int(np.argmin(values))
     left, right = orders[max(best - 1, 0)], orders[min(best + 1, len(orders) - 1)]
-    return float(min(values[best], objective(np.linspace(left, right, 65)).min()))
+    return float(min(values[best], proved(np.linspace(left, right, 65)).min()))
 
 
 def _orders(parts: Parts) -> list[float]:
