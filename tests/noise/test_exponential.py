@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -10,7 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.noise.exponential import PROPOSAL_BITS, Ratio, accept_exponential, exp_bounds, proposal_weights
+from tacit.noise.exponential import (
+    PROPOSAL_BITS,
+    Below,
+    Ratio,
+    accept_exponential,
+    exp_bounds,
+    exponential_index,
+    exponential_place,
+    proposal_weights,
+)
+from tacit.noise.exponential_runs import RUN_BITS, exponential_runs
 
 
 def bounds(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
@@ -60,3 +71,25 @@ def test_the_proposal_covers_the_target_at_every_gap(scale: float) -> None:
     for gap, weight in zip(gaps, proposal_weights(gaps, scale).tolist(), strict=True):
         low, high = bounds(Fraction(int(gap)) / Fraction(scale), 128)
         assert high * 2**PROPOSAL_BITS < weight <= low * 2**PROPOSAL_BITS * (1 + Fraction(2, 10**8)) + 2
+
+
+ONES = np.ones(2, np.uint64)
+MECHANISMS: dict[str, tuple[Callable[[np.ndarray, float, Below], int], int]] = {
+    "one vector": (exponential_index, PROPOSAL_BITS),
+    "blocks": (lambda scores, scale, below: exponential_place(np.split(scores, [1]), scale, below)[0], PROPOSAL_BITS),
+    "runs": (lambda scores, scale, below: exponential_runs(scores, ONES, scale, below), RUN_BITS),
+}
+
+
+@pytest.mark.parametrize("gap", [7, 205, 390, 5000])
+@pytest.mark.parametrize("kind", MECHANISMS)
+def test_a_proposal_is_taken_as_often_as_its_weight_and_no_more(kind: str, gap: int) -> None:
+    """The last unit of the proposals is of the second candidate: words beside the exact chance (2**-30) decide."""
+    draw, bits = MECHANISMS[kind]
+    weight = int(proposal_weights(np.array([gap], np.uint64), 10.0, bits)[0])
+    chance = bounds(Fraction(gap, 10), 900)[0] * 2**bits / weight
+    edge = int(chance * 2**64)
+    for word, expected in ((edge - (1 << 34), 1), (edge + (1 << 34), 0)):
+        tape = [0, 0, word, -1]  # if it is refused, the first unit is proposed, and taken
+        if word >= 0:
+            assert draw(np.array([0, -gap]), 10.0, lambda bound, tape=tape: tape.pop() % bound) == expected

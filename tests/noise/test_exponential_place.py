@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.noise import NoiseSource, SeededSource, SystemSource
-from tacit.noise.exponential import exponential_place
+from tacit.noise.exponential import exponential_place, proposal_weights
 from tests.noise.exact import softmax_pmf
 from tests.noise.test_sources import check
 
@@ -39,6 +39,23 @@ def test_places_notice_a_scale_ten_percent_off(source: NoiseSource) -> None:
         softmax_pmf(scores, 10.0),
         [softmax_pmf(scores, 9.0), softmax_pmf(scores, 11.0)],
     )
+
+
+@pytest.mark.parametrize("levels", [2, 15, 30, 60])
+def test_the_last_unit_of_every_candidate_draws_it_from_whatever_block(levels: int) -> None:
+    """Candidates as far below the best as they may be weigh in blocks what they weigh in one vector."""
+    generator = np.random.default_rng(levels)
+    scores = np.concatenate([[0], -generator.integers(0, 10 * levels, 40), [-10 * levels]])
+    ends = np.cumsum(proposal_weights(-scores.astype(np.int64).view(np.uint64), 10.0)).tolist()
+    cuts = np.sort(generator.integers(0, len(scores), 15))
+    starts, blocks = np.concatenate([[0], cuts]), np.split(scores, cuts)
+    for candidate, end in enumerate(ends):
+        tape = [0, end - 1]  # which unit, and a coin that falls well
+        block, index = exponential_place(blocks, 10.0, lambda bound, tape=tape: min(tape.pop(), bound - 1))
+        assert starts[block] + index == candidate
+    bounds: list[int] = []
+    exponential_place(blocks, 10.0, lambda bound: bounds.append(bound) or 0)
+    assert bounds == [ends[-1], 1 << 64]
 
 
 def test_blocks_far_below_the_best_are_made_once() -> None:
