@@ -120,7 +120,8 @@ def test_integer_noise_is_scaled_so_that_the_continuous_charge_covers_it():
     sensitivity = Sensitivity(5, 25, "")
     sigma = integer_scale(Gaussian(2.0), sensitivity)
     assert math.sqrt(sigma**2 - 9) / 5 >= 2.0
-    assert integer_scale(Laplace(2.0), sensitivity) >= 10.0
+    assert sigma == math.nextafter(math.sqrt(109), math.inf)
+    assert integer_scale(Laplace(2.0), sensitivity) == math.nextafter(10.0, math.inf)
 
 
 def test_the_same_measurements_come_from_the_same_seed_and_differ_otherwise():

@@ -185,6 +185,8 @@ def test_functions_of_cells() -> None:
         assert moves(asked, REPLACE) == (14 * touched, 196 * touched)
         assert asked.shape == (cells.size,)
     assert asked.finish(np.array([[8], [-8], [6]])).tolist() == [7, -7, 6]
+    wide = CellFunction(Histogram(OneCell(), rule_of((1,), (2,))), lambda sums: int(sums[0]), 1000, 5)
+    assert wide.finish(np.array([[1001], [-1001], [999]])).tolist() == [1000, -1000, 999]
     CellFunction(Histogram(OneCell(), rule_of((1,), (2,))), lambda _: 0, 1, 1)
     for bound, unit in ((0, 5), (7, 0)):
         with pytest.raises(ValueError, match="positive"):

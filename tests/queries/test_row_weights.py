@@ -51,10 +51,16 @@ def test_no_entry_is_longer_than_that_of_the_rule(name, weight, light, seed):
     rule = RULES[name]
     classes = [1.0, 1.0]
     classes[light] = weight
-    weighted = weighted_rule(rule, classes, np.random.default_rng(seed).random(5))
+    levels = np.append(np.random.default_rng(seed).random(5), 1.0)
+    weighted = weighted_rule(rule, classes, levels)
     factor = weighted.unit // rule.unit
-    repeated = np.repeat(np.abs(rule.table).astype(np.int64) * factor, 5, axis=0)
-    assert (np.abs(weighted.table) <= repeated).all()
+    entries = np.abs(weighted.table.reshape(2, 6, *rule.table.shape[1:]).astype(np.float64))
+    exact = np.abs(rule.table * float(factor)) * np.array(classes)[:, None, None]
+    assert (entries[:, -1] <= exact).all()
+    assert (entries[:, -1] > exact - 1.0 - 1e-9).all()
+    for level, entry in zip(levels, np.swapaxes(entries, 0, 1), strict=True):  # lighter rows: that part of it, or less
+        assert (entry <= entries[:, -1] * level * (1 + 1e-12)).all()
+        assert (entry > entries[:, -1] * level - 1.0 - 1e-9).all()
     assert weighted.longest[0] <= factor * rule.longest[0]
 
 

@@ -11,7 +11,10 @@ from tacit.queries.log_link import FACTOR_BITS, LARGEST_MEAN, MEAN_BITS, SHARE_B
 from tacit.queries.rules import (
     LEVELS,
     WEIGHT_UNIT,
+    RowRule,
+    count_rule,
     fine_class_count_rule,
+    fine_count_rule,
     signed_margin_rule,
 )
 from tacit.queries.score_rules import (
@@ -29,6 +32,7 @@ from tacit.queries.tree_cells import (
     logistic_gradient_rule,
     middle_margins,
 )
+from tests.queries.by_hand import rule_of
 
 
 def test_what_a_residual_contributes() -> None:
@@ -73,6 +77,16 @@ def test_what_is_looked_up_by_level_contributes() -> None:
     table[0, 5], table[1, 9] = (3, -4), (6, 0)
     rule = LevelRule(table, 8)
     assert (rule.longest, rule.diameter, rule.channels, rule.n_labels) == ((7, 36), (14, 144), 2, 2)
+    for dtype in (np.int16, np.int64, np.float32):
+        for kind in (LevelRule, RowRule):
+            with pytest.raises(ValueError, match="int32 table"):
+                kind(table.astype(dtype), 8)
+
+
+def test_a_row_that_is_dropped_contributes_nothing() -> None:
+    """Where all others contribute the same, two of them are as far apart as one is from nothing."""
+    for rule, apart in ((count_rule(3), (1, 1)), (fine_count_rule(1), (64, 64**2)), (rule_of((3, -4)), (7, 25))):
+        assert rule.diameter == rule.longest == apart
 
 
 def test_exponentials_are_those_of_the_middle_of_a_level() -> None:
@@ -119,9 +133,11 @@ def test_margins_of_levels_and_what_a_newton_leaf_is_told() -> None:
                     np.linalg.norm([1 - p, 1.3 * p * (1 - p)], norm), np.linalg.norm([p, 1.3 * p * (1 - p)], norm)
                 )
                 w = min(1.0, 0.6 / longest)
-                expected = [(1 - p) * w, 1.3 * p * (1 - p) * w ** (2 if variance else 1)]
-                assert rule.table[1, level] == pytest.approx([WEIGHT_UNIT * x for x in expected], abs=1.0)
-                assert rule.table[0, level, 0] == pytest.approx(-WEIGHT_UNIT * p * w, abs=1.0)
+                second = 1.3 * p * (1 - p) * w ** (2 if variance else 1)
+                exact = WEIGHT_UNIT * np.array([[-p * w, second], [(1 - p) * w, second]])
+                cut = (exact - rule.table[:, level]) * np.sign(exact)  # truncated toward zero, never lengthened
+                assert cut.min() > -1e-6
+                assert cut.max() < 1.0 + 1e-6
     logistic_gradient_rule(1.0, 0.1, 2)
     for clip, scale, norm in ((0.0, 1.0, 2), (1.01, 1.0, 2), (0.5, 0.0, 2), (0.5, 1.0, 3)):
         with pytest.raises(ValueError, match="clip"):

@@ -27,7 +27,7 @@ def test_theorem_20_solves_lemma_39_for_the_rounds(advantage: float, density: fl
     assert best <= boosting.lazy_bregman_margin(advantage, rate, density, rounds) * 1.01
 
 
-@pytest.mark.parametrize("advantage", [0.02, 0.1, 0.25, 0.4])
+@pytest.mark.parametrize("advantage", [0.02, 0.1, 0.25, 0.4, 0.5])
 def test_signs_take_a_quarter_of_the_rounds(advantage: float) -> None:
     rounds = boosting.lazy_bregman_rounds(advantage, 0.05, "errors")
     rate = boosting.lazy_bregman_learning_rate(advantage, "errors")
