@@ -152,7 +152,9 @@ def test_ends_of_the_gaussian_trade_off() -> None:
     bound = 0.5 + math.sqrt(2 * 300 * math.log(10))
     assert gaussian_epsilon(1.0, 1e-300) == pytest.approx(bound)
     assert gaussian_epsilon(0.1, 0.5) == 0.0
-    assert smallest_true(lambda x: x >= 0.3, 0.0, 1.0) == pytest.approx(0.3, rel=1e-14)
+    for least in (0.3, 1 / 3, 0.9):
+        found = smallest_true(lambda x, least=least: x >= least, 0.0, 1.0)
+        assert least <= found <= least * (1 + 1e-14)
 
 
 def test_ranges_in_gaussian_terms() -> None:

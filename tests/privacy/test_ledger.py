@@ -123,6 +123,33 @@ def test_repeated_releases_are_paid_whole_or_not_at_all() -> None:
         spend(reservation, BoundedRange(0.1))
 
 
+@pytest.mark.parametrize("one", [Gaussian(2.0), ZCDP(0.1), Laplace(2.0), Pure(0.5), BoundedRange(0.1)], ids=str)
+def test_many_releases_as_one_charge_cost_as_many(one: Charge) -> None:
+    """From the pool of their kind as from rho, which pays for each of them, too."""
+    for reserved in (Repeated(one, 3), Repeated(ZCDP(RHO[type(one)]), 3)):
+        reservation = reserve(reserved)
+        with pytest.raises(BudgetExceeded):
+            spend(reservation, Repeated(one, 4))
+        spend(reservation, Repeated(one, 2), one)
+        with pytest.raises(BudgetExceeded):
+            spend(reservation, one)
+
+
+RHO = {Gaussian: 0.125, ZCDP: 0.1, Laplace: 0.125, Pure: 0.125, BoundedRange: 0.00125}
+"""Of each of these."""
+
+
+def test_what_has_to_be_kept_is_not_released_otherwise() -> None:
+    class Keeping(Reservation):
+        keeps = True
+
+    reservation = Keeping([Pure(1.0)], RELATION)
+    with pytest.raises(TypeError, match="'counts' is not kept"):
+        reservation.record(Pure(1.0), "counts", "theorem")
+    assert reservation.entries == ()
+    reservation.record(Pure(1.0), "counts", "theorem", kept=True)
+
+
 def test_non_private_covers_everything_and_is_covered_by_nothing_else() -> None:
     spend(reserve(NonPrivate()), NonPrivate(), Gaussian(0.1), Pure(100.0))
     with pytest.raises(BudgetExceeded):
