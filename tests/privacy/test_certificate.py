@@ -201,7 +201,8 @@ def test_false_claims_are_found_even_with_a_fitting_digest() -> None:
     assert "more than" in resealed(certificate, epsilon=0.99)[0]
     assert "more than" in resealed(certificate, delta=1e-7)[0]
     assert "more than" in resealed(certificate, charges=(*certificate.charges, Pure(0.1)))[0]
-    assert "no promise" in resealed(certificate, epsilon=math.nan)[0]
+    for change in ({"epsilon": math.nan}, {"epsilon": -1.0}, {"delta": 1.0}, {"delta": 1.5}, {"delta": -1e-9}):
+        assert "no promise" in resealed(certificate, **change)[0]
     extra = Entry(5, Label.of("one more"), Gaussian(100.0), "x")
     assert "not covered" in resealed(certificate, entries=(*certificate.entries, extra))[0]
     assert "not so under" in resealed(certificate, n_public=True)[0]
