@@ -102,6 +102,14 @@ def test_the_noise_has_the_stated_scale():
         assert abs(np.mean(out.counts) - 200) < 6 * out.sd / math.sqrt(3000)
 
 
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize(("relation", "l1", "l2"), [(ADD, 1.0, 1.0), (REPLACE, 2.0, math.sqrt(2.0))])
+def test_the_noise_follows_the_relation_and_the_rows_of_a_unit(relation, l1, l2, rows):
+    for charge, sd in ((Gaussian(4.0), 4.0 * l2 * rows), (Laplace(3.0), 3.0 * math.sqrt(2.0) * l1 * rows)):
+        out, _ = released(np.zeros(5000, np.int64), 1, charge, 1e-3, relation, rows)
+        assert out.sd == pytest.approx(sd, rel=1e-3)
+
+
 def test_what_is_released_is_charged_first():
     codes = np.zeros(500, np.int64)
     out, reservation = released(codes, 1, Gaussian(4.0), 1e-6)

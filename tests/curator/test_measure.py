@@ -8,16 +8,21 @@ import numpy as np
 import pytest
 
 from tacit.curator.curator import Curator
+from tacit.curator.rows import PrivateRows
 from tacit.curator.scale import integer_scale
+from tacit.encoding.frames import columns_of
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate, Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.cells import column_cells
+from tacit.queries.cells import OneCell, column_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import RowRule, count_rule
 from tacit.queries.sensitivity import Sensitivity
+from tacit.schema import Unit
 
 ADD = Neighbouring.ADD_OR_REMOVE_ONE
 QUERY = Histogram(column_cells(0, 400), RowRule(np.full((2, 1, 1), 64, np.int32), 64))
@@ -91,6 +96,20 @@ def test_a_unit_of_three_rows_gets_three_times_the_noise():
     three, _ = curator([Gaussian(1.0)], rows_per_unit=3)
     ratio = three.measure(QUERY, Gaussian(1.0), "a").sd / one.measure(QUERY, Gaussian(1.0), "a").sd
     assert ratio == pytest.approx(3, rel=0.01)
+
+
+@pytest.mark.parametrize("weights", [(), ((1.0, 1.0),)], ids=["plain", "weighted"])
+def test_rows_of_which_a_person_may_have_three_are_sealed_under_three_times_the_noise(weights):
+    def released(unit):
+        frame = columns_of({"who": np.array([0, 0, 0, 0, 1])})
+        rows = PrivateRows(frame, np.ones(5), Reservation([Laplace(50.0)], ADD), 0, unit)
+        seal = rows.seal_weighted if weights else rows.seal
+        gate = seal(TableEncoding((), ()), LabelIndex((0, 1)), *weights)
+        return gate.measure(Histogram(OneCell(), count_rule(2)), Laplace(50.0), "rows"), rows._reservation.entries[0]
+
+    (one, _), (three, entry) = released(None), released(Unit("who", 3))
+    assert three.sd / one.sd == pytest.approx(3.0)
+    assert "3 rows per unit" in entry.theorem == three.theorem
 
 
 def test_without_privacy_the_answer_is_exact_and_marked():
