@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.online.labels import codes_of, sign_of, signs_of
+from tacit.online.labels import codes_of, shares_of, sign_of, signs_of
 from tacit.online.rows import RowError
 
 
@@ -63,3 +63,11 @@ def test_labels_of_several_classes_are_places(labels: Any, places: list[int]) ->
     assert codes_of(labels, classes, len(labels)).dtype == np.int16
     with pytest.raises(RowError, match="a label per row"):
         codes_of(labels, classes, len(labels) + 1)
+
+
+def test_shares_of_the_votes_add_up_to_one() -> None:
+    assert shares_of(np.array(0.5), ("no", "yes")) == {"no": 0.25, "yes": 0.75}
+    assert shares_of(np.array([0.5, 0.0, -0.5]), ("a", "b", "c")) == pytest.approx(
+        {"a": 7 / 12, "b": 1 / 3, "c": 1 / 12}
+    )
+    assert shares_of(np.array([1.0, -1.0, -1.0]), ("a", "b", "c")) == pytest.approx({"a": 1.0, "b": 0.0, "c": 0.0})

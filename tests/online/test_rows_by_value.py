@@ -35,7 +35,7 @@ def test_tables_as_signs(table: Any, signs: list[list[int]], fine: list[bool]) -
 
 def test_rows_as_signs() -> None:
     rows = SignRows(("a", "b"), declared=False)
-    for x, signs, fine in (({"a": 1, "b": -1}, [[1, -1]], True), ({"b": 3, "a": -1}, [[-1, 1]], False)):
+    for x, signs, fine in (({"a": 1, "b": -1}, [[1, -1]], True), ({"b": 3, "a": 0}, [[-1, 1]], False)):
         points, is_fine = rows.one(x)
         assert (points.tolist(), is_fine) == (signs, fine)
     for wrong in ({"a": 1}, {"a": 1, "c": 1}, {"a": 1, "b": 1, "c": 1}):

@@ -34,6 +34,7 @@ def test_the_target_of_point_functions_comes_when_it_is_said_to() -> None:
     """Section 4.4: at rounds 1, 2, 4, 8, ..., or at round 1 and by a coin in others; no other point comes twice."""
     for share, least, most in ((None, 9, 9), (0.25, 80, 120)):
         points = list(point_function_stream(np.random.default_rng(1), 400, share))
+        assert len(points) == 400
         comes = [t for t, (_, label) in enumerate(points, 1) if label == 1]
         assert least <= len(comes) <= most
         assert comes[0] == 1

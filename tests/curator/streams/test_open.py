@@ -16,7 +16,7 @@ from tacit.curator.streams.machine import CountingStream, Gate, Machine, StreamC
 from tacit.curator.streams.open import Stream, open_row_stream, open_stream
 from tacit.engines.memory import MemoryTable
 from tacit.noise import SeededSource, SystemSource
-from tacit.privacy.charges import BoundedRange, Gaussian, NonPrivate, Pure, Repeated
+from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate, Pure, Repeated
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import OneCell
@@ -192,6 +192,51 @@ def test_a_machine_gets_no_more_than_its_spec_declared() -> None:
         with pytest.raises(BudgetExceeded):
             stream.feed(call)
     assert stream.feed(lambda g: g.choose(SCORES, 3, BoundedRange(0.1), size=3)).shape == (3,)
+
+
+class _Asked:
+    """A source that draws nothing, and keeps at what scale it was asked for how much."""
+
+    name, releasable = "asked", False
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, float, int]] = []
+
+    def exponential(self, scores: np.ndarray, scale: float) -> int:
+        self.asked.append(("exponential", scale, len(scores)))
+        return 1
+
+    def __getattr__(self, name: str) -> Any:
+        def draw(scale: float, size: int) -> np.ndarray:
+            self.asked.append((name, scale, size))
+            return np.arange(size)
+
+        return draw
+
+
+def test_what_one_row_can_move_says_at_what_scale_is_drawn() -> None:
+    source, moved = _Asked(), Sensitivity(5, 9, "l1 of 5, l2 of 3")
+    charges = (Repeated(BoundedRange(0.5), 2), Gaussian(4.0), Laplace(4.0), Pure(0.25))
+    stream = open_stream(_GreedySpec(*charges), reserve(*charges), source, "x")  # type: ignore[arg-type]
+    assert stream.feed(lambda g: g.choose(SCORES, 3, BoundedRange(0.5), size=2)).tolist() == [1, 1]
+    for charge in (Gaussian(4.0), Laplace(4.0)):
+        assert stream.feed(lambda g, charge=charge: g.noisy(SCORES, moved, charge)).tolist() == [0, 6, 11]
+    stream.feed(lambda g: g.above_threshold(0.25, 7, Queries.ANY, 3))
+    names, scales_, sizes = zip(*source.asked, strict=True)
+    assert names == ("exponential", "exponential", "gaussian", "laplace", "laplace")
+    assert scales_ == pytest.approx([6.0, 6.0, (12.0**2 + 9.0) ** 0.5, 20.0, 24.0], rel=1e-12)
+    assert sizes == (3, 3, 3, 3, 1)
+
+
+def test_a_fork_does_not_answer_a_second_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = open_seeded(CountingStream(1.0, 3, 1))
+    saved = stream.secrets()
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr("os.getpid", lambda: -1)
+        for call in (lambda: stream.feed(MARKS), stream.secrets, lambda: stream.restore(saved)):
+            with pytest.raises(RuntimeError, match="opened by another process"):
+                call()
+    assert stream.secrets() == saved
 
 
 def test_going_on_elsewhere_does_not_refill_it() -> None:
