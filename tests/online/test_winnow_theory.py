@@ -54,7 +54,9 @@ def test_confident_winnow_keeps_lemma_4_2_against_a_spiteful_adversary(target: l
     points = np.array(list(itertools.product((-1, 1), repeat=8)))
     margin = float(np.abs(points @ v).min())
     one = ConfidentWinnow(2, 0.5, 0.3)
+    assert one.predict_one([-1, 1]) == -1  # a score of 0
     assert one.learn_one([-1, 1], 1)
+    assert (one.predict_one([-1, 1]), one.predict_one([1, -1])) == (1, -1)
     assert one.weights == pytest.approx(np.exp([-0.3, 0.3]) / np.exp([-0.3, 0.3]).sum())
     reached = 0.0
     for share in (0.3, 1.0, 1.6):
