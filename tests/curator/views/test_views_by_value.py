@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.curator.choose import select_concept
+from tacit.curator.choose import select_concept, select_member
 from tacit.curator.rows import PrivateRows
 from tacit.curator.views.relabel import Relabel, drawn, scored_rows
 from tacit.curator.views.relabel_part import RelabelPart
@@ -115,8 +115,12 @@ def test_a_released_choice_is_charged_by_its_range_before_it_is_made() -> None:
     assert select_concept(rows, choice, "which") in (0, 1)
     (entry,) = rows._reservation.entries
     assert (entry.charge, entry.theorem) == (BoundedRange(0.4), "claim")
-    with pytest.raises(BudgetExceeded):
-        select_concept(private_rows(BoundedRange(0.39)), choice, "which")
+    for release in (
+        lambda rows: select_concept(rows, choice, "which"),
+        lambda rows: select_member(rows, (), LABELS, BoundedRange(0.4), "which"),
+    ):
+        with pytest.raises(BudgetExceeded):
+            release(private_rows(BoundedRange(0.39)))
 
 
 def test_a_row_is_in_the_part_no_oftener_than_at_its_rate() -> None:
