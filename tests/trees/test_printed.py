@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
@@ -20,10 +21,12 @@ from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.charges import Laplace
+from tacit.privacy.label import Stage
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.trees.budget import SplitBudget
-from tacit.trees.m_alpha_boost import BoostSettings, MAlphaBoost
+from tacit.trees.m_alpha_boost import BoostedTrees, BoostSettings, MAlphaBoost
 from tacit.trees.paper import PaperBoost
 from tacit.trees.splits import SplitCandidates
 
@@ -50,13 +53,19 @@ def printed(run: int) -> float:
     return float(roc_auc_score(y, boost.fit(codes, y, CANDIDATES).score(codes)))
 
 
-def shipped(run: int, paper: bool) -> float:
+def learned_by(run: int, paper: bool, epsilon: float = SMALL) -> tuple[BoostedTrees, Reservation]:
     codes, y = data(run)
-    budget = SplitBudget.of(SMALL, 0.0)
+    budget = SplitBudget.of(epsilon, 0.0)
     reservation = Reservation([budget.whole], Neighbouring.REPLACE_ONE, "audit")
     curator = Curator(MemoryTable(codes, y, [11] * 4, 2, threads=1), reservation, SeededSource(run))
     settings = BoostSettings(1.0, None, 4, 2, 0.5, 10.0, 10)
     learned = (PaperBoost if paper else MAlphaBoost)(curator, budget, COLUMNS, [False] * 4, settings, ROWS).run()
+    return learned, reservation
+
+
+def shipped(run: int, paper: bool) -> float:
+    codes, y = data(run)
+    learned, _ = learned_by(run, paper)
     bins = [b.mapping[c].astype(np.uint8) for b, c in zip(learned.bins, codes, strict=True)]
     return float(roc_auc_score(y, sum(t.values[t.shape.find(bins)] for t in learned.trees)))
 
@@ -71,3 +80,10 @@ def test_what_is_shipped_is_not() -> None:
     for paper in (False, True):
         wins = sum(shipped(run, paper) > 0.5 for run in range(RUNS))
         assert chance_of(wins, SMALL) > 1e-3
+
+
+def test_what_leaves_say_and_the_coefficient_cost_half_of_the_leaves_share_each() -> None:
+    """Of epsilon 1 at four trees, half of it for their leaves: 1 / 16 for each release."""
+    _, reservation = learned_by(0, paper=True, epsilon=1.0)
+    leaves = [entry.charge for entry in reservation.entries if entry.stage is Stage.LEAVES]
+    assert [charge.epsilon for charge in leaves if isinstance(charge, Laplace)] == pytest.approx([0.0625] * 8)
