@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from tacit.additive.regressor import AdditiveBoostRegressor
 from tacit.encoding.grid import NumericGrid
 from tacit.models.base import ClassModel, ModelError, NumberModel, nested
 from tacit.models.files import model_from_dict
+from tacit.models.mean import MeanModel
 from tacit.models.rule import RuleModel
 from tacit.schema import Schema
 
@@ -61,3 +64,14 @@ def test_a_mean_of_numbers_holds_none_of_classes() -> None:
             continue
         with pytest.raises(ModelError, match="a mean of numbers holds a model of classes"):
             model_from_dict(data)
+
+
+def test_log_odds_are_averaged_row_by_row() -> None:
+    """Two members of weights 1 and 3: odds of 4 and 1/4 make 4 ** (1/4 - 3/4), and each row adds up to 1."""
+    members = [
+        SimpleNamespace(classes=("no", "yes"), predict_proba=lambda _, line=line: np.array([line, [0.5, 0.5]]))
+        for line in ([0.2, 0.8], [0.8, 0.2])
+    ]
+    model = MeanModel(tuple(members), (1.0, 3.0))  # type: ignore[arg-type]
+    assert model.predict_proba(None) == pytest.approx(np.array([[2 / 3, 1 / 3], [0.5, 0.5]]))
+    assert model.decision_function(None) == pytest.approx([-math.log(2.0), 0.0])

@@ -28,7 +28,7 @@ from tacit.schema import (
     Schema,
     SchemaError,
 )
-from tacit.schema.draft import PublicDataWarning, draft_from_dictionary, draft_schema, round_outward
+from tacit.schema.draft import PublicDataWarning, _log_round, draft_from_dictionary, draft_schema, round_outward
 
 N = 300
 SAMPLE: dict[str, list[Any]] = {
@@ -213,3 +213,9 @@ def test_mistakes_in_a_dictionary_name_the_line(tmp_path: Path, change: tuple[st
         draft_from_dictionary(path, "income")
     with pytest.raises(SchemaError, match="cannot be read"):
         draft_from_dictionary(tmp_path / "none.csv", "income")
+
+
+def test_bounds_of_amounts_are_the_next_of_1_2_5_by_hand() -> None:
+    for value, below, above in ((0.037, 0.02, 0.05), (0.9, 0.5, 1.0), (3.0, 2.0, 5.0), (7100.0, 5000.0, 10_000.0)):
+        assert (_log_round(value, -1), _log_round(value, 1)) == (below, above)
+    assert _log_round(0.02, -1) == _log_round(0.02, 1) == 0.02
