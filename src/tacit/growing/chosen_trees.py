@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numba as nb
 import numpy as np
 
 from tacit.arrays import Floats, Ints
@@ -32,6 +33,46 @@ NO_CANDIDATE = -(1 << 62)
 THEOREM = "edges of splits: a row moves each by at most its weight, up or down"
 
 
+@nb.njit(nogil=True, cache=True)
+def expected_parts(upto, low, high, parts):  # type: ignore[no-untyped-def]
+    """The part of each node's rows expected left of the cuts in its box, were columns independent.
+
+    Args:
+        upto: the mass before each place of a column, and all of it.
+        low: per node, the first place of its box.
+        high: the last.
+        parts: receives integer units; cuts outside a box keep what they have.
+    """
+    for node in range(len(low)):
+        start = upto[low[node]]
+        whole = max(upto[high[node] + 1] - start, 1e-300)
+        for cut in range(low[node], high[node]):
+            part = np.rint((upto[cut + 1] - start) / whole * PART_UNIT)
+            parts[node, cut] = np.int64(min(max(part, 1.0), PART_UNIT - 1.0))
+
+
+@nb.njit(nogil=True, cache=True)
+def column_edges(weights, start, order, parts, first, scores):  # type: ignore[no-untyped-def]
+    """Writes the edges of a column's cuts, in every node.
+
+    Args:
+        weights: by node, code of all columns side by side, and class.
+        start: where the column's codes begin.
+        order: its codes in the order in which they are cut.
+        parts: see :class:`EdgeScore`.
+        first: where its candidates begin.
+        scores: what is written, shape ``(nodes, candidates)``.
+    """
+    for node in range(len(parts)):
+        whole = upto = np.int64(0)
+        for code in range(start, start + len(order)):
+            whole += weights[node, code, 1] - weights[node, code, 0]
+        for cut in range(len(order) - 1):
+            code, part = start + order[cut], parts[node, cut]
+            upto += weights[node, code, 1] - weights[node, code, 0]
+            scores[node, first + cut] = abs(PART_UNIT * upto - part * whole) if part > 0 else NO_CANDIDATE
+
+
 @dataclass(frozen=True, eq=False)
 class EdgeScore:
     """The edge of every cut in every node: by how much the signed weight on its left exceeds what mass alone explains.
@@ -51,14 +92,12 @@ class EdgeScore:
 
     def __call__(self, answers: Iterator[Ints]) -> Ints:
         weights = next(answers)
-        signed = weights[..., 1] - weights[..., 0]
-        scores, start = [], 0
+        scores = np.empty((len(weights), sum(len(order) - 1 for order in self.orders)), np.int64)
+        start = first = 0
         for order, parts in zip(self.orders, self.parts, strict=True):
-            upto = np.cumsum(signed[:, start + order], axis=1)
-            edges = np.abs(PART_UNIT * upto[:, :-1] - parts * upto[:, -1:])
-            scores.append(np.where(parts > 0, edges, NO_CANDIDATE))
-            start += len(order)
-        return np.concatenate(scores, axis=1)
+            column_edges(weights, start, order, parts, first, scores)
+            start, first = start + len(order), first + len(order) - 1
+        return scores
 
 
 def edge_selection(query: SplitHistogram, score: EdgeScore) -> Selection:
@@ -109,22 +148,18 @@ class ChosenStructures(RandomStructures):
         orders = tuple(self._order(column) for column in columns)
         owners = np.repeat(np.arange(len(columns)), [size - 1 for size in sizes])
         cuts = np.concatenate([np.arange(size - 1) for size in sizes])
-        boxes: list[tuple[tuple[int, int], ...]] = [tuple((0, size - 1) for size in sizes)]
+        low, high = np.zeros((len(columns), 1), np.int64), np.array(sizes, np.int64)[:, None] - 1
         tested: list[int] = []
         at: list[int] = []
         self._trees += 1
         for level in range(depth):
-            parts = tuple(self._parts(column, [box[k] for box in boxes]) for k, column in enumerate(columns))
+            parts = tuple(self._parts(column, low[k], high[k]) for k, column in enumerate(columns))
             cells = TreeCells(complete_shape(tested, self._sets(tested, at)))
             query = SplitHistogram(cells, columns, tuple(sizes), self._rule, self._margins)
             text = f"splits of tree {self._trees}, depth {level}"
             label = Label(Stage.SPLITS, f"depth {level}", self._trees, text)
             chosen = self._curator.select(edge_selection(query, EdgeScore(orders, parts)), self._charge, label).indices
-            boxes = [
-                child
-                for box, place in zip(boxes, chosen, strict=True)
-                for child in _cut_box(box, int(owners[place]), int(cuts[place]))
-            ]
+            low, high = _cut_boxes(low, high, owners[chosen], cuts[chosen])
             tested += [columns[owner] for owner in owners[chosen]]
             at += cuts[chosen].tolist()
         return complete_shape(tested, self._sets(tested, at))
@@ -133,17 +168,11 @@ class ChosenStructures(RandomStructures):
         rank = self._ranks[column]
         return np.arange(self._last[column] + 1) if rank is None else np.argsort(rank, kind="stable")
 
-    def _parts(self, column: int, sides: list[tuple[int, int]]) -> Ints:
-        """The part of each node's rows expected left of every cut of a column, were columns independent."""
-        upto = np.array(self._upto[column])
-        low, high = np.array(sides, np.int64).T
-        start, whole = upto[low], upto[high + 1] - upto[low]
-        parts = (upto[None, 1:-1] - start[:, None]) / np.maximum(whole, 1e-300)[:, None]
-        cut = np.arange(len(upto) - 2)
-        inside = (cut >= low[:, None]) & (cut < high[:, None])
-        units = np.clip(np.rint(parts * PART_UNIT), 1, PART_UNIT - 1)
-        units_inside: Ints = np.where(inside, units, 0).astype(np.int64)
-        return units_inside
+    def _parts(self, column: int, low: Ints, high: Ints) -> Ints:
+        """The part of each node's rows expected left of every cut of a column; 0 outside its box."""
+        parts = np.zeros((len(low), self._last[column]), np.int64)
+        expected_parts(self._upto[column], low, high, parts)
+        return parts
 
 
 def columns_to_cut(rows: float, numbers: Cutting = CUTTING) -> int:
@@ -176,8 +205,18 @@ def structures_of(
     return structures, budget.part(1.0 - plan.choice)
 
 
-def _cut_box(box: tuple[tuple[int, int], ...], side: int, cut: int) -> list[tuple[tuple[int, int], ...]]:
-    """The boxes of the two children; that of a child that no row can reach is one its parent has, too."""
-    low, high = box[side]
-    left, right = (low, max(min(cut, high), low)), (min(max(cut + 1, low), high), high)
-    return [(*box[:side], left, *box[side + 1 :]), (*box[:side], right, *box[side + 1 :])]
+def _cut_boxes(low: Ints, high: Ints, sides: Ints, cuts: Ints) -> tuple[Ints, Ints]:
+    """The boxes of all children, from left to right; that of a child that no row can reach is one its parent has, too.
+
+    Args:
+        low: the first place of every node's box, shape ``(columns, nodes)``.
+        high: the last.
+        sides: per node, the column that is cut.
+        cuts: per node, the last place that goes left.
+    """
+    left = 2 * np.arange(len(sides))
+    low, high = np.repeat(low, 2, axis=1), np.repeat(high, 2, axis=1)
+    first, last = low[sides, left], high[sides, left]
+    high[sides, left] = np.maximum(np.minimum(cuts, last), first)
+    low[sides, left + 1] = np.minimum(np.maximum(cuts + 1, first), last)
+    return low, high
