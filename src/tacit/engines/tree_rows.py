@@ -110,29 +110,21 @@ def split_histogram(
     offsets = [int(offset) for offset in query.offsets]
     rule, levels = np.ascontiguousarray(query.rule.table.reshape(-1)), query.rule.table.shape[1]
     classes = query.class_of
+    n_parents = n_leaves // 2 if left_only else n_leaves
 
     def run(start: int, stop: int, sums: Ints) -> None:
-        places, weights = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int32)
+        rows, places, weights = np.empty(BLOCK, np.uint16), np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int32)
         for low in range(start, stop, BLOCK):
             high = min(low + BLOCK, stop)
-            place_rows(leaves, labels, classes, margins, rule, levels, stride, places, weights, low, high)
-            for column, offset in zip(codes, offsets, strict=True):
-                add_column(column, offset, places, weights, sums, low, high)
-
-    def run_left(start: int, stop: int, sums: Ints) -> None:
-        rows, places = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
-        weights = np.empty(BLOCK, np.int32)
-        for low in range(start, stop, BLOCK):
-            high = min(low + BLOCK, stop)
-            count = place_left_rows(
-                leaves, labels, classes, margins, rule, levels, stride, rows, places, weights, low, high
+            count = place_rows(
+                leaves, labels, classes, margins, rule, levels, stride, left_only, rows, places, weights, low, high
             )
-            for column, offset in zip(codes, offsets, strict=True):
-                add_rows(column, offset, rows, places, weights, sums, count)
+            for k in range(0, len(codes), 2):
+                other = min(k + 1, len(codes) - 1)
+                one, two = codes[k][low:high], codes[other][low:high]
+                add_two(one, two, offsets[k], offsets[other], k < other, rows, places, weights, sums, count)
 
-    if left_only:
-        return in_parallel(run_left, n_leaves // 2 * stride * n_labels).reshape(n_leaves // 2, stride, n_labels)
-    return in_parallel(run, n_leaves * stride * n_labels).reshape(query.shape)
+    return in_parallel(run, n_parents * stride * n_labels).reshape(n_parents, stride, n_labels)
 
 
 def _bytes(codes: Codes) -> Bytes:
@@ -151,34 +143,15 @@ TOP = LEVELS - 1
 
 
 @nb.njit(nogil=True, cache=True)
-def place_rows(leaves, labels, classes, margins, rule, levels, stride, places, weights, start, stop):  # type: ignore[no-untyped-def]
+def place_rows(  # type: ignore[no-untyped-def]
+    leaves, labels, classes, margins, rule, levels, stride, left_only, rows, places, weights, start, stop
+):
     """Per row of a block: the first cell of its leaf and class, and its weight ``rule[label, level]``.
 
+    With ``left_only``, of rows of left children alone (even leaves), and the cells are their parents'.
+
     ``rule`` is flat; ``levels`` is 1 where the margin plays no part; ``classes`` holds the class of every label.
-    Written from position 0.
-    """
-    own_leaves, own_labels, own_margins = leaves[start:stop], labels[start:stop], margins[start:stop]
-    for i in range(len(own_leaves)):
-        level = 0
-        if levels > 1:
-            level = max(min((own_margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
-        places[i] = 2 * stride * own_leaves[i] + classes[own_labels[i]]
-        weights[i] = rule[nb.uintp(own_labels[i] * levels + level)]
-
-
-@nb.njit(nogil=True, cache=True)
-def add_column(codes, offset, places, weights, sums, start, stop):  # type: ignore[no-untyped-def]
-    """Adds the block's weights to the cells of one column, whose codes begin at ``offset``."""
-    own = codes[start:stop]
-    for i in range(len(own)):
-        sums[nb.uintp(places[i] + 2 * (offset + own[i]))] += weights[i]
-
-
-@nb.njit(nogil=True, cache=True)
-def place_left_rows(leaves, labels, classes, margins, rule, levels, stride, rows, places, weights, start, stop):  # type: ignore[no-untyped-def]
-    """As :func:`place_rows` for the rows of left children alone (even leaves), by parent; returns how many there are.
-
-    ``rows`` receives their numbers.
+    ``rows`` receives their numbers in the block. Written from position 0; returns how many there are.
     """
     count = 0
     for i in range(nb.uintp(start), nb.uintp(stop)):
@@ -186,15 +159,22 @@ def place_left_rows(leaves, labels, classes, margins, rule, levels, stride, rows
         level = 0
         if levels > 1:
             level = max(min((margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
-        rows[count] = i
-        places[count] = stride * leaf + classes[labels[i]]  # 2 * stride cells for every parent, leaf // 2
+        rows[count] = i - nb.uintp(start)
+        # 2 * stride cells for every leaf, or for every parent, which is leaf // 2
+        places[count] = (stride * leaf if left_only else 2 * stride * leaf) + classes[labels[i]]
         weights[count] = rule[nb.uintp(labels[i] * levels + level)]
-        count += 1 - (leaf & 1)  # the next row takes the place of a right one: no branch to mispredict
+        count += 1 - (leaf & 1) if left_only else 1  # the next row takes the place of a right one: no branch
     return count
 
 
 @nb.njit(nogil=True, cache=True)
-def add_rows(codes, offset, rows, places, weights, sums, count):  # type: ignore[no-untyped-def]
-    """Adds the weights of chosen rows to the cells of one column."""
+def add_two(one, two, first, second, both, rows, places, weights, sums, count):  # type: ignore[no-untyped-def]
+    """Adds the weights of rows to the cells of two columns, whose codes begin at ``first`` and ``second``.
+
+    One after the other, sums would wait for each other more often. If not ``both``, to those of the first alone.
+    """
     for k in range(count):
-        sums[nb.uintp(places[k] + 2 * (offset + codes[rows[k]]))] += weights[k]
+        row, place, weight = nb.uintp(rows[k]), places[k], weights[k]
+        sums[nb.uintp(place + 2 * (first + one[row]))] += weight
+        if both:
+            sums[nb.uintp(place + 2 * (second + two[row]))] += weight
