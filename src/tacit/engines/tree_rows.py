@@ -153,17 +153,18 @@ def place_rows(  # type: ignore[no-untyped-def]
     ``rule`` is flat; ``levels`` is 1 where the margin plays no part; ``classes`` holds the class of every label.
     ``rows`` receives their numbers in the block. Written from position 0; returns how many there are.
     """
-    count = 0
-    for i in range(nb.uintp(start), nb.uintp(stop)):
-        leaf = leaves[i]
-        level = 0
+    first, count = nb.uintp(start), 0
+    for k in range(stop - start):
+        rows[count] = k
+        # the next row takes the place of a right one: no branch to mispredict
+        count += 1 - (leaves[first + nb.uintp(k)] & 1) if left_only else 1
+    cells = stride if left_only else 2 * stride  # for every leaf: a parent's number is leaf // 2
+    for k in range(count):
+        i, level = first + nb.uintp(rows[k]), 0
         if levels > 1:
             level = max(min((margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
-        rows[count] = i - nb.uintp(start)
-        # 2 * stride cells for every leaf, or for every parent, which is leaf // 2
-        places[count] = (stride * leaf if left_only else 2 * stride * leaf) + classes[labels[i]]
-        weights[count] = rule[nb.uintp(labels[i] * levels + level)]
-        count += 1 - (leaf & 1) if left_only else 1  # the next row takes the place of a right one: no branch
+        places[k] = cells * leaves[i] + classes[labels[i]]
+        weights[k] = rule[nb.uintp(labels[i] * levels + level)]
     return count
 
 
