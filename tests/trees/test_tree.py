@@ -214,7 +214,8 @@ def test_sensitivity_by_search() -> None:
     assert max(float(np.sqrt((m.astype(float) ** 2).sum())) for m in added) > 0.9 * 0.55 * rule.unit
 
 
-def test_the_engine_counts_class_weights_for_splits() -> None:
+@pytest.mark.parametrize("columns", [(0, 2), (2,), (0, 2, 1)])
+def test_the_engine_counts_class_weights_for_splits(columns: tuple[int, ...]) -> None:
     """Against numpy; and the declared bound is what neighbours can move it by."""
     rng = np.random.default_rng(9)
     n, sizes = 70_000, (4, 250, 2)
@@ -227,10 +228,10 @@ def test_the_engine_counts_class_weights_for_splits() -> None:
     score = np.where(codes[1] > 100, -2.5, 2.5)
     level = np.clip((score * 128).astype(int) + 1024, 0, 2047)
     cells = TreeCells(complete_shape([0, 1, 1], threshold_sets([1, 60, 180])))
-    query = SplitHistogram(cells, (0, 2), (4, 2), rule, margins)
+    query = SplitHistogram(cells, columns, tuple(sizes[column] for column in columns), rule, margins)
     expected = np.zeros(query.shape, np.int64)
     leaf, weight = cells.shape.find(codes), rule.table[labels, level, 0]
-    for offset, column in ((0, 0), (4, 2)):
+    for offset, column in zip(query.offsets, columns, strict=True):
         np.add.at(expected, (leaf, offset + codes[column], labels), weight)
     for threads in (1, 2):
         table = MemoryTable(codes, labels, sizes, 2, threads=threads)
@@ -239,9 +240,9 @@ def test_the_engine_counts_class_weights_for_splits() -> None:
     single = MemoryTable(one, labels[:1], sizes, 2).answer(query)
     none = MemoryTable([c[:0] for c in codes], labels[:0], sizes, 2).answer(query)
     bound = query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE)
-    assert int(np.abs(single - none).sum()) == 2 * int(weight[0]) <= bound.l1
+    assert int(np.abs(single - none).sum()) == len(columns) * int(weight[0]) <= bound.l1
     assert int(((single - none) ** 2).sum()) <= bound.l2_squared
-    assert bound.l1 == 2 * int(rule.table.max()) <= 2 * rule.unit
+    assert bound.l1 == len(columns) * int(rule.table.max()) <= len(columns) * rule.unit
 
 
 @pytest.mark.sensitivity_of("SplitHistogram")
