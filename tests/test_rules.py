@@ -348,6 +348,7 @@ PUBLIC_FUNCTIONS = {
     "audit_releases",
     "discover_schema",
     "private_score",
+    "read_source",
     "recalibrate",
     "select_model",
     "serve_site",

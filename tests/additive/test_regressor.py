@@ -390,3 +390,10 @@ def test_little_can_be_known_and_nothing_absurd_is_said(loss):
         errors.append(float(np.sqrt(np.mean((found - place) ** 2))) / 1.7)
     assert np.median(errors) < 0.6
     assert max(errors) < 2.5
+
+
+def test_an_offset_is_refused_with_what_to_do_instead() -> None:
+    learner = AdditiveBoostRegressor(loss="poisson", target_bounds=(0, 9))
+    with pytest.raises(RequestError, match=r"no offset; .*count / exposure, and sample_weight .*Nothing was spent"):
+        learner.fit({"x": [1.0, 2.0]}, [1.0, 2.0], offset=[1.0, 1.0])
+    assert "unknown" not in learner.get_metadata_routing().fit.requests

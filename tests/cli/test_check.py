@@ -141,7 +141,7 @@ def test_decimal_commas_are_told_from_other_texts(place: Path, tacit: Run) -> No
         (place / "d.csv").write_text("bmi;x\n" + cells)
         found = " ".join(tacit("check", "d.csv", "--schema", "s.toml").output.split())
         assert "count as missing" in found
-        assert ("decimal point" in found) == commas
+        assert ("give --decimal ," in found) == commas
 
 
 def test_parquet(place: Path, tacit: Run) -> None:

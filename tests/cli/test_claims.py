@@ -29,7 +29,11 @@ def test_a_signed_model_is_verified_by_its_key_and_no_other(folder: Path, tacit:
     assert wrong.exit_code == 4
     assert json.loads(wrong.stdout)["findings"] == ["it was signed with another key"]
     lines = json.loads(tacit("budget", "show", *account, "--json").stdout)
-    assert lines["reservations"][1]["label"].startswith("signed: model ")
+    label = lines["reservations"][1]["label"]
+    assert label.startswith("signed: model ")
+    shown = text_of(tacit("budget", "show", *account))
+    digest = label.removeprefix("signed: model ")[:64]
+    assert (f"signed: model {digest[:12]}…, schema" in shown, digest[:13] in shown) == (True, False)
     assert lines["spent"] == pytest.approx(lines["reservations"][0]["epsilon"])
     assert tacit(*FIT, "--force").exit_code == 0
     for more, words in ((("--key", "key.pub"), "it is not signed"), (account, "no line about it")):

@@ -106,7 +106,8 @@ def test_dry_run_warns_of_what_the_fit_would(folder: Path, tacit: Callable[..., 
     assert "with that chance nothing at all is promised about one row" in warned
 
 
-def test_fits_share_an_account(folder: Path, tacit: Callable[..., Any]) -> None:
+def test_fits_share_an_account(folder: Path, tacit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOGNAME", "alice")
     account = ("--account", "sqlite:///b.tacit.db", "--dataset", "shop")
     assert tacit("budget", "create", *account, "--epsilon", "1", "--delta", "1e-6").exit_code == 0
     fit = ("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", "--epsilon", "0.6", *account)
@@ -116,7 +117,9 @@ def test_fits_share_an_account(folder: Path, tacit: Callable[..., Any]) -> None:
     assert line["epsilon"] == pytest.approx(spent["spent"])
     assert line["created"] <= line["closed"]
     assert 0.59 < spent["spent"] <= 0.6
+    assert line["by"].startswith("alice@")
     shown = " ".join(tacit("budget", "show", *account).stdout.split())
+    assert f", by {line['by']}" in shown
     assert "largest next fit epsilon 0." in shown
     assert "(more than what remains, because composed costs are smaller than their sum)" in shown
     assert [line["status"] for line in spent["reservations"]] == ["completed"]

@@ -420,3 +420,12 @@ def test_a_list_by_the_bound_of_the_paper_at_a_delta_of_almost_nothing() -> None
         analysis="paper", delta=1e-300, neighbouring="replace_one", schema=SCHEMA
     ).dry_run()
     assert planned["epsilon"] <= 1.0
+
+
+def test_units_of_several_rows_need_a_delta() -> None:
+    schema = SCHEMA.to_dict() | {"unit": {"column": "person", "max_rows": 2}}
+    for delta, said in ((0.0, "units of 2 rows needs a positive delta: give one such as 1e-6, or .*max_rows = 1"),):
+        with pytest.raises(RequestError, match=said + ".*Nothing was spent"):
+            DecisionListClassifier(delta=delta, schema=Schema.from_dict(schema)).dry_run()
+    schema["unit"]["max_rows"] = 1
+    assert DecisionListClassifier(delta=0.0, schema=Schema.from_dict(schema)).dry_run()["delta"] == 0

@@ -19,7 +19,7 @@ from tacit.engines.memory import MemoryTable
 from tacit.evaluation import calibration, metrics
 from tacit.evaluation.error_grid import CELLS, ScoreGrid, log_odds
 from tacit.evaluation.measure_scores import GroupCounts, ScoreCounts, release_counts
-from tacit.evaluation.performance import Question, perform
+from tacit.evaluation.performance import Estimate, Question, perform
 from tacit.evaluation.private_score import private_score
 from tacit.evaluation.strategy import MATRIX_UNIT, shared, strategy
 from tacit.models.halfspace import products
@@ -475,3 +475,16 @@ def test_the_least_costly_threshold_can_be_acted_on():
         return ((guess == "bad") & ~positive).mean() + 9 * ((guess == "good") & positive).mean()
 
     assert cost(says) < cost(model.predict(table))
+
+
+@pytest.mark.parametrize(
+    ("estimate", "words"),
+    [
+        (Estimate(0.75, 0.7, 0.8), "0.75 (0.7 to 0.8)"),
+        (Estimate(0.99999, 0.99997, 1.0), "0.99999 (0.99997 to 1)"),
+        (Estimate(1.0, 1.0, 1.0), "1 (at its limit: noise went beyond)"),
+        (Estimate(0.0, 0.0, 1e-9), "0 (0 to 1e-09)"),
+    ],
+)
+def test_an_interval_is_written_with_digits_that_tell_its_ends_apart(estimate: Estimate, words: str) -> None:
+    assert str(estimate) == words

@@ -71,3 +71,17 @@ def test_rows_under_a_schema_by_hand() -> None:
         assert set(points[0, 5:].tolist()) <= {-1}
         table, _ = rows.many(pd.DataFrame({"age": [age], "ward": ["b"]}))
         assert table.tolist() == points.tolist()
+
+
+@pytest.mark.parametrize(("lower", "upper", "bins"), [(0, 100, 10), (18, 90, 12), (20, 80, 12), (20, 120, 10)])
+def test_thresholds_between_equal_bins_are_named_as_they_are_meant(lower: int, upper: int, bins: int) -> None:
+    """Also above the middle of the span, where the cells of the finest grid are not those of equal parts."""
+    rows = SchemaRows.of(
+        Schema.from_dict({"columns": {"age": {"kind": "numeric", "lower": lower, "upper": upper}}}), bins
+    )
+    meant = [lower + (upper - lower) // bins * k for k in range(1, bins)]
+    assert rows.coordinates == tuple(f"age >= {number}" for number in meant)
+    for k, number in enumerate(meant):
+        point, _ = rows.one({"age": number})
+        below, _ = rows.one({"age": number - 0.01})
+        assert (point[0, k], below[0, k]) == (1, -1)

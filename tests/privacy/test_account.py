@@ -7,6 +7,7 @@ import math
 import multiprocessing
 import os
 import pickle
+import platform
 import signal
 import sqlite3
 import subprocess
@@ -424,3 +425,19 @@ def test_what_was_paid_before_a_backup_was_brought_back_is_entered_again(plain: 
     assert restored.spent == pytest.approx(0.7)
     with pytest.raises(BudgetExceeded):
         restored.reserve([Pure(0.7)], "one more")
+
+
+def test_the_history_says_who_made_a_reservation(plain: PrivacyAccount, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOGNAME", "alice")
+    plain.reserve([Pure(0.1)], "hers")
+
+    def nobody() -> str:
+        raise KeyError("getpwuid(): uid not found: 4711")
+
+    monkeypatch.setattr("tacit.privacy.store.getpass.getuser", nobody)
+    plain.reserve([Pure(0.1)], "of a user without a name")
+    monkeypatch.setattr("tacit.privacy.store._holder", lambda: f"{platform.node()}:{os.getpid()}")
+    plain.reserve([Pure(0.1)], "as lines were before")
+    node = platform.node()
+    assert [line.by for line in plain.reservations()] == [f"alice@{node}", f"user {os.getuid()}@{node}", None]
+    assert {line.status for line in plain.reservations()} == {"open"}

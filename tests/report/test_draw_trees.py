@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -72,3 +73,22 @@ def test_trees_too_large_to_draw_are_not_explained() -> None:
 def test_what_matters_comes_before_the_trees() -> None:
     page = render(model(3), None)
     assert page.index("What matters") < page.index("Tree 1")
+
+
+def test_that_missing_rows_go_there_is_never_cut() -> None:
+    features = tuple(Feature(name, NumericGrid(0.0, 9e11, 8), np.arange(9), ordered=True) for name in ("a", "b"))
+    trees = replace(model(5), features=features)
+    texts = list(ET.fromstring(tree_picture(trees, 0, "i").markup).iter("text"))
+    lines = [e.text or "" for e in texts if e.get("class") == "tick"]
+    assert ">= 337500000000" in lines
+    assert "or missing" in lines
+    assert not any("…" in line for line in lines)
+    for above, below in pairwise(texts):
+        if below.text == "or missing":
+            assert float(below.get("y") or 0) - float(above.get("y") or 0) == 13
+
+
+def test_a_threshold_at_zero_is_zero() -> None:
+    feature = Feature("score", NumericGrid(-4.0, 4.0), np.append(np.repeat([0, 1], [32768, 32767]), 2), ordered=True)
+    assert 0 < -feature.edges()[1] < 1e-15
+    assert replace(model(1), features=(feature,)).condition(0, np.array([False, True, False])) == "score >= 0"

@@ -219,3 +219,25 @@ def test_bounds_of_amounts_are_the_next_of_1_2_5_by_hand() -> None:
     for value, below, above in ((0.037, 0.02, 0.05), (0.9, 0.5, 1.0), (3.0, 2.0, 5.0), (7100.0, 5000.0, 10_000.0)):
         assert (_log_round(value, -1), _log_round(value, 1)) == (below, above)
     assert _log_round(0.02, -1) == _log_round(0.02, 1) == 0.02
+
+
+def test_numbers_among_which_some_texts_say_that_one_is_missing_are_numbers() -> None:
+    ages = [str(20 + i % 60) for i in range(300)]
+    ages[::20], ages[7] = ["NA"] * 15, "-"
+    draft = draft_schema({"age": ages, "y": ["a", "b"] * 150}, "y", public=True)
+    assert draft.schema.columns["age"] == NumericColumn(20, 80)
+    assert draft.notes[0] == "age: read as numbers; missing is what spells none: '-', 'NA'"
+    codes = [str(i % 9) for i in range(299)] + ["A"]  # too few numbers beside a text: codes
+    numbers = [str(7000 + i) for i in range(299)] + ["Total"]
+    drafted = draft_schema({"code": codes, "case": numbers, "y": ["a", "b"] * 150}, "y", public=True).schema.columns
+    assert isinstance(drafted["code"], CategoricalColumn)
+    assert drafted["case"] == IdColumn()
+
+
+def test_what_is_written_as_nothing_here_reads_is_not_drafted_as_categories() -> None:
+    dates = ["NA"] * 60 + [f"{1 + i % 28:02d}.12.2024" for i in range(90)]
+    commas = ["NA"] * 60 + [f"{i},5" for i in range(90)]
+    draft = draft_schema({"on": dates, "dose": commas, "z": range(150), "y": ["a", "b"] * 75}, "y", public=True)
+    assert draft.schema.columns["on"] == draft.schema.columns["dose"] == IgnoredColumn()
+    assert "dates are read only if they are written as 2024-12-31" in draft.notes[0]
+    assert "draft it with --decimal ," in draft.notes[1]

@@ -47,6 +47,15 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that is t
 Encoding = Annotated[
     str, typer.Option("--encoding", help="Of a CSV file: utf-8, latin-1, windows-1252 or another that Python knows.")
 ]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        "--delimiter", help="Of a CSV file: what parts cells, such as ; or tab; else that which the header has most of."
+    ),
+]
+Decimal = Annotated[
+    str, typer.Option("--decimal", help='Of a CSV file: "," where numbers are written as 24,5 and not as 24.5.')
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="A parameter of the learner, NAME=VALUE, such as n_trees=50; may be repeated."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -111,6 +112,7 @@ def _print(account: Any, title: str, json: bool) -> None:
                 "epsilon": finite(cost),
                 "created": line.created,
                 "closed": line.closed,
+                "by": line.by,
                 "resume": line.identifier if line.identifier in kept else None,
             }
             for line, cost in zip(history, alone, strict=True)
@@ -126,12 +128,18 @@ def _print(account: Any, title: str, json: bool) -> None:
             "remaining": f"epsilon {account.remaining:.4g}",
             "largest next fit": _affordable(account),
             **{
-                f"{i}.": f"{line.label}: epsilon {cost:.4g} by itself, {line.status}, {line.created}"
+                f"{i}.": f"{_short(line.label)}: epsilon {cost:.4g} by itself, {line.status}, {line.created}"
+                + (f", by {line.by}" if line.by else "")
                 + (f"; tacit resume {line.identifier} goes on" if line.identifier in kept else "")
                 for i, (line, cost) in enumerate(zip(history, alone, strict=True), start=1)
             },
         },
     )
+
+
+def _short(label: str) -> str:
+    """A label for people: digests, which ``tacit verify`` compares, by their beginnings."""
+    return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1…", label)
 
 
 def _protected(unit: Any) -> str:

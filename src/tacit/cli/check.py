@@ -30,6 +30,8 @@ class CheckArguments:
     data: shared.Data
     schema: Annotated[Path, typer.Option("--schema", help="What is public about the columns (TOML).")]
     encoding: shared.Encoding = "utf-8"
+    delimiter: shared.Delimiter = None
+    decimal: shared.Decimal = "."
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 if there is anything to complain of.")] = False
     as_json: shared.Json = False
 
@@ -40,8 +42,11 @@ def run(asked: CheckArguments) -> None:
     from tacit.schema import Schema
 
     declared = Schema.from_toml(asked.schema)
-    with rows_of(asked.data, asked.encoding) as data, progress(asked.data.name, quiet=asked.as_json) as tell:
-        findings = find(data, declared, lambda rows: tell(f"{rows:,} rows read"))
+    with (
+        rows_of(asked.data, asked) as (data, written),
+        progress(asked.data.name, quiet=asked.as_json) as tell,
+    ):
+        findings = find(data, declared, lambda rows: tell(f"{rows:,} rows read"), written)
     if asked.as_json:
         print_json({"notice": NOT_FOR_RELEASE, **findings.to_dict()})
     else:

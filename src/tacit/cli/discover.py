@@ -18,6 +18,7 @@ from tacit.cli.tables import Tell, rows_of
 if TYPE_CHECKING:
     from tacit.privacy.certificate import Certificate
     from tacit.schema import Schema
+    from tacit.schema.csv_format import CsvFormat
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +53,8 @@ class DiscoverArguments:
     dataset: shared.AccountDataset = None
     random_state: shared.Seed = None
     encoding: shared.Encoding = "utf-8"
+    delimiter: shared.Delimiter = None
+    decimal: shared.Decimal = "."
     force: shared.Force = False
     as_json: shared.Json = False
 
@@ -63,10 +66,10 @@ def run(arguments: DiscoverArguments) -> None:
     refuse_overwriting({"--output": arguments.output}, arguments.force)
     account = account_of(arguments.account, arguments.dataset)
     with (
-        rows_of(arguments.data, arguments.encoding) as data,
+        rows_of(arguments.data, arguments) as (data, csv),
         progress(arguments.data.name, quiet=arguments.as_json) as tell,
     ):
-        schema, certificate = _discovered(arguments, data, account, tell)
+        schema, certificate = _discovered(arguments, data, csv, account, tell)
     remark = "Like a declared schema it may be used and shown" if certificate.releasable else "NOT for release"
     header = f"Found in private rows at a cost of {spent(certificate)}.\n{remark}; its certificate says how."
     write_with(arguments.output, lambda path: schema.to_toml(path, header))
@@ -87,13 +90,15 @@ def run(arguments: DiscoverArguments) -> None:
         typer.echo("NOT for release: " + "; ".join(certificate.reasons))
 
 
-def _discovered(arguments: DiscoverArguments, data: Path, account: Any, tell: Tell) -> tuple[Schema, Certificate]:
+def _discovered(
+    arguments: DiscoverArguments, data: Path, written: CsvFormat, account: Any, tell: Tell
+) -> tuple[Schema, Certificate]:
     """The schema that a file's rows have, and what finding it cost."""
     from tacit.discovery.discover_schema import discover_schema
     from tacit.encoding.read import check_columns, column_names, is_parquet, read_columns
     from tacit.schema import Unit
 
-    names = column_names(data)
+    names = column_names(data, written)
     kinds = _kinds(arguments)
     unit = [] if arguments.unit is None else [arguments.unit]
     check_columns([*kinds, arguments.target, *unit], names, str(arguments.data))
@@ -101,7 +106,7 @@ def _discovered(arguments: DiscoverArguments, data: Path, account: Any, tell: Te
         kinds = {name: kinds.get(name, "ask") for name in names if name != arguments.target}
     as_numbers = [name for name, kind in kinds.items() if kind == "numeric"]
     as_numbers += [arguments.target] if arguments.label_kind == "numeric" else []
-    frame = read_columns(data, names, as_numbers, lambda n: tell(f"{n:,} rows read"))
+    frame = read_columns(data, names, as_numbers, lambda n: tell(f"{n:,} rows read"), written)
     frame = replace(frame, untyped=not is_parquet(data))
     tell("looking for bounds and categories")
     return discover_schema(

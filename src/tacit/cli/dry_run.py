@@ -68,8 +68,8 @@ def _columns(asked: FitArguments, target: str, found: bool, schema: Schema | Non
     needed = [target]
     if schema is not None:
         needed = [*schema.features, *([] if schema.unit is None else [schema.unit.column]), target]
-    with rows_of(asked.path, asked.encoding) as data:
-        names = column_names(data)
+    with rows_of(asked.path, asked) as (data, written):
+        names = column_names(data, written)
         check_columns(needed, names, asked.data)
     if schema is not None:
         return None

@@ -62,6 +62,8 @@ class EvaluateArguments:
         float | None, typer.Option("--error-clip", help="Of a number: larger errors count as this large.")
     ] = None
     encoding: shared.Encoding = "utf-8"
+    delimiter: shared.Delimiter = None
+    decimal: shared.Decimal = "."
     as_json: shared.Json = False
 
 
@@ -90,10 +92,10 @@ def run(arguments: EvaluateArguments) -> None:
     numeric += [] if classes_of(model) else [target]
     names = list(dict.fromkeys([*model.feature_names, target, *_more(arguments, schema)]))
     with (
-        rows_of(arguments.data, arguments.encoding) as data,
+        rows_of(arguments.data, arguments) as (data, written),
         progress(arguments.data.name, quiet=arguments.as_json) as tell,
     ):
-        frame = read_columns(data, names, numeric, lambda n: tell(f"{n:,} rows read"))
+        frame = read_columns(data, names, numeric, lambda n: tell(f"{n:,} rows read"), written)
         tell("evaluating")
         score = private_score(
             model,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,14 @@ import pyarrow.compute as pc
 
 from tacit.encoding.dates import bounds_of, dates_as_numbers
 from tacit.encoding.errors import FrameError
-from tacit.encoding.numbers import number_or_nan
+from tacit.encoding.numbers import decimal_points, number_or_nan, parse_numbers
 from tacit.encoding.read import column_names, is_parquet, read_columns
 from tacit.encoding.table import encoder_of
 from tacit.encoding.tokens import as_tokens
 from tacit.encoding.values import DROPPED, BooleanIndex, CategoryIndex, LabelIndex, is_missing
 from tacit.schema import Column, DateColumn, Label, NumericColumn, Schema, Unit
+from tacit.schema.csv_format import COMMA, PLAIN, POINT, CsvFormat
+from tacit.schema.values import OTHER_DATE
 
 NOTABLE = 0.01
 """Share of rows from which on clipping and unknown values are complained of."""
@@ -50,7 +52,9 @@ class Findings:
         return asdict(self)
 
 
-def find(path: Path, schema: Schema, on_rows: Callable[[int], None] | None = None) -> Findings:
+def find(
+    path: Path, schema: Schema, on_rows: Callable[[int], None] | None = None, written: CsvFormat = PLAIN
+) -> Findings:
     """Counts what rows hold against a schema.
 
     Raises:
@@ -58,12 +62,14 @@ def find(path: Path, schema: Schema, on_rows: Callable[[int], None] | None = Non
         FrameError: if a Parquet column has a dtype that its declaration cannot be read from.
     """
     wanted = list(schema.features) + ([schema.label.column] if schema.label is not None else [])
-    present = column_names(path)
+    present = column_names(path, written)
     identifier = schema.id_column
     if identifier is not None and (schema.unit is not None or identifier in present) and identifier not in wanted:
         wanted.append(identifier)
-    frame = read_columns(path, wanted, (), on_rows)  # all as texts, to tell what is empty from what is no number
+    as_written = replace(written, decimal=POINT)  # all as texts, to tell what is empty from what is no number
+    frame, decimal = read_columns(path, wanted, (), on_rows, as_written), written.decimal
     if is_parquet(path):
+        decimal = POINT
         for name in schema.features:
             if isinstance(schema.columns[name], NumericColumn):
                 frame.numbers(name)  # raises on the dtype that a fit would raise on
@@ -72,9 +78,10 @@ def find(path: Path, schema: Schema, on_rows: Callable[[int], None] | None = Non
         findings.complaints.append("there are no rows")
         return findings
     for name in schema.features:
-        _look_at_feature(findings, name, schema.columns[name], _distinct(frame.column(name), name))
+        _look_at_feature(findings, name, schema.columns[name], _distinct(frame.column(name), name), decimal)
     if schema.label is not None:
-        _look_at_label(findings, schema.label, _distinct(frame.column(schema.label.column), schema.label.column))
+        name = schema.label.column
+        _look_at_label(findings, schema.label, _distinct(frame.column(name), name), decimal)
     if identifier is not None and identifier in frame.names:
         _look_at_unit(findings, identifier, schema.unit, _distinct(frame.column(identifier), identifier))
     return findings
@@ -98,18 +105,33 @@ def _distinct(values: Any, name: str) -> list[tuple[Any, int]]:
     return sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))
 
 
-def _look_at_feature(findings: Findings, name: str, column: Column, values: list[tuple[Any, int]]) -> None:
+def _pointed(given: list[tuple[Any, int]], decimal: str) -> list[Any]:
+    """Values as columns without numbers are read."""
+    values = [value for value, _ in given]
+    return decimal_points(pa.array(values, pa.string())).to_pylist() if decimal == COMMA else values
+
+
+def _numbers(given: list[tuple[Any, int]], decimal: str) -> Any:
+    """Values as columns of numbers are read."""
+    if decimal == COMMA:
+        return parse_numbers(pa.array([value for value, _ in given], pa.string()), decimal)
+    return np.array([number_or_nan(value) for value, _ in given])
+
+
+def _look_at_feature(
+    findings: Findings, name: str, column: Column, values: list[tuple[Any, int]], decimal: str
+) -> None:
     facts: dict[str, Any] = {"name": name, "kind": column.kind, "missing": dict(values).get(None, 0)}
     given = [(value, count) for value, count in values if value is not None]
     if isinstance(column, NumericColumn):
-        unknown = _look_at_numbers(facts, column, given)
+        unknown = _look_at_numbers(facts, column, given, decimal)
     elif isinstance(column, DateColumn):
         unknown = _look_at_dates(facts, column, given)
     else:
         encoder = encoder_of(column)
         assert isinstance(encoder, CategoryIndex | BooleanIndex)
         stray = encoder.other if isinstance(encoder, CategoryIndex) else encoder.missing
-        codes = [encoder.code_of(value) for value, _ in given]
+        codes = [encoder.code_of(value) for value in _pointed(given, decimal)]
         unknown = [pair for pair, code in zip(given, codes, strict=True) if code == stray]
         if isinstance(encoder, CategoryIndex):
             seen = set(codes)
@@ -121,10 +143,10 @@ def _look_at_feature(findings: Findings, name: str, column: Column, values: list
 
 
 def _look_at_numbers(
-    facts: dict[str, Any], column: NumericColumn, given: list[tuple[Any, int]]
+    facts: dict[str, Any], column: NumericColumn, given: list[tuple[Any, int]], decimal: str
 ) -> list[tuple[Any, int]]:
     """Counts what is clipped; returns what is no finite number."""
-    numbers = np.array([number_or_nan(value) for value, _ in given])
+    numbers = _numbers(given, decimal)
     counts = np.array([count for _, count in given], np.int64)
     facts["clipped_below"] = int(counts[numbers < column.lower].sum())
     facts["clipped_above"] = int(counts[np.isfinite(numbers) & (numbers > column.upper)].sum())
@@ -156,8 +178,7 @@ def _complaints(facts: dict[str, Any], column: Column, rows: int) -> list[str]:
     what = {"numeric": "hold no number", "date": "hold no date"}.get(column.kind, "hold values that are not declared")
     if facts["unknown"] > NOTABLE * rows or (facts["unknown"] and "never_seen" not in facts):
         examples = ", ".join(repr(value) for value, _ in facts["unknown_values"][:3])
-        commas = column.kind == "numeric" and any(_has_decimal_comma(value) for value, _ in facts["unknown_values"])
-        remedy = "; write numbers with a decimal point, as 24.5" if commas else ""
+        remedy = _remedy(column, [value for value, _ in facts["unknown_values"]])
         words.append(f"{_percent(facts['unknown'], rows)} {what} and {place}: {examples}{remedy}")
     if facts["missing"] + facts["unknown"] == rows:
         words.append("no row holds a declared value")
@@ -166,6 +187,15 @@ def _complaints(facts: dict[str, Any], column: Column, rows: int) -> list[str]:
     elif facts["missing"] and getattr(column, "missing", True) is False:
         words.append(f"{_percent(facts['missing'], rows)} are missing, which the schema does not expect")
     return words
+
+
+def _remedy(column: Column, unknown: list[Any]) -> str:
+    """What helps against values that are neither numbers nor dates as they are written."""
+    if column.kind == "numeric" and any(map(_has_decimal_comma, unknown)):
+        return "; give --decimal , where numbers have a decimal comma"
+    if column.kind == "date" and any(isinstance(value, str) and OTHER_DATE.fullmatch(value) for value in unknown):
+        return "; write dates as 2024-12-31"
+    return ""
 
 
 def _has_decimal_comma(value: Any) -> bool:
@@ -180,17 +210,17 @@ def _percent(count: int, rows: int) -> str:
     return f"{percent:.1f} % of rows" if percent >= 0.05 else f"{count:,} rows"
 
 
-def _look_at_label(findings: Findings, label: Label, values: list[tuple[Any, int]]) -> None:
+def _look_at_label(findings: Findings, label: Label, values: list[tuple[Any, int]], decimal: str) -> None:
     facts = findings.label
     missing = dict(values).get(None, 0)
     given = [(value, count) for value, count in values if value is not None]
     if label.is_numeric:
         assert label.lower is not None
         assert label.upper is not None
-        unknown = _look_at_numbers(facts, NumericColumn(label.lower, label.upper), given)
+        unknown = _look_at_numbers(facts, NumericColumn(label.lower, label.upper), given, decimal)
     else:
         index = LabelIndex.of(label)
-        codes = [index.code_of(value) for value, _ in given]
+        codes = [index.code_of(value) for value in _pointed(given, decimal)]
         unknown = [pair for pair, code in zip(given, codes, strict=True) if code == DROPPED]
         per_class = np.zeros(index.n_classes, np.int64)
         for (_, count), code in zip(given, codes, strict=True):

@@ -64,9 +64,10 @@ def run(asked: FitArguments, sites: Any = None, resume: int | None = None) -> No
             _tell_of(sites, tell, asked.progress)
             learner.fit(source)
         else:
-            with rows_of(asked.path, asked.encoding) as data:
-                numbers = not discovers(asked, estimator)
-                frame, labels = training_table(data, target, schema, tell, numbers, predicts_numbers(asked, schema))
+            with rows_of(asked.path, asked) as (data, csv):
+                number = predicts_numbers(asked, schema)
+                untyped = discovers(asked, estimator)
+                frame, labels = training_table(data, target, schema, tell, not untyped, number, csv)
                 tell("learning")
                 (learner.partial_fit if in_batches else learner.fit)(frame, labels)
     learner.certificate_ = learner.certificate_.named(target, asked.name)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.console import as_json, finite, releasable, spent, table
+from tacit.cli.tables import as_given
 
 if TYPE_CHECKING:
     from tacit.cli.fit_arguments import FitArguments
@@ -71,7 +73,8 @@ def summarise(
         rows["no schema"] = _found(estimator, found)
     rows |= {f"warning {i}": words for i, words in enumerate(warned, start=1)}
     if saw.concerns and asked.schema is not None and asked.path.is_file():
-        rows["look"] = f"tacit check {asked.data} --schema {asked.schema} may say why; what it prints is not private"
+        command = shlex.join(["tacit", "check", asked.data, "--schema", str(asked.schema), *as_given(asked)])
+        rows["look"] = f"{command} may say why; what it prints is not private"
     rows["took"] = f"{seconds:.1f} s"
     table("A model without privacy" if math.isinf(certificate.epsilon) else "A private model", rows)
 

@@ -7,6 +7,7 @@ from tacit.cli.console import as_json, progress, table, watching
 from tacit.cli.files import check_outputs, write_text
 from tacit.cli.join_arguments import JoinArguments, PartyArguments, SiteArguments
 from tacit.cli.options import account_of
+from tacit.cli.tables import csv_options
 
 
 def party(asked: PartyArguments) -> None:
@@ -40,7 +41,7 @@ def site(asked: SiteArguments) -> None:
     with progress("site", quiet=asked.as_json) as tell, options(progress=watching(tell, asked.progress)):
         tell("reading rows, and waiting")
         visit = serve_site(
-            read_source(asked.data, query=asked.query, directory=asked.directory, encoding=asked.encoding),
+            read_source(asked.data, query=asked.query, directory=asked.directory, **csv_options(asked)),
             Schema.from_toml(asked.schema),
             connect=asked.connect,
             parties=asked.parties,

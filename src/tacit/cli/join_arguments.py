@@ -51,6 +51,8 @@ class SiteArguments:
         Path | None, typer.Option("--directory", help="Where compact files of the rows are made, for this fit.")
     ] = None
     encoding: shared.Encoding = "utf-8"
+    delimiter: shared.Delimiter = None
+    decimal: shared.Decimal = "."
     wait: Annotated[float, typer.Option("--wait", help="Seconds until the coordinator must be there.")] = 600.0
     allow_seeded: Annotated[
         bool, typer.Option("--allow-seeded", help="Agree to noise that can be repeated: for tests on made-up rows.")

@@ -16,7 +16,7 @@ from tacit.cli.console import as_json, progress, table
 from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs, write_with
 from tacit.cli.options import costs_of, listed
-from tacit.cli.tables import STREAM, columns_for, rows_of
+from tacit.cli.tables import STREAM, columns_for, csv_options, rows_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,6 +49,8 @@ class PredictArguments:
     ] = None
     query: shared.SqlQuery = None
     encoding: shared.Encoding = "utf-8"
+    delimiter: shared.Delimiter = None
+    decimal: shared.Decimal = "."
     as_json: shared.Json = False
 
 
@@ -99,10 +101,10 @@ def read(asked: PredictArguments) -> Iterator[Reader]:
     from tacit.encoding.sources import FileReader
 
     if asked.data != str(STREAM) and is_elsewhere(asked):
-        yield read_source(asked.data, query=asked.query, engine="memory", encoding=asked.encoding).reader
+        yield read_source(asked.data, query=asked.query, engine="memory", **csv_options(asked)).reader
         return
-    with rows_of(Path(asked.data), asked.encoding) as file:
-        yield FileReader((file,))
+    with rows_of(Path(asked.data), asked) as (file, written):
+        yield FileReader((file,), written)
 
 
 def write(tables: Iterator[pa.Table], columns: pa.Table, place: Any, named: Path = STREAM) -> None:

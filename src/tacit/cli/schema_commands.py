@@ -46,6 +46,8 @@ class InitArguments:
         None
     )
     encoding: shared.Encoding = "utf-8"
+    delimiter: shared.Delimiter = None
+    decimal: shared.Decimal = "."
     force: shared.Force = False
     as_json: shared.Json = False
 
@@ -161,15 +163,15 @@ def _drafted(asked: InitArguments) -> Draft:
     from tacit.schema.errors import SchemaError
 
     if asked.dictionary is not None:
-        with rows_of(asked.dictionary, asked.encoding) as dictionary:
+        with rows_of(asked.dictionary, asked) as (dictionary, written):
             try:
-                return draft_from_dictionary(dictionary, asked.target, asked.positive)
+                return draft_from_dictionary(dictionary, asked.target, asked.positive, written)
             except SchemaError as error:  # of the file that was named, and not of its copy in UTF-8
                 where = error.where.replace(str(dictionary), str(asked.dictionary))
                 raise SchemaError(error.problem, error.remedy, error.field, where) from None
     assert asked.data is not None
-    with rows_of(asked.data, asked.encoding) as data:
-        return draft_schema(read_sample(data), asked.target, asked.positive, public=True)
+    with rows_of(asked.data, asked) as (data, written):
+        return draft_schema(read_sample(data, written), asked.target, asked.positive, public=True)
 
 
 def _warn() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.failures import Mistake
 from tacit.cli.fit_arguments import FitArguments
+from tacit.cli.tables import csv_options
 
 if TYPE_CHECKING:
     from tacit.schema import Schema
@@ -47,5 +48,5 @@ def source_of(asked: FitArguments, schema: Schema | None) -> Any:
         directory=asked.directory,
         keep=asked.keep,
         cluster=asked.cluster,
-        encoding=asked.encoding,
+        **csv_options(asked),
     )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tacit.cli.failures import Mistake
 from tacit.encoding.errors import DataError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tacit.encoding.frames import Frame
     from tacit.models.base import Model
     from tacit.schema import Schema
+    from tacit.schema.csv_format import CsvFormat
 
 Tell = Callable[[str], None]
 
@@ -32,8 +33,38 @@ def _rows(tell: Tell) -> Callable[[int], None]:
     return lambda n: tell(f"{n:,} rows read")
 
 
+class CsvOptions(Protocol):
+    """What options say of CSV files."""
+
+    @property
+    def encoding(self) -> str: ...
+
+    @property
+    def delimiter(self) -> str | None: ...
+
+    @property
+    def decimal(self) -> str: ...
+
+
+def csv_options(asked: CsvOptions) -> dict[str, Any]:
+    """The same as arguments of :func:`tacit.read_source`."""
+    return {"encoding": asked.encoding, "delimiter": asked.delimiter, "decimal": asked.decimal}
+
+
+def as_given(asked: CsvOptions) -> list[str]:
+    """The same as words of a command, but for what is usual."""
+    usual = {"encoding": "utf-8", "delimiter": None, "decimal": "."}
+    return [word for name, value in csv_options(asked).items() if value != usual[name] for word in (f"--{name}", value)]
+
+
 def training_table(
-    path: Path, target: str, schema: Schema | None, tell: Tell, numbers: bool = True, numeric_target: bool = False
+    path: Path,
+    target: str,
+    schema: Schema | None,
+    tell: Tell,
+    numbers: bool = True,
+    numeric_target: bool = False,
+    written: CsvFormat | None = None,
 ) -> tuple[Frame, Any]:
     """The features of a table, and the target beside them; as a number if ``numeric_target``.
 
@@ -45,16 +76,19 @@ def training_table(
     """
     from tacit.encoding.read import column_names, is_parquet, read_columns
     from tacit.schema import NumericColumn
+    from tacit.schema.csv_format import PLAIN
 
+    written = written or PLAIN
     if schema is None:
-        features = [name for name in column_names(path) if name != target]
+        features = [name for name in column_names(path, written) if name != target]
         numeric = features if numbers else []
     else:
         features = list(schema.features)
         numeric = [name for name in features if isinstance(schema.columns[name], NumericColumn)]
         if schema.unit is not None:
             features.append(schema.unit.column)
-    frame = read_columns(path, [*features, target], [*numeric, *([target] if numeric_target else [])], _rows(tell))
+    numeric = [*numeric, *([target] if numeric_target else [])]
+    frame = read_columns(path, [*features, target], numeric, _rows(tell), written)
     untyped = schema is None and not numbers and not is_parquet(path)
     return replace(frame.select(features), untyped=untyped), frame.column(target)
 
@@ -64,26 +98,32 @@ STREAM = Path("-")
 
 
 @contextmanager
-def rows_of(path: Path, encoding: str = "utf-8") -> Iterator[Path]:
-    """A file of rows as readers know it: standard input, and text in other encodings, as UTF-8 in memory.
+def rows_of(path: Path, asked: CsvOptions) -> Iterator[tuple[Path, CsvFormat]]:
+    """A file of rows as readers know it, and how it is written there: standard input and other encodings as UTF-8.
 
     A byte that is no character of the encoding becomes the replacement character: what rows hold is no error.
 
     Raises:
-        Mistake: if Python knows no such encoding.
+        Mistake: if Python knows no such encoding, or no file is written so.
     """
+    from tacit.encoding.read_table import csv_format
+
     try:
-        known = codecs.lookup(encoding).name
+        written = csv_format("utf-8", asked.delimiter, asked.decimal)
+    except DataError as error:
+        raise Mistake(f"--{error.message}") from None
+    try:
+        known = codecs.lookup(asked.encoding).name
     except LookupError:
-        raise Mistake(f"--encoding: Python knows no encoding {encoding!r}; try latin-1 or windows-1252") from None
+        raise Mistake(f"--encoding: Python knows no encoding {asked.encoding!r}; try latin-1 or windows-1252") from None
     if path != STREAM and (known == "utf-8" or path.suffix.lower() in (".parquet", ".pq")):
-        yield path
+        yield path, written
         return
     with os.fdopen(os.memfd_create("rows"), "w+b") as memory:
         _transcode(path, known, memory)
         place = f"/proc/self/fd/{memory.fileno()}"
         try:
-            yield Path(place)
+            yield Path(place), written
         except DataError as error:
             raise DataError(str(error).replace(place, "standard input" if path == STREAM else str(path))) from None
 

@@ -121,6 +121,12 @@ class DecisionListLearner(Learner):
 
     def plan(self, allowance: Allowance, task: Task) -> Plan:
         n_steps, ends = self._n_steps(task)
+        rows_per_unit = 1 if task.schema is None or task.schema.unit is None else task.schema.unit.max_rows
+        if rows_per_unit > 1 and allowance.delta == 0 and allowance.is_private:
+            raise RequestError(
+                f"a decision list that protects units of {rows_per_unit} rows needs a positive delta: give one such as "
+                "1e-6, or let one row of a unit count (max_rows = 1)"
+            )
         budget = ListBudget(
             allowance.epsilon,
             allowance.delta,
@@ -130,7 +136,7 @@ class DecisionListLearner(Learner):
             self.analysis,
             float(self.counts_share),
             () if task.schema is not None or not allowance.is_private else (allowance.charge(BOUNDS_SHARE),),
-            1 if task.schema is None or task.schema.unit is None else task.schema.unit.max_rows,
+            rows_per_unit,
             ending=float(self.counts_share) == 0 and not ends,
             tuning=self.tuning,
         )

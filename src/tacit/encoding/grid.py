@@ -152,6 +152,10 @@ class NumericGrid:
         """How many equal parts the span has."""
         return self.cells + (self.cells == MOST_BINS)
 
+    def cells_at(self, n: int) -> Ints:
+        """The cells that hold the ``n - 1`` numbers between ``n`` equal parts of the span, shape ``(n - 1,)``."""
+        return np.arange(1, n, dtype=np.int64) * self._parts // n
+
     @cached_property
     def _cuts(self) -> Floats:
         return np.asarray(self.spacing, np.float64)

@@ -16,7 +16,10 @@ import pyarrow.compute as pc
 from tacit.arrays import Floats
 from tacit.encoding.arrow import floats, listed, positions
 from tacit.encoding.errors import FrameError
+from tacit.schema.csv_format import COMMA, POINT
 from tacit.schema.values import parse_number
+
+_WITH_COMMA = r"^(\s*[+-]?\d*),(\d+(?:[eE][+-]?\d+)?\s*)$"
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
@@ -140,8 +143,18 @@ def _is_number(kind: pa.DataType) -> bool:
     )
 
 
-def parse_numbers(cells: pa.Array) -> Floats:
-    """Texts as floats, cell by cell: what spells no number in plain decimal notation is NaN, true is 1 and false 0."""
+def decimal_points(cells: pa.Array) -> pa.Array:
+    """Texts in which numbers with a decimal comma have a decimal point; all others as they are."""
+    return pc.replace_substring_regex(cells, _WITH_COMMA, r"\1.\2")
+
+
+def parse_numbers(cells: pa.Array, decimal: str = POINT) -> Floats:
+    """Texts as floats, cell by cell: what spells no number in plain decimal notation is NaN, true is 1 and false 0.
+
+    Where numbers have a decimal comma, a text with a point spells none: 1.234 may be meant for a thousand.
+    """
+    if decimal == COMMA:
+        cells = decimal_points(pc.if_else(pc.match_substring(cells, POINT), "", cells))
     try:
         texts = pc.utf8_trim_whitespace(cells)
     except pa.ArrowInvalid:  # bytes that are no text

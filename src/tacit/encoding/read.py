@@ -23,13 +23,11 @@ import pyarrow.csv as pa_csv
 
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
-from tacit.encoding.numbers import parse_numbers
-from tacit.schema.delimiter import delimiter_of
+from tacit.encoding.numbers import decimal_points, parse_numbers
+from tacit.schema.csv_format import COMMA, PLAIN, UTF8, CsvFormat
 from tacit.schema.errors import nearest, resembles
 
 T = TypeVar("T")
-
-UTF8 = "utf-8"
 
 BLOCK_BYTES = 4 << 20
 """Bytes of CSV taken apart at a time: texts of one block, not of the file, are in memory at once."""
@@ -50,7 +48,7 @@ def read_columns(
     names: Sequence[str],
     numeric: Iterable[str] = (),
     on_rows: Callable[[int], None] | None = None,
-    encoding: str = UTF8,
+    written: CsvFormat = PLAIN,
 ) -> Frame:
     """Reads columns by name.
 
@@ -59,18 +57,18 @@ def read_columns(
         names: the columns.
         numeric: those of them that are read as numbers, cell by cell.
         on_rows: called now and then with the number of rows read so far.
-        encoding: of the texts of a CSV file.
+        written: how a CSV file writes its cells.
 
     Raises:
         DataError: one sentence that names the file and what is wrong with it.
     """
-    present = column_names(path, encoding)
+    present = column_names(path, written)
     check_columns(names, present, os.fspath(path))
     if is_parquet(path):
         with _explained(path):
             table = _parquet(path).read(columns=list(names))
         return Frame({name: table[name] for name in names}, table.num_rows)
-    return _read_csv(path, list(names), frozenset(numeric), len(present), on_rows, encoding)
+    return _read_csv(path, list(names), frozenset(numeric), len(present), on_rows, written)
 
 
 def check_columns(names: Iterable[str], present: Sequence[str], where: str) -> None:
@@ -119,22 +117,22 @@ def parquet_chunks(
             yield Frame({name: batch.column(name) for name in names}, batch.num_rows)
 
 
-def column_names(path: str | os.PathLike[str], encoding: str = UTF8) -> list[str]:
+def column_names(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> list[str]:
     """The names a file gives its columns, which are public; errors as in :func:`read_columns`."""
     if is_parquet(path):
         with _explained(path):
             return list(_parquet(path).schema_arrow.names)
-    with _explained(path, encoding=encoding):
-        line = _header(path, encoding).rstrip("\r\n")
-        names = next(csv.reader([line], delimiter=delimiter_of(line)), [])
+    with _explained(path, written=written):
+        line = _header(path, written).rstrip("\r\n")
+        names = next(csv.reader([line], delimiter=written.delimiter_of(line)), [])
     if not any(name.strip() for name in names):
         raise DataError(f"{os.fspath(path)} has no names in its first line; a CSV file starts with its column names")
     return names
 
 
-def read_sample(path: str | os.PathLike[str]) -> pa.Table:
+def read_sample(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> pa.Table:
     """A PUBLIC sample with types guessed from its values; errors as in :func:`read_columns`. Not for private rows."""
-    names = column_names(path)
+    names = column_names(path, written)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"{os.fspath(path)} has two columns named '{twice}'; rename one")
@@ -145,7 +143,13 @@ def read_sample(path: str | os.PathLike[str]) -> pa.Table:
     def read(block: int, ragged: list[pa_csv.InvalidRow]) -> pa.Table:
         with _opened(path) as stream:
             options = pa_csv.ReadOptions(block_size=block)
-            return pa_csv.read_csv(stream, options, _parse_options(path, ragged))
+            numbers = pa_csv.ConvertOptions(decimal_point=written.decimal)
+            table = pa_csv.read_csv(stream, options, _parse_options(path, ragged, written=written), numbers)
+        if written.decimal == COMMA:  # numbers among texts
+            for place, kind in enumerate(table.schema.types):
+                if pa.types.is_string(kind):
+                    table = table.set_column(place, table.column_names[place], decimal_points(table.column(place)))
+        return table
 
     return _in_blocks(path, read)
 
@@ -156,11 +160,11 @@ def _read_csv(
     numeric: frozenset[str],
     width: int,
     on_rows: Callable[[int], None] | None,
-    encoding: str,
+    written: CsvFormat,
 ) -> Frame:
     parts: dict[str, list[Any]] = {name: [] for name in names}
     n_rows = 0
-    for chunk in csv_chunks(path, names, numeric, width, encoding):
+    for chunk in csv_chunks(path, names, numeric, width, written):
         for name in names:
             parts[name].append(chunk.column(name))
         n_rows += chunk.n_rows
@@ -181,7 +185,7 @@ def csv_chunks(
     names: Sequence[str],
     numeric: frozenset[str],
     width: int,
-    encoding: str = UTF8,
+    written: CsvFormat = PLAIN,
 ) -> Iterator[Frame]:
     """The rows of a CSV file, block by block; errors as in :func:`read_columns`.
 
@@ -193,16 +197,16 @@ def csv_chunks(
         names: of the columns.
         numeric: those that are read as numbers.
         width: how many columns the file has.
-        encoding: of the file.
+        written: how the file writes its cells.
     """
-    if not _header(path, encoding).endswith(("\n", "\r")):  # one line without an end: names, and no rows
+    if not _header(path, written).endswith(("\n", "\r")):  # one line without an end: names, and no rows
         return
     block, done = BLOCK_BYTES, 0
     while True:
         ragged: list[pa_csv.InvalidRow] = []
-        with _explained(path, ragged, block, encoding):
+        with _explained(path, ragged, block, written):
             try:
-                for chunk in _csv_blocks(path, names, numeric, width == 1, block, ragged, encoding, done):
+                for chunk in _csv_blocks(path, names, numeric, width == 1, block, ragged, written, done):
                     done += chunk.n_rows
                     yield chunk
                 return
@@ -219,15 +223,16 @@ def _csv_blocks(
     keep_empty_lines: bool,
     block: int,
     ragged: list[pa_csv.InvalidRow],
-    encoding: str,
+    written: CsvFormat,
     skip: int,
 ) -> Iterator[Frame]:
     """Blocks of so many bytes, but for the first ``skip`` rows."""
+    encoding = "utf8" if written.encoding == UTF8 else written.encoding
     with _opened(path) as stream:
         batches = pa_csv.open_csv(
             stream,
-            read_options=pa_csv.ReadOptions(block_size=block, encoding="utf8" if encoding == UTF8 else encoding),
-            parse_options=_parse_options(path, ragged, keep_empty_lines=keep_empty_lines, encoding=encoding),
+            read_options=pa_csv.ReadOptions(block_size=block, encoding=encoding),
+            parse_options=_parse_options(path, ragged, keep_empty_lines=keep_empty_lines, written=written),
             convert_options=pa_csv.ConvertOptions(
                 include_columns=list(names), column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
             ),
@@ -235,20 +240,24 @@ def _csv_blocks(
         for batch in batches:
             rest = batch.slice(min(skip, batch.num_rows))
             skip -= batch.num_rows - rest.num_rows
-            columns = {
-                name: parse_numbers(rest[name]) if name in numeric else rest[name].dictionary_encode() for name in names
-            }
-            yield Frame(columns, rest.num_rows)
+            yield Frame({name: _cells(rest[name], name in numeric, written) for name in names}, rest.num_rows)
+
+
+def _cells(texts: pa.Array, numeric: bool, written: CsvFormat) -> Any:
+    """A column of a block: numbers, or texts that are kept once each."""
+    if numeric:
+        return parse_numbers(texts, written.decimal)
+    return (decimal_points(texts) if written.decimal == COMMA else texts).dictionary_encode()
 
 
 def _in_blocks(
-    path: str | os.PathLike[str], read: Callable[[int, list[pa_csv.InvalidRow]], T], encoding: str = UTF8
+    path: str | os.PathLike[str], read: Callable[[int, list[pa_csv.InvalidRow]], T], written: CsvFormat = PLAIN
 ) -> T:
     """Reads in larger and larger blocks, until no row is longer than one; see :func:`csv_chunks`."""
     block = BLOCK_BYTES
     while True:
         ragged: list[pa_csv.InvalidRow] = []
-        with _explained(path, ragged, block, encoding):
+        with _explained(path, ragged, block, written):
             try:
                 return read(block, ragged)
             except pa.ArrowInvalid as error:
@@ -266,14 +275,14 @@ def _parse_options(
     path: str | os.PathLike[str],
     ragged: list[pa_csv.InvalidRow],
     keep_empty_lines: bool = False,
-    encoding: str = UTF8,
+    written: CsvFormat = PLAIN,
 ) -> pa_csv.ParseOptions:
     def refuse(row: pa_csv.InvalidRow) -> str:
         ragged.append(row)
         return "error"
 
     return pa_csv.ParseOptions(
-        delimiter=delimiter_of(_header(path, encoding)),
+        delimiter=written.delimiter_of(_header(path, written)),
         newlines_in_values=True,
         ignore_empty_lines=not keep_empty_lines,
         invalid_row_handler=refuse,
@@ -302,11 +311,11 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
         yield stream
 
 
-def _header(path: str | os.PathLike[str], encoding: str = UTF8) -> str:
+def _header(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> str:
     """The first line with its end, of a compressed file too."""
     zipped = _starts(path).startswith(_GZIP)
-    written = "utf-8-sig" if encoding == UTF8 else encoding
-    with gzip.open(path) if zipped else Path(path).open("rb") as raw, io.TextIOWrapper(raw, written) as file:
+    encoding = "utf-8-sig" if written.encoding == UTF8 else written.encoding
+    with gzip.open(path) if zipped else Path(path).open("rb") as raw, io.TextIOWrapper(raw, encoding) as file:
         line = file.readline(1 << 20)
     if not line:
         raise DataError(f"{os.fspath(path)} is empty")
@@ -318,7 +327,7 @@ def _explained(
     path: str | os.PathLike[str],
     ragged: Sequence[pa_csv.InvalidRow] = (),
     block: int = 0,
-    encoding: str = UTF8,
+    written: CsvFormat = PLAIN,
 ) -> Iterator[None]:
     """Turns what the readers below raise into one sentence without a cell of the file in it."""
     where = os.fspath(path)
@@ -334,11 +343,11 @@ def _explained(
     except PermissionError as error:
         raise DataError(f"{where} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise DataError(f"{where} {_no_text(encoding)}") from None
+        raise DataError(f"{where} {_no_text(written.encoding)}") from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{where} is a damaged or truncated gzip file") from None
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{where} {_reason(error, ragged, block, encoding)}") from None
+        raise DataError(f"{where} {_reason(error, ragged, block, written.encoding)}") from None
 
 
 def _no_text(encoding: str) -> str:

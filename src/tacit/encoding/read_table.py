@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import UNTYPED
-from tacit.encoding.read import UTF8, column_names, is_parquet, read_columns
+from tacit.encoding.read import column_names, is_parquet, read_columns
 from tacit.privacy.request import declared_schema
 from tacit.schema import NumericColumn, Schema
+from tacit.schema.csv_format import COMMA, POINT, UTF8, CsvFormat
 
 
 def read_table(
@@ -23,6 +24,8 @@ def read_table(
     *,
     columns: Sequence[str] | None = None,
     encoding: str = UTF8,
+    delimiter: str | None = None,
+    decimal: str = POINT,
 ) -> pa.Table:
     """Reads a table row by row: what a cell becomes depends on that cell and the schema alone.
 
@@ -41,6 +44,8 @@ def read_table(
             label and its unit are read where the file has them.
         columns: which columns to read; by default those of the schema, or all.
         encoding: of a CSV file: ``"utf-8"``, or for example ``"latin-1"`` or ``"windows-1252"``.
+        delimiter: what parts its cells; by default the comma, semicolon or tab that its header has most of.
+        decimal: ``","`` where its numbers have a decimal comma; a number with a point then counts as missing.
 
     Returns:
         The table, columns in the order of the schema: features, label, unit. ``table.drop_columns("y")`` and
@@ -49,27 +54,38 @@ def read_table(
     Raises:
         ValueError: one sentence that names the file and what is wrong with it; never what a cell holds.
     """
-    encoding = known_encoding(encoding)
+    written = csv_format(encoding, delimiter, decimal)
     declared = declared_schema(schema)
-    present = column_names(path, encoding)
+    present = column_names(path, written)
     wanted, numeric = _wanted(declared, present)
     if columns is not None:
         wanted = list(columns)
-    frame = read_columns(path, wanted, [name for name in numeric if name in wanted], encoding=encoding)
+    frame = read_columns(path, wanted, [name for name in numeric if name in wanted], written=written)
     table = pa.table({name: _arrow(frame.column(name)) for name in frame.names})
     untyped = declared is None and not is_parquet(path)
     return table.replace_schema_metadata(dict(UNTYPED)) if untyped else table
 
 
-def known_encoding(encoding: str) -> str:
-    """Python's name of an encoding; raises :class:`DataError` where there is none."""
+def csv_format(encoding: str = UTF8, delimiter: str | None = None, decimal: str = POINT) -> CsvFormat:
+    """How a CSV file is written; raises :class:`DataError` where none can be written so.
+
+    Args:
+        encoding: any that Python knows.
+        delimiter: one character, or ``"tab"``; None to look at the header.
+        decimal: a point or a comma.
+    """
     try:
         name = codecs.lookup(encoding).name
     except (LookupError, TypeError):
         raise DataError(
             f"unknown encoding {encoding!r}; give one such as 'utf-8', 'latin-1' or 'windows-1252'"
         ) from None
-    return UTF8 if name in (UTF8, "utf-8-sig", "ascii") else name
+    if decimal not in (POINT, COMMA):
+        raise DataError(f"decimal must be '.' or ',', what numbers have before their fractions; got {decimal!r}")
+    mark = "\t" if delimiter in ("tab", "\\t") else delimiter
+    if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in '"\r\n'):
+        raise DataError(f"delimiter must be one character such as ';', or 'tab'; got {delimiter!r}")
+    return CsvFormat(UTF8 if name in (UTF8, "utf-8-sig", "ascii") else name, mark, decimal)
 
 
 def _wanted(schema: Schema | None, present: Sequence[str]) -> tuple[list[str], list[str]]:

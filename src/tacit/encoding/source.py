@@ -12,12 +12,12 @@ from typing import Any, final
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
 from tacit.encoding.inputs import numbers_of
-from tacit.encoding.read import UTF8
-from tacit.encoding.read_table import known_encoding
+from tacit.encoding.read_table import csv_format
 from tacit.encoding.sources import DatasetReader, FileReader, Reader, files_of
 from tacit.encoding.sql_sources import DUCKDB, DuckReader, SqlReader, as_query
 from tacit.privacy.request import RequestError
 from tacit.schema import NumericColumn, Schema
+from tacit.schema.csv_format import POINT, UTF8, CsvFormat
 
 ENGINES = ("streamed", "memory", "dask", "ray", "workers")
 """Where rows can be while a model is learned."""
@@ -77,6 +77,8 @@ def read_source(
     directory: str | os.PathLike[str] | None = None,
     keep: bool = False,
     encoding: str = UTF8,
+    delimiter: str | None = None,
+    decimal: str = POINT,
     cluster: Any = None,
 ) -> Source:
     """Rows that are read while a model is fitted, and need not fit into memory.
@@ -100,6 +102,8 @@ def read_source(
         keep: whether they stay there, so that the next fit under the same schema need not read the source again. They
             hold private rows.
         encoding: of CSV files.
+        delimiter: of CSV files, as in :func:`tacit.read_table`.
+        decimal: of CSV files, ``","`` where numbers have a decimal comma.
         cluster: of the engine ``"dask"``: the address of a scheduler such as ``"tcp://10.0.0.1:8786"``, or a
             ``distributed.Client`` (with its TLS); of ``"ray"``: an address that ``ray.init`` takes, unless this
             process is connected already. By default one is made on this machine, a process per core, for as long as
@@ -109,10 +113,10 @@ def read_source(
         ValueError: if there is nothing there to read; one sentence.
     """
     named = None if directory is None else Path(directory)
-    return Source(_reader_of(where, query, known_encoding(encoding)), engine, named, keep, cluster)
+    return Source(_reader_of(where, query, csv_format(encoding, delimiter, decimal)), engine, named, keep, cluster)
 
 
-def _reader_of(where: Any, query: str | None, encoding: str) -> Reader:
+def _reader_of(where: Any, query: str | None, written: CsvFormat) -> Reader:
     if isinstance(where, Reader):
         return where
     if hasattr(where, "to_batches") and hasattr(where, "schema"):
@@ -126,7 +130,7 @@ def _reader_of(where: Any, query: str | None, encoding: str) -> Reader:
         raise RequestError("a query is for a data base; files are read whole")
     if not isinstance(where, str | os.PathLike | list | tuple):
         raise RequestError(f"a source is files, a folder, a pattern, a data set or a URL, got {type(where).__name__}")
-    return FileReader(files_of(where), encoding, str(where) if isinstance(where, str | os.PathLike) else "")
+    return FileReader(files_of(where), written, str(where) if isinstance(where, str | os.PathLike) else "")
 
 
 @final

@@ -21,7 +21,6 @@ import pyarrow as pa
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
 from tacit.encoding.read import (
-    UTF8,
     check_columns,
     column_names,
     csv_chunks,
@@ -30,6 +29,7 @@ from tacit.encoding.read import (
     parquet_groups,
     parquet_types,
 )
+from tacit.schema.csv_format import PLAIN, CsvFormat
 
 CHUNK_ROWS = 1 << 18
 """Rows that are read at a time, where a reader can say."""
@@ -106,13 +106,13 @@ class FileReader(Reader):
 
     Attributes:
         paths: of the files, in the order of the rows.
-        encoding: of CSV files.
+        written: how CSV files write their cells.
         where: what the user named.
         groups: of a single Parquet file, the row groups that are read; None for all.
     """
 
     paths: tuple[Path, ...]
-    encoding: str = UTF8
+    written: CsvFormat = PLAIN
     where: str = ""
     groups: tuple[int, ...] | None = None
 
@@ -121,7 +121,7 @@ class FileReader(Reader):
         return self.where or str(self.paths[0])
 
     def columns(self) -> list[str]:
-        return column_names(self.paths[0], self.encoding)
+        return column_names(self.paths[0], self.written)
 
     def empty(self, names: Sequence[str], numeric: frozenset[str]) -> Frame:
         parquet = is_parquet(self.paths[0])
@@ -130,7 +130,7 @@ class FileReader(Reader):
                 raise DataError(
                     f"{path} and {self.paths[0]} are of different kinds; a source is all CSV or all Parquet"
                 )
-            self.check_columns(names, column_names(path, self.encoding), str(path))
+            self.check_columns(names, column_names(path, self.written), str(path))
         if not parquet:
             texts = pa.nulls(0, pa.string())
             return Frame({name: np.empty(0) if name in numeric else texts for name in names}, 0)
@@ -151,13 +151,13 @@ class FileReader(Reader):
             if is_parquet(path):
                 yield from parquet_chunks(path, names, CHUNK_ROWS, self.groups)
             else:
-                width = len(column_names(path, self.encoding))
-                yield from csv_chunks(path, names, numeric, width, self.encoding)
+                width = len(column_names(path, self.written))
+                yield from csv_chunks(path, names, numeric, width, self.written)
             if _stamp(path) != before:
                 raise DataError(f"{path} changed while it was read")
 
     def state(self) -> str | None:
-        return _digest([self.encoding, *(_stamp(path) for path in self.paths)])
+        return _digest([repr(self.written), *(_stamp(path) for path in self.paths)])
 
     def parts(self) -> Sequence[Reader]:
         return [part for path in self.paths for part in self._parts_of(path)]
@@ -165,17 +165,17 @@ class FileReader(Reader):
     def _parts_of(self, path: Path) -> Iterator[FileReader]:
         """A part for every file, and for every :data:`CHUNK_ROWS` rows or more of a Parquet file in row groups."""
         if not is_parquet(path):
-            yield FileReader((path,), self.encoding)
+            yield FileReader((path,), self.written)
             return
         sizes, start, rows = parquet_groups(path), 0, 0
         for number, size in enumerate(sizes):
             rows += size
             left = sum(sizes[number + 1 :])
             if number + 1 == len(sizes) or (rows >= CHUNK_ROWS and left >= CHUNK_ROWS):
-                yield FileReader((path,), self.encoding, groups=tuple(range(start, number + 1)))
+                yield FileReader((path,), self.written, groups=tuple(range(start, number + 1)))
                 start, rows = number + 1, 0
         if not sizes:
-            yield FileReader((path,), self.encoding)
+            yield FileReader((path,), self.written)
 
 
 @final

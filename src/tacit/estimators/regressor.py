@@ -25,7 +25,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
 
     target_bounds: Sequence[float] | None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **unknown: Any) -> Self:
         """Learns a model under the requested privacy.
 
         Args:
@@ -36,11 +36,17 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
                 :meth:`tacit.AdditiveBoostClassifier.fit` takes them: weights only ever shrink what a row contributes,
                 so they cost nothing. Bounds that nobody declared are found from unweighted rows. None: all rows
                 count 1.
+            unknown: refused, with what to do instead of an offset.
 
         Raises:
             ValueError: for mistakes that are public: arguments, columns, dtypes, schema. Nothing was spent then.
             BudgetExceeded: if the account cannot pay for the fit; nothing was read.
         """
+        if unknown:
+            raise RequestError(
+                f"fit takes X, y and sample_weight, and no {', '.join(unknown)}; of counts with an exposure, y is "
+                "count / exposure, and sample_weight the exposure over its public bound"
+            )
         return self._fit(X, y, row_weights_of(sample_weight))
 
     def predict(self, X: Any) -> Floats:

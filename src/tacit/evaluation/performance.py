@@ -39,7 +39,10 @@ class Estimate:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
+        if self.low == self.high:
+            return f"{self.value:.4g} (at its limit: noise went beyond)"
+        digits = next(d for d in (*range(4, 17), 17) if f"{self.low:.{d}g}" != f"{self.high:.{d}g}")
+        return f"{self.value:.{digits}g} ({self.low:.{digits}g} to {self.high:.{digits}g})"
 
 
 @final

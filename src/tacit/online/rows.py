@@ -213,8 +213,7 @@ class SchemaRows:
         cuts = []
         for encoder in encoding.encoders:
             if isinstance(encoder, NumericGrid):
-                n = min(bins, encoder.cells)
-                cuts.append(np.unique(np.round(np.linspace(0, encoder.cells, n + 1))[1:-1].astype(np.int64)))
+                cuts.append(np.unique(encoder.cells_at(min(bins, encoder.cells))))
             else:
                 cuts.append(np.zeros(0, np.int64))
         return SchemaRows(encoding, tuple(cuts))

@@ -6,6 +6,7 @@ can be used from forked and spawned processes and from threads.
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import platform
@@ -82,7 +83,10 @@ class Reserved:
 
 @dataclass(frozen=True)
 class Line:
-    """One reservation as it stands in the store; times are UTC in ISO format."""
+    """One reservation as it stands in the store; times are UTC in ISO format.
+
+    ``by`` is who made it and where, as ``user@machine``; None in lines that are older than this.
+    """
 
     identifier: int
     label: str
@@ -91,6 +95,7 @@ class Line:
     created: str
     closed: str | None
     entries: tuple[Entry, ...]
+    by: str | None = None
 
 
 def normal_url(url: str) -> URL:
@@ -115,12 +120,21 @@ def _now() -> str:
 
 
 def _holder() -> str:
-    return f"{platform.node()}:{os.getpid()}"
+    return f"{_user()}@{platform.node()}:{os.getpid()}"
+
+
+def _user() -> str:
+    """Who opens a reservation, for people: nothing is proved by it."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a process that no user's name belongs to
+        return f"user {os.getuid()}"
 
 
 def _is_gone(holder: str) -> bool:
     """Whether the process that opened a reservation has ended, as far as this machine can tell."""
-    node, _, process = holder.rpartition(":")
+    where, _, process = holder.rpartition(":")
+    node = where.rpartition("@")[2]
     if node != platform.node():
         return False
     try:
@@ -366,6 +380,7 @@ class Store:
                 created=row.created,
                 closed=row.closed or None,
                 entries=tuple(entries.get(row.id, ())),
+                by=row.holder.rpartition(":")[0] if "@" in row.holder else None,
             )
             for row in rows
         )

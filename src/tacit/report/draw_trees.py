@@ -26,6 +26,7 @@ PICTURES, FEW_LEAVES = 3, 16
 MOST_LEAVES = 64
 """Trees with more leaves are shown as text only."""
 MOST_COLUMNS = 20
+OR_MISSING = " or missing"
 
 
 def draw(model: Model) -> ModelCard:
@@ -144,13 +145,17 @@ def _spent(model: TreeEnsembleModel) -> str:
 
 
 def _test(model: TreeEnsembleModel, number: int, split: int, x: float, y: float, room: float) -> list[str]:
-    """A test on two lines: the column, and below it what is asked of it."""
+    """A test on two lines: the column, and below it what is asked of it; a third for what is missing, if it must be."""
     shape = model.trees[number].shape
     column = int(shape.columns[split])
     said = model.condition(column, shape.goes_right(split))
     name = model.features[column].name
     lines = svg.text(x, y - 2, svg.shortened(name, room), "name")
-    lines += svg.text(x, y + 10, svg.fitted(said.removeprefix(name).strip(), room / svg.SMALLER), "tick")
+    asked, width = said.removeprefix(name).strip(), room / svg.SMALLER
+    if asked.endswith(OR_MISSING) and svg.text_width(asked) > width:
+        asked = asked.removesuffix(OR_MISSING)
+        lines += svg.text(x, y + 23, OR_MISSING.strip(), "tick")
+    lines += svg.text(x, y + 10, svg.fitted(asked, width), "tick")
     return [svg.element("g", svg.element("title", escape(said)) + lines)]
 
 

@@ -12,7 +12,7 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -32,11 +32,11 @@ from tacit.schema.columns import (
     NumericColumn,
     column_from_dict,
 )
-from tacit.schema.delimiter import delimiter_of
+from tacit.schema.csv_format import COMMA, PLAIN, POINT, CsvFormat
 from tacit.schema.errors import SchemaError, nearest, refuse_unknown
 from tacit.schema.label import MOST_CLASSES, Label
 from tacit.schema.schema import Schema
-from tacit.schema.values import Value, identity, needs_exact, parse_number, plain_date
+from tacit.schema.values import OTHER_DATE, Value, identity, needs_exact, parse_number, plain_date
 
 PUBLIC_ONLY = """\
 A schema is PUBLIC and is never charged for: make it from public data only (a public sample, a data dictionary, what
@@ -46,6 +46,9 @@ taken from them, and finding those privately would cost part of the privacy budg
 
 MOST_LISTED = 200
 """Texts with more distinct values than this are cut to the most frequent ones."""
+
+NUMBERS_PER_STRAY = 10
+"""Texts with so many different numbers per other text, or more, are numbers: the others say what is missing."""
 
 LOG_RATIO = 1000.0
 """Positive numbers that span this factor are drafted with log spacing."""
@@ -114,19 +117,30 @@ def _draft_column(series: nw.Series[Any]) -> tuple[Column, str]:
     if dtype == nw.Boolean:
         return BooleanColumn(), ""
     if dtype.is_numeric():
-        return _draft_numeric(series)
+        return _draft_numeric(series.name, series.drop_nulls().to_list(), len(series))
     values = [] if dtype.is_nested() else series.drop_nulls().to_list()
     if values and all(isinstance(value, dt.date) for value in values):
         return _draft_date(values)
     if dtype.is_temporal() or dtype.is_nested():
         return IgnoredColumn(), f"ignored, because {dtype} is not learned from; derive numbers or texts if it matters"
     if values and all(isinstance(value, int | float | Decimal) for value in values):
-        return _draft_numeric(series)
+        return _draft_numeric(series.name, values, len(series))
     texts = [str(value) for value in values if str(value).strip()]
     counts = _counted(texts)
     if not counts:
         return IgnoredColumn(), "ignored, because the sample has no values"
-    if len(counts) > MOST_LISTED and len(counts) > 0.9 * len(texts):
+    if _mostly(counts, OTHER_DATE.fullmatch):
+        return IgnoredColumn(), "ignored, because dates are read only if they are written as 2024-12-31: rewrite them"
+    if _mostly(counts, lambda text: text.count(COMMA) == 1 and parse_number(text.replace(COMMA, POINT)) is not None):
+        return IgnoredColumn(), "ignored: are these numbers with a decimal comma? Then draft it with --decimal ,"
+    differ = len(counts) > MOST_LISTED and len(counts) > 0.9 * len(texts)
+    numbers = {text: number for text in counts if (number := parse_number(text)) is not None}
+    strays = sorted(counts.keys() - numbers)
+    whole = all(float(number).is_integer() for number in numbers.values())
+    if strays and NUMBERS_PER_STRAY * len(strays) <= len(numbers) and not (differ and whole):
+        column, note = _draft_numeric(series.name, list(numbers.values()), len(texts))
+        return column, f"{note or 'read as numbers'}; missing is what spells none: {', '.join(map(repr, strays[:3]))}"
+    if differ:
         return IdColumn(), f"taken for an identifier, because nearly all of {len(texts)} values differ"
     kept = sorted(sorted(counts, key=lambda text: (-counts[text], text))[:MOST_LISTED])
     missing = len(texts) < len(series)
@@ -145,6 +159,11 @@ def _draft_date(values: list[dt.date]) -> tuple[Column, str]:
     return column, "a date, by month: change granularity to year or weekday where that matters more"
 
 
+def _mostly(counts: dict[str, int], holds: Callable[[str], Any]) -> bool:
+    """Whether something is said of more than half of the texts."""
+    return 2 * sum(count for text, count in counts.items() if holds(text)) > sum(counts.values())
+
+
 def _counted(texts: list[str]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for text in texts:
@@ -153,11 +172,11 @@ def _counted(texts: list[str]) -> dict[str, int]:
     return counts
 
 
-def _draft_numeric(series: nw.Series[Any]) -> tuple[Column, str]:
-    values = [float(value) for value in series.drop_nulls().to_list() if math.isfinite(float(value))]
+def _draft_numeric(name: str, found: list[Any], n_rows: int) -> tuple[Column, str]:
+    values = [float(value) for value in found if math.isfinite(float(value))]
     if not values:
         return IgnoredColumn(), "ignored, because the sample has no values"
-    if re.search(r"(^|[_\W])id$", series.name, re.IGNORECASE) and len(set(values)) == len(series) > 1:
+    if re.search(r"(^|[_\W])id$", name, re.IGNORECASE) and len(set(values)) == n_rows > 1:
         return IdColumn(), "taken for an identifier, because of its name and because all values differ"
     least, most = min(values), max(values)
     if set(values) == {0.0, 1.0}:
@@ -218,7 +237,9 @@ def _draft_label(series: nw.Series[Any], positive: Any) -> tuple[Label, str]:
     return label, "classes listed as found"
 
 
-def draft_from_dictionary(path: str | os.PathLike[str], label: str, positive: Any = None) -> Draft:
+def draft_from_dictionary(
+    path: str | os.PathLike[str], label: str, positive: Any = None, written: CsvFormat = PLAIN
+) -> Draft:
     """Drafts a schema from a data dictionary: a CSV with columns ``name, kind, lower, upper, categories, description``.
 
     ``categories`` are separated by ``|``; if all spell numbers, they are numbers. The label's line lists its
@@ -233,7 +254,7 @@ def draft_from_dictionary(path: str | os.PathLike[str], label: str, positive: An
         with Path(path).open(encoding="utf-8-sig", newline="") as file:
             header = file.readline()
             file.seek(0)
-            lines = list(csv.DictReader(file, skipinitialspace=True, delimiter=delimiter_of(header)))
+            lines = list(csv.DictReader(file, skipinitialspace=True, delimiter=written.delimiter_of(header)))
     except OSError as error:
         raise SchemaError(f"cannot be read ({error.strerror})", "give a data dictionary", where=where) from None
     except (UnicodeDecodeError, csv.Error):
@@ -249,6 +270,8 @@ def draft_from_dictionary(path: str | os.PathLike[str], label: str, positive: An
             if None in line:
                 raise SchemaError("has more cells than the header", "put texts with commas in quotes")
             given = {key: text.strip() for key, text in line.items() if text and text.strip()}
+            if written.decimal == COMMA:
+                given |= {key: given[key].replace(COMMA, POINT) for key in ("lower", "upper") if key in given}
             name = given.pop("name", "")
             if not name or name in columns:
                 raise SchemaError(

@@ -109,6 +109,10 @@ def identity(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value).strip()
 
 
+OTHER_DATE = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2,4}", re.ASCII)
+"""Dates in another order than that of ISO 8601, which no column reads: nobody can tell 03/04/2020 without a guess."""
+
+
 def parse_number(text: str) -> int | float | None:
     """The number a text spells in plain decimal notation (blanks around it do not count), or None."""
     text = text.strip()

@@ -1,0 +1,169 @@
+"""CSV files as spreadsheets write them: decimal commas, semicolons, other encodings, wherever one is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv as pa_csv
+import pytest
+
+import tacit as library
+from tacit.encoding.errors import DataError
+from tacit.schema import CategoricalColumn, NumericColumn, Schema
+
+Run = Callable[..., Any]
+
+SCHEMA = """
+[label]
+column = "bought"
+kind = "classes"
+classes = ["no", "yes"]
+positive = "yes"
+
+[columns.height]
+kind = "numeric"
+lower = 1.2
+upper = 2.2
+
+[columns.dose]
+kind = "ordinal"
+categories = [0.5, 1, 1.5]
+"""
+COMMAS = ("--decimal", ",")
+
+
+def rows(point: str, mark: str) -> str:
+    lines = [mark.join(("height", "dose", "bought"))]
+    for i in range(300):
+        height = ("", "1.234.5", f"{1.3 + (i * 7) % 80 / 100:.2f}")[min(i, 2)]
+        lines.append(mark.join((height, ("0.5", "1", "1.5")[i % 3], "yes" if (i * 7) % 80 > 40 else "no")))
+    return "\n".join(lines).replace(".", point) + "\n"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("schema.toml").write_text(SCHEMA)
+    Path("plain.csv").write_text(rows(".", ","))
+    Path("excel.csv").write_text(rows(",", ";"))
+    return tmp_path
+
+
+def test_a_table_with_commas_is_the_table_with_points(place: Path) -> None:
+    plain = library.read_table("plain.csv", "schema.toml")
+    assert repr(library.read_table("excel.csv", "schema.toml", decimal=",").to_pydict()) == repr(plain.to_pydict())
+    assert repr(library.read_table("excel.csv", "schema.toml").to_pydict()) != repr(plain.to_pydict())
+    source = library.read_source("excel.csv", decimal=",", delimiter=";")
+    [chunk] = source.reader.chunks(["height", "dose"], frozenset(["height"]))
+    assert chunk.column("height")[2:].tolist() == plain["height"].to_pylist()[2:]
+    assert chunk.column("dose").to_pylist() == plain["dose"].to_pylist()
+
+
+def test_a_point_spells_no_number_where_numbers_have_commas(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a;b\n1.234;1.234\n1,5;1,5\n ,5 ;x,5\n-2,5e3;31.12.2024\n7;5,\n")
+    schema = Schema({"a": NumericColumn(-9, 9), "b": CategoricalColumn(("1.234", "1.5"))})
+    table = library.read_table(tmp_path / "t.csv", schema, decimal=",")
+    assert str(table["a"].to_pylist()) == "[nan, 1.5, 0.5, -2500.0, 7.0]"
+    assert table["b"].to_pylist() == ["1.234", "1.5", "x,5", "31.12.2024", "5,"]
+
+
+def test_the_delimiter_may_be_said(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("a|b,c\n1|2\n")
+    assert library.read_table(file, delimiter="|").column_names == ["a", "b,c"]
+    file.write_text("a\tb;c;d\n1\t2\n")
+    for tab in ("tab", "\t", "\\t"):
+        assert library.read_table(file, delimiter=tab).column_names == ["a", "b;c;d"]
+    file.write_text("a\n1,5\n2\n")  # a header without a mark: a comma cannot part numbers that have one
+    assert library.read_table(file, {"columns": {"a": {"kind": "numeric", "lower": 0, "upper": 9}}}, decimal=",")[
+        "a"
+    ].to_pylist() == [1.5, 2.0]
+    for wrong, said in (
+        ({"delimiter": ";;"}, "one character such as ';', or 'tab'"),
+        ({"decimal": ";"}, r"'\.' or ','"),
+    ):
+        with pytest.raises(DataError, match=said + ".*Nothing was spent"):
+            library.read_table(file, **wrong)
+
+
+def test_every_command_reads_decimal_commas(place: Path, tacit: Run) -> None:
+    """Model, predictions, score and schema are those of the same table with points and commas."""
+    made: dict[str, list[Any]] = {}
+    for data, how in (("plain.csv", ()), ("excel.csv", (*COMMAS, "--delimiter", ";"))):
+        seeded = ("--schema", "schema.toml", "--random-state", "1", *how)
+        fit = ("fit", data, *seeded, "--interactions", "false", "--model", "m.json", "--force", "--json")
+        done = tacit(*fit)
+        assert done.exit_code == 0, done.output
+        assert tacit(*fit, "--dry-run").exit_code == 0
+        assert tacit("predict", "m.json", data, "-o", "p.csv", *how).exit_code == 0
+        scored = tacit("evaluate", "m.json", data, "--epsilon", "1", "--random-state", "1", "--json", *how)
+        found = tacit(
+            "schema", "discover", data, "--target", "bought", "--epsilon", "50", "-o", "found.toml",
+            "--random-state", "1", "--force", *how,
+        )  # fmt: skip
+        assert (scored.exit_code, found.exit_code) == (0, 0), scored.output + found.output
+        drafted = tacit("schema", "init", data, "--target", "bought", "-o", "drafted.toml", "--force", "--json", *how)
+        checked = tacit("check", data, "--schema", "schema.toml", "--json", *how)
+        assert (drafted.exit_code, checked.exit_code) == (0, 0)
+        made[data] = [
+            json.loads(Path("m.json").read_text())["model"],
+            pa_csv.read_csv("p.csv").to_pydict(),
+            json.loads(scored.stdout),
+            Schema.from_toml("found.toml").to_dict(),
+            json.loads(drafted.stdout)["fingerprint"],
+            [
+                {k: v for k, v in column.items() if k != "unknown_values"}
+                for column in json.loads(checked.stdout)["columns"]
+            ],
+        ]
+    for place_, (one, other) in enumerate(zip(made["plain.csv"], made["excel.csv"], strict=True)):
+        assert one == other, place_
+
+
+def test_folders_and_dictionaries_are_read_so_too(place: Path, tacit: Run) -> None:
+    Path("many").mkdir()
+    Path("many/a.csv").write_text(rows(",", ";"))
+    fit = ("fit", "many", "--schema", "schema.toml", "--interactions", "false", "--random-state", "1", "--model")
+    assert tacit(*fit, "folder.json", *COMMAS).exit_code == 0
+    assert tacit("fit", "plain.csv", *fit[2:], "plain.json").exit_code == 0
+    bodies = [json.loads(Path(name).read_text())["model"] for name in ("folder.json", "plain.json")]
+    assert bodies[0] == bodies[1]
+    assert tacit("predict", "plain.json", "many", "-o", "p.csv", *COMMAS).exit_code == 0
+    assert tacit("predict", "plain.json", "plain.csv", "-o", "q.csv").exit_code == 0
+    assert Path("p.csv").read_bytes() == Path("q.csv").read_bytes()
+    Path("words.csv").write_text("name;kind;lower;upper;categories\nheight;numeric;1,2;2,2;\nbought;;;;no|yes\n")
+    init = ("schema", "init", "--dictionary", "words.csv", "--target", "bought", "-o", "new.toml")
+    assert tacit(*init).exit_code == 2
+    assert tacit(*init, *COMMAS).exit_code == 0
+    assert Schema.from_toml("new.toml").columns["height"] == NumericColumn(1.2, 2.2)
+
+
+def test_what_is_said_after_a_fit_can_be_run(place: Path, tacit: Run) -> None:
+    """The hint at ``tacit check`` names the options with which the fit read the file."""
+    Path("excel.csv").write_text(rows(",", ";").replace("1,", "x"), "utf-16")
+    how = ("--encoding", "utf-16", *COMMAS)
+    done = tacit("fit", "excel.csv", "--schema", "schema.toml", "--model", "m.json", *how)
+    assert "tacit check excel.csv --schema schema.toml --encoding utf-16 --decimal , may" in " ".join(
+        done.stdout.split()
+    )
+
+
+def test_check_says_what_to_do_about_commas_and_dates(place: Path, tacit: Run) -> None:
+    said = " ".join(tacit("check", "excel.csv", "--schema", "schema.toml").stdout.split())
+    assert "give --decimal , where numbers have a decimal comma" in said
+    said = " ".join(tacit("check", "excel.csv", "--schema", "schema.toml", *COMMAS).stdout.split())
+    assert "column 'height': 0.3 % of rows hold no number and count as missing: '1,234,5'" in said
+    Path("schema.toml").write_text(SCHEMA + '\n[columns.on]\nkind = "date"\ngranularity = "weekday"\n')
+    Path("dates.csv").write_text("height,dose,bought,on\n1.5,1,no,31.12.2024\n")
+    said = " ".join(tacit("check", "dates.csv", "--schema", "schema.toml").stdout.split())
+    assert "'31.12.2024'; write dates as 2024-12-31" in said
+
+
+@pytest.mark.parametrize(("option", "given"), [("--decimal", ";"), ("--delimiter", "ab"), ("--encoding", "klingon")])
+def test_a_wrong_format_is_named_by_its_option(place: Path, tacit: Run, option: str, given: str) -> None:
+    for command in (("check", "plain.csv"), ("fit", "plain.csv", "--model", "m.json")):
+        done = tacit(*command, "--schema", "schema.toml", option, given)
+        assert (done.exit_code, option in done.stderr, given in done.stderr) == (2, True, True), done.output
