@@ -128,5 +128,58 @@ def test_a_dry_run_of_a_folder_reads_names_alone(folder: Path, tacit: Callable[.
     assert found.exit_code == 2
     assert "1.csv has no column 'colour'; did you mean 'color'?" in json.loads(found.output)["error"]["message"]
     found = tacit(*dry, "--unit", "id")
+    assert "1.csv has no column 'colour'; did you mean 'color'?" in json.loads(found.output)["error"]["message"]
+    found = tacit(*dry, "--unit", "id", "--engine", "streamed")
     assert found.exit_code == 2
     assert "the schema declares a unit of several" in json.loads(found.output)["error"]["message"]
+
+
+def test_a_folder_is_checked_evaluated_and_discovered_as_its_rows_in_one_file(
+    folder: Path, tacit: Callable[..., Any], expected: Any
+) -> None:
+    cut(folder)
+    said: dict[str, list[Any]] = {"data.csv": [], "rows": [], "rows/*": []}
+    for data, found in said.items():
+        for command in (
+            ("check", data, "--schema", "schema.toml", "--json"),
+            ("evaluate", "usual.json", data, "--epsilon", "1", "--random-state", "1", "--json"),
+        ):
+            done = tacit(*command)
+            assert done.exit_code == 0, done.output
+            found.append(json.loads(done.stdout))
+        discover = (
+            "schema",
+            "discover",
+            data,
+            "--target",
+            "bought",
+            "--epsilon",
+            "9",
+            "--random-state",
+            "1",
+            "--force",
+        )
+        assert tacit(*discover, "-o", "found.toml").exit_code == 0
+        found.append(Path("found.toml").read_text())
+    assert said["rows"] == said["rows/*"] == said["data.csv"]
+
+
+def test_a_folder_is_read_into_memory_where_a_person_has_several_rows(folder: Path, tacit: Callable[..., Any]) -> None:
+    data = (folder / "data.csv").read_text()
+    for number in range(2):  # a person is in both files
+        (folder / "data.csv").write_text(data)
+        (folder / "many").mkdir(exist_ok=True)
+        (folder / f"many/{number}.csv").write_text(data)
+    (folder / "data.csv").write_text(data + data.partition("\n")[2])
+    unit = ("--unit", "id", "--max-rows", "1", "--interactions", "false")
+    for place, name in (("data.csv", "one.json"), ("many", "folder.json")):
+        done = tacit("fit", place, *SAME, *unit, "--model", name)
+        assert done.exit_code == 0, done.output
+        assert tacit("fit", place, *SAME, *unit, "--dry-run").exit_code == 0
+    assert model(folder / "folder.json") == model(folder / "one.json")
+    refused = tacit("fit", "many", *SAME, *unit, "--engine", "streamed", "--model", "no.json")
+    assert "rows that are read in chunks are protected one by one: put them all into one" in " ".join(
+        refused.stderr.split()
+    )
+    (folder / "many/2.csv").write_text("age,bought\n1,no\n")
+    assert "many/2.csv has no column 'colour'" in tacit("check", "many", "--schema", "schema.toml").stderr

@@ -16,6 +16,7 @@ from scipy import sparse
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, without_rows
 from tacit.encoding.grid import NumericGrid
+from tacit.encoding.inputs import table_of
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding, encoder_from_dict, encoder_of
 from tacit.encoding.values import CategoryIndex
@@ -138,7 +139,8 @@ def test_json_round_trip() -> None:
         (sparse.csr_matrix(np.eye(4)), "sparse"),
         (np.zeros((2, 4), complex), "dtype complex128"),
         (3, "expected a table"),
-        ({"age": 3}, "column 'age' is a single int"),
+        ({"age": 3}, r"column 'age' is a single int; .* written {'age': \[value\], \.\.\.}"),
+        ([{"age": 3}], r"got shape \(1,\); of rows that are mappings, pandas.DataFrame\(rows\)"),
         ({"age": "x"}, "column 'age' is a single str"),
         (pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("a", "b")])), "flatten their names"),
     ],
@@ -147,6 +149,13 @@ def test_public_mistakes_are_named(data: Any, message: str) -> None:
     with pytest.raises(FrameError, match=message) as caught:
         TableEncoding.of(SCHEMA).encode(data)
     assert str(caught.value).endswith("Nothing was spent.")
+
+
+def test_one_row_of_a_data_frame_is_told_how_to_stay_a_table() -> None:
+    with pytest.raises(FrameError, match=r"got shape \(2,\)\. Reshape your data \(one row .* is frame\.iloc\[\[0\]\]"):
+        table_of(pd.DataFrame({"a": [1], "b": [2]}).iloc[0])
+    with pytest.raises(FrameError, match=r"Reshape your data\. Nothing was spent"):
+        table_of(np.zeros(2))
 
 
 def test_check_raises_on_dtypes_before_anything_is_encoded() -> None:

@@ -19,7 +19,12 @@ from tacit.cli.learners import LEARNERS
 
 A = TypeVar("A")
 
-Data = Annotated[Path, typer.Argument(help="CSV (also .gz) or Parquet; - reads CSV from standard input.")]
+Data = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV (also .gz) or Parquet; a folder or a pattern of such files; - reads CSV from standard input."
+    ),
+]
 Rows = Annotated[
     str,
     typer.Argument(

@@ -26,7 +26,11 @@ class DiscoverArguments:
     """What the command line asked for."""
 
     data: Annotated[
-        Path, typer.Argument(help="The private rows: CSV (also .gz) or Parquet; - reads CSV from standard input.")
+        Path,
+        typer.Argument(
+            help="The private rows: CSV (also .gz) or Parquet; a folder or a pattern of such files; - reads CSV from "
+            "standard input."
+        ),
     ]
     target: Annotated[str, typer.Option("--target", help="Column to predict.")]
     epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy to spend on finding the schema.")]
@@ -95,19 +99,21 @@ def _discovered(
 ) -> tuple[Schema, Certificate]:
     """The schema that a file's rows have, and what finding it cost."""
     from tacit.discovery.discover_schema import discover_schema
-    from tacit.encoding.read import check_columns, column_names, is_parquet, read_columns
+    from tacit.encoding.read import check_columns, column_names, is_parquet
+    from tacit.encoding.sources import files_of, read_files
     from tacit.schema import Unit
 
-    names = column_names(data, written)
+    first = files_of(data)[0]
+    names = column_names(first, written)
     kinds = _kinds(arguments)
     unit = [] if arguments.unit is None else [arguments.unit]
     check_columns([*kinds, arguments.target, *unit], names, str(arguments.data))
-    if not is_parquet(data):  # texts throughout: whether they are numbers is private
+    if not is_parquet(first):  # texts throughout: whether they are numbers is private
         kinds = {name: kinds.get(name, "ask") for name in names if name != arguments.target}
     as_numbers = [name for name, kind in kinds.items() if kind == "numeric"]
     as_numbers += [arguments.target] if arguments.label_kind == "numeric" else []
-    frame = read_columns(data, names, as_numbers, lambda n: tell(f"{n:,} rows read"), written)
-    frame = replace(frame, untyped=not is_parquet(data))
+    frame = read_files(data, names, as_numbers, lambda n: tell(f"{n:,} rows read"), written)
+    frame = replace(frame, untyped=not is_parquet(first))
     tell("looking for bounds and categories")
     return discover_schema(
         frame,

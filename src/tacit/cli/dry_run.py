@@ -64,13 +64,16 @@ def dry_run(
 def _columns(asked: FitArguments, target: str, found: bool, schema: Schema | None) -> Any:
     """Columns that no schema names, without rows; the names of the others are checked as the fit would."""
     from tacit.encoding.read import check_columns, column_names
+    from tacit.encoding.sources import files_of
 
     needed = [target]
     if schema is not None:
         needed = [*schema.features, *([] if schema.unit is None else [schema.unit.column]), target]
     with rows_of(asked.path, asked) as (data, written):
-        names = column_names(data, written)
-        check_columns(needed, names, asked.data)
+        paths = files_of(data)
+        for path in paths:
+            names = column_names(path, written)
+            check_columns(needed, names, asked.data if len(paths) == 1 else str(path))
     if schema is not None:
         return None
     import numpy as np

@@ -71,7 +71,7 @@ def run(arguments: EvaluateArguments) -> None:
     """Say how good a model is on private rows it was not made from, with intervals, for one charge."""
     from tacit.cli.tables import encoders_of
     from tacit.encoding.grid import NumericGrid
-    from tacit.encoding.read import read_columns
+    from tacit.encoding.sources import read_files
     from tacit.evaluation.candidates import check_unit
     from tacit.evaluation.private_score import private_score
     from tacit.models.files import load_model
@@ -95,7 +95,7 @@ def run(arguments: EvaluateArguments) -> None:
         rows_of(arguments.data, arguments) as (data, written),
         progress(arguments.data.name, quiet=arguments.as_json) as tell,
     ):
-        frame = read_columns(data, names, numeric, lambda n: tell(f"{n:,} rows read"), written)
+        frame = read_files(data, names, numeric, lambda n: tell(f"{n:,} rows read"), written)
         tell("evaluating")
         score = private_score(
             model,

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 from tacit.encoding.dates import bounds_of, dates_as_numbers
 from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import decimal_points, number_or_nan, parse_numbers
-from tacit.encoding.read import column_names, is_parquet, read_columns
+from tacit.encoding.read import column_names, is_parquet
+from tacit.encoding.sources import files_of, read_files
 from tacit.encoding.table import encoder_of
 from tacit.encoding.tokens import as_tokens
 from tacit.encoding.values import DROPPED, BooleanIndex, CategoryIndex, LabelIndex, is_missing
@@ -62,13 +63,14 @@ def find(
         FrameError: if a Parquet column has a dtype that its declaration cannot be read from.
     """
     wanted = list(schema.features) + ([schema.label.column] if schema.label is not None else [])
-    present = column_names(path, written)
+    first = files_of(path)[0]
+    present = column_names(first, written)
     identifier = schema.id_column
     if identifier is not None and (schema.unit is not None or identifier in present) and identifier not in wanted:
         wanted.append(identifier)
     as_written = replace(written, decimal=POINT)  # all as texts, to tell what is empty from what is no number
-    frame, decimal = read_columns(path, wanted, (), on_rows, as_written), written.decimal
-    if is_parquet(path):
+    frame, decimal = read_files(path, wanted, (), on_rows, as_written), written.decimal
+    if is_parquet(first):
         decimal = POINT
         for name in schema.features:
             if isinstance(schema.columns[name], NumericColumn):

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import glob
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.failures import Mistake
 from tacit.cli.fit_arguments import FitArguments
-from tacit.cli.tables import csv_options
+from tacit.cli.tables import csv_options, is_many
 
 if TYPE_CHECKING:
     from tacit.schema import Schema
 
 
-def is_source(asked: FitArguments) -> bool:
+def is_source(asked: FitArguments, schema: Schema | None) -> bool:
     """Whether rows are read in chunks: where there may be many files, no file, or an option says so."""
     if "://" in asked.data or asked.query is not None or asked.engine is not None:
         return True
-    return asked.path.is_dir() or (glob.has_magic(asked.data) and not asked.path.exists())
+    return is_many(asked.path) and (schema is None or schema.unit is None)  # units are protected in memory alone
 
 
 def source_of(asked: FitArguments, schema: Schema | None) -> Any:
@@ -27,7 +26,7 @@ def source_of(asked: FitArguments, schema: Schema | None) -> Any:
         Mistake: for options that say nothing here.
         DataError: if there is nothing to read.
     """
-    if not is_source(asked):
+    if not is_source(asked, schema):
         if asked.directory is not None or asked.keep:
             raise Mistake("--directory and --keep are for rows that stay on disk: add --engine streamed")
         if asked.cluster is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import glob
 import gzip
 import io
 import os
@@ -74,13 +75,14 @@ def training_table(
     Raises:
         DataError: if the file cannot be read or lacks a column; it says which.
     """
-    from tacit.encoding.read import column_names, is_parquet, read_columns
+    from tacit.encoding.read import column_names, is_parquet
+    from tacit.encoding.sources import files_of, read_files
     from tacit.schema import NumericColumn
     from tacit.schema.csv_format import PLAIN
 
     written = written or PLAIN
     if schema is None:
-        features = [name for name in column_names(path, written) if name != target]
+        features = [name for name in column_names(files_of(path)[0], written) if name != target]
         numeric = features if numbers else []
     else:
         features = list(schema.features)
@@ -88,13 +90,18 @@ def training_table(
         if schema.unit is not None:
             features.append(schema.unit.column)
     numeric = [*numeric, *([target] if numeric_target else [])]
-    frame = read_columns(path, [*features, target], numeric, _rows(tell), written)
-    untyped = schema is None and not numbers and not is_parquet(path)
+    frame = read_files(path, [*features, target], numeric, _rows(tell), written)
+    untyped = schema is None and not numbers and not is_parquet(files_of(path)[0])
     return replace(frame.select(features), untyped=untyped), frame.column(target)
 
 
 STREAM = Path("-")
 """The name of standard input and output."""
+
+
+def is_many(path: Path) -> bool:
+    """Whether a path means files of a folder, or those that match a pattern."""
+    return path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
 
 
 @contextmanager
@@ -116,6 +123,9 @@ def rows_of(path: Path, asked: CsvOptions) -> Iterator[tuple[Path, CsvFormat]]:
         known = codecs.lookup(asked.encoding).name
     except LookupError:
         raise Mistake(f"--encoding: Python knows no encoding {asked.encoding!r}; try latin-1 or windows-1252") from None
+    if is_many(path):  # whose readers know encodings themselves
+        yield path, csv_format(asked.encoding, asked.delimiter, asked.decimal)
+        return
     if path != STREAM and (known == "utf-8" or path.suffix.lower() in (".parquet", ".pq")):
         yield path, written
         return

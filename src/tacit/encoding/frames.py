@@ -158,7 +158,10 @@ def _from_mapping(data: Mapping[Any, Any]) -> Frame:
     columns: dict[str, Any] = {}
     for name, values in data.items():
         if not isinstance(values, Iterable) or isinstance(values, str | bytes):
-            raise FrameError(f"column '{name}' is a single {type(values).__name__}; a column is a vector")
+            raise FrameError(
+                f"column '{name}' is a single {type(values).__name__}; a column is a vector, and a table of one row is "
+                f"written {{'{name}': [value], ...}}"
+            )
         columns[str(name)] = values if hasattr(values, "__len__") else list(values)
     if len(columns) != len(data):
         raise FrameError("two columns have the same name when written as text; rename one")
@@ -191,10 +194,10 @@ def _from_matrix(data: Any, names: Sequence[str] | None) -> Frame:
     # in a list a value must not depend on its neighbours, nor what a column is on one value
     matrix = rows_of_objects(data) if isinstance(data, list | tuple) else np.asarray(data)
     if matrix.ndim != 2:
-        raise FrameError(
-            f"expected a table with rows and columns, got shape {matrix.shape}"
-            + ("; reshape one column with X.reshape(-1, 1), one row with X.reshape(1, -1)" if matrix.ndim == 1 else "")
-        )
+        hint = "; reshape one column with X.reshape(-1, 1), one row with X.reshape(1, -1)" if matrix.ndim == 1 else ""
+        if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
+            hint = "; of rows that are mappings, pandas.DataFrame(rows) makes a table"
+        raise FrameError(f"expected a table with rows and columns, got shape {matrix.shape}{hint}")
     if matrix.dtype.kind not in "fiubOUS":
         raise FrameError(f"a matrix of dtype {matrix.dtype} holds no numbers or texts")
     width = matrix.shape[1]

@@ -27,7 +27,8 @@ def table_of(X: Any) -> Frame:
         )
     shape = getattr(X, "shape", ())
     if isinstance(shape, tuple) and len(shape) == 1:
-        raise FrameError(f"Expected a table of rows and columns, got shape {shape}. Reshape your data")
+        row = " (one row of a data frame is frame.iloc[[0]], not frame.iloc[0])" if hasattr(X, "to_frame") else ""
+        raise FrameError(f"Expected a table of rows and columns, got shape {shape}. Reshape your data{row}")
     if getattr(getattr(X, "dtype", None), "kind", "") == "c":
         raise FrameError("Complex data not supported")
     return columns_of(X)

@@ -10,7 +10,7 @@ import glob
 import hashlib
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -28,6 +28,7 @@ from tacit.encoding.read import (
     parquet_chunks,
     parquet_groups,
     parquet_types,
+    read_columns,
 )
 from tacit.schema.csv_format import PLAIN, CsvFormat
 
@@ -176,6 +177,33 @@ class FileReader(Reader):
                 start, rows = number + 1, 0
         if not sizes:
             yield FileReader((path,), self.written)
+
+
+def read_files(
+    where: str | os.PathLike[str],
+    names: Sequence[str],
+    numeric: Iterable[str] = (),
+    on_rows: Callable[[int], None] | None = None,
+    written: CsvFormat = PLAIN,
+) -> Frame:
+    """The rows of a file, a folder or a pattern in memory; arguments and errors as in :func:`read_columns`."""
+    paths, numbers = files_of(where), frozenset(numeric)
+    if len(paths) == 1:
+        return read_columns(paths[0], names, numbers, on_rows, written)
+    FileReader(paths, written).empty(names, numbers)
+    frames: list[Frame] = []
+    for path in paths:
+        frames.append(read_columns(path, names, numbers, None, written))
+        if on_rows is not None:
+            on_rows(sum(frame.n_rows for frame in frames))
+    columns = {name: _one_after_another([frame.column(name) for frame in frames]) for name in names}
+    return Frame(columns, sum(frame.n_rows for frame in frames))
+
+
+def _one_after_another(columns: Sequence[Any]) -> Any:
+    if isinstance(columns[0], np.ndarray):
+        return np.concatenate(columns)
+    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
 
 
 @final

@@ -52,7 +52,10 @@ def source_side(
         what = "a schema" if schema is None else "a schema with a [label]"
         raise RequestError(f"a source needs {what}: nothing about its columns may come from its rows")
     if schema.unit is not None:
-        raise RequestError("a source protects rows, and the schema declares a unit of several: fit a table in memory")
+        raise RequestError(
+            "the schema declares a unit of several rows, and rows that are read in chunks are protected one by one: "
+            "put them all into one file, or into one table in memory"
+        )
     if y is not None:
         raise RequestError(f"a source holds its labels, in the column '{schema.label.column}': leave y out")
     if weights is not None:

@@ -152,10 +152,9 @@ def _test(model: TreeEnsembleModel, number: int, split: int, x: float, y: float,
     name = model.features[column].name
     lines = svg.text(x, y - 2, svg.shortened(name, room), "name")
     asked, width = said.removeprefix(name).strip(), room / svg.SMALLER
-    if asked.endswith(OR_MISSING) and svg.text_width(asked) > width:
-        asked = asked.removesuffix(OR_MISSING)
-        lines += svg.text(x, y + 23, OR_MISSING.strip(), "tick")
-    lines += svg.text(x, y + 10, svg.fitted(asked, width), "tick")
+    below = asked.endswith(OR_MISSING) and svg.text_width(asked) > width
+    lines += svg.text(x, y + 10, svg.fitted(asked.removesuffix(OR_MISSING) if below else asked, width), "tick")
+    lines += svg.text(x, y + 23, OR_MISSING.strip(), "tick") if below else ""
     return [svg.element("g", svg.element("title", escape(said)) + lines)]
 
 
