@@ -20,11 +20,10 @@ from tacit.additive.posterior import DIRECTIONS
 from tacit.additive.pure import counted_first, drowns_columns, may_boost_trees_alone
 from tacit.additive.to_model import additive_model, additive_scores
 from tacit.additive.tuning import TUNING, Tuning
-from tacit.arrays import Floats
 from tacit.binning.measure import Column
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.grid import NumericGrid
-from tacit.estimators.classes import scores_in_order
+from tacit.estimators.base import learner_of
 from tacit.estimators.uncertainty import Uncertainty
 from tacit.estimators.weights import Weighting
 from tacit.learning.learner import Learner
@@ -109,52 +108,30 @@ class AdditiveLearner(Learner):
         return AdditiveClassesModel(names, additive_scores(learned, encoding))
 
 
+@dataclass(eq=False, repr=False)
 class AdditiveBoost(Weighting, Uncertainty):
     """Private boosting of an additive model: what :class:`~tacit.AdditiveBoostClassifier` says of itself holds here."""
 
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    neighbouring: str = "add_or_remove_one"
+    schema: Any = None
+    classes: Sequence[Any] | None = None
+    account: PrivacyAccount | None = None
+    random_state: int | None = None
+    interactions: bool | str = True
+    class_weight: Any = None
+    ordered: bool = False
+
     tuning: ClassVar[Tuning] = TUNING
     """The numbers of the learner: to fit them, not to be chosen by looking at private rows."""
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbouring: str = "add_or_remove_one",
-        schema: Any = None,
-        classes: Sequence[Any] | None = None,
-        account: PrivacyAccount | None = None,
-        random_state: int | None = None,
-        interactions: bool | str = True,
-        class_weight: Any = None,
-        ordered: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbouring = neighbouring
-        self.schema = schema
-        self.classes = classes
-        self.account = account
-        self.random_state = random_state
-        self.interactions = interactions
-        self.class_weight = class_weight
-        self.ordered = ordered
 
     @property
     def algorithm(self) -> str:
         return AdditiveLearner.name
 
     def make_learner(self, request: Request) -> AdditiveLearner:
-        return AdditiveLearner(request, self.interactions, self.class_weight, self.tuning, self.ordered)
-
-    def decision_function(self, X: Any) -> Floats:
-        """Log-odds of the last of two ``classes_``, shape ``(rows,)``; of more a score each, ``(rows, classes)``.
-
-        Scores are log-odds up to a constant per row: probabilities are their softmax.
-        """
-        frame = self.frame_for_model(X)
-        model = self.model_
-        assert isinstance(model, AdditiveModel | AdditiveClassesModel | AdditiveOrderedModel | TreeEnsembleModel)
-        return scores_in_order(model.classes, model.decision_function(frame))
+        return learner_of(AdditiveLearner, self, request)
 
 
 def _check_order(task: Task) -> None:

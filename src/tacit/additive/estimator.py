@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tacit.additive.boost import AdditiveBoost
 from tacit.estimators.classifier import PrivateClassifier
 
@@ -56,7 +54,6 @@ class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
         n_features_in_: number of columns seen by ``fit``.
     """
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.classes is not None and len(self.classes) > 2
-        return tags
+    @property
+    def tells_several_classes(self) -> bool:
+        return self.classes is not None and len(self.classes) > 2

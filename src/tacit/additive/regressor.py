@@ -14,6 +14,7 @@ from tacit.additive.to_model import rate_scores, regression_scores
 from tacit.additive.tuning import TUNING, Tuning
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.labels import NumericLabelIndex
+from tacit.estimators.base import learner_of
 from tacit.estimators.regressor import PrivateRegressor
 from tacit.learning.checks import check_choice, check_number
 from tacit.learning.learner import Learner
@@ -97,6 +98,7 @@ class AdditiveRegressionLearner(Learner):
         return SquaredLoss(n_columns, numbers)
 
 
+@dataclass(eq=False, repr=False)
 class AdditiveBoostRegressor(PrivateRegressor):
     """Private boosting of an additive model of a number: a curve per column, pairs and trees where the budget allows.
 
@@ -130,34 +132,20 @@ class AdditiveBoostRegressor(PrivateRegressor):
         n_features_in_: number of columns seen by ``fit``.
     """
 
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    neighbouring: str = "add_or_remove_one"
+    schema: Any = None
+    target_bounds: Sequence[float] | None = None
+    account: PrivacyAccount | None = None
+    random_state: int | None = None
+    loss: str = SQUARED
+    quantile: float = 0.5
+    interactions: bool | str = True
+    power: float = 1.5
+
     tuning: ClassVar[Tuning] = TUNING
     """The numbers of the learner."""
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbouring: str = "add_or_remove_one",
-        schema: Any = None,
-        target_bounds: Sequence[float] | None = None,
-        account: PrivacyAccount | None = None,
-        random_state: int | None = None,
-        loss: str = SQUARED,
-        quantile: float = 0.5,
-        interactions: bool | str = True,
-        power: float = 1.5,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbouring = neighbouring
-        self.schema = schema
-        self.target_bounds = target_bounds
-        self.account = account
-        self.random_state = random_state
-        self.loss = loss
-        self.quantile = quantile
-        self.interactions = interactions
-        self.power = power
-
     def make_learner(self, request: Request) -> AdditiveRegressionLearner:
-        return AdditiveRegressionLearner(request, self.loss, self.quantile, self.interactions, self.tuning, self.power)
+        return learner_of(AdditiveRegressionLearner, self, request)

@@ -16,6 +16,7 @@ from tacit.curator.rows import PrivateRows
 from tacit.curator.views.relabel_part import RelabelPart
 from tacit.curator.views.view import Plan, open_view
 from tacit.curator.views.view_rows import Sample
+from tacit.estimators.base import learner_of
 from tacit.models.base import ClassModel, of_classes
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.label import Label, Stage
@@ -112,6 +113,7 @@ class AgnosticLearner(ClosureLearner):
         return tuple(charge for charge, _ in sample.charges(neighbouring)), run
 
 
+@dataclass(eq=False, repr=False)
 class AgnosticClassifier(ClosureClassifier):
     """Relabels the rows by a concept with few errors, chosen behind the gate, and lets a private learner learn that.
 
@@ -148,55 +150,25 @@ class AgnosticClassifier(ClosureClassifier):
         n_features_in_: number of columns seen by ``fit``.
     """
 
-    def __init__(
-        self,
-        learner: Any = None,
-        concepts: ConceptClass | None = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbouring: str = "add_or_remove_one",
-        schema: Any = None,
-        classes: Sequence[Any] | None = None,
-        account: PrivacyAccount | None = None,
-        random_state: int | None = None,
-        bins: int = 32,
-        max_patterns: int = MOST_PATTERNS,
-        relabel_share: float = 0.5,
-        patterns: str = "auto",
-        analysis: str = "sharp",
-        repetitions: int = 1,
-        declared_rows: int | None = None,
-    ) -> None:
-        self.learner = learner
-        self.concepts = concepts
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbouring = neighbouring
-        self.schema = schema
-        self.classes = classes
-        self.account = account
-        self.random_state = random_state
-        self.bins = bins
-        self.max_patterns = max_patterns
-        self.relabel_share = relabel_share
-        self.patterns = patterns
-        self.analysis = analysis
-        self.repetitions = repetitions
-        self.declared_rows = declared_rows
+    learner: Any = None
+    concepts: ConceptClass | None = None
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    neighbouring: str = "add_or_remove_one"
+    schema: Any = None
+    classes: Sequence[Any] | None = None
+    account: PrivacyAccount | None = None
+    random_state: int | None = None
+    bins: int = 32
+    max_patterns: int = MOST_PATTERNS
+    relabel_share: float = 0.5
+    patterns: str = "auto"
+    analysis: str = "sharp"
+    repetitions: int = 1
+    declared_rows: int | None = None
 
     def _inner(self) -> Sequence[Any]:
         return () if self.learner is None else (self.learner,)
 
     def make_learner(self, request: Request) -> AgnosticLearner:
-        return AgnosticLearner(
-            request,
-            self.bins,
-            self.max_patterns,
-            self.relabel_share,
-            self.patterns,
-            self.analysis,
-            self.repetitions,
-            self.declared_rows,
-            self.learner,
-            self.concepts,
-        )
+        return learner_of(AgnosticLearner, self, request)

@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from sklearn.utils import Tags
-
 from tacit.closure.classes import ConceptClass
 from tacit.closure.concepts import MOST_CANDIDATES, MOST_PATTERNS, ConceptSet, concept_sets
 from tacit.closure.finite import coarse_encoding
@@ -244,8 +242,3 @@ def _with_schema(task: Task, bounds: dict[str, tuple[float, float]] | None = Non
 
 class ClosureClassifier(PrivateClassifier):
     """The face that the two share: classifiers of two classes."""
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags

@@ -26,6 +26,7 @@ from tacit.curator.views.relabel import Candidates, Points, Relabel
 from tacit.curator.views.view import Plan, open_view
 from tacit.curator.views.view_rows import Parts, Sample
 from tacit.errors import message_of
+from tacit.estimators.base import learner_of
 from tacit.models.base import ClassModel
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.privacy.account import PrivacyAccount
@@ -203,6 +204,7 @@ class ComposedLearner(ClosureLearner):
         return ComposedModel(names, table.values, tuple(members), in_words(self.function, self._count))
 
 
+@dataclass(eq=False, repr=False)
 class ComposedClassifier(ClosureClassifier):
     """Learns ``G(c_1, .., c_k)``, a disease caused by any of three markers, say, one concept after the other.
 
@@ -245,64 +247,30 @@ class ComposedClassifier(ClosureClassifier):
         n_features_in_: number of columns seen by ``fit``.
     """
 
-    def __init__(
-        self,
-        concepts: Sequence[ConceptClass] | None = None,
-        function: Function = "or",
-        learners: Any = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbouring: str = "add_or_remove_one",
-        schema: Any = None,
-        classes: Sequence[Any] | None = None,
-        account: PrivacyAccount | None = None,
-        random_state: int | None = None,
-        bins: int = 16,
-        max_patterns: int = MOST_PATTERNS,
-        relabel_share: float = 0.5,
-        patterns: str = "auto",
-        analysis: str = "sharp",
-        repetitions: int = 1,
-        declared_rows: int | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self.concepts = concepts
-        self.function = function
-        self.learners = learners
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbouring = neighbouring
-        self.schema = schema
-        self.classes = classes
-        self.account = account
-        self.random_state = random_state
-        self.bins = bins
-        self.max_patterns = max_patterns
-        self.relabel_share = relabel_share
-        self.patterns = patterns
-        self.analysis = analysis
-        self.repetitions = repetitions
-        self.declared_rows = declared_rows
-        self.progress = progress
+    concepts: Sequence[ConceptClass] | None = None
+    function: Function = "or"
+    learners: Any = None
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    neighbouring: str = "add_or_remove_one"
+    schema: Any = None
+    classes: Sequence[Any] | None = None
+    account: PrivacyAccount | None = None
+    random_state: int | None = None
+    bins: int = 16
+    max_patterns: int = MOST_PATTERNS
+    relabel_share: float = 0.5
+    patterns: str = "auto"
+    analysis: str = "sharp"
+    repetitions: int = 1
+    declared_rows: int | None = None
+    progress: Progress | None = None
 
     def _inner(self) -> Sequence[Any]:
         return listed(self.learners)
 
     def make_learner(self, request: Request) -> ComposedLearner:
-        return ComposedLearner(
-            request,
-            self.bins,
-            self.max_patterns,
-            self.relabel_share,
-            self.patterns,
-            self.analysis,
-            self.repetitions,
-            self.declared_rows,
-            self.concepts,
-            self.function,
-            self.learners,
-            self.progress,
-        )
+        return learner_of(ComposedLearner, self, request)
 
 
 def listed(learners: Any) -> Sequence[Any]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags
 
 from tacit.arrays import Bools, Ints
 from tacit.closure.classes import ConceptClass, ConceptError, Stumps
@@ -29,6 +28,7 @@ from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.encoding.values import LabelIndex
+from tacit.estimators.base import learner_of
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.learning.checks import check_integer, check_number, check_two_classes
 from tacit.learning.learner import Learner
@@ -149,6 +149,7 @@ class FiniteClassLearner(Learner):
         return learn_concept(curator, concepts, charges, task.label_index.names)
 
 
+@dataclass(eq=False, repr=False)
 class FiniteClassClassifier(PrivateClassifier):
     """The concept of a finite class with (about) the fewest errors, by the exponential mechanism.
 
@@ -174,44 +175,25 @@ class FiniteClassClassifier(PrivateClassifier):
         n_features_in_: number of columns seen by ``fit``.
     """
 
-    def __init__(
-        self,
-        concepts: ConceptClass | None = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbouring: str = "add_or_remove_one",
-        schema: Any = None,
-        classes: Sequence[Any] | None = None,
-        account: PrivacyAccount | None = None,
-        random_state: int | None = None,
-        bins: int = 32,
-        max_patterns: int = MOST_PATTERNS,
-        counts_share: float = 0.1,
-    ) -> None:
-        self.concepts = concepts
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbouring = neighbouring
-        self.schema = schema
-        self.classes = classes
-        self.account = account
-        self.random_state = random_state
-        self.bins = bins
-        self.max_patterns = max_patterns
-        self.counts_share = counts_share
+    concepts: ConceptClass | None = None
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    neighbouring: str = "add_or_remove_one"
+    schema: Any = None
+    classes: Sequence[Any] | None = None
+    account: PrivacyAccount | None = None
+    random_state: int | None = None
+    bins: int = 32
+    max_patterns: int = MOST_PATTERNS
+    counts_share: float = 0.1
 
     def make_learner(self, request: Request) -> FiniteClassLearner:
-        return FiniteClassLearner(request, self.concepts, self.bins, self.max_patterns, self.counts_share)
+        return learner_of(FiniteClassLearner, self, request)
 
     @property
     def is_raw(self) -> bool:
         """Whether it cuts a column as it is, and so needs no bounds."""
         return isinstance(self.concepts, RawThresholds)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
 
 def _with_bounds(task: Task, bounds: Mapping[str, tuple[float, float]]) -> Task:

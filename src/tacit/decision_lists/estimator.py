@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
-
-from sklearn.utils import Tags
 
 from tacit.decision_lists.learner import DecisionListLearner
 from tacit.encoding.table import TableEncoding
-from tacit.estimators.base import request_of
+from tacit.estimators.base import learner_of, request_of
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.learning.declared import classes_declared
 from tacit.learning.task import Task
@@ -19,6 +18,7 @@ from tacit.privacy.request import Request, RequestError
 from tacit.theory.decision_lists import paper_learner_rows
 
 
+@dataclass(eq=False, repr=False)
 class DecisionListClassifier(PrivateClassifier):
     """A private decision list: short, readable, with released support and precision for every rule.
 
@@ -54,37 +54,20 @@ class DecisionListClassifier(PrivateClassifier):
         n_features_in_: number of columns seen by ``fit``.
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbouring: str = "add_or_remove_one",
-        schema: Any = None,
-        classes: Sequence[Any] | None = None,
-        account: PrivacyAccount | None = None,
-        random_state: int | None = None,
-        k: int = DecisionListLearner.k,
-        max_rules: int | None = DecisionListLearner.max_rules,
-        thresholds: int = DecisionListLearner.thresholds,
-        features: Sequence[str] | None = None,
-        objective: str = DecisionListLearner.objective,
-        analysis: str = DecisionListLearner.analysis,
-        counts_share: float = DecisionListLearner.counts_share,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbouring = neighbouring
-        self.schema = schema
-        self.classes = classes
-        self.account = account
-        self.random_state = random_state
-        self.k = k
-        self.max_rules = max_rules
-        self.thresholds = thresholds
-        self.features = features
-        self.objective = objective
-        self.analysis = analysis
-        self.counts_share = counts_share
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    neighbouring: str = "add_or_remove_one"
+    schema: Any = None
+    classes: Sequence[Any] | None = None
+    account: PrivacyAccount | None = None
+    random_state: int | None = None
+    k: int = DecisionListLearner.k
+    max_rules: int | None = DecisionListLearner.max_rules
+    thresholds: int = DecisionListLearner.thresholds
+    features: Sequence[str] | None = None
+    objective: str = DecisionListLearner.objective
+    analysis: str = DecisionListLearner.analysis
+    counts_share: float = DecisionListLearner.counts_share
 
     @classmethod
     def from_theorem(
@@ -139,19 +122,9 @@ class DecisionListClassifier(PrivateClassifier):
             raise RequestError(f"Theorem 3.5 asks for {math.ceil(rows)} rows for this alpha, beta and budget, got {n}")
         return estimator
 
-    def make_learner(self, request: Request) -> DecisionListLearner:
-        return DecisionListLearner(
-            request,
-            self.k,
-            self.max_rules,
-            self.thresholds,
-            self.features,
-            self.objective,
-            self.analysis,
-            self.counts_share,
-        )
+    @property
+    def tells_several_classes(self) -> bool:
+        return self.classes is not None and len(self.classes) > 2
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.classes is not None and len(self.classes) > 2  # classes are declared
-        return tags
+    def make_learner(self, request: Request) -> DecisionListLearner:
+        return learner_of(DecisionListLearner, self, request)

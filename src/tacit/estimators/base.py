@@ -7,8 +7,8 @@ estimators its conventions, and the command line does without. What a fit does i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, Self
+from dataclasses import fields, replace
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.request import Request, RequestError
 from tacit.schema import Schema
+
+L = TypeVar("L", bound=Learner)
 
 
 class Estimator:
@@ -198,6 +200,12 @@ def request_of(estimator: Estimator, neighbouring: str | None = None) -> Request
     """What privacy an estimator asks for, checked; under another relation, if one is given."""
     relation = estimator.neighbouring if neighbouring is None else neighbouring
     return Request.of(estimator.epsilon, estimator.delta, relation, estimator.random_state)
+
+
+def learner_of(kind: type[L], estimator: Estimator, request: Request) -> L:
+    """A learner with those parameters of an estimator that are called as its own are."""
+    names = [each.name for each in fields(kind) if each.name != "request" and hasattr(estimator, each.name)]
+    return kind(request, **{name: getattr(estimator, name) for name in names})
 
 
 def prepared(estimator: Estimator, X: Any, y: Any) -> tuple[Learner, Task, Frame, Any]:

@@ -61,3 +61,16 @@ class ClassEstimator(Estimator):
     def describe(self, fitted: Fitted | None = None) -> None:
         del fitted
         self.classes_ = classes_in_order(self.model_.classes)
+
+
+class ScoredClasses(ClassEstimator):
+    """An estimator of classes whose models have scores."""
+
+    def decision_function(self, X: Any) -> Floats:
+        """The score of the last of two ``classes_``, shape ``(rows,)``; of more a score each, ``(rows, classes)``.
+
+        Scores are log-odds, of more than two classes up to a constant per row: probabilities are their softmax. Those
+        of random forests are votes.
+        """
+        frame = self.frame_for_model(X)
+        return scores_in_order(self.model_.classes, self.model_.decision_function(frame))

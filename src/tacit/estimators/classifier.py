@@ -23,3 +23,13 @@ class PrivateEstimator(BaseEstimator, Estimator):
 
 class PrivateClassifier(ClassifierMixin, PrivateEstimator, ClassEstimator):
     """Base of the private classifiers. After ``fit`` there is also ``classes_``."""
+
+    @property
+    def tells_several_classes(self) -> bool:
+        """Whether more than two classes are declared, and can be learned."""
+        return False
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.tells_several_classes
+        return tags

@@ -8,12 +8,12 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 from tacit.arrays import Floats
-from tacit.estimators.classes import ClassEstimator, scores_in_order
+from tacit.estimators.classes import ScoredClasses, scores_in_order
 from tacit.models.base import Uncertain, UncertainClasses
 from tacit.privacy.request import RequestError, is_number
 
 
-class Uncertainty(ClassEstimator):
+class Uncertainty(ScoredClasses):
     """An estimator of classes that knows how far off its log-odds may be."""
 
     def predict_std(self, X: Any) -> Floats:

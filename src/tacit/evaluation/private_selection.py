@@ -65,6 +65,7 @@ def _has_probabilities(search: PrivateSelection) -> bool:
     return not search._numbers
 
 
+@dataclass(eq=False, repr=False)
 class PrivateSelection(BaseEstimator):
     """Fits private estimators, judges them on rows set aside, and keeps the best; everything is charged.
 
@@ -104,35 +105,19 @@ class PrivateSelection(BaseEstimator):
         classes_: its classes, if it is about classes.
     """
 
-    def __init__(
-        self,
-        candidates: Sequence[Any] = (),
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbouring: str = "add_or_remove_one",
-        strategy: str = "auto",
-        runs: float | None = None,
-        shape: float = 1.0,
-        holdout: float = 0.2,
-        criterion: str | None = None,
-        quantile: float | None = None,
-        error_clip: float | None = None,
-        account: PrivacyAccount | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.candidates = candidates
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbouring = neighbouring
-        self.strategy = strategy
-        self.runs = runs
-        self.shape = shape
-        self.holdout = holdout
-        self.criterion = criterion
-        self.quantile = quantile
-        self.error_clip = error_clip
-        self.account = account
-        self.random_state = random_state
+    candidates: Sequence[Any] = ()
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    neighbouring: str = "add_or_remove_one"
+    strategy: str = "auto"
+    runs: float | None = None
+    shape: float = 1.0
+    holdout: float = 0.2
+    criterion: str | None = None
+    quantile: float | None = None
+    error_clip: float | None = None
+    account: PrivacyAccount | None = None
+    random_state: int | None = None
 
     def fit(self, X: Any, y: Any) -> Self:
         """Searches.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, Self, cast
 
 import numpy as np
 
-from tacit.arrays import Floats
 from tacit.boosting.game import Diagnosis, diagnose
 from tacit.boosting.schema import Ensemble
 from tacit.encoding.dense import RowClipper
@@ -18,7 +17,7 @@ from tacit.encoding.inputs import label_vector
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.estimators.base import request_of, wrong_width
-from tacit.estimators.classes import scores_in_order
+from tacit.estimators.classes import ScoredClasses
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.halfspaces.centering import Centre
 from tacit.halfspaces.learner import HalfspaceLearner, MatrixTask
@@ -43,7 +42,8 @@ PARAMETERS = tuple(each.name for each in fields(Options) if each.name not in ("c
 """What a user may choose of it."""
 
 
-class HalfspaceBoostClassifier(PrivateClassifier):
+@dataclass(eq=False, repr=False)
+class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
     """Private boosting of a halfspace: a proper linear classifier, with noise that does not grow with the dimension.
 
     Bun, Carmosino, Sorrell (2020). In every round rows are weighted by a rule over the hypotheses released so far, and
@@ -91,47 +91,25 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         ensemble_: the released hypotheses, round by round; the model is their combination.
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbouring: str = "add_or_remove_one",
-        schema: Any = None,
-        classes: Sequence[Any] | None = None,
-        account: PrivacyAccount | None = None,
-        random_state: int | None = None,
-        row_norm: float | None = None,
-        fit_intercept: bool = True,
-        measure: str = DEFAULTS.measure,
-        rounds: int | None = DEFAULTS.rounds,
-        density: float | None = DEFAULTS.density,
-        learning_rate: float | None = DEFAULTS.learning_rate,
-        advantage: float | None = DEFAULTS.advantage,
-        stop_density: float | None = DEFAULTS.stop_density,
-        scaling: bool = DEFAULTS.scaling,
-        calibrate: bool = DEFAULTS.calibrate,
-        analysis: Analysis = DEFAULTS.analysis,
-        shortest_centre: float = DEFAULTS.shortest_centre,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbouring = neighbouring
-        self.schema = schema
-        self.classes = classes
-        self.account = account
-        self.random_state = random_state
-        self.row_norm = row_norm
-        self.fit_intercept = fit_intercept
-        self.measure = measure
-        self.rounds = rounds
-        self.density = density
-        self.learning_rate = learning_rate
-        self.advantage = advantage
-        self.stop_density = stop_density
-        self.scaling = scaling
-        self.calibrate = calibrate
-        self.analysis = analysis
-        self.shortest_centre = shortest_centre
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    neighbouring: str = "add_or_remove_one"
+    schema: Any = None
+    classes: Sequence[Any] | None = None
+    account: PrivacyAccount | None = None
+    random_state: int | None = None
+    row_norm: float | None = None
+    fit_intercept: bool = True
+    measure: str = DEFAULTS.measure
+    rounds: int | None = DEFAULTS.rounds
+    density: float | None = DEFAULTS.density
+    learning_rate: float | None = DEFAULTS.learning_rate
+    advantage: float | None = DEFAULTS.advantage
+    stop_density: float | None = DEFAULTS.stop_density
+    scaling: bool = DEFAULTS.scaling
+    calibrate: bool = DEFAULTS.calibrate
+    analysis: Analysis = DEFAULTS.analysis
+    shortest_centre: float = DEFAULTS.shortest_centre
 
     @classmethod
     def from_theorem(
@@ -212,12 +190,6 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         )
         return estimator
 
-    def decision_function(self, X: Any) -> Floats:
-        """Log-odds of the last of ``classes_``, shape ``(rows,)``."""
-        frame = self.frame_for_model(X)
-        assert isinstance(self.model_, HalfspaceModel)
-        return scores_in_order(self.model_.classes, self.model_.decision_function(frame))
-
     def diagnose(self, X: Any, y: Any, density: float = 0.1) -> Diagnosis:
         """How the ensemble did as a game on labelled rows: Pythia's bad set and its margin (Algorithm 8, Lemma 38).
 
@@ -286,6 +258,5 @@ class HalfspaceBoostClassifier(PrivateClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = self._takes_matrices
         return tags

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from tacit.estimators.base import request_of
+from tacit.estimators.base import learner_of, request_of
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.learning.fit import Fitted
 from tacit.privacy.account import PrivacyAccount
@@ -14,6 +15,7 @@ from tacit.resampling.learner import ResampledBoostLearner, is_foreign
 from tacit.theory.boosting import Analysis
 
 
+@dataclass(eq=False, repr=False)
 class ResampledBoostClassifier(PrivateClassifier):
     """Boosts a private learner: a majority of several, each learned on rows drawn from the lazy Bregman measure.
 
@@ -52,39 +54,21 @@ class ResampledBoostClassifier(PrivateClassifier):
         plan_: how the budget was divided.
     """
 
-    def __init__(
-        self,
-        base: Any = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbouring: str = "replace_one",
-        schema: Any = None,
-        classes: Sequence[Any] | None = None,
-        account: PrivacyAccount | None = None,
-        random_state: int | None = None,
-        rounds: int = 5,
-        measure: str = "lazy_bregman",
-        density: float = 0.5,
-        learning_rate: float = 0.5,
-        advantage: float = 0.2,
-        sample_size: int | None = None,
-        analysis: Analysis = "sharp",
-    ) -> None:
-        self.base = base
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbouring = neighbouring
-        self.schema = schema
-        self.classes = classes
-        self.account = account
-        self.random_state = random_state
-        self.rounds = rounds
-        self.measure = measure
-        self.density = density
-        self.learning_rate = learning_rate
-        self.advantage = advantage
-        self.sample_size = sample_size
-        self.analysis = analysis
+    base: Any = None
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    neighbouring: str = "replace_one"
+    schema: Any = None
+    classes: Sequence[Any] | None = None
+    account: PrivacyAccount | None = None
+    random_state: int | None = None
+    rounds: int = 5
+    measure: str = "lazy_bregman"
+    density: float = 0.5
+    learning_rate: float = 0.5
+    advantage: float = 0.2
+    sample_size: int | None = None
+    analysis: Analysis = "sharp"
 
     @property
     def takes_on_trust(self) -> bool:
@@ -92,17 +76,7 @@ class ResampledBoostClassifier(PrivateClassifier):
         return is_foreign(self.base) or super().takes_on_trust
 
     def make_learner(self, request: Request) -> ResampledBoostLearner:
-        learner = ResampledBoostLearner(
-            request,
-            self.base,
-            self.rounds,
-            self.measure,
-            self.density,
-            self.learning_rate,
-            self.advantage,
-            self.sample_size,
-            self.analysis,
-        )
+        learner = learner_of(ResampledBoostLearner, self, request)
         if learner.is_foreign and self.schema is None:
             raise RequestError("a foreign base needs a schema: it cannot find bounds in private")
         return learner
@@ -114,8 +88,3 @@ class ResampledBoostClassifier(PrivateClassifier):
         super().describe(fitted)
         if fitted is not None:
             self.plan_ = self.make_learner(request_of(self)).plan(fitted.task)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from tacit.estimators.base import learner_of
+from tacit.estimators.classifier import PrivateClassifier
 from tacit.estimators.uncertainty import Uncertainty
 from tacit.estimators.weights import Weighting
 from tacit.learning.checks import check_choice
 from tacit.learning.learner import Learner
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import Request, RequestError
-from tacit.trees.face import TreesClassifier
 from tacit.trees.learners import ANALYSES, GradientTreesLearner, MAlphaLearner
 
 
-class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
+@dataclass(eq=False, repr=False)
+class BoostedTreesClassifier(Weighting, Uncertainty, PrivateClassifier):
     """Private boosted decision trees.
 
     By default, gradient trees: their structure looks at no row, their leaves take private Newton steps, one release
@@ -68,70 +71,36 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         n_features_in_: number of columns seen by ``fit``.
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbouring: str = "add_or_remove_one",
-        schema: Any = None,
-        classes: Sequence[Any] | None = None,
-        account: PrivacyAccount | None = None,
-        random_state: int | None = None,
-        n_trees: int | None = None,
-        max_depth: int | None = None,
-        alpha: float | str | None = None,
-        criterion: str | None = None,
-        analysis: str = MAlphaLearner.analysis,
-        split_share: float = MAlphaLearner.split_share,
-        leaf_bound: float = MAlphaLearner.leaf_bound,
-        n_bins: int = MAlphaLearner.n_bins,
-        max_leaves: int | None = None,
-        noise: str = MAlphaLearner.noise,
-        class_weight: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbouring = neighbouring
-        self.schema = schema
-        self.classes = classes
-        self.account = account
-        self.random_state = random_state
-        self.n_trees = n_trees
-        self.max_depth = max_depth
-        self.alpha = alpha
-        self.criterion = criterion
-        self.analysis = analysis
-        self.split_share = split_share
-        self.leaf_bound = leaf_bound
-        self.n_bins = n_bins
-        self.max_leaves = max_leaves
-        self.noise = noise
-        self.class_weight = class_weight
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    neighbouring: str = "add_or_remove_one"
+    schema: Any = None
+    classes: Sequence[Any] | None = None
+    account: PrivacyAccount | None = None
+    random_state: int | None = None
+    n_trees: int | None = None
+    max_depth: int | None = None
+    alpha: float | str | None = None
+    criterion: str | None = None
+    analysis: str = MAlphaLearner.analysis
+    split_share: float = MAlphaLearner.split_share
+    leaf_bound: float = MAlphaLearner.leaf_bound
+    n_bins: int = MAlphaLearner.n_bins
+    max_leaves: int | None = None
+    noise: str = MAlphaLearner.noise
+    class_weight: Any = None
 
     @property
     def tells_several_classes(self) -> bool:
-        """Whether more than two classes are declared, for gradient trees."""
         return self.alpha is None and self.classes is not None and len(self.classes) > 2
 
     def make_learner(self, request: Request) -> Learner:
         if self.alpha is None:
             self._check_gradient_trees()
-            return GradientTreesLearner(request, self.n_trees, self.max_depth, self.noise, self.class_weight)
+            return learner_of(GradientTreesLearner, self, request)
         if self.class_weight is not None:
             raise RequestError(MAlphaLearner.refuses_weights)
-        return MAlphaLearner(
-            request,
-            self.alpha,
-            self.n_trees,
-            self.max_depth,
-            self.noise,
-            self.analysis,
-            self.criterion,
-            self.split_share,
-            self.leaf_bound,
-            self.n_bins,
-            self.max_leaves,
-        )
+        return learner_of(MAlphaLearner, self, request)
 
     def _check_gradient_trees(self) -> None:
         """Raises :class:`RequestError` for parameters that belong to alpha."""

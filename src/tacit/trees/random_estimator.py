@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from tacit.estimators.base import learner_of
+from tacit.estimators.classes import ScoredClasses
+from tacit.estimators.classifier import PrivateClassifier
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import Request
-from tacit.trees.face import TreesClassifier
 from tacit.trees.learners import ForestLearner
 
 
-class RandomTreesClassifier(TreesClassifier):
+@dataclass(eq=False, repr=False)
+class RandomTreesClassifier(ScoredClasses, PrivateClassifier):
     """A private random forest: trees at random, whose leaves vote with noise.
 
     RF-L counts the classes of every leaf with noise, RF-E chooses every leaf's label by the exponential mechanism
@@ -43,37 +47,19 @@ class RandomTreesClassifier(TreesClassifier):
         n_features_in_: number of columns seen by ``fit``.
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbouring: str = "add_or_remove_one",
-        schema: Any = None,
-        classes: Sequence[Any] | None = None,
-        account: PrivacyAccount | None = None,
-        random_state: int | None = None,
-        mechanism: str = ForestLearner.mechanism,
-        n_trees: int = ForestLearner.n_trees,
-        max_depth: int | None = None,
-        analysis: str = ForestLearner.analysis,
-        n_bins: int = ForestLearner.n_bins,
-        noise: str = ForestLearner.noise,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbouring = neighbouring
-        self.schema = schema
-        self.classes = classes
-        self.account = account
-        self.random_state = random_state
-        self.mechanism = mechanism
-        self.n_trees = n_trees
-        self.max_depth = max_depth
-        self.analysis = analysis
-        self.n_bins = n_bins
-        self.noise = noise
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    neighbouring: str = "add_or_remove_one"
+    schema: Any = None
+    classes: Sequence[Any] | None = None
+    account: PrivacyAccount | None = None
+    random_state: int | None = None
+    mechanism: str = ForestLearner.mechanism
+    n_trees: int = ForestLearner.n_trees
+    max_depth: int | None = None
+    analysis: str = ForestLearner.analysis
+    n_bins: int = ForestLearner.n_bins
+    noise: str = ForestLearner.noise
 
     def make_learner(self, request: Request) -> ForestLearner:
-        return ForestLearner(
-            request, self.mechanism, self.n_trees, self.max_depth, self.analysis, self.n_bins, self.noise
-        )
+        return learner_of(ForestLearner, self, request)
