@@ -48,7 +48,7 @@ def replay_audit(
     answers that are read past the curator. It does not find a charge that is too small for its noise where both are of
     the library, which has tests of its own, nor what only rows that were not tried would show.
 
-    Nothing is spent: rows are made from the schema, or given and then watched under a seed.
+    Nothing is spent.
 
     Args:
         estimator: to be fitted; it is copied for every fit and left as it is.
@@ -78,9 +78,8 @@ def replay_audit(
             raise RequestError(f"a fit of {found.estimator} asks nothing of its rows through a curator")
         found = found.and_more(tape, pool.given)
         for name, places in islice(beside(pool, request_of(estimator).neighbouring, run), int(neighbours)):
-            found = found.and_more(
-                _replayed(estimator, pool, places, tape, random_state + run, shown, name), pool.given
-            )
+            again = _replayed(estimator, pool, places, tape, random_state + run, shown, name)
+            found = found.and_more(again, pool.given)
     return found.and_faults(noise_faults(tapes))
 
 

@@ -12,7 +12,7 @@ from tacit.cli.console import as_json, finite, progress, releasable, spent, tabl
 from tacit.cli.files import check_outputs, write_text
 from tacit.cli.options import account_of, costs_of, listed, target_column
 from tacit.cli.predict import classes_of
-from tacit.cli.tables import rows_of
+from tacit.cli.tables import encoders_of, rows_of
 
 if TYPE_CHECKING:
     from tacit.evaluation.performance import Estimate
@@ -69,7 +69,6 @@ class EvaluateArguments:
 
 def run(arguments: EvaluateArguments) -> None:
     """Say how good a model is on private rows it was not made from, with intervals, for one charge."""
-    from tacit.cli.tables import encoders_of
     from tacit.encoding.grid import NumericGrid
     from tacit.encoding.sources import read_files
     from tacit.evaluation.candidates import check_unit

@@ -22,16 +22,7 @@ MOST_SHOWN = 6
 def summarise(
     asked: FitArguments, estimator: Any, schema: Schema | None, written: dict[str, str], seconds: float, found: bool
 ) -> None:
-    """Prints the summary of a fit.
-
-    Args:
-        asked: for.
-        estimator: after the fit.
-        schema: as it was declared.
-        written: files by what they are.
-        seconds: it took.
-        found: whether the fit found out what columns hold.
-    """
+    """Prints the summary of a fit; ``found``: whether it found out what columns hold."""
     from tacit.models.summary import seen
     from tacit.privacy.strength import strength_of
     from tacit.privacy.unit import name_question, unit_question
@@ -43,17 +34,9 @@ def summarise(
     warned = [*strength.warnings, *([question] if question else []), *saw.concerns]
     importance = estimator.model_.importance() if hasattr(estimator.model_, "importance") else {}
     if asked.as_json:
-        as_json(
-            {
-                "learner": asked.learner,
-                "written": written,
-                **claim_facts(certificate, strength),
-                "importance": importance,
-                "saw": saw.to_dict(),
-                "warnings": warned,
-                "seconds": round(seconds, 3),
-            }
-        )
+        facts = {"learner": asked.learner, "written": written, **claim_facts(certificate, strength)}
+        seen_ = {"importance": importance, "saw": saw.to_dict(), "warnings": warned}
+        as_json({**facts, **seen_, "seconds": round(seconds, 3)})
         return
     rows = dict(written)
     if asked.adds_to is not None:

@@ -75,8 +75,7 @@ class DecisionListClassifier(PrivateClassifier):
     ) -> Self:
         """The paper's learner: with probability ``1 - beta`` its true error is at most ``alpha``, by Theorem 3.5.
 
-        With ``beta / 2`` for each of its two steps, and Occam's bound for a finite class in place of Theorem A.6
-        (:func:`~tacit.theory.decision_lists.paper_learner_rows`).
+        The rows that it needs are :func:`~tacit.theory.decision_lists.paper_learner_rows`.
 
         Args:
             alpha: the error, in (0, 1).

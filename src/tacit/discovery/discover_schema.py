@@ -29,6 +29,7 @@ from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
+from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError
 from tacit.privacy.spending import certified, reserve
 from tacit.schema import IdColumn, Label, NumericColumn, Schema, Unit, Value
@@ -39,6 +40,7 @@ from tacit.schema.values import identity, needs_exact
 LABEL_KINDS = ("classes", "numeric")
 ID = "id"
 DISCOVERABLE = (*KINDS, ID)
+"""Kinds of columns: ``ask`` is for texts that may be numbers, which costs a little."""
 
 
 def discover_schema(
@@ -58,58 +60,44 @@ def discover_schema(
 ) -> tuple[Schema, Certificate]:
     """Finds bounds, categories and classes in private rows.
 
-    Guarantee: (epsilon, delta) under ``neighbouring`` for the whole schema, which may then be used, shown and released
-    like a declared one. Half of delta is spent on keeping values apart that one protected unit alone has: such a
-    category or class comes out with probability at most that half, divided among the columns that have categories.
+    Guarantee: (epsilon, delta) under ``neighbouring`` for the whole schema, in equal parts for every column. A category
+    or class that one protected unit alone has comes out with probability at most half of delta, over all columns.
 
-    Args:
+    What is given:
         df: the table, features and label; dtypes decide what is numeric (integers too), boolean, or has categories;
             dates and nested types are ignored.
-        label: name of the label's column.
-        epsilon: what to spend, in equal parts on every column.
-        delta: what to spend; positive if there are categories or classes to be found.
-        kinds: per column name, what is known to be otherwise: ``"numeric"``, ``"boolean"``, ``"categories"``,
-            ``"ignore"``, ``"id"``, or ``"ask"`` for texts that may be numbers, which costs a little.
-        label_kind: ``"classes"`` or ``"numeric"``.
-        positive: the positive class, if it is found; by default the last of two.
-        unit: who is protected, if it is not a row.
-        most_categories: how many categories of a column are kept, the most frequent ones.
-        account: pays, if given.
-        neighbouring: the relation of the guarantee.
-        random_state: None for fresh entropy; an integer makes the result repeatable and not releasable.
+        label, label_kind, positive: name of the label's column; ``"classes"`` or ``"numeric"``; the positive class, if
+            it is found, by default the last of two.
+        epsilon, delta: what to spend; delta is positive if there are categories or classes to be found.
+        kinds: by column, where that is known to be otherwise: see :data:`DISCOVERABLE`.
+        unit, most_categories: who is protected, if not a row; how many categories of a column are kept.
+        account, neighbouring, random_state: as estimators have them.
 
-    Returns:
-        The schema and its certificate. Where nothing was found the schema is valid all the same: a column with the one
-        category "(other)", default bounds, or no label if fewer than two classes were found.
+    Where nothing was found the schema is valid all the same: the one category "(other)", default bounds, or no label.
 
     Raises:
-        ValueError: for public mistakes; nothing was spent.
-        BudgetExceeded: if the account cannot pay; nothing was read.
+        ValueError: for public mistakes; nothing was spent. :class:`BudgetExceeded` if the account cannot pay.
     """
     request = Request.of(epsilon, delta, neighbouring, random_state)
     frame = columns_of(df)
     found = _kinds(frame, label, label_kind, dict(kinds or {}), unit)
+    _check_most(most_categories)
     unknowns = Unknowns({name: kind for name, kind in found.items() if kind != ID}, exact=frame.untyped)
-    if not 1 <= most_categories <= MOST_CATEGORIES:
-        raise RequestError(f"most_categories must lie in 1..{MOST_CATEGORIES}, got {most_categories!r}")
     allowance = unknowns.allowance(request.epsilon, request.delta)
-    numeric_label = kind_of(frame.column(label), label) == NUMERIC
     charges = [allowance.whole, *unknowns.charges(request.delta)]
     with spending():
         with reserve(account, request, charges, "schema discovery", unit) as reservation:
-            private_rows = PrivateRows(
-                _readable(frame, unknowns),
-                np.zeros(frame.n_rows, np.int64),  # no row is left out for its label
-                reservation,
-                request.random_state,
-                unit,
-            )
-            discovered = discover_within(
-                private_rows, unknowns, LabelIndex((0, 1)), allowance, 1.0, request.delta, most_categories
-            )
+            rows = _rows(frame, unknowns, unit, request, reservation)
+            all_rows = LabelIndex((0, 1))
+            discovered = discover_within(rows, unknowns, all_rows, allowance, 1.0, request.delta, most_categories)
         columns = {name: discovered.columns.get(name, IdColumn()) for name in found if name != label}
-        schema = Schema(columns, _label(label, label_kind, discovered, numeric_label, positive), unit)
-        return schema, certified(account, request, reservation, private_rows, "discover_schema", schema)
+        schema = Schema(columns, _label(frame, label, label_kind, discovered, positive), unit)
+        return schema, certified(account, request, reservation, rows, "discover_schema", schema)
+
+
+def _check_most(categories: int) -> None:
+    if not 1 <= categories <= MOST_CATEGORIES:
+        raise RequestError(f"most_categories must lie in 1..{MOST_CATEGORIES}, got {categories!r}")
 
 
 def _kinds(frame: Frame, label: str, label_kind: str, given: dict[str, str], unit: Unit | None) -> dict[str, str]:
@@ -138,11 +126,14 @@ def _kinds(frame: Frame, label: str, label_kind: str, given: dict[str, str], uni
     return found
 
 
-def _readable(frame: Frame, unknowns: Unknowns) -> Frame:
-    """Columns that may hold numbers or texts, value by value; the others as they are."""
+def _rows(
+    frame: Frame, unknowns: Unknowns, unit: Unit | None, request: Request, reservation: Reservation
+) -> PrivateRows:
+    """Columns that may hold numbers or texts value by value, the others as they are; no row is left out."""
     asked = set(unknowns.of_kind(ASKED))
     columns = {name: _values(frame.column(name)) if name in asked else frame.column(name) for name in frame.names}
-    return Frame(columns, frame.n_rows, frame.mixed, frame.untyped)
+    readable = Frame(columns, frame.n_rows, frame.mixed, frame.untyped)
+    return PrivateRows(readable, np.zeros(frame.n_rows, np.int64), reservation, request.random_state, unit)
 
 
 def _values(column: Any) -> list[Any]:
@@ -152,7 +143,7 @@ def _values(column: Any) -> list[Any]:
     return list(column)
 
 
-def _label(name: str, kind: str, found: Discovered, numeric: bool, positive: Any) -> Label | None:
+def _label(frame: Frame, name: str, kind: str, found: Discovered, positive: Any) -> Label | None:
     """The label, if there is one to be declared: bounds, or at least two classes."""
     column = found.columns[name]
     if kind == "numeric":
@@ -160,7 +151,7 @@ def _label(name: str, kind: str, found: Discovered, numeric: bool, positive: Any
         return Label(name, "numeric", lower=column.lower, upper=column.upper)
     classes: tuple[Value, ...] = (False, True)
     if name in found.keys:
-        classes = plain_classes(found.keys[name], numeric)
+        classes = plain_classes(found.keys[name], kind_of(frame.column(name), name) == NUMERIC)
     if len(classes) < 2:
         return None
     wanted = None if positive is None else next((c for c in classes if identity(c) == identity(positive)), None)

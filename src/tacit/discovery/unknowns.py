@@ -245,18 +245,23 @@ def discover_within(
     numeric = tuple(name for name, kind in kinds.items() if kind == NUMERIC)
     bounds = find_bounds(private_rows, numeric, label_index, allowance, part * len(numeric)) if numeric else {}
     found = {name: keys(name, Label(Stage.KEYS, name)) for name, kind in kinds.items() if kind == KEYED}
-    columns: dict[str, Column] = {}
-    for name, kind in kinds.items():
-        if kind == NUMERIC:
-            columns[name] = NumericColumn(*bounds[name])
-        elif kind == BOOLEAN:
-            columns[name] = BooleanColumn()
-        elif kind == KEYED:
-            kept = tuple(sorted(found[name][:most_categories])) or (NOTHING_FOUND,)
-            columns[name] = CategoricalColumn(kept, exact=needs_exact(kept))
-        else:
-            columns[name] = IgnoredColumn()
+    columns = {
+        name: _column(kind, bounds.get(name), found.get(name, ())[:most_categories]) for name, kind in kinds.items()
+    }
     return Discovered(columns, found, classes)
+
+
+def _column(kind: str, bounds: tuple[float, float] | None, keys: Sequence[str]) -> Column:
+    """A column of a kind, with the bounds or the categories that were found."""
+    if kind == NUMERIC:
+        assert bounds is not None
+        return NumericColumn(*bounds)
+    if kind == BOOLEAN:
+        return BooleanColumn()
+    if kind == KEYED:
+        kept = tuple(sorted(keys)) or (NOTHING_FOUND,)
+        return CategoricalColumn(kept, exact=needs_exact(kept))
+    return IgnoredColumn()
 
 
 @final

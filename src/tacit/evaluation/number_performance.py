@@ -16,6 +16,9 @@ from tacit.evaluation.measure_errors import ErrorSums
 from tacit.evaluation.performance import KNOWN, Estimate
 
 NUMBER_METRICS = ("mae", "mse", "rmse", "r2", "bias", "pinball", "below", "deviance")
+"""``bias`` is the mean of prediction minus target, ``below`` the share of targets below the prediction; ``deviance`` is
+that of counts and costs, a release of its own, and asked for alone: ``error_clip`` is then its."""
+
 OF_MEANS, OF_QUANTILES = ("mae", "rmse", "r2", "bias"), ("pinball", "below", "mae")
 
 REPLICATES = 4000

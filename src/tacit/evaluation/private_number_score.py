@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from tacit.encoding.frames import Frame
 from tacit.errors import spending
 from tacit.evaluation.error_grid import ErrorGrid
 from tacit.evaluation.measure_errors import ErrorSumRequest, measure_errors
-from tacit.evaluation.measure_scores import ScoreGroups
+from tacit.evaluation.measure_scores import declared_groups, rows_and_labels
 from tacit.evaluation.number_performance import (
     NUMBER_METRICS,
     OF_MEANS,
@@ -76,48 +75,63 @@ class PrivateNumberScore:
 
 @final
 @dataclass(frozen=True)
-class NumberRequest:
-    """What :func:`~tacit.evaluation.private_score.private_score` was asked about a model of a number, unchecked."""
+class Asked:
+    """What :func:`~tacit.evaluation.private_score.private_score` was asked, unchecked.
+
+    Attributes:
+        metrics, threshold, cost, subgroups, categories, clip, confidence: as there.
+        target_bounds: of numbers: public bounds of the target, by default the schema's or the model's.
+        error_clip: of numbers: larger errors count as this large. None: found with 15 % of the budget, so that hardly
+            any error is larger, and given with the result.
+        quantile: of numbers: which one the pinball loss is about, by default the model's own or the median.
+    """
 
     metrics: Sequence[str] | None
-    quantile: Any
-    error_clip: Any
-    target_bounds: Any
+    threshold: Any
+    cost: Any
+    subgroups: Any
+    categories: Any
+    clip: Any
     confidence: Any
+    target_bounds: Any
+    error_clip: Any
+    quantile: Any
 
 
 def score_numbers(
     model: Any,
-    rows: tuple[Frame, Any, Any],
-    asked: NumberRequest,
-    groups: ScoreGroups,
+    rows: tuple[Any, Any],
+    asked: Asked,
     schema: Schema | None,
     request: Request,
     account: PrivacyAccount | None,
 ) -> PrivateNumberScore:
-    """Judges a model of a number; ``rows`` are the columns, the rows as they came, and their targets."""
+    """Judges a model of a number; ``rows`` and their targets are as they came."""
+    if asked.cost is not None or asked.threshold != 0.5:
+        raise RequestError("cost and threshold are about classes, and this is a model of a number")
+    frame, targets = rows_and_labels(*rows)
+    groups = declared_groups(asked.subgroups, asked.categories, schema, frame)
     scorer = NumberScorer.of(model, schema, asked.target_bounds)
     if asked.metrics is not None and DEVIANCE in asked.metrics:
         scorer = scorer.by_deviance()
     question = _question(asked, scorer)
-    frame, data, targets = rows
-    scorer.check(frame, data, targets)
+    scorer.check(frame, rows[0], targets)
     clip = None if asked.error_clip is None else question.clip
     label = f"evaluation of {type(model).__name__}"
-    wanted = ErrorSumRequest(frame, data, targets, groups, clip, "r2" in question.metrics, schema, label)
+    wanted = ErrorSumRequest(frame, rows[0], targets, groups, clip, "r2" in question.metrics, schema, label)
     with spending():
         released = measure_errors(scorer, wanted, request, account)
         question = replace(question, clip=released.clip)
-        by_name = {
-            name: perform_numbers(group, question, released.generator)
-            for name, group in zip(groups.names, released.groups, strict=True)
-        }
-        overall = perform_numbers(released.overall, question, released.generator)
-        clipped = question.unit
-        return PrivateNumberScore(overall, by_name, clipped, released.beyond, question.quantile, released.certificate)
+        *each, overall = (
+            perform_numbers(group, question, released.generator) for group in (*released.groups, released.overall)
+        )
+        by_name = dict(zip(groups.names, each, strict=True))
+        return PrivateNumberScore(
+            overall, by_name, question.unit, released.beyond, question.quantile, released.certificate
+        )
 
 
-def _question(asked: NumberRequest, scorer: NumberScorer) -> NumberQuestion:
+def _question(asked: Asked, scorer: NumberScorer) -> NumberQuestion:
     usual = OF_MEANS if scorer.quantile is None else OF_QUANTILES
     metrics = usual if asked.metrics is None else tuple(asked.metrics)
     if scorer.of_deviance and len(metrics) > 1:

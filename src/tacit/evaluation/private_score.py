@@ -1,4 +1,8 @@
-"""`private_score`: how good a model is on private rows, for one charge and with intervals that can be believed."""
+"""`private_score`: how good a model is on private rows, for one charge and with intervals that can be believed.
+
+One noisy histogram of (score, label, subgroup) is released; every figure follows from it, for every threshold and cost,
+now and later. Of a model of a number, sums of powers of its errors are released.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +14,25 @@ from tacit.errors import spending
 from tacit.evaluation.candidates import promised_schema
 from tacit.evaluation.measure_scores import (
     CountRequest,
-    Released,
-    ScoreGroups,
     declared_groups,
     measure_scores,
     rows_and_labels,
 )
 from tacit.evaluation.number_scorer import predicts_numbers
 from tacit.evaluation.performance import RANKED, Estimate, Performance, Question, perform
-from tacit.evaluation.private_number_score import NumberRequest, PrivateNumberScore, score_numbers
+from tacit.evaluation.private_number_score import Asked, PrivateNumberScore, score_numbers
 from tacit.evaluation.scorer import Scorer
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.request import Request, RequestError, is_number
+from tacit.schema import Schema
 
 USUAL = ("auc", "accuracy", "log_loss", "calibration")
 METRICS = (*USUAL, RANKED)
+"""Of classes: ``calibration`` is the expected calibration error, of more than two classes that of the likeliest;
+``ranked_probability_score`` is of classes in an order: of two the Brier score, which costs nothing more, of more a
+release of its own. Of more than two classes ``auc`` is the mean over every class against the rest, each a release."""
+
 OF_SEVERAL_CLASSES = ("accuracy", "log_loss", "calibration")
 """What is given of more than two classes unless the AUC, or the ranked probability score, is asked for, too."""
 
@@ -88,106 +95,86 @@ def private_score(
 ) -> PrivateScore | PrivateNumberScore:
     """Judges a model on private rows, best on rows it was not made from.
 
-    One noisy histogram of (score, label, subgroup) is released; every figure follows from it, for every threshold and
-    cost, now and later. Of a model of a number, sums of powers of its errors are released.
-
     Guarantee: (epsilon, delta) under ``neighbouring`` for the rows given here, if the model's answer to a row depends
-    on nothing but that row. That is so for this library's models; for others it is taken on trust and the certificate
-    says so.
+    on nothing but that row: so of this library's models; of others it is taken on trust, as the certificate says.
 
-    Args:
+    What is given:
         model: a model, an estimator after ``fit``, or any fitted classifier with ``predict_proba`` and ``classes_``.
-        X: the rows; see ``fit``.
-        y: their labels; rows with a label that is no class of the model are dropped.
-        epsilon: what to spend.
-        delta: what to spend. At 0 the noise is Laplace; otherwise the better of both, or Gaussian if
-            an account pays, because that composes better with the rest.
-        metrics: among ``auc``, ``accuracy``, ``log_loss`` and ``calibration`` (expected calibration error); None for
-            all of these. And ``ranked_probability_score``, of classes in an order: of two it is the Brier score and
-            costs nothing more, of more it is a release of its own. With more than two classes calibration is that of
-            the likeliest class, and ``auc`` has to be asked for: it is the mean over every class against the rest, each
-            of which is a release of its own.
-            Of numbers: among ``mae``, ``mse``, ``rmse``, ``r2``, ``bias`` (mean of prediction minus target),
-            ``pinball`` and ``below`` (share of targets below the prediction); None for what suits the model's loss.
-            Of counts and costs ``deviance``, a release of its own, can be asked for alone; ``error_clip`` is then its.
-        threshold: of two classes: probability from which a row counts as positive in the accuracy.
-        cost: of two classes: what a false positive and a false negative cost; adds ``cost``, per row at the least
-            costly threshold.
-        subgroups: name of a column; metrics are also given for each of its declared values.
-        categories: those values, unless the schema declares the column.
-        clip: log loss clips probabilities to ``[clip, 1 - clip]``: one row can cost no more than ``-log(clip)``.
-        confidence: of the intervals.
-        target_bounds: of numbers: public bounds of the target, by default the schema's or the model's.
-        error_clip: of numbers: larger errors count as this large. None: found with 15 % of the budget, so that hardly
-            any error is larger, and given with the result.
-        quantile: of numbers: which one the pinball loss is about, by default the model's own or the median.
-        schema: declares classes with several values, the subgroup column, and a unit of several rows; by default that
-            of the estimator.
-        account: pays, if given.
-        neighbouring: the relation of the guarantee.
-        random_state: None for fresh entropy; an integer makes the result repeatable and not releasable.
+        X, y: rows, see ``fit``, and their labels; rows with a label that is no class of the model are dropped.
+        epsilon, delta: what to spend. At delta 0 noise is Laplace; otherwise the better of both, or Gaussian under
+            ``account``, because that composes better with the rest.
+        metrics: among :data:`METRICS` or, of numbers, those of :mod:`tacit.evaluation.number_performance`.
+        threshold, cost: of two classes: probability from which a row counts as positive in the accuracy; what a false
+            positive and a false negative cost, for ``cost`` per row at the least costly threshold.
+        subgroups, categories: a column by whose values metrics are given, too; its values, unless declared.
+        clip, confidence: log loss clips probabilities to ``[clip, 1 - clip]``; confidence of the intervals.
+        target_bounds, error_clip, quantile: of numbers, see :class:`Asked`.
+        schema, account, neighbouring, random_state: as estimators have them; the schema is by default the estimator's.
 
     Raises:
-        ValueError: for public mistakes; nothing was spent.
-        BudgetExceeded: if the account cannot pay; nothing was read.
+        ValueError: for public mistakes; nothing was spent. :class:`BudgetExceeded` if the account cannot pay.
     """
+    asked = Asked(
+        metrics, threshold, cost, subgroups, categories, clip, confidence, target_bounds, error_clip, quantile
+    )
     request = Request.of(epsilon, delta, neighbouring, random_state)
     declared = promised_schema(model, schema)
-    if predicts_numbers(model):
-        if cost is not None or threshold != 0.5:
-            raise RequestError("cost and threshold are about classes, and this is a model of a number")
-        frame, labels = rows_and_labels(X, y)
-        groups = declared_groups(subgroups, categories, declared, frame)
-        asked = NumberRequest(metrics, quantile, error_clip, target_bounds, confidence)
-        return score_numbers(model, (frame, X, labels), asked, groups, declared, request, account)
-    for name, value in (("target_bounds", target_bounds), ("error_clip", error_clip), ("quantile", quantile)):
-        if value is not None:
+    score = score_numbers if predicts_numbers(model) else score_classes
+    return score(model, (X, y), asked, declared, request, account)
+
+
+def score_classes(
+    model: Any,
+    rows: tuple[Any, Any],
+    asked: Asked,
+    schema: Schema | None,
+    request: Request,
+    account: PrivacyAccount | None,
+) -> PrivateScore:
+    """Judges a model of classes; ``rows`` and their labels are as they came."""
+    for name in ("target_bounds", "error_clip", "quantile"):
+        if getattr(asked, name) is not None:
             raise RequestError(f"{name} is about numbers, and this is a model of classes")
-    scorer = Scorer.of(model, declared)
-    question = _question(metrics, threshold, cost, clip, confidence, scorer.n_classes)
-    frame, labels = rows_and_labels(X, y)
-    groups = declared_groups(subgroups, categories, declared, frame)
-    scorer.check(frame, X, labels)
+    scorer = Scorer.of(model, schema)
+    question = _question(asked, scorer.n_classes)
+    frame, labels = rows_and_labels(*rows)
+    groups = declared_groups(asked.subgroups, asked.categories, schema, frame)
+    scorer.check(frame, rows[0], labels)
     if RANKED in question.metrics:
         scorer.check_order()
     own = ("log_loss", "auc", RANKED)  # of more than two classes, each a release of its own
     with_truth, each_class, ranked = (scorer.n_classes > 2 and name in question.metrics for name in own)
     what = f"evaluation of {type(model).__name__}"
-    wanted = CountRequest(frame, X, labels, groups, threshold, with_truth, declared, what, each_class, ranked)
+    wanted = CountRequest(
+        frame, rows[0], labels, groups, question.threshold, with_truth, schema, what, each_class, ranked
+    )
     with spending():
         released = measure_scores(scorer, wanted, request, account)
-        return _answered(released, groups, question, threshold)
+        *each, overall = (
+            perform(group, question, released.generator) for group in (*released.groups, released.overall)
+        )
+        by_name = dict(zip(groups.names, each, strict=True))
+        return PrivateScore(overall, by_name, question.threshold, released.certificate)
 
 
-def _answered(released: Released, groups: ScoreGroups, question: Question, threshold: float) -> PrivateScore:
-    """What was asked, of all rows and of each group, from what was released."""
-    by_name = {
-        name: perform(group, question, released.generator)
-        for name, group in zip(groups.names, released.groups, strict=True)
-    }
-    overall = perform(released.overall, question, released.generator)
-    return PrivateScore(overall, by_name, threshold, released.certificate)
-
-
-def _question(
-    metrics: Sequence[str] | None, threshold: Any, cost: Any, clip: Any, confidence: Any, n_classes: int
-) -> Question:
+def _question(asked: Asked, n_classes: int) -> Question:
     usual = USUAL if n_classes == 2 else OF_SEVERAL_CLASSES
-    asked = usual if metrics is None else tuple(metrics)
-    for name in asked:
+    metrics = usual if asked.metrics is None else tuple(asked.metrics)
+    for name in metrics:
         if name not in METRICS:
             raise RequestError(f"metrics are among {', '.join(METRICS)} for classes, got {name!r}")
-    for name, value, most in (("threshold", threshold, 1.0), ("clip", clip, 0.5), ("confidence", confidence, 1.0)):
+    for name, most in (("threshold", 1.0), ("clip", 0.5), ("confidence", 1.0)):
+        value = getattr(asked, name)
         if not is_number(value) or not 0 < value < most:
             raise RequestError(f"{name} must lie between 0 and {most:g}, got {value!r}")
-    costs = None if cost is None else _costs(cost)
+    costs = None if asked.cost is None else _costs(asked.cost)
     if costs is not None and n_classes != 2:
         raise RequestError(f"cost is about two classes, and there are {n_classes}")
-    if threshold != 0.5 and n_classes != 2:
+    if asked.threshold != 0.5 and n_classes != 2:
         raise RequestError(
             f"threshold is about two classes, and there are {n_classes}: the likeliest is said, so leave it at 0.5"
         )
-    return Question(asked, float(threshold), costs, float(clip), float(confidence), n_classes == 2)
+    return Question(metrics, float(asked.threshold), costs, float(asked.clip), float(asked.confidence), n_classes == 2)
 
 
 def _costs(cost: Any) -> tuple[float, float]:

@@ -27,7 +27,7 @@ from tacit.estimators.binding import bound, told
 from tacit.evaluation.candidates import about_numbers, measure_of
 from tacit.evaluation.measure_scores import declared_unit, rows_and_labels, with_unit
 from tacit.evaluation.search_plan import EACH, SearchPlan, plan_search
-from tacit.evaluation.select_model import choose
+from tacit.evaluation.select_model import best_of
 from tacit.evaluation.utility import Criterion, Judge, judges_of, utility_encoding, utility_weights
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.ephemeral_account import EphemeralAccount
@@ -295,16 +295,13 @@ class _Search:
                 self._reservation.record(charge, label, "what the fit's own certificate says")
             seed = None if self._request.random_state is None else self._request.random_state + 1 + index
             fitted.append(self._fit(index, training, seed))
-        names = tuple(f"candidate {index}" for index in range(len(fitted)))
         judges = judges_of(fitted, self._schema, self._measure)
         columns: dict[str, Any] = {
-            name: judge.utilities(judging.frame, judging.data, judging.labels)
-            for name, judge in zip(names, judges, strict=True)
+            f"candidate {index}": judge.utilities(judging.frame, judging.data, judging.labels)
+            for index, judge in enumerate(judges)
         }
         private_rows = self._private_rows(columns, judges[0], judging, self._reservation, self._request.random_state)
-        levels, label = judges[0].levels, Label(Stage.SELECTION, f"the best candidate by {judges[0].criterion}")
-        curator = private_rows.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
-        chosen = choose(curator, len(fitted), levels, self._plan.scoring, label)
+        chosen = best_of(private_rows, tuple(columns), judges[0], self._plan.scoring, "the best candidate")
         return chosen, fitted[chosen]
 
     def random_stopping(self, rows: _Rows) -> tuple[int, Any]:

@@ -74,25 +74,18 @@ def recalibrate(
 ) -> Recalibration:
     """Corrects the probabilities of a model of two classes from noisy counts of (score, label).
 
-    The counts are what :func:`~tacit.evaluation.private_score.private_score` releases. A correction of the log-odds is
-    fitted to them: a shift, a slope and a remainder by score group with normal priors, whose scales (0 among them) the
-    counts choose by marginal likelihood under the known noise; then made increasing, so that the order of rows stays.
+    The counts are what :func:`~tacit.private_score` releases, and :func:`fitted_curve` is the correction.
 
-    Args:
+    What is given:
         model: a model of this library, or an estimator of it after ``fit``.
-        X: rows, best ones that the model was not made from; if it was, both charges are about the same people, and
-            belong in one account.
-        y: their labels.
-        epsilon: what to spend.
-        delta: what to spend.
+        X, y: rows and labels, best ones that the model was not made from; if it was, both charges are about the same
+            people, and belong in one account.
+        epsilon, delta: what to spend.
         schema: declares classes with several values and a unit of several rows; by default that of the estimator.
-        account: pays, if given.
-        neighbouring: the relation of the guarantee.
-        random_state: None for fresh entropy; an integer makes the result repeatable and not releasable.
+        account, neighbouring, random_state: as estimators have them.
 
     Raises:
-        ValueError: for public mistakes; nothing was spent.
-        BudgetExceeded: if the account cannot pay; nothing was read.
+        ValueError: for public mistakes; nothing was spent. :class:`BudgetExceeded` if the account cannot pay.
     """
     request = Request.of(epsilon, delta, neighbouring, random_state)
     base = model if isinstance(model, Model) else getattr(model, "model_", None)
@@ -107,32 +100,33 @@ def recalibrate(
     scorer.check(frame, X, labels)
     own = getattr(model, "certificate_", None)
     if isinstance(own, Certificate):
-        unit = None if declared is None else declared.unit
-        check_combinable(own, request.neighbouring, unit_key(unit))
+        check_combinable(own, request.neighbouring, unit_key(None if declared is None else declared.unit))
     label = f"recalibration of {type(model).__name__}"
+    wanted = CountRequest(frame, X, labels, ScoreGroups(), 0.5, False, declared, label)
     with spending():
-        released = measure_scores(
-            scorer, CountRequest(frame, X, labels, ScoreGroups(), 0.5, False, declared, label), request, account
-        )
-        curve = fitted_curve(released.overall.counts)
+        released = measure_scores(scorer, wanted, request, account)
+        counts = released.overall.counts
+        curve = fitted_curve(counts)
         better = base if curve is None else RecalibratedModel(base, *curve)
-        whole = released.certificate
-        if isinstance(own, Certificate):
-            whole = combined_certificate(own, released.certificate, f"{own.algorithm}, recalibrated")
-            whole = whole.bound(
-                model_digest(better),
-                own.schema_digest,
-                target=own.target,
-                columns=own.columns,
-                parameters=own.parameters,
-            )
-        else:
-            whole = whole.bound(model_digest(better))
-        return Recalibration(better, curve is not None, released.certificate, whole, released.overall.counts)
+        combined = _combined(own, released.certificate, better)
+        return Recalibration(better, curve is not None, released.certificate, combined, counts)
+
+
+def _combined(own: Any, added: Certificate, model: Model) -> Certificate:
+    """The certificate of a model and its recalibration, bound to the model that came of it."""
+    if not isinstance(own, Certificate):
+        return added.bound(model_digest(model))
+    whole = combined_certificate(own, added, f"{own.algorithm}, recalibrated")
+    digest, schema = model_digest(model), own.schema_digest
+    return whole.bound(digest, schema, target=own.target, columns=own.columns, parameters=own.parameters)
 
 
 def fitted_curve(counts: ScoreCounts) -> tuple[Floats, Floats] | None:
-    """Knots and values of the corrected log-odds; None if the counts do not ask for a correction."""
+    """Knots and values of the corrected log-odds; None if the counts do not ask for a correction.
+
+    A shift, a slope and a remainder by score group have normal priors, whose scales (0 among them) the counts choose by
+    marginal likelihood under the known noise; the sum is made increasing, so that the order of rows stays.
+    """
     groups = equal_groups(counts)
     likely = counts.likely.sum(axis=1)
     sizes = groups.sizes(counts.likely)

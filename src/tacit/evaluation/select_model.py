@@ -15,7 +15,7 @@ from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
 from tacit.evaluation.candidates import promised_schema
 from tacit.evaluation.measure_scores import declared_unit, rows_and_labels, with_unit
-from tacit.evaluation.utility import Criterion, judges_of, utility_encoding, utility_weights
+from tacit.evaluation.utility import Criterion, Judge, judges_of, utility_encoding, utility_weights
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.certificate import Certificate
@@ -27,6 +27,7 @@ from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import count_rule
 from tacit.queries.selection import Selection, per_query
+from tacit.schema import Schema
 
 THEOREM = "exponential mechanism over sums of utilities in [0, 1]: a row moves every sum by 0 to 1"
 
@@ -67,38 +68,18 @@ def select_model(
     0. It finds a model whose share of rows called right is within about ``2 log(models) / (epsilon rows)`` of the best;
     of numbers: whose mean loss is within as much of the least, in units of the loss of an error as large as the clip.
 
-    Args:
+    What is given:
         models: finished models or fitted estimators, two or more, all with the same classes, or all of a number.
-        X: the rows.
-        y: their labels, or their targets; rows without one are dropped.
-        epsilon: what to spend.
-        delta: what to spend.
-        criterion: of classes: ``"accuracy"``, or ``"log_loss"`` with probabilities clipped at 1 %. Of numbers:
-            ``"mse"``, ``"mae"`` or ``"pinball"``, a row's loss over that of an error as large as the clip. None for
-            accuracy, mean squared error, or the pinball loss of the models' quantile.
-        quantile: of numbers: which one the pinball loss is about, by default the models' own.
-        target_bounds: of numbers: public bounds of the target, by default the schema's or the models'. Targets and
-            predictions are clipped into them.
-        error_clip: of numbers: larger errors count as this large, in units of the target; it must not come from the
-            rows. None for the whole range of the target. A narrow clip tells models apart from fewer rows.
-        schema: declares classes with several values, bounds of the target, and a unit of several rows; by default that
-            of the first model.
-        account: pays, if given.
-        neighbouring: the relation of the guarantee.
-        random_state: None for fresh entropy; an integer makes the choice repeatable and not releasable.
+        X, y: the rows, and their labels or targets; rows without one are dropped.
+        epsilon, delta: what to spend.
+        criterion, quantile, target_bounds, error_clip: see :class:`~tacit.evaluation.utility.Criterion`.
+        schema, account, neighbouring, random_state: as estimators have them; by default the first model's schema.
 
     Raises:
-        ValueError: for public mistakes; nothing was spent.
-        BudgetExceeded: if the account cannot pay; nothing was read.
+        ValueError: for public mistakes; nothing was spent. BudgetExceeded: if the account cannot pay.
     """
     request = Request.of(epsilon, delta, neighbouring, random_state)
-    if not isinstance(models, Sequence):
-        raise RequestError(f"models must be a list, which is chosen from by place, got {type(models).__name__}")
-    if len(models) < 2:
-        raise RequestError(f"a choice needs at least two models, got {len(models)}")
-    declared = promised_schema(models[0], schema)
-    for model in models[1:]:
-        promised_schema(model, declared)
+    declared = _checked(models, schema)
     judges = judges_of(models, declared, Criterion(criterion, quantile, target_bounds, error_clip))
     frame, labels = rows_and_labels(X, y)
     for judge in judges:
@@ -107,17 +88,26 @@ def select_model(
     charge = selection_charge(request.epsilon, request.delta)
     with spending():
         with reserve(account, request, [charge], f"choice among {len(models)} models", unit) as reservation:
-            names = tuple(f"model {index}" for index in range(len(models)))
-            columns = {name: judge.utilities(frame, X, labels) for name, judge in zip(names, judges, strict=True)}
+            columns = {f"model {index}": judge.utilities(frame, X, labels) for index, judge in enumerate(judges)}
             made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
             private_rows = PrivateRows(made, judges[0].known(labels), reservation, request.random_state, unit)
-            levels, measure = judges[0].levels, judges[0].criterion
-            curator = private_rows.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
-            label = Label(Stage.SELECTION, f"the best of {len(models)} models by {measure}")
-            index = choose(curator, len(models), levels, charge, label)
+            index = best_of(private_rows, tuple(columns), judges[0], charge, f"the best of {len(models)} models")
         unverified = not all(judge.verified for judge in judges)
-        certificate = certified(account, request, reservation, private_rows, "select_model", declared, unverified)
-        return Selected(index, certificate)
+        return Selected(
+            index, certified(account, request, reservation, private_rows, "select_model", declared, unverified)
+        )
+
+
+def _checked(models: Sequence[Any], schema: Any) -> Schema | None:
+    """The schema that is declared, after a look at whether there is anything to choose."""
+    if not isinstance(models, Sequence):
+        raise RequestError(f"models must be a list, which is chosen from by place, got {type(models).__name__}")
+    if len(models) < 2:
+        raise RequestError(f"a choice needs at least two models, got {len(models)}")
+    declared = promised_schema(models[0], schema)
+    for model in models[1:]:
+        promised_schema(model, declared)
+    return declared
 
 
 def selection_charge(epsilon: float, delta: float) -> Charge:
@@ -127,6 +117,13 @@ def selection_charge(epsilon: float, delta: float) -> Charge:
     if delta == 0:
         return BoundedRange(epsilon)
     return BoundedRange(1.0 / calibrate(lambda z: [BoundedRange(1.0 / z)], epsilon, delta, start=1.0 / epsilon))
+
+
+def best_of(rows: PrivateRows, names: tuple[str, ...], judge: Judge, charge: Charge, what: str) -> int:
+    """Seals a column of utilities for every candidate, and chooses one."""
+    curator = rows.seal(utility_encoding(names, judge.levels), LabelIndex((0, 1)))
+    label = Label(Stage.SELECTION, f"{what} by {judge.criterion}")
+    return choose(curator, len(names), judge.levels, charge, label)
 
 
 def choose(curator: Curator, candidates: int, levels: int, charge: Charge, label: Label) -> int:

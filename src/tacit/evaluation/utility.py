@@ -45,10 +45,14 @@ class Criterion:
     """How models are judged, as it was asked for.
 
     Attributes:
-        name: one of :data:`CRITERIA` or of :data:`NUMBER_CRITERIA`; None for what suits the models.
+        name: of classes ``accuracy``, or ``log_loss`` with probabilities clipped at 1 %; of numbers ``mse``, ``mae`` or
+            ``pinball``, a row's loss over that of an error as large as the clip. None for accuracy, mean squared
+            error, or the pinball loss of the models' quantile.
         quantile: of numbers: which one the pinball loss is about; None for the models' own.
-        target_bounds: of numbers: public bounds of the target; None for the schema's or the models' own.
-        error_clip: of numbers: larger errors count as this large, in units of the target; None for the whole range.
+        target_bounds: of numbers: public bounds of the target, into which targets and predictions are clipped; None for
+            the schema's or the models' own.
+        error_clip: of numbers: larger errors count as this large, in units of the target; it must not come from the
+            rows. None for the whole range of the target. A narrow clip tells models apart from fewer rows.
     """
 
     name: str | None = None

@@ -34,6 +34,15 @@ from tacit.theory.halfspaces import cheapest_promise
 
 ERRORS_ON = ("new_rows", "training_rows")
 
+OF_THEOREM: dict[str, Any] = {
+    "row_norm": 1.0,
+    "fit_intercept": False,
+    "measure": "lazy_bregman",
+    "scaling": False,
+    "calibrate": False,
+}
+"""What Algorithm 4 settles."""
+
 WIDE = 2048
 """Not tuned: full matrices wider than this are kept in 32 bits, as their coordinates are too small for 16."""
 
@@ -126,11 +135,8 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
     ) -> Self:
         """The learner of Algorithm 4 for an (alpha, beta)-PAC guarantee at margin ``margin`` (Theorem 25).
 
-        Lazy Bregman without scaling or calibration, at the density, learning rate and rounds of Theorem 20
-        (docs/theory/lazy_bregman.md). Rows are taken from the unit ball; random label noise at rate ``alpha margin /
-        32`` is tolerated. The halfspace has the length that bounds on new rows assume up to
-        ``theory.halfspaces.largest_dimension`` columns. Its advantage is proved for centres divided by their exact
-        length; that a lower bound of it, estimated from a noisy centre, does as well is measured.
+        Lazy Bregman without scaling or calibration, as docs/theory/lazy_bregman.md has it. Rows are taken from the
+        unit ball; random label noise at rate ``alpha margin / 32`` is tolerated.
 
         Args:
             alpha: error to reach, in (0, 1).
@@ -139,40 +145,20 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
             n: the declared (public) number of rows; not read from the data.
             epsilon: privacy parameter.
             delta: in (0, 1).
-            analysis: ``"sharp"``; or ``"paper"`` for the constant of a round's privacy, the rounds and the learning
-                rate as printed.
-            errors_on: ``"new_rows"``: by margins, or by privacy alone where that needs fewer rows (Theorem 34, for
-                epsilon up to alpha / 36); or ``"training_rows"`` for a promise about these alone.
+            analysis: ``"sharp"``; or ``"paper"`` for constants, rounds and learning rate as printed.
+            errors_on: ``"new_rows"``, or ``"training_rows"`` for a promise about these alone.
             others: further parameters, such as ``random_state``.
 
         Raises:
-            RequestError: if ``n`` is too small for what is promised; names the ``n`` that would do, and what asks for
-                it.
+            RequestError: if ``n`` is too small for what is promised; names the ``n`` that would do, and why.
         """
         if errors_on not in ERRORS_ON:
             raise RequestError(f"errors_on must be one of {', '.join(ERRORS_ON)}, got {errors_on!r}")
-        estimator = cls(
-            epsilon,
-            delta,
-            row_norm=1.0,
-            fit_intercept=False,
-            measure="lazy_bregman",
-            scaling=False,
-            calibrate=False,
-            analysis=analysis,
-            **others,
-        )
+        estimator = cls(epsilon, delta, analysis=analysis, **OF_THEOREM, **others)
+        noise = estimator.make_learner(request_of(estimator)).rounds_noise()
+        of_new_rows = errors_on == "new_rows"
         try:
-            promise = cheapest_promise(
-                alpha,
-                beta,
-                margin,
-                epsilon,
-                delta,
-                estimator.make_learner(request_of(estimator)).rounds_noise(),
-                analysis,
-                errors_on == "new_rows",
-            )
+            promise = cheapest_promise(alpha, beta, margin, epsilon, delta, noise, analysis, of_new_rows)
         except ValueError as error:
             raise RequestError(str(error)) from None
         if n < promise.rows:
@@ -181,13 +167,8 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
                 f"n = {n} is too small for alpha={alpha}, beta={beta}, margin={margin} at epsilon={epsilon}, "
                 f"delta={delta}: {promise.rows} rows would do ({parts})"
             )
-        parameters = promise.parameters
-        estimator.set_params(
-            rounds=parameters.rounds,
-            density=parameters.density,
-            learning_rate=parameters.learning_rate,
-            shortest_centre=margin / 2,
-        )
+        found = {name: getattr(promise.parameters, name) for name in ("rounds", "density", "learning_rate")}
+        estimator.set_params(**found, shortest_centre=margin / 2)
         return estimator
 
     def diagnose(self, X: Any, y: Any, density: float = 0.1) -> Diagnosis:

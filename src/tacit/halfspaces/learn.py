@@ -11,7 +11,7 @@ from tacit.arrays import Floats
 from tacit.boosting.schema import Ensemble, boost
 from tacit.boosting.stopping import EndTest
 from tacit.curator.budget import Budget
-from tacit.halfspaces.base_rate import count_rows
+from tacit.halfspaces.base_rate import BaseRate, count_rows
 from tacit.halfspaces.calibration import DEFAULT, Calibration, calibrate, prior_of, spread_of
 from tacit.halfspaces.centering import Centering, Centre, DenseEmbedding
 from tacit.halfspaces.counted_errors import count_errors, plain_halfspace
@@ -62,6 +62,24 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
         longest = options.longest_squares(width, signal)
         scaling = measure_scaling(budget.curator, radius, n_rows, (half, half), longest, options.tuning)
 
+    ensemble, weights, noise_sd, descends = boosted(budget, radius, base_rate, shares, scaling, options)
+    if not options.calibrate:
+        calibration = Calibration(1.0, 0.0) if descends else DEFAULT
+        return Learned(weights, noise_sd, calibration, n_rows, ensemble)
+    spread = spread_of(weights, scaling, options.constant)
+    believed = prior_of(spread, noise_sd * scaling.noise_spread(options.constant != 0), base_rate, options.tuning)
+    charge = budget.charge(shares["calibration"])
+    calibration = calibrate(budget.curator, weights, radius, spread, charge, options.constant, believed, options.tuning)
+    plain = plain_halfspace(weights, calibration, scaling, options)
+    errors = count_errors(budget.curator, plain, radius, budget.charge(shares["errors"]))
+    return Learned(plain.weights, noise_sd, plain.calibration, n_rows, ensemble, errors)
+
+
+def boosted(
+    budget: Budget, radius: int, base_rate: BaseRate, shares: dict[str, float], scaling: Scaling, options: Options
+) -> tuple[Ensemble[Centre], Floats, float, bool]:
+    """The rounds: the hypotheses, where they lead and with how much noise, and whether they are gradient steps."""
+    width, n_rows = budget.layout.n_dense, base_rate.rows
     signal = signal_of(n_rows, budget.sd(shares["rounds"]), width)
     name = options.measure_for(signal)
     rounds = options.rounds_for(name, width, budget.is_pure)
@@ -89,7 +107,6 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
         test = budget.charge(shares["stopping"] / rounds)
         stop = EndTest(log, max(1.0, options.stop_density * n_rows), test, reach)
     ensemble = boost(budget.curator, embedding, measure, learner, rounds, stop)
-
     if descent is None:
         weights, noise_sd = average(ensemble, width)
         start /= max(1, len(ensemble.hypotheses))
@@ -97,16 +114,7 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
         weights, noise_sd = sum_of_steps(ensemble, width, measure.step, descent.momentum)
     if start:
         weights = weights + constant_direction(width, start / options.constant)
-    if not options.calibrate:
-        calibration = DEFAULT if descent is None else Calibration(1.0, 0.0)
-        return Learned(weights, noise_sd, calibration, n_rows, ensemble)
-    spread = spread_of(weights, scaling, options.constant)
-    believed = prior_of(spread, noise_sd * scaling.noise_spread(options.constant != 0), base_rate, options.tuning)
-    charge = budget.charge(shares["calibration"])
-    calibration = calibrate(budget.curator, weights, radius, spread, charge, options.constant, believed, options.tuning)
-    plain = plain_halfspace(weights, calibration, scaling, options)
-    errors = count_errors(budget.curator, plain, radius, budget.charge(shares["errors"]))
-    return Learned(plain.weights, noise_sd, plain.calibration, n_rows, ensemble, errors)
+    return ensemble, weights, noise_sd, descent is not None
 
 
 def signal_of(n_rows: float, noise: float, width: int) -> float:

@@ -28,7 +28,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, declared_schema
 from tacit.privacy.spending import check_account
 from tacit.queries.score_rules import TARGET_BITS
-from tacit.schema import Schema
+from tacit.schema import Label, Schema
 
 Place = str | os.PathLike[str]
 
@@ -128,19 +128,14 @@ def serve_site(
 ) -> Visit:
     """Takes part in one fit with the rows of this site, which stay here.
 
-    Args:
-        data: what :func:`tacit.read_source` takes or makes.
-        schema: of the rows; the coordinator must have the same.
-        connect: ``HOST:PORT`` of the coordinator.
-        parties: the folder of certificates of all who take part.
-        key: the private key of this site.
-        epsilon: the most that this site lets the fit cost.
-        delta: with this slack.
-        neighbouring: the relation that is agreed to.
+    What is given:
+        data, schema: what :func:`tacit.read_source` takes or makes; the schema of the rows, the same as elsewhere.
+        connect: ``HOST:PORT`` of the coordinator, who must be there within ``wait`` seconds.
+        parties, key: the folder of certificates of all who take part, and the private key of this site.
+        epsilon, delta, neighbouring: the most that this site lets the fit cost, and the relation that is agreed to.
         account: pays as well; None for no account.
         record: a file that gets a line for every answer: what was asked and charged, never what was answered.
         allow_seeded: whether noise that somebody could repeat is agreed to; for tests.
-        wait: seconds until the coordinator must be there.
 
     Returns:
         What the fit was to this site, with its certificate.
@@ -156,24 +151,23 @@ def serve_site(
     check_account(account)
     if declared is None or declared.label is None or declared.unit is not None:
         raise RequestError("a site needs a schema with a [label], and without a [unit]")
-    agreement = Agreement(
-        request.epsilon,
-        request.delta,
-        request.neighbouring,
-        account,
-        allow_seeded,
-        None if record is None else Path(record),
-    )
+    lines = None if record is None else Path(record)
+    agreement = Agreement(request.epsilon, request.delta, request.neighbouring, account, allow_seeded, lines)
     _check_agreement(agreement)
     source = DeclaredSource(data if isinstance(data, Source) else read_source(data), declared)
-    encoding, label = TableEncoding.of(declared, FINE_CELLS), declared.label
-    encoding.check(source.without_rows)
-    index = NumericLabelIndex.of(label, TARGET_BITS) if label.is_numeric else LabelIndex.of(label)
-    if isinstance(index, LabelIndex):
-        check_labels(source.labels(source.without_rows), index, label.column, "a site")
+    encoding, index = TableEncoding.of(declared, FINE_CELLS), _checked_labels(source, declared.label)
     with prepare(source, encoding, index) as ready:
         site = Site(ready, encoding, index, lambda: source.n_rows, declared, known, agreement)
         return site.take_part(_reached(connect, known, wait))
+
+
+def _checked_labels(source: DeclaredSource, label: Label) -> LabelIndex | NumericLabelIndex:
+    """How labels are read, after a look at what is public about them."""
+    if label.is_numeric:
+        return NumericLabelIndex.of(label, TARGET_BITS)
+    index = LabelIndex.of(label)
+    check_labels(source.labels(source.without_rows), index, label.column, "a site")
+    return index
 
 
 def _check_agreement(agreement: Agreement) -> None:

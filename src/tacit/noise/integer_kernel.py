@@ -75,20 +75,14 @@ def run(
 ) -> tuple[int, int, bool]:
     """Fills ``out`` from position ``filled`` with what the proposals in ``words`` come to.
 
-    Args:
+    What is given:
         words: uniform, one or two for each proposal.
-        gaussian: the law; Laplace if false.
-        scale: of the law.
-        log_step: proposals step by ``2**log_step``.
-        layout: see :class:`tacit.noise.integer_sampler.Layout`.
+        gaussian, scale, log_step, layout: the law (Laplace if not Gaussian), proposals in steps of ``2**log_step``; see
+            :class:`tacit.noise.integer_sampler.Layout`.
         powers: ``floor(2**v_bits exp(-k))`` for ``k = 1, 2, ...``, the first 0 included.
         band: how far from its threshold a word has to be.
-        out: what is filled.
-        filled: where to begin.
 
-    Returns:
-        How far ``out`` is filled, how many proposals were used, and whether the next one is undecided: the caller
-        decides that one, and goes on behind it.
+    Returns how far ``out`` is filled, how many proposals were used, and whether the next is undecided: for the caller.
     """
     per, v_shift, v_bits, c_shift, c_bits = layout
     one, step = np.uint64(1), 2.0**log_step
@@ -100,8 +94,7 @@ def run(
     while filled < size and i < proposals:
         first, last = words[i * per], words[i * per + per - 1]
         u = np.int64((first >> one) & u_mask)
-        v_word = (last >> np.uint64(v_shift)) & v_mask
-        v = 0
+        v_word, v = (last >> np.uint64(v_shift)) & v_mask, 0
         while v_word < powers[v]:
             v += 1
         if v_word == powers[v]:
