@@ -300,5 +300,4 @@ def strongest_order(effect: Floats, counts: Floats) -> Ints:
     """The bins in the order of their effects along the direction in which effects vary most; rank per bin."""
     _, _, directions = np.linalg.svd(np.sqrt(counts)[:, None] * effect, full_matrices=False)
     along = effect @ directions[0]
-    ranks: Ints = np.argsort(np.argsort(along, kind="stable"), kind="stable")
-    return ranks
+    return np.argsort(np.argsort(along, kind="stable"), kind="stable")

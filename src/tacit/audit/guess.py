@@ -45,8 +45,7 @@ class Guess:
 
     def sums(self, said: Floats) -> Floats:
         """The weighted sums of what models say, ``said`` of shape ``(models, probes)``."""
-        weighed: Floats = np.clip(said, self.lower, self.upper) @ self.weights
-        return weighed
+        return np.clip(said, self.lower, self.upper) @ self.weights
 
     def count(self, with_canary: Floats, without: Floats) -> Counts:
         """How often it says "with", of models of the two tables, shapes ``(trials, probes)``."""
@@ -96,8 +95,7 @@ def _discriminant(first: Floats, second: Floats) -> Floats:
     spread = np.where(spread > 0, spread, 1.0)
     a, b = first / spread, second / spread
     within = (np.cov(a, rowvar=False) + np.cov(b, rowvar=False)) / 2 + RIDGE * np.eye(a.shape[1])
-    solved: Floats = np.linalg.solve(within, a.mean(axis=0) - b.mean(axis=0)) / spread
-    return solved
+    return np.linalg.solve(within, a.mean(axis=0) - b.mean(axis=0)) / spread
 
 
 def _thresholds(sums: Floats) -> Floats:

@@ -25,8 +25,7 @@ def soft_punishments(margins: npt.ArrayLike) -> Floats:
     values = np.asarray(margins, dtype=np.float64)
     if values.size and float(np.abs(values).max()) > 1 + 1e-9:
         raise ValueError("hypotheses of the game have values in [-1, 1]; clip their margins first")
-    losses: Floats = 0.5 + 0.5 * values
-    return losses
+    return 0.5 + 0.5 * values
 
 
 def divergence(measure: Floats, start: Floats) -> float:

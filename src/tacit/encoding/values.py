@@ -54,8 +54,7 @@ class ValueIndex(ABC):
         if isinstance(tokens, np.ndarray):
             return self._encode_objects(tokens)
         codes: list[Any] = [self._encode_chunk(chunk) for chunk in tokens.chunks]
-        joined: Codes = np.concatenate(codes) if codes else self._codes([])
-        return joined
+        return np.concatenate(codes) if codes else self._codes([])
 
     def _encode_chunk(self, chunk: pa.Array) -> Codes:
         if pa.types.is_null(chunk.type):

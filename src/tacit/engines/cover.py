@@ -63,8 +63,7 @@ def literal_holds(conjunctions: Candidates, literal: int, columns: Sequence[Code
     """For which rows a literal holds."""
     where = conjunctions.columns[literal]
     codes = tuple(columns[column] for column in (where if isinstance(where, tuple) else (where,)))
-    found: Bools = conjunctions.truths[literal][codes]
-    return found
+    return conjunctions.truths[literal][codes]
 
 
 def holds(conjunctions: Candidates, conjunction: int, columns: Sequence[Codes], n_rows: int) -> Bools:

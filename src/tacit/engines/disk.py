@@ -81,8 +81,7 @@ class DiskWorkspace(Workspace):
         # numpy makes a view of the file for every array, which all views of that array refer to
         weakref.finalize(flat.base, self._returned.append, (slab, start, size)).atexit = False
         flat.fill(0)
-        array: Kept = flat.reshape(shape)
-        return array
+        return flat.reshape(shape)
 
     def _take(self, size: int) -> tuple[int, int]:
         while self._returned:

@@ -253,8 +253,7 @@ class _Batchwise(BaseEstimator):
 
     def _frame(self, X: Any) -> Frame:
         """The columns of a table to predict: as the last batch's learner reads them, or the model from a file."""
-        frame: Frame = self._last.frame_for_model(X) if hasattr(self, "_last") else self.model_.frame_of(X)
-        return frame
+        return self._last.frame_for_model(X) if hasattr(self, "_last") else self.model_.frame_of(X)
 
 
 class BatchwiseClassifier(ClassifierMixin, _Batchwise):
@@ -331,8 +330,7 @@ class BatchwiseRegressor(RegressorMixin, _Batchwise):
     def predict(self, X: Any) -> Floats:
         """The prediction for every row, within the target's bounds, shape ``(rows,)``."""
         check_is_fitted(self, "model_")
-        said: Floats = self.model_.predict(self._frame(X))
-        return said
+        return self.model_.predict(self._frame(X))
 
 
 def new_series() -> str:

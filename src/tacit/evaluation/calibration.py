@@ -79,8 +79,7 @@ def unfolded(sizes: Floats, sd: Floats) -> Floats:
         middle = (low + high) / 2
         above = folded_mean(middle, sd) > np.abs(sizes)
         low, high = np.where(above, low, middle), np.where(above, middle, high)
-    figure: Floats = np.where(np.abs(sizes) <= sd * np.sqrt(2 / np.pi), 0.0, (low + high) / 2)
-    return figure
+    return np.where(np.abs(sizes) <= sd * np.sqrt(2 / np.pi), 0.0, (low + high) / 2)
 
 
 def expected_error(gaps: Floats, spreads: Floats, total: Floats) -> Floats:

@@ -64,8 +64,7 @@ class ErrorGrid:
     @cached_property
     def edges(self) -> Floats:
         """Sizes between the cells of one side, from the smallest to 1."""
-        edges: Floats = 2.0 ** (np.arange(-OCTAVES * self.per_octave, 1) / self.per_octave)
-        return edges
+        return 2.0 ** (np.arange(-OCTAVES * self.per_octave, 1) / self.per_octave)
 
     @property
     def cells(self) -> int:
@@ -94,8 +93,7 @@ class ErrorGrid:
     @property
     def clips(self) -> Floats:
         """Where errors may be clipped: half octaves, rising to the whole range."""
-        clips: Floats = 2.0 ** (np.arange(-CLIP_STEPS, 1) / 2)
-        return clips
+        return 2.0 ** (np.arange(-CLIP_STEPS, 1) / 2)
 
     @cached_property
     def steps(self) -> Ints:
@@ -138,8 +136,7 @@ def log_odds(probabilities: npt.ArrayLike) -> Floats:
     p = np.nan_to_num(np.asarray(probabilities, np.float64), nan=0.5)
     least = float(expit(-REACH - 1.0))
     p = np.clip(p, least, 1.0 - least)
-    odds: Floats = np.log(p) - np.log1p(-p)
-    return odds
+    return np.log(p) - np.log1p(-p)
 
 
 @final

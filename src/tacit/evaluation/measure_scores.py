@@ -54,8 +54,7 @@ class ScoreCounts:
     @cached_property
     def estimate(self) -> Floats:
         """Unbiased counts by cell and label, shape ``(cells, 2)``; may be negative."""
-        estimate: Floats = self.strategy.inverse @ self.released
-        return estimate
+        return self.strategy.inverse @ self.released
 
     @cached_property
     def likely(self) -> Floats:

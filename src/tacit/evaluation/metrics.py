@@ -64,15 +64,13 @@ def correct_at_cuts(counts: Floats) -> Floats:
     """Share of rows called right when the cells from ``k`` on are called positive; shape ``(..., cells + 1)``."""
     negative, positive = _errors(counts)
     total = rows(counts)[..., None]
-    figure: Floats = np.clip(1.0 - (negative + positive) / total, 0.0, 1.0)
-    return figure
+    return np.clip(1.0 - (negative + positive) / total, 0.0, 1.0)
 
 
 def cost_at_cuts(counts: Floats, cost: tuple[float, float]) -> Floats:
     """Cost per row of a false positive and a false negative, by cut; shape ``(..., cells + 1)``."""
     false_positive, false_negative = _errors(counts)
-    figure: Floats = np.maximum((cost[0] * false_positive + cost[1] * false_negative) / rows(counts)[..., None], 0.0)
-    return figure
+    return np.maximum((cost[0] * false_positive + cost[1] * false_negative) / rows(counts)[..., None], 0.0)
 
 
 def roc(counts: Floats) -> tuple[Floats, Floats]:
@@ -93,8 +91,7 @@ def log_loss_parts(counts: Floats, grid: ScoreGrid, clip: float) -> Ratio:
 
 def log_loss(counts: Floats, grid: ScoreGrid, clip: float) -> Floats:
     """Mean negative log-likelihood of the labels, probabilities clipped to ``[clip, 1 - clip]``."""
-    figure: Floats = np.clip(log_loss_parts(counts, grid, clip).over / rows(counts), 0.0, -np.log(clip))
-    return figure
+    return np.clip(log_loss_parts(counts, grid, clip).over / rows(counts), 0.0, -np.log(clip))
 
 
 def brier_parts(counts: Floats, grid: ScoreGrid) -> Ratio:

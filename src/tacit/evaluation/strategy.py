@@ -54,8 +54,7 @@ def square_root(cells: int) -> Floats:
     """The lower triangular Toeplitz matrix whose square is the matrix of running sums."""
     first = np.cumprod(np.concatenate([[1.0], 1.0 - 0.5 / np.arange(1, cells)]))
     lag = np.arange(cells)[:, None] - np.arange(cells)[None, :]
-    root: Floats = np.where(lag >= 0, first[np.maximum(lag, 0)], 0.0)
-    return root
+    return np.where(lag >= 0, first[np.maximum(lag, 0)], 0.0)
 
 
 def hierarchy(cells: int, branching: int) -> Floats:

@@ -157,13 +157,11 @@ class ClassJudge(Judge):
         else:
             chance = np.nan_to_num(np.take_along_axis(chances, truth[:, None], axis=1)[:, 0])
             level = np.floor(LEVELS * (1.0 - np.log(np.clip(chance, CLIP, 1.0)) / np.log(CLIP)) + 1e-9)
-        out: Ints = np.where(known, level, 0).astype(np.int64)
-        return out
+        return np.where(known, level, 0).astype(np.int64)
 
     def known(self, labels: Any) -> Ints:
         codes = self.scorer.label_index.encode(labels).astype(np.int64)
-        dropped: Ints = np.where(codes < self.scorer.n_classes, 0, DROPPED_LABEL)
-        return dropped
+        return np.where(codes < self.scorer.n_classes, 0, DROPPED_LABEL)
 
 
 @final
@@ -197,12 +195,10 @@ class NumberJudge(Judge):
             steepest = max(self.quantile, 1 - self.quantile)
             loss = np.where(error >= 0, self.quantile, self.quantile - 1) * error / steepest
         level = np.floor(NUMBER_LEVELS * (1.0 - loss) + 1e-9)
-        out: Ints = np.where(columns["label"] == DROPPED, 0, np.clip(level, 0, NUMBER_LEVELS)).astype(np.int64)
-        return out
+        return np.where(columns["label"] == DROPPED, 0, np.clip(level, 0, NUMBER_LEVELS)).astype(np.int64)
 
     def known(self, labels: Any) -> Ints:
-        dropped: Ints = np.where(np.isfinite(numbers_of(labels)), 0, DROPPED_LABEL)
-        return dropped
+        return np.where(np.isfinite(numbers_of(labels)), 0, DROPPED_LABEL)
 
 
 def judges_of(models: Sequence[Any], schema: Schema | None, asked: Criterion) -> list[Judge]:

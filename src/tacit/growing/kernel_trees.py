@@ -139,8 +139,7 @@ def kernel_steps(sums: LeafSums, way: float, largest: float = STEPPING.largest_s
         largest: no step is larger.
     """
     steps = way * sums.gradients / (1.0 + way * np.maximum(sums.curvatures, 0.0))
-    clipped: Floats = np.clip(steps, -largest, largest)
-    return clipped
+    return np.clip(steps, -largest, largest)
 
 
 def grow_kernel_trees(

@@ -92,8 +92,7 @@ def without_laplace(values: Floats, variance: Floats, scale: float) -> Floats:
     noise = np.maximum(scale, sd / CLEAREST)  # beyond, the difference below would cancel
     odds = log_ndtr(values / sd - sd / noise) - log_ndtr(-values / sd - sd / noise) - 2.0 * values / noise
     shrunk = variance / noise * np.tanh(0.5 * odds)
-    mean: Floats = np.where(sd > CLEAREST * scale, values * variance / (variance + 2.0 * scale**2), shrunk)
-    return mean
+    return np.where(sd > CLEAREST * scale, values * variance / (variance + 2.0 * scale**2), shrunk)
 
 
 class LearnedPrior:
@@ -171,8 +170,7 @@ def shrunk_curvatures(
         h = mean + without_laplace(curvatures - mean, np.full_like(curvatures, signal), sd / math.sqrt(2.0))
     else:
         h = mean + (curvatures - mean) * signal / (signal + sd**2 + 1e-12)
-    positive: Floats = np.maximum(h, 0.05 * mean)
-    return positive
+    return np.maximum(h, 0.05 * mean)
 
 
 def newton_leaves(
@@ -204,8 +202,7 @@ def newton_leaves(
     else:
         known = gradients * spread / (spread + sd**2)
     steps = plan.rate * plan.prior * h * known / spread
-    clipped: Floats = np.clip(steps, -numbers.stepping.largest_step, numbers.stepping.largest_step)
-    return clipped
+    return np.clip(steps, -numbers.stepping.largest_step, numbers.stepping.largest_step)
 
 
 def grow_trees(

@@ -37,8 +37,7 @@ class Plain:
     @property
     def weights(self) -> Floats:
         """Shape ``(d,)``, over rows of norm at most 1."""
-        weights: Floats = self.integers * np.float64(self.unit)
-        return weights
+        return self.integers * np.float64(self.unit)
 
 
 def plain_halfspace(weights: Floats, calibration: Calibration, scaling: Scaling, options: Options) -> Plain:

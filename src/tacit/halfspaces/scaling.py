@@ -47,8 +47,7 @@ class Scaling:
     def solve(self, vector: Floats) -> Floats:
         """``A^-1 vector`` in time ``O(d)`` (Sherman, Morrison)."""
         pull, weight = self._pull
-        solved: Floats = vector / self.variances - pull * (float(pull @ vector) / weight)
-        return solved
+        return vector / self.variances - pull * (float(pull @ vector) / weight)
 
     @property
     def trace(self) -> float:

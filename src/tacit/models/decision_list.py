@@ -214,8 +214,7 @@ class DecisionListModel(ClassModel):
     def predict(self, frame: Any) -> npt.NDArray[Any]:
         """What the deciding rule says, shape ``(rows,)``."""
         said = np.asarray([self.classes[rule.outcome] for rule in self.rules])
-        decided: npt.NDArray[Any] = said[self.decide(frame)]
-        return decided
+        return said[self.decide(frame)]
 
     def error_bound(self, failure: float = FAILURE) -> float | None:
         return None if self.evidence is None else self.evidence.bound(failure)

@@ -71,8 +71,7 @@ class HalfspaceModel(ClassModel):
         """Log-odds of the positive class, shape ``(rows,)``; its sign is the side of the halfspace."""
         rows = self.encoder.encode(frame if isinstance(self.encoder, MatrixEncoder) else self.frame_of(frame))
         scores = products(rows, self.weights) / self.encoder.clipper.radius
-        odds: Floats = self.slope * scores + self.offset
-        return odds
+        return self.slope * scores + self.offset
 
     def predict_proba(self, frame: Any) -> Floats:
         """Probabilities in the order of ``classes``, shape ``(rows, 2)``."""

@@ -226,8 +226,7 @@ class Winnow(river_base()):  # type: ignore[misc]
     def predict_many(self, X: Any) -> npt.NDArray[Any]:
         """The likelier class of every row, shape ``(n,)``."""
         points, _ = self._rows_for(X).many(X)
-        predicted: npt.NDArray[Any] = as_labels(self.labels)[self._marks(points).said(self._scores(points))]
-        return predicted
+        return as_labels(self.labels)[self._marks(points).said(self._scores(points))]
 
     def _scores(self, points: npt.NDArray[np.int8]) -> Ints:
         weights, marks = self._log_for(points).weights, self._marks(points)

@@ -166,5 +166,4 @@ class ScatterSum:
         upper = np.zeros((count, count))
         upper[np.triu_indices(count)] = released
         off = np.triu(upper, 1) * (ON_DIAGONAL / OFF_DIAGONAL)
-        whole: Floats = np.diag(np.diag(upper)) + off + off.T
-        return whole
+        return np.diag(np.diag(upper)) + off + off.T

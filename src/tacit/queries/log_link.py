@@ -78,5 +78,4 @@ class LogLink:
 
 
 def _lower_edges() -> Floats:
-    edges: Floats = (np.arange(LEVELS) - LEVELS // 2) / 2.0**LEVEL_BITS
-    return edges
+    return (np.arange(LEVELS) - LEVELS // 2) / 2.0**LEVEL_BITS

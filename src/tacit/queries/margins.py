@@ -89,8 +89,7 @@ class Margins:
         """Appends an update of ``values`` (shape ``(cells.size,)``, units of log-odds); returns them in fixed point."""
         fixed, self.reach = fixed_point(values, (cells.size,), self.reach, MARGIN_LIMIT)
         self.updates.append(Update(cells, fixed))
-        natural: Floats = fixed / 2.0**MARGIN_BITS
-        return natural
+        return fixed / 2.0**MARGIN_BITS
 
     def add_features(self, features: FourierFeatures, weights: npt.ArrayLike) -> Floats:
         """Appends ``weights . phi`` (log-odds, ``phi`` of norm 1) and returns the weights as they were rounded.
@@ -130,8 +129,7 @@ def features_in_fixed_point(
 
 
 def _as_weights(fixed: npt.NDArray[np.int32], features: FourierFeatures, shift: int) -> Floats:
-    natural: Floats = fixed.astype(np.float64) * (features.unit / 2.0 ** (MARGIN_BITS + shift))
-    return natural
+    return fixed.astype(np.float64) * (features.unit / 2.0 ** (MARGIN_BITS + shift))
 
 
 SCORE_LIMIT = (1 << 30) - 1

@@ -35,14 +35,12 @@ class HalfspaceCode:
         sizes = np.abs(integers).astype(np.int64)
         first = np.frexp(sizes.astype(np.float64))[1]
         last = np.frexp((sizes & -sizes).astype(np.float64))[1]
-        shapes: Ints = np.where(sizes == 0, 0, 1 + (first - 1) * self.digits + (first - last)).astype(np.int64)
-        return shapes
+        return np.where(sizes == 0, 0, 1 + (first - 1) * self.digits + (first - last)).astype(np.int64)
 
     def tail_nats(self, shapes: Ints) -> Floats:
         """Of the sign, and of the digits between the first and the last, which are both 1; shaped as ``shapes``."""
         digits = np.where(shapes == 0, 0, (shapes - 1) % self.digits + 1)
-        nats: Floats = math.log(2) * np.where(shapes == 0, 0, 1 + np.maximum(digits - 2, 0))
-        return nats
+        return math.log(2) * np.where(shapes == 0, 0, 1 + np.maximum(digits - 2, 0))
 
     def log_halfspaces(self, integers: Ints) -> float:
         """``ln(1 / p)`` of a prior over all vectors of such integers, fixed before any row is read.

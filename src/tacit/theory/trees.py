@@ -28,8 +28,7 @@ def m_alpha_inverse_link(alpha: float, z: npt.ArrayLike) -> Floats:
     score = np.asarray(z, np.float64)
     beyond = np.maximum(0.5 * np.abs(score) - (1.0 - alpha), 0.0)
     step: Floats = beyond / np.hypot(alpha, beyond) if alpha > 0 else (beyond > 0).astype(np.float64)
-    out: Floats = 0.5 * (1.0 + np.sign(score) * step)
-    return out
+    return 0.5 * (1.0 + np.sign(score) * step)
 
 
 # Sensitivity of the unnormalised node risk ``w L(w1 / w)`` to one row of weight in (0, 1].

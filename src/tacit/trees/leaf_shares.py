@@ -46,7 +46,4 @@ def drawn_to(base: float, counts: Floats, sd: float, tuning: Forests = FORESTS, 
     rows = np.maximum(rows, 0.0)
     one_row = base * (1.0 - base)
     prior = one_row / (1.0 + tuning.prior_rows)
-    share: Floats = base + prior * rows * surplus / (
-        prior * rows**2 + rows * one_row * sampled + sd**2 * weight + 1e-12
-    )
-    return share
+    return base + prior * rows * surplus / (prior * rows**2 + rows * one_row * sampled + sd**2 * weight + 1e-12)

@@ -62,8 +62,7 @@ class SplitCandidates:
     @cached_property
     def owners(self) -> Ints:
         """Per candidate, its table column."""
-        owners: Ints = np.repeat(np.array(self.columns, np.int64), [len(m) for m in self.members])
-        return owners
+        return np.repeat(np.array(self.columns, np.int64), [len(m) for m in self.members])
 
     @cached_property
     def right(self) -> Bytes:

@@ -47,8 +47,7 @@ class SmoothMeasure:
     def weights(self, margins: Floats, rounds: int) -> Floats:
         """The measure of rows with these signed margins after ``rounds`` hypotheses; values in [0, 1]."""
         lead = np.maximum(margins - rounds * self.theta, 0.0)
-        weights: Floats = (1 - self.advantage) ** (lead / 2)
-        return weights
+        return (1 - self.advantage) ** (lead / 2)
 
     def _table(self, rounds: int, reach: float) -> tuple[Levels, Ints]:
         """Levels and integer weights; truncation never enlarges a weight."""

@@ -21,8 +21,7 @@ def mixture(released: Ints, signed: bool, carried: float) -> Floats:
     parts = np.concatenate([np.maximum(released, 0), np.maximum(-released, 0)]) if signed else released
     total = int(parts.sum())
     share = carried if total else 0.0
-    weights: Floats = (1.0 - share) / len(parts) + share * parts / max(total, 1)
-    return weights
+    return (1.0 - share) / len(parts) + share * parts / max(total, 1)
 
 
 def scores_of(weights: Floats, rate: float) -> Ints:

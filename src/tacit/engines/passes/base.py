@@ -55,8 +55,7 @@ class SumsOf:
     query: Any
 
     def __call__(self, rows: Rows) -> Ints:
-        found: Ints = row_pass(self.query).sums(self.query, rows)
-        return found
+        return row_pass(self.query).sums(self.query, rows)
 
 
 class Pass(ABC, Generic[Q]):

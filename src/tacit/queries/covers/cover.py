@@ -78,5 +78,4 @@ class Cover:
         """The prior in integer units of a step's score, in the shape of the prior; it does not look at the rows."""
         if self.log_prior is None or math.isinf(step.scale):
             return np.zeros(self._n_priors, np.int64)
-        offsets: Ints = np.clip(np.rint(self.log_prior / step.scale), -(2**40), 2**40).astype(np.int64)
-        return offsets
+        return np.clip(np.rint(self.log_prior / step.scale), -(2**40), 2**40).astype(np.int64)
