@@ -81,12 +81,7 @@ def _log(above: float, below: float) -> float:
 def epsilon_lower(counts: Counts, delta: float, confidence: float) -> float:
     """A lower bound on the epsilon of whatever was tried; it is too high with probability ``1 - confidence`` at most.
 
-    It assumes that trials are independent and that the guess was fixed before they were made, and nothing else.
-
-    Args:
-        counts: of trials that had no part in choosing the guess.
-        delta: of the claim, in [0, 1).
-        confidence: strictly between 0 and 1.
+    It assumes that trials, none of which had a part in choosing the guess, are independent, and nothing else.
     """
     return max(0.0, log_ratio(*chances(counts, confidence), delta))
 
@@ -130,11 +125,5 @@ def _epsilon_of_shift(mu: float, delta: float) -> float:
 
 
 def most_provable(trials: int, delta: float, confidence: float) -> float:
-    """What a guess that is always right proves with so many fits to each table: no audit of that size shows more.
-
-    Args:
-        trials: fits to each of the two tables that are counted.
-        delta: of the claim.
-        confidence: of the bound.
-    """
+    """What a guess that is always right proves with so many fits to each table: no audit of that size shows more."""
     return epsilon_lower(Counts(trials, 0, trials), delta, confidence)

@@ -77,10 +77,8 @@ class Target:
 def target_of(schema: Schema | None, classes: Sequence[Any] | None, bounds: Sequence[float] | None) -> Target:
     """The labels that are furthest apart: two classes on different sides, or the bounds of a number.
 
-    Args:
-        schema: whose label counts, if it has one.
-        classes: otherwise, of two the positive one last; None for 0 and 1.
-        bounds: otherwise, of a number.
+    The schema's label counts, if it has one; otherwise classes, of two the positive one last (None: 0 and 1), or
+    bounds.
     """
     label = None if schema is None else schema.label
     if label is not None and label.is_numeric:
@@ -96,17 +94,10 @@ def target_of(schema: Schema | None, classes: Sequence[Any] | None, bounds: Sequ
 def made_pair(
     schema: Schema | None, target: Target, neighbouring: Neighbouring, as_matrix: bool, finds: bool = False
 ) -> Pair:
-    """Two neighbouring tables from what is public.
+    """Two neighbouring tables from what is public: of named columns, or matrices of shape ``(rows, features)``.
 
-    Args:
-        schema: the columns, and how many rows are one person's; None for a single column of numbers.
-        target: the labels.
-        neighbouring: whether the canary comes and goes, or its label changes.
-        finds: whether the learner finds categories that no schema declares.
-        as_matrix: numbers alone, categories by their place, for learners that know no columns.
-
-    Returns:
-        Tables of named columns, or matrices of shape ``(rows, features)``.
+    Without a schema there is a single column of numbers. A matrix has numbers alone, categories by their place.
+    ``finds``: whether the learner finds categories that no schema declares.
     """
     declared = (X_AND_KIND if finds else X_ONLY) if schema is None else schema
     rows = 1 if declared.unit is None else declared.unit.max_rows

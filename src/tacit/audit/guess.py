@@ -56,12 +56,9 @@ class Guess:
 def choose(with_canary: Floats, without: Floats, measure: Measure, in_the_middle: bool = False) -> Guess:
     """The guess that does best by a measure on these models, among sums, directions and thresholds.
 
-    Args:
-        with_canary: what models of the table with the canary say, shape ``(trials, probes)``.
-        without: the same of the other table.
-        measure: of counts, larger for better ones.
-        in_the_middle: whether the median of all is the only threshold. Between two shifted Gaussians none is better for
-            counting, and the best of many that are seen with few models is mostly a lucky one.
+    What models say has shape ``(trials, probes)``. With ``in_the_middle`` the median of all is the only threshold:
+    between two shifted Gaussians none is better for counting, and the best of many that are seen with few models is
+    mostly a lucky one.
     """
     best: tuple[float, Guess | None] = (-np.inf, None)
     for weights, lower, upper in _sums(with_canary, without):

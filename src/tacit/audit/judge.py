@@ -37,13 +37,8 @@ def judged(
 ) -> Judged:
     """Bounds from what was said of the table with the canary and of that without, shapes ``(trials, numbers)``.
 
-    Args:
-        with_canary: the first third chooses the guess.
-        without: the same.
-        delta: of the claim.
-        confidence: with which all bounds hold together.
-        gaussian: whether the claim is about Gaussian noise alone.
-        counts: of a guess that was chosen on the same first trials otherwise.
+    The first third chooses the guess, unless ``counts`` are of one that was chosen on the same trials otherwise.
+    ``gaussian``: whether the claim is about Gaussian noise alone.
     """
     chosen = len(with_canary) // CHOOSING
     each = 1 - (1 - confidence) / (2 if gaussian else 1)

@@ -78,14 +78,8 @@ def smooth_histograms(
     """Non-negative masses that sum to ``total`` from noisy histograms, one per line.
 
     Top-down over the dyadic tree: a node's known mass is split by a Kalman step between the outline's split (prior
-    spread ``relative_spread`` of the mass) and the noisy sums of the two halves.
-
-    Args:
-        noisy: noisy counts, shape ``(histograms, cells)`` with ``cells`` a power of two.
-        sd: standard deviation of the noise in every cell; positive.
-        total: mass to distribute, shape ``(histograms,)``.
-        numbers: by which it is tuned.
-        codes: public codes of every cell, of the shape of ``noisy``: a cell of none has no mass. None for one each.
+    spread ``relative_spread`` of the mass) and the noisy sums of the two halves. Cells are a power of two. ``codes``
+    are public, of every cell: a cell of none has no mass. None for one each.
     """
     mass = np.empty(noisy.shape)
     outline = _outline(noisy, sd, total, numbers)

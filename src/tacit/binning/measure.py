@@ -122,13 +122,9 @@ class _Means:
         return int(np.clip(self.total / self.rows_per_bin, least, most))
 
     def bins_of(self, masses: Floats, widths: Ints, least: int, missing: float) -> Bins:
-        """Bins of a numeric column.
+        """Bins of a numeric column, at least so many, from rows that groups of neighbouring codes are believed to hold.
 
-        Args:
-            masses: rows that groups of neighbouring codes are believed to hold.
-            widths: codes in each.
-            least: how many bins there are to be at least.
-            missing: rows without a value.
+        ``widths`` are the codes in each group, ``missing`` the rows without a value.
         """
         bins = cut(masses, widths, self.bins(least), self.rows_per_bin, self.tuning.refining.mass_mix)
         counts = np.append(np.bincount(bins, weights=masses), max(missing, 1.0))

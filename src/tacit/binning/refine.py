@@ -114,15 +114,9 @@ def _runs(values: Ints, lengths: Ints, missing: int) -> Ints:
 def cut(masses: Floats, widths: Ints, wanted: int, rows_per_bin: float, mass_mix: float = REFINING.mass_mix) -> Ints:
     """Neighbouring groups in bins of equal ``.75 mass + .25 sqrt(mass x width)``: the bin of each, without gaps.
 
-    A group worth more than a bin stands alone and takes no more than one: where nine rows of ten hold a 0, all bins
-    but one are for the tenth.
-
-    Args:
-        masses: rows in every group.
-        widths: codes in every group.
-        wanted: how many bins, roughly.
-        rows_per_bin: bins that lone groups do not take go to the others as far as these have so many rows for each.
-        mass_mix: the weight of the mass, beside that of ``sqrt(mass x width)``.
+    A group worth more than a bin stands alone and takes no more than one: where nine rows of ten hold a 0, all bins but
+    one are for the tenth. Bins that lone groups do not take go to the others as far as these have ``rows_per_bin`` rows
+    for each. ``widths`` are codes in every group, ``mass_mix`` is the weight of the mass.
     """
     spread = np.sqrt(masses * widths)
     measure = mass_mix * masses / masses.sum() + (1 - mass_mix) * spread / spread.sum()
@@ -148,13 +142,7 @@ def cut(masses: Floats, widths: Ints, wanted: int, rows_per_bin: float, mass_mix
 
 
 def in_pieces(masses: Floats, widths: Ints, pieces: int) -> tuple[Floats, Ints]:
-    """Splits heavy groups evenly, so that none of several codes holds more than one of so many parts of the rows.
-
-    Args:
-        masses: rows in every group.
-        widths: codes in every group.
-        pieces: how many parts there are.
-    """
+    """Splits heavy groups evenly, so that none of several codes holds more than one of ``pieces`` parts of the rows."""
     copies = np.clip(np.ceil(masses * (pieces / masses.sum())).astype(np.int64), 1, widths)
     group, place = _places(copies)
     whole, split = widths[group], copies[group]

@@ -16,7 +16,7 @@ def _leading_modes(masses: Floats, covariance: Floats) -> tuple[Floats, Floats]:
 
 
 def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float, numbers: Releasing = RELEASING) -> Floats:
-    """A release map of leading prior eigenmodes, water-filled against the known noise.
+    """A release map of leading prior eigenmodes, shape ``(modes, bins)``, water-filled against the known noise.
 
     A bin's image is its column of the map. Squared images are 1 on the average of the rows.
 
@@ -25,9 +25,6 @@ def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float, nu
         covariance: prior covariance of the effect, shape ``(bins, bins)``.
         noise_to_signal: noise variance over the squared signal that a mode of eigenvalue 1 makes in the sum.
         numbers: by which it is tuned.
-
-    Returns:
-        Array of shape ``(modes, bins)``.
     """
     values, modes = _leading_modes(masses, covariance)
     count = max(int((values > 1e-6 * values[0]).sum()), 1)
@@ -65,12 +62,7 @@ def with_missing(modes: Floats, longest: float = 1.0) -> Floats:
 
 
 def centred_map(release_map: Floats, masses: Floats) -> Floats:
-    """The map less the image of the average row: what all rows have in common belongs to the intercept.
-
-    Args:
-        release_map: shape ``(outputs, bins)``.
-        masses: shares of the bins, summing to 1.
-    """
+    """The map, shape ``(outputs, bins)``, less the image of the average row: what all have belongs to the intercept."""
     return np.asarray(release_map - (release_map @ masses)[:, None])
 
 
@@ -79,16 +71,8 @@ def few_modes(masses: Floats, covariance: Floats, noise_to_signal: float, number
 
     With ``k`` modes each has a ``k``-th of the length, and its noise ``k**2`` times the variance; in the bins
     themselves a mode's noise is that of all bins. What leaves the smallest expected error is released: so many modes,
-    or the bins.
-
-    Args:
-        masses: shares of the bins, shape ``(bins,)``, summing to 1.
-        covariance: prior covariance of the effect, shape ``(bins, bins)``.
-        noise_to_signal: as for :func:`natural_modes`, of a single mode.
-        numbers: by which it is tuned.
-
-    Returns:
-        Array of shape ``(modes, bins)``; the squared image of a mode is ``1 / modes**2`` on the average of the rows.
+    or the bins. Arguments and shape are those of :func:`natural_modes`; the squared image of a mode is ``1 / modes**2``
+    on the average of the rows.
     """
     values, modes = _leading_modes(masses, covariance)
 

@@ -125,12 +125,9 @@ class ShapeSearch:
         self._missing, self._precision = 0.0, 0.0
 
     def query(self, rule: RowRule, sd: float, pure: bool) -> Histogram:
-        """The next query: contrasts between shapes that are still likely.
+        """The next query: contrasts between shapes that are still likely, under noise of ``sd`` in an output.
 
-        Args:
-            rule: by which a row counts 1.
-            sd: standard deviation of the noise that an output will have.
-            pure: whether noise follows the L1 norm of a row's image; that is at most 1 then, else its L2 norm.
+        If ``pure``, noise follows the L1 norm of a row's image; that is at most 1 then, else its L2 norm.
         """
         noise, numbers = (sd / self._rows) ** 2, self._numbers
         if not self._asked:

@@ -119,14 +119,7 @@ def counted_bins(
 ) -> tuple[tuple[TreeBins, ...], float]:
     """Releases histograms of every column and makes its bins; the table's codes are replaced by them.
 
-    Args:
-        budget: of all columns together, on a table with two labels.
-        columns: the columns to use.
-        totals: released before.
-        numbers: by which bins are tuned.
-
-    Returns:
-        The bins, and the share of the allowance that was spent: a column without heavy cells needs no second look.
+    Returns the bins, and the share of the allowance that was spent: a column without heavy cells needs no second look.
     """
     classes = fine_class_count_rule(budget.layout.n_labels)
 
@@ -142,14 +135,7 @@ def counted_bins(
 def binned_columns(
     budget: Budget, columns: Sequence[Column], rows: float, numbers: TreeBinning = TREE_BINNING
 ) -> tuple[tuple[TreeBins, ...], float]:
-    """As :func:`counted_bins`, but looks at rows alone and not at their classes: categories are not put in order.
-
-    Args:
-        budget: of all columns together.
-        columns: the columns to use.
-        rows: the released number of them.
-        numbers: by which bins are tuned.
-    """
+    """As :func:`counted_bins`, but looks at rows alone and not at their classes: categories are not put in order."""
     rule = fine_count_rule(budget.layout.n_labels)
 
     def as_they_are(each: Budget, column: Column, cells: Ints) -> TreeBins:
@@ -255,11 +241,8 @@ def public_mass(cells: int, tail_share: float = TREE_BINNING.tail_share, numbers
 def smoothed_mass(counts: Floats, sd: float, prior: Floats, prior_noise: float = TREE_BINNING.prior_noise) -> Floats:
     """Mass of ordered cells from their noisy counts, from the top down; not negative, shape of ``counts``.
 
-    Args:
-        counts: noisy, one per cell.
-        sd: standard deviation of the noise in each.
-        prior: what their mass is believed to be like, positive, up to a factor.
-        prior_noise: the prior's weight in a split, in standard deviations of the noise in the part's sum.
+    ``prior`` is what their mass is believed to be like, positive, up to a factor; ``prior_noise`` its weight in a
+    split, in standard deviations of the noise in the part's sum.
     """
     size = 1 << max(len(counts) - 1, 1).bit_length()
     padded = [np.zeros(size), np.zeros(size), np.zeros(size)]

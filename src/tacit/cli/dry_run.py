@@ -18,13 +18,7 @@ def dry_run(
 ) -> None:
     """Prints what a fit would charge, after the checks of what is public about its table: the names of its columns.
 
-    Args:
-        asked: for.
-        estimator: that would be fitted.
-        target: the label's column.
-        found: whether the fit would find out what columns hold.
-        schema: as it was declared.
-        source: of rows that are read in chunks.
+    ``found``: whether the fit would find out what columns hold; ``source``: of rows that are read in chunks.
 
     Raises:
         DataError: if the table lacks a column, or has two of one name.

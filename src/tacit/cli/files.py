@@ -17,10 +17,7 @@ def check_outputs(
 ) -> None:
     """Raises unless every output can be made without destroying an input, the account, or another output.
 
-    Args:
-        outputs: by their options.
-        inputs: by what they are, such as "the data".
-        account: the URL of the store that is charged.
+    Outputs go by their options, inputs by what they are, such as "the data".
 
     Raises:
         Mistake: names the option and what is in the way; nothing is written then.

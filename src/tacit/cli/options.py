@@ -31,13 +31,7 @@ def account_of(url: str | None, dataset: str | None) -> PrivacyAccount | None:
 
 
 def refuse_given(context: typer.Context, names: Sequence[str], why: str) -> None:
-    """Refuses options that were given and would be ignored.
-
-    Args:
-        context: of the command.
-        names: its parameters that have no meaning here.
-        why: what there is to say of them.
-    """
+    """Refuses parameters of a command that were given and would be ignored, with the reason."""
     sources = {name: context.get_parameter_source(name) for name in names}
     given = [f"--{name}" for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
     if given:

@@ -108,14 +108,7 @@ def read(asked: PredictArguments) -> Iterator[Reader]:
 
 
 def write(tables: Iterator[pa.Table], columns: pa.Table, place: Any, named: Path = STREAM) -> None:
-    """Writes tables one after the other, in the format that the name asks for.
-
-    Args:
-        tables: with rows.
-        columns: the same without rows, for where there are none.
-        place: a path or a file.
-        named: what the file is called in the end.
-    """
+    """Writes tables one after the other in the format that the name asks for; ``columns`` where there are no rows."""
     from pyarrow import csv, parquet
 
     first = next(tables, columns)

@@ -204,14 +204,7 @@ def _with_bounds(task: Task, bounds: Mapping[str, tuple[float, float]]) -> Task:
 def learn_concept(
     curator: Curator, concepts: ConceptSet, charges: Sequence[Charge], classes: Sequence[Any]
 ) -> RuleModel:
-    """Chooses a concept, and counts classes inside and outside of it if a second charge says so.
-
-    Args:
-        curator: over the encoding of ``concepts``.
-        concepts: a class that can be listed.
-        charges: ``BoundedRange`` for the choice; then, perhaps, ``Laplace`` for the counts.
-        classes: the two classes.
-    """
+    """Chooses a concept, and counts classes inside and outside of it if a second charge says so."""
     parts, patterns = concepts.bound.parts(), concepts.listed.parts
     histograms = tuple(_histogram(concepts, part) for part in parts)
 
@@ -240,15 +233,7 @@ def learn_raw_threshold(
     label_index: LabelIndex,
     neighbouring: Neighbouring,
 ) -> RuleModel:
-    """Chooses a cut among all floats, and counts classes on its two sides if a second charge says so.
-
-    Args:
-        rows: the rows.
-        concepts: the class.
-        charges: ``BoundedRange`` for the choice; then, perhaps, ``Laplace`` for the counts. Or ``NonPrivate`` for each.
-        label_index: two classes.
-        neighbouring: the relation.
-    """
+    """Chooses a cut among all floats, and counts classes on its two sides if a second charge says so."""
     span = charges[0].range if isinstance(charges[0], BoundedRange) else math.inf
     epsilon = math.inf if math.isinf(span) else selection_epsilon(span, neighbouring)
     candidates = raw_completions_on(TruthTable((0, 1)), [concepts], True)

@@ -28,13 +28,9 @@ class Patterns(ABC):
 
     @abstractmethod
     def sums(self, values: Ints) -> Ints:
-        """Sums over the points of each pattern, exact.
+        """Exact sums over the points of each pattern, shape ``(functionals, patterns)``.
 
-        Args:
-            values: integers of shape ``(functionals, n_points)``, below ``2**53`` in total.
-
-        Returns:
-            shape ``(functionals, patterns)``.
+        Values are integers of shape ``(functionals, n_points)``, below ``2**53`` in total.
         """
 
     @abstractmethod

@@ -78,13 +78,7 @@ def sharp_plan(
 
     Patterns of the sample cost ln 2 (replace: ln 4) before anything is chosen. Where the request leaves too little
     beyond that, a random part of the rows is used at a larger epsilon: the rate that maximises rows times epsilon.
-
-    Args:
-        target: the request.
-        neighbouring: the relation.
-        share: share of what is left after the patterns' price that Relabel spends; the child gets the rest.
-        public: whether the candidates are public.
-        score: how scores move.
+    Relabel spends ``share`` of what is left after the patterns' price, the child the rest.
     """
     epsilon, replace = target.epsilon, neighbouring.n_is_public
     floor = 0.0 if public else relabel_range(0.0, replace, score)

@@ -187,13 +187,10 @@ def raw_completions_on(function: TruthTable, sets: Sequence[RawSet], public: boo
 
 
 def raw_completions(function: TruthTable, sets: Sequence[RawSet], public: bool, points: Points) -> RawScored:
-    """The first set's cuts, each with the fewest errors over all cuts of the others.
+    """The first set's cuts, each with the fewest errors over all cuts of the others (one to three sets in all).
 
-    Args:
-        function: of the earlier models' bits, then the sets' bits.
-        sets: one to three.
-        public: whether all floats are candidates. Otherwise they are the distinct patterns on the points, one each.
-        points: the rows.
+    The function is one of the earlier models' bits, then the sets'. If ``public``, all floats are candidates; otherwise
+    the distinct patterns on the points, one each.
     """
     n = len(points.codes)
     columns = [points.codes[:, one.position] for one in sets]

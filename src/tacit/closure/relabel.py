@@ -111,14 +111,10 @@ def child_rows(plan: StepPlan, n_rows: int | None) -> int | None:
 
 
 def largest_child(make: Callable[[Cost], Child], plan: StepPlan) -> Child:
-    """A child with as much epsilon as the step's total allows.
+    """A child with as much epsilon as the step's total allows, for a sharp plan.
 
     Epsilons of the choice and of the child need not add up: composed by the accountants they cost less at a positive
     delta, and the child may spend the difference.
-
-    Args:
-        make: a child with a given budget.
-        plan: a sharp plan, whose epsilons add up to what the step may cost.
     """
     child = make(plan.child)
     delta, total = plan.child.delta, plan.span + plan.child.epsilon

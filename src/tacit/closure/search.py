@@ -35,12 +35,7 @@ class Scored:
 
 
 def own_errors(patterns: Patterns, counts: Ints) -> Ints:
-    """Errors of every pattern: rows of label 0 inside, rows of label 1 outside.
-
-    Args:
-        patterns: on the points.
-        counts: rows of each label at every point, shape ``(points, 2)``.
-    """
+    """Errors of every pattern: rows of label 0 inside, rows of label 1 outside; ``counts`` are ``(points, 2)``."""
     inside = counts[:, 0] - counts[:, 1]
     errors: Ints = patterns.sums(inside[None, :])[0] + counts[:, 1].sum()
     return errors
@@ -49,10 +44,7 @@ def own_errors(patterns: Patterns, counts: Ints) -> Ints:
 def error_table(function: TruthTable, said: Bytes, counts: Ints) -> Ints:
     """Errors at every point for each choice of the bits still open, shape ``(points, 2^open)``.
 
-    Args:
-        function: of ``said.shape[1]`` known bits and then the open ones.
-        said: the known bits.
-        counts: rows of each label.
+    The function is one of the bits ``said`` and then the open ones; ``counts`` are rows of each label.
     """
     known = said.shape[1]
     base = said.astype(np.int64) @ (1 << np.arange(known, dtype=np.int64))

@@ -41,14 +41,7 @@ def select_member(
 ) -> int:
     """The index of a released model with (about) the fewest errors, by the exponential mechanism on error counts.
 
-    Adding a row moves each count by 0 or 1: range 1; replacing: 2.
-
-    Args:
-        private_rows: the rows to count on.
-        models: released models of two classes.
-        label_index: how labels become codes.
-        charge: ``BoundedRange``, or ``NonPrivate`` for the first best.
-        label: what this is, for the ledger.
+    Adding a row moves each count by 0 or 1: range 1; replacing: 2. Without noise it is the first best.
 
     Raises:
         BudgetExceeded: if the reservation does not cover it; nothing is read then.

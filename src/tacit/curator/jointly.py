@@ -80,12 +80,7 @@ class JointReleases:
         ]
 
     def measure(self, part: int, rule: RowRule | ScoreRule, state: Margins | Scores) -> Measurement:
-        """The next release of a part.
-
-        Args:
-            part: which one.
-            rule: what a row contributes: by class and margin, or computed from its scores.
-            state: the margins or the scores as they are now.
+        """The next release of a part, under a rule by class and margin, or one computed from scores.
 
         Raises:
             ValueError: if it has been released as often as was paid for; nothing is read then.

@@ -130,9 +130,7 @@ class PrivateRows:
     def seal_magnitudes(self, encoding: TableEncoding, label_index: LabelIndex) -> Curator:
         """Of every row the largest magnitude in any column: a table of one column.
 
-        Args:
-            encoding: numeric columns, all on one grid that is symmetric about its middle cell.
-            label_index: of the labels.
+        All columns are numeric, on one grid that is symmetric about its middle cell.
         """
         return self._curator(Magnitudes(encoding), label_index)
 

@@ -116,14 +116,7 @@ def run_trusted(
     label_index: LabelIndex,
     label: Label | str,
 ) -> ForeignModel:
-    """Runs a foreign learner on private rows.
-
-    Args:
-        private_rows: the rows and the reservation; the learner's declared charge is entered there first.
-        learner: the foreign learner.
-        encoder: how rows become vectors.
-        label_index: two classes.
-        label: what this is, for the ledger.
+    """Runs a foreign learner on private rows; its declared charge is entered first.
 
     Raises:
         BudgetExceeded: if the reservation does not cover the declared charge; nothing is read then.

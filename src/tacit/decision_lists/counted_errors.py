@@ -51,12 +51,6 @@ def log_lists(
 
     All lengths of the list from 0 to ``most`` have the same probability; then every rule says how many conditions it
     has, which of the candidates with so many, and which class; and "else" says a class.
-
-    Args:
-        kept: the rules of the list.
-        conjunctions: the public candidates.
-        most: the most rules that a list may have.
-        n_labels: number of classes.
     """
     sizes = sizes_by_length(conjunctions)
     lengths = int(np.count_nonzero(sizes[1:]))

@@ -38,13 +38,8 @@ class Learned:
 def learn_list(curator: Curator, plan: Plan, chosen: Candidates, idle: bool, delta: float) -> Learned:
     """Chooses rules and counts what they decide; everything returned is released.
 
-    Args:
-        curator: the gate.
-        plan: what to spend on what.
-        chosen: the candidates, over columns that are coarsened here.
-        idle: whether "no rule" is among the candidates, with score 0, and short rules are preferred: for short lists.
-            The constant then comes at the end, by a step of its own or by the counts.
-        delta: the request's, for the paper's bound.
+    If ``idle``, "no rule" is among the candidates, with score 0, and short rules are preferred: for short lists. The
+    constant then comes at the end, by a step of its own or by the counts. ``delta`` is for the paper's bound.
     """
     for column, mapping in enumerate(chosen.maps):
         if mapping is not None:

@@ -119,17 +119,9 @@ def column_literals(column: int, encoder: Encoder, most: int) -> tuple[Ints | No
 
 
 def candidates(encoders: Sequence[Encoder], k: int, most: int, n_labels: int, constant: bool) -> Candidates:
-    """All conjunctions of at most ``k`` literals of the columns.
+    """All conjunctions of at most ``k`` literals of the columns; streamed where they are too many to list.
 
-    Args:
-        encoders: per column, its public encoding.
-        k: the most literals in a conjunction.
-        most: the most evenly spaced thresholds per numeric column.
-        n_labels: classes a rule can say.
-        constant: whether the constant true is a candidate (the first one).
-
-    Returns:
-        The candidates; streamed where they are too many to list.
+    A numeric column has at most ``most`` evenly spaced thresholds; ``constant``: whether true is the first candidate.
 
     Raises:
         TooManyCandidates: if there are more than can be enumerated.

@@ -64,15 +64,10 @@ def sure_levels(charge: Charge, n_counts: int) -> float:
 def inhabited(counts: Floats, sd: float, levels: float) -> Ints:
     """The cells of :func:`exponential_grid` between which the rows are thought to lie: the first and the last, or none.
 
-    These are the cells that are sure to be inhabited, and all between. Where noise may hide :data:`HIDDEN` of the rows
-    in another, those that :func:`believed` has count, too, and one more power of two at either end; where no cell but
-    that of 0 is sure, all down to 0 as well. Bounds that are too wide cost a little resolution, too narrow ones the
-    rows beyond.
-
-    Args:
-        counts: noisy rows of the cells, without that of missing values.
-        sd: standard deviation of the noise.
-        levels: so many of them make a cell sure.
+    These are the cells that are sure to be inhabited (``levels`` of noise make one sure), and all between. Where noise
+    may hide :data:`HIDDEN` of the rows in another, those that :func:`believed` has count, too, and one more power of
+    two at either end; where no cell but that of 0 is sure, all down to 0 as well. Bounds that are too wide cost a
+    little resolution, too narrow ones the rows beyond. ``counts`` leave missing values out.
     """
     middle = len(counts) // 2
     sure = np.flatnonzero(counts > max(levels * sd, 0.5))
@@ -94,18 +89,11 @@ def find_bounds(
     allowance: Allowance,
     share: float,
 ) -> dict[str, tuple[float, float]]:
-    """Bounds of each column, as powers of two, from one noisy histogram each.
+    """Bounds of each column, as powers of two, from one noisy histogram each, for ``share`` of the allowance together.
 
-    Args:
-        private_rows: the rows.
-        names: numeric columns without declared bounds.
-        label_index: rows without a known label do not count.
-        allowance: the budget of the fit.
-        share: what all columns together may spend of it.
-
-    Returns:
-        Per column, the outer edges of the bins that are :func:`inhabited`; values outside will be clipped. A column
-        whose bins all drown in noise, but perhaps for that around 0, gets :data:`DEFAULT_BOUNDS`.
+    They are the outer edges of the bins that are :func:`inhabited`; values outside will be clipped. A column whose bins
+    all drown in noise, but perhaps for that around 0, gets :data:`DEFAULT_BOUNDS`. Rows without a known label do not
+    count.
     """
     grid = exponential_grid()
     curator = private_rows.seal(TableEncoding(tuple(names), (grid,) * len(names)), label_index)

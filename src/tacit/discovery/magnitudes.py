@@ -25,10 +25,8 @@ LARGER, SMALLER = 2.0, 0.5
 def most_likely_run(heights: Floats, expected: float, against: Floats) -> tuple[int, int, float]:
     """The first and the last cell of the run that is most likely to be inhabited, and the logarithm of its odds.
 
-    Args:
-        heights: noisy rows per power of two, from the smallest on, in standard deviations of the noise.
-        expected: the height that an inhabited cell is thought to have.
-        against: what speaks against a run that ends in a cell, in logarithms.
+    ``heights`` are noisy rows per power of two, from the smallest on, in standard deviations of the noise; an inhabited
+    cell is thought to have ``expected``; ``against`` is what speaks against a run that ends in a cell, in logarithms.
     """
     logs = expected * heights - 0.5 * expected**2
     upto = np.append(0.0, np.cumsum(logs))
@@ -41,10 +39,9 @@ def most_likely_run(heights: Floats, expected: float, against: Floats) -> tuple[
 def believed(heights: Floats, expected: float) -> Ints:
     """The outermost cells of the exponential grid that are likely to be inhabited: two of them, or none.
 
-    Args:
-        heights: noisy rows of all cells, in standard deviations of the noise: of negative values from the largest
-            magnitude on, of those around 0, of positive ones.
-        expected: the height that an inhabited cell is thought to have: the more, the less is believed.
+    ``heights`` are noisy rows of all cells, in standard deviations of the noise: of negative values from the largest
+    magnitude on, of those around 0, of positive ones; the more an inhabited cell is expected to have, the less is
+    believed.
     """
     middle = len(heights) // 2
     sides = {-1: heights[:middle][::-1], 1: heights[middle + 1 :]}

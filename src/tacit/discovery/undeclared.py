@@ -146,13 +146,9 @@ class Undeclared:
         allowance: Allowance,
         most_classes: int,
     ) -> Found:
-        """Finds it, under the reservation of the rows.
+        """Finds it, under the reservation of the rows, for :meth:`allowance`; at most so many classes.
 
-        Args:
-            private_rows: the rows.
-            label_index: stands for classes that are not to be found, or of which none is.
-            allowance: from :meth:`allowance`.
-            most_classes: how many classes the learner tells apart.
+        ``label_index`` stands for classes that are not to be found, or of which none is.
         """
         found = discover_within(private_rows, self.unknowns, label_index, allowance, self.share, self.delta)
         if self.unknowns.classes:
@@ -185,11 +181,7 @@ def refuse_unnamed(why: str) -> NoReturn:
 def refuse_undeclared(frame: Frame | None, labels: str, schema: Schema | None, classes: Any) -> None:
     """For callers whose budget has no place for discovery: columns are declared or numbers, classes declared.
 
-    Args:
-        frame: the columns; None for a matrix of rows.
-        labels: from :func:`label_kind`.
-        schema: declares columns and classes, if there is one.
-        classes: declared elsewhere; None if not.
+    ``frame`` is None for a matrix of rows.
 
     Raises:
         RequestError: names what is not.

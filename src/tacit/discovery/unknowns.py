@@ -168,14 +168,10 @@ class Discovered:
     classes: tuple[str, ...] | None
 
     def label_index(self, numeric: bool, most: int = MOST_CLASSES) -> LabelIndex | None:
-        """An index over the ``most`` most frequent classes found, in their natural order.
+        """An index over the ``most`` most frequent classes found, in their natural order; None if there are none.
 
-        Args:
-            numeric: whether labels are numbers by their dtype.
-            most: how many classes the learner can tell apart.
-
-        Returns:
-            None if no class was found. One class alone gets a second one beside it that no row has.
+        ``numeric``: whether labels are numbers by their dtype. One class alone gets a second one beside it that no row
+        has.
         """
         if not self.classes:
             return None
@@ -215,18 +211,11 @@ def discover_within(
 ) -> Discovered:
     """Finds what is unknown, inside a fit.
 
-    Guarantee: ``share`` of the allowance and :meth:`Unknowns.charges`, all of them entries of their reservation.
-    What rows hold never raises: a column of which nothing is found has default bounds, or no category but "(other)".
+    Guarantee: ``share`` of the allowance and :meth:`Unknowns.charges`, all of them entries of their reservation. What
+    rows hold never raises: a column of which nothing is found has default bounds, or no category but "(other)".
 
-    Args:
-        private_rows: the rows.
-        unknowns: what to find.
-        label_index: rows without a known label do not count for bounds. If classes are to be found, those found take
-            its place, unless none is.
-        allowance: the budget of the whole fit, from :meth:`Unknowns.allowance`.
-        share: what discovery may spend of it.
-        delta: the request's delta.
-        most_categories: how many categories of a column are kept, the most frequent ones.
+    Rows without a known label do not count for bounds; classes that are found take the place of ``label_index``. The
+    allowance is that of the whole fit, from :meth:`Unknowns.allowance`. The most frequent categories are kept.
     """
     asked = unknowns.of_kind(ASKED)
     asking = ASK_SHARE * share if asked else 0.0

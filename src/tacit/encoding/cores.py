@@ -14,12 +14,7 @@ FEW_CELLS = 1 << 16
 
 @contextmanager
 def mapping(cells: int, threads: int | None) -> Iterator[Callable[..., Iterator[Any]]]:
-    """``map``: by a pool of threads, or as it is where there is little to do. Use it up before the context ends.
-
-    Args:
-        cells: rows times columns.
-        threads: how many cores to use; None for all.
-    """
+    """``map``: by a pool of threads, or as it is where there is little to do. Use it up before the context ends."""
     if threads == 1 or cells <= FEW_CELLS:
         yield map
         return

@@ -89,9 +89,7 @@ def codes_by(
 ) -> tuple[Ints, list[K]]:
     """A code per row, :data:`NO_KEY` where nothing tells its value apart; and what every code stands for.
 
-    Args:
-        told_apart: by what, from a value alone.
-        tokens: from :func:`tacit.encoding.tokens.as_tokens`. Distinct values are asked once where Arrow knows them.
+    Distinct values are asked once where Arrow knows them.
     """
     known: dict[K, int] = {}
 

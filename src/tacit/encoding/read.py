@@ -187,17 +187,10 @@ def csv_chunks(
     width: int,
     written: CsvFormat = PLAIN,
 ) -> Iterator[Frame]:
-    """The rows of a CSV file, block by block; errors as in :func:`read_columns`.
+    """The rows of a CSV file of ``width`` columns, block by block; errors as in :func:`read_columns`.
 
     How long a row is depends on what it holds, and one person's long text must not decide whether a fit fails: where
     one is longer than a block, the file is read again in longer ones, from the row on that was to come.
-
-    Args:
-        path: of the file.
-        names: of the columns.
-        numeric: those that are read as numbers.
-        width: how many columns the file has.
-        written: how the file writes its cells.
     """
     if not _header(path, written).endswith(("\n", "\r")):  # one line without an end: names, and no rows
         return

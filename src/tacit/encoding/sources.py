@@ -69,11 +69,7 @@ class Reader(ABC):
 
     @abstractmethod
     def chunks(self, names: Sequence[str], numeric: frozenset[str]) -> Iterator[Frame]:
-        """The rows.
-
-        Args:
-            names: of the columns that are read.
-            numeric: those that are read as numbers where the table has texts.
+        """The rows of some columns; ``numeric`` ones are read as numbers where the table has texts.
 
         Raises:
             DataError: one sentence that names the part and what is wrong with it; never what a cell holds.

@@ -85,9 +85,7 @@ class TableEncoding:
     def encode(self, data: Any, threads: int | None = None) -> list[Codes]:
         """One vector of codes per feature, uint16 for numbers and uint8 or uint16 for the rest.
 
-        Args:
-            data: anything :func:`~tacit.encoding.frames.columns_of` reads; extra columns do not matter.
-            threads: how many cores to use; None for all.
+        It takes anything that :func:`~tacit.encoding.frames.columns_of` reads; extra columns do not matter.
 
         Raises:
             FrameError: names the column that is missing or has the wrong dtype. Values never raise.

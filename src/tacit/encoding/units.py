@@ -96,11 +96,7 @@ def unit_codes(values: Any, name: str = "") -> Ints:
 def secret_units(values: Any, most: int, key: bytes, name: str = "") -> Ints:
     """A number for the unit of every row that counts, the same in whatever order rows stand; 0 for rows that do not.
 
-    Args:
-        values: identifiers.
-        most: the first so many rows of a unit count.
-        key: a secret; without it the numbers tell of nobody.
-        name: of the column, for errors.
+    The first ``most`` rows of a unit count. Without the key the numbers tell of nobody.
     """
     codes, found = codes_by(unit_of, _tokens(values, name))
     digests = [hmac.digest(key, _written(unit).encode("utf-8", "surrogatepass"), "sha256") for unit in found]

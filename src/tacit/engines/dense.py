@@ -199,12 +199,9 @@ class DenseEngine:
         return histogram
 
     def capped_sum(self, query: CappedSum, capped: CappedWeights, before: int) -> Ints:
-        """The exact share of these rows in the answer under a capped measure.
+        """The exact share of these rows in the answer; weights follow from the levels of all rows of the table.
 
-        Args:
-            query: what is asked.
-            capped: the weights, from the levels of all rows of the table.
-            before: how many rows of level ``capped.level`` stand before these in the table.
+        ``before``: how many rows of level ``capped.level`` stand before these.
         """
         if self._counted is None or self._counted[0] is not query or self._counted[1] != len(query.log.steps):
             self.level_counts(query)

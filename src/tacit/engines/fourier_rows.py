@@ -58,10 +58,8 @@ class FourierRows:
     def score_sums(self, query: ScoreFourierSum, contribute: RowRange) -> Ints:
         """The answer to a query about rows with several scores.
 
-        Args:
-            query: which features.
-            contribute: adds what rows ``start .. stop - 1`` contribute to lines of a block, row ``i`` to the line ``i``
-                modulo :data:`BLOCK`; lines are joined.
+        ``contribute`` adds what rows ``start .. stop - 1`` contribute to lines of a block, row ``i`` to line ``i``
+        modulo :data:`BLOCK`; lines are joined.
         """
         vectors, channels = self._of(query.features), query.rule.channels
 

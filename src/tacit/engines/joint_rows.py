@@ -29,16 +29,10 @@ def joint_labels(
     in_parallel: Callable[[Pass], Any],
     zeros: Callable[[int, Any], Codes],
 ) -> Codes:
-    """Labels ``class * N_LEVELS + level`` of all rows.
+    """Labels ``class * N_LEVELS + level`` of all rows, as ``bound`` weighs them down.
 
-    Args:
-        bound: what weighs rows down.
-        labels: the table's: classes, or ``class * N_LEVELS + level`` where rows have weights of their own.
-        n_labels: how many there are.
-        own_levels: 1, or ``N_LEVELS`` where rows have weights of their own; then the two weights are multiplied.
-        codes_of: the engine's codes of cells, with the table from code to cell.
-        in_parallel: the engine's runner of passes over row ranges.
-        zeros: makes room for an entry per row.
+    ``own_levels`` is 1, or ``N_LEVELS`` where rows have weights of their own; then the two are multiplied. ``codes_of``
+    gives the engine's codes of cells, with the table from code to cell; ``zeros`` makes room for an entry per row.
     """
     if own_levels not in (1, N_LEVELS):
         raise ValueError(f"rows have 1 or {N_LEVELS} levels of weight of their own, got {own_levels}")

@@ -75,15 +75,7 @@ def product_histograms(
     margins: npt.NDArray[np.int32],
     in_parallel: Parallel,
 ) -> list[Ints]:
-    """The raw histograms of shape ``(cells, 1)``, in the order of the queries.
-
-    Args:
-        queries: such that :func:`are_products`.
-        columns: the table's columns.
-        labels: classes of the rows.
-        margins: the score of every row, up to date.
-        in_parallel: the engine's runner of passes over row ranges.
-    """
+    """The raw histograms of shape ``(cells, 1)``, in the order of the queries, which are :func:`are_products`."""
     rule = np.ascontiguousarray(queries[0].rule.table.reshape(-1))
     mappings: list[tuple[int, Ints]] = []
     sides = np.zeros((len(queries), 2), np.int64)

@@ -85,12 +85,9 @@ class Rows:
         return found
 
     def run(self, run: RowRange, size: int = 0, least: int = 0) -> Ints:
-        """Runs over all rows in row ranges, one per thread, and adds their int64 sums up.
+        """Runs over all rows in row ranges, one per thread, and adds their int64 sums, ``size`` each, up.
 
-        Args:
-            run: looks at a range.
-            size: of the vector of sums.
-            least: rows below which a second thread costs more than it saves; 0 for :data:`BLOCK`.
+        Below ``least`` rows (0 for :data:`BLOCK`) a second thread costs more than it saves.
         """
         n_rows = len(self.labels)
         parts = min(self.threads, max(1, n_rows // (least or BLOCK)))

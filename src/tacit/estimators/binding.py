@@ -26,13 +26,7 @@ knows the seed can subtract the noise."""
 
 
 def bound(learner: Any, certificate: Certificate, y: Any = None) -> Certificate:
-    """The certificate of a fitted learner as that of its model and no other.
-
-    Args:
-        learner: after its fit: with ``model_``, ``schema_`` where it has one, and what it says of columns.
-        certificate: of the fit.
-        y: the labels as they were given, for their name.
-    """
+    """The certificate of a fitted learner as that of its model and no other; ``y`` as it was given, for its name."""
     try:
         digest = model_digest(learner.model_)
     except ModelError:  # the model of a foreign learner, which no file can hold
@@ -58,12 +52,8 @@ def told(
 ) -> Summary:
     """What a fit saw, and a warning of whatever deserves one: a weak promise, and doubts about the rows.
 
-    Args:
-        model: of the fit.
-        certificate: of the fit.
-        schema: as it was declared.
-        around: what voids the promise around the fit.
-        quiet: for a fit whose model may never be released: a warning would be a release of its own.
+    ``around`` is what voids the promise around the fit. A fit whose model may never be released is ``quiet``: a warning
+    would be a release of its own.
     """
     summary = seen(model, certificate)
     rows = None if summary.rows is None else summary.rows.value

@@ -12,12 +12,7 @@ from tacit.privacy.request import Request
 
 
 def child_learner(estimator: PrivateEstimator, request: Request, **declared: Any) -> Learner:
-    """A learner with the parameters of an estimator, but not its budget.
-
-    Args:
-        estimator: unfitted; it stays as it is.
-        request: what the child is asked for.
-        declared: the schema that holds for it, and the classes where there is none.
+    """A learner with the parameters of an estimator, but not its budget; ``declared`` are schema and classes.
 
     Raises:
         RequestError: for parameters that make no sense at this request.

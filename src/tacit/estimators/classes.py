@@ -18,9 +18,6 @@ def in_order(names: Sequence[Any]) -> list[int]:
 
     A model keeps its classes as they were declared, of two the positive one last. In estimators the last of two
     ``classes_`` is what ``decision_function`` and ``predict_proba(X)[:, 1]`` are about.
-
-    Args:
-        names: as declared, of two classes the positive one last.
     """
     try:
         return sorted(range(len(names)), key=names.__getitem__)

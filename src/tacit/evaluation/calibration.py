@@ -85,10 +85,7 @@ def unfolded(sizes: Floats, sd: Floats) -> Floats:
 def expected_error(gaps: Floats, spreads: Floats, total: Floats) -> Floats:
     """The expected calibration error: mean size of a gap per row, with noise and chance taken off.
 
-    Args:
-        gaps: shape ``(..., groups)``.
-        spreads: shape ``(groups,)``.
-        total: rows, shape ``(...)``.
+    ``gaps`` have shape ``(..., groups)``, ``spreads`` ``(groups,)``, and ``total``, of rows, ``(...)``.
     """
     sizes = unfolded(gaps, np.broadcast_to(spreads, gaps.shape))
     figure: Floats = np.clip(sizes.sum(axis=-1) / np.maximum(total, 1.0), 0.0, 1.0)
@@ -108,16 +105,9 @@ def plausible_errors(
 ) -> tuple[float, float]:
     """The least and the most total of true gaps (in rows) under which the observed total of gaps is plausible.
 
-    Totals are tested one by one against drawn errors. True gaps are spread over the groups as estimated for the least
-    total, and for the most total in the way that shows least: in proportion to the noise.
-
-    Args:
-        signs: of the observed gaps, shape ``(groups,)``.
-        observed: sum of the sizes of the observed gaps.
-        sizes: estimated sizes of the true gaps.
-        spreads: standard deviations of the gaps.
-        errors: drawn errors of the gaps, shape ``(times, groups)``.
-        ends: the two tail probabilities, counted from below.
+    Totals are tested one by one against drawn errors, shape ``(times, groups)``. True gaps are spread over the groups
+    as estimated for the least total, and for the most total in the way that shows least: in proportion to the noise.
+    ``signs`` are those of the observed gaps; ``ends`` the two tail probabilities, counted from below.
     """
     hidden = signs * spreads / max(float(spreads.sum()), 1e-12)
     shown = signs * sizes / sizes.sum() if sizes.sum() > 0 else hidden

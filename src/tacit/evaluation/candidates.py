@@ -28,10 +28,6 @@ def about_numbers(candidates: Sequence[Any]) -> bool:
 def measure_of(candidates: Sequence[Any], asked: Criterion) -> Criterion:
     """By what to judge the fitted candidates: nothing is left to refuse once fits have been paid for.
 
-    Args:
-        candidates: private estimators, unfitted.
-        asked: as asked for, unchecked; without bounds of the target.
-
     Raises:
         RequestError: if the candidates cannot be judged by one measure, or nobody declares the bounds of the target.
     """
@@ -80,11 +76,7 @@ def declared_quantile(candidate: Any) -> float | None:
 
 
 def promised_schema(model: Any, given: Any) -> Schema | None:
-    """The schema of an evaluation: the one that is given, or by default that of the estimator.
-
-    Args:
-        model: what is evaluated.
-        given: a schema in any of its forms, or None.
+    """The schema of an evaluation: the one that is given, in any of its forms, or by default that of the estimator.
 
     Raises:
         RequestError: if the model's certificate protects persons of more rows than this schema does.
@@ -115,12 +107,9 @@ def check_unit(own: Certificate, schema: Schema | None) -> None:
 
 
 def check_combinable(first: Certificate, neighbouring: str, unit: tuple[str, int]) -> None:
-    """Raises ``ValueError`` unless a certificate speaks of the same relation and the same protected unit.
+    """Raises ``ValueError`` unless a certificate speaks of a relation and of a unit, as :func:`unit_key` gives it.
 
-    Args:
-        first: the certificate. One of format 1 names no column: its rows alone are compared then.
-        neighbouring: the relation of what is to be added.
-        unit: its column and most rows, from :func:`~tacit.privacy.unit.unit_key`.
+    A certificate of format 1 names no column: its rows alone are compared then.
     """
     if first.neighbouring != neighbouring:
         raise TacitError(

@@ -11,16 +11,10 @@ FLOOR = 2.0**-10
 
 
 def unit_deviance(targets: Floats, means: Floats, power: float, upper: float) -> Floats:
-    """The deviance of every row, at least 0 (Jorgensen 1987).
+    """The deviance of every row, at least 0 (Jorgensen 1987), shape ``(rows,)``; targets are at most ``upper``.
 
     ``2 (t log(t / mu) - t + mu)`` for a power of 1 (Poisson), ``2 (t / mu - 1 - log(t / mu))`` for 2 (Gamma), and
     between them ``2 (t**(2 - p) / ((1 - p) (2 - p)) - t mu**(1 - p) / (1 - p) + mu**(2 - p) / (2 - p))``.
-
-    Args:
-        targets: at least 0, at most ``upper``; shape ``(rows,)``.
-        means: the same.
-        power: ``p``, from 1 to 2.
-        upper: the largest target.
     """
     least = FLOOR * upper
     t, mu = np.maximum(targets, 0.0), np.maximum(means, least)

@@ -99,22 +99,11 @@ def row_draws(truth: Floats, times: int, generator: np.random.Generator) -> Floa
 def release_counts(
     curator: Curator, grid: ScoreGrid, groups: int, charge: Charge, by_cell: Strategy, by_group: Strategy
 ) -> tuple[ScoreCounts, tuple[ScoreCounts, ...]]:
-    """Asks for the counts of all groups in one release.
+    """The counts of all rows and of each group, in one release over a table made by :meth:`ScoreGroups.encoding`.
 
     Guarantee: that of ``charge``. A row has one score, one label and one group, so it moves one column of the release
-    matrix, whose norm is at most 1: one weighted histogram (docs/theory/sensitivities.md, section 0).
-
-    Args:
-        curator: over a table whose column 0 is the score's cell (and one code for no number, which never occurs) and
-            whose column 1 is the group, if there are several.
-        grid: the score cells.
-        groups: number of groups.
-        charge: what to pay.
-        by_cell: the strategy over score cells.
-        by_group: the strategy over groups; the release matrix is the Kronecker product of the two.
-
-    Returns:
-        The counts of all rows, and of each group.
+    matrix, whose norm is at most 1: one weighted histogram (docs/theory/sensitivities.md, section 0). That matrix is
+    the Kronecker product of the two strategies; the score's code for no number never occurs.
     """
     query = sums_by_group(by_cell.matrix, by_group, class_count_rule(2))
     release = curator.measure(
@@ -174,14 +163,7 @@ def declared_unit(schema: Schema | None, frame: Frame) -> tuple[Unit | None, Any
 def with_unit(
     columns: Mapping[str, Any], n_rows: int, unit: Unit | None, identifiers: Any
 ) -> tuple[Frame, Unit | None]:
-    """Columns made for an evaluation beside the identifiers of units, under a name of their own: for private rows.
-
-    Args:
-        columns: what was made of rows; none is called ``unit``.
-        n_rows: how many there are.
-        unit: as the schema declares it, if it does.
-        identifiers: its column.
-    """
+    """Columns made for an evaluation, none of them called ``unit``, beside the identifiers of units under that name."""
     if unit is None:
         return Frame(columns, n_rows), None
     return Frame({**columns, "unit": identifiers}, n_rows), replace(unit, column="unit")

@@ -100,13 +100,7 @@ class NumberPerformance:
 
 
 def perform_numbers(sums: ErrorSums, question: NumberQuestion, generator: np.random.Generator) -> NumberPerformance:
-    """Answers a question from released sums.
-
-    Args:
-        sums: of one group of rows.
-        question: what to compute.
-        generator: public randomness for the intervals.
-    """
+    """Answers a question from the released sums of one group of rows; public randomness is for the intervals."""
     judge = _Judge(sums, question, generator)
     found = {name: judge.figure(name) for name in question.metrics}
     return NumberPerformance(found, judge.rows_found(), question, sums)
@@ -147,12 +141,7 @@ class _Judge:
         return self._r2()
 
     def _ratio(self, form: Floats, squares: Floats) -> tuple[float, Floats]:
-        """The mean of what ``form`` sums up, and drawn errors of it.
-
-        Args:
-            form: over the sums.
-            squares: sums up the squares of the same, for their scatter over rows.
-        """
+        """The mean of what ``form`` sums up, and drawn errors of it; ``squares`` sums up the squares of the same."""
         value = float(form @ self._sums.sums) / self._rows
         scatter = max(float(squares @ self._sums.sums) / self._rows - value**2, 0.0)
         chance = self._generator.normal(0.0, math.sqrt(scatter / self._rows), REPLICATES)

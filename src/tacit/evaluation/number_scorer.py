@@ -50,12 +50,9 @@ class NumberScorer:
 
     @staticmethod
     def of(predictor: Any, schema: Schema | None, bounds: Any) -> NumberScorer:
-        """The scorer of a model of a number.
+        """The scorer of a model of this library, or of anything fitted with ``predict``.
 
-        Args:
-            predictor: of this library, or anything fitted with ``predict``.
-            schema: may declare the bounds of the target.
-            bounds: those bounds; by default the schema's, or the model's own.
+        Bounds of the target are those given; by default the schema's, or the model's own.
 
         Raises:
             RequestError: if nobody declares them, or an estimator of this library was not fitted.

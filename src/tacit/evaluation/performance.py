@@ -149,13 +149,7 @@ def _plain(estimate: Estimate) -> dict[str, float]:
 
 
 def perform(released: GroupCounts, question: Question, generator: np.random.Generator) -> Performance:
-    """Answers a question about a group of rows, or about all.
-
-    Args:
-        released: about the group.
-        question: what to compute.
-        generator: public randomness for the bootstrap.
-    """
+    """Answers a question about a group of rows, or about all; public randomness is for the bootstrap."""
     counts, losses, ranked = released.counts, released.losses, released.ranked
     bootstrap = _Bootstrap(counts, question, generator)
     found: dict[str, Estimate] = {}

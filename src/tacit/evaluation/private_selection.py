@@ -246,14 +246,7 @@ class PrivateSelection(BaseEstimator):
 
 
 def fresh_candidate(candidate: Any, plan: SearchPlan, request: Request, seed: int | None) -> Any:
-    """A candidate, unfitted, with what the search leaves for one fit.
-
-    Args:
-        candidate: as it was given.
-        plan: of the search.
-        request: of the search.
-        seed: of the fit; None for fresh entropy.
-    """
+    """A candidate, unfitted, with what the search leaves for one fit; ``seed`` None for fresh entropy."""
     fresh = clone(candidate).set_params(
         epsilon=plan.fit_epsilon,
         delta=plan.fit_delta,

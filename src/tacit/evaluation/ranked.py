@@ -123,20 +123,10 @@ class RankedSums:
 def release_ranked(
     curator: Curator, groups: int, norm: int, charge: Charge
 ) -> tuple[RankedSums, tuple[RankedSums, ...]]:
-    """Asks for the sums of all groups in one release.
+    """The sums of all rows and of each group, in one release over a table made by :meth:`ScoreGroups.encoding`.
 
     Guarantee: that of ``charge``. A row has one score and one group, so it moves the release by one column of its
-    matrix, whose norm is at most 1 (docs/theory/sensitivities.md, section 0).
-
-    Args:
-        curator: over a table whose column 0 is the score's cell (and one code for no number, which never occurs) and
-            whose column 1 is the group, if there are several.
-        groups: number of groups.
-        norm: 1 for Laplace noise, 2 for Gaussian.
-        charge: what to pay.
-
-    Returns:
-        The sums of all rows, and of each group.
+    matrix, whose norm (1 for Laplace noise, 2 for Gaussian) is at most 1 (docs/theory/sensitivities.md, section 0).
     """
     by_group = shared(groups, norm)
     query = sums_by_group(ranked_matrix(ranked_grid(groups).cells), by_group, count_rule(2))

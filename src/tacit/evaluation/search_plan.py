@@ -49,15 +49,9 @@ class SearchPlan:
 def plan_search(
     candidates: Sequence[Any], request: Request, strategy: str, runs: float | None, shape: float, apart: bool
 ) -> SearchPlan:
-    """The plan under which a fit gets the most.
+    """The plan under which a fit gets the most; ``runs`` and ``shape`` are those of random stopping.
 
-    Args:
-        candidates: unfitted estimators with ``declared_charge``.
-        request: what the whole search may cost.
-        strategy: one of :data:`STRATEGIES`.
-        runs: mean number of runs under random stopping.
-        shape: its shape.
-        apart: whether no person's rows are both fitted and judged, so that a run costs the larger of the two.
+    ``apart``: whether no person's rows are both fitted and judged, so that a run costs the larger of the two.
 
     Raises:
         RequestError: for a strategy that does not exist or candidates that it does not suit.

@@ -71,12 +71,7 @@ def hierarchy(cells: int, branching: int) -> Floats:
 
 @cache
 def strategy(cells: int, norm: int) -> Strategy:
-    """The best known strategy for running sums.
-
-    Args:
-        cells: number of cells.
-        norm: 1 for Laplace noise, 2 for Gaussian noise.
-    """
+    """The best known strategy for running sums; ``norm`` is 1 for Laplace noise, 2 for Gaussian noise."""
     candidates = {"cell by cell": np.eye(cells), "square root of the running sums": square_root(cells)}
     candidates |= {f"hierarchy of {b}": hierarchy(cells, b) for b in BRANCHINGS if b <= cells}
     return min((_scaled(name, matrix, norm) for name, matrix in candidates.items()), key=lambda one: one.spread)
@@ -102,12 +97,8 @@ def shared(groups: int, norm: int) -> Strategy:
 def sums_by_group(matrix: Floats, by_group: Strategy, rule: RowRule, column: int = 0, group: int = 1) -> Histogram:
     """The query for weighted sums over the cells of a column, in every group: ``matrix`` of each group's histogram.
 
-    Args:
-        matrix: shape ``(sums, cells)``; the column has one code more, for what is missing, which never occurs here.
-        by_group: the strategy across the groups.
-        rule: what a row counts.
-        column: of the cells, in the table.
-        group: of the groups, if there are several.
+    The matrix has shape ``(sums, cells)``; the column has one code more, for what is missing, which never occurs here.
+    ``group`` is the column of the groups, if there are several.
     """
     size, groups = matrix.shape[1], by_group.matrix.shape[1]
     codes = np.append(np.arange(size), 0).astype(np.int64)
@@ -121,19 +112,11 @@ def sums_by_group(matrix: Floats, by_group: Strategy, rule: RowRule, column: int
 def best_charges(
     allowance: Allowance, cells: int, alone: bool, shares: Sequence[float]
 ) -> tuple[list[tuple[Charge, Charge]], Strategy]:
-    """The noise under which running sums come out best for this budget, in one release or several.
+    """What to reserve and what to release with, for each share of the allowance; and the strategy for running sums.
 
-    All have noise of one kind, that which suits the last one: kinds do not mix well.
-
-    Args:
-        allowance: the budget.
-        cells: number of cells.
-        alone: whether nothing else is paid from the same account. One Laplace release is often better than one Gaussian
-            release of the same (epsilon, delta), but beside others it costs several times as much.
-        shares: what each release may spend of the allowance.
-
-    Returns:
-        What to reserve and what to release with, for each share; and the strategy.
+    All have noise of one kind, that which suits the last one: kinds do not mix well. One Laplace release is often
+    better than one Gaussian release of the same (epsilon, delta), but beside others it costs several times as much: so
+    it is taken only where this is ``alone`` in its account.
     """
     if not allowance.is_private:
         return [(allowance.whole, allowance.whole)] * len(shares), _scaled("exact", np.eye(cells), 2)

@@ -79,8 +79,7 @@ class Criterion:
     def of_quantiles(self, quantiles: Sequence[float | None]) -> tuple[str, float]:
         """The criterion of numbers, and the quantile of its pinball loss (.5 where there is none).
 
-        Args:
-            quantiles: what each model is about: a quantile, or None for a mean or what is not known.
+        ``quantiles`` are what each model is about, None for a mean or what is not known.
 
         Raises:
             RequestError: if the models are about different things and nobody said what counts.
@@ -202,12 +201,7 @@ class NumberJudge(Judge):
 
 
 def judges_of(models: Sequence[Any], schema: Schema | None, asked: Criterion) -> list[Judge]:
-    """A judge for every model, all of one measure.
-
-    Args:
-        models: finished models or fitted estimators.
-        schema: may declare the classes, or the bounds of the target.
-        asked: how to judge, unchecked.
+    """A judge for every finished model or fitted estimator, all of one measure.
 
     Raises:
         RequestError: if they cannot be judged by one measure.

@@ -58,16 +58,8 @@ def calibrate(
 ) -> Calibration:
     """Releases counts by score and class, and fits a curve through them.
 
-    Args:
-        curator: the gate in front of the rows.
-        weights: the halfspace, shape ``(d,)``.
-        radius: integer length of a row of norm 1.
-        spread: where the scores lie.
-        charge: of the one release.
-        constant: value of the rows' last coordinate if it is the same in all; 0 if there is no such coordinate, and
-            then the curve crosses one half at score 0.
-        prior: what is believed before, of scores around their centre and by their width.
-        tuning: the numbers of the learner.
+    ``radius`` is the integer length of a row of norm 1; ``constant`` the value of the rows' last coordinate if it is
+    the same in all, or 0: then the curve crosses one half at score 0.
     """
     log, reach = HalfspaceLog(len(weights), radius), tuning.calibration_range
     shifted = weights.copy()
@@ -99,14 +91,8 @@ class Prior:
 def prior_of(spread: Spread, noise: float, base_rate: BaseRate, tuning: Tuning = TUNING) -> Prior:
     """The prior of a curve over scores around their centre and by their width.
 
-    The slope is a typical one by the share of the scores' standard deviation that is not noise of the rounds: where
+    The slope is a typical one by the share of the scores' standard deviation that is not ``noise`` of the rounds: where
     noise is all there is, everybody is at the base rate. The offset is what has the base rate as its mean then.
-
-    Args:
-        spread: where the scores lie.
-        noise: standard deviation of the scores that are made of noise alone.
-        base_rate: what was released of it.
-        tuning: the numbers of the learner.
     """
     slope = tuning.prior_slope * math.sqrt(max(0.0, 1.0 - (noise / spread.width) ** 2))
     offset = base_rate.log_odds * math.sqrt(1.0 + math.pi / 8.0 * slope**2)
@@ -119,17 +105,10 @@ def fit_curve(
 ) -> Calibration:
     """The logistic curve of greatest likelihood, drawn towards the prior as strongly as the noise asks for.
 
-    Counts enter as they are, negative ones too: cut off at zero they would add up to rows that do not exist. The pull
-    is that of the prior, times what a parameter's slack has of variance with noise over what it has from a sample of
-    rows alone: noise in a count of the rarer class has nearly its whole weight, though few rows do.
-
-    Args:
-        scores: shape ``(k,)``.
-        counts: noisy numbers of rows of class 0 and 1 by score, shape ``(k, 2)``.
-        noise_sd: standard deviation of the noise in a count.
-        with_offset: whether to fit the offset.
-        prior: what is believed before.
-        tuning: the numbers of the learner.
+    Counts of class 0 and 1 by score, shape ``(k, 2)``, enter as they are, negative ones too: cut off at zero they would
+    add up to rows that do not exist. The pull is that of the prior, times what a parameter's slack has of variance with
+    noise over what it has from a sample of rows alone: noise in a count of the rarer class has nearly its whole weight,
+    though few rows do.
     """
     positive = float(expit(prior.offset))
     rows = max(1.0, float(counts.sum()) * positive * (1.0 - positive))

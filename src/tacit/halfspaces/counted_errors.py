@@ -43,11 +43,7 @@ class Plain:
 def plain_halfspace(weights: Floats, calibration: Calibration, scaling: Scaling, options: Options) -> Plain:
     """The halfspace of few digits next to a learned one: its offset goes into the weight of the constant coordinate.
 
-    Args:
-        weights: what was learned, shape ``(d,)``.
-        calibration: its scores to log-odds; without a constant coordinate, it has no offset.
-        scaling: released moments of the rows, by which digits that change no score are left out.
-        options: the learner's parameters.
+    Released moments of the rows (``scaling``) say which digits change no score, and are left out.
     """
     constant = options.constant
     squares, mean, weights = scaling.variances.copy(), scaling.mean, weights.copy()
@@ -68,13 +64,7 @@ def count_errors(curator: Curator, plain: Plain, radius: int, charge: Charge) ->
     """Releases the rows by side and class.
 
     A row on the boundary is told the first class, as by the model: the other way round, it is on the side of margins
-    that are not negative.
-
-    Args:
-        curator: the gate in front of the rows.
-        plain: the released halfspace.
-        radius: integer length of a row of norm 1.
-        charge: of the one release.
+    that are not negative. ``radius`` is the integer length of a row of norm 1.
     """
     log = HalfspaceLog(len(plain.integers), radius)
     log.add_sign(-plain.integers)

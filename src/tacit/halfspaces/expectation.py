@@ -129,13 +129,9 @@ ONE_CENTRE: dict[str, Any] = {"measure": "smooth", "rounds": 1, "scaling": False
 def simulated_error(
     setting: Setting, n: int, family: str = "spherical", one_centre: bool = False
 ) -> Expectation | None:
-    """The mean error on synthetic tables; None where they would be too large, or have too few dimensions.
+    """The mean error on synthetic tables of a family; None where they would be too large, or have too few dimensions.
 
-    Args:
-        setting: dimension, margin, privacy.
-        n: number of rows.
-        family: one of :data:`FAMILIES`.
-        one_centre: whether to learn one noisy centre in place of the learner's default settings.
+    ``one_centre``: whether to learn one noisy centre in place of the learner's default settings.
     """
     if (n + TEST_ROWS) * setting.dimension > MOST_CELLS or (family != "spherical" and setting.dimension < 2):
         return None
@@ -190,15 +186,9 @@ def expect_error(setting: Setting, n: int) -> list[Expectation]:
 
 
 def expect_rows(setting: Setting, accuracy: float, report: Callable[[str], None] = lambda _: None) -> list[Expectation]:
-    """How many rows an error takes: proved, and seen on synthetic tables of growing size.
+    """How many rows an error takes: proved, and seen on synthetic tables of growing size; ``report`` is told which.
 
-    Args:
-        setting: dimension, margin, privacy.
-        accuracy: the error to reach, in (0, 1).
-        report: told what is being simulated.
-
-    Returns:
-        One figure per theorem, then every simulated size up to the first that reaches the error.
+    Returns one figure per theorem, then every simulated size up to the first that reaches the error.
     """
     setting.check()
     if not 0 < accuracy < 1:

@@ -46,10 +46,7 @@ class Learned:
 def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
     """Count, scale, boost, calibrate: everything but the releases is post-processing.
 
-    Args:
-        budget: on dense rows of two classes; its shares are ``options.shares_for`` the rows there are.
-        radius: integer length of a row of norm 1.
-        options: the learner's parameters.
+    ``radius`` is the integer length of a row of norm 1.
     """
     width = budget.layout.n_dense
     base_rate = count_rows(budget, options)

@@ -104,12 +104,7 @@ class Options:
         return {**shares, "rounds": 1.0 - math.fsum(shares.values())}
 
     def longest_squares(self, width: int, signal: float) -> float | None:
-        """What squared rows are shortened to: what those have whose coordinates are alike, and more with more signal.
-
-        Args:
-            width: number of coordinates.
-            signal: as of :meth:`shares_for`.
-        """
+        """What squared rows are shortened to: what those have whose coordinates are alike; more with much signal."""
         if self.constant:
             return None
         numbers = self.tuning
@@ -139,13 +134,7 @@ class Options:
     def make_measure(
         self, measure: MeasureName, n_rows: float, signal: float
     ) -> SmoothMeasure | LazyBregman | LogisticMeasure:
-        """The measure of a run.
-
-        Args:
-            measure: its name, from :meth:`measure_for`.
-            n_rows: the released number of rows.
-            signal: as there; lazy Bregman's density is small where it is large.
-        """
+        """The measure of a run, for the released number of rows; lazy Bregman's density is small for much signal."""
         numbers = self.tuning
         if measure == "lazy_bregman":
             density = min(numbers.most_density, max(numbers.least_density, numbers.density_signal / signal))
@@ -158,11 +147,8 @@ class Options:
         """The score that all rows start from, so that the classes weigh the same: what has no class has no direction.
 
         At a score of 0 the first centre is the mean of the rows, the other way round where positive ones are rare:
-        whoever is in a sparse group would be told to be one of them, whatever the labels are.
-
-        Args:
-            measure: of the run; lazy Bregman starts from 0, as its weights follow all rows.
-            log_odds: of the positive class; 0 where rows have no constant coordinate.
+        whoever is in a sparse group would be told to be one of them, whatever the labels are. Lazy Bregman starts from
+        0, as its weights follow all rows.
         """
         if isinstance(measure, SmoothMeasure):
             return 2.0 * log_odds / -math.log1p(-measure.advantage)

@@ -36,17 +36,11 @@ def find_row_norm(
     allowance: Allowance,
     tuning: Tuning = TUNING,
 ) -> float:
-    """A length that few rows are longer than, from one noisy histogram of lengths.
+    """A length that few rows are longer than, from one noisy histogram of lengths, for ``tuning.norm_share``.
 
     One row is in one cell, so the release has the sensitivity of a histogram: 1 for adding a row, sqrt(2) for replacing
-    one. What it is used for is public: every row is shortened to the length found, by itself.
-
-    Args:
-        private_rows: the rows.
-        encoder: of the rows; the longest that one can be is what is returned where noise hides more.
-        label_index: rows without a known label do not count.
-        allowance: the budget of the fit, of which this takes ``tuning.norm_share``.
-        tuning: the numbers of the learner.
+    one. What it is used for is public: every row is shortened to the length found, by itself. Where noise hides more it
+    is the longest that a row can be. Rows without a known label do not count.
     """
     longest = math.sqrt(len(encoder.ordinal))
     grid = length_grid(longest, tuning)
@@ -67,15 +61,9 @@ def find_common_bounds(
 ) -> tuple[float, float] | None:
     """One pair of bounds for all columns, where single columns would drown in noise; None where they would not.
 
-    From one noisy histogram of the largest magnitude in a row: one row is in one cell, however many columns there are.
-
-    Args:
-        private_rows: the rows.
-        names: the columns, all numeric.
-        label_index: rows without a known label do not count.
-        allowance: the budget of the fit, of which this takes ``tuning.norm_share``.
-        each: what the bounds of a single column would take.
-        tuning: the numbers of the learner.
+    From one noisy histogram of the largest magnitude in a row, for ``tuning.norm_share``: one row is in one cell,
+    however many columns there are. ``each`` is what the bounds of a single column would take. Rows without a known
+    label do not count.
     """
     grid = exponential_grid()
     curator = private_rows.seal_magnitudes(TableEncoding(tuple(names), (grid,) * len(names)), label_index)
@@ -95,13 +83,7 @@ def find_common_bounds(
 
 
 def quantile_cell(counts: Floats, sd: float, tuning: Tuning = TUNING) -> int:
-    """The first cell beyond which few rows lie; the last where there are too few rows to say.
-
-    Args:
-        counts: noisy rows by length, shape ``(k,)``.
-        sd: standard deviation of the noise in a count.
-        tuning: the numbers of the learner.
-    """
+    """The first cell of noisy rows by length beyond which few lie; the last where there are too few to say."""
     total = float(counts.sum())
     if total <= tuning.least_sure * sd * math.sqrt(len(counts)):
         return len(counts) - 1

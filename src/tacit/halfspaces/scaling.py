@@ -77,19 +77,12 @@ def measure_scaling(
     curator: Curator, radius: int, n_rows: float, charges: tuple[Charge, Charge], longest: float | None = None,
     tuning: Tuning = TUNING,
 ) -> Scaling:  # fmt: skip
-    """Releases the sums of the rows and of their squares, and makes a scaling of them.
+    """Releases the sums of the rows and of their squares, for a charge each, and makes a scaling of them.
 
     Where squares are shortened, the noise is measured against the length that is left: among many coordinates, the
-    ratios of their variances are known far better.
-
-    Args:
-        curator: the gate in front of the rows.
-        radius: integer length of a row of norm 1.
-        n_rows: the released number of rows.
-        charges: of the two releases.
-        longest: what the squares of a row of norm 1 are shortened to, as a vector, in (0, 1]; None for rows with a
-            constant coordinate, which nearly all of a row's length may be in.
-        tuning: the numbers of the learner.
+    ratios of their variances are known far better. ``longest`` is what the squares of a row of norm 1 are shortened to,
+    as a vector, in (0, 1]; None for rows with a constant coordinate, which nearly all of a row's length may be in.
+    ``radius`` is the integer length of a row of norm 1.
     """
     width, n = curator.layout.n_dense, max(1.0, n_rows)
     first = curator.measure(MomentSum(1, width, radius), charges[0], Label(Stage.SCALING, "sum of the rows"))

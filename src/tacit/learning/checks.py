@@ -40,17 +40,7 @@ def check_number(
     with_high: bool = False,
     optional: bool = False,
 ) -> None:
-    """Raises :class:`RequestError` unless ``value`` is a number between the two, or None where that is allowed.
-
-    Args:
-        name: of the parameter.
-        value: what was given.
-        low: the lower end.
-        high: the upper end.
-        with_low: whether the lower end is allowed itself.
-        with_high: whether the upper end is.
-        optional: whether None is.
-    """
+    """Raises :class:`RequestError` unless a parameter is a number between two, one of them where allowed, or None."""
     if value is None and optional:
         return
     number = float(value) if is_number(value) else np.nan

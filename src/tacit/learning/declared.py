@@ -35,13 +35,7 @@ class Declared:
 
 
 def classes_declared(schema: Schema | None, classes: Any, inner: Sequence[Any], name: str) -> Declared:
-    """The label of a learner of classes.
-
-    Args:
-        schema: from :func:`common_schema`.
-        classes: from :func:`common_classes`.
-        inner: the estimators inside.
-        name: of the learner.
+    """The label of a learner of classes, from :func:`common_schema`, :func:`common_classes` and the estimators inside.
 
     Raises:
         RequestError: if they declare no classes, or others than each other.
@@ -61,12 +55,7 @@ def classes_declared(schema: Schema | None, classes: Any, inner: Sequence[Any], 
 
 
 def number_declared(schema: Schema | None, bounds: Any, name: str) -> Declared:
-    """The label of a regressor.
-
-    Args:
-        schema: from :func:`common_schema`.
-        bounds: ``(lower, upper)`` of the target; None if nobody declared them, or the schema does.
-        name: of the learner.
+    """The label of a regressor; ``bounds`` None if nobody declared them, or the schema does.
 
     Raises:
         RequestError: if the label has classes, or the bounds are none.

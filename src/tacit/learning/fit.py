@@ -91,20 +91,10 @@ def fit(
 
 
 def fit_source(learner: Learner, task: Task, source: DeclaredSource, account: PrivacyAccount | None = None) -> Fitted:
-    """As :func:`fit`, from rows that are read in chunks.
+    """As :func:`fit`, from rows that are read in chunks, by a learner that streams.
 
     They are read, and encoded by public rules, before the charge: what is wrong with files is found while it is free,
     and nothing of the rows can get out until they are sealed.
-
-    Args:
-        learner: one that :attr:`~tacit.learning.learner.Learner.streams`.
-        task: the public side, from :func:`tacit.learning.sources.source_task`.
-        source: the rows.
-        account: pays; None for a budget of this fit alone.
-
-    Raises:
-        ValueError: for public mistakes; nothing was spent.
-        BudgetExceeded: if the account cannot pay; nothing was released.
     """
     check(learner, task, account)
     # reading may take hours: whether the account pays as it is now is known before; a fit that goes on has paid
@@ -131,14 +121,9 @@ def learned(
     seal_under: Callable[[Reservation], PrivateRows],
     rows_known_by: RowsKnownBy = lambda _: None,
 ) -> Fitted:
-    """Pays, seals, finds, learns.
+    """Pays, seals, finds, learns: ``seal_under`` gives the rows once the charge is durable.
 
-    Args:
-        learner: one whose task was checked.
-        task: the public side.
-        account: pays; None for a budget of this fit alone.
-        seal_under: the rows, once the charge is durable.
-        rows_known_by: tells whether they are the same when a fit goes on.
+    ``rows_known_by`` tells whether they are the same when a fit goes on.
     """
     with spending():
         paying = pay(learner, task, account, rows_known_by)
@@ -260,13 +245,7 @@ def unit_of(task: Task) -> Unit | None:
 
 
 def dry_run(learner: Learner, task: Task, n: int | None) -> dict[str, Any]:
-    """What a fit would charge, before it does. Reads no rows and charges nothing.
-
-    Args:
-        learner: with its parameters checked.
-        task: what is declared.
-        n: the number of rows that is publicly expected.
-    """
+    """What a fit would charge, before it does, to ``n`` rows if so many are expected. Reads none, charges nothing."""
     request, allowance = learner.request, allowance_of(learner.request, task)
     undeclared: Undeclared | None = task.undeclared
     share = (0.0 if task.schema is not None else BOUNDS_SHARE) if undeclared is None else undeclared.share

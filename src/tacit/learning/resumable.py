@@ -54,14 +54,6 @@ def pay_and_keep(
 ) -> Reservation:
     """A reservation that keeps releases: a new one, or that of a fit that goes on, which charges nothing.
 
-    Args:
-        account: pays.
-        learner: that is to learn.
-        charges: everything that may be released.
-        label: what it is, for people.
-        schema: of the rows.
-        rows: what they are known by.
-
     Raises:
         RequestError: if nothing tells whether the rows are the same later.
         AccountError: if there is no such fit that could go on.

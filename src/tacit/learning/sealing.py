@@ -27,14 +27,7 @@ def sealed(
 ) -> tuple[Budget, Task]:
     """Seals rows under the task's encoding, after finding the bounds that nobody declared.
 
-    Args:
-        rows: with or without weights of their own.
-        allowance: of the whole fit.
-        task: its public side.
-        class_weight: as estimators take it; None if classes have no weights.
-
-    Returns:
-        What is left to learn with, bound to the curator of the sealed rows; and the task with its encoding.
+    Returns what is left to learn with, bound to the curator of the sealed rows; and the task with its encoding.
     """
     known, left = with_bounds(rows, allowance, task)
     assert known.encoding is not None

@@ -63,16 +63,9 @@ def join_sites(listen: str, *, parties: Place, key: Place, wait: float = 600.0, 
 def fit_sites(
     learner: Learner, sites: Sites, declared: Declared, account: PrivacyAccount | None = None
 ) -> tuple[Fitted, Task]:
-    """As :func:`tacit.learning.fit.fit`, from the rows of sites.
+    """As :func:`tacit.learning.fit.fit`, from the rows of sites; gives the task, too.
 
-    Args:
-        learner: one that :attr:`~tacit.learning.learner.Learner.joins`.
-        sites: which keep their rows.
-        declared: what is declared; all of it has to be.
-        account: pays here; every site pays from its own.
-
-    Returns:
-        What the fit leaves behind, and its task.
+    Everything has to be declared, and the learner is one that joins. ``account`` pays here, every site from its own.
 
     Raises:
         ValueError: for public mistakes; nothing was spent.

@@ -32,12 +32,7 @@ def source_side(
 ) -> tuple[Task, DeclaredSource]:
     """The same without counting rows: names and types of columns are all that is looked at.
 
-    Args:
-        source: the rows.
-        y: nothing: the label is a column of the source.
-        weights: nothing: rows of a source have none.
-        declared: what is declared; all of it has to be.
-        learner: what is to learn.
+    Labels are a column of the source, and its rows have no weights: ``y`` and ``weights`` must be None.
 
     Raises:
         ValueError: for public mistakes: what is not declared, columns that are missing, types that differ.

@@ -25,13 +25,7 @@ from tacit.schema import Schema
 
 
 def task_of(X: Any, y: Any, declared: Declared, learner: Learner) -> tuple[Task, Frame, Any]:
-    """The task of a table, its columns and its labels.
-
-    Args:
-        X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``.
-        y: labels, shape ``(rows,)``.
-        declared: what is declared about them.
-        learner: what is to learn.
+    """The task of a table, as ``fit`` takes it, its columns and its labels.
 
     Raises:
         ValueError: for public mistakes: columns, dtypes, schema.
@@ -86,14 +80,7 @@ def check_as_many(frame: Frame, labels: Any) -> None:
 
 
 def check_labels(nothing: Any, label: LabelIndex | Target, column: str, name: str) -> None:
-    """Raises for labels of a dtype that can hold none.
-
-    Args:
-        nothing: their vector without rows.
-        label: what they are.
-        column: of the schema; empty if none names it.
-        name: of the learner.
-    """
+    """Raises for labels (``nothing``: their vector without rows) of a dtype that can hold none."""
     if not isinstance(label, Target):
         label.encode(nothing, column or "label")
         return
@@ -142,11 +129,7 @@ def _undeclared(frame: Frame, labels: Any, declared: Declared, learner: Learner)
 def undeclared_before(frame: Frame | None, y: Any, declared: Declared, learner: Learner) -> Undeclared | None:
     """What a fit would have to find, before there are rows; None where it finds nothing, or no column is known.
 
-    Args:
-        frame: the columns, if no schema names them; None where nobody does.
-        y: labels, of which the dtype counts; None where it is not known.
-        declared: what is declared.
-        learner: what is to learn.
+    ``frame`` has the columns if no schema names them; of ``y`` the dtype counts.
     """
     without_schema, request = declared.schema is None, learner.request
     if not learner.discovers or (without_schema and frame is None):

@@ -37,14 +37,9 @@ def features_of(task: Task, bins: Sequence[TreeBins]) -> tuple[Feature, ...]:
 def gradient_trees(
     budget: Budget, task: Task, n_trees: int | None = None, depth: int | None = None, tuning: Gradient = GRADIENT
 ) -> TreeEnsembleModel:
-    """A sum of gradient trees for two classes (:mod:`tacit.growing.gradient_trees`).
+    """A sum of gradient trees for two classes (:mod:`tacit.growing.gradient_trees`), from the budget of the whole fit.
 
-    Args:
-        budget: that of the whole fit; all of it is planned for.
-        task: with two classes and an encoding.
-        n_trees: instead of the rule's number of trees.
-        depth: instead of the rule's.
-        tuning: the numbers of the learner.
+    ``n_trees`` and ``depth`` are taken instead of the rule's.
     """
     learned = learn_gradient_trees(budget, columns_of_task(task), n_trees=n_trees, depth=depth, tuning=tuning)
     features, link = features_of(task, learned.bins), Link("logistic")

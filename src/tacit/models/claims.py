@@ -45,11 +45,7 @@ class Claim:
 
 
 def read_claim(path: str | os.PathLike[str], model_path: str | os.PathLike[str] | None = None) -> Claim:
-    """Reads a certificate or a model file and checks all that can be checked without the data.
-
-    Args:
-        path: of either.
-        model_path: of the model that a certificate of its own should be of.
+    """Reads a certificate (and the model that it should be of) or a model file, and checks all but the data.
 
     Raises:
         ModelError: if the file holds no JSON object, or neither of the two.

@@ -113,14 +113,7 @@ class FourierFeatures:
         return [np.rint((turn % 1.0) * TURN).astype(np.int64).astype(np.uint16) for turn in turns]
 
     def find(self, codes: Sequence[Bytes], vectors: npt.NDArray[np.int8], start: int, stop: int) -> None:
-        """Writes the vectors of rows ``start .. stop - 1``.
-
-        Args:
-            codes: of :attr:`columns`, in their order.
-            vectors: receives them, int8 of shape ``(rows, size)``.
-            start: the first row.
-            stop: the row after the last.
-        """
+        """Writes the vectors of rows ``start .. stop - 1``, int8 ``(rows, size)``, from codes of :attr:`columns`."""
         for low in range(start, stop, BLOCK):
             high = min(low + BLOCK, stop)
             phases = np.zeros((high - low, self.pairs), np.uint16)

@@ -14,12 +14,7 @@ LARGEST = 300.0
 
 
 def power_of(loss: str, power: float) -> float | None:
-    """The power of the variance of a loss with a log link; None for other losses.
-
-    Args:
-        loss: its name.
-        power: that of ``"tweedie"``.
-    """
+    """The power of the variance of a loss with a log link (of ``"tweedie"`` the one given); None for other losses."""
     return {"poisson": 1.0, "gamma": 2.0, "tweedie": float(power)}.get(loss)
 
 

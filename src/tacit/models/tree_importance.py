@@ -75,10 +75,8 @@ def total_effects(
 ) -> Floats:
     """The importance of every column, shape ``(columns,)``; 0 for one that no tree tests.
 
-    Args:
-        trees: whose sum is the score; of several scores, squares add up.
-        n_bins: of every column.
-        shares: of rows in the bins of every column, where released; None for what the support of leaves tells.
+    The sum of the trees is the score; of several scores, squares add up. ``shares`` are those of rows in the bins of
+    every column, where released; None for what the support of leaves tells.
     """
     rows, anew = _made_up(trees, n_bins, shares)
     effects = np.zeros(len(n_bins))
@@ -103,12 +101,8 @@ def partial_effects(
 ) -> list[PartialEffect]:
     """What the bins of some columns add to the scores on average over the other columns (Friedman 2001).
 
-    Columns are taken to be independent of each other. Effects have mean 0 over the rows.
-
-    Args:
-        trees: whose sum are the scores.
-        shares: of rows in the bins of every column.
-        columns: to look at.
+    Columns are taken to be independent of each other. Effects have mean 0 over the rows, of which ``shares`` are in
+    bins.
     """
     rows, _ = _made_up(trees, [len(one) for one in shares], shares)
     return [_partial_effect(trees, rows, column, shares[column]) for column in columns]

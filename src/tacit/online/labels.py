@@ -23,12 +23,7 @@ def check_labels(labels: tuple[Any, ...]) -> None:
 
 
 def sign_of(label: Any, classes: tuple[Any, ...]) -> int:
-    """1, -1, or 0 for what is neither class.
-
-    Args:
-        label: as declared, or 1 against -1 or 0.
-        classes: what the two classes are called, the positive one last.
-    """
+    """1, -1, or 0 for what is neither class; the positive one of two is last. 1 against -1 or 0 are known, too."""
     if label is None:
         return 0
     value = label.item() if isinstance(label, np.generic) else label

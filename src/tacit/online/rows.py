@@ -280,13 +280,7 @@ RowReader = SignRows | NumberRows | SchemaRows
 
 
 def declared_rows(schema: Any, columns: Sequence[Any] | None, bins: int) -> RowReader | None:
-    """How rows are read by what was declared; None where nothing was.
-
-    Args:
-        schema: as a caller gives it, or None.
-        columns: names of signs, or None.
-        bins: of a numeric column under a schema.
-    """
+    """How rows are read by what was declared, a schema or names of signs; None where nothing was."""
     known = declared_schema(schema)
     if known is None:
         return None if columns is None else SignRows(tuple(columns), declared=True)
@@ -298,9 +292,7 @@ def declared_rows(schema: Any, columns: Sequence[Any] | None, bins: int) -> RowR
 def undeclared_rows(x: Any, without_errors: bool) -> RowReader:
     """Rows with names are read as numbers, the names being those of the first; all others as signs.
 
-    Args:
-        x: the first row, or the first rows.
-        without_errors: no row may stop the stream, nor say what there is.
+    ``without_errors``: no row may stop the stream, nor say what there is.
     """
     columns = sorted(x, key=repr) if isinstance(x, Mapping) else getattr(x, "columns", None)
     if isinstance(x, Mapping) and without_errors:

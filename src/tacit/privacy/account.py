@@ -233,15 +233,7 @@ class PrivacyAccount(PromisedBudget):
         unit: Unit | None,
         beginning: Beginning,
     ) -> Reservation:
-        """As :meth:`reserve`, for a fit that keeps its releases, so that it can :meth:`go_on`.
-
-        Args:
-            charges: everything the fit may release.
-            label: what the fit is, for people.
-            neighbouring: the relation the charges were computed for.
-            unit: who they protect; None for a row.
-            beginning: what it begins with.
-        """
+        """As :meth:`reserve`, for a fit that keeps its releases, so that it can :meth:`go_on`."""
         from tacit.privacy.kept_releases import keep
 
         self._check_relation(neighbouring)
@@ -257,13 +249,9 @@ class PrivacyAccount(PromisedBudget):
         return kept_fits(self._store, self.dataset)
 
     def go_on(self, identifier: int, charges: Sequence[Charge], label: str, beginning: Beginning) -> Reservation:
-        """The reservation of a fit that goes on. Charges nothing.
+        """The reservation of a fit that goes on, numbered as :meth:`kept` does it, with its charges and its label.
 
-        Args:
-            identifier: of the fit, as :meth:`kept` says it.
-            charges: those that it began with.
-            label: that as well.
-            beginning: rows and learner; the others are those that were kept.
+        Charges nothing. Of ``beginning``, rows and learner are compared; the others are those that were kept.
 
         Raises:
             AccountError: if there is no such fit, it has ended, or it began with something else.
@@ -315,10 +303,6 @@ class PrivacyAccount(PromisedBudget):
 
     def note(self, line: str, unit: Unit | None = None) -> None:
         """Adds a line that costs nothing and cannot be taken back, such as the digests of what was signed.
-
-        Args:
-            line: for people.
-            unit: of what the line is about.
 
         Raises:
             AccountError: if the store cannot be written.

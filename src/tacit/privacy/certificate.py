@@ -188,14 +188,9 @@ class Certificate:
         columns: tuple[str, ...] | int | None = None,
         parameters: Mapping[str, Any] | None = None,
     ) -> Self:
-        """The same certificate as that of one model and no other.
+        """The same certificate as that of one model and no other, by the digests of the model and its schema.
 
-        Args:
-            model_digest: SHA-256 of the model (:func:`tacit.models.binding.model_digest`).
-            schema_digest: fingerprint of the schema that is kept beside the model.
-            target: name of what the model predicts.
-            columns: what the fit was given.
-            parameters: of the learner.
+        ``target`` names what the model predicts; ``columns`` are what the fit was given.
         """
         return self._with(
             model_digest=model_digest, schema_digest=schema_digest, target=target, columns=columns,

@@ -150,10 +150,6 @@ class KeptReservation(Reservation):
     def release(self, what: Callable[[], str], make: Callable[[], list[Released]]) -> list[Released]:
         """What leaves: kept, and then seen.
 
-        Args:
-            what: describes it, the same whenever the fit is run; asked where releases are kept.
-            make: draws the noise and adds it.
-
         Raises:
             AccountError: if it cannot be kept, or another release was kept in its place: nothing leaves.
         """

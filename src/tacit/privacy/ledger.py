@@ -316,9 +316,7 @@ class Reservation:
     def release(self, what: Callable[[], str], make: Callable[[], list[Released]]) -> list[Released]:
         """What leaves, once it is entered: what ``make`` returns, noise in it.
 
-        Args:
-            what: describes it, the same whenever the fit is run; asked where releases are kept.
-            make: draws the noise and adds it.
+        ``what`` describes it, the same whenever the fit is run; it is asked where releases are kept.
         """
         del what
         return make()

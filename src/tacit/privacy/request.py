@@ -78,10 +78,7 @@ LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e9
 def check_noise_fits(allowance: Allowance, least: float, algorithm: str) -> None:
     """Raises :class:`RequestError` for budgets whose noise cannot be drawn or computed: before they are charged.
 
-    Args:
-        allowance: of a whole fit.
-        least: the smallest epsilon (pure), or Gaussian privacy parameter, whose noise integers hold in its units.
-        algorithm: who asks.
+    ``least`` is the smallest epsilon, or Gaussian privacy parameter, whose noise integers hold in the learner's units.
     """
     if not allowance.is_private:
         return

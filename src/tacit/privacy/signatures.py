@@ -80,25 +80,17 @@ def read_public_key(path: str | os.PathLike[str]) -> str:
 
 
 def signature(digests: Mapping[str, str | None], key: Ed25519PrivateKey) -> dict[str, Any]:
-    """A signature under a private key, as certificates keep it.
-
-    Args:
-        digests: of the model, the schema, the ledger and the certificate, by these names.
-        key: to sign with.
-    """
+    """A signature of the digests of model, schema, ledger and certificate under a key, as certificates keep it."""
     statement = {**digests, "tacit": library_version(), "signed": datetime.now(UTC).isoformat(timespec="seconds")}
     signed = key.sign(canonical_json(statement).encode("ascii")).hex()
     return {"statement": statement, "key": _hexadecimal(key.public_key()), "signature": signed}
 
 
 def signature_problems(written: Any, digests: Mapping[str, str | None], key: str | None = None) -> list[str]:
-    """What is wrong with the signature of a certificate.
+    """What is wrong with the signature of a certificate; with none only that a key was asked for.
 
-    Args:
-        written: the signature; without one nothing is wrong, unless a key is given.
-        digests: what it must be about.
-        key: the public key that must have made it; None for the one that the signature itself names, which tells
-            whether anything was changed, and not who signed.
+    Without ``key`` it is checked by the one that it names itself, which tells whether anything was changed, and not who
+    signed.
     """
     if written is None:
         return [] if key is None else ["it is not signed"]

@@ -79,14 +79,7 @@ def certified(
 ) -> Certificate:
     """The certificate of work that :func:`reserve` paid for, once its reservation is closed.
 
-    Args:
-        account: what paid, for its name.
-        request: what was asked for.
-        reservation: what was reserved and released.
-        noisy: where the noise came from.
-        algorithm: what was done.
-        schema: for its fingerprint and its unit.
-        unverified: whether a foreign learner with an unverified claim saw rows.
+    ``noisy`` says where noise came from; ``unverified``: whether a foreign learner with an unverified claim saw rows.
     """
     return Certificate.of(
         reservation,

@@ -78,14 +78,9 @@ class Strength:
 def strength(
     epsilon: float, delta: float, advantage: float | None = None, rows: float | None = None, protected: str = "one row"
 ) -> Strength:
-    """The strength of a promise.
+    """The strength of a promise to ``protected``; ``advantage`` is :func:`sharp_advantage`, if known.
 
-    Args:
-        epsilon: what is promised, may be infinite.
-        delta: the same.
-        advantage: :func:`sharp_advantage`, if known.
-        rows: how many rows there are, as far as that was declared or released.
-        protected: who is.
+    ``rows``: how many there are, as far as that was declared or released.
     """
     guess = best_guess(0.5, epsilon, delta)
     if advantage is not None:

@@ -61,14 +61,7 @@ def coverage_problems(charges: Sequence[Charge], entries: Sequence[Entry]) -> li
 
 
 def claim_problems(releasable: bool, reasons: Sequence[str], evident: Sequence[str], noise_source: str) -> list[str]:
-    """Whether what is said of releasing agrees with itself.
-
-    Args:
-        releasable: what is said.
-        reasons: those that are given.
-        evident: :func:`evident_reasons`.
-        noise_source: where the noise came from.
-    """
+    """Whether what is said of releasing, and why, agrees with itself and with :func:`evident_reasons`."""
     if not releasable:
         return [] if reasons else ["it says it is not releasable, and gives no reason"]
     problems = ["it says it is releasable, and gives reasons why not"] if reasons else []

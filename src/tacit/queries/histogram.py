@@ -66,13 +66,8 @@ def sensitivity_of_sums(
 ) -> Sensitivity:
     """How far one row moves sums by cell, through a public map or not: see :class:`Histogram` for the argument.
 
-    Args:
-        rule: what a row contributes.
-        cells: how many there are.
-        release_map: what is released of them; None for the sums themselves.
-        neighbouring: the relation.
-        theorem: why a row moves one cell only, for the ledger.
-        one_orthant: whether no contribution has a negative part; asked where it matters.
+    ``theorem`` is why a row moves one cell only, for the ledger; ``one_orthant``, asked where it matters, whether no
+    contribution has a negative part.
     """
     l1, l2_squared = rule.longest
     if release_map is not None:

@@ -157,15 +157,7 @@ class Scores:
             raise ValueError(f"a row has at least one score, got {self.n_scores}")
 
     def add(self, cells: Cells, values: npt.ArrayLike) -> Floats:
-        """Appends an update and rounds it to fixed point.
-
-        Args:
-            cells: which rows get which line.
-            values: shape ``(cells.size, n_scores)``, finite.
-
-        Returns:
-            What was added after rounding, in the units of ``values``.
-        """
+        """Appends an update, shape ``(cells.size, n_scores)``, rounded to fixed point; returns what was added then."""
         fixed, self.reach = fixed_point(values, (cells.size, self.n_scores), self.reach, SCORE_LIMIT)
         self.updates.append(ScoreUpdate(cells, fixed))
         return np.asarray(fixed / 2.0**MARGIN_BITS)
@@ -173,12 +165,8 @@ class Scores:
     def add_features(self, features: FourierFeatures, weights: npt.ArrayLike) -> Floats:
         """Appends ``weights . phi``, ``phi`` of norm 1, and returns the weights as they were rounded.
 
-        Args:
-            features: the map ``phi``.
-            weights: shape ``(features.size, n_scores)``, finite.
-
         Raises:
-            ValueError: for other weights.
+            ValueError: for weights of another shape than ``(features.size, n_scores)``, or that are not finite.
         """
         shape = (features.size, self.n_scores)
         lines, shift, self.reach = features_in_fixed_point(features, weights, shape, self.reach, SCORE_LIMIT)

@@ -57,12 +57,7 @@ class LabelWeights:
 
     @staticmethod
     def of(classes: Sequence[float], levels: Floats) -> LabelWeights:
-        """For labels ``class * len(levels) + level``, weights rounded down.
-
-        Args:
-            classes: weight of every class, in [0, 1].
-            levels: weight of every level, in [0, 1].
-        """
+        """For labels ``class * len(levels) + level``, weights in [0, 1] of every class and level rounded down."""
         weights = np.multiply.outer(np.asarray(classes, np.float64), levels).ravel()
         names = np.repeat(np.arange(len(classes)), len(levels)).astype(np.uint8)
         return LabelWeights(names, np.floor(weights * WEIGHT_UNIT).astype(np.int64))
@@ -88,15 +83,10 @@ def weight_levels(weights: npt.ArrayLike) -> Bytes:
 
 
 def weighted_rule(rule: RowRule, classes: Sequence[float], levels: Floats) -> RowRule:
-    """The rule for labels ``class * len(levels) + level``.
-
-    Args:
-        rule: for unweighted rows.
-        classes: weight of every class, in [0, 1].
-        levels: weight of every level, in [0, 1].
+    """The rule for labels ``class * len(levels) + level``, from the one for unweighted rows.
 
     Raises:
-        ValueError: if a weight lies outside.
+        ValueError: if a weight of a class or a level lies outside [0, 1].
     """
     return _weighted(rule, tuple(classes), tuple(levels.tolist()))
 

@@ -92,11 +92,7 @@ def floored(values: Floats, unit: int) -> Ints:
 def floored_movement(low: float, high: float, unit: int, error: float) -> int:
     """The range of floored scores, when every real score moves by an amount in ``[low, high]``.
 
-    Args:
-        low: the least a real score can move by, the same for all candidates.
-        high: the most it can move by.
-        unit: as in :func:`floored`.
-        error: a bound on the error of a score computed in floating point, in natural units.
+    ``unit`` is as in :func:`floored`; ``error`` bounds that of a score computed in floating point, in natural units.
     """
     if not low <= high:
         raise ValueError(f"low must not exceed high, got {low} and {high}")

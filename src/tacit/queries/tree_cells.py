@@ -149,9 +149,7 @@ def logistic_gradient_rule(clip: float, hessian_scale: float, norm: int, varianc
 def class_weight_rule(weight: Callable[[Floats], Floats], split: bool) -> RowRule:
     """The boosting weight ``weight(s F)`` of a binary row with label ``s`` and score ``F``, in [0, 1], truncated.
 
-    Args:
-        weight: a function of the margin, evaluated in the middle of each level.
-        split: two channels, each for the rows of one class; otherwise one for all.
+    It is evaluated in the middle of each level. ``split``: two channels, each for the rows of one class; otherwise one.
     """
     middle = middle_margins()
     table = np.zeros((2, LEVELS, 2 if split else 1), np.int32)

@@ -26,12 +26,8 @@ from tacit.privacy.ledger import Entry, uses
 def size(charge: Charge, gaussian: bool = False) -> float:
     """How much of a budget a charge takes, for the length of a bar: a rho of zCDP where the charge has one.
 
-    Exact shares when all are paid from one Gaussian pool; a guide to the eye when kinds are mixed. Never used to
-    account.
-
-    Args:
-        charge: of a release.
-        gaussian: whether a Gaussian pool pays, for choices, too.
+    Exact shares when all are paid from one Gaussian pool (which pays for choices, too, if ``gaussian``); a guide to the
+    eye when kinds are mixed. Never used to account.
     """
     match charge:
         case Gaussian():
@@ -102,13 +98,8 @@ MOST_STAGES = 9
 def stages(releases: Iterable[Entry], planned: Sequence[Charge] = (), delta: float = 0.0) -> list[StageShare]:
     """Releases gathered by stage, in the order in which the stages began; the smallest share one line if many.
 
-    Releases of no stage, as those of certificates of format 1 are, stand for themselves.
-
-    Args:
-        releases: the entries of a certificate.
-        planned: what was reserved for them.
-        delta: of the certificate. Where a charge is a Renyi curve, shares are those of the epsilons that stages cost by
-            themselves at this delta: such a curve has no one size.
+    Releases of no stage, as those of certificates of format 1 are, stand for themselves. Where a charge is a Renyi
+    curve, which has no one size, shares are those of the epsilons that stages cost by themselves at delta.
     """
     gaussian = any(isinstance(charge, Gaussian) for charge, _ in uses(planned))
     groups: dict[str, list[Entry]] = {}

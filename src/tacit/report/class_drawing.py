@@ -38,12 +38,7 @@ def class_curves(
 ) -> Drawing:
     """A step curve over a numeric feature for every class, with its noise band; below them, where the rows are.
 
-    Args:
-        name: the feature.
-        edges: public edges of the bins, increasing.
-        classes: names of the classes.
-        effects: per class, one effect per bin, and the missing bin's last.
-        identity: unique on the page.
+    ``effects`` has a line per class: an effect per bin, the missing bin's last. ``identity`` is unique on the page.
     """
     right, gap = WIDTH - RIGHT - MISSING, WIDTH - RIGHT - MISSING / 2 + 2
     places = [*intervals(edges), "missing"]
@@ -64,15 +59,7 @@ def class_curves(
 def class_bars(
     name: str, categories: Sequence[str], classes: Sequence[str], effects: Sequence[Sequence[Effect]], identity: str
 ) -> Drawing:
-    """A row per class, in it a bar per category, all on one scale.
-
-    Args:
-        name: the feature.
-        categories: names of the categories.
-        classes: names of the classes.
-        effects: per class, one effect per category.
-        identity: unique on the page.
-    """
+    """A row per class, in it a bar per category, all on one scale; ``effects`` has a line per class."""
     reach, width = _reach(effects), (WIDTH - RIGHT - LABEL) / max(len(categories), 1)
     parts = []
     for place, (label, line) in enumerate(zip(classes, effects, strict=True)):

@@ -144,16 +144,7 @@ def _of_a_mean(model: AdditiveRegressionModel) -> ModelCard:
 def _additive_number(
     model: AdditiveRegressionModel, units: Units, what: str, says: str, sizes: str, of_trees: str
 ) -> ModelCard:
-    """The model card of a number.
-
-    Args:
-        model: what is drawn.
-        units: of the effects.
-        what: is modelled of the target.
-        says: what a drawing does.
-        sizes: how the caption words sizes of effects.
-        of_trees: the unit in which what trees add is ranked.
-    """
+    """The card of a number: ``what`` is modelled, what a drawing ``says``, and in which words sizes are given."""
     scores = model.scores
     mains = _mains(scores, lambda feature, main, identity: _main(feature, main, units, identity))
     caption = f"Typical size of the effect over the rows, {sizes}."

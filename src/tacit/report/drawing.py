@@ -152,13 +152,7 @@ def curve(
 ) -> Drawing:
     """A step curve over a numeric feature with its noise band, and below it where the rows are.
 
-    Args:
-        name: the feature.
-        edges: public edges of the bins, increasing, one more than there are effects.
-        effects: one per bin.
-        missing: the effect of the missing bin, drawn as a point of its own.
-        identity: unique on the page.
-        units: of the effects.
+    There is one edge more than effects; the missing bin is a point of its own. ``identity`` is unique on the page.
     """
     right = WIDTH - RIGHT - (MISSING if missing is not None else 0)
     floor = HEIGHT - BOTTOM - SUPPORT - 6
@@ -219,16 +213,9 @@ def _is_number(words: str) -> bool:
 def bars(
     name: str, categories: Sequence[str], effects: Sequence[Effect], identity: str, units: Units = ODDS
 ) -> Drawing:
-    """Bars per category with noise whiskers; with very many, those of most rows and a remark.
+    """Bars per category, "other" and "missing" among them, with noise whiskers; of very many, those of most rows.
 
     Sorted by effect, but categories that are numbers keep their order.
-
-    Args:
-        name: the feature.
-        categories: names of the public categories, "other" and "missing" among them.
-        effects: one per category.
-        identity: unique on the page.
-        units: of the effects.
     """
     pairs = sorted(zip(categories, effects, strict=True), key=lambda p: -p[1].support)[:MOST_BARS]
     if all(_is_number(category) for category, _ in pairs if category not in SPECIAL):
@@ -283,12 +270,7 @@ def heat_map(
 ) -> Drawing:
     """A pair as a map: one cell per combination, the colour is its direction, the strength its size.
 
-    Args:
-        first: rows of the map, from the bottom up.
-        second: columns of the map.
-        effects: ``effects[i][j]`` belongs to the i-th label of ``first`` and the j-th of ``second``.
-        identity: unique on the page.
-        units: of the effects.
+    ``effects[i][j]`` belongs to the i-th label of ``first``, from the bottom up, and the j-th of ``second``.
     """
     flat = [e for one in effects for e in one]
     largest = max((abs(e.value) for e in flat), default=0.0)
@@ -326,15 +308,7 @@ TYPICAL = "Typical size of the effect over the rows, in log-odds: 0.7 doubles or
 
 
 def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float, identity: str) -> Drawing:
-    """The weights of a halfspace as bars, largest first, with the width of their noise.
-
-    Args:
-        title: what the weights are of.
-        names: one per coordinate.
-        values: the weights.
-        sd: standard deviation of the noise in each coordinate.
-        identity: unique on the page.
-    """
+    """The weights of a halfspace as bars, largest first; ``sd`` is that of the noise in each coordinate."""
     ranked = sorted(zip(names, values, strict=True), key=lambda p: -abs(p[1]))
     shown = ranked[:MOST_WEIGHTS]
     row, width, label = 20, WIDTH, NAMES

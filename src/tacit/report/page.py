@@ -87,12 +87,7 @@ class Verdict:
 
 
 def verdict(claim: Certificate | None, problems: Sequence[str] = ()) -> Verdict:
-    """The verdict on a claim; the report verifies before it praises.
-
-    Args:
-        claim: the certificate, None if there is none.
-        problems: what of it does not hold.
-    """
+    """The verdict on a claim, after its ``problems``: the report verifies before it praises."""
     if problems:
         return Verdict(
             False, "Does not hold", "The claim of this model does not hold. Do not rely on it:", tuple(problems)
@@ -175,31 +170,21 @@ def render(
     target: str | None = None,
     schema: Schema | None = None,
 ) -> str:
-    """The report of a model.
+    """The report of a model: a complete HTML document without references to anything outside itself.
 
     Args:
         model: any model; a kind without a painter is described in words.
-        certificate: the certificate as plain data, as it stands in the model file; None if there is none.
+        certificate: as plain data, as it stands in the model file; None if there is none.
         title: heading of the page.
         target: name of what the model predicts, for the heading; by default the one that the certificate remembers.
         schema: what was known about the columns, for their descriptions.
-
-    Returns:
-        A complete HTML document without references to anything outside itself.
     """
     data = {**model.to_dict(certificate), **({} if schema is None else {"schema": json.loads(schema.canonical_json())})}
     return render_claim(claim_of_model(data), title, target, model)
 
 
 def render_claim(claim: Claim, title: str | None = None, target: str | None = None, model: Model | None = None) -> str:
-    """The report of what is in a model file, whether its claim holds or not.
-
-    Args:
-        claim: what was read and checked.
-        title: heading of the page.
-        target: name of what the model predicts; by default the one that the certificate remembers.
-        model: if it is at hand as it was learned.
-    """
+    """The report of what is in a model file, whether its claim holds or not; ``model`` if it is at hand as learned."""
     certificate, model = claim.certificate, model if model is not None else claim.model
     if model is None:
         nothing = ModelCard("The model in the file cannot be read.", "There is nothing to draw.", ())
@@ -254,16 +239,9 @@ def compose(
     summary: Summary | None = None,
     question: str = "",
 ) -> str:
-    """The page from its parts.
+    """The page from its parts; without ``problems`` the certificate alone is asked what does not hold.
 
-    Args:
-        painted: the drawings.
-        classes: of the model.
-        claim: the certificate.
-        title: the heading.
-        problems: what does not hold of the claim; None to ask the certificate alone.
-        question: that the schema leaves open about who is protected; empty if there is none.
-        summary: what the fit saw.
+    ``question`` is what the schema leaves open about who is protected, ``summary`` what the fit saw.
     """
     environment = Environment(
         loader=PackageLoader("tacit.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,

@@ -60,16 +60,10 @@ def describe(
     unit: str | None = None,
     rows: float | None = None,
 ) -> Promise:
-    """The promise of a certificate.
+    """The promise of a certificate in words.
 
-    Args:
-        epsilon: what is guaranteed, may be infinite.
-        delta: what is guaranteed.
-        neighbouring: under which relation.
-        rows_per_unit: how many rows one protected unit may have.
-        sharp_advantage: delta of the whole composition at epsilon 0, its total-variation distance, if known.
-        unit: the column whose equal values are one protected unit; None where a row is protected.
-        rows: how many rows there are, as far as that was declared or released.
+    ``sharp_advantage`` is delta of the whole composition at epsilon 0, its total-variation distance, if known; ``rows``
+    how many there are, as far as that was declared or released; ``unit`` None where a row is protected.
     """
     by_row = unit is None and rows_per_unit == 1
     whom = "row" if by_row else unit or "person"

@@ -62,16 +62,7 @@ def boost_s(
     label_index: LabelIndex,
     analysis: Analysis = "sharp",
 ) -> VoteModel:
-    """``Boost-S``: T rounds, then the majority of the voters (where Boost takes the average).
-
-    Args:
-        private_rows: the rows, under replace_one.
-        base: the private learner.
-        plan: how the budget is divided.
-        learning_rate: lambda of the measure.
-        label_index: two classes.
-        analysis: which form of Lemma 55 is charged.
-    """
+    """``Boost-S``: T rounds, then the majority of the voters (where Boost takes the average); under replace_one."""
     voters: list[ClassModel] = []
     for _ in range(plan.rounds):
         iter_s(private_rows, voters, base, plan, learning_rate, label_index, analysis)
@@ -108,13 +99,7 @@ def boost_tested(
 ) -> VoteModel:
     """``Boost`` with a stopping rule (Algorithm 10), around any (epsilon, delta) learner; at most T rounds.
 
-    Args:
-        private_rows: the rows, under replace_one.
-        base: the private learner.
-        plan: how the budget is divided; ``plan.total`` is the size below which the run ends.
-        measure: SmoothBoost's.
-        label_index: two classes.
-        analysis: which form of Lemmas 52 and 55 is charged.
+    Rows are under replace_one; ``plan.total`` is the size below which the run ends.
     """
     voters: list[ClassModel] = []
     while len(voters) < plan.rounds and iter_tested(private_rows, voters, base, plan, measure, label_index, analysis):

@@ -76,15 +76,7 @@ def learn_forest(
     settings: ForestSettings,
     public_rows: int | None = None,
 ) -> Forest:
-    """Learns a forest for a binary label.
-
-    Args:
-        curator: the gate to a table with two labels.
-        budget: the whole of it.
-        columns: the columns to use.
-        settings: what the user chose.
-        public_rows: the number of rows where it is public; asked for only if the depth is to follow from it.
-    """
+    """Learns a forest for a binary label; ``public_rows`` is asked for only if the depth is to follow from it."""
     bins = public_cells(curator, columns, settings.cells)
     left, depth, base = 1.0, settings.depth, 0.5
     rows = None if public_rows is None else float(public_rows)

@@ -89,15 +89,7 @@ class SoftmaxRounds:
 def class_plan(
     rows: float, budget: Budget, classes: int, tuning: Gradient = GRADIENT, numbers: SeveralClasses = SEVERAL_CLASSES
 ) -> NewtonPlan | KernelPlan:
-    """The rule: kernel trees under Gaussian noise; few trees by Newton's steps under Laplace noise.
-
-    Args:
-        rows: the released number of rows.
-        budget: of the whole fit.
-        classes: how many.
-        tuning: the numbers of two classes, which those under Laplace noise are.
-        numbers: those of several.
-    """
+    """The rule: kernel trees under Gaussian noise; few trees by Newton's steps under Laplace noise."""
     sd = max(budget.sd(), LEAST_SD)
     if budget.is_pure:
         return laplace_plan(rows, math.sqrt(2.0) / sd, tuning)
@@ -115,15 +107,9 @@ def learn_class_trees(
     tuning: Gradient = GRADIENT,
     numbers: SeveralClasses = SEVERAL_CLASSES,
 ) -> LearnedClassTrees:
-    """Learns a sum of trees for a label of several classes.
+    """Learns a sum of trees for a label of several classes; number and depth follow from rules unless given.
 
-    Args:
-        budget: that of the whole fit; all of it is planned for.
-        columns: the columns to use, in the order in which trees will number them; they must be the table's columns.
-        n_trees: instead of the rule's number of trees.
-        depth: instead of the rule's depth.
-        tuning: the numbers of gradient trees of two classes.
-        numbers: those of several.
+    Columns must be the table's, in the order in which trees will number them.
     """
     classes, pure, generator = budget.layout.n_labels, budget.is_pure, budget.public_generator
     rows_share = tuning.pure_rows_share if pure else numbers.counting_share
@@ -163,13 +149,7 @@ def set_constants(
 ) -> tuple[Floats, Floats]:
     """What constants lack once trees are there, by Newton steps that look, and the noise in it: ``(classes,)`` each.
 
-    Args:
-        budget: of one step.
-        rounds: the scores; the constants are added to them.
-        count: the released number of rows.
-        doubt: how far off constants may be: a variance.
-        steps: how many.
-        numbers: of intercepts.
+    The budget is that of one step; ``doubt`` says how far off constants may be: a variance.
     """
     rule, classes = replace(rounds.rule, curvature=0), rounds.scores.n_scores
     query, moved, variance = ScoreHistogram(OneCell(), rule, rounds.scores), np.zeros(classes), np.zeros(classes)

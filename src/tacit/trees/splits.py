@@ -45,10 +45,8 @@ class SplitCandidates:
     def of(columns: Sequence[Column], n_codes: Sequence[int], missing: Sequence[bool]) -> SplitCandidates:
         """Thresholds of ordered columns; subsets, or one against the rest, of the others.
 
-        Args:
-            columns: the columns.
-            n_codes: how many codes each has; the last one of an ordered column is "missing".
-            missing: whether missing values are expected: only then is "missing or not" a candidate.
+        The last code of an ordered column is "missing"; only where such values are expected is "missing or not" a
+        candidate.
         """
         members = []
         for column, size, expected in zip(columns, n_codes, missing, strict=True):
@@ -159,14 +157,8 @@ def split_selection(
 ) -> Selection:
     """The choice of a split in every leaf; leaves hold disjoint rows, so all of them are chosen for the price of one.
 
-    Args:
-        cells: the leaves.
-        candidates: the splits.
-        loss: scores them.
-        cap: see :class:`SplitScore`.
-        rule: the weight of a row, one channel.
-        margins: what the weights depend on.
-        movement: instead of the sharp range, if it is larger.
+    ``rule`` is the weight of a row, one channel; ``cap`` that of :class:`SplitScore`; ``movement`` is taken instead of
+    the sharp range, if it is larger.
     """
     if not 0 <= int(rule.table.min()) <= int(rule.table.max()) <= WEIGHT_UNIT:
         raise ValueError("weights must lie in [0, 1]")

@@ -32,12 +32,7 @@ def plain_recipe(recipe: Recipe, schema: Schema) -> dict[str, Any]:
 
 
 def recipe_of(data: Any, schema: Schema, encoding: TableEncoding) -> Recipe:
-    """The recipe that plain data stand for.
-
-    Args:
-        data: what :func:`plain_recipe` made.
-        schema: of the rows of this site.
-        encoding: of its columns.
+    """The recipe that plain data, made by :func:`plain_recipe`, stand for.
 
     Raises:
         WireError: if they stand for none.

@@ -54,12 +54,7 @@ class PairKey:
         return self._private.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
 
     def secrets(self, own: str, others: Mapping[str, bytes], session: bytes) -> dict[str, bytes]:
-        """The secret shared with each of the others.
-
-        Args:
-            own: the name of this site.
-            others: their public keys, by name.
-            session: identifies the fit.
+        """The secret shared with each of the others, by name, in this session.
 
         Raises:
             ValueError: for what is no public key.
@@ -81,13 +76,9 @@ def mask(secret: bytes, transcript: bytes, size: int) -> Words:
 
 
 def share(sums: Ints, own: str, secrets: Mapping[str, bytes], transcript: bytes) -> Words:
-    """What a site sends of its sums: they, and the masks of its pairs; flat.
+    """What a site sends of its int64 sums: they, and the masks of its pairs; flat.
 
-    Args:
-        sums: int64.
-        own: the name of this site.
-        secrets: shared with each of the others, by name.
-        transcript: of all that was asked, this answer's question included.
+    ``transcript`` is that of all that was asked, this answer's question included.
     """
     hidden = np.ascontiguousarray(sums, np.int64).reshape(-1).view(np.uint64).copy()
     for other, secret in secrets.items():

@@ -89,13 +89,9 @@ class Gate(Protocol):
         """An above-threshold for ``Pure(epsilon)``; all epochs of a running count share it."""
 
     def choose(self, scores: Ints, score_range: int, charge: BoundedRange, size: int = 1) -> Ints:
-        """``size`` independent draws of the exponential mechanism over one vector of scores, ``charge`` each.
+        """``size`` independent draws of the exponential mechanism over one int64 vector of scores, ``charge`` each.
 
-        Args:
-            scores: int64 vector, one entry per candidate.
-            score_range: by how much one row can move the scores, ``max - min`` over the candidates.
-            charge: what one draw costs.
-            size: number of draws.
+        ``score_range`` is by how much one row can move the scores, ``max - min`` over the candidates.
         """
 
     def noisy(self, exact: Ints, sensitivity: Sensitivity, charge: Gaussian | Laplace) -> Ints:

@@ -52,12 +52,7 @@ class Marks:
             raise ValueError(f"labels must be {kind} of shape ({len(table)},), got {labels.dtype} {labels.shape}")
 
     def scores(self, weights: Ints, table: Signs) -> Ints:
-        """``<w, x>`` per row, shape ``(n,)``, or per row and class, shape ``(n, classes)``.
-
-        Args:
-            weights: integer weights, shape ``(n_weights,)``.
-            table: rows, shape ``(n, dimension)``; what is positive counts 1, all else -1.
-        """
+        """``<w, x>`` per row, shape ``(n,)``, or ``(n, classes)``; what is positive in a row counts 1, all else -1."""
         shaped = weights if self.classes == 2 else weights.reshape(self.classes, self.dimension)
         used = np.flatnonzero(shaped.reshape(-1, self.dimension).any(axis=0))
         positive = table[:, used] > 0
@@ -69,13 +64,7 @@ class Marks:
         return (scores > 0).astype(np.int64) if self.classes == 2 else scores.argmax(axis=1)
 
     def hit(self, scores: Ints, labels: npt.NDArray[Any], least: int = 0) -> tuple[Bools, Ints]:
-        """Which rounds are mistakes, or right by less than ``least``, and the place of each one's strongest rival.
-
-        Args:
-            scores: of the rows, as from :meth:`scores`.
-            labels: of the rows.
-            least: by so much the right class has to lead.
-        """
+        """Which rounds are mistakes, or right by less than ``least``, and the place of each one's strongest rival."""
         if self.classes == 2:
             hit = np.where(labels > 0, scores <= 0, (labels < 0) & (scores > 0))
             return hit | ((labels != 0) & (labels * scores < least)), (labels < 0).astype(np.int64)

@@ -222,13 +222,7 @@ def open_stream(
 
 
 def open_row_stream(spec: StreamSpec, reservation: Reservation, random_state: int | None, label: Label | str) -> Stream:
-    """Opens a stream that has no table: its rows are fed to it as they come.
-
-    Args:
-        spec: the public description.
-        reservation: the budget, already durable; may be closed as soon as this returns.
-        random_state: None for the operating system's entropy, an integer for repeatable noise that is not releasable.
-        label: what this is, for the ledger.
+    """Opens a stream that has no table: its rows are fed to it as they come. The reservation may then be closed.
 
     Raises:
         BudgetExceeded: if the reservation does not cover the whole stream.

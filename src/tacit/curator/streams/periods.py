@@ -13,10 +13,7 @@ MIXED_UNITS = 1 << 20
 def mixture(released: Ints, signed: bool, carried: float) -> Floats:
     """Weights of sum 1, a share ``carried`` of them released and the rest uniform; uniform if none were released.
 
-    Args:
-        released: weights in whole units, of any sum, shape ``(n,)``.
-        signed: whether there are weights of negations too; they come last, and the shape is ``(2 n,)``.
-        carried: the share, in [0, 1).
+    Released ones are in whole units, of any sum, shape ``(n,)``; if signed, those of negations come last, ``(2 n,)``.
     """
     parts = np.concatenate([np.maximum(released, 0), np.maximum(-released, 0)]) if signed else released
     total = int(parts.sum())

@@ -72,16 +72,11 @@ class Rounds(ABC):
 
     @abstractmethod
     def sent(self, places: frozenset[int], first: int, sends: bool, together: bool) -> tuple[Answers, frozenset[int]]:
-        """Asks workers what the last message of the history asks.
+        """Asks workers for what the last message of the history asks of some parts, or for the sum over them.
 
-        Args:
-            places: of the parts whose answers are wanted.
-            first: the place in the history of the first message that some worker may not have seen.
-            sends: whether workers may lack the parts themselves.
-            together: whether the sum over the parts is wanted, and not each answer.
-
-        Returns:
-            The answers, and which parts were lost on the way: they are asked for again.
+        ``first`` is the place in the history of the first message that some worker may not have seen; ``sends``:
+        whether workers may lack the parts themselves. Returns the answers, and which parts were lost: they are asked
+        for again.
         """
 
     # One round.

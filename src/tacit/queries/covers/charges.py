@@ -55,14 +55,7 @@ def cover_charge(
     delta: float = 0.0,
     rows_per_unit: int = 1,
 ) -> Charge:
-    """The charge of a cover of these steps.
-
-    Args:
-        steps: the steps, in order.
-        neighbouring: the relation.
-        accounting: which proof.
-        delta: used by the paper's bound only, which holds at one delta.
-        rows_per_unit: how many rows one protected unit may hold.
+    """The charge of a cover of these steps, in order, by one proof; the paper's holds at one ``delta``.
 
     Raises:
         ValueError: if the analysis does not cover these steps, this relation or units of several rows; says why.

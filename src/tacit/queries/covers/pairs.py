@@ -102,11 +102,9 @@ class Pairs:
             yield part, free if among is None else free & among
 
     def extended(self, level: npt.NDArray[np.int32], among: Bools | None = None) -> npt.NDArray[np.int32]:
-        """Every set with one literal more that goes with all of it, in order.
+        """Every set with one literal more, from ``among`` (None for all), that goes with all of it, in order.
 
-        Args:
-            level: sets of one length, a line each, their literals in ascending order.
-            among: which literals may be added; None for all.
+        ``level`` has a line for each set of one length, its literals in ascending order.
         """
         longer = [np.zeros((0, level.shape[1] + 1), np.int32)]
         for part, free in self._free(level, among):

@@ -28,14 +28,10 @@ class Step(Protocol):
         """Whether only the constant, which ends the list, can be chosen."""
 
     def scores(self, counts: Ints, chosen: Sequence[tuple[int, int]]) -> Ints:
-        """The scores of rules, int64, from the classes of the rows that each covers among those that are left.
+        """The scores of rules, int64 ``(conjunctions, classes)``: a rule says a class where its conjunction holds.
 
-        Args:
-            counts: shape ``(conjunctions, classes)``.
-            chosen: the rules chosen so far: the family may follow them.
-
-        Returns:
-            Shape ``(conjunctions, classes)``: a rule says a class where its conjunction holds.
+        ``counts`` are the classes of the rows that each covers among those that are left; the family may follow
+        ``chosen``.
         """
 
 
