@@ -42,14 +42,10 @@ X_AND_KIND = Schema({"x": NumericColumn(0.0, OUTLYING), "kind": CategoricalColum
 @final
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two neighbouring tables.
+    """Two neighbouring tables, features and labels of each; of ``replace_one`` the canary's row has another label.
 
-    Attributes:
-        with_canary, without: features and labels of each; of ``replace_one`` the second has the canary's row with
-            another label.
-        probes: rows at which models are asked, the canary first.
-        label: the canary's class; None where targets are numbers.
-        from_rows: whether they were given, and not made from a schema.
+    Models are asked at ``probes``, the canary first. ``label`` is the canary's class, None where targets are numbers;
+    ``from_rows``: whether the tables were given, and not made from a schema.
     """
 
     with_canary: tuple[Any, Any]
@@ -61,13 +57,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Target:
-    """What stands for the label.
-
-    Attributes:
-        usual: of most rows.
-        canary: of the canary and a few rows.
-        is_class: whether it is a class, and not a number.
-    """
+    """What stands for the label: of most rows, and of the canary and a few rows."""
 
     usual: Any
     canary: Any

@@ -30,13 +30,7 @@ THRESHOLDS = 200
 @final
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """A fixed test: "with" if the weighted sum of what a model says exceeds the threshold.
-
-    Attributes:
-        weights: shape ``(probes,)``.
-        lower, upper: what a model says is clipped into these before it is weighed, shape ``(probes,)``.
-        threshold: of the sum.
-    """
+    """A fixed test: "with" if the weighted sum of what a model says, clipped per probe, exceeds the threshold."""
 
     weights: Floats
     lower: Floats

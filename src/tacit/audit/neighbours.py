@@ -49,13 +49,9 @@ class Arbitrary:
 @final
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Rows that tables are made of.
+    """Rows that tables are made of: whose each is (``persons``), and which are the table's (``base``).
 
-    Attributes:
-        X, y: features and labels.
-        persons: whose row it is, shape ``(rows,)``.
-        base: places of the rows of the table.
-        given: whether somebody gave the rows.
+    ``given``: whether somebody gave the rows.
     """
 
     X: Any

@@ -20,16 +20,7 @@ LEAST_TRIALS = 10
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What is audited, checked.
-
-    Attributes:
-        estimator: declares what the tables are made from.
-        request: its claim.
-        schema: what it declares, if anything.
-        pair: the tables.
-        trials: fits to each.
-        confidence: of all bounds together.
-    """
+    """What is audited, checked: the estimator declares what the tables are made from."""
 
     estimator: Any
     request: Request

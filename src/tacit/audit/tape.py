@@ -31,13 +31,9 @@ class Diverged(BaseException):
 @final
 @dataclass
 class Tape:
-    """Records what passes the gate, or, in a replay, forces it.
+    """Records what passes the gate, or, in a replay ``beside`` a neighbour, forces it.
 
-    Attributes:
-        passages: of the recorded fit.
-        beside: the neighbour's name in a replay; empty while recording.
-        faults: what was found.
-        tightest: the largest distance as a share of what is declared.
+    ``tightest`` is the largest distance of exact answers as a share of what is declared.
     """
 
     passages: list[Passage] = field(default_factory=list)

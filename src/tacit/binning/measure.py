@@ -83,14 +83,7 @@ def release_total(budget: Budget, numbers: Measuring = MEASURING) -> tuple[float
 
 @dataclass(frozen=True)
 class _Means:
-    """What one column's bins may cost, and what they are made of.
-
-    Attributes:
-        budget: for one column, divided among the looks.
-        total: released number of rows.
-        rule: by which a row counts 1.
-        tuning: the numbers.
-    """
+    """What one column's bins may cost, divided among the looks, and what they are made of."""
 
     budget: Budget
     total: float

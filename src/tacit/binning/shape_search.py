@@ -57,13 +57,7 @@ def _group_of_leaf(leaves: int) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """The family on the codes of one encoding.
-
-    Attributes:
-        widths: codes in every part: one, or some where there are more than leaves.
-        group: code -> group.
-        by_part, by_group: shares of the rows, shape by shape.
-    """
+    """The family on the codes of one encoding: codes in every part, the group of every code, and shares of the rows."""
 
     widths: Ints
     group: Ints

@@ -80,12 +80,7 @@ def lazy_dense_updates(density: float, learning_rate: float) -> RowPlayer:
 
 @dataclass(frozen=True, eq=False)
 class Play:
-    """A played game. Not private.
-
-    Attributes:
-        measures: the row player's measures, shape ``(T, n)``.
-        losses: the losses revealed after each round, shape ``(T, n)``.
-    """
+    """A played game: measures and losses of every round, shape ``(T, n)``. Not private."""
 
     measures: Floats
     losses: Floats

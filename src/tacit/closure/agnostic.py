@@ -28,12 +28,7 @@ THEOREM = "relabelling by error counts: Alon et al. 2020, Lemma 5.3, sharpened"
 
 @dataclass(frozen=True, eq=False)
 class AgnosticLearner(ClosureLearner):
-    """Algorithm 4: what :class:`AgnosticClassifier` says of itself holds here.
-
-    Attributes:
-        learner: a private classifier, or None.
-        concepts: the class, or None.
-    """
+    """Algorithm 4: what :class:`AgnosticClassifier` says of itself holds here."""
 
     learner: Any = None
     concepts: ConceptClass | None = None

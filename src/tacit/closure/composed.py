@@ -46,12 +46,7 @@ MOST_WORK = 10**6
 
 @dataclass(frozen=True, eq=False)
 class ComposedLearner(ClosureLearner):
-    """Algorithm 5: what :class:`ComposedClassifier` says of itself holds here.
-
-    Attributes:
-        concepts, function, progress: as there.
-        learners: private classifiers, one for all, or None.
-    """
+    """Algorithm 5: what :class:`ComposedClassifier` says of itself holds here."""
 
     concepts: Sequence[ConceptClass] | None = None
     function: Function = "or"

@@ -35,13 +35,9 @@ MOST_MEMORY = 1 << 30
 
 @dataclass(frozen=True, eq=False)
 class ConceptSet:
-    """A bound class as the learners use it.
+    """A bound class as the learners use it, in the encoding of all columns that a learner looks at.
 
-    Attributes:
-        bound: the class.
-        encoding: the encoding of all columns that a learner looks at.
-        cap: most patterns.
-        n_points: a public bound on the number of distinct points; None for the number of cells.
+    ``cap``: most patterns; ``n_points``: a public bound on the number of distinct points; None for the number of cells.
     """
 
     bound: BoundClass

@@ -75,11 +75,7 @@ def coarse_encoding(task: Task, names: Sequence[str], bins: int) -> TableEncodin
 
 @dataclass(frozen=True, eq=False)
 class FiniteClassLearner(Learner):
-    """The exponential mechanism over a class: what :class:`FiniteClassClassifier` says of itself holds here.
-
-    Attributes:
-        concepts, bins, max_patterns, counts_share: as there.
-    """
+    """The exponential mechanism over a class: what :class:`FiniteClassClassifier` says of itself holds here."""
 
     concepts: ConceptClass | None = None
     bins: int = 32

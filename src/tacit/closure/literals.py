@@ -29,13 +29,7 @@ from tacit.encoding.table import Encoder
 
 @dataclass(frozen=True, eq=False)
 class Literal:
-    """A test of one column: the codes that pass.
-
-    Attributes:
-        position: which column.
-        passes: per code, whether it passes.
-        text: the test in words.
-    """
+    """A test of one column, in words: per code, whether it passes."""
 
     position: int
     passes: Bools

@@ -171,9 +171,7 @@ class ListedPatterns(Patterns):
 class PatternsOnGroups(Patterns):
     """Patterns on the distinct values of something, seen as patterns on the points that have these values.
 
-    Args:
-        inner: patterns on the groups.
-        group: per point, its group; -1 for a point that no pattern labels 1.
+    ``group`` has the group of every point; -1 for a point that no pattern labels 1.
     """
 
     def __init__(self, inner: Patterns, group: Ints) -> None:

@@ -91,13 +91,7 @@ def sharp_plan(
 
 @dataclass(frozen=True)
 class PartPlan:
-    """Scores on all rows, and a child on a random part.
-
-    Attributes:
-        rate: which share of the rows the child gets.
-        scoring: the bounded range of the scores.
-        child: what the child learner may spend.
-    """
+    """Scores on all rows, of a bounded range, and a child on a random part of so large a share."""
 
     rate: float
     scoring: float

@@ -65,12 +65,7 @@ class RawThresholds(ConceptClass):
 
 @dataclass(frozen=True, eq=False)
 class RawSet:
-    """A class of raw thresholds as the learners use it.
-
-    Attributes:
-        declared: the class.
-        encoding: the raw columns that a learner looks at.
-    """
+    """A class of raw thresholds as the learners use it, among the raw columns that a learner looks at."""
 
     declared: RawThresholds
     encoding: FloatOrder
@@ -147,12 +142,7 @@ def check_single_rows(task: Task, neighbouring: Neighbouring) -> None:
 class RawScored:
     """Runs of cuts with their scores: rising ones first, from the lowest cut to the highest in either direction.
 
-    Attributes:
-        scores: of each run.
-        lengths: how many cuts each holds.
-        ranks: of the points in the column, -1 where there is no value.
-        places: below which rank each run cuts.
-        falling: the direction of each run.
+    Each run holds ``lengths`` cuts, below rank ``places``; ``ranks`` of the points are -1 where there is no value.
     """
 
     scores: Ints

@@ -65,13 +65,7 @@ def completions_on(
 
 @dataclass(frozen=True, eq=False)
 class Child:
-    """A child learner with its budget, checked: it says what it costs before it runs.
-
-    Attributes:
-        learner: of a private classifier, at the budget.
-        cost: what it may spend.
-        plan: what it declares.
-    """
+    """A child learner with its budget, checked: it says what it costs before it runs."""
 
     learner: Learner
     cost: Cost
@@ -141,10 +135,8 @@ def largest_child(make: Callable[[Cost], Child], plan: StepPlan) -> Child:
 class Step:
     """One relabelling and one child, ready to run: all views with their charges, made from public facts.
 
-    Attributes:
-        relabel: the relabelling; its ``models`` are filled in when they are known.
-        draws: the child's draws with replacement (the paper's empirical learner), if any.
-        child: the learner.
+    The relabelling's ``models`` are filled in when they are known; ``draws`` are with replacement (the paper's
+    learner).
     """
 
     relabel: Relabel

@@ -60,12 +60,7 @@ class OpenPart:
 
 
 class ClusterSource:
-    """A source whose parts are encoded on workers; see :class:`~tacit.curator.source_rows.PreparedSource`.
-
-    Args:
-        source: the rows.
-        workers: which hold them.
-    """
+    """A source whose parts are encoded on workers; see :class:`~tacit.curator.source_rows.PreparedSource`."""
 
     def __init__(self, source: DeclaredSource, workers: Rounds) -> None:
         self._source, self._workers = source, workers

@@ -26,14 +26,9 @@ from tacit.queries.covers.steps import Step
 
 @dataclass(frozen=True)
 class Covering:
-    """What a cover lets out.
+    """What a cover lets out: pairs (conjunction, class) in the order of choice; a constant rule ends them.
 
-    Attributes:
-        label: what was chosen, for people.
-        rules: pairs (conjunction, class) in the order of choice; a constant rule ends them.
-        idle: in how many steps "no rule" was chosen.
-        charge: what it cost.
-        theorem: the claim it stands on.
+    ``idle``: in how many steps "no rule" was chosen.
     """
 
     label: str

@@ -77,13 +77,10 @@ def _measured(
 
 @dataclass(frozen=True, eq=False)
 class _JointQuestion:
-    """What is asked of a part that is bounded together with others, and the noise that goes with it.
+    """What is asked of a part that is bounded together with others, and the scale of the noise that goes with it.
 
-    Attributes:
-        bound, rule, state: what it follows from, beside the part. The bound is not kept alive: labels would be with it.
-        histogram: what is asked.
-        sensitivity: of all parts together.
-        scale: of the noise, in integer units.
+    The bound that it follows from is not kept alive: labels would be with it. The sensitivity is that of all parts
+    together.
     """
 
     bound: ReferenceType[JointBound]

@@ -56,14 +56,7 @@ class Release(Protocol):
 
 
 class JointReleases:
-    """Every part may be released ``rounds`` times; all of it is recorded already.
-
-    Args:
-        bound: the parts and what no row exceeds.
-        rounds: how often each part may be released.
-        stage: of the fit, as labels say it before the word sweep.
-        release: adds noise to the answer.
-    """
+    """Every part of a bound may be released ``rounds`` times; all of it is recorded already."""
 
     def __init__(self, bound: JointBound, rounds: int, stage: str, release: Release) -> None:
         self._bound, self._rounds, self._stage, self._release = bound, rounds, stage, release

@@ -20,14 +20,7 @@ from tacit.queries.selection import Selection
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What a selection lets out.
-
-    Attributes:
-        label: what was chosen, for people.
-        indices: the chosen candidate of every node, shape ``(nodes,)``.
-        charge: what it cost.
-        theorem: the claim about the scores that it stands on.
-    """
+    """What a selection lets out: the chosen candidate of every node, shape ``(nodes,)``."""
 
     label: str
     indices: Ints

@@ -64,9 +64,7 @@ def rows_of(arrays: Arrays, recipe: Recipe, label_index: Labels, workspace: Work
 class PreparedSource:
     """A source that is ready to be sealed: what its columns say is encoded, and nothing but noise can get out.
 
-    Args:
-        source: the rows, and where they are kept.
-        directory: for files; None where rows are kept in memory.
+    ``directory`` is for files; None where rows are kept in memory.
     """
 
     def __init__(self, source: DeclaredSource, directory: Path | None) -> None:
@@ -133,14 +131,7 @@ class PreparedSource:
 
 
 class SourceRows(PrivateRows):
-    """The rows of a source, for one fit: sealed like others, from what was encoded.
-
-    Args:
-        source: for the names of its columns.
-        table: seals the rows.
-        reservation: the budget, already durable.
-        random_state: as in :class:`~tacit.curator.rows.PrivateRows`.
-    """
+    """The rows of a source, for one fit: sealed like others, by ``table``, from what was encoded."""
 
     def __init__(
         self,

@@ -45,14 +45,7 @@ class UntrustedResult(TacitError):  # noqa: N818 - says what it is about
 
 @dataclass(frozen=True, eq=False)
 class ForeignModel(ClassModel):
-    """What a foreign learner made, as a model. It predicts; it has no file format.
-
-    Attributes:
-        classes: the two classes, the positive one last.
-        encoder: the public row encoding.
-        predictor: the foreign object.
-        name: the learner's.
-    """
+    """What a foreign learner made, as a model. It predicts; it has no file format."""
 
     kind: ClassVar[str] = "foreign"
     sees_rows_alone: ClassVar[bool] = False

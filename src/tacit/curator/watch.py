@@ -42,14 +42,7 @@ from tacit.queries.selection import Selection
 @final
 @dataclass(frozen=True)
 class Part:
-    """A part of releases that are bounded together.
-
-    Attributes:
-        bound: which of the fit's bounds.
-        index: which of its parts.
-        precision: of the charge of one release of the part.
-        total: of one release of each.
-    """
+    """A part of releases that are bounded together: its precision, and that of one release of each part."""
 
     bound: int
     index: int

@@ -30,15 +30,8 @@ class WeightedCurator(Curator):
     """The gate in front of a table whose labels are ``class * levels + level``. A learner sees classes alone.
 
     It measures weighted histograms, of rows with scores too; their sensitivity is that of the weighted rule (see
-    :mod:`tacit.queries.row_weights`). It chooses splits by weighted rows, and nothing else.
-
-    Args:
-        table: the sealed rows, with such labels.
-        reservation: the budget, already durably charged.
-        noise: where noise comes from.
-        rows_per_unit: how many rows one protected unit may hold.
-        classes: weight of every class, in [0, 1].
-        levels: weight of every level of rows, in [0, 1].
+    :mod:`tacit.queries.row_weights`). It chooses splits by weighted rows, and nothing else. Weights of classes and of
+    levels of rows lie in [0, 1].
     """
 
     def __init__(

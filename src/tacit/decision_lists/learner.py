@@ -32,12 +32,7 @@ MOST_THRESHOLDS = 200
 
 @dataclass(frozen=True, eq=False)
 class DecisionListLearner(Learner):
-    """DP-GreedyCover: what :class:`~tacit.DecisionListClassifier` says of itself holds here.
-
-    Attributes:
-        k, max_rules, thresholds, features, objective, analysis, counts_share: as there.
-        tuning: the numbers of the learner.
-    """
+    """DP-GreedyCover: what :class:`~tacit.DecisionListClassifier` says of itself holds here."""
 
     k: int = TUNING.k
     max_rules: int | None = TUNING.max_rules

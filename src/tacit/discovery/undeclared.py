@@ -55,13 +55,7 @@ def label_kind(labels: Any, frame: Frame) -> str:
 @final
 @dataclass(frozen=True)
 class Found:
-    """What was found. Released.
-
-    Attributes:
-        schema: of the columns; None if they were declared.
-        label_index: classes and sides.
-        allowance: what is left of the budget.
-    """
+    """What was found, released: schema (None if columns were declared), classes, and what is left of the budget."""
 
     schema: Schema | None
     label_index: LabelIndex | NumericLabelIndex
@@ -75,13 +69,7 @@ class Found:
 @final
 @dataclass(frozen=True)
 class Undeclared:
-    """What is to be found before a fit can learn. Public: made from names and dtypes.
-
-    Attributes:
-        unknowns: the columns, and whether classes are unknown.
-        labels: from :func:`label_kind`.
-        delta: the delta of the request.
-    """
+    """What is to be found before a fit can learn. Public: made from names and dtypes."""
 
     unknowns: Unknowns
     labels: str

@@ -157,10 +157,8 @@ def unknowns_of(frame: Frame, classes: bool = False, exact_classes: bool = False
 class Discovered:
     """What was found. Released: a schema may be made of it.
 
-    Attributes:
-        columns: per column, what it turned out to be.
-        keys: per column with categories, the texts found, the most frequent first.
-        classes: the same for the label vector; None if its classes were known.
+    ``keys`` are, per column with categories, the texts found, the most frequent first; ``classes`` the same for the
+    label vector, None if they were known.
     """
 
     columns: Mapping[str, Column]

@@ -136,12 +136,7 @@ def _reader_of(where: Any, query: str | None, written: CsvFormat) -> Reader:
 @final
 @dataclass(frozen=True, eq=False)
 class DeclaredSource:
-    """A source under the schema that says what its columns are.
-
-    Attributes:
-        source: the rows.
-        schema: with a label and without a unit.
-    """
+    """A source under the schema, with a label and without a unit, that says what its columns are."""
 
     source: Source
     schema: Schema

@@ -101,11 +101,8 @@ class Reader(ABC):
 class FileReader(Reader):
     """Files of one kind, CSV (also with gzip) or Parquet, whose rows follow one another.
 
-    Attributes:
-        paths: of the files, in the order of the rows.
-        written: how CSV files write their cells.
-        where: what the user named.
-        groups: of a single Parquet file, the row groups that are read; None for all.
+    ``where`` is what the user named. Of a single Parquet file ``groups`` are the row groups that are read; None for
+    all.
     """
 
     paths: tuple[Path, ...]

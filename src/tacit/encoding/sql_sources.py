@@ -38,12 +38,7 @@ def _no_rows_of(query: str) -> str:
 @final
 @dataclass(frozen=True)
 class SqlReader(Reader):
-    """What a query gives, through SQLAlchemy.
-
-    Attributes:
-        url: of the data base.
-        query: one statement that selects.
-    """
+    """What a query, one statement that selects, gives through SQLAlchemy."""
 
     url: str
     query: str
@@ -98,11 +93,9 @@ class SqlReader(Reader):
 @final
 @dataclass(frozen=True)
 class DuckReader(Reader):
-    """What a query gives in DuckDB, as Arrow's batches.
+    """What a query, one statement that selects, gives in DuckDB, as Arrow's batches.
 
-    Attributes:
-        url: ``duckdb:///PATH``, or ``duckdb://`` for a query that names its files itself.
-        query: one statement that selects.
+    The URL is ``duckdb:///PATH``, or ``duckdb://`` for a query that names its files itself.
     """
 
     url: str

@@ -56,12 +56,7 @@ def encoder_from_dict(data: Mapping[str, Any]) -> Encoder:
 @final
 @dataclass(frozen=True)
 class TableEncoding:
-    """Per feature, its name and encoder. Public, made from a schema; fit and predict use the same object.
-
-    Attributes:
-        names: feature names, in order.
-        encoders: one per feature.
-    """
+    """Per feature, its name and encoder. Public, made from a schema; fit and predict use the same object."""
 
     names: tuple[str, ...]
     encoders: tuple[Encoder, ...]

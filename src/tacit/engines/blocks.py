@@ -110,12 +110,7 @@ class BlockTable:
 
 
 class _Cover:
-    """The rows that are left of a cover. Which these are follows from the conjunctions that were removed.
-
-    Args:
-        table: of all rows.
-        candidates: the conjunctions.
-    """
+    """The rows that are left of a cover. Which these are follows from the conjunctions that were removed."""
 
     def __init__(self, table: BlockTable, candidates: Conjunctions | StreamedConjunctions) -> None:
         self._table, self._candidates = table, candidates

@@ -112,15 +112,7 @@ Of = TypeVar("Of", Conjunctions, StreamedConjunctions)
 
 
 class _Uncovered(Generic[Of]):
-    """The rows that no chosen conjunction covers yet.
-
-    Args:
-        conjunctions: the candidates.
-        columns: codes of all columns, as sealed.
-        labels: class codes.
-        n_labels: number of classes.
-        threads: cores to use.
-    """
+    """The rows that no chosen conjunction covers yet; codes are those of all columns, as sealed."""
 
     def __init__(
         self, conjunctions: Of, columns: Sequence[Codes], labels: Bytes, n_labels: int, threads: int = 1

@@ -93,12 +93,7 @@ class _LogCache:
     """The running margins of one log: how much of it is applied, and the sums.
 
     They are kept in 32 bits for as long as no row's can be larger: of narrow rows, margins are half of what is read.
-
-    Attributes:
-        sums: margins.
-        applied: how many steps of the log are in them.
-        seen: how many steps ``reach`` is of.
-        reach: what steps can add up to.
+    ``reach`` is what the ``seen`` first steps can add up to.
     """
 
     sums: npt.NDArray[np.int32] | Ints
@@ -134,14 +129,7 @@ class _Steps:
 
 @dataclass(eq=False)
 class DenseEngine:
-    """Answers vector sums over dense rows.
-
-    Args:
-        rows: the rows.
-        labels: uint8, 0 or 1, one per row.
-        parallel: how to run a pass.
-        zeros: makes room for an entry per row.
-    """
+    """Answers vector sums over dense rows of two classes."""
 
     rows: DenseRows
     labels: Bytes

@@ -56,12 +56,7 @@ def is_full(error: OSError) -> bool:
 
 
 class DiskWorkspace(Workspace):
-    """Room in files of a directory, and all cores.
-
-    Args:
-        directory: where the files are made.
-        threads: how many cores to use; None for all.
-    """
+    """Room in files of a directory, and all cores, or so many."""
 
     def __init__(self, directory: Path, threads: int | None = None) -> None:
         super().__init__(threads)

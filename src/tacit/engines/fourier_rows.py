@@ -27,12 +27,7 @@ BLOCK = 1 << 12
 class FourierRows:
     """Vectors of all rows, kept for as long as their map lives: a byte per row and feature.
 
-    Args:
-        columns: the table's live list of columns (``coarsen`` replaces its entries).
-        n_codes: how many codes each has now; public.
-        labels: label codes.
-        in_parallel: the engine's runner of passes over row ranges.
-        zeros: makes room for a line per row.
+    ``columns`` is the table's live list (``coarsen`` replaces its entries); ``zeros`` makes room for a line per row.
     """
 
     def __init__(

@@ -44,14 +44,8 @@ class FollowsCodes(ABC):
 class Rows:
     """A block of rows. What passes keep about it lives as long as it does.
 
-    Args:
-        columns: one vector of codes per column, uint8 or uint16, all of one length.
-        labels: one code per row.
-        layout: what is public about them.
-        threads: how many cores to use; None for all.
-        dense: fixed-point rows beside the columns.
-        targets: numeric labels in fixed point, int32.
-        workspace: threads, and room for what is kept of every row; None for a block of its own in memory.
+    Columns are vectors of codes, uint8 or uint16, all of one length; labels one code per row; targets numeric labels in
+    fixed point, int32. Without a workspace it has one of its own in memory, for so many threads.
     """
 
     def __init__(

@@ -30,12 +30,9 @@ Arrays = list[npt.NDArray[Any]]
 
 
 class StoreWriter:
-    """Writes rows as they come, and cuts them into blocks of one size.
+    """Writes rows as they come to a new file, and cuts them into blocks of one size.
 
-    Args:
-        path: of the file; there must be none yet.
-        like: an array without rows for each that is stored: they say dtype and width.
-        block_rows: rows of a block.
+    ``like`` has an array without rows for each that is stored: they say dtype and width.
     """
 
     def __init__(self, path: Path, like: Sequence[npt.NDArray[Any]], block_rows: int = BLOCK_ROWS) -> None:
@@ -114,11 +111,7 @@ class DamagedStoreError(ValueError):
 
 
 class Store:
-    """What a :class:`StoreWriter` has written.
-
-    Args:
-        path: of the file.
-        check: whether to compare checksums, which reads all of it.
+    """What a :class:`StoreWriter` has written; ``check`` compares checksums, which reads all of it.
 
     Raises:
         DamagedStoreError: if it is not as it was written.

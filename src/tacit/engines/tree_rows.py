@@ -25,12 +25,8 @@ class LeafCache:
     """The leaf of every row under the two trees that were asked for last.
 
     A boosting round asks twice for the same tree: for the sums of its leaves, and to update the margins in the pass
-    that sums the next tree's. Keeping more would hold a byte per row and tree.
-
-    Args:
-        columns: the table's live list of columns (``coarsen`` replaces its entries).
-        in_parallel: the engine's runner of passes over row ranges.
-        zeros: makes room for an entry per row.
+    that sums the next tree's. Keeping more would hold a byte per row and tree. ``columns`` is the table's live list
+    (``coarsen`` replaces its entries).
     """
 
     def __init__(self, columns: list[Codes], in_parallel: Parallel, zeros: Callable[[int, Any], Codes]) -> None:

@@ -60,15 +60,10 @@ HIDDEN = 0.2
 @final
 @dataclass(frozen=True, eq=False)
 class ErrorSumRequest:
-    """What to sum up, as checked beforehand.
+    """What to sum up, as checked beforehand: the rows as columns, as they came, and their targets.
 
-    Attributes:
-        frame, data, targets: the rows: as columns, as they came, and their targets.
-        groups: the subgroups.
-        clip: share of the target's range at which errors are clipped; None to find out.
-        spread: whether the spread of the targets is wanted too.
-        schema: for the unit and the certificate.
-        label: what this is, for the account.
+    Errors are clipped at ``clip``, a share of the target's range; None to find out. ``spread``: whether that of the
+    targets is wanted too.
     """
 
     frame: Frame

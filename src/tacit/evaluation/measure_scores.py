@@ -208,17 +208,11 @@ def declared_groups(
 @final
 @dataclass(frozen=True, eq=False)
 class CountRequest:
-    """What to count, as checked beforehand.
+    """What to count, as checked beforehand: the rows as columns, as they came, and their labels.
 
-    Attributes:
-        frame, data, labels: the rows: as columns, as they came, and their labels.
-        groups: the subgroups.
-        threshold: where the score grid has a cut for sure.
-        with_truth: whether the score of the true class is counted too, for half of the budget.
-        schema: for the unit and the certificate.
-        label: what this is, for the account.
-        each_class: whether the score of every class is counted against the rest too, for half of the budget.
-        ranked: whether ranked probability scores are summed too, for as much as another score costs.
+    The score grid has a cut at ``threshold`` for sure. ``with_truth`` counts the score of the true class too, for half
+    of the budget; ``each_class`` that of every class against the rest, for half of it; ``ranked`` sums ranked
+    probability scores, for as much as another score costs.
     """
 
     frame: Frame
@@ -236,13 +230,10 @@ class CountRequest:
 @final
 @dataclass(frozen=True, eq=False)
 class GroupCounts:
-    """What was released about a group of rows, or about all.
+    """What was released about a group of rows, or about all: counts by score.
 
-    Attributes:
-        counts: by score.
-        losses: by the probability given to the true class, where that is another score.
-        classes: by the score of every class against the rest, where the AUC of more than two is asked for.
-        ranked: sums of ranked probability scores, where those of more than two classes are asked for.
+    Of more than two classes, where asked for: ``losses``, by the probability given to the true class; ``classes``, by
+    the score of every class against the rest; ``ranked``, sums of ranked probability scores.
     """
 
     counts: ScoreCounts

@@ -47,12 +47,8 @@ SIZES, SQUARES = _form(over=1.0, under=1.0), _form(over_square=1.0, under_square
 class NumberQuestion:
     """What to compute; all of it from one set of sums.
 
-    Attributes:
-        metrics: among :data:`NUMBER_METRICS`.
-        quantile: which one the pinball loss is about.
-        confidence: of the intervals.
-        lower, upper: bounds of the target; of the deviance, where that is asked for.
-        clip: share of their distance at which errors are clipped.
+    Bounds are those of the target (of the deviance, where that is asked for), ``clip`` the share of their distance at
+    which errors are clipped, ``quantile`` the one that the pinball loss is about.
     """
 
     metrics: tuple[str, ...]

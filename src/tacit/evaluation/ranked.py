@@ -92,12 +92,9 @@ ROWS, SCORES, SQUARES = np.array([1.0, 1.0, 1.0]), np.array([0.0, 0.5, 1.0]), np
 @final
 @dataclass(frozen=True, eq=False)
 class RankedSums:
-    """What was released of the scores of one group of rows.
+    """What was released of the scores of one group of rows: three noisy sums.
 
-    Attributes:
-        values: the noisy sums of what rows add, shape ``(3,)``.
-        noise: standard deviations of the independent noises that add up in each of them.
-        laplace: whether those are Laplace; Gaussian otherwise.
+    ``noise`` has the standard deviations of the independent noises that add up in each, Laplace or Gaussian.
     """
 
     values: Floats

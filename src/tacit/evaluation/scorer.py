@@ -27,14 +27,11 @@ def _plain(classes: Iterable[Any]) -> tuple[Any, ...]:
 @final
 @dataclass(frozen=True, eq=False)
 class Scorer:
-    """A public function from rows to probabilities.
+    """A public function from rows to probabilities, by a model or an estimator that was fitted.
 
-    Attributes:
-        predictor: a model, or an estimator that was fitted.
-        label_index: which labels are which class.
-        verified: whether the probabilities of a row are known to depend on that row alone.
-        places: which column of the predictor's probabilities is about each class of ``label_index``.
-        in_order: whether the classes stand in an order that somebody declared, or are numbers.
+    ``verified``: whether those of a row are known to depend on that row alone. ``places``: which column of them is
+    about each class of ``label_index``. ``in_order``: whether the classes stand in an order that somebody declared, or
+    are numbers.
     """
 
     predictor: Any

@@ -26,15 +26,10 @@ RUNS_PER_CANDIDATE = 2.0
 @final
 @dataclass(frozen=True)
 class SearchPlan:
-    """A search, planned.
+    """A search, planned: the whole charge, what every fit is asked for, and what each candidate's charges then.
 
-    Attributes:
-        strategy: ``each`` or ``random_stopping``.
-        charges: the whole charge.
-        fit_epsilon, fit_delta: what every fit is asked for.
-        declared: per candidate, what a fit charges then.
-        scoring: what the choice costs, or under random stopping the score of one run.
-        rule: the distribution of the number of runs, under random stopping.
+    ``scoring`` is what the choice costs, or under random stopping, whose ``rule`` is the number of runs, the score of
+    one.
     """
 
     strategy: str

@@ -104,13 +104,7 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Judge(ABC):
-    """What rows say for one model. Everything in it is public.
-
-    Attributes:
-        scorer: the model, and what is declared of the truth.
-        criterion: by what.
-        levels: a row's utility is one of ``0 .. levels``, in units of ``1 / levels``.
-    """
+    """What rows say for one model, by a criterion: one of ``0 .. levels``, in units of ``1 / levels``. All is public."""
 
     scorer: Scorer | NumberScorer
     criterion: str
@@ -168,14 +162,9 @@ class ClassJudge(Judge):
 class NumberJudge(Judge):
     """Judges a model of a number: how much of the loss of an error as large as the clip the row does not make.
 
-    Targets and predictions are clipped into the declared bounds and errors at the clip, so that the loss over its
-    largest value lies in [0, 1] whatever a row holds: the size of the error, its square, or its pinball loss.
-
-    Attributes:
-        scorer: the model, and the public bounds of the target.
-        criterion: one of :data:`NUMBER_CRITERIA`.
-        quantile: of the pinball loss.
-        clip: as a share of the range of the target, in (0, 1].
+    Targets and predictions are clipped into the declared bounds and errors at the clip, a share of their range in (0,
+    1], so that the loss over its largest value lies in [0, 1] whatever a row holds: the size of the error, its square,
+    or its pinball loss.
     """
 
     scorer: NumberScorer

@@ -22,12 +22,9 @@ from tacit.theory.halfspace_code import CODE
 
 @dataclass(frozen=True, eq=False)
 class Plain:
-    """A halfspace through 0 of few digits.
+    """A halfspace through 0 of few digits, and its scores to log-odds, which cross one half where the score is 0.
 
-    Attributes:
-        integers: its direction.
-        unit: a power of 2 that they are multiplied by, so that the sign of a product with a row is exact.
-        calibration: its scores to log-odds, which cross one half where the score is 0.
+    Integers are multiplied by a power of 2, so that the sign of a product with a row is exact.
     """
 
     integers: Ints

@@ -45,10 +45,7 @@ class MatrixTask(Task):
 class HalfspaceLearner(Learner):
     """Boosts a halfspace: what :class:`HalfspaceBoostClassifier` says of itself holds here.
 
-    Attributes:
-        row_norm, fit_intercept: as there.
-        options: the other parameters.
-        witness: is shown the released hypotheses.
+    ``witness`` is shown the released hypotheses.
     """
 
     row_norm: float | None = None

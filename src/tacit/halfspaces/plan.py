@@ -29,9 +29,7 @@ class Descent:
 class Options:
     """The learner's own parameters: the one place that has their defaults. ``HalfspaceBoostClassifier`` explains them.
 
-    Attributes:
-        constant: value of the rows' last coordinate where it is the same in all; 0 if there is no such coordinate.
-        tuning: the numbers of the learner.
+    ``constant`` is the value of the rows' last coordinate where it is the same in all; 0 if there is none such.
     """
 
     measure: MeasureName = "auto"

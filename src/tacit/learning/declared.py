@@ -21,12 +21,9 @@ TARGET = "target"
 @final
 @dataclass(frozen=True)
 class Declared:
-    """What is declared.
+    """What is declared. Where nobody named classes, 0 and 1 stand for those that are found.
 
-    Attributes:
-        schema: the schema, or None.
-        label: the classes or the number. Where nobody named classes, 0 and 1 stand for those that are found.
-        names_no_classes: whether nobody named the classes: they are found, or booleans, or the fit is refused.
+    ``names_no_classes``: whether nobody did: they are found, or booleans, or the fit is refused.
     """
 
     schema: Schema | None

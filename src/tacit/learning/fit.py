@@ -44,13 +44,7 @@ from tacit.schema import Unit
 @final
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What a fit leaves behind. Released.
-
-    Attributes:
-        model: frozen.
-        task: with what was found.
-        certificate: what was spent, on what, by which theorem.
-    """
+    """What a fit leaves behind, released: a frozen model, the task with what was found, and the certificate."""
 
     model: Model
     task: Task

@@ -109,13 +109,7 @@ def law_of(gaussian: bool, scale: float) -> Law:
 
 
 class Uniform:
-    """A uniform real number in [0, 1), of which bits are drawn as they are needed.
-
-    Args:
-        value: its first bits, as an integer.
-        bits: how many are known.
-        more: 64 bits that were used for nothing else.
-    """
+    """A uniform real number in [0, 1), of which the first bits are known and others drawn as they are needed."""
 
     def __init__(self, value: int, bits: int, more: Callable[[], int]) -> None:
         self._value, self._bits, self._more = value, bits, more

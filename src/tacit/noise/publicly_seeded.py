@@ -12,12 +12,7 @@ from tacit.noise.source import NoiseSource
 
 
 class PubliclySeeded:
-    """Public choices can be made again; noise cannot.
-
-    Args:
-        source: of the noise.
-        seed: of public generators, in the order in which they are asked for. No secret.
-    """
+    """Public choices can be made again, by a seed that is no secret; noise cannot."""
 
     def __init__(self, source: NoiseSource, seed: bytes) -> None:
         self._source, self._seed, self._asked = source, int.from_bytes(seed, "big"), count()

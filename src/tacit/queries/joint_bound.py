@@ -31,14 +31,7 @@ SLIGHTLY = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class JointPart:
-    """One of the sums.
-
-    Attributes:
-        name: for the ledger.
-        cells: which rows fall where.
-        release_map: what is released of the cells; its columns may have any length.
-        charge: of one release.
-    """
+    """One of the sums, with the charge of one release; columns of its map may have any length."""
 
     name: str
     cells: Cells

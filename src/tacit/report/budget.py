@@ -77,14 +77,7 @@ def words(charge: Charge) -> str:
 
 @dataclass(frozen=True)
 class StageShare:
-    """Releases of one sort.
-
-    Attributes:
-        name: what was released.
-        releases: how many.
-        share: part of the whole, 0 to 1.
-        how: the charges, in words.
-    """
+    """Releases of one sort: how many, which part of the whole they took, and the charges in words."""
 
     name: str
     releases: int

@@ -29,17 +29,11 @@ NAMES = 168
 
 @dataclass(frozen=True)
 class Drawing:
-    """One figure of the report.
+    """One figure of the report: SVG, one sentence for everybody, and the same numbers as a table.
 
-    Attributes:
-        title: what it shows; also the anchor people look for.
-        kind: ``"curve"``, ``"bars"``, ``"map"`` or ``"weights"``.
-        markup: SVG.
-        caption: one sentence for everybody.
-        importance: how much this part moves predictions; sorts the page.
-        header, rows: the same numbers as a table.
-        wide: whether it stands beside the words on how to read the drawings, and not among the small ones.
-        least: width in pixels below which it cannot be read: where there is less room it scrolls sideways.
+    ``kind`` is ``"curve"``, ``"bars"``, ``"map"`` or ``"weights"``; ``importance``, how much this part moves
+    predictions, sorts the page. ``wide`` ones stand beside the words on how to read the drawings; below ``least``
+    pixels a drawing cannot be read: it scrolls sideways.
     """
 
     title: str

@@ -27,15 +27,10 @@ class PublicColumn:
 
 @dataclass(frozen=True)
 class ModelCard:
-    """A model for people.
+    """A model for people: what sort it is, how to read its drawings, what was public.
 
-    Attributes:
-        summary: what sort of model it is, in one or two sentences.
-        reading: how to read the drawings.
-        drawings: in the order of the page.
-        public: the public facts the model carries.
-        label: what was public about the label, if not its classes.
-        sentences: the model in words, a numbered line each; empty where drawings say it better.
+    ``label`` says what was public about the label, if not its classes; ``sentences`` are the model in words, a numbered
+    line each, and empty where drawings say it better.
     """
 
     summary: str

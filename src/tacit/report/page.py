@@ -71,14 +71,7 @@ def limits(claim: Certificate | None) -> list[str]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the top of the page says.
-
-    Attributes:
-        good: whether nothing speaks against the claim.
-        heading: in a few large letters.
-        words: in a sentence or two.
-        problems: what does not hold, in sentences.
-    """
+    """What the top of the page says, in a few large letters and in words; ``problems`` are what does not hold."""
 
     good: bool
     heading: str

@@ -71,12 +71,7 @@ ODDS = Odds()
 @final
 @dataclass(frozen=True)
 class Amounts:
-    """Units of a numeric target.
-
-    Attributes:
-        target: its name.
-        reach: width of its declared range.
-    """
+    """Units of a numeric target; ``reach`` is the width of its declared range."""
 
     target: str
     reach: float

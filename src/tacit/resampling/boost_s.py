@@ -26,12 +26,7 @@ from tacit.theory.boosting import Analysis
 
 @dataclass(frozen=True, eq=False)
 class BaseLearner:
-    """A private learner, ready to run.
-
-    Attributes:
-        plan: its declared maximum.
-        learn: runs on the rows of private rows, under their reservation.
-    """
+    """A private learner, ready to run under the rows' reservation, with its declared maximum."""
 
     plan: Plan
     learn: Callable[[PrivateRows], ClassModel]

@@ -34,14 +34,9 @@ SLACK = 1e-9
 
 @dataclass(frozen=True)
 class ResamplingPlan:
-    """The public numbers of a run.
+    """The public numbers of a run of T rounds: what a round costs, and what the base may spend on its draws.
 
-    Attributes:
-        rounds: T.
-        total: ``M = kappa n``; with an end test, the size below which a run ends.
-        size: draws per round.
-        base: what the base learner may spend on its draws.
-        round_charge: what a round costs.
+    ``total`` is ``M = kappa n``; with an end test, the size below which a run ends.
     """
 
     rounds: int

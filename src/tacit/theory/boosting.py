@@ -200,9 +200,7 @@ def end_test_threshold(epsilon: float, delta: float) -> float:
 def tested_round(epsilon: float, delta: float) -> tuple[float, float]:
     """Lemma 49 and Lemma 50: one round with an end test costs ``(2 epsilon, e^epsilon delta)``.
 
-    Args:
-        epsilon: of the weak learner on slick measures, and of the Laplace noise in the test.
-        delta: of the weak learner, and of the test.
+    Both are of the weak learner on slick measures and of the test, whose Laplace noise is for that epsilon.
     """
     return 2 * epsilon, math.exp(epsilon) * delta
 

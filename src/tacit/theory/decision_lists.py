@@ -51,11 +51,6 @@ def occam_sample_size(log_lists: float, alpha: float, beta: float) -> float:
     ``(ln |H| + ln(1 / beta)) / kl(alpha / 2 || alpha)``: a list of a larger error is seen to err on ``alpha / 2`` or
     less with probability at most ``exp(-n kl)`` (Chernoff), and there are ``|H|`` of them (Blumer and others 1987).
     Theorem A.6, by the VC dimension, needs 70 to 100 times as many.
-
-    Args:
-        log_lists: natural logarithm of the number of lists.
-        alpha: the error.
-        beta: the probability of failure.
     """
     check_probability(alpha=alpha, beta=beta)
     half = alpha / 2

@@ -232,11 +232,7 @@ def vc_dimension(
 ) -> Dimension:
     """The Vapnik-Chervonenkis dimension of a finite class, and a set that it shatters.
 
-    Args:
-        matrix: 0/1 array of shape ``(hypotheses, points)``.
-        cap: sets to visit at most; beyond it the result is an interval.
-        seconds: the same by the clock.
-        progress: is told ``(lower, upper, sets visited)`` as the search goes on.
+    Arguments are those of :func:`littlestone_dimension`, ``cap`` and progress counting sets.
     """
     family, limit = FiniteClass(matrix), Limit(cap, seconds, progress)
     if len(family) == 0:
@@ -265,13 +261,7 @@ def threshold_dimension(
 ) -> Dimension:
     """The threshold dimension of a finite class, and a sequence that it threshold-shatters.
 
-    Args:
-        matrix: 0/1 array of shape ``(hypotheses, points)``.
-        cap: nodes to visit at most; beyond it the result is an interval.
-        seconds: the same by the clock.
-        progress: is told ``(lower, upper, nodes visited)`` as the search goes on.
-
-    Source: Alon, Beimel, Moran, Stemmer 2020, section 3.1 (definition).
+    Arguments are those of :func:`littlestone_dimension`, as is the source.
     """
     family, limit = FiniteClass(matrix), Limit(cap, seconds, progress)
     if len(family) == 0:

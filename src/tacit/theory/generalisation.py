@@ -158,11 +158,8 @@ def _check_transfer(epsilon: float, delta: float) -> None:
 def private_boosting_error(training_error: float, failure: float, epsilon: float, delta: float) -> tuple[float, float]:
     """Theorems 32 and 33: error on new rows of any private boosting run, and the probability that this fails.
 
-    Args:
-        training_error: what the round bound gives (Theorem 32's alpha).
-        failure: with what probability the round bound fails (beta).
-        epsilon: the privacy of the whole run; the table must have :func:`transfer_rows` rows.
-        delta: see ``epsilon``.
+    The round bound gives its training error (alpha) but for ``failure`` (beta); the table must have
+    :func:`transfer_rows` rows at the privacy of the whole run.
     """
     gap, miss = transfer_bound(epsilon, delta)
     return min(1.0, training_error + gap), min(1.0, failure + miss)

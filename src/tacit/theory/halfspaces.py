@@ -61,10 +61,6 @@ def largest_dimension(parameters: StrongHalfspace, failure: float) -> int:
 
     With probability ``1 - beta / 6``, as noise takes beta / 3, and label noise and new rows beta / 4 each; 0 if there
     is none. From :func:`tacit.theory.boosting.divided_noise_length`.
-
-    Args:
-        parameters: from :func:`strong_halfspace`.
-        failure: beta.
     """
     margin = 8 * parameters.advantage
     spread = margin / (2 * parameters.sigma) - 1

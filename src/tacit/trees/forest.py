@@ -37,15 +37,9 @@ from tacit.trees.tuning import FORESTS, Forests
 
 @dataclass(frozen=True)
 class ForestSettings:
-    """What a user may choose.
+    """What a user may choose; see :class:`~tacit.RandomTreesClassifier`.
 
-    Attributes:
-        mechanism: ``"laplace"`` (RF-L; Gaussian noise where delta allows) or ``"exponential"`` (RF-E).
-        trees: how many.
-        depth: of every tree; None for the rule.
-        cells: public cells of a numeric column.
-        parallel: whether the leaves of a tree are charged together.
-        tuning: the numbers of the learner.
+    ``parallel``: whether the leaves of a tree are charged together.
     """
 
     mechanism: str

@@ -38,14 +38,7 @@ DEEPEST = 16
 
 @dataclass(frozen=True, eq=False)
 class GradientTreesLearner(Learner):
-    """Gradient trees: what :class:`~tacit.BoostedTreesClassifier` says of itself without ``alpha``.
-
-    Attributes:
-        n_trees, max_depth: None for a rule.
-        noise: ``"auto"``, ``"gaussian"`` or ``"laplace"``.
-        class_weight: None, ``"balanced"``, or public weights by class.
-        tuning: the numbers of the learner.
-    """
+    """Gradient trees: what :class:`~tacit.BoostedTreesClassifier` says of itself without ``alpha``."""
 
     n_trees: int | None = None
     max_depth: int | None = None
@@ -85,13 +78,7 @@ class GradientTreesLearner(Learner):
 
 @dataclass(frozen=True, eq=False)
 class MAlphaLearner(Learner):
-    """M-alpha-boost: what :class:`~tacit.BoostedTreesClassifier` says of itself with ``alpha``.
-
-    Attributes:
-        alpha: in (0, 1], or ``"calibrated"``.
-        n_trees, max_depth, noise, analysis, criterion, split_share, leaf_bound, n_bins, max_leaves: as there.
-        tuning: the numbers of the learner.
-    """
+    """M-alpha-boost: what :class:`~tacit.BoostedTreesClassifier` says of itself with ``alpha``."""
 
     alpha: float | str = CALIBRATED
     n_trees: int | None = None
@@ -186,12 +173,7 @@ class MAlphaLearner(Learner):
 
 @dataclass(frozen=True, eq=False)
 class ForestLearner(Learner):
-    """A random forest: what :class:`~tacit.RandomTreesClassifier` says of itself.
-
-    Attributes:
-        mechanism, n_trees, max_depth, analysis, n_bins, noise: as there.
-        tuning: the numbers of the learner.
-    """
+    """A random forest: what :class:`~tacit.RandomTreesClassifier` says of itself."""
 
     mechanism: str = "laplace"
     n_trees: int = FORESTS.trees

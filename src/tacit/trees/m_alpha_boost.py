@@ -46,19 +46,10 @@ LARGEST_CODE = 255
 
 @dataclass(frozen=True)
 class BoostSettings:
-    """What a user may choose.
+    """What a user may choose; see :class:`~tacit.BoostedTreesClassifier`.
 
-    Attributes:
-        alpha: of the M-alpha loss, in (0, 1]; or ``"calibrated"``: link and weights at 1, the split score of each level
-            at the released error so far over that of the root.
-        criterion: scores splits instead of the M-alpha loss: ``"gini"``, ``"entropy"`` or ``"error"``.
-        trees: how many; None for the rule's number.
-        depth: of every tree.
-        split_share: share of the budget for splits; the rest is for leaves.
-        bound: the largest absolute value a leaf may say.
-        cells: public cells of a numeric column.
-        leaves: None for complete trees; else the leaf of largest risk is split first, until there are so many.
-        tuning: the numbers of the learner.
+    With ``alpha="calibrated"`` link and weights are at 1, the split score of each level at the released error so far
+    over that of the root.
     """
 
     alpha: float | str
@@ -179,13 +170,7 @@ def scale_of_scores(coefficients: Sequence[float], trees: Sequence[Said]) -> flo
 class MAlphaBoost:
     """One fit, analysed sharply: monotone scores, parallel levels, released class weights in leaves.
 
-    Args:
-        curator: the gate to a table with two labels.
-        budget: the whole of it.
-        columns: the columns to use.
-        missing: per column, whether missing values are expected.
-        settings: what the user chose.
-        public_rows: the number of rows where it is public; None where it is private.
+    ``missing`` says per column whether missing values are expected.
     """
 
     def __init__(

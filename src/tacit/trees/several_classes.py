@@ -38,14 +38,7 @@ from tacit.trees.tuning import SEVERAL_CLASSES, SeveralClasses
 
 @dataclass(frozen=True, eq=False)
 class LearnedClassTrees:
-    """What was learned, all of it released: the model is built from this.
-
-    Attributes:
-        intercept: scores before any tree, shape ``(classes,)``.
-        intercept_sd: standard deviation of the noise in them, shape ``(classes,)``.
-        bins: per column, the map from codes to bins.
-        trees: tested columns are numbered as ``bins`` are.
-    """
+    """What was learned, all of it released: the model is built from it. Tested columns are numbered as ``bins`` are."""
 
     intercept: Floats
     intercept_sd: Floats
@@ -55,13 +48,7 @@ class LearnedClassTrees:
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxRounds:
-    """What trees need to know of rows (:class:`~tacit.growing.rounds.TreeRounds`).
-
-    Attributes:
-        scores: the log.
-        rule: what rows contribute to a leaf.
-        rows: simulated ones, with their scores.
-    """
+    """What trees need to know of rows (:class:`~tacit.growing.rounds.TreeRounds`), simulated ones among it."""
 
     scores: Scores
     rule: SoftmaxRule

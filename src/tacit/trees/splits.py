@@ -31,12 +31,7 @@ FLOAT_ERROR = 2.0**-44
 
 @dataclass(frozen=True, eq=False)
 class SplitCandidates:
-    """The public set of splits of all columns.
-
-    Attributes:
-        columns: table columns, each of at most 256 codes.
-        members: per column, the candidate sets that go right, shape ``(candidates, codes)``.
-    """
+    """The public set of splits of all columns: per column, the sets that go right, shape ``(candidates, codes)``."""
 
     columns: tuple[int, ...]
     members: tuple[Bools, ...]

@@ -31,12 +31,7 @@ class Gone(Exception):  # noqa: N818 - not a fault: what the other end did
 
 
 class Channel:
-    """A connection to one party.
-
-    Args:
-        connection: after its handshake.
-        peer: who is at the other end.
-    """
+    """A connection to one party, after its handshake."""
 
     def __init__(self, connection: ssl.SSLSocket, peer: str) -> None:
         self._connection, self.peer = connection, peer

@@ -45,12 +45,7 @@ HANDSHAKE = 10.0
 
 
 class Session:
-    """One fit with all sites. A context manager: on leaving, sites are told how it ended.
-
-    Args:
-        sites: who takes part.
-        schema: of the rows; all sites must have the same.
-    """
+    """One fit with all sites, of one schema. A context manager: on leaving, sites are told how it ended."""
 
     def __init__(self, sites: Sites, schema: Schema) -> None:
         self._sites, self._schema = sites, schema
@@ -248,15 +243,7 @@ class Session:
 
 
 class JoinedRows(PrivateRows):
-    """The rows of all sites, for one fit: sealed where they are.
-
-    Args:
-        session: with the sites.
-        schema: for the names of its columns.
-        reservation: the budget, already durable.
-        random_state: as in :class:`~tacit.curator.rows.PrivateRows`.
-        label_index: of the label that the schema declares.
-    """
+    """The rows of all sites, for one fit: sealed where they are, with the label that the schema declares."""
 
     def __init__(
         self,

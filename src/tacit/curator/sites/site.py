@@ -98,16 +98,9 @@ class _Fit:
 
 
 class Site:
-    """The rows of a site, ready for one fit.
+    """The rows of a site, encoded and ready for one fit: nothing of them leaves but shares of sums.
 
-    Args:
-        ready: the rows, encoded; nothing of them leaves but shares of sums.
-        encoding: of all columns of the schema.
-        label_index: of its label.
-        n_rows: counts the rows, where the relation makes their number public.
-        schema: of the rows.
-        parties: who takes part; this is a site.
-        agreement: what it is ready to take part in.
+    ``n_rows`` counts them, where the relation makes their number public.
     """
 
     def __init__(

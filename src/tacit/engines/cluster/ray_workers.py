@@ -14,12 +14,7 @@ class RayWorkers(Homes):
     """Actors of Ray, for one fit: as many as there are cores, or parts.
 
     One that dies is started again by Ray, which asks it once more what it was asked: it says which parts it has not
-    seen, and is sent them with all messages so far.
-
-    Args:
-        ray: the module, connected to a cluster.
-        parts: of the rows, in their order.
-        patience: seconds that workers may take to be there.
+    seen, and is sent them with all messages so far. ``patience``: seconds that workers may take to be there.
 
     Raises:
         ClusterError: if there is no room for them, or they have another version of the library.

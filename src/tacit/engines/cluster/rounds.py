@@ -28,14 +28,9 @@ class ClusterError(TacitError):
 
 
 class Rounds(ABC):
-    """Parts of the rows at workers, for one fit.
+    """Parts of the rows, in their order, at workers, for one fit.
 
-    Args:
-        parts: of the rows, in their order.
-
-    Attributes:
-        parts: the same.
-        history: all messages so far; every part has to go through them in their order.
+    Every part has to go through the ``history`` of all messages in their order.
     """
 
     def __init__(self, parts: Sequence[Part]) -> None:

@@ -23,13 +23,7 @@ SENT_ONCE = (*SHARED, CappedSum, *ENTRIES)
 
 @dataclass(frozen=True)
 class Growth:
-    """What is new in a log.
-
-    Attributes:
-        number: of the log.
-        start: how many entries it had.
-        entries: those that follow.
-    """
+    """What is new in a log of a number, which had ``start`` entries."""
 
     number: int
     start: int

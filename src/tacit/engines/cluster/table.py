@@ -20,13 +20,7 @@ _NUMBERS = count(1)
 
 
 class ClusterTable(BlockTable):
-    """Rows in parts on workers; a block is a part.
-
-    Args:
-        workers: which hold the parts.
-        layout: what is public about them.
-        recipe: what they make of their rows.
-    """
+    """Rows in parts on workers, which make of them what the recipe says; a block is a part."""
 
     def __init__(self, workers: Rounds, layout: Layout, recipe: Any) -> None:
         super().__init__([])

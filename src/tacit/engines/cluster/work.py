@@ -42,12 +42,7 @@ class Part(Protocol):
 
 
 class Held:
-    """A part of the rows, as all messages so far have left it.
-
-    Args:
-        part: of the source.
-        threads: how many cores to use.
-    """
+    """A part of the rows, as all messages so far have left it."""
 
     def __init__(self, part: Part, threads: int) -> None:
         self._part, self._workspace, self._receiver = part.opened(), Workspace(threads), Receiver()
@@ -164,14 +159,10 @@ class Ask:
 
 @dataclass(frozen=True, eq=False)
 class Errand:
-    """What a worker is asked.
+    """What a worker is asked: messages from place ``first`` to the last, and whose answers are wanted, by their places.
 
-    Attributes:
-        parts: whose answers are wanted, by their places; the part itself where the worker may not have it.
-        first: the place of the first message.
-        messages: from that on, to the last.
-        keeps: the parts that are at home there; what else it holds it lets go.
-        together: whether the sum over the parts is wanted, and not each answer.
+    A part comes along where the worker may not have it. What it holds beside ``keeps`` it lets go. ``together``:
+    whether the sum over the parts is wanted, and not each answer.
     """
 
     parts: Mapping[int, Part | None]
@@ -183,14 +174,10 @@ class Errand:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What comes back.
+    """What comes back: the sum over the parts that answered (None of none), or each answer; or why there are none.
 
-    Attributes:
-        sums: of the parts that answered, if they were wanted together; None of none.
-        places: of the parts that answered: one that comes twice was counted twice.
-        each: their answers, if these were wanted.
-        behind: parts that have not seen all messages, with the number that they have seen.
-        failure: why there are none.
+    ``places`` are the parts that answered: one that comes twice was counted twice. ``behind`` are parts that have not seen
+    all messages, with the number that they have seen.
     """
 
     sums: Ints | None = None

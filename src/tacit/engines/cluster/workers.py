@@ -17,12 +17,9 @@ LOOK_AGAIN = 1.0
 
 
 class Workers(Homes):
-    """The workers of a cluster, for one fit.
+    """The workers of a cluster, a ``distributed.Client``, for one fit.
 
-    Args:
-        client: a ``distributed.Client``.
-        parts: of the rows, in their order.
-        patience: seconds without any worker after which a fit ends.
+    ``patience``: seconds without any worker after which a fit ends.
 
     Raises:
         ClusterError: if there is no worker, or one has another version of the library.

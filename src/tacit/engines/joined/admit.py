@@ -54,12 +54,7 @@ def _require(holds: Any, what: str) -> None:
 
 
 class Admission:
-    """Checks what is asked of a table, as its codes are now.
-
-    Args:
-        table: which is asked.
-        has_targets: whether labels are numbers.
-    """
+    """Checks what is asked of a table, as its codes are now; ``has_targets``: whether labels are numbers."""
 
     def __init__(self, table: BlockTable, has_targets: bool) -> None:
         self._table, self._has_targets = table, has_targets

@@ -38,12 +38,7 @@ class CatchUp:
 
 
 class SiteTables:
-    """The sealed rows of a site, as the coordinator knows them.
-
-    Args:
-        seal: makes a table as a recipe says, in plain data.
-        has_targets: whether labels are numbers.
-    """
+    """The sealed rows of a site, as the coordinator knows them; ``seal`` makes a table of a recipe in plain data."""
 
     def __init__(self, seal: Callable[[Any], BlockTable], has_targets: bool) -> None:
         self._seal, self._has_targets = seal, has_targets

@@ -34,13 +34,7 @@ _NUMBERS = count(1)
 
 
 class JoinedTable(BlockTable):
-    """Rows at sites. Only sums over all of them are to be had: not the answer of one site, and no order of the rows.
-
-    Args:
-        sites: which hold the rows.
-        layout: what is public about them.
-        recipe: what sites make of their rows, in plain data.
-    """
+    """Rows at sites. Only sums over all of them are to be had: not the answer of one site, and no order of the rows."""
 
     def __init__(self, sites: Sites, layout: Layout, recipe: dict[str, Any]) -> None:
         super().__init__([])

@@ -144,11 +144,9 @@ class Admits(Protocol):
 
 
 class Receiver:
-    """A site's side: from plain data to objects that were checked.
+    """A site's side: from plain data to objects, each of which ``admits`` checks.
 
-    Args:
-        admits: checks every object that is made.
-        grown: called with every log that has grown, before anything else happens.
+    ``grown`` is called with every log that has grown, before anything else happens.
     """
 
     def __init__(self, admits: Admits, grown: Callable[[Log], None]) -> None:

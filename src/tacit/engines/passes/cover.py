@@ -14,10 +14,7 @@ from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
 class CoverSums:
     """Class counts of conjunctions, shape ``(conjunctions, classes)``: no pass, as a cover is asked step by step.
 
-    Attributes:
-        candidates: the conjunctions.
-        removed: those whose rows have left, in their order.
-        block: which of streamed candidates are counted; 0 of those that are listed.
+    Rows of ``removed`` ones have left, in their order; ``block`` is the one of streamed candidates to count, else 0.
     """
 
     candidates: Conjunctions | StreamedConjunctions

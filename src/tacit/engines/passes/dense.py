@@ -70,12 +70,9 @@ class LevelCounts:
 
 @dataclass(frozen=True, eq=False)
 class CappedShare:
-    """The part of a capped sum that a block contributes.
+    """The part of a capped sum that a block contributes; weights follow from the levels of all rows.
 
-    Attributes:
-        query: what is asked.
-        capped: the weights, which follow from the levels of all rows.
-        seen: how many rows of the level that is filled last stand in the blocks before.
+    ``seen``: how many rows of the level that is filled last stand in the blocks before.
     """
 
     query: CappedSum

@@ -84,13 +84,8 @@ class StreamedConjunctions:
     """All conjunctions of at most ``k`` literals that neither contradict nor repeat each other, made when needed.
 
     A block holds those of one length that begin with the same literal; blocks of long ones come first, after the
-    constant. Positions number the candidates through all blocks. What is kept is a number per block.
-
-    Attributes:
-        columns, truths: the literals, as in :class:`Conjunctions`.
-        k: the most literals in a conjunction.
-        constant_first: whether the constant true is a candidate.
-        n_labels: classes a rule can say: decides what is too much.
+    constant (if that is a candidate). Positions number the candidates through all blocks. What is kept is a number per
+    block. Literals are as in :class:`Conjunctions`; the number of classes decides what is too much.
     """
 
     columns: tuple[int | tuple[int, ...], ...]

@@ -82,13 +82,7 @@ class ScoreFamily(Protocol):
 
 @dataclass(frozen=True)
 class ScoredStep:
-    """A choice by other scores. Its charge rests on what the family promises: test it (`widest_shifts`).
-
-    Attributes:
-        scale: per integer unit of the score.
-        family: the scores.
-        ending: whether only the constant can be chosen.
-    """
+    """A choice by other scores. Its charge rests on what the family promises: test it (`widest_shifts`)."""
 
     scale: float
     family: ScoreFamily

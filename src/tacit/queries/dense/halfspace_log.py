@@ -156,13 +156,8 @@ class MeasureSize:
     """A query for ``sum over rows of table[level(sign * margin)]``; one integer, shape ``(1,)``.
 
     Sensitivity: one row's weight. Adding or removing a row moves the size by at most the largest weight; replacing it
-    by at most the largest weight too, as weights are not negative (a dropped row weighs nothing).
-
-    Args:
-        log: the released hypotheses that margins come from.
-        levels: how margins become levels.
-        table: weights by level, not negative.
-        weight_unit: units of a weight of 1.
+    by at most the largest weight too, as weights (by level, a weight of 1 in ``weight_unit`` units) are not negative,
+    and a dropped row weighs nothing.
     """
 
     log: HalfspaceLog
@@ -200,10 +195,6 @@ class MarginCounts:
 
     The margin is the score itself, not its product with the label. Sensitivity: a row is counted once. Replacing one
     moves two counts by one each.
-
-    Args:
-        log: the released hypotheses that margins come from.
-        levels: how margins become levels.
     """
 
     log: HalfspaceLog

@@ -24,15 +24,10 @@ MULTIPLIER_BITS = 30
 class MomentSum:
     """A query for ``sum over rows of row**order``, coordinate by coordinate; integers of shape ``(n_features,)``.
 
-    Sensitivity: a row of norm at most ``radius`` has squares that are not negative and add up to at most
-    ``radius**2``, so their own norm is at most that too (one-hot rows attain both). Replacing a row moves a sum of
-    squares by at most ``sqrt(2)`` times as much, because two vectors without negative entries are at most orthogonal;
-    and the plain sum by at most twice as much.
-
-    Args:
-        order: 1 or 2.
-        n_features: width of the rows.
-        radius: integer length of a row of norm 1.
+    Sensitivity: a row of norm at most ``radius`` has squares that are not negative and add up to at most ``radius**2``,
+    so their own norm is at most that too (one-hot rows attain both). Replacing a row moves a sum of squares by at most
+    ``sqrt(2)`` times as much, because two vectors without negative entries are at most orthogonal; and the plain sum by
+    at most twice as much. The order is 1 or 2.
     """
 
     order: Literal[1, 2]

@@ -116,12 +116,8 @@ class BlockSearch:
     def _before(self, held: int, outside: int, free: int, block: int, left: int) -> list[Pair] | None:
         """The pairs up to the block and those in it, after some: ``left`` are still to come before the block.
 
-        Args:
-            held: hypotheses that are 1 on the block and 0 on the points so far.
-            outside: points outside of the block on which all hypotheses so far are 1.
-            free: hypotheses that are 0 on the points so far.
-            block: its points.
-            left: how many pairs.
+        On the points so far ``held`` hypotheses are 1 on the block and 0 elsewhere, ``free`` ones 0; on the points
+        ``outside`` of the block all hypotheses so far are 1.
         """
         if left == 0:
             return self._within(held, free, block)

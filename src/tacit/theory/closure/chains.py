@@ -27,12 +27,9 @@ BLOCK = 512
 
 
 def staircase_bound(table: Bytes, enough: int, limit: Limit) -> int:
-    """The least of the bounds by rows and by columns, on ones and on zeros.
+    """The least of the bounds by rows and by columns, on ones and on zeros, of a 0/1 ``(hypotheses, points)`` matrix.
 
-    Args:
-        table: 0/1 matrix, shape ``(hypotheses, points)``.
-        enough: a bound as low as this is not improved.
-        limit: by whose clock to give up.
+    A bound as low as ``enough`` is not improved.
     """
     bound = int(min(table.shape))
     for side in (table, table.T):

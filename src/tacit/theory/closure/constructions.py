@@ -67,13 +67,9 @@ def copies_with_patterns(matrix: npt.ArrayLike, count: int) -> list[Bytes]:
 
 
 def tree_of_copies(tree: MistakeTree, points: int, hypotheses: int, count: int) -> MistakeTree:
-    """Figure 1: the mistake tree of the union of :func:`copies_with_patterns`, stacked in their order.
+    """Figure 1: the mistake tree of the union of so many :func:`copies_with_patterns`, stacked in their order.
 
-    Args:
-        tree: a mistake tree of the class itself.
-        points: columns of the class.
-        hypotheses: rows of the class.
-        count: number of copies asked for.
+    ``tree`` is one of the class itself, of so many hypotheses over so many points.
     """
     extra = count.bit_length() - 1
 
