@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from benchmarks.score_runs import arguments, run
 from benchmarks.score_tables import ScoreTable
 from tacit import AdditiveBoostRegressor
-from tacit.evaluation.deviance import unit_deviance
+from tacit.evaluation.number_scorer import unit_deviance
 from tacit.schema import Schema
 
 LOSSES = {"visits": "poisson", "claims": "poisson", "costs": "gamma"}

@@ -16,7 +16,7 @@ from tacit.additive.term import Directions, Prior, Term
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.encoding.labels import NumericLabelIndex
-from tacit.evaluation.deviance import largest_deviance, unit_deviance
+from tacit.evaluation.number_scorer import largest_deviance, unit_deviance
 from tacit.models.additive_scores import AdditiveRegressionModel
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.request import RequestError

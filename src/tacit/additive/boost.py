@@ -24,8 +24,8 @@ from tacit.binning.measure import Column
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.grid import NumericGrid
 from tacit.estimators.base import learner_of
+from tacit.estimators.classes import Weighting
 from tacit.estimators.uncertainty import Uncertainty
-from tacit.estimators.weights import Weighting
 from tacit.learning.learner import Learner
 from tacit.learning.sealing import sealed
 from tacit.learning.task import Task, monotone_of

@@ -20,8 +20,7 @@ from tacit.curator.views.view import Plan, open_view
 from tacit.curator.views.view_rows import Sample, rows_of_share
 from tacit.encoding.order import FloatOrder
 from tacit.encoding.table import TableEncoding
-from tacit.estimators.child import child_learner
-from tacit.estimators.classifier import PrivateClassifier
+from tacit.estimators.classifier import PrivateClassifier, child_learner
 from tacit.learning.learner import Learner
 from tacit.learning.task import Task
 from tacit.models.base import ClassModel, Model, of_classes

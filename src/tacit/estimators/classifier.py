@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from sklearn.base import BaseEstimator, ClassifierMixin
+from typing import Any
+
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 
 from tacit.estimators.base import Estimator
 from tacit.estimators.classes import ClassEstimator
+from tacit.learning.learner import Learner
+from tacit.privacy.request import Request
 
 
 class PrivateEstimator(BaseEstimator, Estimator):
@@ -33,3 +37,20 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator, ClassEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self.tells_several_classes
         return tags
+
+
+def child_learner(estimator: PrivateEstimator, request: Request, **declared: Any) -> Learner:
+    """A learner with the parameters of an estimator, but not its budget; ``declared`` are schema and classes.
+
+    Raises:
+        RequestError: for parameters that make no sense at this request.
+    """
+    own = clone(estimator).set_params(
+        epsilon=request.epsilon,
+        delta=request.delta,
+        neighbouring=str(request.neighbouring),
+        account=None,
+        **declared,
+    )
+    learner: Learner = own.make_learner(request)
+    return learner

@@ -30,11 +30,11 @@ from tacit.evaluation.error_grid import (
 )
 from tacit.evaluation.measure_scores import ScoreGroups, declared_unit, with_unit
 from tacit.evaluation.number_scorer import NumberScorer
-from tacit.evaluation.strategy import Strategy, shared, sums_by_group
+from tacit.evaluation.strategy import Strategy, charges_of, noise_draws, noises, shared, sums_by_group
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
 from tacit.privacy.certificate import Certificate
-from tacit.privacy.charges import Charge, Gaussian, Laplace, Pure
+from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import Request
 from tacit.privacy.spending import certified, reserve
@@ -98,25 +98,16 @@ class ErrorSums:
 
     def draws(self, times: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Noise as it might have been in the sums, ``(times, 7)``, and in the targets', ``(times, 4)``."""
-        return (
-            _noise(self.noise[0], WEIGHTS, self.laplace, times, generator),
-            _noise(self.noise[1], TARGET_WEIGHTS, self.laplace, times, generator),
+        errors, targets = (
+            noise_draws(sds, self.laplace, (times, len(weights)), generator) / weights
+            for sds, weights in zip(self.noise, (WEIGHTS, TARGET_WEIGHTS), strict=True)
         )
+        return errors, targets
 
     @property
     def rows_sd(self) -> float:
         """Standard deviation of the noise in the number of rows."""
         return float(np.linalg.norm(self.noise[0])) / WEIGHTS[0] * math.sqrt(2.0) if self.noise[0] else 0.0
-
-
-def _noise(
-    sds: tuple[float, ...], weights: Floats, laplace: bool, times: int, generator: np.random.Generator
-) -> Floats:
-    noise = np.zeros((times, len(weights)))
-    for sd in sds:
-        drawn = generator.laplace(0.0, sd / np.sqrt(2.0), noise.shape) if laplace else None
-        noise += generator.normal(0.0, sd, noise.shape) if drawn is None else drawn
-    return np.asarray(noise / weights)
 
 
 @final
@@ -204,10 +195,7 @@ class SumRelease:
         """Sums and noises of all rows, then of each group; noises before a sum is divided by its weight."""
         inverse = self.by_group.inverse
         lines = [inverse.sum(axis=0), *(inverse if len(inverse) > 1 else ())]
-        return [
-            (line @ self.values / weights, tuple(abs(float(w)) * self.sd for w in line if abs(w) * self.sd > 1e-12))
-            for line in lines
-        ]
+        return [(line @ self.values / weights, noises(line, self.sd)) for line in lines]
 
 
 def _charges(allowance: Allowance, shares: list[float], alone: bool) -> tuple[int, list[tuple[Charge, Charge]]]:
@@ -221,8 +209,8 @@ def _charges(allowance: Allowance, shares: list[float], alone: bool) -> tuple[in
     laplace = math.sqrt(2.0) * float(full.sum()) / (allowance.epsilon * last)
     gaussian = math.inf if allowance.is_pure else float(np.linalg.norm(full)) / (allowance.mu * math.sqrt(last))
     if allowance.is_pure or (alone and laplace < gaussian):
-        return 1, [(Pure(allowance.epsilon * s), Laplace(1.0 / (allowance.epsilon * s))) for s in shares]
-    return 2, [(charge, charge) for charge in (Gaussian(1.0 / (allowance.mu * math.sqrt(s))) for s in shares)]
+        return 1, charges_of(allowance, shares, pure=True)
+    return 2, charges_of(allowance, shares, pure=False)
 
 
 def find_clip(curator: Curator, grid: ErrorGrid, charge: Charge) -> tuple[float, tuple[float, float]]:

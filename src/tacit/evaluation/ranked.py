@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tacit.arrays import Floats
 from tacit.curator.curator import Curator
 from tacit.encoding.grid import NumericGrid
-from tacit.evaluation.strategy import shared, sums_by_group
+from tacit.evaluation.strategy import noise_draws, noises, shared, sums_by_group
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
 from tacit.queries.rules import count_rule
@@ -103,13 +103,7 @@ class RankedSums:
 
     def noise_draws(self, times: int, generator: np.random.Generator) -> Floats:
         """Noise as it might have been, shape ``(times, 3)``; public randomness."""
-        drawn = np.zeros((times, 3))
-        for sd in self.noise:
-            shape = drawn.shape
-            drawn += (
-                generator.laplace(0.0, sd / np.sqrt(2.0), shape) if self.laplace else generator.normal(0, sd, shape)
-            )
-        return drawn
+        return noise_draws(self.noise, self.laplace, (times, 3), generator)
 
     @property
     def rows_sd(self) -> float:
@@ -131,8 +125,7 @@ def release_ranked(
     values = release.value.reshape(len(by_group.matrix), 3)
 
     def view(weights: Floats) -> RankedSums:
-        noise = tuple(abs(float(weight)) * release.sd for weight in weights if abs(weight) * release.sd > 1e-12)
-        return RankedSums(weights @ values, noise, norm == 1)
+        return RankedSums(weights @ values, noises(weights, release.sd), norm == 1)
 
     each = tuple(view(weights) for weights in by_group.inverse) if groups > 1 else ()
     return view(by_group.inverse.sum(axis=0)), each

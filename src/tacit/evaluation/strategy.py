@@ -122,6 +122,25 @@ def best_charges(
         return [(allowance.whole, allowance.whole)] * len(shares), _scaled("exact", np.eye(cells), 2)
     laplace, gaussian = strategy(cells, 1), strategy(cells, 2)
     epsilon, mu = allowance.epsilon * shares[-1], allowance.mu * math.sqrt(shares[-1])
-    if allowance.is_pure or (alone and math.sqrt(2.0) / epsilon * laplace.spread < gaussian.spread / mu):
-        return [(Pure(allowance.epsilon * s), Laplace(1.0 / (allowance.epsilon * s))) for s in shares], laplace
-    return [(charge, charge) for charge in (Gaussian(1.0 / (allowance.mu * math.sqrt(s))) for s in shares)], gaussian
+    pure = allowance.is_pure or (alone and math.sqrt(2.0) / epsilon * laplace.spread < gaussian.spread / mu)
+    return charges_of(allowance, shares, pure), laplace if pure else gaussian
+
+
+def charges_of(allowance: Allowance, shares: Sequence[float], pure: bool) -> list[tuple[Charge, Charge]]:
+    """What to reserve and what to release with for each share of an allowance: Laplace noise if ``pure``."""
+    if pure:
+        return [(Pure(allowance.epsilon * s), Laplace(1.0 / (allowance.epsilon * s))) for s in shares]
+    return [(charge, charge) for charge in (Gaussian(1.0 / (allowance.mu * math.sqrt(s))) for s in shares)]
+
+
+def noises(weights: Floats, sd: float) -> tuple[float, ...]:
+    """Standard deviations of the independent noises in a weighted sum of released numbers."""
+    return tuple(abs(float(weight)) * sd for weight in weights if abs(weight) * sd > 1e-12)
+
+
+def noise_draws(sds: Sequence[float], laplace: bool, shape: tuple[int, int], generator: np.random.Generator) -> Floats:
+    """Sums of such noises as they might have been; public randomness."""
+    drawn = np.zeros(shape)
+    for sd in sds:
+        drawn += generator.laplace(0.0, sd / np.sqrt(2.0), shape) if laplace else generator.normal(0.0, sd, shape)
+    return drawn

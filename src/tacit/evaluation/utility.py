@@ -104,7 +104,7 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Judge(ABC):
-    """What rows say for one model, by a criterion: one of ``0 .. levels``, in units of ``1 / levels``. All is public."""
+    """What rows say for one model, by a criterion: one of ``0 .. levels``, in units of ``1 / levels``, all public."""
 
     scorer: Scorer | NumberScorer
     criterion: str

@@ -6,7 +6,7 @@ import math
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from inspect import signature
 from typing import Any, Self, cast
 
@@ -41,6 +41,7 @@ class StreamClosed(RuntimeError):  # noqa: N818 - a state, told to whoever asks 
     """A stream that has moved elsewhere, or a copy that never had one: it predicts and cannot learn."""
 
 
+@dataclass(eq=False, repr=False)
 class Winnow(river_base()):  # type: ignore[misc]
     """A private Winnow (Bun, Fang): halfspaces over many features, few of which matter.
 
@@ -85,43 +86,25 @@ class Winnow(river_base()):  # type: ignore[misc]
         rounds_: rows learned from.
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbouring: str = "add_or_remove_one",
-        horizon: int = 100_000,
-        update: str | None = None,
-        margin: float | None = None,
-        signed: bool = True,
-        constant: bool = True,
-        columns: tuple[str, ...] | None = None,
-        schema: Any = None,
-        bins: int = 8,
-        labels: tuple[Any, ...] = (False, True),
-        invalid: str = "error",
-        account: PrivacyAccount | None = None,
-        seed: int | None = None,
-        period: int | None = None,
-        carried: float = 0.0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbouring = neighbouring
-        self.horizon = horizon
-        self.update = update
-        self.margin = margin
-        self.signed = signed
-        self.constant = constant
-        self.columns = columns
-        self.schema = schema
-        self.bins = bins
-        self.labels = labels
-        self.invalid = invalid
-        self.account = account
-        self.seed = seed
-        self.period = period
-        self.carried = carried
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    neighbouring: str = "add_or_remove_one"
+    horizon: int = 100_000
+    update: str | None = None
+    margin: float | None = None
+    signed: bool = True
+    constant: bool = True
+    columns: tuple[str, ...] | None = None
+    schema: Any = None
+    bins: int = 8
+    labels: tuple[Any, ...] = (False, True)
+    invalid: str = "error"
+    account: PrivacyAccount | None = None
+    seed: int | None = None
+    period: int | None = None
+    carried: float = 0.0
+
+    def __post_init__(self) -> None:
         self.log_: WinnowLog | None = None
         self.certificate_: Certificate | None = None
         self.rounds_ = 0

@@ -11,8 +11,7 @@ from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.curator.rows import PrivateRows
 from tacit.curator.trusted import run_trusted
 from tacit.encoding.dense import RowEncoder
-from tacit.estimators.child import child_learner
-from tacit.estimators.classifier import PrivateClassifier
+from tacit.estimators.classifier import PrivateClassifier, child_learner
 from tacit.learning.checks import check_choice, check_integer, check_number, check_two_classes, whole
 from tacit.learning.learner import Learner
 from tacit.learning.task import Task

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.estimators.base import learner_of
+from tacit.estimators.classes import Weighting
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.estimators.uncertainty import Uncertainty
-from tacit.estimators.weights import Weighting
 from tacit.learning.checks import check_choice
 from tacit.learning.learner import Learner
 from tacit.privacy.account import PrivacyAccount

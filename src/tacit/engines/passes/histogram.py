@@ -14,8 +14,10 @@ from tacit.engines.margin_rows import MarginRows
 from tacit.engines.passes.base import Blocks, LabelledPass, Pass, SumsOf, register, row_pass
 from tacit.engines.products import are_products, product_histograms
 from tacit.engines.rows import FollowsCodes, RowRange, Rows
+from tacit.engines.score_rows import ScoreRows
 from tacit.queries.cells import Cells, ProductCells
-from tacit.queries.histogram import CellFunction, Histogram
+from tacit.queries.histogram import CellFunction, Histogram, ResidualLevels, ScoreHistogram
+from tacit.queries.joint_bound import JointHistogram
 from tacit.queries.rules import RowRule
 
 
@@ -83,6 +85,36 @@ class CellFunctionPass(Pass[CellFunction]):
         return query.finish(sums)
 
 
+class JointPass(Pass[JointHistogram]):
+    """A histogram over rows that are bounded together: its own pass under labels that weigh rows down."""
+
+    def sums(self, query: JointHistogram, rows: Rows) -> Ints:
+        own = row_pass(query.histogram)
+        if not isinstance(own, LabelledPass):
+            raise TypeError(f"rows cannot be bounded together in a {type(query.histogram).__name__}")
+        return own.sums_under(query.histogram, rows, rows.bounded_labels(query.bound))
+
+    def finish(self, query: JointHistogram, sums: Ints) -> Ints:
+        return row_pass(query.histogram).finish(query.histogram, sums)
+
+
+class ScorePass(LabelledPass[ScoreHistogram]):
+    """Sums of shape ``(cells, channels)``."""
+
+    def sums_under(self, query: ScoreHistogram, rows: Rows, labels: Codes) -> Ints:
+        return ScoreRows.of(rows).histogram(query, labels)
+
+    def finish(self, query: ScoreHistogram, sums: Ints) -> Ints:
+        return query.finish(sums)
+
+
+class ResidualPass(Pass[ResidualLevels]):
+    """Rows between edges."""
+
+    def sums(self, query: ResidualLevels, rows: Rows) -> Ints:
+        return ScoreRows.of(rows).levels(query)
+
+
 @dataclass(frozen=True, eq=False)
 class CodeCounts:
     """Sums by code of a rule without margins, shape ``(codes, channels)``."""
@@ -144,3 +176,6 @@ def _only_column(cells: Cells) -> int:
 
 register(Histogram, HistogramPass())
 register(CellFunction, CellFunctionPass())
+register(JointHistogram, JointPass())
+register(ScoreHistogram, ScorePass())
+register(ResidualLevels, ResidualPass())

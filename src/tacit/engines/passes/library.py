@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.engines.passes import dense, fourier, histogram, joint, scores, splits
+from tacit.engines.passes import dense, fourier, histogram, splits
 
-LIBRARY = (dense, fourier, histogram, joint, scores, splits)
+LIBRARY = (dense, fourier, histogram, splits)
 """Importing this registers them."""
