@@ -46,12 +46,10 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """What was learned about a column's distribution.
+    """What was learned about a column's distribution: a bin for every code of the public encoding (``mapping``).
 
-    Attributes:
-        mapping: code of the public encoding -> bin, shape ``(n_codes,)``.
-        counts: released counts per bin, smoothed; they sum to the released number of rows.
-        ordered: whether neighbouring bins are alike; then the last bin is "missing".
+    Counts are released ones per bin, smoothed; they sum to the released number of rows. Where bins are ``ordered``,
+    neighbours are alike and the last one is "missing".
     """
 
     mapping: Ints

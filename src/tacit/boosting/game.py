@@ -17,11 +17,7 @@ from tacit.boosting.measures.bregman import capped_scaling
 
 
 def soft_punishments(margins: npt.ArrayLike) -> Floats:
-    """The matrix of soft punishments: the booster loses ``1 - |h(x) - y| / 2 = (1 + y h(x)) / 2`` against ``h``.
-
-    Args:
-        margins: ``y_i h(x_i)`` in [-1, 1], any shape.
-    """
+    """Soft punishments by margin ``y h(x)`` in [-1, 1]: the booster loses ``1 - |h(x) - y| / 2 = (1 + y h(x)) / 2``."""
     values = np.asarray(margins, dtype=np.float64)
     if values.size and float(np.abs(values).max()) > 1 + 1e-9:
         raise ValueError("hypotheses of the game have values in [-1, 1]; clip their margins first")
@@ -50,12 +46,7 @@ class Pythia:
 
 
 def pythia(margins: Floats, density: float) -> Pythia:
-    """Algorithm 8: the worst ``kappa n`` rows for a combined hypothesis.
-
-    Args:
-        margins: ``y_i H(x_i)`` of the average hypothesis, shape ``(n,)``.
-        density: kappa.
-    """
+    """Algorithm 8: the worst ``density n`` rows for an average hypothesis of margins ``y_i H(x_i)``."""
     n = len(margins)
     order = np.argsort(margins, kind="stable")
     mistakes = int((margins < 0).sum())
@@ -98,13 +89,10 @@ class Play:
 
 
 def iterated_play(row_player: RowPlayer, column_player: Callable[[Floats], Floats], n_rows: int, rounds: int) -> Play:
-    """Algorithm 6: both players choose, the losses on all pure row strategies are revealed.
+    """Algorithm 6: both players choose, the losses on all pure row strategies are revealed; again for T rounds.
 
-    Args:
-        row_player: sees the losses so far.
-        column_player: sees the row player's measure; returns the loss of every row, in [0, 1].
-        n_rows: number of pure row strategies.
-        rounds: T.
+    The row player sees the losses so far. The column player sees the row player's measure, and says the loss of every
+    row, in [0, 1].
     """
     losses, measures = np.zeros((rounds, n_rows)), np.zeros((rounds, n_rows))
     for t in range(rounds):
@@ -139,12 +127,7 @@ class Diagnosis:
 
 
 def diagnose(margins_by_round: npt.ArrayLike, density: float) -> Diagnosis:
-    """Pythia's view of an ensemble.
-
-    Args:
-        margins_by_round: ``y_i h_t(x_i)`` in [-1, 1], shape ``(T, n)``.
-        density: kappa.
-    """
+    """Pythia's view of an ensemble with margins ``y_i h_t(x_i)`` in [-1, 1], shape ``(T, n)``; ``density`` is kappa."""
     by_round = np.asarray(margins_by_round, dtype=np.float64)
     losses = soft_punishments(by_round)
     combined = by_round.mean(axis=0)

@@ -118,17 +118,10 @@ class AgnosticClassifier(ClosureClassifier):
         learner: a private classifier, proper or not; its budget, relation and schema are set by this one. None for
             :class:`FiniteClassClassifier` over the same concepts.
         concepts: the class; None for stumps on all columns.
-        epsilon: privacy parameter, positive; ``inf`` for no privacy.
+        epsilon, account, random_state, bins, max_patterns: as in :class:`FiniteClassClassifier`.
         delta: additive slack of the guarantee, in [0, 1).
         neighbouring: ``"add_or_remove_one"`` or ``"replace_one"``; the paper's analysis needs the latter.
-        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: the learner's; without one all
-            columns are numeric, and their bounds are found with 5 % of the budget.
-        classes: the classes, when no schema names them. None: the learner's, or else labels
-            must be booleans.
-        account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
-        random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
-        bins: cells of a numeric column, where the schema does not fix them.
-        max_patterns: the most patterns a class may have.
+        schema, classes: as there; None: the learner's, where it has some.
         relabel_share: share of epsilon for the relabelling; the rest is the learner's.
         patterns: ``"public"`` lists the class on all cells, ``"sample"`` takes the sample's patterns (which costs ln 2,
             or ln 4 under replace), ``"auto"`` the first where it can.

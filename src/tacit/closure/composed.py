@@ -214,24 +214,10 @@ class ComposedClassifier(ClosureClassifier):
         function: G: ``"or"``, ``"and"``, ``"majority"``, ``"xor"``, an expression in ``x1, x2, ..``, a truth table or
             a Python function of k bits.
         learners: k private classifiers, or one for all; None to release the concepts themselves.
-        epsilon: privacy parameter, positive; ``inf`` for no privacy.
-        delta: additive slack of the guarantee, in [0, 1).
-        neighbouring: ``"add_or_remove_one"`` or ``"replace_one"``; the paper's analysis needs the latter.
-        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: the learners'; without one all
-            columns are numeric, and their bounds are found with 5 % of the budget.
-        classes: the classes, when no schema names them. None: the learners', or else labels
-            must be booleans.
-        account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
-        random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
-        bins: cells of a numeric column, where the schema does not fix them.
-        max_patterns: the most patterns a class may have.
-        relabel_share: share of epsilon for the relabelling; the rest is the learner's.
-        patterns: ``"public"`` lists the classes on all cells, ``"sample"`` takes the sample's patterns (which costs ln
-            2, or ln 4 under replace), ``"auto"`` the first where it can.
+        epsilon, account, random_state, bins, max_patterns: as in :class:`~tacit.closure.FiniteClassClassifier`.
+        delta, neighbouring, schema, classes, relabel_share, patterns, repetitions, declared_rows: as in
+            :class:`~tacit.closure.AgnosticClassifier`.
         analysis: ``"sharp"``, or ``"paper"`` for Algorithm 5 with the constants of Lemmas 3.12 and 5.3.
-        repetitions: runs on disjoint parts, of which the best is chosen: fewer failures, fewer rows each.
-        declared_rows: a public number of rows, if there is one, no smaller than the true one: is checked against the
-            parts, and where rows are replaced bounds patterns.
         progress: called with (done, all) patterns while a class is scored. For the operator's eyes: the numbers depend
             on the rows.
 

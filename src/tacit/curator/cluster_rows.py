@@ -30,11 +30,7 @@ CONNECTING = 10.0
 
 @dataclass(frozen=True, eq=False)
 class SourcePart:
-    """A part of a source, as it travels to the worker that reads it.
-
-    Attributes:
-        source: of the rows of this part; it knows the state of its files when the fit began.
-    """
+    """A part of a source, on its way to the worker that reads it; knows its files as they were when the fit began."""
 
     source: DeclaredSource
 
@@ -44,11 +40,7 @@ class SourcePart:
 
 
 class OpenPart:
-    """The same where it is read. What its files say is encoded once for each recipe.
-
-    Args:
-        prepared: the source of this part.
-    """
+    """The same where it is read. What its files say is encoded once for each recipe."""
 
     def __init__(self, prepared: PreparedSource) -> None:
         self._prepared = prepared
@@ -67,7 +59,7 @@ class ClusterSource:
 
     def rows(self, reservation: Reservation, random_state: int | None) -> PrivateRows:
         """The rows of one fit."""
-        return SourceRows(self._source, self.table, reservation, random_state)
+        return SourceRows(self._source.schema, self.table, reservation, random_state)
 
     def table(self, recipe: Recipe, label_index: Labels) -> ClusterTable:
         """The rows as a recipe says, on the workers."""

@@ -107,13 +107,9 @@ def _words(asks: Iterable[tuple[Query | JointHistogram, Charge, Label | str]]) -
 
 
 class Curator:
-    """The gate in front of one sealed table.
+    """The gate before one sealed table: every release is checked against the reservation, which is durable already.
 
-    Args:
-        table: the sealed rows.
-        reservation: the budget, already durably charged; every release is checked against it.
-        noise: where noise comes from.
-        rows_per_unit: how many rows one protected unit may hold; multiplies every sensitivity.
+    ``rows_per_unit``, how many rows one protected unit may hold, multiplies every sensitivity.
     """
 
     def __init__(

@@ -20,11 +20,7 @@ from tacit.queries.score_rules import ResidualRule, ScoreRule
 
 
 class JointWeights:
-    """How rows count whose label holds a level of weight beside the class.
-
-    Args:
-        classes: weight of every class, in [0, 1].
-    """
+    """How rows count whose label holds a level of weight beside the class; ``classes`` are their weights in [0, 1]."""
 
     def __init__(self, classes: Sequence[float]) -> None:
         self._classes = classes

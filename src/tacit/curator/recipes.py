@@ -106,8 +106,7 @@ class Lengths:
 class Magnitudes:
     """Of every row the largest magnitude in any column: a table of one column.
 
-    Attributes:
-        encoding: numeric columns, all on one grid that is symmetric about its middle cell.
+    All columns are numeric, on one grid that is symmetric about its middle cell.
     """
 
     encoding: TableEncoding

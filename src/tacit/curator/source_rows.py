@@ -31,6 +31,7 @@ from tacit.engines.store import BLOCK_ROWS, DamagedStoreError, Store, StoreWrite
 from tacit.engines.workspace import Workspace
 from tacit.privacy.ledger import Reservation
 from tacit.queries.query import Layout
+from tacit.schema import Schema
 
 Labels = LabelIndex | NumericLabelIndex
 Arrays = list[npt.NDArray[Any]]
@@ -73,7 +74,7 @@ class PreparedSource:
 
     def rows(self, reservation: Reservation, random_state: int | None) -> PrivateRows:
         """The rows of one fit."""
-        return SourceRows(self._source, self.table, reservation, random_state)
+        return SourceRows(self._source.schema, self.table, reservation, random_state)
 
     def table(self, recipe: Recipe, label_index: Labels) -> BlockTable:
         """The rows as a recipe says, in blocks."""
@@ -131,32 +132,33 @@ class PreparedSource:
 
 
 class SourceRows(PrivateRows):
-    """The rows of a source, for one fit: sealed like others, by ``table``, from what was encoded."""
+    """Rows that are sealed where they are by ``table``, under a schema that declares all: of a source, or of sites."""
 
     def __init__(
         self,
-        source: DeclaredSource,
+        schema: Schema,
         table: Callable[[Recipe, Labels], SealedTable],
         reservation: Reservation,
         random_state: int | None,
+        whose: str = "a source",
     ) -> None:
         super().__init__(Frame({}, 0), None, reservation, random_state)
-        self._source, self._sealed = source, table
+        self._schema, self._sealed, self._whose = schema, table, whose
 
     @property
     def names(self) -> tuple[str, ...]:
-        return self._source.schema.features
+        return self._schema.features
 
     def with_labels_as(self, name: str) -> NoReturn:
-        """Not for a source, whose schema declares the label."""
-        raise TypeError(f"the label of a source is declared, and is no column '{name}'")
+        """Not here, where the schema declares the label."""
+        raise TypeError(f"the label of {self._whose} is declared, and is no column '{name}'")
 
     def keys(self, *_: Any, **__: Any) -> NoReturn:
-        """Not for a source, whose schema declares all values."""
-        raise TypeError("the values of a source are declared")
+        """Not here, where the schema declares all values."""
+        raise TypeError(f"the values of {self._whose} are declared")
 
     def _table(self, recipe: Recipe, label_index: Labels, levels: int = 1) -> SealedTable:
-        assert levels == 1, "rows of a source have no weights"
+        assert levels == 1, "such rows have no weights"
         return self._sealed(recipe, label_index)
 
 

@@ -13,12 +13,8 @@ import numpy.typing as npt
 def fingerprint(columns: Sequence[npt.NDArray[np.integer]], key: bytes) -> str:
     """64 hexadecimal digits; equal for equal rows in any order, and of no use to anybody without the key.
 
-    Every row becomes one 64-bit word, a sum of its codes by secret odd factors; the sorted words are authenticated
-    (HMAC with SHA-256). Two different batches agree with a chance of about ``rows * 2**-48``.
-
-    Args:
-        columns: integer codes, one vector per column and one for the labels, of one length.
-        key: a secret.
+    Every row becomes one 64-bit word, a sum of its integer codes, label included, by secret odd factors; the sorted
+    words are authenticated (HMAC with SHA-256). Two different batches agree with a chance of about ``rows * 2**-48``.
     """
     words = np.zeros(len(columns[0]) if columns else 0, np.uint64)
     for place, codes in enumerate(columns):

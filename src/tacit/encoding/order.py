@@ -55,11 +55,7 @@ def keys_of(numbers: npt.NDArray[Any]) -> Ints:
 @final
 @dataclass(frozen=True)
 class FloatOrder:
-    """The encoding of numeric columns as they are: per column the keys of its values.
-
-    Attributes:
-        names: of the columns.
-    """
+    """The encoding of numeric columns as they are: per column the keys of its values."""
 
     names: tuple[str, ...]
 

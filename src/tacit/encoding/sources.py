@@ -202,11 +202,7 @@ def _one_after_another(columns: Sequence[Any]) -> Any:
 @final
 @dataclass(frozen=True, eq=False)
 class DatasetReader(Reader):
-    """A data set of pyarrow: many files, partitions in the names of folders, remote stores.
-
-    Attributes:
-        dataset: of ``pyarrow.dataset``.
-    """
+    """A ``pyarrow.dataset``: many files, partitions in the names of folders, remote stores."""
 
     dataset: Any
 

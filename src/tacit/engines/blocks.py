@@ -27,11 +27,7 @@ S = TypeVar("S")
 
 
 class BlockTable:
-    """Rows in blocks. How they are cut changes no answer: sums are of integers.
-
-    Args:
-        blocks: at least one; all of one layout.
-    """
+    """Rows in blocks of one layout. How they are cut changes no answer: sums are of integers."""
 
     def __init__(self, blocks: Sequence[Rows]) -> None:
         self._blocks = list(blocks)

@@ -15,11 +15,7 @@ Kept = npt.NDArray[Any]
 
 
 class Workspace:
-    """Room in memory, and all cores.
-
-    Args:
-        threads: how many cores to use; None for all.
-    """
+    """Room in memory, and ``threads`` cores; None for all."""
 
     def __init__(self, threads: int | None = None) -> None:
         self.threads = threads or os.cpu_count() or 1

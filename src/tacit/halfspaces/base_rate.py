@@ -15,12 +15,9 @@ from tacit.queries.rules import fine_class_count_rule, fine_count_rule
 
 @dataclass(frozen=True)
 class BaseRate:
-    """What was released of the rows as a whole.
+    """What was released of the rows as a whole: their number, at least 1, and the log-odds of the positive class.
 
-    Attributes:
-        rows: their number, at least 1.
-        log_odds: of the positive class among them; 0 for rows without a constant coordinate, where it has no place.
-        sd: standard deviation of the noise in it, about.
+    Those are 0 for rows without a constant coordinate, where they have no place; ``sd`` is about that of their noise.
     """
 
     rows: float

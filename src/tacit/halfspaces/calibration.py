@@ -75,12 +75,9 @@ def calibrate(
 
 @dataclass(frozen=True)
 class Prior:
-    """What is believed of a curve before scores are counted: normal, with standard deviations of at most 1.
+    """What is believed of a curve before scores are counted: normal, its slope with a standard deviation of 1.
 
-    Attributes:
-        slope: its mean; the standard deviation is 1.
-        offset: its mean.
-        offset_sd: its standard deviation, at most 1: of the base rate, which was drawn to 1/2 where it is worse known.
+    That of the offset is at most 1: the base rate's, which was drawn to 1/2 where it is worse known.
     """
 
     slope: float

@@ -109,11 +109,7 @@ class Options:
         return min(1.0, math.sqrt(numbers.typical_kurtosis / width) * max(1.0, signal / numbers.shortening_signal))
 
     def measure_for(self, signal: float) -> MeasureName:
-        """The measure of a run: the one asked for, or the rule's.
-
-        Args:
-            signal: rows per unit of noise and root of dimension, ``n / (z sqrt(d))``; inf without privacy.
-        """
+        """The measure of a run: the one asked for, or the rule's at ``n / (z sqrt(d))`` rows per unit of noise."""
         if self.measure != "auto":
             return self.measure
         return "logistic" if signal >= self.tuning.logistic_signal else "smooth"

@@ -65,8 +65,7 @@ class Scaling:
     def noise_spread(self, around_mean: bool) -> float:
         """Standard deviation of the scores that noise in a hypothesis gives to rows, per root mean square of it.
 
-        Args:
-            around_mean: whether of scores less those of the mean row.
+        With ``around_mean``, of scores less those of the mean row.
         """
         pull, weight = self._pull
         scores = self.trace - (float(pull @ pull) / weight**2 if around_mean else 0.0)

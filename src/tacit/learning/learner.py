@@ -19,11 +19,9 @@ class Learner(ABC):
     """A private learning algorithm with its parameters. A subclass is a frozen dataclass of these.
 
     A learner that exists is one whose parameters make sense: ``__post_init__`` raises
-    :class:`~tacit.privacy.request.RequestError` otherwise, before there is anything to pay.
-    :func:`tacit.learning.fit.fit` calls the three methods in their order; a learner made of others calls theirs.
-
-    Attributes:
-        request: what privacy is asked for. What a parameter means may depend on it, and so may a plan.
+    :class:`~tacit.privacy.request.RequestError` otherwise, before there is anything to pay. What a parameter means may
+    depend on the ``request``, which says what privacy is asked for, and so may a plan. :func:`tacit.learning.fit.fit`
+    calls the three methods in their order; a learner made of others calls theirs.
     """
 
     request: Request

@@ -44,12 +44,9 @@ Below = Callable[[int], int]
 
 
 def exponential_index(scores: npt.NDArray[np.int64], scale: float, below: Below) -> int:
-    """An index drawn with probability exactly proportional to ``exp(scores[i] / scale)``.
+    """An index drawn with probability exactly proportional to ``exp(scores[i] / scale)``, of any int64 scores.
 
-    Args:
-        scores: int64 vector, any values.
-        scale: positive and finite; taken as the exact rational number the float stands for.
-        below: uniform integers.
+    The scale, positive and finite, is the exact rational number that the float stands for.
     """
     if len(scores) > CANDIDATE_LIMIT:
         raise ValueError(f"at most {CANDIDATE_LIMIT} candidates can be drawn from at once, got {len(scores)}")

@@ -65,9 +65,7 @@ TWO_WORDS = Layout(2, 0, 32, 32, 32)
 class Law:
     """Integer noise of one law and scale: ``P(k) ~ exp(-k**2 / (2 scale**2))``, or ``exp(-|k| / scale)``.
 
-    Attributes:
-        gaussian: which of the two.
-        scale: in ``(0, 2**50]``; taken as the exact rational number the float stands for.
+    The scale, in ``(0, 2**50]``, is the exact rational number that the float stands for.
     """
 
     gaussian: bool

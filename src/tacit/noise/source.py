@@ -11,11 +11,9 @@ from tacit.noise.exponential import ScoreBlocks
 
 
 class NoiseSource(Protocol):
-    """Exact noise on the integers.
+    """Exact noise on the integers; its name goes into the certificate.
 
-    Attributes:
-        name: goes into the certificate.
-        releasable: whether what it touches may be released; false for a source that can be replayed.
+    What it touches is ``releasable`` unless it can be replayed.
     """
 
     name: str

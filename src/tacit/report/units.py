@@ -99,11 +99,7 @@ class Amounts:
 @final
 @dataclass(frozen=True)
 class Ratios(_Factors):
-    """Logarithms of means, shown as factors of the mean.
-
-    Attributes:
-        target: what it is the mean of.
-    """
+    """Logarithms of means of a target, shown as factors of its mean."""
 
     target: str
 

@@ -34,12 +34,10 @@ SLICE = 50_000
 
 @dataclass(frozen=True)
 class Dimension:
-    """What is proved about a dimension: it lies in ``lower .. upper``; ``witness`` shows ``lower``.
+    """What is proved about a dimension: it lies in ``lower .. upper``, which are equal when the search finished.
 
-    Attributes:
-        lower, upper: the interval; equal when the search finished.
-        witness: an object of :mod:`tacit.theory.closure.witnesses`; None for an empty class, whose dimension is -1.
-        work: nodes visited.
+    The witness, an object of :mod:`tacit.theory.closure.witnesses`, shows ``lower``; None for an empty class, whose
+    dimension is -1. ``work`` is nodes visited.
     """
 
     lower: int

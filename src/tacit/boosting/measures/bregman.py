@@ -22,13 +22,9 @@ class NotPrivate(TacitError):  # noqa: N818 - a statement about a method, not a 
 
 
 def capped_scaling(logs: Floats, total: float) -> Floats:
-    """``min(1, c exp(logs))`` with the ``c`` that makes it add up to ``total`` (Lemma 9).
+    """``min(1, c exp(logs))`` with the ``c`` that makes it add up to ``total``, at most their number (Lemma 9).
 
     In logarithms: after the rounds of Theorem 20 at a small advantage the weights themselves are no longer numbers.
-
-    Args:
-        logs: logarithms of weights, shape ``(n,)``; only their differences count.
-        total: what to add up to, at most ``n``.
     """
     order = np.sort(logs)[::-1]
     below = np.logaddexp.accumulate(order[::-1])[::-1]  # what the k-th largest weight and all smaller ones add up to
@@ -41,23 +37,15 @@ def capped_scaling(logs: Floats, total: float) -> Floats:
 def project(measure: Floats, total: float) -> Floats:
     """The Bregman projection onto measures of size ``total`` or more (Lemma 9): ``min(1, c m)`` with the least ``c``.
 
-    Args:
-        measure: positive weights of shape ``(n,)``, at most 1.
-        total: the size to reach, at most ``n``.
+    The measure is positive and at most 1, the size at most its length.
     """
     return measure if measure.sum() >= total else capped_scaling(np.log(measure), total)
 
 
 def lazy_measures(losses: Floats, density: float, learning_rate: float) -> Floats:
-    """The measures of Algorithm 3 in real numbers, before each of ``T + 1`` rounds.
+    """The measures of Algorithm 3 in real numbers, of density kappa, before each of ``T + 1`` rounds.
 
-    Args:
-        losses: shape ``(T, n)``, values in [0, 1].
-        density: kappa.
-        learning_rate: lambda.
-
-    Returns:
-        Measures of shape ``(T + 1, n)`` and density ``density``.
+    Losses are in [0, 1], shape ``(T, n)``; ``learning_rate`` is lambda.
     """
     n = losses.shape[1]
     summed = np.vstack([np.zeros(n), np.cumsum(losses, axis=0)])

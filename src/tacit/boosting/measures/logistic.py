@@ -20,11 +20,8 @@ REACH = 16.0
 class LogisticMeasure:
     """``1 / (1 + exp(margin))``: boosting with it is gradient descent on the logistic loss.
 
-    Bounded by 1 and stateless, so a round's sum has the sensitivity of one row (docs/theory/sensitivities.md,
-    section 1).
-
-    Args:
-        step: how far one hypothesis moves a margin, in log-odds.
+    Bounded by 1 and stateless, so a round's sum has the sensitivity of one row (docs/theory/sensitivities.md, section
+    1). One hypothesis moves a margin by ``step``, in log-odds.
     """
 
     step: float = 1.0

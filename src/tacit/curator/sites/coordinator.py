@@ -26,12 +26,9 @@ from tacit.curator.sites.gathering import Sites
 from tacit.curator.sites.parties import COORDINATOR, Parties
 from tacit.curator.sites.recipes import plain_recipe
 from tacit.curator.sites.shares import opened
-from tacit.encoding.frames import Frame
-from tacit.encoding.labels import NumericLabelIndex
-from tacit.encoding.values import LabelIndex
+from tacit.curator.source_rows import Labels, SourceRows
 from tacit.engines.joined.table import JoinedTable
 from tacit.engines.joined.wire import Sender, WireError, array_of
-from tacit.engines.protocol import SealedTable
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Entry, Reservation
 from tacit.privacy.neighbouring import Neighbouring
@@ -154,13 +151,18 @@ class Session:
 
     # Asking.
 
-    def rows(
-        self, paid: Reservation, random_state: int | None, label_index: LabelIndex | NumericLabelIndex
-    ) -> JoinedRows:
+    def rows(self, paid: Reservation, random_state: int | None, label_index: Labels) -> PrivateRows:
         """The rows of all sites, once the charge is durable here; it becomes so at the sites now."""
         self._all({"begin": paid.label}, "begun")
         self._paid = paid
-        return JoinedRows(self, self._schema, paid, random_state, label_index)
+
+        def table(recipe: Recipe, wanted: Labels) -> JoinedTable:
+            if wanted != label_index:
+                raise TypeError("sites seal their rows with the label of their schema, and without weights")
+            layout = Layout(recipe.n_codes, wanted.n_classes, recipe.n_dense)
+            return JoinedTable(self, layout, plain_recipe(recipe, self._schema))
+
+        return SourceRows(self._schema, table, paid, random_state, whose="sites")
 
     @property
     def sender(self) -> Sender:
@@ -240,40 +242,6 @@ class Session:
                     channel.send(body)
                 except Gone:
                     continue
-
-
-class JoinedRows(PrivateRows):
-    """The rows of all sites, for one fit: sealed where they are, with the label that the schema declares."""
-
-    def __init__(
-        self,
-        session: Session,
-        schema: Schema,
-        reservation: Reservation,
-        random_state: int | None,
-        label_index: LabelIndex | NumericLabelIndex,
-    ) -> None:
-        super().__init__(Frame({}, 0), None, reservation, random_state)
-        self._session, self._schema, self._index = session, schema, label_index
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self._schema.features
-
-    def with_labels_as(self, name: str) -> PrivateRows:
-        """Not at sites, whose schema declares the label."""
-        raise TypeError(f"the label of sites is declared, and is no column '{name}'")
-
-    def keys(self, *_: Any, **__: Any) -> Any:
-        """Not at sites, whose schema declares all values."""
-        raise TypeError("the values of sites are declared")
-
-    def _table(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex, levels: int = 1) -> SealedTable:
-        if levels != 1 or label_index != self._index:
-            raise TypeError("sites seal their rows with the label of their schema, and without weights")
-        plain = plain_recipe(recipe, self._schema)
-        layout = Layout(recipe.n_codes, label_index.n_classes, recipe.n_dense)
-        return JoinedTable(self._session, layout, plain)
 
 
 def _plain(entry: Entry) -> dict[str, Any]:

@@ -27,11 +27,7 @@ Words = npt.NDArray[np.uint64]
 
 
 class Transcript:
-    """A digest of everything that was asked so far.
-
-    Args:
-        session: identifies the fit.
-    """
+    """A digest of everything that was asked so far in a fit, which ``session`` identifies."""
 
     def __init__(self, session: bytes) -> None:
         self._digest = hashlib.sha256(b"tacit sites" + session).digest()

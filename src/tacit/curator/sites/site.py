@@ -66,15 +66,10 @@ class Agreement:
 
 @dataclass
 class Visit:
-    """What a fit was to a site.
+    """What a fit was to a site: who learned, how many sums were given, and how many releases announced and entered.
 
-    Attributes:
-        algorithm: that learned.
-        answers: how many sums were given.
-        releases: how many were announced and entered.
-        certificate: of the fit, JSON; empty if it did not end well.
-        spent: whether its charge was made.
-        words: how it ended, where it did not end well.
+    The certificate is JSON, and empty where the fit did not end well: ``words`` say how then, ``spent`` whether its
+    charge was made.
     """
 
     algorithm: str = ""

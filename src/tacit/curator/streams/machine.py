@@ -38,13 +38,7 @@ Secrets = dict[str, Any]
 
 @dataclass(frozen=True)
 class StreamCharge:
-    """A part of what a stream costs.
-
-    Attributes:
-        charge: the cost of this part over the whole stream (``Repeated`` for many releases).
-        part: what it pays for, for people.
-        theorem: the claim it stands on.
-    """
+    """A part of what a stream costs over its whole length: for what (``part``, for people), and by which theorem."""
 
     charge: Charge
     part: str

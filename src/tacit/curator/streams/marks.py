@@ -23,10 +23,6 @@ class Marks:
     """The shape of a learner's scores, and what rounds do to them.
 
     Labels of two classes are int8: 1, -1, or 0 for a null round; of more classes int16: 1 to ``classes``, or 0.
-
-    Attributes:
-        dimension: coordinates of a row.
-        classes: 2 or more.
     """
 
     dimension: int

@@ -26,11 +26,7 @@ class CoverSums:
 
 
 class _KeptCover(FollowsCodes):
-    """The rows that are left of the cover that was asked last: what goes on with it counts on from there.
-
-    Args:
-        rows: all of them.
-    """
+    """The rows that are left of the cover that was asked last: what goes on with it counts on from there."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows

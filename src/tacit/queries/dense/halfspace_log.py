@@ -23,12 +23,7 @@ N_LEVELS = 4096
 
 @dataclass(frozen=True)
 class Levels:
-    """Level ``l`` holds fixed-point margins from ``(l - count/2) << shift`` on, up to the next; ends are clipped.
-
-    Attributes:
-        shift: a level is ``2**shift`` fixed-point units wide.
-        count: how many levels there are.
-    """
+    """Level ``l`` holds fixed-point margins from ``(l - count/2) << shift`` on, up to the next; ends are clipped."""
 
     shift: int
     count: int = N_LEVELS
@@ -103,12 +98,7 @@ class HalfspaceLog:
     steps: list[HalfspaceStep] = field(default_factory=list)
 
     def add(self, direction: npt.ArrayLike, step: float = 1.0) -> None:
-        """Appends ``step * clip(direction . x, -1, 1)``.
-
-        Args:
-            direction: released vector, shape ``(n_features,)``, finite.
-            step: length of the step, in (0, 1024].
-        """
+        """Appends ``step * clip(direction . x, -1, 1)``: a finite, released direction, and a step in (0, 1024]."""
         vector = np.asarray(direction, dtype=np.float64)
         if vector.shape != (self.n_features,):
             raise ValueError(f"a halfspace over {self.n_features} features has that many weights, got {vector.shape}")
@@ -127,8 +117,7 @@ class HalfspaceLog:
     def add_sign(self, integers: Ints) -> None:
         """Appends 1 (natural units, or less) where ``integers . x > 0``, minus as much where it is below 0, exactly.
 
-        Args:
-            integers: released vector of length at most :data:`VECTOR_NORM`, shape ``(n_features,)``.
+        The integers were released, and are a vector of length at most :data:`VECTOR_NORM`.
         """
         if integers.shape != (self.n_features,):
             raise ValueError(f"a halfspace over {self.n_features} features has that many, got {integers.shape}")

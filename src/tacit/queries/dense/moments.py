@@ -117,10 +117,9 @@ class ShortenedSquares:
         return self.longest // 2 / self.unit
 
     def multipliers(self, lengths: Ints) -> Ints:
-        """What vectors of squares are multiplied by, in :data:`MULTIPLIER_BITS` bits, to be no longer than allowed.
+        """What vectors of these squared lengths, at most ``unit**2``, are multiplied by to be no longer than allowed.
 
-        Args:
-            lengths: their squared lengths, at most ``unit**2``.
+        In :data:`MULTIPLIER_BITS` bits.
         """
         above = np.floor(np.sqrt(lengths.astype(np.float64))).astype(np.int64) + 1
         above += above * above < lengths  # never below the root, however floating point rounds

@@ -62,10 +62,7 @@ def _blocks(
 class BlockSearch:
     """Looks for a staircase of a given length, a slice of work at a time.
 
-    Args:
-        table: 0/1 matrix with distinct rows, shape ``(hypotheses, points)``, with no more points than hypotheses.
-        length: of the staircase.
-        limit: by whose clock to end.
+    The 0/1 table has distinct rows, hypotheses, and no more points than those.
     """
 
     def __init__(self, table: Bytes, length: int, limit: Limit) -> None:

@@ -106,11 +106,7 @@ def learned_on_part(scoring: float, learner: Cost, rate: float) -> Cost:
 
 
 def best_part_epsilon(scoring: float) -> float:
-    """The learner's epsilon x that maximises ``x / ((1 + e^-a) e^x - 1)``, what the part's rows are worth: about .77.
-
-    Args:
-        scoring: a.
-    """
+    """The learner's epsilon x that maximises ``x / ((1 + e^-a) e^x - 1)``, the worth of the part's rows: about .77."""
     low, high = 0.0, 1.0
     for _ in range(60):  # the derivative vanishes where (1 + e^-a) e^x (1 - x) = 1
         middle = (low + high) / 2

@@ -31,11 +31,9 @@ SETS = 1000
 
 
 class ThresholdSearch:
-    """One class of distinct hypotheses.
+    """One class of distinct hypotheses; the longest sequence found (``best``), as pairs (hypothesis, point).
 
-    Attributes:
-        best: the longest sequence found, as pairs (hypothesis, point).
-        work: nodes visited, of either search.
+    Its ``work`` counts the nodes visited, of either search.
     """
 
     def __init__(self, table: Bytes, limit: Limit) -> None:

@@ -64,12 +64,7 @@ def _search(
 
 
 class ShatteredSearch:
-    """Looks for ``size`` columns on which all ``2**size`` patterns occur, a slice of work at a time.
-
-    Args:
-        columns: 0/1 array of shape ``(hypotheses, points)`` with distinct rows.
-        size: how many columns, at least 1.
-    """
+    """Looks for ``size`` columns of a 0/1 array on which all ``2**size`` patterns occur, a slice of work at a time."""
 
     def __init__(self, columns: Bytes, size: int) -> None:
         n_hypotheses, n_points = columns.shape
