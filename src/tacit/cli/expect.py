@@ -10,7 +10,7 @@ from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs, write_text
 
 if TYPE_CHECKING:
-    from tacit.cli.plan import PlanArguments
+    from tacit.cli.plan_arguments import PlanArguments
     from tacit.halfspaces.expectation import Expectation, Setting
 
 WIDTH, HEIGHT = 640, 360

@@ -34,6 +34,7 @@ from tacit.cli.arguments import command
 from tacit.cli.failures import USAGE, tell
 from tacit.cli.fit_arguments import FitArguments
 from tacit.cli.join_arguments import JoinArguments, PartyArguments, SiteArguments
+from tacit.cli.plan_arguments import PlanArguments
 from tacit.errors import UNSPENT, with_remark
 
 EXIT_CODES = (
@@ -111,7 +112,7 @@ command(app, "verify", verify.VerifyArguments, verify.run)
 command(app, "party", PartyArguments, join.party)
 command(app, "site", SiteArguments, join.site)
 command(app, "join", JoinArguments, join.join)
-command(app, "plan", plan.PlanArguments, plan.run)
+command(app, "plan", PlanArguments, plan.run)
 command(app, "audit", audit.AuditArguments, audit.run)
 command(app, "check", check.CheckArguments, check.run)
 command(app, "demo", demo.DemoArguments, demo.run)
