@@ -100,7 +100,7 @@ def learned(budget: Budget, columns: Sequence[Column], loss: SquaredLoss) -> Lea
     intercept = loss.begin(budget, known.total, 1.0)
     counts, generator = [found.counts for found in known.bins], budget.public_generator
     rows = SimulatedRows(counts, 1, generator, SEVERAL_CLASSES.simulated_rows)
-    state = State(known, budget, loss, loss.new_log(), intercept, HyperPrior(len(columns), 1.0), rows)
+    state = State(known, budget, loss, loss.new_log(), intercept, HyperPrior(len(columns)), rows)
     unordered = [place for place, found in enumerate(known.bins) if not found.ordered]
     structures = RandomStructures(cut_masses(known.columns, known.bins), generator, reordered=unordered)
     growing, trees = budget.part((1 - loss.share) * (1 - known.plan.binning)), list[ScoreTree]()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks import data
 from tacit.additive.tuning import TUNING
 from tacit.schema.schema import Schema
-from tools.real_tables import RULE, differences, left_out, rules, too_wide, tuned
+from tools.real_tables import RULE, differences, fit, left_out, rules, too_wide, tuned
 
 
 def test_a_value_that_helps_everywhere_keeps_its_gain_and_one_study_alone_buys_none() -> None:
@@ -50,7 +52,22 @@ def test_upper_bounds_of_numbers_are_declared_too_high_and_nothing_else_is() -> 
 
 def test_numbers_are_replaced_by_name() -> None:
     assert tuned(RULE) == TUNING
-    made = tuned("planning.noisy_sweeps=3+sweeping.shapes=(1.0, 1.0, 1.0, 1.0)")
-    assert (made.planning.noisy_sweeps, made.sweeping.shapes) == (3, (1.0, 1.0, 1.0, 1.0))
+    made = tuned("planning.noisy_sweeps=3+sweeping.refreshed=(0, 1)")
+    assert (made.planning.noisy_sweeps, made.sweeping.refreshed) == (3, (0, 1))
     with pytest.raises(TypeError):
         tuned("planning.no_such_number=1")
+
+
+def test_all_values_may_have_the_same_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = pd.DataFrame({"a": np.arange(400) % 20.0})
+    columns = {"a": {"kind": "numeric", "lower": 0.0, "upper": 20.0}}
+    schema = Schema.from_dict({"label": {"column": "y", "classes": [0, 1]}, "columns": columns})
+    table = data.Table("made", X, np.asarray(X["a"] > 9).astype(np.int64), schema)
+    monkeypatch.setattr(data, "load", lambda _: table)
+    monkeypatch.setattr(data, "split", lambda table, _: (table, table))
+    monkeypatch.setattr(data, "table_tasks", dict)
+
+    def losses(same_noise: bool) -> set[float]:
+        return {fit("made", 0, 1.0, RULE, False, same_noise=same_noise)["log_loss"] for _ in range(2)}
+
+    assert (len(losses(True)), len(losses(False))) == (1, 2)

@@ -42,7 +42,6 @@ PARTS = {
     ),
     "a search inside narrow parts": Part("binning.searching.nearly_all=2.0"),
     "a third look at heavy cells": Part("binning.refining.heavy_leaf=2.0"),
-    "nearly linear shapes likelier": Part("sweeping.shapes=(1.0,1.0,1.0,1.0)"),
     "columns thought alike in large noise": Part("planning.pooled_below=1e-6+planning.open_from=1e-5"),
     "more of the budget for the intercept": Part("planning.intercept_doubt=0.0"),
     "six sweeps in large noise": Part("planning.noisy_sweeps=24"),
@@ -51,8 +50,7 @@ PARTS = {
     "the look and all that follows it": Part("planning.look_from=1e12"),
     "the smooth function": Part("planning.fourier_part=0.0"),
     "kernel trees after the smooth function": Part("planning.fourier_part=0.9999", ("growing/kernel_trees.py",)),
-    "kernel trees after a no": Part("planning.trees_below=0.0"),
-    "the unexplained variance": Part("planning.unexplained_part=1e-6", ("growing/unexplained.py",)),
+    "kernel trees after a no": Part("planning.last_part=0.0"),
 }
 
 

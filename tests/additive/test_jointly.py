@@ -36,7 +36,7 @@ def test_a_centred_map_says_nothing_of_the_average_row():
 
 def lengths_of(masses: np.ndarray, parts: int) -> Lengths:
     maps = [centred_map(np.eye(len(masses)), masses)] * parts
-    return Lengths.of(maps, [masses] * parts, [1.0] * parts, np.random.default_rng(0))
+    return Lengths.of(maps, [masses] * parts, np.random.default_rng(0))
 
 
 def test_rows_of_rare_values_are_short_and_those_of_even_ones_are_not():
@@ -49,10 +49,10 @@ def test_rows_of_rare_values_are_short_and_those_of_even_ones_are_not():
 def test_in_laplace_noise_lengths_are_l1_norms():
     """Rows outside the largest bin have length 1, the others none; weights go with lengths and not with their roots."""
     maps, masses = [without_largest(np.array([0.7, 0.2, 0.1]))] * 40, [np.array([0.7, 0.2, 0.1])] * 40
-    found = Lengths.of(maps, masses, [1.0] * 40, np.random.default_rng(0), laplace=True)
+    found = Lengths.of(maps, masses, np.random.default_rng(0), laplace=True)
     assert found.limit == pytest.approx(CLIPPING.tightness * 0.3, rel=0.03)
     assert np.average(found.seen[0], weights=masses[0]) == pytest.approx(CLIPPING.tightness, rel=0.12)
-    squared = Lengths.of(maps, masses, [1.0] * 40, np.random.default_rng(0))
+    squared = Lengths.of(maps, masses, np.random.default_rng(0))
     assert np.average(squared.seen[0], weights=masses[0]) > math.sqrt(CLIPPING.tightness) - 0.03
 
 

@@ -84,24 +84,20 @@ def test_the_intercepts_part_balances_its_error_with_what_columns_gain(columns):
 
 @pytest.mark.parametrize("columns", [2, 10, 100])
 def test_columns_are_thought_alike_at_low_signal_and_anything_otherwise(columns):
-    noisy, open_minded = (
-        np.exp(HyperPrior(columns, 3.0, openness).log("numeric")).sum(axis=0) for openness in (0.0, 1.0)
-    )
+    noisy, open_minded = (np.exp(HyperPrior(columns, openness).log("numeric")) for openness in (0.0, 1.0))
     likeliest = SCALES[noisy.argmax()]
     assert abs(math.log(likeliest * columns / SWEEPING.likely_variance)) < math.log(3.5)  # scales are that far apart
     assert noisy[0] < 0.01 < open_minded[0]  # next to no effect at all
     assert open_minded == pytest.approx(_start(columns))
 
 
-def test_ordered_columns_are_thought_to_be_nearly_linear_beforehand_and_say_otherwise():
-    prior = HyperPrior(4, 3.0)
-    beforehand = np.exp(prior.log("numeric")).sum(axis=1)
-    assert beforehand == pytest.approx(np.array(SWEEPING.shapes) / sum(SWEEPING.shapes))
-    assert np.exp(prior.log("categorical")).sum() == pytest.approx(1.0)  # nothing is known of their order
-    jumps = np.zeros((4, len(SCALES)))
+def test_what_terms_of_a_kind_look_like_stands_beside_what_was_thought():
+    prior, n, jumps = HyperPrior(4), SWEEPING.pseudo_terms, np.zeros((4, len(SCALES)))
+    assert np.exp(prior.log("numeric")) == pytest.approx(_start(4))
     jumps[3, 6] = 1.0
     prior.learn([Weights("numeric", jumps)] * 20)
-    assert np.exp(prior.log("numeric"))[3, 6] == pytest.approx((20 + 3 * beforehand[3] * _start(4)[6]) / 23)
+    assert np.exp(prior.log("numeric"))[3, 6] == pytest.approx((20 + n * _start(4)[6] / 4) / (20 + n))
+    assert np.exp(prior.log("categorical")) == pytest.approx(_start(4)), "of another kind nothing is known"
 
 
 def test_sweeps_are_few_where_the_model_hardly_moves():

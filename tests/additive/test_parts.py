@@ -213,17 +213,17 @@ def test_more_evidence_is_asked_for_where_rows_are_so_many_that_little_is_eviden
     assert asked == pytest.approx([1.0, 1.0, 2.0, 20.0])
 
 
-@pytest.mark.parametrize("unexplained", [0.3, 0.9])
+@pytest.mark.parametrize("trees", [True, False])
 @pytest.mark.parametrize("columns", [2, 9, 100])
-def test_what_a_look_did_not_find_goes_to_columns_and_pairs_or_to_trees_where_labels_follow(columns, unexplained):
+def test_what_a_look_did_not_find_goes_to_columns_and_pairs_and_trees_where_they_can_cut(columns, trees):
     whole = 3000.0
     chosen = Planner().plan(5000.0, columns, whole / math.sqrt(columns), False)
     plain = Planner().plan(5000.0, columns, whole / math.sqrt(columns), False, trees=False)
-    instead = Planner().without_smooth(chosen, plain, unexplained)
+    instead = Planner().without_smooth(chosen, plain, trees)
     left = chosen.fourier + chosen.trees
-    trees = PLANNING.last_part * left if unexplained < PLANNING.trees_below else 0.0
-    assert (instead.trees, bool(instead.n_trees)) == (pytest.approx(trees), unexplained < PLANNING.trees_below)
-    assert instead.screening + instead.pair_counts + instead.joint == pytest.approx(left - trees)
+    last = PLANNING.last_part * left if trees else 0.0
+    assert (instead.trees, bool(instead.n_trees)) == (pytest.approx(last), trees)
+    assert instead.screening + instead.pair_counts + instead.joint == pytest.approx(left - last)
     assert instead.looks_for_pairs == plain.looks_for_pairs
     assert (instead.mains, instead.look, instead.fourier) == (chosen.mains, chosen.look, 0.0)
 

@@ -47,7 +47,7 @@ def state_of(loss: ScoreLoss, budget: Budget, rows: SimulatedRows) -> State:
     """A state in which nothing has been learned yet."""
     known = FirstLook((), 100.0, 1.0, Planner().plan(100.0, 1, 1.0, False), [], 0.0)
     intercept = NewtonIntercept(np.zeros(loss.n_scores), 100.0, 1.0)
-    return State(known, budget, loss, Scores(loss.n_scores), intercept, HyperPrior(1, 3.0), rows)
+    return State(known, budget, loss, Scores(loss.n_scores), intercept, HyperPrior(1), rows)
 
 
 def grown(loss: ScoreLoss, columns, labels, n_codes, allowance, plan, seed=0):

@@ -32,7 +32,6 @@ class Bounded(Protocol):
     name: str
     cells: Cells
     counts: Floats
-    share: float
     release_map: ReleaseMap | None
 
     @property
@@ -59,7 +58,7 @@ class Lengths:
     """What is expected of rows, from released bins alone.
 
     Attributes:
-        limit: on a row's squared length, each part counted by its share; under Laplace noise on its L1 length.
+        limit: on a row's squared length, on the average of its parts; under Laplace noise on its L1 length.
         seen: per part and bin, the weight that is expected of its rows.
     """
 
@@ -70,7 +69,6 @@ class Lengths:
     def of(
         maps: Sequence[Floats],
         masses: Sequence[Floats],
-        shares: Sequence[float],
         generator: np.random.Generator,
         numbers: Clipping = CLIPPING,
         laplace: bool = False,
@@ -80,17 +78,16 @@ class Lengths:
         Args:
             maps: release maps, each ``(outputs, bins)``.
             masses: shares of the bins of each.
-            shares: of each part in the budget, of any sum.
             generator: public randomness.
             numbers: of the tuning.
             laplace: whether noise is, and lengths are L1 norms.
         """
         count = numbers.simulated_rows
-        places, lengths, total = [], np.zeros(count), math.fsum(shares)
-        for matrix, mass, share in zip(maps, masses, shares, strict=True):
+        places, lengths = [], np.zeros(count)
+        for matrix, mass in zip(maps, masses, strict=True):
             place = generator.choice(len(mass), count, p=mass)
             places.append(place)
-            lengths += share / total * (np.abs(matrix) if laplace else matrix**2).sum(axis=0)[place]
+            lengths += 1.0 / len(maps) * (np.abs(matrix) if laplace else matrix**2).sum(axis=0)[place]
         limit = max(numbers.tightness * float(lengths.mean()), 1e-6)
         weights = np.minimum(1.0, limit / np.maximum(lengths, 1e-12)) ** (1.0 if laplace else 0.5)
         seen = [_means(place, weights, len(mass)) for place, mass in zip(places, masses, strict=True)]
@@ -110,7 +107,7 @@ def open_sweeps(
     """Opens the releases of all sweeps over the terms, and tells the terms what to expect of them.
 
     Args:
-        unit: budget of a release of a term whose share is 1.
+        unit: budget of a release of a term.
         sweeps: how many.
         terms: with release maps.
         stage: of the fit, for the ledger.
@@ -119,10 +116,10 @@ def open_sweeps(
     power = 1 if unit.is_pure else 2  # of a map's unit in a length
     maps = [term.map_values for term in terms]
     masses = [np.maximum(term.counts, 0.0) / np.maximum(term.counts, 0.0).sum() for term in terms]
-    lengths = Lengths.of(maps, masses, [term.share for term in terms], unit.public_generator, numbers, unit.is_pure)
+    lengths = Lengths.of(maps, masses, unit.public_generator, numbers, unit.is_pure)
     parts = []
     for term, seen in zip(terms, lengths.seen, strict=True):
-        charge = unit.charge(term.share)
+        charge = unit.charge()
         assert isinstance(charge, Gaussian | Laplace)
         assert term.release_map is not None
         parts.append(JointPart(term.name, term.cells, term.release_map, charge))

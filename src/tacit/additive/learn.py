@@ -19,7 +19,6 @@ from tacit.additive.pairs import (
     AVERAGING_LOSS,
     Side,
     free_columns,
-    lower_shares,
     most_pairs,
     pair_side,
     pair_terms,
@@ -142,7 +141,7 @@ def _state_of(
     if loss.uses.weights_first and budget.curator.weighs_rows:
         jointly = False  # rows that are bounded together are weighed down behind the clip
     openness = planner.openness(known.signal) if loss.uses.pooling else 1.0
-    hyper_prior = HyperPrior(len(known.columns), planner.pseudo_terms(known.signal), openness, tuning.sweeping)
+    hyper_prior = HyperPrior(len(known.columns), openness, tuning.sweeping)
     rows = None
     if loss.uses.simulated_rows:
         counts, simulated = [bins.counts for bins in known.bins], tuning.sweeping.simulated_rows
@@ -161,8 +160,7 @@ def _look(
     if seen.finds(planner.least_evidence(known.signal, count)):
         return seen, chosen
     plain = planner.plan(known.total, count, known.signal, budget.is_pure, pairs, False)
-    unexplained = seen.unexplained.share if seen.look else 1.0  # trees have nothing to cut either
-    return seen, planner.without_smooth(chosen, plain, unexplained)
+    return seen, planner.without_smooth(chosen, plain, seen.look is not None)  # else trees have nothing to cut either
 
 
 def _plan_for(loss: Loss, known: FirstLook, planner: Planner, trees: bool, pure: bool) -> Plan:
@@ -243,7 +241,6 @@ def _learn_pairs(
         return [], chosen.passed_to_trees(sweep(left, pace, mains, state, "second "))
     learning = budget.part(chosen.joint)
     terms = pair_terms(budget.part(chosen.pair_counts), learning, found, len(mains), state)
-    lower_shares(mains, numbers)
     unspent = sweep(learning, pace, mains + terms, state, "joint ")
     sides_and_terms = zip(found, terms, strict=True)
     return [(left, right, term) for (left, right), term in sides_and_terms], chosen.passed_to_trees(unspent)

@@ -79,12 +79,6 @@ def most_pairs(n_columns: int, numbers: Pairing) -> int:
     return int(max(numbers.least_most_pairs, numbers.pairs_per_column * n_columns))
 
 
-def lower_shares(terms: Sequence[Term], numbers: Pairing) -> None:
-    """Lowers the shares of columns for the sweeps beside pairs: what they have to say is mostly known by then."""
-    for term in terms:
-        term.share = numbers.known_share + numbers.active_share * term.liveliness
-
-
 # A curve can be projected onto a declared direction; a pair, or a tree that cuts the column, could go against it.
 
 
@@ -239,8 +233,7 @@ def pair_terms(
     """
     loss = state.loss
     mode_variance = learning.split(max(n_mains, 1)).sd(1.0, loss.bound) ** 2
-    beside = len(pairs) + n_mains / state.tuning.pairing.mains_beside_pairs
-    noise_variance = learning.split(beside).sd(1.0, loss.bound) ** 2 * 4 / 3  # averaging, rounded as it always was
+    noise_variance = learning.split(len(pairs) + n_mains).sd(1.0, loss.bound) ** 2 * AVERAGING_LOSS
     priors = pair_priors(budget, pairs, mode_variance, state)
     return [
         Term(pair_name(*pair), prior, noise_variance, loss.n_scores, not loss.rounded, loss.uses.growth)

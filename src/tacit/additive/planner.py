@@ -165,14 +165,6 @@ class Planner:
         )
         return max(part / (1 - part) * n_columns, 1.0)
 
-    def pseudo_terms(self, signal: float) -> float:
-        """How many terms the initial hyper-prior counts for: many in much noise, few in little.
-
-        Args:
-            signal: ``q``, as for :meth:`plan`.
-        """
-        return on_the_way(self.numbers.pooled_terms, self.numbers.open_terms, self.openness(signal))
-
     def openness(self, signal: float) -> float:
         """From 0 to 1, how much of the way the signal has come from ``pooled_below`` to ``open_from``.
 
@@ -247,16 +239,16 @@ class Planner:
         whole = of_all_rows(signal, n_columns)
         return self.numbers.least_evidence * max(whole / self.numbers.sure_of_evidence, 1.0)
 
-    def without_smooth(self, chosen: Plan, plain: Plan, unexplained: float) -> Plan:
-        """The plan where a look found nothing: columns and pairs have what is left, or trees some of it at the end.
+    def without_smooth(self, chosen: Plan, plain: Plan, trees: bool) -> Plan:
+        """The plan where a look found nothing: columns and pairs have some of what is left, and then trees the rest.
 
         Args:
             chosen: the plan with the look.
             plain: the plan without one, and without trees.
-            unexplained: share of the labels' variance that columns leave.
+            trees: whether there is anything that trees can cut; without, columns and pairs have all of it.
         """
         numbers, left = self.numbers, chosen.fourier + chosen.trees
-        last = numbers.last_part * left if unexplained < numbers.trees_below else 0.0
+        last = numbers.last_part * left if trees else 0.0
         screening, pair_counts, joint = plain.screening, plain.pair_counts, plain.joint or 1.0
         unit = (left - last) / (screening + pair_counts + joint)
         return replace(

@@ -48,36 +48,27 @@ class HyperPrior:
 
     Args:
         n_columns: how many share the log-odds.
-        pseudo_terms: how many terms it counts for beside what the posteriors of a kind say.
         openness: from 1, where any scale will do that is not too large, to 0, where columns are thought to be alike.
         numbers: of what is thought beforehand.
     """
 
-    def __init__(
-        self, n_columns: int, pseudo_terms: float, openness: float = 1.0, numbers: Sweeping = SWEEPING
-    ) -> None:
-        self._pseudo_terms = pseudo_terms
+    def __init__(self, n_columns: int, openness: float = 1.0, numbers: Sweeping = SWEEPING) -> None:
+        self._pseudo_terms = numbers.pseudo_terms
         anything = 1.0 / (1.0 + SCALES * n_columns / numbers.typical_variance)
         alike = np.exp(-0.5 * (np.log(SCALES * n_columns / numbers.likely_variance) / numbers.unlikely) ** 2)
         start = anything**openness * alike ** (1.0 - openness)
         self._start: Floats = start / start.sum()
-        self._shapes = np.array(numbers.shapes)[:, None] / sum(numbers.shapes)
         self._logs: dict[str, Floats] = {}
 
     def log(self, kind: str) -> Floats:
         """Log weights of the mixture, shape ``(covariances, scales)``, or ``(scales,)`` before anything is known."""
-        known = self._logs.get(kind)
-        return np.log(self._first(kind)) if known is None else known
-
-    def _first(self, kind: str, covariances: int = 1) -> Floats:
-        """What is thought before anything is known: of ordered columns how smooth they are, of others any alike."""
-        return self._start * self._shapes if kind == "numeric" else self._start / covariances
+        return self._logs.get(kind, np.log(self._start))
 
     def learn(self, terms: Sequence[Weighted]) -> None:
         """Averages the mixture weights of the terms of each kind with what was thought to begin with."""
         for kind in sorted({term.kind for term in terms}):
             weights = [term.weights for term in terms if term.kind == kind]
-            pooled = np.sum(weights, axis=0) + self._pseudo_terms * self._first(kind, len(weights[0]))
+            pooled = np.sum(weights, axis=0) + self._pseudo_terms * self._start / len(weights[0])
             self._logs[kind] = np.log(pooled / pooled.sum())
 
 
@@ -183,7 +174,7 @@ def step_length(pace: Pace, numbers: Sweeping = SWEEPING) -> float:
 def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: str = "") -> float:
     """Sweeps over the intercept and the terms, spending at most the budget.
 
-    A release's share is proportional to its term's or the intercept's. Where the pace says so, sweeps end once effects
+    All terms cost the same, and the intercept what its share says. Where the pace says so, sweeps end once effects
     have converged; rows that are bounded together have paid for all sweeps before the first, which end then for
     nothing. Returns the share of the allowance that was not spent.
 
@@ -200,7 +191,7 @@ def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: st
         term.set_recency(pace.recency)
     state.intercept.set_recency(pace.recency)
     generator = budget.public_generator
-    unit = budget.split(pace.sweeps * (state.intercept.share + sum(term.share for term in terms)))
+    unit = budget.split(pace.sweeps * (state.intercept.share + len(terms)))
     joint = open_sweeps(unit, pace.sweeps, terms, said, state.tuning.clipping) if state.jointly else None
 
     def label(name: str, number: int) -> Label:
@@ -221,7 +212,7 @@ def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: st
                 release = joint.measure(index, loss.rule, state.log)
             else:
                 query = state.query(term.cells, term.release_map)
-                release = unit.measure(query, term.share, label(term.name, number))
+                release = unit.measure(query, 1.0, label(term.name, number))
             term.observe(release, directions.gain)
             moved += state.move(term, term.solve(directions, state.hyper_prior.log(term.kind)), length)
         state.hyper_prior.learn(terms)

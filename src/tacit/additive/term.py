@@ -155,7 +155,7 @@ class Term:
         self.expect()
         bins, mixed = len(prior.counts), (len(prior.covariances), len(SCALES))
         self.effect: Floats = np.zeros((bins, n_scores))
-        self.share, self.monotone = 1.0, 0
+        self.monotone = 0
         self.weights: Floats = np.full(mixed, 1.0 / (mixed[0] * mixed[1]))
         self._direction_weights: list[Floats] = []
         self._average = ReleaseAverage((len(self._design), n_scores), (bins, n_scores if growth is None else 2))
@@ -194,12 +194,6 @@ class Term:
     def variance(self) -> float:
         """Variance of the effects over the rows, summed over scores: its importance."""
         return float((self.counts[:, None] * self.effect**2).sum() / self.counts.sum())
-
-    @property
-    def liveliness(self) -> float:
-        """Posterior probability that the effect is not negligible."""
-        least = EFFECTS.negligible_sd**2
-        return float(self.weights[:, least < SCALES].sum())
 
     def set_recency(self, recency: float) -> None:
         """From now on later releases count so much more than earlier ones, from -1 (all alike) to 1."""

@@ -21,7 +21,6 @@ from tacit.growing.random_trees import Cuts, RandomStructures
 from tacit.growing.score_fourier import grow_score_fourier
 from tacit.growing.score_leaves import grow_score_trees
 from tacit.growing.tree_noise import LeafNoise
-from tacit.growing.unexplained import Unexplained, released_unexplained
 from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.models.tree import ScoreTree, Tree
 from tacit.queries.margins import Margins, Scores
@@ -47,12 +46,10 @@ class Seen:
     """What a look at columns together found.
 
     Attributes:
-        unexplained: what scores leave unexplained.
         look: the first sum of a smooth function; None where there is nothing to look at.
         cuts: where trees may cut.
     """
 
-    unexplained: Unexplained
     look: FourierLook | None
     cuts: Cuts
 
@@ -70,11 +67,8 @@ def look_beyond(budget: Budget, mains: Sequence[Term], state: State) -> Seen:
         state: the model so far.
     """
     assert isinstance(state.log, Margins)
-    cuts, total, part = _cuts(mains, state), state.known.total, state.tuning.planning.unexplained_part
-    numbers, rest = state.tuning.growing, budget.part(1.0 - part)
-    unexplained = released_unexplained(budget.part(part), total, numbers.smooth.clip, state.log, numbers.remaining)
-    look, _ = look_together(rest, total, unexplained.curvature, cuts, state.log, budget.public_generator, numbers)
-    return Seen(unexplained, look, cuts)
+    cuts, numbers, generator = _cuts(mains, state), state.tuning.growing, budget.public_generator
+    return Seen(look_together(budget, state.known.total, cuts, state.log, generator, numbers), cuts)
 
 
 def grow_rest(budget: Budget, chosen: Plan, mains: Sequence[Term], state: State, seen: Seen | None) -> Grown:
@@ -133,13 +127,13 @@ def _kernel_trees(
     budget: Budget, chosen: Plan, seen: Seen, state: State, margins: Margins, noise: LeafNoise
 ) -> tuple[FourierTerm | None, tuple[Tree, ...]]:
     """A smooth function of all columns, and trees that are averaged as a kernel."""
-    generator, total, factor = budget.public_generator, state.known.total, seen.unexplained.noise_factor
+    generator, total = budget.public_generator, state.known.total
     assert seen.look is not None
-    smooth = seen.look.grow(budget.part(chosen.fourier), factor * chosen.fourier_noise) if chosen.fourier else None
+    smooth = seen.look.grow(budget.part(chosen.fourier), chosen.fourier_noise) if chosen.fourier else None
     sd = budget.sd(chosen.trees)
-    numbers, growing, may = state.tuning.growing, budget.part(chosen.trees), factor * chosen.tree_noise
+    numbers, growing = state.tuning.growing, budget.part(chosen.trees)
     trees, columns, kernel = chosen.n_trees, chosen.tree_columns, numbers.kernel
-    plan = kernel_plan(total, sd, may, trees, columns, kernel.clip, kernel.most_variance, kernel)
+    plan = kernel_plan(total, sd, chosen.tree_noise, trees, columns, kernel.clip, kernel.most_variance, kernel)
     structures = RandomStructures(seen.cuts.masses, generator, seen.cuts.ranks, tries=numbers.cutting.tries)
     return smooth, grow_kernel_trees(growing, structures, plan, margins, generator, noise.observe, numbers)
 

@@ -58,10 +58,8 @@ class Planning:
     least_evidence: float = 1.0
     sure_of_evidence: float = 1500.0
 
-    # Where the answer is no, trees have this part of what is left, after columns and pairs, if columns leave less
-    # than this share of the labels' variance unexplained.
+    # Where the answer is no, trees have this part of what is left, after columns and pairs.
     last_part: float = 0.75
-    trees_below: float = 0.8
 
     # The same for trees of several classes, or of numbers, whose splits are random where rows are not very many: deep
     # ones that are averaged as a kernel (``kernel_trees``).
@@ -122,14 +120,10 @@ class Planning:
     random_enough: float = 0.003
     choosing_enough: float = 0.01
 
-    # Signal-to-noise below which one column is so little evidence about others that they hardly depend on it (a
-    # strong hyper-prior), and from which they do.
+    # Signal-to-noise below which releases count alike and columns are thought to be alike, and from which later
+    # releases count more and any size of an effect will do.
     pooled_below: float = 10.0
     open_from: float = 25.0
-
-    # How many terms the initial hyper-prior of a kind counts for, below the one and from the other on.
-    pooled_terms: float = 40.0
-    open_terms: float = 3.0
 
     # The intercept's part of the budget is the first over the squared signal-to-noise of all rows, at most the
     # second over that signal-to-noise, and at most the third.
@@ -177,9 +171,6 @@ class Planning:
     pure_sure_from: float = 100.0
     trees_sure_from: float = 700.0
 
-    # Of the look's budget, what goes to the unexplained variance before it.
-    unexplained_part: float = 0.1
-
 
 @dataclass(frozen=True)
 class Sweeping:
@@ -208,10 +199,8 @@ class Sweeping:
     likely_variance: float = 1.0
     unlikely: float = 1.5
 
-    # How likely an ordered column is nearly linear, smooth, smooth with jumps, or hardly smooth, in proportion: of the
-    # variance that columns of real tables explain without noise, three quarters lie with the first
-    # (``docs/planning.md``).
-    shapes: tuple[float, ...] = (3.0, 1.0, 1.0, 0.7)
+    # How many terms of a kind count for as much as what is thought of them beforehand.
+    pseudo_terms: float = 3.0
 
     # Rows that are simulated to see how scores of the model are spread.
     simulated_rows: int = 512
@@ -234,14 +223,6 @@ class Pairing:
     # At most so many pairs are learned for each column of the table, and so many however few columns there are.
     pairs_per_column: float = 2.0
     least_most_pairs: int = 3
-
-    # What a column's releases cost beside a pair's: the first, and up to the second more the likelier it has an
-    # effect.
-    known_share: float = 0.15
-    active_share: float = 0.35
-
-    # So many columns then cost about what one pair does, if about every other column has an effect.
-    mains_beside_pairs: int = 3
 
     # A pair must be this much likelier (in logarithms) than noise: of the many looked at, some would pass by
     # chance.
@@ -379,9 +360,8 @@ class Outlines:
 class Effects:
     """Effects of one column (:mod:`tacit.additive.posterior`, :mod:`tacit.additive.term`); not in :class:`Tuning`."""
 
-    # No effect of a bin is larger (log-odds), and effects that vary by no more than the second number are negligible.
+    # No effect of a bin is larger (log-odds).
     largest: float = 4.0
-    negligible_sd: float = 0.05
 
     # Of a row of two classes where no class is rare: variance of what it contributes, and the curvature, as far as it
     # is known beforehand.

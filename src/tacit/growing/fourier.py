@@ -282,34 +282,31 @@ class FourierLook:
 def look_together(
     budget: Budget,
     rows: float,
-    curvature: float,
     cuts: Cuts,
     margins: Margins,
     generator: np.random.Generator,
     numbers: Growing = GROWING,
-) -> tuple[FourierLook | None, float]:
-    """Looks whether columns together say more than they do one by one, spending at most the budget.
+) -> FourierLook | None:
+    """Looks whether columns together say more than they do one by one, spending the budget.
 
     Args:
         budget: what it may spend, of Gaussian noise, on a table with two labels.
         rows: the released number of rows.
-        curvature: of the loss, of a row on average, with weights of at most ``numbers.smooth.clip``.
         cuts: what is known of the columns; unordered ones have ranks.
         margins: the log.
         generator: public randomness.
         numbers: of the tuning.
 
     Returns:
-        The look, and the share of the allowance that was spent. There is none where fewer than two columns have two
-        codes.
+        The look; None, and nothing is spent, where fewer than two columns have two codes.
     """
     drawn, spent = released_features(budget, rows, cuts, generator, numbers.smooth)
     if drawn is None:
-        return None, 0.0
+        return None
     features, normal = drawn
     query = FourierSum(features, fourier_rule(numbers.smooth.clip), margins)
     first, root = budget.after(spent).measure(query, 1.0, LOOK), math.sqrt(features.pairs)
-    powers = _powers(len(features.columns), features.size, numbers.smooth)
+    powers, curvature = _powers(len(features.columns), features.size, numbers.smooth), numbers.smooth.typical_curvature
     others = Directions.beyond_single_columns(normal, rows, curvature, powers)
     found = evidence(others.likelihood(first.value / root, first.sd / root))
-    return FourierLook(query, normal, rows, curvature, first, found, numbers), budget.share
+    return FourierLook(query, normal, rows, curvature, first, found, numbers)

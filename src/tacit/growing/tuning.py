@@ -118,6 +118,9 @@ class Smooth:
     # The largest weight of a row's vector: that of a row of which scores say nothing.
     clip: float = 0.5
 
+    # The curvature that rows of two classes are thought to have on average, with such weights.
+    typical_curvature: float = 0.15
+
     # Pairs of features, and steps of gradient descent after the first sum.
     pairs: int = 256
     steps: int = 50
@@ -173,28 +176,6 @@ class Tracing:
     # Sums nearer to 0 than this many standard deviations tell little of the answer to them: the tree's median stands
     # in.
     least_sum: float = 0.25
-
-
-@dataclass(frozen=True)
-class Remaining:
-    """What scores leave unexplained (:mod:`tacit.growing.unexplained`)."""
-
-    # The curvature that rows are thought to have on average before it is released, how far that may be off, and the
-    # least that is believed.
-    typical_curvature: float = 0.15
-    curvature_spread: float = 0.05
-    least_curvature: float = 0.005
-
-    # The same for the share of the labels' variance that scores leave unexplained.
-    typical_share: float = 0.6
-    share_spread: float = 0.25
-    least_share: float = 1e-3
-
-    # Classes are not thought to be rarer than this.
-    rare: float = 0.01
-
-    # Where little is left unexplained, noise in a score may be more, by up to this factor.
-    largest_noise_factor: float = 2.0
 
 
 @dataclass(frozen=True)
@@ -315,10 +296,9 @@ class Growing:
     kernel: Kernel = Kernel()
     smooth: Smooth = Smooth()
     tracing: Tracing = Tracing()
-    remaining: Remaining = Remaining()
 
 
 CUTTING, STEPPING, NEWTON, KERNEL = Cutting(), Stepping(), Newton(), Kernel()
-SMOOTH, TRACING, REMAINING, SOFTMAX, GROWING = Smooth(), Tracing(), Remaining(), Softmax(), Growing()
+SMOOTH, TRACING, SOFTMAX, GROWING = Smooth(), Tracing(), Softmax(), Growing()
 GRADIENT, BASE = Gradient(), Base()
 """As they were chosen."""
