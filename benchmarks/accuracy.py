@@ -166,7 +166,10 @@ def main() -> None:
             print(*shown, line.get("failed") or f"auc {line['auc']:.4f}", f"{line['seconds']} s", flush=True)
         results += [line] if "auc" in line else []
     if args.tables:
-        print(json.dumps({"benchmark": "tables", "version": args.version, **accuracy_tables.summary(results)}))
+        facts = {"version": args.version, **accuracy_tables.summary(results)}
+        if not args.no_save and accuracy_tables.is_whole(args.data, args.who, args.epsilon) and args.delta == DELTA:
+            accuracy_tables.FACTS.write_text(json.dumps(facts, indent=1) + "\n")
+        print(json.dumps({"benchmark": "tables", **facts}))
         return
     means = accuracy_report.mean_by_set(results, "auc")
     print(json.dumps({"benchmark": "accuracy", "protocol": args.protocol, "auc": means}))

@@ -41,6 +41,7 @@ def draw(facts: dict[str, Any], folder: Path) -> None:
     if best:
         axis.axhline(float(np.mean(best)), color="#444444", linewidth=0.8, linestyle="-.", label="best without privacy")
     axis.set_ylabel(f"mean AUC over {len(names)} sets")
+    axis.set_xlabel("epsilon")
     _axes(axis)
     axis.legend(frameon=False, fontsize=7)
     _save(figure, folder / MEAN)
@@ -61,6 +62,8 @@ def draw(facts: dict[str, Any], folder: Path) -> None:
         axis.set_title(name, fontsize=8)
         _axes(axis)
     handles, labels = axes.flat[0].get_legend_handles_labels()
+    figure.supxlabel("epsilon")
+    figure.supylabel("AUC")
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
     _save(figure, folder / SETS)
 

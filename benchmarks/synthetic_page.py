@@ -29,44 +29,35 @@ NAMES = {
     "binned_rows": "*LightGBM, same bins*",
     "boosted_trees": "*boosted trees*",
 }
-FIGURES = {"auc": "AUC", "log_loss": "Log loss", "processor": "Seconds of the processor"}
+FIGURES = {
+    "auc": "AUC",
+    "log_loss": "Log loss",
+    "processor": "Processor seconds, start of Python and LightGBM included",
+}
 
 WORDS = """\
-Peers that fit no model but make private rows, from which LightGBM with its defaults then learns: AIM and MST of
-smartnoise-synth {smartnoise}, and AIM, MST and PrivBayes of dpmm {dpmm}. They were run by
+Peers that release private synthetic rows, from which LightGBM then learns with its defaults: AIM and MST of
+smartnoise-synth {smartnoise}; AIM, MST and PrivBayes of dpmm {dpmm}. One split and one draw of the noise on `adult`
+and {tables} of the sixty tables, so a difference below about .02 says nothing. Empty: not run; "late": ended at the
+time limit.
 
     python -m benchmarks.accuracy --tables --data {names} --seeds 1 --epsilon 1 4 --seconds 240 \\
       --who {whos}
     python -m benchmarks.accuracy --data adult --seeds 1 --epsilon 1 4 --seconds 240 --who ...
     python -m benchmarks.synthetic_page
 
-which makes a Python for each library from the package index, under `benchmarks/cache`. They get what everybody gets:
-a column is its declared categories, or {bins} bins of equal width between its declared bounds, and one more code for
-what is missing, so that no bound or category is read from the rows. As many rows are made as there are: their number is
-public to these peers, as it is to DP-SGD and DP-FTRL. delta is 1e-6. "LightGBM, same bins" learns without privacy from
-the rows themselves in those bins, and says what the bins cost; the last column is boosted trees without privacy.
-DP-FTRL is logistic regression with noise correlated over 64 steps (`benchmarks/dp_ftrl.py`), with the best of twenty
-settings on the test rows of `titanic`, `econ_score`, `credit_bad`, `email_spam` and `e401k`, in its favour.
-
-Settings are the libraries' defaults, but for two. dpmm's MST and PrivBayes estimate in 1,000 iterations, as its AIM
-does, and not in 5,000, to save time (on `titanic` at epsilon 1 no marginal that MST had measured moved by more than 2
-of 1,098 rows). smartnoise-synth's rows are drawn from its model by sampling: as the library draws them, with the mbi
-1.1 that it asks for, columns that are independent given another come out sorted alike (on `titanic` at epsilon 4 the
-label and the bin of the age were correlated by .75, in the rows by -.12; by sampling by .00).
-
-What these figures are not:
-
-* *Many.* Adult and {tables} of the sixty tables, one split, one draw of the noise: a difference below about .02 says
-  nothing. Time decided which: small tables of few columns first. Where a cell is empty, a fit was not run (of dpmm's
-  AIM none was); where it says "late", it met the limit and was ended.
-* *Tuned.* Other numbers of bins, bins that are paid for (dpmm's PrivTree) and a tuned LightGBM were not tried, though
-  bins of equal width alone can cost much (compare the last two columns).
-* *Checked claims.* Their budgets are taken at the libraries' word. dpmm's PrivBayes chooses parents by information
-  divided by the entropies of the rows, while its noise is that of undivided information, so its claim is doubtful.
-  smartnoise-synth's MST takes the number of rows without noise, which is right only where one row replaces another, and
-  its estimator is not told by how much merged rare codes were scaled, which costs it accuracy.
-* *Times to rely on.* Seconds are of the processor, not of the clock, since the machine did other things meanwhile; the
-  start of a Python and LightGBM are in them. A fit by DP-FTRL takes well below one.
+* *Input.* A column is its declared categories, or {bins} bins of equal width between its declared bounds, plus a
+  code for missing. "LightGBM, same bins" learns from those bins without privacy. The number of rows is public to
+  these peers.
+* *Settings* are the libraries' defaults but for two: dpmm's MST and PrivBayes estimate in 1,000 iterations, not
+  5,000, to save time; smartnoise-synth's rows are sampled from its model, since its own procedure made
+  conditionally independent columns dependent (on `titanic` at epsilon 4, label and age: correlation .75, in the
+  rows -.12, sampled .00).
+* *DP-FTRL* is logistic regression with noise correlated over 64 steps (`benchmarks/dp_ftrl.py`), with the best of
+  twenty settings on the test rows of `titanic`, `econ_score`, `credit_bad`, `email_spam` and `e401k`.
+* *Claims not checked.* dpmm's PrivBayes divides information by the entropies of the rows but adds the noise of
+  undivided information: its epsilon is doubtful. smartnoise-synth's MST takes the number of rows without noise,
+  which is valid under replacement only.
 """
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks import accuracy_page, accuracy_report
+from benchmarks import accuracy_page, accuracy_report, accuracy_tables, data
 
 
 def line(who, name, epsilon, seed, auc, **more):
@@ -74,7 +74,7 @@ def test_the_limit_is_compared_on_common_splits():
 
 def test_the_page_names_every_learner_and_set():
     text = accuracy_page.page(accuracy_report.summarised(lines(), {0.1: 0.8}))
-    for word in ("AdditiveBoost", "DP-EBM", "abalone", "magic", "50 %", "log loss"):
+    for word in ("AdditiveBoost", "DP-EBM", "abalone", "magic", "50 %", "Log loss"):
         assert word in text
     assert "nan" not in text
 
@@ -84,3 +84,25 @@ def test_peers_of_synthetic_rows_stand_in_a_part_of_their_own():
     assert "0.123" not in accuracy_page.page(facts)
     facts["synthetic"] = {"magic": {"rows": 5, "auc": {"1": {"dpmm_mst": 0.123}}}}
     assert "| magic | 5 | 1 |  |  |  |  |  | 0.123 |" in accuracy_page.page(facts)
+
+
+def test_the_sixty_tables_stand_in_a_part_of_their_own():
+    facts = accuracy_report.summarised(lines(), {0.1: 0.8})
+    assert "Sixty" not in accuracy_page.page(facts)
+    facts["tables"] = {
+        "version": "c",
+        "0.1": {"additive": {"auc": 0.7, "log_loss": 0.5, "gap_closed": 0.25}},
+        "1": {"additive": {"auc": 0.8, "log_loss": 0.4, "gap_closed": 0.5}, "dp_ebm": {"auc": 0.75}},
+    }
+    text = accuracy_page.page(facts)
+    assert "| default | 0.700 | 0.800 | 0.500 | 0.400 | 25 % | 50 % |" in text
+    assert "| DP-EBM |  | 0.750 |  |  |  |  |" in text
+
+
+def test_a_part_of_the_sixty_tables_never_stands_for_all(monkeypatch):
+    monkeypatch.setattr(data, "table_tasks", lambda: {"a": {}, "b": {}})
+    epsilons, modes = list(accuracy_tables.EPSILONS), list(accuracy_tables.MODES)
+    assert accuracy_tables.is_whole(["a", "b"], modes, epsilons)
+    assert not accuracy_tables.is_whole(["a"], modes, epsilons)
+    assert not accuracy_tables.is_whole(["a", "b"], modes[1:], epsilons)
+    assert not accuracy_tables.is_whole(["a", "b"], modes, epsilons[1:])
