@@ -15,7 +15,7 @@ class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
 
     Args:
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
-        delta: additive slack of the guarantee, in [0, 1); 0 asks for pure differential privacy. Up to some rows times
+        delta: additive slack of the guarantee, in [0, 1); 0 asks for pure differential privacy. With few rows times
             epsilon per column, two classes are then learned by trees alone, as by
             :class:`~tacit.BoostedTreesClassifier`, unless ``interactions`` leaves trees out or a column is declared to
             rise or to fall.
@@ -26,20 +26,20 @@ class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
             True, others are found, too, and sorted, which needs a positive delta; at ``delta=0`` they are refused.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
-        interactions: where the budget allows: True asks of two classes whether columns say more together than one by
-            one. Where they do, a smooth function and trees are boosted; where they do not, pairs of columns that act
-            together are looked for. More classes have pairs, and trees on what those leave over. ``"pairs"`` leaves
-            the rest out, so that every part can be drawn; False gives one curve per column and nothing else.
+        interactions: where the budget allows: True tests, for two classes, whether columns interact. If they do, a
+            smooth function of all columns and trees are boosted; if not, pairs of columns. More classes have pairs and
+            trees on the residual. ``"pairs"`` leaves smooth function and trees out, so that every part can be drawn;
+            False gives one curve per column and nothing else.
         class_weight: None; public positive weights by class, of which only ratios matter; or ``"balanced"``, by class
             counts that are released with 2 % of the budget. Probabilities are then those of a population in which
             classes occur so much more or less often. For those of the table's own, subtract ``log(w1 / w0)`` from
             ``decision_function(X)``, with ``w0`` and ``w1`` the weights of ``classes_[0]`` and ``classes_[1]``; of
             several classes, subtract each one's ``log(w)`` from its score. To predict by costs, a threshold on
             unweighted probabilities is the better way.
-        ordered: whether the declared order of more than two classes means something, as in grades and answers from
-            never to always: one score is learned then, which moves the odds of a higher class at every step of the
-            order alike (proportional odds). With few rows or a small epsilon that says more than a score per class;
-            where rows are many, a score per class follows what the order does not explain.
+        ordered: whether to use the declared order of more than two classes, as in grades and answers from never to
+            always: one score multiplies the odds of a higher class by the same factor at every cut (proportional
+            odds). Better than a score per class with few rows or a small epsilon, worse with many rows where that
+            assumption fails.
 
     More than two declared classes share one budget: a row's contribution to a round is one vector of norm at most 1,
     not one number for each class (:class:`~tacit.queries.score_rules.SoftmaxRule`).

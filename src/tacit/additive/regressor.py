@@ -120,10 +120,10 @@ class AdditiveBoostRegressor(PrivateRegressor):
         loss: ``"squared"`` for means or ``"quantile"`` for a quantile; for means of counts and costs, whose effects
             multiply (a log link), ``"poisson"``, ``"gamma"`` or ``"tweedie"``: targets are then never negative.
         quantile: which one, in (0, 1).
-        interactions: where the budget allows: True looks for pairs of columns that act together, and boosts what is
-            left over by trees; ``"pairs"`` leaves the trees out, so that every part can be drawn; False gives
-            one curve per column and nothing else.
-        power: of ``loss="tweedie"``, strictly between 1 (as Poisson) and 2 (as Gamma): variances are thought to grow as
+        interactions: where the budget allows: True adds pairs of columns that interact, and trees on the residual;
+            ``"pairs"`` leaves the trees out, so that every part can be drawn; False gives one curve per column and
+            nothing else.
+        power: of ``loss="tweedie"``, strictly between 1 (as Poisson) and 2 (as Gamma): variances are taken to grow as
             the mean to this power.
 
     Attributes:

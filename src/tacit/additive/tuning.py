@@ -1,6 +1,6 @@
 """All numbers by which the flagship is tuned: what each is, its unit, and why it is what it is.
 
-They were chosen on made-up tables by ``tools/fit_planning_rule.py``; ``docs/planning.md`` has the tables. Numbers of
+They were chosen on synthetic tables by ``tools/fit_planning_rule.py``; ``docs/planning.md`` has the outcome. Numbers of
 proofs (units of integers, bounds that a sensitivity rests on) are not here: nobody may tune them. A learner takes a
 :class:`Tuning`; to vary a number, replace it::
 

@@ -33,7 +33,7 @@ class AuditArguments:
 
 
 def run(asked: AuditArguments) -> None:
-    """Attack a learner on synthetic tables: what epsilon has it at least? Exit code 4 if that is more than claimed."""
+    """Attack a learner on synthetic tables: a lower bound on its epsilon. Exit code 4 if it exceeds the claim."""
     from tacit.audit import audit_estimator
     from tacit.schema import Schema
 

@@ -37,7 +37,7 @@ class CheckArguments:
 
 
 def run(asked: CheckArguments) -> None:
-    """Look at rows and complain about what a fit would silently clip, drop or call missing. Not for release."""
+    """List what a fit would clip, drop or treat as missing. Reads the rows: the output is not for release."""
     from tacit.cli.findings import find
     from tacit.schema import Schema
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def from_table(asked: FitArguments) -> None:
-    """Learn a private model from a table: of classes, or of a number."""
+    """Fit a private classifier or regressor to a table."""
     run(asked)
 
 

@@ -11,7 +11,7 @@ from tacit.cli.tables import csv_options
 
 
 def party(asked: PartyArguments) -> None:
-    """Make a key and a certificate for somebody who takes part in joined fits."""
+    """Make a key and a certificate for a party of joined fits."""
     from tacit.curator.sites.parties import fingerprint_of, new_party
 
     check_outputs({"--key": asked.key}, {})
@@ -31,7 +31,7 @@ def party(asked: PartyArguments) -> None:
 
 
 def site(asked: SiteArguments) -> None:
-    """Take part in one fit with rows that stay here: answer with shares of sums, and charge them."""
+    """Take part in one fit with rows that stay here: answer with masked sums, and charge them."""
     from tacit.curator.options import options
     from tacit.encoding.source import read_source
     from tacit.learning.sites import serve_site

@@ -29,7 +29,7 @@ class ResumeArguments:
 
 
 def run(asked: ResumeArguments) -> None:
-    """Go on with a fit that was begun with --resumable: nothing is charged, and nothing released twice."""
+    """Continue a fit that was begun with --resumable: nothing is charged, and nothing released twice."""
     from tacit.cli.fit import run as fit
     from tacit.privacy.account import PrivacyAccount
 

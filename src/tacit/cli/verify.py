@@ -37,9 +37,9 @@ class VerifyArguments:
 
 
 def run(asked: VerifyArguments) -> None:
-    """Say whether a claim holds: certificate, model, schema and ledger belong together, and the sums are right.
+    """Check a claim: certificate, model, schema and ledger belong together, and the charges cost what is stated.
 
-    What was made before 0.1 names no model, which is said. Only a signature (--key) tells who made it.
+    Certificates from before 0.1 name no model. Only a signature (--key) shows who made one.
     """
     from tacit.models.claims import read_claim
 

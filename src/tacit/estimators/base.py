@@ -85,10 +85,10 @@ class Estimator:
         """What a fit would charge, before it does. Reads no rows and charges nothing.
 
         Args:
-            n: the number of rows that is publicly expected. With a schema some learners then say in ``"outlook"`` what
-                they could do with them.
-            X: whose columns are meant where no schema names them. A source is checked as the fit would.
-            y: whose dtype is meant where nobody named the classes: those of booleans are known, others are found.
+            n: the publicly expected number of rows. With a schema some learners then give an ``"outlook"``: what they
+                would learn from so many.
+            X: gives the columns where no schema does. A source is checked as in a fit.
+            y: gives the dtype where no classes are declared: those of booleans are known, others are found.
         """
         learner, declared = self.make_learner(request_of(self)), self._declared()
         task = _task_without_rows(declared, learner.request, n)

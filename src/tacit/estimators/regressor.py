@@ -59,9 +59,9 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
         """Standard deviation that the privacy noise leaves in the prediction for every row, shape ``(rows,)``.
 
         In units of the target. Curves and pairs: the posterior standard deviation of the effect given all releases;
-        trees: the answer of every leaf to the noise in its sum, less what later trees take back. What smoothing the
-        loss of a quantile leaves open is in it. Effects count as independent, and bins, pairs, clips and structures as
-        given; of quantiles at ``delta=0`` it is too small, by more than half where noise is large.
+        trees: the noise of every leaf's sum as it reaches the score, less what later trees correct; for quantiles also
+        the bias of the smoothed loss. Effects count as independent, and bins, pairs, clips and structures as given; of
+        quantiles at ``delta=0`` it is too small, by more than half where noise is large.
         """
         return np.sqrt(self._variance(X))
 

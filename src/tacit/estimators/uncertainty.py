@@ -21,10 +21,9 @@ class Uncertainty(ScoredClasses):
 
         Of more than two classes: of the log-odds of each against all others together, shape ``(rows, classes)``.
 
-        Curves and pairs: the posterior standard deviation of the effect given all releases, whose noise is known; it
-        holds the chance in the rows and what shrinkage gave up, too, and is rather large than small. Trees: the answer
-        of every leaf to the noise in its sum, less what later trees take back. Effects count as independent, and bins,
-        pairs and structures as given.
+        Curves and pairs: the posterior standard deviation of the effect given all releases, which includes sampling
+        error and shrinkage and errs on the large side. Trees: the noise of every leaf's sum as it reaches the score,
+        less what later trees correct. Effects count as independent, and bins, pairs and structures as given.
 
         Raises:
             ValueError: if the model does not know (trees chosen by the data).

@@ -67,7 +67,7 @@ class FingerprintedSchema(Protocol):
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
-    """What was promised, what was reserved for it, what was released, and whether it may leave the room.
+    """What was promised, what was reserved for it, what was released, and whether it may be released.
 
     Attributes:
         epsilon: the promise at ``delta``: at least what the reserved charges cost together; may be infinite.

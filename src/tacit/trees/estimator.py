@@ -21,14 +21,14 @@ from tacit.trees.learners import ANALYSES, GradientTreesLearner, MAlphaLearner
 class BoostedTreesClassifier(Weighting, Uncertainty, PrivateClassifier):
     """Private boosted decision trees.
 
-    By default, gradient trees: their structure looks at no row, their leaves take private Newton steps, one release
+    By default, gradient trees: their structure reads no row, their leaves take private Newton steps, one release
     per tree. Where rows are very many and noise is little, and neither ``n_trees`` nor ``max_depth`` is given, splits
     are chosen by the exponential mechanism instead. Bins, the number of trees and their depth follow from public and
     released numbers by a fixed rule; nothing is to be tuned. Of more than two classes, leaves hold a vector: one
     release per tree serves all classes, and trees are averaged as a kernel (:mod:`tacit.growing.kernel_trees`).
 
     With ``alpha``, the M-alpha-boost of Nock and Henecka (2020): splits chosen by the exponential mechanism, leaves
-    from released class weights. It is there to be compared with, and for few and readable trees.
+    from released class weights. For comparison, and for few and readable trees.
 
     Args:
         epsilon: privacy parameter, positive; ``inf`` for no privacy.

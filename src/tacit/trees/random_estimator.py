@@ -34,7 +34,7 @@ class RandomTreesClassifier(ScoredClasses, PrivateClassifier):
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         mechanism: ``"laplace"`` (RF-L; its noise is Gaussian where ``delta > 0``) or ``"exponential"`` (RF-E).
         n_trees: how many trees.
-        max_depth: depth of every tree, 1 to 16; None for as deep as leaves stand out of their noise.
+        max_depth: depth of every tree, 1 to 16; None for as deep as leaves exceed their noise.
         analysis: ``"sharp"`` charges the leaves of a tree together; ``"paper"`` divides the budget among them (pure
             epsilon and ``replace_one`` only).
         n_bins: public cells of a numeric column.
