@@ -138,16 +138,16 @@ def unlisted(content: dict[str, object]) -> list[str]:
 def page(found: list[Row]) -> str:
     """The text of docs/papers.md."""
     lines = [
-        "# What stands for what",
+        "# The papers: file and test of every theorem",
         "",
         "Made by `python -m tools.papers_page` from `docs/papers.d`: change the tables there. Everything that the four",
         "papers number (definitions, theorems, algorithms, tables, figures), and each sampler of a fifth, has a row;",
         "`tests/test_papers_page.py` keeps that true and checks that each file and test exists.",
     ]
     for paper, content in papers().items():
-        lines += ["", f"## {content['title']}", "", "| paper | item | file | test |", "|---|---|---|---|"]
+        lines += ["", f"## {content['title']}", "", "| item | file | test |", "|---|---|---|"]
         mine = [row for row in found if row.paper == paper]
-        lines += [f"| {r.paper} | {r.item} | `{r.file}` | `{r.test}` |" for r in mine]
+        lines += [f"| {r.item} | `{r.file}` | `{r.test}` |" for r in mine]
     return "\n".join(lines) + "\n"
 
 
