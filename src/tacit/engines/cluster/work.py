@@ -176,8 +176,8 @@ class Errand:
 class Answers:
     """What comes back: the sum over the parts that answered (None of none), or each answer; or why there are none.
 
-    ``places`` are the parts that answered: one that comes twice was counted twice. ``behind`` are parts that have not seen
-    all messages, with the number that they have seen.
+    ``places`` are the parts that answered: one that comes twice was counted twice. ``behind`` are parts that have not
+    seen all messages, with the number that they have seen.
     """
 
     sums: Ints | None = None
