@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 
 from tacit.arrays import Ints
+from tacit.theory import dimensions
 from tacit.theory.closure import bounds, constructions
 from tacit.theory.closure.formula import TruthTable, disjunctive_terms, majority_formula, named_function
 from tacit.theory.closure.witnesses import MistakeTree
-from tacit.theory.dimensions import littlestone_dimension, threshold_dimension, vc_dimension
+
+# A first search compiles, and a busy machine takes long for that: no test of a bound is about the clock.
+littlestone_dimension = partial(dimensions.littlestone_dimension, seconds=300.0)
+threshold_dimension = partial(dimensions.threshold_dimension, seconds=300.0)
+vc_dimension = partial(dimensions.vc_dimension, seconds=300.0)
 
 
 def random_classes(seed: int, count: int, rounds: int) -> list[list[Ints]]:
