@@ -40,21 +40,25 @@ def audit_releases(
     random_state: int | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """A lower bound on the epsilon of releases, to hold against what they are charged; ``print`` what comes back.
-
-    Of private tables keep the result to yourself.
+    """A lower bound on the epsilon of releases, to hold against what they are charged.
 
     Args:
-        run: makes the releases: numbers in any shape, always as many.
-        with_canary: a table, as ``run`` takes it; it may be anything.
+        run: makes the releases. What it releases are numbers in any shape, always as many.
+        with_canary: a table, as ``run`` takes it. Nobody looks into it here, so it may be anything: made-up rows, or a
+            number of a table.
         without: its neighbour.
-        charges: of ``run``. The claim is their epsilon at ``delta``; of Gaussian noise alone, mu is audited, too.
+        charges: what ``run`` charges. The claim is the epsilon of all of them together at ``delta``; where they are
+            Gaussian noise alone, the Gaussian claim is audited, too.
         delta: 0 for pure noise; with Gaussian noise it must be positive.
         neighbouring: how the two tables differ, for the record.
-        trials: runs on each of the two tables: a third chooses the guess, the rest is counted.
+        trials: runs on each of the two tables. A third chooses the guess, the rest is counted.
         confidence: with which all bounds hold together.
         random_state: None for fresh noise; an integer gives every run another seed that follows from it.
-        progress: is told after every run how many are done, of how many.
+        progress: is told after every run how many are done, and of how many.
+
+    Returns:
+        The bounds, the counts and the claim; ``print`` it. The tables are taken to be made up; of private ones keep
+        the result to yourself.
 
     Raises:
         ValueError: for arguments that make no sense, or a run that releases no numbers.

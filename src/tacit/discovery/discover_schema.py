@@ -60,23 +60,33 @@ def discover_schema(
 ) -> tuple[Schema, Certificate]:
     """Finds bounds, categories and classes in private rows.
 
-    Guarantee: (epsilon, delta) under ``neighbouring`` for the whole schema, in equal parts for every column. A category
-    or class that one protected unit alone has comes out with probability at most half of delta, over all columns.
+    Guarantee: (epsilon, delta) under ``neighbouring`` for the whole schema, which may then be used, shown and released
+    like a declared one. Half of delta is spent on keeping values apart that one protected unit alone has: such a
+    category or class comes out with probability at most that half, divided among the columns that have categories.
 
-    What is given:
+    Args:
         df: the table, features and label; dtypes decide what is numeric (integers too), boolean, or has categories;
             dates and nested types are ignored.
-        label, label_kind, positive: name of the label's column; ``"classes"`` or ``"numeric"``; the positive class, if
-            it is found, by default the last of two.
-        epsilon, delta: what to spend; delta is positive if there are categories or classes to be found.
-        kinds: by column, where that is known to be otherwise: see :data:`DISCOVERABLE`.
-        unit, most_categories: who is protected, if not a row; how many categories of a column are kept.
-        account, neighbouring, random_state: as estimators have them.
+        label: name of the label's column.
+        epsilon: what to spend, in equal parts on every column.
+        delta: what to spend; positive if there are categories or classes to be found.
+        kinds: per column name, what is known to be otherwise: ``"numeric"``, ``"boolean"``, ``"categories"``,
+            ``"ignore"``, ``"id"``, or ``"ask"`` for texts that may be numbers, which costs a little.
+        label_kind: ``"classes"`` or ``"numeric"``.
+        positive: the positive class, if it is found; by default the last of two.
+        unit: who is protected, if it is not a row.
+        most_categories: how many categories of a column are kept, the most frequent ones.
+        account: pays, if given.
+        neighbouring: the relation of the guarantee.
+        random_state: None for fresh entropy; an integer makes the result repeatable and not releasable.
 
-    Where nothing was found the schema is valid all the same: the one category "(other)", default bounds, or no label.
+    Returns:
+        The schema and its certificate. Where nothing was found the schema is valid all the same: a column with the one
+        category "(other)", default bounds, or no label if fewer than two classes were found.
 
     Raises:
-        ValueError: for public mistakes; nothing was spent. :class:`BudgetExceeded` if the account cannot pay.
+        ValueError: for public mistakes; nothing was spent.
+        BudgetExceeded: if the account cannot pay; nothing was read.
     """
     request = Request.of(epsilon, delta, neighbouring, random_state)
     frame = columns_of(df)

@@ -95,24 +95,48 @@ def private_score(
 ) -> PrivateScore | PrivateNumberScore:
     """Judges a model on private rows, best on rows it was not made from.
 
-    Guarantee: (epsilon, delta) under ``neighbouring`` for the rows given here, if the model's answer to a row depends
-    on nothing but that row: so of this library's models; of others it is taken on trust, as the certificate says.
+    One noisy histogram of (score, label, subgroup) is released; every figure follows from it, for every threshold and
+    cost, now and later. Of a model of a number, sums of powers of its errors are released.
 
-    What is given:
+    Guarantee: (epsilon, delta) under ``neighbouring`` for the rows given here, if the model's answer to a row depends
+    on nothing but that row. That is so for this library's models; for others it is taken on trust and the certificate
+    says so.
+
+    Args:
         model: a model, an estimator after ``fit``, or any fitted classifier with ``predict_proba`` and ``classes_``.
-        X, y: rows, see ``fit``, and their labels; rows with a label that is no class of the model are dropped.
-        epsilon, delta: what to spend. At delta 0 noise is Laplace; otherwise the better of both, or Gaussian under
-            ``account``, because that composes better with the rest.
-        metrics: among :data:`METRICS` or, of numbers, those of :mod:`tacit.evaluation.number_performance`.
-        threshold, cost: of two classes: probability from which a row counts as positive in the accuracy; what a false
-            positive and a false negative cost, for ``cost`` per row at the least costly threshold.
-        subgroups, categories: a column by whose values metrics are given, too; its values, unless declared.
-        clip, confidence: log loss clips probabilities to ``[clip, 1 - clip]``; confidence of the intervals.
-        target_bounds, error_clip, quantile: of numbers, see :class:`Asked`.
-        schema, account, neighbouring, random_state: as estimators have them; the schema is by default the estimator's.
+        X: the rows; see ``fit``.
+        y: their labels; rows with a label that is no class of the model are dropped.
+        epsilon: what to spend.
+        delta: what to spend. At 0 the noise is Laplace; otherwise the better of both, or Gaussian if
+            an account pays, because that composes better with the rest.
+        metrics: among ``auc``, ``accuracy``, ``log_loss`` and ``calibration`` (expected calibration error); None for
+            all of these. And ``ranked_probability_score``, of classes in an order: of two it is the Brier score and
+            costs nothing more, of more it is a release of its own. With more than two classes calibration is that of
+            the likeliest class, and ``auc`` has to be asked for: it is the mean over every class against the rest, each
+            of which is a release of its own.
+            Of numbers: among ``mae``, ``mse``, ``rmse``, ``r2``, ``bias`` (mean of prediction minus target),
+            ``pinball`` and ``below`` (share of targets below the prediction); None for what suits the model's loss.
+            Of counts and costs ``deviance``, a release of its own, can be asked for alone; ``error_clip`` is then its.
+        threshold: of two classes: probability from which a row counts as positive in the accuracy.
+        cost: of two classes: what a false positive and a false negative cost; adds ``cost``, per row at the least
+            costly threshold.
+        subgroups: name of a column; metrics are also given for each of its declared values.
+        categories: those values, unless the schema declares the column.
+        clip: log loss clips probabilities to ``[clip, 1 - clip]``: one row can cost no more than ``-log(clip)``.
+        confidence: of the intervals.
+        target_bounds: of numbers: public bounds of the target, by default the schema's or the model's.
+        error_clip: of numbers: larger errors count as this large. None: found with 15 % of the budget, so that hardly
+            any error is larger, and given with the result.
+        quantile: of numbers: which one the pinball loss is about, by default the model's own or the median.
+        schema: declares classes with several values, the subgroup column, and a unit of several rows; by default that
+            of the estimator.
+        account: pays, if given.
+        neighbouring: the relation of the guarantee.
+        random_state: None for fresh entropy; an integer makes the result repeatable and not releasable.
 
     Raises:
-        ValueError: for public mistakes; nothing was spent. :class:`BudgetExceeded` if the account cannot pay.
+        ValueError: for public mistakes; nothing was spent.
+        BudgetExceeded: if the account cannot pay; nothing was read.
     """
     asked = Asked(
         metrics, threshold, cost, subgroups, categories, clip, confidence, target_bounds, error_clip, quantile

@@ -74,18 +74,25 @@ def recalibrate(
 ) -> Recalibration:
     """Corrects the probabilities of a model of two classes from noisy counts of (score, label).
 
-    The counts are what :func:`~tacit.private_score` releases, and :func:`fitted_curve` is the correction.
+    The counts are what :func:`~tacit.evaluation.private_score.private_score` releases. A correction of the log-odds is
+    fitted to them: a shift, a slope and a remainder by score group with normal priors, whose scales (0 among them) the
+    counts choose by marginal likelihood under the known noise; then made increasing, so that the order of rows stays.
 
-    What is given:
+    Args:
         model: a model of this library, or an estimator of it after ``fit``.
-        X, y: rows and labels, best ones that the model was not made from; if it was, both charges are about the same
-            people, and belong in one account.
-        epsilon, delta: what to spend.
+        X: rows, best ones that the model was not made from; if it was, both charges are about the same people, and
+            belong in one account.
+        y: their labels.
+        epsilon: what to spend.
+        delta: what to spend.
         schema: declares classes with several values and a unit of several rows; by default that of the estimator.
-        account, neighbouring, random_state: as estimators have them.
+        account: pays, if given.
+        neighbouring: the relation of the guarantee.
+        random_state: None for fresh entropy; an integer makes the result repeatable and not releasable.
 
     Raises:
-        ValueError: for public mistakes; nothing was spent. :class:`BudgetExceeded` if the account cannot pay.
+        ValueError: for public mistakes; nothing was spent.
+        BudgetExceeded: if the account cannot pay; nothing was read.
     """
     request = Request.of(epsilon, delta, neighbouring, random_state)
     base = model if isinstance(model, Model) else getattr(model, "model_", None)

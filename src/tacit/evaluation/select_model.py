@@ -68,15 +68,29 @@ def select_model(
     0. It finds a model whose share of rows called right is within about ``2 log(models) / (epsilon rows)`` of the best;
     of numbers: whose mean loss is within as much of the least, in units of the loss of an error as large as the clip.
 
-    What is given:
+    Args:
         models: finished models or fitted estimators, two or more, all with the same classes, or all of a number.
-        X, y: the rows, and their labels or targets; rows without one are dropped.
-        epsilon, delta: what to spend.
-        criterion, quantile, target_bounds, error_clip: see :class:`~tacit.evaluation.utility.Criterion`.
-        schema, account, neighbouring, random_state: as estimators have them; by default the first model's schema.
+        X: the rows.
+        y: their labels, or their targets; rows without one are dropped.
+        epsilon: what to spend.
+        delta: what to spend.
+        criterion: of classes: ``"accuracy"``, or ``"log_loss"`` with probabilities clipped at 1 %. Of numbers:
+            ``"mse"``, ``"mae"`` or ``"pinball"``, a row's loss over that of an error as large as the clip. None for
+            accuracy, mean squared error, or the pinball loss of the models' quantile.
+        quantile: of numbers: which one the pinball loss is about, by default the models' own.
+        target_bounds: of numbers: public bounds of the target, by default the schema's or the models'. Targets and
+            predictions are clipped into them.
+        error_clip: of numbers: larger errors count as this large, in units of the target; it must not come from the
+            rows. None for the whole range of the target. A narrow clip tells models apart from fewer rows.
+        schema: declares classes with several values, bounds of the target, and a unit of several rows; by default that
+            of the first model.
+        account: pays, if given.
+        neighbouring: the relation of the guarantee.
+        random_state: None for fresh entropy; an integer makes the choice repeatable and not releasable.
 
     Raises:
-        ValueError: for public mistakes; nothing was spent. BudgetExceeded: if the account cannot pay.
+        ValueError: for public mistakes; nothing was spent.
+        BudgetExceeded: if the account cannot pay; nothing was read.
     """
     request = Request.of(epsilon, delta, neighbouring, random_state)
     declared = _checked(models, schema)

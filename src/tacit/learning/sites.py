@@ -121,14 +121,19 @@ def serve_site(
 ) -> Visit:
     """Takes part in one fit with the rows of this site, which stay here.
 
-    What is given:
-        data, schema: what :func:`tacit.read_source` takes or makes; the schema of the rows, the same as elsewhere.
-        connect: ``HOST:PORT`` of the coordinator, who must be there within ``wait`` seconds.
-        parties, key: the folder of certificates of all who take part, and the private key of this site.
-        epsilon, delta, neighbouring: the most that this site lets the fit cost, and the relation that is agreed to.
+    Args:
+        data: what :func:`tacit.read_source` takes or makes.
+        schema: of the rows; the coordinator must have the same.
+        connect: ``HOST:PORT`` of the coordinator.
+        parties: the folder of certificates of all who take part.
+        key: the private key of this site.
+        epsilon: the most that this site lets the fit cost.
+        delta: with this slack.
+        neighbouring: the relation that is agreed to.
         account: pays as well; None for no account.
         record: a file that gets a line for every answer: what was asked and charged, never what was answered.
         allow_seeded: whether noise that somebody could repeat is agreed to; for tests.
+        wait: seconds until the coordinator must be there.
 
     Returns:
         What the fit was to this site, with its certificate.
