@@ -33,7 +33,6 @@ def said() -> tuple[bytes, bytes]:
         ("smooth.scatter_part", 0.3),
         ("smooth.steps", 40),
         ("tracing.answered", 0.5),
-        ("remaining.typical_curvature", 0.1),
     ],
 )
 def test_a_number_that_is_replaced_reaches_the_fit(name, value, monkeypatch):
