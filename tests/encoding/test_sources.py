@@ -243,7 +243,19 @@ DATES = Schema.from_dict(
 )
 
 
-@pytest.mark.parametrize("one", ["'{}'", "read_csv('{}')", "(SELECT * FROM '{}' WHERE y = 'yes')"])
+SAID = "auto_detect = false, header = true, columns = {{'when': 'VARCHAR', 'y': 'VARCHAR'}}"
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        "'{0}'",
+        "read_csv('{0}')",
+        "(SELECT * FROM '{0}' WHERE y = 'yes')",
+        f"(SELECT b.* FROM read_csv('{{0}}', {SAID}) a JOIN '{{0}}' b USING (y))",
+        f"(SELECT b.* FROM read_csv('{{0}}', {SAID}) a JOIN read_csv('{{0}}') b USING (y))",
+    ],
+)
 def test_types_that_duckdb_guesses_from_rows_are_refused(one: str, tmp_path: Path) -> None:
     """Of these dates the month comes first or last, as the last row says."""
     duckdb = pytest.importorskip("duckdb")

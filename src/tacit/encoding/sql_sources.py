@@ -14,8 +14,10 @@ from tacit.encoding.sources import CHUNK_ROWS, Reader
 
 DUCKDB = "duckdb:"
 
-_GUESSED = re.compile(r"(READ_(CSV|JSON|NDJSON|XLSX)|SNIFF_CSV)")
-"""What a plan of DuckDB calls readers of files that have no types."""
+_UNTYPED = re.compile(r'"name": *"((?:READ_(?:CSV|JSON|NDJSON|XLSX)|SNIFF_CSV)\w*)"')
+"""What a plan of DuckDB calls readers of files that have no types; ``_AUTO`` at the end where a file is named alone."""
+
+_READS = re.compile(r"\bread_(csv|json|ndjson|xlsx)\w*\s*\(", re.IGNORECASE)
 
 _SAYS_TYPES = re.compile(r"auto_detect\s*=\s*(false|0)\b", re.IGNORECASE)
 
@@ -135,8 +137,10 @@ class DuckReader(Reader):
         One date in another order makes other dates of all that can be read in both.
         """
         with self._connected(shows_nothing=True) as connection:
-            plan = "".join(str(cell) for row in connection.execute(f"EXPLAIN {self.query}").fetchall() for cell in row)
-        if not _GUESSED.search(plan) or _SAYS_TYPES.search(self.query):
+            plan = str(connection.execute(f"EXPLAIN (FORMAT json) {self.query}").fetchall())
+        readers, said = _UNTYPED.findall(plan), len(_SAYS_TYPES.findall(self.query))
+        files_alone = any(reader.endswith("_AUTO") for reader in readers)
+        if not readers or (said and said >= len(_READS.findall(self.query)) and not files_alone):
             return ""
         return (
             f"the query to {self.name} reads a text file, of which DuckDB guesses types from the rows: name the file "
