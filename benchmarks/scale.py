@@ -1,6 +1,7 @@
 """How fits grow with the rows: `python -m benchmarks.scale`. Seconds and memory per engine, beside LightGBM.
 
-Tables of 20 numeric columns are generated on disk, chunk by chunk, as Parquet files of a million rows. Every fit runs
+Tables of 20 numeric columns (``--columns 100`` for more) are generated on disk, chunk by chunk, as Parquet files of a
+million rows. Every fit runs
 in a process of its own, which first fits a small table so that compiled code is loaded. What is measured begins with
 the files and ends with the model: wall and processor seconds, and the peak of ``RssAnon`` (memory that is not a file's)
 over what the process had when it began. LightGBM has no privacy: 100 trees of 31 leaves, all defaults.
@@ -38,24 +39,24 @@ import pyarrow.parquet as pq
 from benchmarks.lines import Lines
 from tools.fit_planning_rule import version
 
-COLUMNS, FILE_ROWS, CHUNK_ROWS = 20, 1_000_000, 250_000
+FILE_ROWS, CHUNK_ROWS = 1_000_000, 250_000
 TEST_ROWS = 50_000
 ENGINES = ("memory", "encoded", "streamed", "dask-1", "dask-2", "lightgbm")
 PEAK = re.compile(r"RssAnon:\s+(\d+) kB")
 
 
-def chunk(rows: int, seed: int) -> pa.Table:
-    """Rows whose label follows effects of eight columns and two products."""
+def chunk(rows: int, columns: int, seed: int) -> pa.Table:
+    """Rows whose label follows effects of nine columns and a product; columns from the twelfth on do nothing."""
     generator = np.random.default_rng(seed)
-    X = generator.standard_normal((rows, COLUMNS))
+    X = generator.standard_normal((rows, columns))
     score = X[:, :8] @ np.linspace(1.0, 0.2, 8) + np.sin(2 * X[:, 8]) + 0.8 * X[:, 9] * X[:, 10]
     y = (score + 1.5 * generator.standard_normal(rows) > 0).astype(np.int8)
-    return pa.table({**{f"x{j}": X[:, j] for j in range(COLUMNS)}, "y": y})
+    return pa.table({**{f"x{j}": X[:, j] for j in range(columns)}, "y": y})
 
 
-def generate(place: Path, rows: int) -> Path:
-    """A folder of files with so many rows; made once."""
-    folder = place / f"{rows}"
+def generate(place: Path, rows: int, columns: int) -> Path:
+    """A folder of files with so many rows and columns; made once."""
+    folder = place / f"{rows}x{columns}"
     if (folder / "_done").exists():
         return folder
     shutil.rmtree(folder, ignore_errors=True)
@@ -63,7 +64,7 @@ def generate(place: Path, rows: int) -> Path:
     for number, start in enumerate(range(0, rows, FILE_ROWS)):
         count, writer = min(FILE_ROWS, rows - start), None
         for low in range(0, count, CHUNK_ROWS):
-            table = chunk(min(CHUNK_ROWS, count - low), seed=1 + (start + low) // CHUNK_ROWS)
+            table = chunk(min(CHUNK_ROWS, count - low), columns, seed=1 + (start + low) // CHUNK_ROWS)
             writer = writer or pq.ParquetWriter(folder / f"{number:05}.parquet", table.schema)
             writer.write_table(table)
         assert writer is not None
@@ -72,9 +73,14 @@ def generate(place: Path, rows: int) -> Path:
     return folder
 
 
-def schema() -> dict[str, Any]:
+def width(folder: Path) -> int:
+    """Columns of a generated table, without the label."""
+    return len(pq.read_schema(next(folder.glob("*.parquet")))) - 1
+
+
+def schema(width: int) -> dict[str, Any]:
     """What is public: bounds, and the label's classes."""
-    columns = {f"x{j}": {"kind": "numeric", "lower": -4, "upper": 4} for j in range(COLUMNS)}
+    columns = {f"x{j}": {"kind": "numeric", "lower": -4, "upper": 4} for j in range(width)}
     return {"columns": columns, "label": {"column": "y", "classes": [0, 1]}}
 
 
@@ -147,11 +153,11 @@ def fit(engine: str, folder: Path, directory: Path, epsilon: float, client: Any 
         from lightgbm import LGBMClassifier
 
         table = pq.read_table(folder)
-        X = np.column_stack([table[f"x{j}"].to_numpy() for j in range(COLUMNS)])
+        X = np.column_stack([table[f"x{j}"].to_numpy() for j in range(width(folder))])
         return LGBMClassifier(n_estimators=100, num_leaves=31, verbose=-1).fit(X, table["y"].to_numpy())
     import tacit
 
-    model = tacit.AdditiveBoostClassifier(epsilon=epsilon, schema=schema(), random_state=0)
+    model = tacit.AdditiveBoostClassifier(epsilon=epsilon, schema=schema(width(folder)), random_state=0)
     if engine == "memory":
         table = pq.read_table(folder)
         return model.fit(table.drop_columns(["y"]), table["y"])
@@ -183,9 +189,10 @@ def measure(
         for thread in filter(None, (killer, peak)):
             thread.done.set()
             thread.join()
-    test = chunk(TEST_ROWS, seed=0).drop_columns(["y"]).to_pandas()
+    rows = chunk(TEST_ROWS, width(folder), seed=0)
+    test = rows.drop_columns(["y"]).to_pandas()
     guess = model.predict_proba(test.to_numpy() if engine == "lightgbm" else test)[:, 1]
-    auc = roc_auc_score(chunk(TEST_ROWS, seed=0)["y"].to_numpy(), guess)
+    auc = roc_auc_score(rows["y"].to_numpy(), guess)
     grown = max(peak.bytes - base, 0) / 2**20
     return {"seconds": round(wall, 3), "cpu": round(cpu, 3), "mib": round(grown, 1), "auc": round(float(auc), 5),
             "mib_in_all": round(peak.bytes / 2**20, 1), "killed": 0 if killer is None else killer.killed}  # fmt: skip
@@ -193,7 +200,7 @@ def measure(
 
 def in_process(engine: str, rows: int, args: argparse.Namespace) -> dict[str, float]:
     """The same in a process of its own."""
-    folder, small = generate(args.place, rows), generate(args.place, 2_000)
+    folder, small = (generate(args.place, count, args.columns) for count in (rows, 2_000))
     command = [sys.executable, "-m", "benchmarks.scale", "--measure", engine, str(folder), str(small)]
     command += ["--place", str(args.place), "--epsilon", str(args.epsilon), "--kill", str(args.kill)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -215,8 +222,8 @@ def run(args: argparse.Namespace) -> list[str]:
     for engine in args.engines:
         seconds: dict[int, float] = {}
         for rows in args.rows:
-            job = {"engine": engine, "rows": rows, "columns": COLUMNS, "epsilon": args.epsilon, "again": args.again}
-            job |= {"version": args.version} | ({"kill": args.kill} if args.kill else {})
+            job = {"engine": engine, "rows": rows, "columns": args.columns, "epsilon": args.epsilon}
+            job |= {"again": args.again, "version": args.version} | ({"kill": args.kill} if args.kill else {})
             found = lines.run(job, lambda engine=engine, rows=rows: in_process(engine, rows, args))
             if rows >= args.exponent_from:
                 seconds[rows] = found["cpu"] if args.by_cpu else found["seconds"]
@@ -231,6 +238,7 @@ def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000, 10_000_000])
+    parser.add_argument("--columns", type=int, default=20, help="at least 11")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=["memory", "streamed", "lightgbm"])
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--place", type=Path, default=None, help="where tables are generated; deleted unless given")
