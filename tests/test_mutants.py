@@ -57,8 +57,10 @@ def test_arithmetic_is_replaced_by_arithmetic() -> None:
 def test_the_tests_that_the_page_names_come_first() -> None:
     named, whole = mutants.tests_of("src/tacit/theory/trees.py")
     assert "tests/trees/test_trees_theory.py::test_closed_forms" in named
-    assert {"tests/theory", "tests/trees/test_trees_theory.py"} <= set(whole)
+    assert {"tests/theory/test_by_value.py", "tests/trees/test_trees_theory.py"} <= set(whole)
     assert mutants.tests_of("src/tacit/theory/closure/bounds.py")[1][0].startswith("tests/")
+    # Several classes are taught in the room of additive models and tested in that of trees.
+    assert "tests/trees/test_rules_by_value.py" in mutants.tests_of("src/tacit/growing/softmax.py")[1]
     assert all(path.is_file() for path in mutants.files_of("theory") + mutants.files_of("theory/trees"))
 
 

@@ -1,11 +1,12 @@
 """Breaks the library on purpose and says what no test notices: ``make mutants ARGS="theory --minutes 10"``.
 
 cosmic-ray changes one place of a module at a time (a number, an operator, a comparison, a branch). The tests of its
-room run once unchanged, to see which lines each of them runs. Of a mutant, those that run the changed statement go
-first (of them, those that the papers page names for the module, then the fast), and if all pass, the whole room: a
-mutant that passes that as well is a survivor. With a time budget or a number it is a random sample, the same for one
-seed. What cannot matter (annotations, docstrings, messages) is not changed, nor what ``equivalent_mutants.toml`` says
-makes no difference. Everything happens in a copy of the tree.
+room, and those that import the module, run once unchanged, to see which lines each of them runs. Of a mutant, those
+that run the changed statement go first (of them, those that the papers page names for the module, then the fast), and
+if all pass, the rest of their files, which may share what was made ready; where no test is seen to run the statement,
+or the module has compiled kernels, all of them: a mutant that passes that as well is a survivor. With a time budget or
+a number it is a random sample, the same for one seed. What cannot matter (annotations, docstrings, messages) is not
+changed, nor what ``equivalent_mutants.toml`` says makes no difference. Everything happens in a copy of the tree.
 
 The last line printed is one JSON object: mutants, killed, killed by a named test, survivors.
 """
@@ -27,7 +28,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
@@ -36,11 +37,15 @@ from tools.papers_page import ROOT, rows
 
 ROOMS = (
     "theory", "boosting", "halfspaces", "online", "decision_lists", "trees", "growing", "closure", "queries", "privacy",
+    "additive", "evaluation", "engines",
 )  # fmt: skip
 LEFT_OUT = ("VariableReplacer", "VariableInserter", "RemoveDecorator", "ExceptionReplacer", "Invert", "_Is")
 """Operators whose mutants do not run, or say nothing."""
 
 ARITHMETIC = {"Add", "Sub", "Mul", "Div", "Pow"}
+
+MOST_IMPORTING = 5
+"""Test files outside of a module's room; where more import it, they use it and do not mean it."""
 
 SLOWER = 10.0
 """A mutant that takes so many times as long as the tests do, and a minute, runs for ever: it is noticed."""
@@ -139,15 +144,21 @@ def places_of(file: str, code: str) -> list[Place]:
     return found
 
 
+@cache
 def tests_of(file: str) -> tuple[list[str], list[str]]:
-    """The tests that the papers page names for a file, and those of its room."""
+    """The tests that the papers page names for a file, and those of its room and those that import it, by file."""
     named = sorted({row.test for row in rows() if file in row.file})
     room = ROOT / "tests" / Path(file).relative_to("src/tacit").parts[0]
-    nested = room / Path(file).relative_to("src/tacit").parts[1]
-    whole = sorted(
-        {test.split("::")[0] for test in named} | {str(p.relative_to(ROOT)) for p in (nested, room) if p.is_dir()}
-    )
-    return named, whole
+    importing = re.compile(rf"^ *from {re.escape(module_of(file))} import ", re.MULTILINE)
+    inside, everywhere = (sorted(place.rglob("test_*.py")) for place in (room, ROOT / "tests"))
+    outside = [p for p in everywhere if room not in p.parents and importing.search(p.read_text("utf-8"))]
+    found = {str(path.relative_to(ROOT)) for path in inside + outside * (len(outside) <= MOST_IMPORTING)}
+    return named, sorted(found | {test.split("::")[0] for test in named})
+
+
+def module_of(file: str) -> str:
+    """What a file below ``src`` is imported as."""
+    return ".".join(Path(file).relative_to("src").with_suffix("").parts)
 
 
 class Bench:
@@ -180,7 +191,7 @@ class Bench:
             print(f"left out, as it fails unchanged: {test}", flush=True)
 
     def killer(self, file: str, mutant: str, lines: range) -> str | None:
-        """The first test that fails with a mutant: of those that run its lines, and of its whole room otherwise."""
+        """The first test that fails with a mutant: of those that run its lines, then of what may depend on them."""
         path = self.folder / file
         before = path.read_text("utf-8")
         path.write_text(mutant, "utf-8")
@@ -188,12 +199,23 @@ class Bench:
         try:
             tests = fast_tests(self.touched, file, lines, tests_of(file)[0])
             failed = self.first_failure(tests, self._limit(tests)) if tests else None
+            if failed:
+                return failed
+            left_out = [f"--deselect={test}" for test in self.fail_unchanged]
+            if self._seen(file, lines) and "njit" not in before:
+                whole = {test.partition("::")[0] for test in tests}
+                limit = self._limit(test for test in self.touched if test.partition("::")[0] in whole)
+                return self.first_failure([*sorted(whole), *left_out], limit)
             # Kernels of other modules may have been compiled with what was changed: the room compiles its own.
             with tempfile.TemporaryDirectory() as compiled:
-                room = [*tests_of(file)[1], *(f"--deselect={test}" for test in self.fail_unchanged)]
-                return failed or self.first_failure(room, self._limit(self.touched), NUMBA_CACHE_DIR=compiled)
+                room = [*tests_of(file)[1], *left_out]
+                return self.first_failure(room, self._limit(self.touched), NUMBA_CACHE_DIR=compiled)
         finally:
             path.write_text(before, "utf-8")
+
+    def _seen(self, file: str, lines: range) -> bool:
+        """Whether any test was seen to run one of these lines."""
+        return any(not set(seen["lines"].get(file, ())).isdisjoint(lines) for seen in self.touched.values())
 
     def _limit(self, tests: Iterable[str]) -> float:
         """The seconds that tests may take with a mutant."""

@@ -12,6 +12,8 @@ from sklearn.metrics import roc_auc_score
 from tacit.binning.tree_bins import (
     Column,
     Totals,
+    _equal_mass,
+    _with_missing,
     counted_bins,
     grid,
     public_bins,
@@ -147,6 +149,23 @@ def test_bins_have_equal_mass_and_categories_the_order_of_their_rate() -> None:
     rate = [y[codes[3] == k].mean() for k in range(4)]
     assert np.argmax(bins[3].mapping[:4]) == int(np.argmax(rate)) == 2
     assert budget.layout.n_codes == tuple(b.size for b in bins)
+
+
+def test_bins_of_equal_mass_by_hand() -> None:
+    """A cell goes where the middle of its mass lies; bins that would hold nothing are left out."""
+    mass, bins = np.array([1.0, 2.0, 2.0, 0.5, 0.5, 2.0, 12.0]), 6
+    for order in (np.arange(7), np.array([3, 6, 0, 5, 1, 4, 2])):
+        wanted, seen = {}, 0.0
+        for cell in order:
+            wanted[int(cell)] = math.floor((seen + mass[cell] / 2) / 20 * bins)
+            seen += mass[cell]
+        known = sorted(set(wanted.values()))
+        assert len(known) < bins
+        assert _equal_mass(order, mass, bins).tolist() == [known.index(wanted[cell]) for cell in range(7)]
+    made = _with_missing(mass, 0.75, bins)
+    assert made.mapping.tolist() == [*_equal_mass(np.arange(7), mass, bins).tolist(), made.size - 1]
+    assert made.mass.tolist() == [*(mass[made.mapping[:7] == one].sum() for one in range(made.size - 1)), 0.75]
+    assert _with_missing(np.zeros(0), 0.75, bins).mapping.tolist() == [0]
 
 
 def test_grid_keeps_missing_apart() -> None:

@@ -50,6 +50,12 @@ def test_what_noise_moves_is_taken_off() -> None:
     assert total_effects([drowned], [2])[0] == 0.0
 
 
+def test_points_are_multiples_of_roots_of_primes() -> None:
+    for dimension, prime in enumerate((2, 3, 5, 7, 11, 13, 17, 19, 23, 29)):
+        expected = [number * np.sqrt(prime) % 1.0 for number in (1, 2, 3)]
+        assert spread_points(3, dimension) == pytest.approx(expected)
+
+
 def test_points_are_spread_evenly() -> None:
     for dimension in (0, 1, 7, 60):
         counts = np.histogram(spread_points(ROWS, dimension), 16, (0, 1))[0]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import cross_val_score
 
@@ -13,13 +16,15 @@ from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.charges import BoundedRange, Laplace, NonPrivate
+from tacit.privacy.charges import BoundedRange, Laplace, NonPrivate, Pure
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.request import Request, RequestError
 from tacit.queries.margins import Margins
-from tacit.trees.budget import SplitBudget
+from tacit.trees.budget import SMALLEST_RANGE, SplitBudget
 from tacit.trees.estimator import BoostedTreesClassifier
 from tacit.trees.leaf_shares import base_rate_of
+from tacit.trees.learners import MAlphaLearner
 from tacit.trees.losses import MAlphaLoss
 from tacit.trees.m_alpha_boost import (
     BoostedTrees,
@@ -89,6 +94,8 @@ def test_other_criteria_and_growths() -> None:
     splits = [e.charge.range for e in reservation.entries if isinstance(e.charge, BoundedRange)]
     assert splits == pytest.approx([20.0 * 0.5 / 4 / 9] * 36)  # of each tree five splits, and four leaves to split
     assert {t.shape.n_leaves for t in learned.trees} == {6}
+    _, _, reservation = learn(settings(leaves=2, depth=16, criterion="gini", trees=1), 20.0)
+    assert [e.charge.range for e in reservation.entries if isinstance(e.charge, BoundedRange)] == [20.0 * 0.5]
 
 
 def test_gaussian_budget() -> None:
@@ -187,6 +194,51 @@ def test_the_scale_makes_the_mean_chance_that_of_the_released_leaves() -> None:
         chances = MAlphaLoss(1.0).inverse_link(scale * scores)
         assert np.average(chances, weights=weights) == pytest.approx(np.average(shares, weights=weights), rel=0.15)
     assert scale_of_scores([0.5], [Said(said, shares, np.zeros(3))]) == 1.0
+
+
+def test_the_scale_is_the_best_of_eighths_of_octaves() -> None:
+    """Of all factors between 2**-10 and 2**10 of the largest score, within half a step of the best; else either end."""
+    rng = np.random.default_rng(0)
+    for coefficient in (0.003, 0.4, 7.0):
+        shares, weights = rng.uniform(0.1, 0.9, 4), rng.uniform(1, 9, 4)
+        said = MAlphaLoss(1.0).link(shares) + rng.normal(0, 0.3, 4)
+        scores, reach = coefficient * said, float(np.abs(coefficient * said).max())
+
+        def loss(octaves: float) -> float:
+            chances = MAlphaLoss(1.0).inverse_link(2.0**octaves * scores)  # noqa: B023
+            return -float((shares * np.log(chances) + (1 - shares) * np.log(1 - chances)) @ weights)  # noqa: B023
+
+        best = float(minimize_scalar(loss, bounds=(-12.0, 12.0), method="bounded", options={"xatol": 1e-6}).x)
+        found = scale_of_scores([coefficient], [Said(said, shares, weights)])
+        assert math.log2(found) * 8 == pytest.approx(round(math.log2(found) * 8))
+        assert math.log2(found) == pytest.approx(best, abs=0.07)
+        for share, octaves in ((np.float64(scores > 0), 10), (np.float64(scores < 0), -10)):
+            end = scale_of_scores([coefficient], [Said(said, share, weights)]) * reach
+            assert math.log2(end) == pytest.approx(octaves, abs=0.07)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "selections"),
+    [
+        ({"max_depth": 5, "n_trees": 3}, 15),
+        ({"max_leaves": 5, "n_trees": 3}, 21),  # of each tree four splits, and three leaves to split
+        ({"max_leaves": 2, "n_trees": 3}, 3),
+        ({"max_depth": 4}, 2 * 4),  # no fewer trees than two
+    ],
+)
+def test_a_budget_that_would_choose_blindly_is_refused_before_rows_are_seen(
+    parameters: dict[str, Any], selections: int
+) -> None:
+    """Half of what the splits get is what each is sure of: calibration and the number of rows may take the rest."""
+    task: Any = SimpleNamespace(schema="declared")
+    for spare in (0.999, 1.001):
+        request = Request.of(spare * SMALLEST_RANGE * selections / (0.5 * 0.6), 0, "add_or_remove_one", 1)
+        learner = MAlphaLearner(request, split_share=0.6, **parameters)
+        if spare > 1:
+            assert learner.charges(request.allowance, task) == [Pure(request.epsilon)]
+        else:
+            with pytest.raises(RequestError, match="more splits than the budget"):
+                learner.charges(request.allowance, task)
 
 
 def test_without_noise_it_is_as_good_as_ordinary_boosted_trees() -> None:

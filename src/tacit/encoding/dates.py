@@ -141,7 +141,7 @@ def _day(value: Any, granularity: str) -> np.datetime64:
     """The day that a Python value stands for, or NaT."""
     if isinstance(value, dt.datetime | dt.date):
         parts = (getattr(value, name, None) for name in ("year", "month", "day"))
-        return _NAT if value != value else _date(*parts)  # pandas' missing time is no time, and unlike itself
+        return _date(*parts)  # of pandas' missing time they are no numbers, of which there is no date
     if isinstance(value, np.datetime64):
         return _day_of(value)
     text = value.strip() if isinstance(value, str) else ""
