@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tacit.arrays import Floats
-from tacit.growing.fourier import VARIANCES, Directions, _powers, _rest, believed_way, evidence
+from tacit.curator.measurement import Measurement
+from tacit.growing.fourier import VARIANCES, Descent, Directions, _powers, _rest, believed_way, evidence
 from tacit.growing.normal_rows import NormalRows
 from tacit.growing.tuning import SMOOTH
+from tacit.privacy.charges import Gaussian
+from tacit.privacy.label import Label, Stage
 
 FREQUENCIES = np.array([[0.5, 0.2], [-0.3, 1.1], [1.4, 0.6]])
 COVARIANCE = np.array([[0.8, 0.5], [0.5, 1.5]])
@@ -117,6 +123,59 @@ def test_how_far_to_go_by_hand() -> None:
     assert evidence(sure) == pytest.approx(50.0 - math.log(41))
     sure[0] = 3.0
     assert evidence(sure) == pytest.approx(47.0 - math.log(41))
+
+
+@pytest.mark.parametrize(("noise", "most_variance"), [(0.7, 10.0), (9.0, 0.02)])
+def test_a_descent_by_hand(noise: float, most_variance: float) -> None:
+    """With whole matrices in place of directions: the way, all steps along it, and what noise leaves in a score.
+
+    The first sum has noise of deviation 3 / sqrt(3) and each of three later ones 4 / sqrt(3), beside a bound of 2; all
+    that is left of the budget would have 0.8.
+    """
+    sums, root = 9.0 * np.random.default_rng(5).normal(size=(4, 6)), math.sqrt(3)
+    features: Any = SimpleNamespace(pairs=3, size=6)
+    asked: list[tuple[float, str]] = []
+
+    def measure(query: Any, share: float, label: Label) -> Measurement:
+        asked.append((share, str(label)))
+        return Measurement(str(label), sums[len(asked)], 4.0, Gaussian(1.0), "x")
+
+    numbers, each = replace(SMOOTH, steps=3), SimpleNamespace(measure=measure)
+    budget: Any = SimpleNamespace(sd=lambda: 0.8, split={3: each}.__getitem__)
+    descent = Descent(
+        query=SimpleNamespace(features=features),  # type: ignore[arg-type]
+        add=lambda _, step: np.floor(step * 2**20) / 2**20,
+        normal=ROWS,
+        rows=50.0,
+        first=Measurement("first", sums[0], 3.0, Gaussian(1.0), "x"),
+        along=(Directions.of(ROWS, 50.0, 0.2),),
+        bound=2.0,
+        most_variance=most_variance,
+        numbers=numbers,
+    )
+    found = descent.go(budget, noise)
+
+    cosines, sines = ROWS.products
+    scatter = 50 * np.block([[cosines, np.zeros((3, 3))], [np.zeros((3, 3)), sines]])
+    answer, seen = 0.2 * scatter, sums[0] / root
+    covariances = [v * answer @ answer + answer + 3.0 * np.eye(6) for v in VARIANCES]
+    likelihood = np.array([-0.5 * (seen @ np.linalg.solve(c, seen) + np.linalg.slogdet(c)[1]) for c in covariances])
+    part = 0.8**2 / ((root / 2) ** 2 + 0.8**2)  # of the information, where the first sum has a deviation of root / 2
+    most = min(noise / (math.sqrt(1 - part) * 0.8 * 2.0), most_variance)
+    variance = believed_way(likelihood, most, numbers)
+    assert 0 < variance < most
+    weights, left = np.zeros(6), np.zeros((6, 6))
+    ways = [(part * variance, 3.0), *[((1 - part) * variance / 3, 4.0)] * 3]
+    for value, (way, sd) in zip(sums, ways, strict=True):
+        step = np.linalg.inv(np.eye(6) / way + 0.25 * scatter)
+        weights += step @ value / root
+        kept = np.eye(6) - step @ answer
+        left = kept @ left @ kept.T + step @ step.T * sd**2 / 3
+    assert found.weights == pytest.approx(weights, abs=1e-5)
+    assert found.sd == pytest.approx(math.sqrt(np.trace(scatter @ left) / 50))
+    assert found.spread == pytest.approx(math.sqrt(ROWS.variance(found.weights)))
+    assert found.features is features
+    assert asked == [(1.0, str(Label(Stage.FOURIER, round=number))) for number in (1, 2, 3)]
 
 
 def test_powers_of_columns() -> None:
