@@ -94,3 +94,25 @@ def test_the_constant_is_a_candidate_unless_counts_say_what_it_says(
     task: Any = SimpleNamespace(label_index=SimpleNamespace(n_classes=2))
     found = learner.candidates(task, TableEncoding(("x",), (BooleanIndex(),)))
     assert len(found.conjunctions.constant) == constant
+
+
+@pytest.mark.parametrize(
+    ("objective", "most", "steps", "ends"),
+    [
+        ("coverage", None, 3, False),
+        ("coverage", 2, 2, False),
+        ("coverage", 9, 3, False),
+        ("errors", None, 4, True),  # the three, and the constant
+        ("errors", 3, 3, False),
+        ("errors", 4, 4, True),
+        ("errors", 9, 4, True),
+    ],
+)
+def test_features_in_words_make_as_many_rules_and_a_constant(
+    objective: str, most: int | None, steps: int, ends: bool
+) -> None:
+    request = Request.of(1.0, 1e-6, "add_or_remove_one", None)
+    features = ["a is true", "b is true", "a is false and b is false"]
+    learner = DecisionListLearner(request, objective=objective, max_rules=most, features=features)
+    task: Any = SimpleNamespace(schema=SimpleNamespace(unit=None))
+    assert learner._n_steps(task) == (steps, ends)
