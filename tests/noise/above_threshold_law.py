@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -28,6 +28,14 @@ def log_probability(noise: Scales, threshold: int, before: Rounds, last: int | N
         total = total + _log_round(noise, threshold - last)[0]
     top = total.max()
     return float(top + math.log(np.exp(total - top).sum()))
+
+
+@cache
+def known_log_probability(
+    noise: Scales, threshold: int, before: tuple[tuple[int, int], ...], last: int | None
+) -> float:
+    """The same for a search that comes upon the same transcript again and again."""
+    return log_probability(noise, threshold, before, last)
 
 
 def _grid(noise: Scales) -> Floats:

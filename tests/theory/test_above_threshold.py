@@ -9,23 +9,23 @@ import numpy as np
 import pytest
 
 from tacit.theory.above_threshold import Queries, Scales, accuracy, paper_accuracy, scales
-from tests.noise.above_threshold_law import Rounds, log_probability
+from tests.noise.above_threshold_law import Rounds, known_log_probability, log_probability
 
 EPSILONS = [0.3, 1.0, 2.5]
 HORIZON = 4
 STREAMS = list(itertools.product((0, 1), repeat=HORIZON))
 
 
-def transcripts(values: list[int]) -> list[tuple[Rounds, int | None]]:
+def transcripts(values: list[int]) -> list[tuple[tuple[tuple[int, int], ...], int | None]]:
     """All answers an instance can give: above for the first time in round k, or never."""
-    rounds = [(value, 1) for value in values]
+    rounds = tuple((value, 1) for value in values)
     return [(rounds[:k], values[k]) for k in range(len(values))] + [(rounds, None)]
 
 
 def largest_loss(noise: Scales, threshold: int, values: list[int], neighbour: list[int]) -> float:
     """The largest privacy loss between two sequences of exact queries, over all answers and in both directions."""
     return max(
-        abs(log_probability(noise, threshold, *one) - log_probability(noise, threshold, *other))
+        abs(known_log_probability(noise, threshold, *one) - known_log_probability(noise, threshold, *other))
         for one, other in zip(transcripts(values), transcripts(neighbour), strict=True)
     )
 
