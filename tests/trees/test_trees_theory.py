@@ -109,18 +109,24 @@ def test_a_split_with_an_edge_shrinks_the_risk_by_the_sharp_factor() -> None:
     assert np.any(factor > np.sqrt(1 - np.minimum(1.1 * edges, 1) ** 2) + 1e-6)
 
 
+def _risk(leaf: tuple[float, float]) -> float:
+    return float(MATSUSHITA.node_risk(leaf[0], sum(leaf)))
+
+
 def _grow(rng: np.random.Generator, gamma: float, alphas: list[float]) -> tuple[list[float], float]:
     """Splits the leaf of largest risk, always with edge gamma exactly; returns the risk shares and the error."""
     leaves = [(0.5, 0.5)]
+    risks = [_risk(leaf) for leaf in leaves]
     shares = []
     for _ in alphas:
-        risks = [float(MATSUSHITA.node_risk(a, a + b)) for a, b in leaves]
         k = int(np.argmax(risks))
         shares.append(risks[k] / sum(risks))
         a, b = leaves.pop(k)
+        risks.pop(k)
         p0 = rng.random() * (1 - gamma)
         p1 = p0 + gamma
         leaves += [(a * p1, b * p0), (a * (1 - p1), b * (1 - p0))]
+        risks += [_risk(leaf) for leaf in leaves[-2:]]
     return shares, sum(min(leaf) for leaf in leaves)
 
 
