@@ -16,6 +16,7 @@ settings.load_profile("untimed")
 
 def pytest_collection(session: pytest.Session) -> None:
     """Workers of one run share the work that each would do alone, before they collect."""
+    gc.disable()  # all that is collected stays, and would be looked through again and again as it grows
     if "PYTEST_XDIST_WORKER" in os.environ:
         from tests.workers import import_share, take_turns
 
@@ -25,9 +26,11 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Garbage is looked for among what tests make, not among the tests."""
+    """Garbage is looked for among what tests make, not among the tests, and less often: fits make much and keep it."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
+    gc.enable()
 
 
 def grow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tuning: str) -> None:
