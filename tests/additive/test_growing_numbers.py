@@ -7,7 +7,6 @@ from functools import cache
 import pytest
 
 from tacit.additive.boost import AdditiveBoost
-from tacit.additive.tuning import TUNING
 from tests.additive.test_smooth_function import fitted, light_for_its_size
 from tools.fit_planning_rule import tuned
 
@@ -37,7 +36,7 @@ def said() -> tuple[bytes, bytes]:
 )
 def test_a_number_that_is_replaced_reaches_the_fit(name, value, monkeypatch):
     before = said()
-    monkeypatch.setattr(AdditiveBoost, "tuning", tuned(TUNING, [f"growing.{name}"], value))
+    monkeypatch.setattr(AdditiveBoost, "tuning", tuned(AdditiveBoost.tuning, [f"growing.{name}"], value))
     model, (X, _) = fitted(4000).model_, light_for_its_size(300, 9)
     after = model.decision_function(X).tobytes(), model.score_variance(X).tobytes()
     assert before != after

@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.additive.boost import AdditiveBoost
 from tacit.additive.jointly import Lengths, bounds_jointly
-from tacit.additive.tuning import CLIPPING, TUNING
+from tacit.additive.tuning import CLIPPING
 from tacit.binning.release_map import centred_map, few_modes, without_largest
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import uses
@@ -113,10 +113,10 @@ def auc(seed: int, epsilon: float, **options: Any) -> tuple[float, AdditiveBoost
 
 def test_rare_flags_are_learned_from_a_fraction_of_the_budget(monkeypatch):
     """With rows bounded together, epsilon 1/2 does what 1 did without, and more."""
-    together = np.mean([auc(seed, 0.5)[0] for seed in range(4)])
-    never = replace(TUNING, clipping=replace(CLIPPING, joint_below=0.0))
+    together = np.mean([auc(seed, 0.5, interactions=False)[0] for seed in range(4)])
+    never = replace(AdditiveBoost.tuning, clipping=replace(CLIPPING, joint_below=0.0))
     monkeypatch.setattr(AdditiveBoost, "tuning", never)
-    apart = np.mean([auc(seed, 1.0)[0] for seed in range(4)])
+    apart = np.mean([auc(seed, 1.0, interactions=False)[0] for seed in range(4)])
     assert together > apart + 0.01
 
 
@@ -124,7 +124,7 @@ def test_the_same_in_laplace_noise(monkeypatch):
     """Rare flags at delta 0: epsilon 2 does what 4 did without, and more."""
     pure = {"delta": 0.0, "interactions": False}
     together = np.mean([auc(seed, 2.0, **pure)[0] for seed in range(3)])
-    never = replace(TUNING, clipping=replace(CLIPPING, joint_below=0.0))
+    never = replace(AdditiveBoost.tuning, clipping=replace(CLIPPING, joint_below=0.0))
     monkeypatch.setattr(AdditiveBoost, "tuning", never)
     apart = np.mean([auc(seed, 4.0, **pure)[0] for seed in range(3)])
     assert together > apart + 0.01

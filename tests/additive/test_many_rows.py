@@ -10,7 +10,6 @@ import pytest
 
 from tacit import AdditiveBoostClassifier, Schema
 from tacit.additive.boost import AdditiveBoost
-from tacit.additive.tuning import TUNING
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
@@ -35,8 +34,8 @@ def test_two_columns_that_say_nothing_alone_are_found_in_many_rows(monkeypatch):
     asked = {"epsilon": 4.0, "schema": known, "interactions": "pairs", "random_state": 0}
     found = AdditiveBoostClassifier(**asked).fit(X, y)
     assert (16, 17) in [pair.features for pair in found.model_.pairs]
-    never = replace(TUNING, pairing=replace(TUNING.pairing, screened_clearly_from=1e12))
-    monkeypatch.setattr(AdditiveBoost, "tuning", never)
+    pairing = replace(AdditiveBoost.tuning.pairing, screened_clearly_from=1e12)
+    monkeypatch.setattr(AdditiveBoost, "tuning", replace(AdditiveBoost.tuning, pairing=pairing))
     without = AdditiveBoostClassifier(**asked).fit(X, y)
     assert (16, 17) not in [pair.features for pair in without.model_.pairs]
 

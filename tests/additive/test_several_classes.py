@@ -74,12 +74,15 @@ def test_one_budget_is_better_than_a_budget_split_over_classes(epsilon):
     for seed in range(3):
         frame, labels, _ = synthetic(4000, seed)
         schema = schema_of(classes=list(range(K)))
-        model = AdditiveBoostClassifier(epsilon, schema=schema, random_state=seed).fit(frame, labels)
+        model = AdditiveBoostClassifier(epsilon, schema=schema, random_state=seed, interactions=False)
+        model.fit(frame, labels)
         whole.append(log_loss(model.predict_proba(test_frame), test_labels))
         one = []
         for k in range(K):
             share = part_epsilon(epsilon, 1e-6, K)
-            binary = AdditiveBoostClassifier(share, schema=schema_of(classes=[0, 1]), random_state=100 * seed + k)
+            binary = AdditiveBoostClassifier(
+                share, schema=schema_of(classes=[0, 1]), random_state=100 * seed + k, interactions=False
+            )
             one.append(binary.fit(frame, (labels == k).astype(int)).predict_proba(test_frame)[:, 1])
         against = np.column_stack(one)
         parts.append(log_loss(against / against.sum(axis=1, keepdims=True), test_labels))

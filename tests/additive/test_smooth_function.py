@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor, Schema
 from tacit.additive.boost import AdditiveBoost
-from tacit.additive.tuning import PLANNING, TUNING
+from tacit.additive.tuning import TUNING
 from tacit.models.additive import SMOOTH
 from tacit.models.files import model_from_dict
 from tacit.privacy.charges import Repeated
@@ -54,7 +54,8 @@ def usual() -> AdditiveBoostClassifier:
 def test_it_sees_small_differences_of_columns_that_vary_together(monkeypatch):
     X, y = light_for_its_size(3000, 1)
     with_it = roc_auc_score(y, fitted(8000).predict_proba(X)[:, 1])
-    monkeypatch.setattr(AdditiveBoost, "tuning", replace(TUNING, planning=replace(PLANNING, fourier_part=0.0)))
+    planning = replace(AdditiveBoost.tuning.planning, fourier_part=0.0)
+    monkeypatch.setattr(AdditiveBoost, "tuning", replace(AdditiveBoost.tuning, planning=planning))
     without = fitted(8000)
     assert without.model_.fourier is None
     assert with_it > roc_auc_score(y, without.predict_proba(X)[:, 1]) + 0.03
@@ -157,7 +158,8 @@ def test_several_classes_and_numbers_gain_by_it(kind, monkeypatch):
 
     assert model.model_.scores.fourier is not None
     for learner in (AdditiveBoost, AdditiveBoostRegressor):
-        monkeypatch.setattr(learner, "tuning", replace(TUNING, planning=replace(PLANNING, smooth_part=0.0)))
+        planning = replace(learner.tuning.planning, smooth_part=0.0)
+        monkeypatch.setattr(learner, "tuning", replace(learner.tuning, planning=planning))
     without, _, _ = of_scores(kind)
     assert without.model_.scores.fourier is None
     assert closeness(model) > closeness(without) + 0.03
