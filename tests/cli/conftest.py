@@ -38,6 +38,11 @@ def rows(n: int = 400) -> str:
     return "\n".join(lines) + "\n"
 
 
+@pytest.fixture(autouse=True)
+def _short(few_rounds: None) -> None:
+    """Additive fits in this process have few rounds: no command is judged by how good its model is."""
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working directory, with ``data.csv`` and ``schema.toml``."""
