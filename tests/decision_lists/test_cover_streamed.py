@@ -62,7 +62,7 @@ def test_blocks_hold_the_listed_candidates(k: int, constant: bool) -> None:
 def test_counts_are_those_of_listed_candidates() -> None:
     listed, streamed = both(2)
     table = small_table(300)
-    one, two = table.open_cover(listed), table.open_streamed_cover(streamed)
+    one, two = table.open_cover(listed), table.open_cover(streamed)
     for chosen in (40, 3, 77):
         counts = np.concatenate([two.block(block) for block in range(streamed.n_blocks)])
         assert np.array_equal(one.counts, counts)

@@ -155,7 +155,7 @@ def test_covers_remove_rows_from_every_block(cut: str) -> None:
     listed = Conjunctions(columns, truths, np.array([[0, -1], [1, -1], [0, 1], [2, 1]], np.int32))
     covers = [each.open_cover(listed) for each in (table(cut), table("1 block"))]
     streamed = StreamedConjunctions(columns, truths, 2, False, 2)
-    flowing = [each.open_streamed_cover(streamed) for each in (table(cut), table("1 block"))]
+    flowing = [each.open_cover(streamed) for each in (table(cut), table("1 block"))]
     for chosen in (2, 0):
         np.testing.assert_array_equal(covers[0].counts, covers[1].counts)
         for block in range(streamed.n_blocks):

@@ -244,7 +244,7 @@ def test_covers_are_counted_as_in_one_place() -> None:
     flow = streamed()
     for order in ((1, 4, 0), (3, 2, 0)):
         covers = [each.open_cover(LISTED) for each in (joined, whole)]
-        flowing, alone = joined.open_streamed_cover(flow), table().open_cover(flow.listed())
+        flowing, alone = joined.open_cover(flow), table().open_cover(flow.listed())
         for chosen in order:
             np.testing.assert_array_equal(covers[0].counts, covers[1].counts)
             assert covers[0].counts.sum() > 0

@@ -11,7 +11,8 @@ from typing import Protocol
 import numpy as np
 
 from tacit.arrays import Ints
-from tacit.engines.protocol import CoverRows, SealedTable, StreamedCoverRows
+from tacit.engines.blocks import CoverRows
+from tacit.engines.protocol import SealedTable
 from tacit.noise.checks import check_scale
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
@@ -85,7 +86,7 @@ def _chosen(
     """The rules, and in how many steps there was none."""
     rules_left: _RulesLeft
     if isinstance(cover.candidates, StreamedConjunctions):
-        rules_left = _Streamed(cover, cover.candidates, table.open_streamed_cover(cover.candidates))
+        rules_left = _Streamed(cover, cover.candidates, table.open_cover(cover.candidates))
     else:
         rules_left = _Listed(cover, cover.candidates, table.open_cover(cover.candidates))
     rules: list[tuple[int, int]] = []
@@ -157,7 +158,7 @@ class _Listed:
 class _Streamed:
     """Candidates that are made block by block; "no rule" is a block of its own, the last one."""
 
-    def __init__(self, cover: Cover, candidates: StreamedConjunctions, rows: StreamedCoverRows) -> None:
+    def __init__(self, cover: Cover, candidates: StreamedConjunctions, rows: CoverRows) -> None:
         self._cover = cover
         self._candidates = candidates
         self._rows = rows
@@ -190,7 +191,7 @@ class _Blocks:
         self,
         cover: Cover,
         candidates: StreamedConjunctions,
-        rows: StreamedCoverRows,
+        rows: CoverRows,
         step: Step,
         rules: list[tuple[int, int]],
         gone: list[int],

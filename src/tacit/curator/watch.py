@@ -24,7 +24,8 @@ from tacit.curator.measurement import Measurement
 from tacit.curator.rows import HandedOnError, PrivateRows
 from tacit.curator.select import Choice
 from tacit.encoding.grid import NumericGrid
-from tacit.engines.protocol import CoverRows, SealedTable, StreamedCoverRows
+from tacit.engines.blocks import CoverRows
+from tacit.engines.protocol import SealedTable
 from tacit.privacy.charges import Charge, Gaussian, Laplace
 from tacit.privacy.label import Label
 from tacit.queries.cells import Cells
@@ -163,13 +164,9 @@ class WatchedTable:
     def bind(self, bound: JointBound, own_levels: int) -> None:
         self._table.bind(bound, own_levels)
 
-    def open_cover(self, conjunctions: Conjunctions) -> CoverRows:
+    def open_cover(self, candidates: Conjunctions | StreamedConjunctions) -> CoverRows:
         self._kept([], [])
-        return self._table.open_cover(conjunctions)
-
-    def open_streamed_cover(self, conjunctions: StreamedConjunctions) -> StreamedCoverRows:
-        self._kept([], [])
-        return self._table.open_streamed_cover(conjunctions)
+        return self._table.open_cover(candidates)
 
     def _kept(self, queries: Sequence[Query | JointHistogram], answers: list[Ints]) -> list[Ints]:
         if not self._asked:

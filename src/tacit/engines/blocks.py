@@ -13,7 +13,6 @@ from tacit.arrays import Ints
 from tacit.engines.passes import library
 from tacit.engines.passes.base import Look, row_pass
 from tacit.engines.passes.cover import CoverSums
-from tacit.engines.protocol import CoverRows, StreamedCoverRows
 from tacit.engines.rows import FollowsCodes, Rows
 from tacit.queries.cells import Cells
 from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
@@ -96,16 +95,12 @@ class BlockTable:
         for block in self._blocks:
             block.bind(bound, own_levels)
 
-    def open_cover(self, conjunctions: Conjunctions) -> CoverRows:
+    def open_cover(self, candidates: Conjunctions | StreamedConjunctions) -> CoverRows:
         """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
-        return _Cover(self, conjunctions)
-
-    def open_streamed_cover(self, conjunctions: StreamedConjunctions) -> StreamedCoverRows:
-        """The same for candidates that are made block by block."""
-        return _Cover(self, conjunctions)
+        return CoverRows(self, candidates)
 
 
-class _Cover:
+class CoverRows:
     """The rows that are left of a cover. Which these are follows from the conjunctions that were removed."""
 
     def __init__(self, table: BlockTable, candidates: Conjunctions | StreamedConjunctions) -> None:

@@ -2,50 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Bytes, Codes, Ints
+from tacit.arrays import Bytes, Ints
+from tacit.engines.kernels import ceil_root
 from tacit.engines.rows import RowRange, Rows
 from tacit.models.fourier_features import FourierFeatures
 from tacit.queries.fourier import OFF_DIAGONAL, ON_DIAGONAL, FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.margins import FourierUpdate
 from tacit.queries.rules import LEVEL_SHIFT, LEVELS
 
-Pass = Callable[[int, int, Ints], Any]
-Parallel = Callable[[Pass, int], Ints]
-
 BLOCK = 1 << 12
 """Rows whose scores are gathered at a time."""
 
 
 class FourierRows:
-    """Vectors of all rows, kept for as long as their map lives: a byte per row and feature.
+    """Vectors of all rows, kept for as long as their map lives: a byte per row and feature."""
 
-    ``columns`` is the table's live list (``coarsen`` replaces its entries); ``zeros`` makes room for a line per row.
-    """
-
-    def __init__(
-        self,
-        columns: list[Codes],
-        n_codes: Callable[[], tuple[int, ...]],
-        labels: Codes,
-        in_parallel: Parallel,
-        zeros: Callable[[tuple[int, int], Any], npt.NDArray[np.int8]],
-    ) -> None:
-        self._columns, self._n_codes, self._labels, self._in_parallel = columns, n_codes, labels, in_parallel
-        self._zeros = zeros
+    def __init__(self, rows: Rows) -> None:
+        self._rows, self._labels = rows, rows.labels
         self._kept: WeakKeyDictionary[FourierFeatures, npt.NDArray[np.int8]] = WeakKeyDictionary()
 
     def sums(self, query: FourierSum, margins: npt.NDArray[np.int32]) -> Ints:
         """The answer to a query, under the margins of its log."""
         vectors, labels, rule = self._of(query.features), self._labels, query.rule.table.reshape(-1)
-        return self._in_parallel(
+        return self._rows.run(
             lambda start, stop, sums: sum_features(vectors, labels, rule, margins, sums, start, stop),
             query.features.size,
         )
@@ -66,7 +51,7 @@ class FourierRows:
                 contribute(low, high, contributed.reshape(-1))
                 sum_products(vectors, contributed, sums, low, high)
 
-        return self._in_parallel(run, query.features.size * channels).reshape(query.shape)
+        return self._rows.run(run, query.features.size * channels).reshape(query.shape)
 
     def scatter(self, query: ScatterSum) -> Ints:
         """The answer to a query."""
@@ -81,7 +66,7 @@ class FourierRows:
                     gather_scores(column, table, place, rows, low, high)
                 sum_scatter(rows, labels, rule, query.longest, sums, low, high)
 
-        return self._in_parallel(run, query.shape[0])
+        return self._rows.run(run, query.shape[0])
 
     def update_scores(self, entry: FourierUpdate, scores: npt.NDArray[np.int32]) -> None:
         """Applies an entry of a log to scores, shape ``(rows, n_scores)``."""
@@ -94,33 +79,29 @@ class FourierRows:
 
     def _update(self, entry: FourierUpdate, weights: npt.NDArray[np.int32], margins: npt.NDArray[np.int32]) -> None:
         vectors = self._of(entry.features)
-        self._in_parallel(lambda start, stop, _: update_margins(vectors, weights, entry.shift, margins, start, stop), 0)
+        self._rows.run(lambda start, stop, _: update_margins(vectors, weights, entry.shift, margins, start, stop))
 
     def _of(self, features: FourierFeatures) -> npt.NDArray[np.int8]:
         kept = self._kept.get(features)
         if kept is None:
             codes = [self._codes(column, len(z)) for column, z in zip(features.columns, features.scores, strict=True)]
-            kept = vectors = self._zeros((len(self._labels), features.size), np.int8)
-            self._in_parallel(lambda start, stop, _: features.find(codes, vectors, start, stop), 0)
+            kept = vectors = self._rows.workspace.zeros((len(self._labels), features.size), np.int8)
+            self._rows.run(lambda start, stop, _: features.find(codes, vectors, start, stop))
             self._kept[features] = kept
         return kept
 
     def _codes(self, column: int, known: int) -> Bytes:
-        codes = self._columns[column]
+        codes, held = self._rows.columns[column], self._rows.layout.n_codes[column]
         if codes.dtype != np.uint8:
             raise TypeError("features look at columns of at most 256 codes; coarsen the others first")
-        if known < self._n_codes()[column]:
-            raise ValueError(f"column {column} has {self._n_codes()[column]} codes, and {known} of them have a score")
+        if known < held:
+            raise ValueError(f"column {column} has {held} codes, and {known} of them have a score")
         return codes  # type: ignore[return-value]
 
 
 def fourier_of(rows: Rows) -> FourierRows:
     """Those of a block."""
-
-    def make(rows: Rows) -> FourierRows:
-        return FourierRows(rows.columns, lambda: rows.layout.n_codes, rows.labels, rows.run, rows.workspace.zeros)
-
-    return rows.kept(FourierRows, make)
+    return rows.kept(FourierRows, FourierRows)
 
 
 HALF = LEVELS // 2
@@ -185,17 +166,6 @@ def gather_scores(codes, table, column, rows, start, stop):  # type: ignore[no-u
 
 
 @nb.njit(nogil=True, cache=True)
-def whole_root(square):  # type: ignore[no-untyped-def]
-    """The least integer whose square is at least ``square``."""
-    root = np.int64(np.sqrt(np.float64(square)))
-    while root * root < square:
-        root += 1
-    while root > 0 and (root - 1) * (root - 1) >= square:
-        root -= 1
-    return root
-
-
-@nb.njit(nogil=True, cache=True)
 def sum_scatter(rows, labels, rule, longest, sums, start, stop):  # type: ignore[no-untyped-def]
     """Products of the scores of rows ``start .. stop - 1``, which ``rows`` holds from position 0.
 
@@ -208,7 +178,7 @@ def sum_scatter(rows, labels, rule, longest, sums, start, stop):  # type: ignore
         for j in range(count):
             square += line[j] * line[j]
         if square > longest * longest:
-            root = whole_root(square)
+            root = ceil_root(square)
             for j in range(count):
                 shorter = abs(line[j]) * longest // root
                 line[j] = shorter if line[j] > 0 else -shorter

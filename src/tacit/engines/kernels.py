@@ -7,7 +7,10 @@ unsigned: numba tests signed ones for counting from the end, which nearly double
 
 from __future__ import annotations
 
+import math
+
 import numba as nb
+import numpy as np
 
 from tacit.queries.rules import LEVEL_SHIFT, LEVELS
 
@@ -98,3 +101,14 @@ def fold(by_code, lookup, by_cell):  # type: ignore[no-untyped-def]
     for code in range(len(lookup)):
         for channel in range(by_code.shape[1]):
             by_cell[lookup[code], channel] += by_code[code, channel]
+
+
+@nb.njit(nogil=True, cache=True)
+def ceil_root(square):  # type: ignore[no-untyped-def]
+    """The least integer whose square is at least ``square``."""
+    root = np.int64(math.sqrt(square))
+    while root * root < square:
+        root += 1
+    while root > 0 and (root - 1) * (root - 1) >= square:
+        root -= 1
+    return root

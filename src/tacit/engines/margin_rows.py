@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Codes
-from tacit.engines import kernels
 from tacit.engines.fourier_rows import fourier_of
 from tacit.engines.rows import FollowsCodes, Rows
 from tacit.queries.margins import FourierUpdate, Margins, Update
 
 
-class _MarginCache:
-    """The running margins of one log: how much of it is applied, and the sums."""
+@dataclass
+class Running:
+    """The running sums of one log, an entry or a line per row, and how much of the log is in them."""
 
-    def __init__(self, rows: Rows) -> None:
-        self.applied = 0
-        self.sums: npt.NDArray[np.int32] = rows.workspace.zeros(len(rows), np.int32)
+    sums: npt.NDArray[np.int32]
+    applied: int = 0
 
 
 class MarginRows(FollowsCodes):
@@ -29,7 +27,7 @@ class MarginRows(FollowsCodes):
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        self._margins: WeakKeyDictionary[Margins, _MarginCache] = WeakKeyDictionary()
+        self._margins: WeakKeyDictionary[Margins, Running] = WeakKeyDictionary()
 
     @classmethod
     def of(cls, rows: Rows) -> MarginRows:
@@ -40,7 +38,7 @@ class MarginRows(FollowsCodes):
         """The running margins, the log applied but for its last ``leave`` new entries, which the caller applies."""
         cache = self._margins.get(margins)
         if cache is None:
-            cache = self._margins[margins] = _MarginCache(self._rows)
+            cache = self._margins[margins] = Running(self._rows.workspace.zeros(len(self._rows), np.int32))
         pending = margins.updates[cache.applied :]
         last = None
         if leave and pending and isinstance(pending[-1], Update):
@@ -51,8 +49,7 @@ class MarginRows(FollowsCodes):
             if isinstance(entry, FourierUpdate):
                 fourier_of(self._rows).update(entry, sums)
                 continue
-            codes, steps = self.steps(entry)
-            self._rows.run(partial(_update, codes, steps, sums))
+            self._rows.add_mapped(*self.steps(entry), sums)
         cache.applied = len(margins.updates)
         return sums, last
 
@@ -68,9 +65,3 @@ class MarginRows(FollowsCodes):
         del column
         for margins in list(self._margins):
             self.caught_up(margins)
-
-
-def _update(
-    codes: Codes, steps: npt.NDArray[np.int32], margins: npt.NDArray[np.int32], start: int, stop: int, _: Any
-) -> None:
-    kernels.add_mapped_codes(codes, steps, margins, start, stop)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeGuard
+from collections.abc import Sequence
+from typing import TypeGuard
 
 import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-from tacit.arrays import Codes, Ints
+from tacit.arrays import Ints
 from tacit.engines.kernels import HALF, TOP, map_codes
+from tacit.engines.margin_rows import MarginRows
+from tacit.engines.rows import Rows
 from tacit.queries.cells import ProductCells
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.query import Query
 from tacit.queries.rules import LEVEL_SHIFT, LEVELS
-
-Pass = Callable[[int, int, Ints], Any]
-Parallel = Callable[[Pass, int], Ints]
 
 BLOCK = 1 << 12
 """Rows at a time: their groups and weights stay in the cache."""
@@ -68,15 +66,10 @@ def add_products(groups, weights, count, sides, strides, starts, sums):  # type:
             sums[first + left[i] * stride + right[i]] += weights[i]
 
 
-def product_histograms(
-    queries: Sequence[ProductHistogram],
-    columns: Sequence[Codes],
-    labels: Codes,
-    margins: npt.NDArray[np.int32],
-    in_parallel: Parallel,
-) -> list[Ints]:
+def product_histograms(queries: Sequence[ProductHistogram], rows: Rows) -> list[Ints]:
     """The raw histograms of shape ``(cells, 1)``, in the order of the queries, which are :func:`are_products`."""
-    rule = np.ascontiguousarray(queries[0].rule.table.reshape(-1))
+    margins, _ = MarginRows.of(rows).caught_up(queries[0].margins)
+    labels, rule = rows.labels, np.ascontiguousarray(queries[0].rule.table.reshape(-1))
     mappings: list[tuple[int, Ints]] = []
     sides = np.zeros((len(queries), 2), np.int64)
     for number, query in enumerate(queries):
@@ -89,7 +82,7 @@ def product_histograms(
     sizes = [query.cells.size for query in queries]
     strides = np.array([query.cells.sizes[1] for query in queries], np.int64)
     starts = np.cumsum([0, *sizes[:-1]], dtype=np.int64)
-    grouped = [(columns[column], mapping.astype(np.uint8)) for column, mapping in mappings]
+    grouped = [(rows.columns[column], mapping.astype(np.uint8)) for column, mapping in mappings]
 
     def run(start: int, stop: int, sums: Ints) -> None:
         groups, weights = np.empty((len(grouped), BLOCK), np.uint8), np.empty(BLOCK, np.int32)
@@ -100,5 +93,5 @@ def product_histograms(
                 map_codes(codes[low:high], mapping, groups[place], 0, high - low)
             add_products(groups, weights, high - low, sides, strides, starts, sums)
 
-    sums = in_parallel(run, sum(sizes))
+    sums = rows.run(run, sum(sizes))
     return [sums[first : first + size, None] for first, size in zip(starts, sizes, strict=True)]

@@ -6,31 +6,11 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from tacit.arrays import Ints
+from tacit.engines.blocks import CoverRows
 from tacit.queries.cells import Cells
 from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
 from tacit.queries.joint_bound import JointBound, JointHistogram
 from tacit.queries.query import Layout, Query
-
-
-class CoverRows(Protocol):
-    """The rows that are left of a cover."""
-
-    @property
-    def counts(self) -> Ints:
-        """Class counts of every conjunction over them, shape ``(conjunctions, classes)``."""
-
-    def remove(self, conjunction: int) -> None:
-        """Takes away the rows that a conjunction covers."""
-
-
-class StreamedCoverRows(Protocol):
-    """The same for candidates that are made block by block."""
-
-    def block(self, block: int) -> Ints:
-        """Class counts of a block's conjunctions over the rows that are left, shape ``(size, classes)``."""
-
-    def remove(self, conjunction: int) -> None:
-        """Takes away the rows that a conjunction covers."""
 
 
 class SealedTable(Protocol):
@@ -55,8 +35,5 @@ class SealedTable(Protocol):
     def bind(self, bound: JointBound, own_levels: int) -> None:
         """Weighs every row down until it keeps the bound, while that lives; codes cannot change meanwhile."""
 
-    def open_cover(self, conjunctions: Conjunctions) -> CoverRows:
+    def open_cover(self, candidates: Conjunctions | StreamedConjunctions) -> CoverRows:
         """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
-
-    def open_streamed_cover(self, conjunctions: StreamedConjunctions) -> StreamedCoverRows:
-        """The same, a block at a time."""

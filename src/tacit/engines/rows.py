@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -15,17 +14,20 @@ from tacit.arrays import Bytes, Codes, Ints
 from tacit.engines import kernels
 from tacit.engines.cover import first_match
 from tacit.engines.dense import DenseRows
-from tacit.engines.joint_rows import joint_labels
 from tacit.engines.tree_rows import LeafCache
 from tacit.engines.workspace import Workspace
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.covers.candidates import FirstMatch
 from tacit.queries.joint_bound import JointBound
 from tacit.queries.query import Layout
+from tacit.queries.row_weights import N_LEVELS
 from tacit.queries.tree_cells import TreeCells
 
 BLOCK = 1 << 16
 """Rows below which a second thread costs more than it saves."""
+
+SHORT_BLOCK = 1 << 14
+"""Rows at a time, where several passes go over them: what they share stays in the cache."""
 
 RowRange = Callable[[int, int, Ints], Any]
 """What looks at rows ``start .. stop - 1`` and adds to a vector of int64 sums."""
@@ -99,6 +101,10 @@ class Rows:
         total: Ints = np.sum(results, axis=0, dtype=np.int64)
         return total
 
+    def add_mapped(self, codes: Codes, table: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+        """Adds ``table[codes]`` to ``out``, which has an entry per row."""
+        self.run(lambda start, stop, _: kernels.add_mapped_codes(codes, table, out, start, stop))
+
     # Cells.
 
     def codes(self, cells: Cells) -> tuple[Codes, npt.NDArray[np.int32]]:
@@ -128,7 +134,7 @@ class Rows:
         for column, offsets in zip(cells.columns, cells.offsets, strict=True):
             codes = self.columns[column]
             table: Codes = offsets.astype(np.uint8) if out.dtype == np.uint8 else offsets.astype(np.uint16)
-            self.run(partial(_add_mapped, codes, table, out))
+            self.add_mapped(codes, table, out)
         return out
 
     # Labels.
@@ -175,16 +181,39 @@ class Rows:
 
     def bind(self, bound: JointBound, own_levels: int) -> None:
         """Weighs every row down until it keeps the bound, for as long as that lives. Codes stay as they are then."""
-        n_labels = self.layout.n_labels
-        self._joint[bound] = joint_labels(
-            bound, self.labels, n_labels, own_levels, self.codes, self.run, self.workspace.zeros
-        )
+        self._joint[bound] = self._bounded(bound, own_levels)
+
+    def _bounded(self, bound: JointBound, own_levels: int) -> Codes:
+        """Labels ``class * N_LEVELS + level`` of all rows, as ``bound`` weighs them down.
+
+        ``own_levels`` is 1, or ``N_LEVELS`` where rows have weights of their own; then the two are multiplied.
+        """
+        if own_levels not in (1, N_LEVELS):
+            raise ValueError(f"rows have 1 or {N_LEVELS} levels of weight of their own, got {own_levels}")
+        parts = [self.codes(part.cells) for part in bound.parts]
+        sides = [(codes, costs[lookup]) for (codes, lookup), costs in zip(parts, bound.costs, strict=True)]
+        labels, n_joint = self.labels, self.layout.n_labels // own_levels * N_LEVELS
+        out = self.workspace.zeros(len(labels), np.uint8 if n_joint <= 256 else np.uint16)
+
+        def run(start: int, stop: int, _: Ints) -> None:
+            lengths = np.empty(SHORT_BLOCK, np.int64)
+            for low in range(start, stop, SHORT_BLOCK):
+                high = min(low + SHORT_BLOCK, stop)
+                lengths[: high - low] = 0
+                for codes, costs in sides:
+                    kernels.add_costs(codes, costs, lengths, low, high)
+                level = bound.levels(lengths[: high - low])
+                own = labels[low:high].astype(np.int64)
+                classes = own // own_levels
+                if own_levels > 1:  # levels are logarithms of weights: they add up; level 0 stands for no weight at all
+                    lost = (N_LEVELS - 1) - level
+                    level = np.where(level > 0, np.maximum(own % own_levels - lost, 0), 0)
+                out[low:high] = classes * N_LEVELS + level
+
+        self.run(run)
+        return out
 
 
 def leaves_of(rows: Rows) -> LeafCache:
     """The leaves of rows under the trees that were asked for last."""
     return rows.kept(LeafCache, lambda rows: LeafCache(rows.columns, rows.run, rows.workspace.zeros))
-
-
-def _add_mapped(codes: Codes, offsets: Codes, out: Codes, start: int, stop: int, _: Any) -> None:
-    kernels.add_mapped_codes(codes, offsets, out, start, stop)

@@ -5,11 +5,10 @@ Integers throughout, and row numbers unsigned, as in ``kernels``.
 
 from __future__ import annotations
 
-import math
-
 import numba as nb
 import numpy as np
 
+from tacit.engines.kernels import ceil_root
 from tacit.queries.log_link import FACTOR_BITS, LARGEST_TARGET, MEAN_BITS, SHARE_BITS
 from tacit.queries.rules import LEVEL_SHIFT, LEVELS, MARGIN_BITS, WEIGHT_UNIT
 from tacit.queries.score_rules import EXP_BITS, TARGET_BITS
@@ -27,15 +26,6 @@ def update_scores(codes, steps, scores, start, stop):  # type: ignore[no-untyped
         code = codes[i]
         for k in range(scores.shape[1]):
             scores[i, k] += steps[code, k]
-
-
-@nb.njit(nogil=True, cache=True)
-def ceil_root(square):  # type: ignore[no-untyped-def]
-    """The smallest integer whose square is at least ``square``."""
-    root = np.int64(math.sqrt(square))
-    while root * root < square:
-        root += 1
-    return root
 
 
 @nb.njit(nogil=True, cache=True)

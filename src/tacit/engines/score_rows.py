@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tacit.arrays import Codes, Ints
 from tacit.engines import kernels, score_kernels
 from tacit.engines.fourier_rows import BLOCK, fourier_of
+from tacit.engines.margin_rows import Running
 from tacit.engines.rows import FollowsCodes, Rows
 from tacit.queries.fourier import ScoreFourierSum
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
@@ -33,21 +34,12 @@ ONE_EACH = np.full(256, COUNT_UNIT, np.int64)
 """What a row adds to a count where none has a weight."""
 
 
-class _ScoreCache:
-    """The running scores of one log: how much of it is applied, and the sums."""
-
-    def __init__(self, sums: npt.NDArray[np.int32]) -> None:
-        self.applied = 0
-        self.sums = sums
-
-
 class ScoreRows(FollowsCodes):
     """Running scores, kept for as long as their logs live, and the sums that queries ask for."""
 
     def __init__(self, rows: Rows) -> None:
-        self._rows, self._labels, self._targets = rows, rows.labels, rows.targets
-        self._codes_of, self._in_parallel, self._zeros = rows.codes, rows.run, rows.workspace.zeros
-        self._scores: WeakKeyDictionary[Scores, _ScoreCache] = WeakKeyDictionary()
+        self._rows, self._labels = rows, rows.labels
+        self._scores: WeakKeyDictionary[Scores, Running] = WeakKeyDictionary()
         self._exponentials = exponentials()
 
     @classmethod
@@ -64,9 +56,9 @@ class ScoreRows(FollowsCodes):
     def histogram(self, query: ScoreHistogram, labels: Codes) -> Ints:
         """Sums by cell, shape ``(cells, channels)``; ``labels`` are the table's, or those of rows bounded together."""
         channels, contribute = query.rule.channels, self._contributions(query, labels)
-        codes, lookup = self._codes_of(query.cells)  # behind what catches up: trees share the memory for leaves
+        codes, lookup = self._rows.codes(query.cells)  # behind what catches up: trees share the memory for leaves
         run = partial(contribute, codes)
-        by_code = self._in_parallel(run, len(lookup) * channels).reshape(len(lookup), channels)
+        by_code = self._rows.run(run, len(lookup) * channels).reshape(len(lookup), channels)
         by_cell = np.zeros((query.cells.size, channels), np.int64)
         kernels.fold(by_code, lookup, by_cell)
         return by_cell
@@ -82,38 +74,23 @@ class ScoreRows(FollowsCodes):
         weights = UNWEIGHTED if query.weights is None else query.weights
         classes, factors = weights.classes, weights.factors
         bits = FACTOR_BITS - (0 if query.weights is None else rule.finer)
+        facts: tuple[Any, ...] = (labels, classes, factors, bits, scores)
+        kernel: Any
         if isinstance(rule, SoftmaxRule):
-            exps, curvature, norm = self._exponentials, rule.curvature, rule.norm
-
-            def of_class(codes: npt.NDArray[Any], start: int, stop: int, sums: Ints) -> None:
-                score_kernels.softmax_sum(
-                    codes, labels, classes, factors, bits, scores, exps, curvature, norm, sums, start, stop
-                )
-
-            return of_class
-        if isinstance(rule, LevelRule):
-            table = rule.table
-
-            def of_level(codes: npt.NDArray[Any], start: int, stop: int, sums: Ints) -> None:
-                score_kernels.looked_up_sum(codes, labels, classes, factors, bits, scores, table, sums, start, stop)
-
-            return of_level
-        targets, scale = self._required_targets(), rule.scale
-        clip = (rule.shift, rule.low, rule.high, rule.curvature, rule.weighted_first)
-        facts = (scale.offset, scale.numerator, *clip)
-        adds: Any = score_kernels.residual_sum
-        link: tuple[Any, ...] = ()
-        if rule.link is not None:
-            adds, link = score_kernels.linked_residual_sum, (_tables(rule.link),)
-
-        def of_target(codes: npt.NDArray[Any], start: int, stop: int, sums: Ints) -> None:
-            adds(codes, labels, factors, bits, targets, scores, facts, *link, sums, start, stop)
-
-        return of_target
+            kernel, facts = score_kernels.softmax_sum, (*facts, self._exponentials, rule.curvature, rule.norm)
+        elif isinstance(rule, LevelRule):
+            kernel, facts = score_kernels.looked_up_sum, (*facts, rule.table)
+        else:
+            clip = (rule.shift, rule.low, rule.high, rule.curvature, rule.weighted_first)
+            numbers = (rule.scale.offset, rule.scale.numerator, *clip)
+            kernel, facts = score_kernels.residual_sum, (labels, factors, bits, self._targets, scores, numbers)
+            if rule.link is not None:
+                kernel, facts = score_kernels.linked_residual_sum, (*facts, _tables(rule.link))
+        return lambda codes, start, stop, sums: kernel(codes, *facts, sums, start, stop)
 
     def levels(self, query: ResidualLevels) -> Ints:
         """Rows between edges, shape ``query.shape``."""
-        scores, targets = self.caught_up(query.scores), self._required_targets()
+        scores, targets = self.caught_up(query.scores), self._targets
         edges, labels = np.ascontiguousarray(query.edges, np.int64), self._labels
         factors = ONE_EACH if query.weights is None else query.weights.factors
         place: tuple[Any, ...] = (query.scale.offset, query.scale.numerator)
@@ -124,26 +101,26 @@ class ScoreRows(FollowsCodes):
         def run(start: int, stop: int, sums: Ints) -> None:
             adds(labels, factors, targets, scores, *place, edges, sums, start, stop)
 
-        return self._in_parallel(run, len(edges) + 1).reshape(query.shape)
+        return self._rows.run(run, len(edges) + 1).reshape(query.shape)
 
-    def _required_targets(self) -> npt.NDArray[np.int32]:
-        if self._targets is None:
+    @property
+    def _targets(self) -> npt.NDArray[np.int32]:
+        if self._rows.targets is None:
             raise TypeError("residuals need a numeric target, and this table's label has classes")
-        return self._targets
+        return self._rows.targets
 
     def caught_up(self, scores: Scores) -> npt.NDArray[np.int32]:
         """The running scores, the log applied."""
         cache = self._scores.get(scores)
         if cache is None:
-            sums = self._zeros((len(self._labels), scores.n_scores), np.int32)
-            cache = self._scores[scores] = _ScoreCache(sums)
+            sums = self._rows.workspace.zeros((len(self._labels), scores.n_scores), np.int32)
+            cache = self._scores[scores] = Running(sums)
         for entry in scores.updates[cache.applied :]:
             if isinstance(entry, FourierUpdate):
                 fourier_of(self._rows).update_scores(entry, cache.sums)
                 continue
-            codes, lookup = self._codes_of(entry.cells)
-            steps = np.ascontiguousarray(entry.values[lookup])
-            self._in_parallel(partial(_update, codes, steps, cache.sums), 0)
+            codes, lookup = self._rows.codes(entry.cells)
+            self._rows.run(partial(_update, codes, np.ascontiguousarray(entry.values[lookup]), cache.sums))
         cache.applied = len(scores.updates)
         return cache.sums
 
@@ -153,6 +130,6 @@ def _tables(link: LogLink) -> tuple[Ints, Ints, Ints]:
 
 
 def _update(
-    codes: Codes, steps: npt.NDArray[np.int32], scores: npt.NDArray[np.int32], start: int, stop: int, _: Any
+    codes: Codes, steps: npt.NDArray[np.int32], scores: npt.NDArray[np.int32], start: int, stop: int, _: Ints
 ) -> None:
     score_kernels.update_scores(codes, steps, scores, start, stop)

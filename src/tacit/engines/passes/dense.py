@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +18,8 @@ from tacit.queries.dense.capped_sum import CappedSum
 from tacit.queries.dense.halfspace_log import MarginCounts, MeasureSize
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
+
+Q = TypeVar("Q")
 
 
 def dense_of(rows: Rows) -> DenseEngine:
@@ -30,15 +34,18 @@ def dense_of(rows: Rows) -> DenseEngine:
     return rows.kept(DenseEngine, lambda rows: DenseEngine(dense, rows.classes(), rows.run, rows.workspace.zeros))
 
 
-class VectorPass(Pass[VectorSum]):
-    """A weighted sum of the rows, under a measure without a state."""
+class DensePass(Pass[Q]):
+    """Sums that the dense rows of a block work out by one of their methods."""
 
-    def sums(self, query: VectorSum, rows: Rows) -> Ints:
-        return dense_of(rows).vector_sum(query)
+    def __init__(self, method: Callable[[DenseEngine, Q], Ints]) -> None:
+        self._method = method
+
+    def sums(self, query: Q, rows: Rows) -> Ints:
+        return self._method(dense_of(rows), query)
 
 
 class CappedPass(Pass[CappedSum]):
-    """The same under a capped measure, whose scale follows from all rows, and whose last weights from their order.
+    """A sum under a capped measure, whose scale follows from all rows, and whose last weights from their order.
 
     So it looks twice: at the levels of all rows, from which the weights follow; then at the rows under these weights,
     every block knowing how many rows of the level that is filled last stand before it.
@@ -83,37 +90,9 @@ class CappedShare:
         return dense_of(rows).capped_sum(self.query, self.capped, self.seen)
 
 
-class SizePass(Pass[MeasureSize]):
-    """The size of a measure."""
-
-    def sums(self, query: MeasureSize, rows: Rows) -> Ints:
-        return dense_of(rows).measure_size(query)
-
-
-class MarginCountPass(Pass[MarginCounts]):
-    """Rows by margin and label."""
-
-    def sums(self, query: MarginCounts, rows: Rows) -> Ints:
-        return dense_of(rows).margin_counts(query)
-
-
-class MomentPass(Pass[MomentSum]):
-    """The sum of rows, or of squared rows."""
-
-    def sums(self, query: MomentSum, rows: Rows) -> Ints:
-        return dense_of(rows).moments(query)
-
-
-class ShortenedPass(Pass[ShortenedSquares]):
-    """The sum of squared rows, none of them longer than a query wants."""
-
-    def sums(self, query: ShortenedSquares, rows: Rows) -> Ints:
-        return dense_of(rows).shortened_squares(query)
-
-
-register(VectorSum, VectorPass())
+register(VectorSum, DensePass(DenseEngine.vector_sum))
 register(CappedSum, CappedPass())
-register(MeasureSize, SizePass())
-register(MarginCounts, MarginCountPass())
-register(MomentSum, MomentPass())
-register(ShortenedSquares, ShortenedPass())
+register(MeasureSize, DensePass(DenseEngine.measure_size))
+register(MarginCounts, DensePass(DenseEngine.margin_counts))
+register(MomentSum, DensePass(DenseEngine.moments))
+register(ShortenedSquares, DensePass(DenseEngine.shortened_squares))

@@ -139,10 +139,8 @@ class ProductSums:
     queries: tuple[Histogram, ...]
 
     def __call__(self, rows: Rows) -> Ints:
-        queries = self.queries
-        assert are_products(queries)
-        margins, _ = MarginRows.of(rows).caught_up(queries[0].margins)
-        return np.concatenate(product_histograms(queries, rows.columns, rows.labels, margins, rows.run))[:, 0]
+        assert are_products(self.queries)
+        return np.concatenate(product_histograms(self.queries, rows))[:, 0]
 
 
 class KeptCounts(FollowsCodes):
