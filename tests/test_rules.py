@@ -279,7 +279,7 @@ LABELS_AT = {
     "select_concept": 2,
     "cover": 1,
     "record": 1,
-    "open_stream": 1,
+    "open_stream": 3,
     "keys": 3,
     "open_row_stream": 3,
     "select_member": 4,

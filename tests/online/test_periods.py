@@ -12,13 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.curator.curator import Curator
-from tacit.curator.streams.machine import CountingStream
 from tacit.curator.streams.open import Stream, open_row_stream
-from tacit.curator.streams.periods import first_weights, mixture, scores_of
 from tacit.curator.streams.winnow import WinnowStream, _Winnow
-from tacit.curator.streams.winnow_log import WinnowLog
-from tacit.engines.memory import MemoryTable
+from tacit.curator.streams.winnow_log import WinnowLog, first_weights, mixture, scores_of
 from tacit.noise import SeededSource
 from tacit.online import DecisionListWinnow, StreamClosed, Winnow
 from tacit.online.schedule import bound_of, theorem_schedule
@@ -27,6 +23,7 @@ from tacit.privacy.charges import Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tests.curator.streams.counting import CountingStream
 from tests.online.test_winnow_stream import ScriptedGate, law, neighbours, stream_of
 from tests.online.test_winnow_theory import potential, requested
 
@@ -187,10 +184,6 @@ def test_a_period_takes_what_was_declared_for_one_and_others_are_refused() -> No
         with pytest.raises(ValueError, match="opened for one period"):
             opened(other).renew(spec)
     charges = [part.charge for part in spec.charges(ADD)]
-    table = MemoryTable([], np.zeros(17, np.uint8), (), 2)
-    over = Curator(table, Reservation(charges, ADD, "x"), SeededSource(3)).open_stream(spec, "w")
-    with pytest.raises(ValueError, match="over a table"):
-        over.renew(spec)
     with pytest.raises(BudgetExceeded):
         open_row_stream(spec, Reservation(charges[:1], ADD, "x"), 3, "w")
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.curator.streams.periods import MIXED_UNITS, first_weights, mixture, scores_of
 from tacit.curator.streams.winnow import ONE_PERIOD, WinnowStream, draws_charge
+from tacit.curator.streams.winnow_log import MIXED_UNITS, first_weights, mixture, scores_of
 from tacit.online.schedule import bound_of, largest_range, paper_schedule, schedule_of
 from tacit.privacy import accountants
 from tacit.privacy.charges import ZCDP, BoundedRange, NonPrivate, Pure, Repeated

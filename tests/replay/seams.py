@@ -115,7 +115,6 @@ class Seams:
         self.wrap(AboveThreshold, "test_many", lambda old: self.test(old, many=True))
         self.wrap(Stream, "renew", self.renew)
         self.wrap(StreamGate, "choose", self.gate_choose)
-        self.wrap(StreamGate, "noisy", self.gate_noisy)
         for view in (Sample, Parts, MeasureSample, SmoothSample, Relabel):
             self.wrap(view, "open", self.open)
         self.wrap(MeasureSample, "weights", lambda old: self.weights(old, self.judge_slick))
@@ -456,20 +455,6 @@ class Seams:
             return drawn
 
         return choose
-
-    def gate_noisy(self, old: Any) -> Any:
-        def noisy(stream: Any, exact: Any, sensitivity: Any, charge: Any) -> Any:
-            with self.owner() as drawn:
-                released = old(stream, exact, sensitivity, charge)
-            allowed = (sensitivity.l1, sensitivity.l2_squared)
-
-            def judge(before: Any, after: Any) -> Iterator[str]:
-                yield from self.judge_noise(charge, drawn[0][1], allowed, *distances(before, after))
-
-            public = ("stream", str(charge), allowed, exact.shape, list(drawn))
-            return self.tape.passage("release", public, exact.copy(), released, judge)
-
-        return noisy
 
     # ---- views
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Protocol
 
 import numpy as np
 
 from tacit.arrays import Ints
+from tacit.curator.select import least_scale
 from tacit.engines.blocks import CoverRows
 from tacit.engines.protocol import SealedTable
-from tacit.noise.checks import check_scale
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
@@ -44,12 +42,7 @@ def cover_scale(step: Step) -> float | None:
 
     None for a step that takes the best.
     """
-    if math.isinf(step.scale):
-        return None
-    scale = 1.0 / step.scale
-    while Fraction(scale) * Fraction(step.scale) < 1:
-        scale = math.nextafter(scale, math.inf)
-    return check_scale(scale)
+    return None if math.isinf(step.scale) else least_scale(1, step.scale)
 
 
 def run_cover(
@@ -84,11 +77,12 @@ def _chosen(
     table: SealedTable, noise: NoiseSource, cover: Cover, scales: Sequence[float | None]
 ) -> tuple[list[tuple[int, int]], int]:
     """The rules, and in how many steps there was none."""
-    rules_left: _RulesLeft
-    if isinstance(cover.candidates, StreamedConjunctions):
-        rules_left = _Streamed(cover, cover.candidates, table.open_cover(cover.candidates))
+    rows, candidates = table.open_cover(cover.candidates), cover.candidates
+    rules_left: _Listed | _Streamed
+    if isinstance(candidates, StreamedConjunctions):
+        rules_left = _Streamed(cover, candidates, rows)
     else:
-        rules_left = _Listed(cover, cover.candidates, table.open_cover(cover.candidates))
+        rules_left = _Listed(cover, candidates, rows)
     rules: list[tuple[int, int]] = []
     idle = 0
     for step, scale in zip(cover.steps, scales, strict=True):
@@ -109,22 +103,8 @@ IDLE = (-1, -1)
 """Drawn for "no rule"."""
 
 
-class _RulesLeft(Protocol):
-    """The rules that can still be chosen, over the rows that are left."""
-
-    constant: frozenset[int]
-
-    def draw(
-        self, step: Step, scale: float | None, noise: NoiseSource, rules: list[tuple[int, int]]
-    ) -> tuple[int, int] | None:
-        """A conjunction and a class; ``IDLE``; None if there is nothing left to draw."""
-
-    def remove(self, conjunction: int) -> None:
-        """Takes away a conjunction, with all classes, and the rows it covers."""
-
-
 class _Listed:
-    """Candidates that are listed."""
+    """The rules that can still be chosen, over the rows that are left, of candidates that are listed."""
 
     def __init__(self, cover: Cover, candidates: Conjunctions, rows: CoverRows) -> None:
         self._cover = cover
@@ -135,6 +115,7 @@ class _Listed:
     def draw(
         self, step: Step, scale: float | None, noise: NoiseSource, rules: list[tuple[int, int]]
     ) -> tuple[int, int] | None:
+        """A conjunction and a class; ``IDLE``; None if there is nothing left to draw."""
         constant = np.array(sorted(self.constant), np.int64)
         free = self._free
         if self._cover.constant_last and len(constant):
@@ -151,12 +132,13 @@ class _Listed:
         return IDLE if place == len(left) * n_labels else (int(left[place // n_labels]), place % n_labels)
 
     def remove(self, conjunction: int) -> None:
+        """Takes away a conjunction, with all classes, and the rows it covers."""
         self._free[conjunction] = False
         self._rows.remove(conjunction)
 
 
 class _Streamed:
-    """Candidates that are made block by block; "no rule" is a block of its own, the last one."""
+    """As :class:`_Listed`, of candidates made block by block; "no rule" is a block of its own, the last one."""
 
     def __init__(self, cover: Cover, candidates: StreamedConjunctions, rows: CoverRows) -> None:
         self._cover = cover

@@ -18,10 +18,8 @@ from tacit.arrays import Floats, Ints
 from tacit.curator.cover import Covering, run_cover
 from tacit.curator.jointly import JointReleases, JointWeights
 from tacit.curator.measurement import Measurement
-from tacit.curator.scale import integer_scale
+from tacit.curator.scale import integer_noise, integer_scale, noise_sd
 from tacit.curator.select import Choice, select
-from tacit.curator.streams.machine import StreamSpec
-from tacit.curator.streams.open import Stream, open_stream
 from tacit.engines.protocol import SealedTable
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge, Gaussian, Laplace, NonPrivate
@@ -71,7 +69,7 @@ def _measured(
     label: Label | str,
 ) -> Measurement:
     """A noisy answer, and what is known about it."""
-    sd = scale * (1.0 if isinstance(charge, Gaussian) else math.sqrt(2.0)) / float(query.unit)
+    sd = noise_sd(charge, scale) / float(query.unit)
     return Measurement(str(label), value, sd, charge, sensitivity.theorem)
 
 
@@ -177,9 +175,7 @@ class Curator:
             noises = [
                 None
                 if isinstance(charge, NonPrivate)
-                else (self._noise.gaussian if isinstance(charge, Gaussian) else self._noise.laplace)(
-                    scale, math.prod(query.shape)
-                )
+                else integer_noise(self._noise, charge, scale, math.prod(query.shape))
                 for (query, charge, _), (_, scale) in zip(checked, started, strict=True)
             ]
             answers = self._table.answer_all([query for query, _, _ in asks])
@@ -236,8 +232,7 @@ class Curator:
         query = JointHistogram(asked.histogram, bound)
 
         def made() -> list[Floats]:
-            draw = self._noise.laplace if bound.is_laplace else self._noise.gaussian
-            noise = draw(asked.scale, math.prod(query.shape))
+            noise = integer_noise(self._noise, part.charge, asked.scale, math.prod(query.shape))
             exact = self._table.answer(query)
             return [_noisy(exact, query, asked.scale, noise, part.charge, asked.sensitivity, label).value]
 
@@ -295,21 +290,6 @@ class Curator:
         return run_cover(
             self._table, self._reservation, self._noise, cover, label, accounting, delta, self._rows_per_unit
         )
-
-    def open_stream(self, spec: StreamSpec, label: Label | str) -> Stream:
-        """Opens a state machine with private state over this table; its whole charge is recorded now.
-
-        What it answers afterwards is paid for: the reservation may be closed. Streams that are fed rows and have no
-        table are opened by :func:`tacit.curator.streams.open.open_row_stream`.
-
-        Args:
-            spec: the public description: what it costs, under which theorems, and how it starts.
-            label: what this is, for the ledger.
-
-        Raises:
-            BudgetExceeded: if the reservation does not cover all of it; the machine is not started then.
-        """
-        return open_stream(spec, self._reservation, self._noise, label, self._table, self._rows_per_unit)
 
     def coarsen(self, column: int, mapping: Ints) -> None:
         """Replaces a column's codes by a public map of them. Releases nothing; the map is released already."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.curator.scale import integer_scale
+from tacit.curator.scale import integer_noise, integer_scale, noise_sd
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import ApproxDP, Charge, Gaussian, Laplace, NonPrivate
 from tacit.privacy.label import Label
@@ -80,15 +79,13 @@ def release_keys(
         exact, present = _counts(codes, texts)
         return _kept(label.text, present, exact, 1, 0.0, charge, 0.0, sensitivity.theorem)
     scale = integer_scale(charge, sensitivity)
-    gaussian = isinstance(charge, Gaussian)
-    tail = partial(gaussian_tail if gaussian else laplace_tail, scale)
+    tail = partial(gaussian_tail if isinstance(charge, Gaussian) else laplace_tail, scale)
     threshold = KeyCounts.threshold(delta, tail, rows_per_unit)
     reservation.record(charge, label.with_text(f"{label}: counts"), sensitivity.theorem)
     reservation.record(ApproxDP(0.0, delta), label.with_text(f"{label}: which are there"), sensitivity.theorem)
     exact, present = _counts(codes, texts)
-    draw = noise.gaussian if gaussian else noise.laplace
-    noisy = exact + draw(scale, len(exact))
-    sd = scale * (1.0 if gaussian else math.sqrt(2.0)) / KEY_UNIT
+    noisy = exact + integer_noise(noise, charge, scale, len(exact))
+    sd = noise_sd(charge, scale) / KEY_UNIT
     return _kept(label.text, present, noisy, threshold, sd, charge, delta, sensitivity.theorem)
 
 

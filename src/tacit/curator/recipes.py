@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,31 +20,34 @@ from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.engines.dense import DenseRows
 
 
-class Recipe(Protocol):
+class Recipe(ABC):
     """What becomes of the columns. What it makes of a row depends on that row alone."""
 
     @property
+    @abstractmethod
     def n_codes(self) -> tuple[int, ...]:
         """How many codes each column has."""
 
     @property
     def n_dense(self) -> int:
         """How many coordinates there are beside them."""
+        return 0
 
+    @abstractmethod
     def columns(self, frame: Frame) -> list[Codes]:
         """Codes of every column."""
 
     def dense(self, frame: Frame) -> DenseRows | None:
         """Fixed-point rows beside them."""
+        del frame
+        return None
 
 
 @dataclass(frozen=True)
-class Columns:
+class Columns(Recipe):
     """The codes of an encoding."""
 
     encoding: TableEncoding
-
-    n_dense = 0
 
     @property
     def n_codes(self) -> tuple[int, ...]:
@@ -52,17 +56,16 @@ class Columns:
     def columns(self, frame: Frame) -> list[Codes]:
         return self.encoding.encode(frame)
 
-    def dense(self, frame: Frame) -> None:
-        del frame
-
 
 @dataclass(frozen=True)
-class Vectors:
+class Vectors(Recipe):
     """Every row as a fixed-point vector of bounded norm."""
 
     encoder: RowEncoder | MatrixEncoder
 
-    n_codes = ()
+    @property
+    def n_codes(self) -> tuple[int, ...]:
+        return ()
 
     @property
     def n_dense(self) -> int:
@@ -83,13 +86,11 @@ class Vectors:
 
 
 @dataclass(frozen=True)
-class Lengths:
+class Lengths(Recipe):
     """The lengths of the vectors, before they are clipped, in the cells of a public grid: a table of one column."""
 
     encoder: RowEncoder
     grid: NumericGrid
-
-    n_dense = 0
 
     @property
     def n_codes(self) -> tuple[int, ...]:
@@ -98,20 +99,15 @@ class Lengths:
     def columns(self, frame: Frame) -> list[Codes]:
         return [self.grid.encode(self.encoder.lengths(frame))]
 
-    def dense(self, frame: Frame) -> None:
-        del frame
-
 
 @dataclass(frozen=True)
-class Magnitudes:
+class Magnitudes(Recipe):
     """Of every row the largest magnitude in any column: a table of one column.
 
     All columns are numeric, on one grid that is symmetric about its middle cell.
     """
 
     encoding: TableEncoding
-
-    n_dense = 0
 
     @property
     def middle(self) -> int:
@@ -128,9 +124,6 @@ class Magnitudes:
             away = np.abs(codes.astype(np.int64) - self.middle)
             np.maximum(largest, np.where(codes == 2 * self.middle + 1, 0, away).astype(np.uint16), out=largest)
         return [largest]
-
-    def dense(self, frame: Frame) -> None:
-        del frame
 
 
 def label_codes(labels: Any, label_index: LabelIndex | NumericLabelIndex) -> Bytes:

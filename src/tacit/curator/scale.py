@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from tacit.privacy.charges import Gaussian, Laplace
+from tacit.arrays import Ints
+from tacit.noise.source import NoiseSource
+from tacit.privacy.charges import Charge, Gaussian, Laplace
 from tacit.queries.sensitivity import Sensitivity
 
 LATTICE_SLACK = 9.0
@@ -18,3 +20,13 @@ def integer_scale(charge: Gaussian | Laplace, sensitivity: Sensitivity) -> float
     if isinstance(charge, Gaussian):
         return math.nextafter(math.sqrt((charge.noise_multiplier * sensitivity.l2) ** 2 + LATTICE_SLACK), math.inf)
     return math.nextafter(charge.noise_multiplier * sensitivity.l1, math.inf)
+
+
+def integer_noise(noise: NoiseSource, charge: Gaussian | Laplace, scale: float, size: int) -> Ints:
+    """Independent draws of the noise that ``charge`` is the charge of, at a scale in integer units."""
+    return (noise.gaussian if isinstance(charge, Gaussian) else noise.laplace)(scale, size)
+
+
+def noise_sd(charge: Charge, scale: float) -> float:
+    """Standard deviation of noise of this scale: the scale of a Gaussian, ``sqrt(2)`` of that of a Laplace law."""
+    return scale * (1.0 if isinstance(charge, Gaussian) else math.sqrt(2.0))

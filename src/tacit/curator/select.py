@@ -29,15 +29,20 @@ class Choice:
 
 
 def selection_scale(score_range: int, charge: BoundedRange) -> float:
-    """The least float ``s`` with ``score_range / s <= charge.range``, at which ``exp(score / s)`` costs the charge.
+    """The scale at which ``exp(score / scale)`` costs the charge: the :func:`least_scale`.
 
     Raises:
         ValueError: if the charge is 0, or so small that no float scale serves it.
     """
     if charge.range == 0:
         raise ValueError("a selection at range 0 would be a random choice; make it with public randomness")
-    scale = score_range / charge.range
-    while Fraction(scale) * Fraction(charge.range) < score_range:
+    return least_scale(score_range, charge.range)
+
+
+def least_scale(score_range: int, largest: float) -> float:
+    """The least float ``s`` with ``score_range / s <= largest``, exactly."""
+    scale = score_range / largest
+    while Fraction(scale) * Fraction(largest) < score_range:
         scale = math.nextafter(scale, math.inf)
     return check_scale(scale)
 

@@ -23,7 +23,6 @@ from tacit.curator.jointly import JointReleases
 from tacit.curator.measurement import Measurement
 from tacit.curator.rows import HandedOnError, PrivateRows
 from tacit.curator.select import Choice
-from tacit.encoding.grid import NumericGrid
 from tacit.engines.blocks import CoverRows
 from tacit.engines.protocol import SealedTable
 from tacit.privacy.charges import Charge, Gaussian, Laplace
@@ -109,31 +108,18 @@ class WatchedRows(PrivateRows):
     hands_on_rows: ClassVar[bool] = False
     witness: Witness
 
-    def seal(self, *how: Any) -> Curator:
-        """See :meth:`PrivateRows.seal`."""
-        return self._watch(super().seal(*how))
-
     def seal_weighted(self, *how: Any) -> Any:
         """See :meth:`PrivateRows.seal_weighted`."""
-        return self._watch(super().seal_weighted(*how))
-
-    def seal_rows(self, *how: Any) -> Curator:
-        """See :meth:`PrivateRows.seal_rows`."""
-        return self._watch(super().seal_rows(*how))
-
-    def seal_lengths(self, encoder: Any, grid: NumericGrid, label_index: Any) -> Curator:
-        """See :meth:`PrivateRows.seal_lengths`."""
-        return self._watch(super().seal_lengths(encoder, grid, label_index))
-
-    def seal_magnitudes(self, *how: Any) -> Curator:
-        """See :meth:`PrivateRows.seal_magnitudes`."""
-        return self._watch(super().seal_magnitudes(*how))
+        return self._watched(super().seal_weighted(*how))
 
     def keys(self, *_: Any, **__: Any) -> NoReturn:
         """Not here: declare a schema."""
         raise HandedOnError("it looks for values that nobody declared")
 
-    def _watch(self, curator: Curator) -> Curator:
+    def _curator(self, *how: Any) -> Curator:
+        return self._watched(super()._curator(*how))
+
+    def _watched(self, curator: Curator) -> Curator:
         return WatchedCurator(curator, self.witness, self._rows_per_unit)
 
 
@@ -267,10 +253,6 @@ class WatchedCurator(Curator):
         public = (str(label), str(found.charge), found.theorem)
         covering: Covering = self._witness.passed(Passage("cover", public, None, found))
         return covering
-
-    def open_stream(self, *_: Any, **__: Any) -> NoReturn:
-        """Not here: what a stream answers cannot be forced."""
-        raise HandedOnError("it opens a stream, whose private state cannot be forced")
 
     def coarsen(self, column: int, mapping: Ints) -> None:
         self._inner.coarsen(column, mapping)

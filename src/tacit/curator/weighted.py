@@ -77,10 +77,6 @@ class WeightedCurator(Curator):
         """Not for weighted rows."""
         raise TypeError("covers are made over unweighted rows")
 
-    def open_stream(self, *_: Any, **__: Any) -> Any:
-        """Not for weighted rows."""
-        raise TypeError("streams are opened over unweighted rows")
-
     @property
     def _own_levels(self) -> int:
         return len(self._levels)

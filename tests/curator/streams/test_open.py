@@ -11,19 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.curator.curator import Curator
-from tacit.curator.streams.machine import CountingStream, Gate, Machine, StreamCharge
+from tacit.curator.streams.machine import Gate, Machine, StreamCharge
 from tacit.curator.streams.open import Stream, open_row_stream, open_stream
-from tacit.engines.memory import MemoryTable
-from tacit.noise import SeededSource, SystemSource
-from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate, Pure, Repeated
+from tacit.noise import SeededSource
+from tacit.privacy.charges import BoundedRange, NonPrivate, Pure, Repeated
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.cells import OneCell
-from tacit.queries.histogram import Histogram
-from tacit.queries.rules import count_rule
-from tacit.queries.sensitivity import Sensitivity
 from tacit.theory.above_threshold import Queries, Scales, scales
+from tests.curator.streams.counting import CountingStream
 from tests.noise.above_threshold_law import log_probability
 from tests.noise.exact import Pmf, kolmogorov_rejects, likelihood_ratio_rejects
 
@@ -57,8 +52,6 @@ def test_a_stream_that_is_not_covered_does_not_start() -> None:
 
     with pytest.raises(BudgetExceeded):
         open_row_stream(_Spec(0.5, 3, 1), reserve(Pure(0.4)), None, "x")
-    with pytest.raises(ValueError, match="single rows"):
-        open_stream(_Spec(0.5, 3, 1), reserve(Pure(0.5)), SystemSource(), "x", None, rows_per_unit=2)
 
 
 def test_a_failing_start_leaves_the_charge() -> None:
@@ -172,20 +165,17 @@ class _GreedySpec:
 SCORES = np.array([0, 5, 9], np.int64)
 
 
-def open_greedy(*charges: Any, table: Any = None) -> Stream:
-    return open_stream(_GreedySpec(*charges), reserve(*charges), SeededSource(5), "x", table)
+def open_greedy(*charges: Any) -> Stream:
+    return open_stream(_GreedySpec(*charges), reserve(*charges), SeededSource(5), "x")
 
 
 def test_a_machine_gets_no_more_than_its_spec_declared() -> None:
-    stream = open_greedy(Repeated(BoundedRange(0.1), 10), Pure(1.0), Gaussian(4.0))
+    stream = open_greedy(Repeated(BoundedRange(0.1), 10), Pure(1.0))
     assert stream.feed(lambda g: g.choose(SCORES, 3, BoundedRange(0.1), size=7)).shape == (7,)
     with pytest.raises(BudgetExceeded):
         stream.feed(lambda g: g.choose(SCORES, 3, BoundedRange(0.2), size=9))
-    noisy = stream.feed(lambda g: g.noisy(SCORES, Sensitivity(1, 1, "one"), Gaussian(4.0)))
-    assert noisy.dtype == np.int64
     assert stream.feed(lambda g: not g.above_threshold(1.0, 10**6, Queries.ANY).test(0))
     for call in (
-        lambda g: g.noisy(SCORES, Sensitivity(1, 1, "one"), Gaussian(4.0)),
         lambda g: g.above_threshold(0.5, 3, Queries.ANY),
         lambda g: g.choose(SCORES, 3, BoundedRange(0.1), size=4),
     ):
@@ -215,17 +205,15 @@ class _Asked:
 
 
 def test_what_one_row_can_move_says_at_what_scale_is_drawn() -> None:
-    source, moved = _Asked(), Sensitivity(5, 9, "l1 of 5, l2 of 3")
-    charges = (Repeated(BoundedRange(0.5), 2), Gaussian(4.0), Laplace(4.0), Pure(0.25))
+    source = _Asked()
+    charges = (Repeated(BoundedRange(0.5), 2), Pure(0.25))
     stream = open_stream(_GreedySpec(*charges), reserve(*charges), source, "x")  # type: ignore[arg-type]
     assert stream.feed(lambda g: g.choose(SCORES, 3, BoundedRange(0.5), size=2)).tolist() == [1, 1]
-    for charge in (Gaussian(4.0), Laplace(4.0)):
-        assert stream.feed(lambda g, charge=charge: g.noisy(SCORES, moved, charge)).tolist() == [0, 6, 11]
     stream.feed(lambda g: g.above_threshold(0.25, 7, Queries.ANY, 3))
     names, scales_, sizes = zip(*source.asked, strict=True)
-    assert names == ("exponential", "exponential", "gaussian", "laplace", "laplace")
-    assert scales_ == pytest.approx([6.0, 6.0, (12.0**2 + 9.0) ** 0.5, 20.0, 24.0], rel=1e-12)
-    assert sizes == (3, 3, 3, 3, 1)
+    assert names == ("exponential", "exponential", "laplace")
+    assert scales_ == pytest.approx([6.0, 6.0, 24.0], rel=1e-12)
+    assert sizes == (3, 3, 1)
 
 
 def test_a_fork_does_not_answer_a_second_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,20 +242,7 @@ def test_without_privacy_the_gate_is_exact() -> None:
     stream = open_greedy(NonPrivate())
     assert stream.feed(lambda g: g.private) is False
     assert stream.feed(lambda g: g.choose(SCORES, 3, BoundedRange(0.1), size=2)).tolist() == [2, 2]
-    assert stream.feed(lambda g: g.noisy(SCORES, Sensitivity(1, 1, "one"), Gaussian(2.0))) is SCORES
     assert stream.feed(lambda g: g.above_threshold(1.0, 3, Queries.ANY).test(3))
-
-
-def test_a_stream_may_ask_the_curators_table() -> None:
-    table = MemoryTable([], np.zeros(17, np.uint8), (), 2)
-    reservation = reserve(Pure(1.0))
-    curator = Curator(table, reservation, SeededSource(3))
-    stream = curator.open_stream(_GreedySpec(Pure(1.0)), "density")
-    query = Histogram(OneCell(), count_rule(2))
-    assert stream.feed(lambda g: g.answer(query)).tolist() == [[17]]
-    assert reservation.entries[0].label == "density: part"
-    with pytest.raises(RuntimeError, match="without a table"):
-        open_greedy(Pure(1.0)).feed(lambda g: g.answer(query))
 
 
 def test_arguments_are_checked() -> None:

@@ -11,19 +11,14 @@ import numpy.typing as npt
 
 from tacit.arrays import Ints
 from tacit.curator.options import chosen_source
-from tacit.curator.scale import integer_scale
 from tacit.curator.select import selection_scale
 from tacit.curator.streams.machine import Secrets, StreamCharge, StreamSpec, Tester
-from tacit.engines.protocol import SealedTable
-from tacit.errors import TacitError
 from tacit.noise.above_threshold import AboveThreshold
 from tacit.noise.source import NoiseSource
-from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure, Repeated, charge_from_dict
+from tacit.privacy.charges import BoundedRange, Charge, NonPrivate, Pure, Repeated, charge_from_dict
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import BudgetExceeded, Coverage, Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.query import Query
-from tacit.queries.sensitivity import Sensitivity
 
 
 class Stream:
@@ -104,24 +99,19 @@ class Stream:
 class _Gate:
     """The gate of one machine; see :class:`tacit.curator.streams.machine.Gate`."""
 
-    def __init__(
-        self, parts: tuple[StreamCharge, ...], neighbouring: Neighbouring, noise: NoiseSource, table: SealedTable | None
-    ) -> None:
+    def __init__(self, parts: tuple[StreamCharge, ...], neighbouring: Neighbouring, noise: NoiseSource) -> None:
         self._parts, self._neighbouring = parts, neighbouring
         charges = [part.charge for part in parts]
         self._charges = charges
         self._noise = noise
-        self._table = table
         self._coverage = Coverage(charges)
         self._taken: list[tuple[Charge, int]] = []
 
     def renewed(self, spec: StreamSpec) -> _Gate:
         """A gate for the rows that come from now on, which have cost nothing yet."""
-        if self._table is not None:
-            raise ValueError("a stream over a table has no periods: its rows are there from beginning to end")
         if spec.charges(self._neighbouring) != self._parts:
             raise ValueError("every period must cost what the first was declared to")
-        return _Gate(self._parts, self._neighbouring, self._noise, None)
+        return _Gate(self._parts, self._neighbouring, self._noise)
 
     @property
     def private(self) -> bool:
@@ -139,19 +129,6 @@ class _Gate:
         scale = selection_scale(score_range, charge)
         self._take(charge, size)
         return np.array([self._noise.exponential(scores, scale) for _ in range(size)], np.int64)
-
-    def noisy(self, exact: Ints, sensitivity: Sensitivity, charge: Gaussian | Laplace) -> Ints:
-        if not self.private:
-            return exact
-        scale = integer_scale(charge, sensitivity)
-        self._take(charge, 1)
-        draw = self._noise.gaussian if isinstance(charge, Gaussian) else self._noise.laplace
-        return exact + draw(scale, exact.size).reshape(exact.shape)
-
-    def answer(self, query: Query) -> Ints:
-        if self._table is None:
-            raise RuntimeError("this stream was opened without a table")
-        return self._table.answer(query)
 
     def taken(self) -> list[dict[str, Any]]:
         """The charges debited so far, as plain data."""
@@ -198,33 +175,25 @@ class _ExactThreshold:
         self.stopped = bool(secrets["stopped"])
 
 
-def open_stream(
-    spec: StreamSpec,
-    reservation: Reservation,
-    noise: NoiseSource,
-    label: Label | str,
-    table: SealedTable | None = None,
-    rows_per_unit: int = 1,
-) -> Stream:
-    """Opens a stream: validate, charge the whole of it, start the machine.
+def open_stream(spec: StreamSpec, reservation: Reservation, noise: NoiseSource, label: Label | str) -> Stream:
+    """Opens a stream: validate, charge the whole of it, start the machine. The reservation may then be closed.
 
-    See :meth:`tacit.curator.curator.Curator.open_stream`.
+    Args:
+        spec: the public description: what it costs, under which theorems, and how it starts.
+        reservation: the budget, already durable.
+        noise: where noise comes from.
+        label: what this is, for the ledger.
+
+    Raises:
+        BudgetExceeded: if the reservation does not cover the whole stream; the machine is not started then.
     """
-    if rows_per_unit != 1:
-        raise TacitError(
-            f"a stream protects single rows, and a unit here may hold {rows_per_unit}", "; nothing was spent"
-        )
     label = Label.of(label)
     parts = spec.charges(reservation.neighbouring)
     for part in parts:
         reservation.record(part.charge, label.with_text(f"{label}: {part.part}"), part.theorem)
-    return Stream(spec, _Gate(parts, reservation.neighbouring, noise, table), noise)
+    return Stream(spec, _Gate(parts, reservation.neighbouring, noise), noise)
 
 
 def open_row_stream(spec: StreamSpec, reservation: Reservation, random_state: int | None, label: Label | str) -> Stream:
-    """Opens a stream that has no table: its rows are fed to it as they come. The reservation may then be closed.
-
-    Raises:
-        BudgetExceeded: if the reservation does not cover the whole stream.
-    """
+    """As :func:`open_stream`, with noise from the operating system's entropy, or with a seed."""
     return open_stream(spec, reservation, chosen_source(random_state), label)

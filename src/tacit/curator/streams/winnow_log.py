@@ -1,4 +1,4 @@
-"""What a Winnow has released, and the predictor that follows from it."""
+"""What a Winnow has released, the predictor that follows from it, and what the next period begins with."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from tacit.arrays import Ints
+from tacit.arrays import Floats, Ints
 
 SUMS = (8, 16, 32)
 """How many of the last released weights are summed, once the draws are used up."""
 
 SHARES = 1 << 10
 """Whole shares of the last weights drawn, where several are summed."""
+
+MIXED_UNITS = 1 << 20
+"""Integer units of weight 1 where released weights are mixed with fresh ones."""
 
 
 @dataclass
@@ -135,3 +138,27 @@ class WinnowLog:
             float(data.get("decay", 0.0)),
             float(data.get("carried", 0.0)),
         )
+
+
+def mixture(released: Ints, signed: bool, carried: float) -> Floats:
+    """Weights of sum 1, a share ``carried`` of them released and the rest uniform; uniform if none were released.
+
+    Released ones are in whole units, of any sum, shape ``(n,)``; if signed, those of negations come last, ``(2 n,)``.
+    """
+    parts = np.concatenate([np.maximum(released, 0), np.maximum(-released, 0)]) if signed else released
+    total = int(parts.sum())
+    share = carried if total else 0.0
+    return (1.0 - share) / len(parts) + share * parts / max(total, 1)
+
+
+def scores_of(weights: Floats, rate: float) -> Ints:
+    """The whole scores, at most 0, whose weights at this learning rate are about these: each within ``exp(rate)``."""
+    scores: Ints = np.rint(np.log(weights / weights.max()) / rate).astype(np.int64)
+    return scores
+
+
+def first_weights(released: Ints, signed: bool, carried: float) -> Ints:
+    """The weights in use until the first draw: the mixture; signed ones say the same without its fresh share."""
+    if signed:
+        return released.copy()
+    return np.rint(MIXED_UNITS * mixture(released, signed, carried)).astype(np.int64)

@@ -11,6 +11,7 @@ import numpy as np
 from tacit.arrays import Bools, Ints
 from tacit.curator.views.relabel import Candidates, Chosen, Relabel, drawn
 from tacit.curator.views.view import Rows, charge_of, cost_of
+from tacit.curator.views.view_rows import random_part
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
@@ -54,9 +55,8 @@ class RelabelPart(Relabel):
         return [(charge_of(learned_on_part(self.span, cost_of(self.child, self.delta), self.rate)), self.theorem)]
 
     def choose(self, rows: Rows, noise: NoiseSource) -> Chosen:
-        taken = np.ones(len(rows.labels), bool)
-        if self.rate < 1:  # below rate * 2^64: never likelier than the rate
-            taken = noise.words(len(rows.labels)) < np.uint64(math.floor(self.rate * 2.0**64))
+        n = len(rows.labels)
+        taken = random_part(noise, self.rate, n) if self.rate < 1 else np.ones(n, bool)
         found, kept, place = self.scored(rows)
         within = taken[kept]
         held = np.unique(place[within])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.arrays import Ints
+from tacit.arrays import Bools, Ints
 from tacit.curator.views.view import ONE, Plan, Rows, charge_of, cost_of, is_private
 from tacit.encoding.frames import take_rows
 from tacit.encoding.values import DROPPED, LabelIndex
@@ -61,9 +61,7 @@ class Sample:
         if neighbouring is ONE:
             if self.rate >= 1:
                 return [rows]
-            # below rate * 2^64: never likelier than the rate
-            taken = noise.words(n) < np.uint64(math.floor(self.rate * 2.0**64))
-            return [Rows(rows.frame, np.where(taken, rows.labels, np.uint8(DROPPED)))]
+            return [Rows(rows.frame, np.where(random_part(noise, self.rate, n), rows.labels, np.uint8(DROPPED)))]
         size = rows_of_share(self.rate, n)
         index = uniform_indices(noise, n, size) if self.replacement else np.sort(random_order(noise, n)[:size])
         return [Rows(take_rows(rows.frame, index), rows.labels[index])]
@@ -72,6 +70,11 @@ class Sample:
 def rows_of_share(rate: float, n_rows: int) -> int:
     """How many of a public number of rows a :class:`Sample` of that rate takes."""
     return math.floor(rate * n_rows)
+
+
+def random_part(noise: NoiseSource, rate: float, size: int) -> Bools:
+    """For each of ``size`` rows whether it takes part, at a rate below 1: never likelier than the rate."""
+    return noise.words(size) < np.uint64(math.floor(rate * 2.0**64))
 
 
 def uniform_indices(noise: NoiseSource, bound: int, size: int) -> Ints:

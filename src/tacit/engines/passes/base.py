@@ -95,6 +95,16 @@ class LabelledPass(Pass[Q]):
         return self.sums_under(query, rows, rows.labels)
 
 
+class PassOf(Pass[Q]):
+    """A pass that is its sums alone."""
+
+    def __init__(self, sums: Callable[[Q, Rows], Ints]) -> None:
+        self._sums = sums
+
+    def sums(self, query: Q, rows: Rows) -> Ints:
+        return self._sums(query, rows)
+
+
 @singledispatch
 def row_pass(query: Any) -> Pass[Any]:
     """The pass that answers a query.

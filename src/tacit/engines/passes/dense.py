@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TypeVar
 
 import numpy as np
 
 from tacit.arrays import Ints
 from tacit.engines.dense import DenseEngine
-from tacit.engines.passes.base import Blocks, Pass, register
+from tacit.engines.passes.base import Blocks, Pass, PassOf, register
 from tacit.engines.rows import Rows
 from tacit.queries.dense.capped_scaling import CappedWeights
 from tacit.queries.dense.capped_sum import CappedSum
 from tacit.queries.dense.halfspace_log import MarginCounts, MeasureSize
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
-
-Q = TypeVar("Q")
 
 
 def dense_of(rows: Rows) -> DenseEngine:
@@ -32,16 +28,6 @@ def dense_of(rows: Rows) -> DenseEngine:
         raise TypeError("this table holds no dense rows")
     dense = rows.dense
     return rows.kept(DenseEngine, lambda rows: DenseEngine(dense, rows.classes(), rows.run, rows.workspace.zeros))
-
-
-class DensePass(Pass[Q]):
-    """Sums that the dense rows of a block work out by one of their methods."""
-
-    def __init__(self, method: Callable[[DenseEngine, Q], Ints]) -> None:
-        self._method = method
-
-    def sums(self, query: Q, rows: Rows) -> Ints:
-        return self._method(dense_of(rows), query)
 
 
 class CappedPass(Pass[CappedSum]):
@@ -90,9 +76,9 @@ class CappedShare:
         return dense_of(rows).capped_sum(self.query, self.capped, self.seen)
 
 
-register(VectorSum, DensePass(DenseEngine.vector_sum))
+register(VectorSum, PassOf(lambda query, rows: dense_of(rows).vector_sum(query)))
 register(CappedSum, CappedPass())
-register(MeasureSize, DensePass(DenseEngine.measure_size))
-register(MarginCounts, DensePass(DenseEngine.margin_counts))
-register(MomentSum, DensePass(DenseEngine.moments))
-register(ShortenedSquares, DensePass(DenseEngine.shortened_squares))
+register(MeasureSize, PassOf(lambda query, rows: dense_of(rows).measure_size(query)))
+register(MarginCounts, PassOf(lambda query, rows: dense_of(rows).margin_counts(query)))
+register(MomentSum, PassOf(lambda query, rows: dense_of(rows).moments(query)))
+register(ShortenedSquares, PassOf(lambda query, rows: dense_of(rows).shortened_squares(query)))

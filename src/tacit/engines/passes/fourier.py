@@ -5,33 +5,17 @@ from __future__ import annotations
 from tacit.arrays import Ints
 from tacit.engines.fourier_rows import fourier_of
 from tacit.engines.margin_rows import MarginRows
-from tacit.engines.passes.base import Pass, register
+from tacit.engines.passes.base import PassOf, register
 from tacit.engines.rows import Rows
 from tacit.engines.score_rows import ScoreRows
 from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 
 
-class FourierPass(Pass[FourierSum]):
+def fourier_sums(query: FourierSum, rows: Rows) -> Ints:
     """Weighted sums of features."""
-
-    def sums(self, query: FourierSum, rows: Rows) -> Ints:
-        return fourier_of(rows).sums(query, MarginRows.of(rows).caught_up(query.margins)[0])
+    return fourier_of(rows).sums(query, MarginRows.of(rows).caught_up(query.margins)[0])
 
 
-class ScoreFourierPass(Pass[ScoreFourierSum]):
-    """Features times what rows with several scores contribute."""
-
-    def sums(self, query: ScoreFourierSum, rows: Rows) -> Ints:
-        return ScoreRows.of(rows).features(query)
-
-
-class ScatterPass(Pass[ScatterSum]):
-    """Products of two columns' scores."""
-
-    def sums(self, query: ScatterSum, rows: Rows) -> Ints:
-        return fourier_of(rows).scatter(query)
-
-
-register(FourierSum, FourierPass())
-register(ScoreFourierSum, ScoreFourierPass())
-register(ScatterSum, ScatterPass())
+register(FourierSum, PassOf(fourier_sums))
+register(ScoreFourierSum, PassOf(lambda query, rows: ScoreRows.of(rows).features(query)))
+register(ScatterSum, PassOf(lambda query, rows: fourier_of(rows).scatter(query)))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tacit.arrays import Codes, Ints
 from tacit.engines import kernels
 from tacit.engines.margin_rows import MarginRows
-from tacit.engines.passes.base import Blocks, LabelledPass, Pass, SumsOf, register, row_pass
+from tacit.engines.passes.base import Blocks, LabelledPass, Pass, PassOf, SumsOf, register, row_pass
 from tacit.engines.products import are_products, product_histograms
 from tacit.engines.rows import FollowsCodes, RowRange, Rows
 from tacit.engines.score_rows import ScoreRows
@@ -108,13 +108,6 @@ class ScorePass(LabelledPass[ScoreHistogram]):
         return query.finish(sums)
 
 
-class ResidualPass(Pass[ResidualLevels]):
-    """Rows between edges."""
-
-    def sums(self, query: ResidualLevels, rows: Rows) -> Ints:
-        return ScoreRows.of(rows).levels(query)
-
-
 @dataclass(frozen=True, eq=False)
 class CodeCounts:
     """Sums by code of a rule without margins, shape ``(codes, channels)``."""
@@ -176,4 +169,4 @@ register(Histogram, HistogramPass())
 register(CellFunction, CellFunctionPass())
 register(JointHistogram, JointPass())
 register(ScoreHistogram, ScorePass())
-register(ResidualLevels, ResidualPass())
+register(ResidualLevels, PassOf(lambda query, rows: ScoreRows.of(rows).levels(query)))
