@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.binning.tuning import RELEASING, Releasing
+from tacit.binning.tuning import RELEASING
 
 
 def _leading_modes(masses: Floats, covariance: Floats) -> tuple[Floats, Floats]:
@@ -15,7 +15,7 @@ def _leading_modes(masses: Floats, covariance: Floats) -> tuple[Floats, Floats]:
     return np.maximum(values[::-1], 0.0), (vectors[:, ::-1] / root[:, None]).T
 
 
-def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float, numbers: Releasing = RELEASING) -> Floats:
+def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float) -> Floats:
     """A release map of leading prior eigenmodes, shape ``(modes, bins)``, water-filled against the known noise.
 
     A bin's image is its column of the map. Squared images are 1 on the average of the rows.
@@ -24,7 +24,6 @@ def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float, nu
         masses: shares of the bins, shape ``(bins,)``, summing to 1.
         covariance: prior covariance of the effect, shape ``(bins, bins)``.
         noise_to_signal: noise variance over the squared signal that a mode of eigenvalue 1 makes in the sum.
-        numbers: by which it is tuned.
     """
     values, modes = _leading_modes(masses, covariance)
     count = max(int((values > 1e-6 * values[0]).sum()), 1)
@@ -37,7 +36,7 @@ def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float, nu
         if level > price[taken - 1]:
             break
     weights = np.maximum(level - price, 0.0)
-    kept = max(int((weights > numbers.kept * weights[0]).sum()), 1)
+    kept = max(int((weights > RELEASING.kept * weights[0]).sum()), 1)
     return np.asarray(np.sqrt(weights[:kept])[:, None] * modes[:kept])
 
 
@@ -66,7 +65,7 @@ def centred_map(release_map: Floats, masses: Floats) -> Floats:
     return np.asarray(release_map - (release_map @ masses)[:, None])
 
 
-def few_modes(masses: Floats, covariance: Floats, noise_to_signal: float, numbers: Releasing = RELEASING) -> Floats:
+def few_modes(masses: Floats, covariance: Floats, noise_to_signal: float) -> Floats:
     """A release map for Laplace noise, which follows the L1 norm of an image: as many leading modes as pay, all alike.
 
     With ``k`` modes each has a ``k``-th of the length, and its noise ``k**2`` times the variance; in the bins
@@ -80,7 +79,7 @@ def few_modes(masses: Floats, covariance: Floats, noise_to_signal: float, number
         return float((values[:count] ** 2 / (values[:count] + noise)).sum())
 
     by_modes = [told(count, noise_to_signal * count**2) for count in range(1, len(values) + 1)]
-    if told(len(values), noise_to_signal * numbers.noise_of_bins * len(masses)) > max(by_modes):
+    if told(len(values), noise_to_signal * RELEASING.noise_of_bins * len(masses)) > max(by_modes):
         return np.eye(len(masses))
     count = int(np.argmax(by_modes)) + 1
     return np.asarray(modes[:count] / count)

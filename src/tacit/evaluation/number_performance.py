@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import NormalDist
 from typing import Any, final
 
@@ -91,8 +91,7 @@ class NumberPerformance:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data."""
-        figures = {**self.metrics, "rows": self.rows}
-        return {name: {"value": e.value, "low": e.low, "high": e.high} for name, e in figures.items()}
+        return {name: asdict(figure) for name, figure in {**self.metrics, "rows": self.rows}.items()}
 
 
 def perform_numbers(sums: ErrorSums, question: NumberQuestion, generator: np.random.Generator) -> NumberPerformance:

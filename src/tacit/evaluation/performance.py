@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import NormalDist
 from typing import Any, final
 
@@ -135,17 +135,13 @@ class Performance:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data."""
-        written: dict[str, Any] = {name: _plain(value) for name, value in self.metrics.items()}
-        written |= {"rows": _plain(self.rows), "positives": _plain(self.positives)}
+        written: dict[str, Any] = {name: asdict(value) for name, value in self.metrics.items()}
+        written |= {"rows": asdict(self.rows), "positives": asdict(self.positives)}
         if self.best_threshold is not None:
             written["best_threshold"] = self.best_threshold
         if self.class_auc:
-            written["class_auc"] = [_plain(estimate) for estimate in self.class_auc]
+            written["class_auc"] = [asdict(estimate) for estimate in self.class_auc]
         return written
-
-
-def _plain(estimate: Estimate) -> dict[str, float]:
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
 
 
 def perform(released: GroupCounts, question: Question, generator: np.random.Generator) -> Performance:

@@ -187,7 +187,13 @@ class NumberModel(Model):
 
 
 class Nest(Model):
-    """A model made of other models, which stand in its file as models of their own."""
+    """A model made of other models, its ``members`` or a ``base``, which stand in its file as models of their own."""
+
+    members: tuple[Model, ...]
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for member in self.members for name in member.feature_names))
 
     @classmethod
     def inside(cls, body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

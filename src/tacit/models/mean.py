@@ -36,10 +36,6 @@ class _Mean(Nest):
             raise ValueError("a mean needs at least one member, and a positive weight for each")
 
     @property
-    def feature_names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for member in self.members for name in member.feature_names))
-
-    @property
     def shares(self) -> Floats:
         """The weights as parts of a whole."""
         return np.asarray(self.weights) / sum(self.weights)

@@ -117,10 +117,6 @@ class ComposedModel(Nest, ClassModel):
         if len(self.function) != 1 << len(self.members):
             raise ModelError("the model is damaged: its truth table does not fit its members")
 
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for member in self.members for name in member.feature_names))
-
     def sides(self, frame: Any) -> Ints:
         """The side of each member, shape ``(rows, members)``."""
         columns = [member.predict_proba(frame)[:, 1] >= 0.5 for member in self.members]
@@ -166,10 +162,6 @@ class VoteModel(Nest, ClassModel):
 
     classes: tuple[Any, ...]
     members: tuple[ClassModel, ...]
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for member in self.members for name in member.feature_names))
 
     def votes(self, frame: Any) -> Bools:
         """Whether each member says the positive class, shape ``(rows, members)``."""

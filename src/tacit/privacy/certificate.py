@@ -25,8 +25,8 @@ from tacit.privacy.certificate_format import (
     version_of,
     written_names,
 )
-from tacit.privacy.charges import Charge
-from tacit.privacy.ledger import COMPLETED, Entry, Reservation, uses
+from tacit.privacy.charges import Charge, uses
+from tacit.privacy.ledger import COMPLETED, Entry, Reservation
 from tacit.privacy.listed_releases import summarise, versions
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.verification import (

@@ -7,6 +7,7 @@ so that composition stays tight.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, final
 
@@ -193,6 +194,17 @@ class NonPrivate(Charge):
     """A release without noise (``epsilon=inf``). Infinite cost: allowed only where the user asked for it by name."""
 
     kind: ClassVar[str] = "non_private"
+
+
+def uses(charges: Iterable[Charge]) -> Iterator[tuple[Charge, int]]:
+    """The charges with ``Repeated`` opened: pairs of a simple charge and a number of uses."""
+    for charge in charges:
+        simple: Charge = charge
+        times = 1
+        while isinstance(simple, Repeated):
+            times *= simple.times
+            simple = simple.charge
+        yield simple, times
 
 
 _KINDS: dict[str, type[Charge]] = {

@@ -18,7 +18,7 @@ from tacit.privacy.charges import (
     PrivacyLoss,
     Pure,
     Renyi,
-    Repeated,
+    uses,
 )
 
 Counted = tuple[tuple[float, int], ...]
@@ -109,8 +109,6 @@ class _Sums:
                 self.renyi[charge] += times
             case PrivacyLoss():
                 self.losses[charge] += times
-            case Repeated():
-                self.add(charge.charge, times * charge.times)
             case _:
                 raise ValueError(f"cannot account for a charge of type {type(charge).__name__}")
 
@@ -126,8 +124,8 @@ def parts_of(charges: Iterable[Charge]) -> Parts:
         ValueError: on a kind of charge that is not known.
     """
     sums = _Sums()
-    for charge in charges:
-        sums.add(charge, 1)
+    for charge, times in uses(charges):
+        sums.add(charge, times)
     precision, rho = math.fsum(sums.precisions), math.fsum(sums.rhos)
     finite = (precision, rho, *sums.pure, *sums.ranges, *(charge.epsilon for charge in sums.approx))
     return Parts(

@@ -21,7 +21,7 @@ import os
 import threading
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
@@ -37,7 +37,7 @@ from tacit.privacy.charges import (
     Laplace,
     NonPrivate,
     Pure,
-    Repeated,
+    uses,
 )
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.neighbouring import Neighbouring
@@ -95,17 +95,6 @@ class Entry:
 
     def __str__(self) -> str:
         return str(self.what)
-
-
-def uses(charges: Sequence[Charge]) -> Iterator[tuple[Charge, int]]:
-    """The charges with ``Repeated`` opened: pairs of a simple charge and a number of uses."""
-    for charge in charges:
-        simple: Charge = charge
-        times = 1
-        while isinstance(simple, Repeated):
-            times *= simple.times
-            simple = simple.charge
-        yield simple, times
 
 
 class _Pool:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from tacit.privacy import accountants
-from tacit.privacy.charges import Charge, NonPrivate
-from tacit.privacy.ledger import COMPLETED, Entry, uses
+from tacit.privacy.charges import Charge, NonPrivate, uses
+from tacit.privacy.ledger import COMPLETED, Entry
 from tacit.privacy.listed_releases import uncovered
 
 MOST_DELTA = 0.01

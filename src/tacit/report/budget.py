@@ -18,9 +18,10 @@ from tacit.privacy.charges import (
     Pure,
     Renyi,
     Repeated,
+    uses,
 )
 from tacit.privacy.label import Stage
-from tacit.privacy.ledger import Entry, uses
+from tacit.privacy.ledger import Entry
 
 
 def size(charge: Charge, gaussian: bool = False) -> float:

@@ -25,7 +25,7 @@ from tacit.growing.random_trees import RandomStructures
 from tacit.growing.score_leaves import grow_score_trees
 from tacit.growing.simulated_rows import SimulatedRows
 from tacit.growing.softmax import log_odds_of, released_counts, softmax_curvature
-from tacit.growing.tuning import BASE, GRADIENT, SOFTMAX, Base, Gradient
+from tacit.growing.tuning import BASE, GRADIENT, SOFTMAX, Gradient
 from tacit.models.tree import ScoreTree
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
@@ -92,12 +92,12 @@ def learn_class_trees(
     n_trees: int | None = None,
     depth: int | None = None,
     tuning: Gradient = GRADIENT,
-    numbers: SeveralClasses = SEVERAL_CLASSES,
 ) -> LearnedClassTrees:
     """Learns a sum of trees for a label of several classes; number and depth follow from rules unless given.
 
     Columns must be the table's, in the order in which trees will number them.
     """
+    numbers = SEVERAL_CLASSES
     classes, pure, generator = budget.layout.n_labels, budget.is_pure, budget.public_generator
     rows_share = tuning.pure_rows_share if pure else numbers.counting_share
     step_share = tuning.pure_intercept_share if pure else tuning.intercept_share
@@ -132,7 +132,7 @@ def _bins(
 
 
 def set_constants(
-    budget: Budget, rounds: SoftmaxRounds, count: float, doubt: float, steps: int, numbers: Base = BASE
+    budget: Budget, rounds: SoftmaxRounds, count: float, doubt: float, steps: int
 ) -> tuple[Floats, Floats]:
     """What constants lack once trees are there, by Newton steps that look, and the noise in it: ``(classes,)`` each.
 
@@ -143,10 +143,10 @@ def set_constants(
     for number in range(steps):
         release = budget.measure(query, 1.0, Label(Stage.INTERCEPT, round=number + 1))
         values, basis = np.linalg.eigh(softmax_curvature(rounds.rows.probabilities(), rule))
-        curved = count * np.maximum(values, numbers.least_curvature / classes)
+        curved = count * np.maximum(values, BASE.least_curvature / classes)
         answers = curved * doubt / (curved**2 * doubt + curved + release.sd**2)
         step = basis @ (answers * (basis.T @ release.value[0]))
-        step = np.clip(step - step.mean(), -numbers.largest_step, numbers.largest_step)
+        step = np.clip(step - step.mean(), -BASE.largest_step, BASE.largest_step)
         moved = moved + rounds.add(OneCell(), step[None, :])[0]
         variance = np.square(basis) @ np.square(answers * release.sd)
     return moved, np.sqrt(variance)
