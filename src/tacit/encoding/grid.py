@@ -95,10 +95,7 @@ class NumericGrid:
         Raises:
             FrameError: if the dtype is not numeric; ``name`` says which column that was.
         """
-        numbers = dates_as_numbers(values, self.dates) if self.dates else as_numbers(values, name)
-        out = np.empty(len(numbers), np.uint16)
-        self.encode_into(numbers, out, 0, len(out))
-        return out
+        return self._codes(dates_as_numbers(values, self.dates) if self.dates else as_numbers(values, name))
 
     def numbers(self, frame: Frame, name: str) -> npt.NDArray[Any]:
         """A column of a table as :meth:`encode_into` takes it.
@@ -110,7 +107,9 @@ class NumericGrid:
 
     def codes(self, frame: Frame, name: str) -> npt.NDArray[np.uint16]:
         """The codes of a column of a table, texts among its numbers as missing."""
-        numbers = self.numbers(frame, name)
+        return self._codes(self.numbers(frame, name))
+
+    def _codes(self, numbers: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
         out = np.empty(len(numbers), np.uint16)
         self.encode_into(numbers, out, 0, len(out))
         return out

@@ -140,7 +140,7 @@ def read_sample(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> pa.
         with _explained(path):
             return _parquet(path).read()
 
-    def read(block: int, ragged: list[pa_csv.InvalidRow]) -> pa.Table:
+    def read(block: int, ragged: list[pa_csv.InvalidRow]) -> Iterator[pa.Table]:
         with _opened(path) as stream:
             options = pa_csv.ReadOptions(block_size=block)
             numbers = pa_csv.ConvertOptions(decimal_point=written.decimal)
@@ -149,9 +149,10 @@ def read_sample(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> pa.
             for place, kind in enumerate(table.schema.types):
                 if pa.types.is_string(kind):
                     table = table.set_column(place, table.column_names[place], decimal_points(table.column(place)))
-        return table
+        yield table
 
-    return _in_blocks(path, read)
+    [table] = _in_blocks(path, read, PLAIN)
+    return table
 
 
 def _read_csv(
@@ -194,19 +195,15 @@ def csv_chunks(
     """
     if not _header(path, written).endswith(("\n", "\r")):  # one line without an end: names, and no rows
         return
-    block, done = BLOCK_BYTES, 0
-    while True:
-        ragged: list[pa_csv.InvalidRow] = []
-        with _explained(path, ragged, block, written):
-            try:
-                for chunk in _csv_blocks(path, names, numeric, width == 1, block, ragged, written, done):
-                    done += chunk.n_rows
-                    yield chunk
-                return
-            except pa.ArrowInvalid as error:
-                if ragged or not _straddles(error) or block >= MOST_BLOCK_BYTES:
-                    raise
-        block = min(4 * block, MOST_BLOCK_BYTES)
+    done = 0
+
+    def read(block: int, ragged: list[pa_csv.InvalidRow]) -> Iterator[Frame]:
+        nonlocal done
+        for chunk in _csv_blocks(path, names, numeric, width == 1, block, ragged, written, done):
+            done += chunk.n_rows
+            yield chunk
+
+    yield from _in_blocks(path, read, written)
 
 
 def _csv_blocks(
@@ -244,15 +241,16 @@ def _cells(texts: pa.Array, numeric: bool, written: CsvFormat) -> Any:
 
 
 def _in_blocks(
-    path: str | os.PathLike[str], read: Callable[[int, list[pa_csv.InvalidRow]], T], written: CsvFormat = PLAIN
-) -> T:
-    """Reads in larger and larger blocks, until no row is longer than one; see :func:`csv_chunks`."""
+    path: str | os.PathLike[str], read: Callable[[int, list[pa_csv.InvalidRow]], Iterator[T]], written: CsvFormat
+) -> Iterator[T]:
+    """What is read in larger and larger blocks, until no row is longer than one; see :func:`csv_chunks`."""
     block = BLOCK_BYTES
     while True:
         ragged: list[pa_csv.InvalidRow] = []
         with _explained(path, ragged, block, written):
             try:
-                return read(block, ragged)
+                yield from read(block, ragged)
+                return
             except pa.ArrowInvalid as error:
                 if ragged or not _straddles(error) or block >= MOST_BLOCK_BYTES:
                     raise

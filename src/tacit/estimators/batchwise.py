@@ -34,7 +34,7 @@ from tacit.privacy.certificate import Certificate
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError
-from tacit.privacy.spending import reserve
+from tacit.privacy.spending import check_declared, reserve
 
 THEOREM = "parallel composition: batches hold different persons (McSherry 2009, Theorem 4)"
 
@@ -98,11 +98,7 @@ class _Batchwise(BaseEstimator):
                     held.record(charge, Label(Stage.BATCHES, series), THEOREM)
                 fresh.tells = False  # the batches say it together
                 fresh.fit(X, y)
-                within = Reservation(
-                    fresh.declared_charge(fresh.neighbouring), learner.request.neighbouring, "what was declared"
-                )
-                for charge in fresh.certificate_.charges:  # a fit that charges more than it declared is a fault
-                    within.record(charge, Label(Stage.FIT, text="what was charged"), "")
+                check_declared(fresh.declared_charge(fresh.neighbouring), fresh.certificate_)
             self._take(fresh, held if first else None, account)
             self.charged_ = bool(held.charges)
             self.summary_ = told(fresh.model_, self.certificate_, fresh.schema_)

@@ -22,6 +22,7 @@ from tacit.evaluation.error_grid import CELLS, ScoreGrid
 from tacit.evaluation.ranked import RankedSums, ranked_grid, release_ranked
 from tacit.evaluation.scorer import Scorer
 from tacit.evaluation.strategy import Strategy, best_charges, shared, sums_by_group
+from tacit.learning.tables import check_as_many
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge, Laplace
@@ -317,6 +318,5 @@ def rows_and_labels(X: Any, y: Any) -> tuple[Frame, Any]:
     """Rows as a frame (without columns if they are a sparse matrix) and labels, of one length."""
     frame = Frame({}, X.shape[0]) if hasattr(X, "tocsr") else table_of(X)
     labels = label_vector(y)
-    if len(labels) != frame.n_rows:
-        raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
+    check_as_many(frame, labels)
     return frame, labels

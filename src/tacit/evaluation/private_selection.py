@@ -34,7 +34,7 @@ from tacit.privacy.ephemeral_account import EphemeralAccount
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError, is_number
-from tacit.privacy.spending import certified, reserve
+from tacit.privacy.spending import certified, check_declared, reserve
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import count_rule
@@ -341,9 +341,7 @@ class _Search:
         """One fit under its own small budget. What it may spend was reserved."""
         estimator = fresh_candidate(self._owner.candidates[index], self._plan, self._request, seed)
         estimator.fit(rows.data, rows.labels)
-        reserved = Reservation(self._plan.declared[index], self._request.neighbouring, "what was declared")
-        for charge in estimator.certificate_.charges:  # a fit that charges more than it declared is a fault
-            reserved.record(charge, Label(Stage.FIT, text="what was charged"), "")
+        check_declared(self._plan.declared[index], estimator.certificate_)
         return estimator
 
     def _private_rows(

@@ -9,6 +9,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.ephemeral_account import EphemeralAccount
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError
 from tacit.privacy.resumable import KEEPING
@@ -92,3 +93,10 @@ def certified(
         account=account,
         unverified=unverified,
     )
+
+
+def check_declared(declared: Sequence[Charge], certificate: Certificate) -> None:
+    """Raises :class:`BudgetExceeded` for a fit that charged more than it had declared, which is a fault."""
+    within = Reservation(declared, certificate.neighbouring, "what was declared")
+    for charge in certificate.charges:
+        within.record(charge, Label(Stage.FIT, text="what was charged"), "")
