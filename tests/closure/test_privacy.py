@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassClassifier, Thresholds, base
-from tacit.closure.base import ClosureClassifier, Setting
+from tacit.closure.base import Setting
 from tacit.closure.concepts import ConceptSet, concept_sets
 from tacit.closure.plan import paper_plan, part_plan
 from tacit.closure.relabel import errors_on
@@ -25,6 +25,7 @@ from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.estimators.base import request_of
+from tacit.estimators.classifier import PrivateClassifier
 from tacit.learning.task import Task
 from tacit.models.base import Model
 from tacit.models.rule import ComposedModel, RuleModel
@@ -74,7 +75,7 @@ def neighbours(relation: Neighbouring, size: int) -> list[tuple[Rows, Rows]]:
 
 
 def worst(
-    estimator: ClosureClassifier, relation: Neighbouring, size: int, target: float, scale: float = 1.0
+    estimator: PrivateClassifier, relation: Neighbouring, size: int, target: float, scale: float = 1.0
 ) -> tuple[float, float]:
     """The largest log-ratio over all neighbours, and the epsilon that is charged."""
     plan, run = learner_of(estimator).run(Setting(TASK, Cost(target, 0.0), relation))
@@ -240,7 +241,7 @@ def test_a_concept_is_drawn_by_its_errors_at_the_whole_of_epsilon(relation: Neig
     assert scale == pytest.approx(apart / 0.5)
 
 
-def choices(estimator: ClosureClassifier, target: float, rows: Rows, script: list[int]) -> list[tuple[float, Any]]:
+def choices(estimator: PrivateClassifier, target: float, rows: Rows, script: list[int]) -> list[tuple[float, Any]]:
     """Of every choice of a run that follows the script: the scale, and scores less the largest."""
     plan, run = learner_of(estimator).run(Setting(TASK, Cost(target, 0.0), ADD))
     private_rows, noise = private_rows_of(rows, plan, ADD), ScriptedNoise(script)

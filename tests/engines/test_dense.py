@@ -24,10 +24,10 @@ from tacit.queries.dense.halfspace_log import (
     Levels,
     MarginCounts,
     MeasureSize,
-    fixed_margins,
 )
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
+from tests.queries.dense_margins import fixed_margins
 
 LEVELS = Levels.covering(8.0, 256)
 

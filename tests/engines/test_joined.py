@@ -28,7 +28,6 @@ from tacit.queries.dense.halfspace_log import (
     Levels,
     MarginCounts,
     MeasureSize,
-    fixed_margins,
 )
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
@@ -41,6 +40,7 @@ from tacit.queries.row_weights import N_LEVELS, LabelWeights
 from tacit.queries.rules import LEVELS, RowRule, class_count_rule, count_rule, signed_margin_rule
 from tacit.queries.score_rules import LevelRule, ResidualRule, SoftmaxRule, TargetScale
 from tacit.queries.tree_cells import SplitHistogram, TreeCells, class_weight_rule
+from tests.queries.dense_margins import fixed_margins
 
 ROWS = 400
 CODES = (7, 30, 5)

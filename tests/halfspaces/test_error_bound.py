@@ -13,9 +13,10 @@ import pytest
 
 from tacit import HalfspaceBoostClassifier, load, save
 from tacit.halfspaces.rounding import rounded
-from tacit.queries.dense.halfspace_log import VECTOR_NORM, HalfspaceLog, fixed_margins
+from tacit.queries.dense.halfspace_log import VECTOR_NORM, HalfspaceLog
 from tacit.theory.certified_error import noise_of_counts
 from tacit.theory.halfspace_code import CODE, HalfspaceCode
+from tests.queries.dense_margins import fixed_margins
 
 WIDTH = 6
 NAMES = [f"x{j}" for j in range(WIDTH)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tacit.closure.base import ANALYSES, ClosureClassifier, ClosureLearner, Setting
+from tacit.closure.base import ANALYSES, ClosureLearner, Setting
 from tacit.closure.classes import ConceptClass, Stumps
 from tacit.closure.concepts import MOST_PATTERNS
 from tacit.closure.finite import FiniteClassClassifier
@@ -17,6 +17,7 @@ from tacit.curator.views.relabel_part import RelabelPart
 from tacit.curator.views.view import Plan, open_view
 from tacit.curator.views.view_rows import Sample
 from tacit.estimators.base import learner_of
+from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.base import ClassModel, of_classes
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.label import Label, Stage
@@ -109,7 +110,7 @@ class AgnosticLearner(ClosureLearner):
 
 
 @dataclass(eq=False, repr=False)
-class AgnosticClassifier(ClosureClassifier):
+class AgnosticClassifier(PrivateClassifier):
     """Relabels the rows by a concept with few errors, chosen behind the gate, and lets a private learner learn that.
 
     The learner only ever sees labels that its class can explain. Nothing is released but what it releases.

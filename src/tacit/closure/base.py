@@ -22,7 +22,6 @@ from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.errors import message_of
-from tacit.estimators.classifier import PrivateClassifier
 from tacit.learning.checks import check_choice, check_integer, check_number, check_two_classes, whole
 from tacit.learning.fit import too_few_rows
 from tacit.learning.learner import Learner
@@ -238,7 +237,3 @@ def _with_schema(task: Task, bounds: dict[str, tuple[float, float]] | None = Non
     schema = Schema({name: NumericColumn(*found[name]) for name in task.names})
     encoding = TableEncoding(task.names, tuple(NumericGrid(*found[name]) for name in task.names))
     return replace(task, schema=schema, encoding=encoding)
-
-
-class ClosureClassifier(PrivateClassifier):
-    """The face that the two share: classifiers of two classes."""

@@ -18,7 +18,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from tacit.arrays import Ints
+from tacit.arrays import Bools, Ints
 from tacit.closure.halfspace_patterns import halfspace_patterns, halfspaces_at_most
 from tacit.closure.patterns import (
     BoxPatterns,
@@ -128,6 +128,13 @@ def known_values(encoders: Sequence[Encoder], columns: Sequence[str]) -> list[in
     return [int((levels_of(e, c) >= 0).sum()) for e, c in zip(encoders, columns, strict=True)]
 
 
+def _places(encoders: Sequence[Encoder], columns: Sequence[str], codes: Ints) -> tuple[Ints, Bools]:
+    """The place of every code in the order of its column's values, and which points have one in every column."""
+    levels = [levels_of(e, c)[codes[:, j]] for j, (e, c) in enumerate(zip(encoders, columns, strict=True))]
+    placed = np.column_stack(levels)
+    return placed, np.asarray((placed >= 0).all(axis=1))
+
+
 @lru_cache(maxsize=256)
 def value_names(encoder: Encoder) -> tuple[str, ...]:
     """What to call each level: the lower edge of a numeric cell, or the value itself."""
@@ -176,10 +183,7 @@ class BoundBoxes(BoundClass):
         return min(boxes, patterns_at_most(n, self.vc_dimension))
 
     def patterns(self, codes: Ints) -> Patterns:
-        levels = np.column_stack(
-            [levels_of(e, c)[codes[:, j]] for j, (e, c) in enumerate(zip(self.encoders, self.columns, strict=True))]
-        )
-        inside = (levels >= 0).all(axis=1)
+        levels, inside = _places(self.encoders, self.columns, codes)
         ranks = np.full(levels.shape, -1, np.int64)
         for j in range(levels.shape[1]):
             _, ranks[inside, j] = np.unique(levels[inside, j], return_inverse=True)
@@ -289,10 +293,7 @@ class BoundHalfspaces(BoundClass):
         return halfspaces_at_most(min(n, math.prod(known_values(self.encoders, self.columns))), len(self.columns))
 
     def patterns(self, codes: Ints) -> Patterns:
-        levels = np.column_stack(
-            [levels_of(e, c)[codes[:, j]] for j, (e, c) in enumerate(zip(self.encoders, self.columns, strict=True))]
-        )
-        inside = (levels >= 0).all(axis=1)
+        levels, inside = _places(self.encoders, self.columns, codes)
         points, group = np.unique(levels[inside], axis=0, return_inverse=True)
         groups = np.full(len(codes), -1, np.int64)
         groups[inside] = group.reshape(-1)

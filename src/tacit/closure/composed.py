@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tacit.closure.base import ClosureClassifier, ClosureLearner, Setting
+from tacit.closure.base import ClosureLearner, Setting
 from tacit.closure.classes import ConceptClass, Stumps
 from tacit.closure.concepts import MOST_PATTERNS, ConceptSet
 from tacit.closure.functions import Function, in_words, truth_table
@@ -27,6 +27,7 @@ from tacit.curator.views.view import Plan, open_view
 from tacit.curator.views.view_rows import Parts, Sample
 from tacit.errors import message_of
 from tacit.estimators.base import learner_of
+from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.base import ClassModel
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.privacy.account import PrivacyAccount
@@ -200,7 +201,7 @@ class ComposedLearner(ClosureLearner):
 
 
 @dataclass(eq=False, repr=False)
-class ComposedClassifier(ClosureClassifier):
+class ComposedClassifier(PrivateClassifier):
     """Learns ``G(c_1, .., c_k)``, a disease caused by any of three markers, say, one concept after the other.
 
     Concept i is scored by the fewest errors that any choice of the concepts still to come can reach, given those

@@ -131,15 +131,6 @@ class HalfspaceLog:
         return sum(step.limit for step in self.steps) / 2.0**MARGIN_BITS
 
 
-def fixed_margins(log: HalfspaceLog, rows: npt.NDArray[np.integer]) -> Ints:
-    """Margins of integer rows of shape ``(n, n_features)`` under a log: the definition that engines must reproduce."""
-    exact = np.zeros(len(rows), np.int64)
-    for step in log.steps:
-        product = rows.astype(np.int64) @ step.vector.astype(np.int64)
-        exact += np.clip((product * step.multiplier) >> step.shift, -step.limit, step.limit)
-    return exact
-
-
 @dataclass(frozen=True, eq=False)
 class MeasureSize:
     """A query for ``sum over rows of table[level(sign * margin)]``; one integer, shape ``(1,)``.
