@@ -138,11 +138,17 @@ def test_rectangles_are_as_deep_as_they_shrink(g: int) -> None:
 
 
 @pytest.mark.parametrize("tall", [True, False])
-def test_random_classes_are_searched_from_the_middle(tall: bool) -> None:
-    """120 hypotheses on 32 points: 11, as about 90 sets of 11 points and 0.02 of 12 are expected to be right."""
-    matrix = np.random.default_rng(1).integers(0, 2, (120, 32))
+@pytest.mark.parametrize(
+    ("shape", "depth"), [((120, 32), 11), pytest.param((200, 40), 12, marks=pytest.mark.slow)], ids=str
+)
+def test_random_classes_are_searched_from_the_middle(shape: tuple[int, int], depth: int, tall: bool) -> None:
+    """120 hypotheses on 32 points: 11, as about 90 sets of 11 points and 0.02 of 12 are expected to be right.
+
+    200 on 40 points: 12, as about 370 sets of 12 points and 0.1 of 13 are expected to be.
+    """
+    matrix = np.random.default_rng(1).integers(0, 2, shape)
     found = threshold_dimension(matrix if tall else matrix.T, seconds=300)
-    assert found.value == 11
+    assert found.value == depth
     assert found.witness is not None
     assert found.witness.holds(matrix if tall else matrix.T)
 
