@@ -55,7 +55,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_table_with_commas_is_the_table_with_points(place: Path) -> None:
     plain = library.read_table("plain.csv", "schema.toml")
     assert repr(library.read_table("excel.csv", "schema.toml", decimal=",").to_pydict()) == repr(plain.to_pydict())
-    assert repr(library.read_table("excel.csv", "schema.toml").to_pydict()) != repr(plain.to_pydict())
+    assert repr(library.read_table("excel.csv", "schema.toml", decimal=".").to_pydict()) != repr(plain.to_pydict())
     source = library.read_source("excel.csv", decimal=",", delimiter=";")
     [chunk] = source.reader.chunks(["height", "dose"], frozenset(["height"]))
     assert chunk.column("height")[2:].tolist() == plain["height"].to_pylist()[2:]
@@ -110,7 +110,7 @@ def test_every_command_reads_decimal_commas(place: Path, tacit: Run) -> None:
         assert (drafted.exit_code, checked.exit_code) == (0, 0)
         made[data] = [
             json.loads(Path("m.json").read_text())["model"],
-            pa_csv.read_csv("p.csv").to_pydict(),
+            predictions("p.csv", *(";", ",") if how else ()),
             json.loads(scored.stdout),
             Schema.from_toml("found.toml").to_dict(),
             json.loads(drafted.stdout)["fingerprint"],
@@ -123,6 +123,50 @@ def test_every_command_reads_decimal_commas(place: Path, tacit: Run) -> None:
         assert one == other, place_
 
 
+def predictions(path: str, mark: str = ",", point: str = ".") -> dict[str, list[Any]]:
+    options = pa_csv.ParseOptions(delimiter=mark), pa_csv.ConvertOptions(decimal_point=point)
+    table = pa_csv.read_csv(path, parse_options=options[0], convert_options=options[1])
+    assert [str(kind) for kind in table.schema.types] == ["string", "double", "double"]
+    return dict(table.to_pydict())
+
+
+def test_semicolons_are_not_read_before_somebody_says_what_numbers_have(place: Path, tacit: Run) -> None:
+    """Refused before anything is charged, for the header's sake alone: whatever rows hold, and where there are none."""
+    account = library.PrivacyAccount.create("b.db", "d", epsilon=3.0, delta=1e-5)
+    paid = ("--epsilon", "1", "--account", "sqlite:///b.db", "--dataset", "d")
+    for text in (rows(",", ";"), rows(".", ";"), "height;dose;bought\n", "height;dose;bought"):
+        Path("excel.csv").write_text(text)
+        for command in (
+            ("fit", "excel.csv", "--schema", "schema.toml", "--model", "m.json", *paid),
+            ("fit", "excel.csv", "--target", "bought", "--model", "m.json", *paid),
+            ("fit", "excel.csv", "--schema", "schema.toml", "--model", "m.json", "--dry-run"),
+            ("fit", "excel.csv", "--schema", "schema.toml", "--engine", "streamed", "--model", "m.json", *paid),
+            ("schema", "discover", "excel.csv", "--target", "bought", "-o", "found.toml", *paid),
+        ):
+            done = tacit(*command)
+            assert done.exit_code == 2, done.output
+            assert "--decimal. Nothing was spent" in " ".join(done.output.split())
+    assert account.spent == 0
+    assert tacit("check", "excel.csv", "--schema", "schema.toml").exit_code == 0
+    fit = ("fit", "excel.csv", "--schema", "schema.toml", "--interactions", "false", "--model", "m.json")
+    Path("excel.csv").write_text(rows(".", ";"))
+    assert tacit(*fit, "--decimal", ".").exit_code == 0
+    assert tacit("predict", "m.json", "excel.csv", "-o", "p.csv").exit_code == 2
+    assert tacit("predict", "m.json", "excel.csv", "-o", "p.csv", "--decimal", ".").exit_code == 0
+    assert predictions("p.csv")["prediction"]
+    Path("excel.csv").write_text(rows(",", "|"))  # nothing in the header tells
+    assert tacit(*fit, "--force", "--delimiter", "|").exit_code == 0
+
+
+def test_texts_alone_need_no_word_on_decimals(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a;b\nx;1,5\n")
+    assert library.read_table(tmp_path / "t.csv")["b"].to_pylist() == ["1,5"]
+    words = Schema({"a": CategoricalColumn(("x", "y"))})
+    assert library.read_table(tmp_path / "t.csv", words)["a"].to_pylist() == ["x"]
+    with pytest.raises(DataError, match=r"decimal ',' \(24,5\) or '\.' \(24\.5\).*Nothing was spent"):
+        library.read_table(tmp_path / "t.csv", Schema({"b": NumericColumn(0, 9)}))
+
+
 def test_folders_and_dictionaries_are_read_so_too(place: Path, tacit: Run) -> None:
     Path("many").mkdir()
     Path("many/a.csv").write_text(rows(",", ";"))
@@ -133,7 +177,7 @@ def test_folders_and_dictionaries_are_read_so_too(place: Path, tacit: Run) -> No
     assert bodies[0] == bodies[1]
     assert tacit("predict", "plain.json", "many", "-o", "p.csv", *COMMAS).exit_code == 0
     assert tacit("predict", "plain.json", "plain.csv", "-o", "q.csv").exit_code == 0
-    assert Path("p.csv").read_bytes() == Path("q.csv").read_bytes()
+    assert predictions("p.csv", ";", ",") == predictions("q.csv")
     Path("words.csv").write_text("name;kind;lower;upper;categories\nheight;numeric;1,2;2,2;\nbought;;;;no|yes\n")
     init = ("schema", "init", "--dictionary", "words.csv", "--target", "bought", "-o", "new.toml")
     assert tacit(*init).exit_code == 2

@@ -59,7 +59,12 @@ Delimiter = Annotated[
     ),
 ]
 Decimal = Annotated[
-    str, typer.Option("--decimal", help='Of a CSV file: "," where numbers are written as 24,5 and not as 24.5.')
+    str | None,
+    typer.Option(
+        "--decimal",
+        help='Of a CSV file: "," where numbers are written as 24,5 and "." as 24.5, the usual; to be said where '
+        "semicolons part cells.",
+    ),
 ]
 Settings = Annotated[
     list[str] | None,

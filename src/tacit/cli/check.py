@@ -31,7 +31,7 @@ class CheckArguments:
     schema: Annotated[Path, typer.Option("--schema", help="What is public about the columns (TOML).")]
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
-    decimal: shared.Decimal = "."
+    decimal: shared.Decimal = None
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 if there is anything to complain of.")] = False
     as_json: shared.Json = False
 

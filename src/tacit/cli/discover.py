@@ -58,7 +58,7 @@ class DiscoverArguments:
     random_state: shared.Seed = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
-    decimal: shared.Decimal = "."
+    decimal: shared.Decimal = None
     force: shared.Force = False
     as_json: shared.Json = False
 
@@ -99,7 +99,7 @@ def _discovered(
 ) -> tuple[Schema, Certificate]:
     """The schema that a file's rows have, and what finding it cost."""
     from tacit.discovery.discover_schema import discover_schema
-    from tacit.encoding.read import check_columns, column_names, is_parquet
+    from tacit.encoding.read import check_columns, check_decimals, column_names, is_parquet
     from tacit.encoding.sources import files_of, read_files
     from tacit.schema import Unit
 
@@ -112,6 +112,7 @@ def _discovered(
         kinds = {name: kinds.get(name, "ask") for name in names if name != arguments.target}
     as_numbers = [name for name, kind in kinds.items() if kind == "numeric"]
     as_numbers += [arguments.target] if arguments.label_kind == "numeric" else []
+    check_decimals(first, [*as_numbers, *(name for name, kind in kinds.items() if kind == "ask")], written)
     frame = read_files(data, names, as_numbers, lambda n: tell(f"{n:,} rows read"), written)
     frame = replace(frame, untyped=not is_parquet(first))
     tell("looking for bounds and categories")

@@ -57,7 +57,7 @@ def dry_run(
 
 def _columns(asked: FitArguments, target: str, found: bool, schema: Schema | None) -> Any:
     """Columns that no schema names, without rows; the names of the others are checked as the fit would."""
-    from tacit.encoding.read import check_columns, column_names
+    from tacit.encoding.read import check_columns, check_decimals, column_names
     from tacit.encoding.sources import files_of
 
     needed = [target]
@@ -68,6 +68,8 @@ def _columns(asked: FitArguments, target: str, found: bool, schema: Schema | Non
         for path in paths:
             names = column_names(path, written)
             check_columns(needed, names, asked.data if len(paths) == 1 else str(path))
+            numbers = names if schema is None else [n for n in schema.features if schema.columns[n].kind == "numeric"]
+            check_decimals(path, numbers, written)
     if schema is not None:
         return None
     import numpy as np

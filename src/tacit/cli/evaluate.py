@@ -63,7 +63,7 @@ class EvaluateArguments:
     ] = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
-    decimal: shared.Decimal = "."
+    decimal: shared.Decimal = None
     as_json: shared.Json = False
 
 

@@ -70,7 +70,7 @@ class FitArguments:
     keep: Annotated[bool, typer.Option("--keep", help="Leave them there for the next fit under this schema.")] = False
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
-    decimal: shared.Decimal = "."
+    decimal: shared.Decimal = None
     force: Annotated[bool, typer.Option("--force", help="Overwrite a model that is there.")] = False
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be charged; read no row.")] = False
     resumable: Annotated[

@@ -50,7 +50,7 @@ class PredictArguments:
     query: shared.SqlQuery = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
-    decimal: shared.Decimal = "."
+    decimal: shared.Decimal = None
     as_json: shared.Json = False
 
 
@@ -80,9 +80,9 @@ def run(asked: PredictArguments) -> None:
 
         columns = predicted(model, nothing, least, kept)
         if streamed:
-            write(predictions(), columns, sys.stdout.buffer)
+            write(predictions(), columns, sys.stdout.buffer, asked)
             return
-        write_with(asked.output, lambda temporary: write(predictions(), columns, temporary, asked.output))
+        write_with(asked.output, lambda temporary: write(predictions(), columns, temporary, asked))
     if asked.as_json:
         as_json({"written": str(asked.output), "columns": columns.column_names})
         return
@@ -107,16 +107,37 @@ def read(asked: PredictArguments) -> Iterator[Reader]:
         yield FileReader((file,), written)
 
 
-def write(tables: Iterator[pa.Table], columns: pa.Table, place: Any, named: Path = STREAM) -> None:
-    """Writes tables one after the other in the format that the name asks for; ``columns`` where there are no rows."""
+def write(tables: Iterator[pa.Table], columns: pa.Table, place: Any, asked: PredictArguments) -> None:
+    """Writes tables one after the other in the format that the name asks for; ``columns`` where there are no rows.
+
+    A CSV file has decimal commas and semicolons where the rows had decimal commas, so that the same program reads it.
+    """
     from pyarrow import csv, parquet
 
+    parquets, commas = asked.output.suffix.lower() in (".parquet", ".pq"), asked.decimal == ","
+    if commas and not parquets:
+        tables, columns = map(with_commas, tables), with_commas(columns)
     first = next(tables, columns)
-    writer: Any = parquet.ParquetWriter if named.suffix.lower() in (".parquet", ".pq") else csv.CSVWriter
-    with writer(place, first.schema) as file:
+    if parquets:
+        writer: Any = parquet.ParquetWriter(place, first.schema)
+    else:
+        writer = csv.CSVWriter(place, first.schema, write_options=csv.WriteOptions(delimiter=";" if commas else ","))
+    with writer as file:
         file.write_table(first)
         for each in tables:
             file.write_table(each.cast(first.schema))
+
+
+def with_commas(chunk: pa.Table) -> pa.Table:
+    """The table with its fractions as texts that have decimal commas."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, field in enumerate(chunk.schema):
+        if pa.types.is_floating(field.type):
+            texts = pc.replace_substring(pc.cast(chunk.column(place), pa.string()), ".", ",")
+            chunk = chunk.set_column(place, field.name, texts)
+    return chunk
 
 
 def classes_of(model: Model) -> tuple[Any, ...]:

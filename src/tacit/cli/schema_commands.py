@@ -47,7 +47,7 @@ class InitArguments:
     )
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
-    decimal: shared.Decimal = "."
+    decimal: shared.Decimal = None
     force: shared.Force = False
     as_json: shared.Json = False
 

@@ -44,7 +44,7 @@ class CsvOptions(Protocol):
     def delimiter(self) -> str | None: ...
 
     @property
-    def decimal(self) -> str: ...
+    def decimal(self) -> str | None: ...
 
 
 def csv_options(asked: CsvOptions) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def csv_options(asked: CsvOptions) -> dict[str, Any]:
 
 def as_given(asked: CsvOptions) -> list[str]:
     """The same as words of a command, but for what is usual."""
-    usual = {"encoding": "utf-8", "delimiter": None, "decimal": "."}
+    usual = {"encoding": "utf-8", "delimiter": None, "decimal": None}
     return [word for name, value in csv_options(asked).items() if value != usual[name] for word in (f"--{name}", value)]
 
 
@@ -75,7 +75,7 @@ def training_table(
     Raises:
         DataError: if the file cannot be read or lacks a column; it says which.
     """
-    from tacit.encoding.read import column_names, is_parquet
+    from tacit.encoding.read import check_decimals, column_names, is_parquet
     from tacit.encoding.sources import files_of, read_files
     from tacit.schema import NumericColumn
     from tacit.schema.csv_format import PLAIN
@@ -90,6 +90,8 @@ def training_table(
         if schema.unit is not None:
             features.append(schema.unit.column)
     numeric = [*numeric, *([target] if numeric_target else [])]
+    if schema is None:
+        check_decimals(files_of(path)[0], features, written)
     frame = read_files(path, [*features, target], numeric, _rows(tell), written)
     untyped = schema is None and not numbers and not is_parquet(files_of(path)[0])
     return replace(frame.select(features), untyped=untyped), frame.column(target)

@@ -12,7 +12,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -68,7 +68,9 @@ def read_columns(
         with _explained(path):
             table = _parquet(path).read(columns=list(names))
         return Frame({name: table[name] for name in names}, table.num_rows)
-    return _read_csv(path, list(names), frozenset(numeric), len(present), on_rows, written)
+    wanted = frozenset(numeric)
+    check_decimals(path, wanted, written)
+    return _read_csv(path, list(names), wanted, len(present), on_rows, written)
 
 
 def check_columns(names: Iterable[str], present: Sequence[str], where: str) -> None:
@@ -81,6 +83,24 @@ def check_columns(names: Iterable[str], present: Sequence[str], where: str) -> N
             )
         if present.count(name) > 1:
             raise DataError(f"{where} has two columns named '{name}'; rename one")
+
+
+def check_decimals(path: str | os.PathLike[str], numeric: Collection[str], written: CsvFormat = PLAIN) -> None:
+    """Raises :class:`DataError` where numbers are to be read and whether they have decimal commas is a guess.
+
+    Looks at the first line of a CSV file alone, which is public as the names in it are, and at what was said: whether
+    cells hold numbers must not decide whether a fit takes place. Semicolons are what spreadsheets part cells with where
+    commas are in numbers; read with points, all of those would be missing, and a budget spent on that.
+    """
+    if written.said or not numeric or is_parquet(path):
+        return
+    with _explained(path, written=written):
+        mark = written.delimiter_of(_header(path, written))
+    if mark == ";":
+        raise DataError(
+            f"{os.fspath(path)} parts its cells with semicolons, as files do whose numbers have decimal commas, and "
+            "nobody said what these have: give decimal ',' (24,5) or '.' (24.5), on the command line --decimal"
+        )
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:

@@ -25,7 +25,7 @@ def read_table(
     columns: Sequence[str] | None = None,
     encoding: str = UTF8,
     delimiter: str | None = None,
-    decimal: str = POINT,
+    decimal: str | None = None,
 ) -> pa.Table:
     """Reads a table row by row: what a cell becomes depends on that cell and the schema alone.
 
@@ -45,7 +45,9 @@ def read_table(
         columns: which columns to read; by default those of the schema, or all.
         encoding: of a CSV file: ``"utf-8"``, or for example ``"latin-1"`` or ``"windows-1252"``.
         delimiter: what parts its cells; by default the comma, semicolon or tab that its header has most of.
-        decimal: ``","`` where its numbers have a decimal comma; a number with a point then counts as missing.
+        decimal: ``","`` where its numbers have a decimal comma; a number with a point then counts as missing. None is a
+            point, and refused where the header's names are parted by semicolons, as files with decimal commas have it,
+            and the schema declares numbers: then say ``"."`` or ``","``.
 
     Returns:
         The table, columns in the order of the schema: features, label, unit. ``table.drop_columns("y")`` and
@@ -66,13 +68,13 @@ def read_table(
     return table.replace_schema_metadata(dict(UNTYPED)) if untyped else table
 
 
-def csv_format(encoding: str = UTF8, delimiter: str | None = None, decimal: str = POINT) -> CsvFormat:
+def csv_format(encoding: str = UTF8, delimiter: str | None = None, decimal: str | None = None) -> CsvFormat:
     """How a CSV file is written; raises :class:`DataError` where none can be written so.
 
     Args:
         encoding: any that Python knows.
         delimiter: one character, or ``"tab"``; None to look at the header.
-        decimal: a point or a comma.
+        decimal: a point or a comma; None where nobody says it.
     """
     try:
         name = codecs.lookup(encoding).name
@@ -80,12 +82,13 @@ def csv_format(encoding: str = UTF8, delimiter: str | None = None, decimal: str 
         raise DataError(
             f"unknown encoding {encoding!r}; give one such as 'utf-8', 'latin-1' or 'windows-1252'"
         ) from None
-    if decimal not in (POINT, COMMA):
+    if decimal not in (POINT, COMMA, None):
         raise DataError(f"decimal must be '.' or ',', what numbers have before their fractions; got {decimal!r}")
     mark = "\t" if delimiter in ("tab", "\\t") else delimiter
     if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in '"\r\n'):
         raise DataError(f"delimiter must be one character such as ';', or 'tab'; got {delimiter!r}")
-    return CsvFormat(UTF8 if name in (UTF8, "utf-8-sig", "ascii") else name, mark, decimal)
+    plain = UTF8 if name in (UTF8, "utf-8-sig", "ascii") else name
+    return CsvFormat(plain, mark, decimal or POINT, said=decimal is not None)
 
 
 def _wanted(schema: Schema | None, present: Sequence[str]) -> tuple[list[str], list[str]]:

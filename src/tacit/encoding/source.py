@@ -17,7 +17,7 @@ from tacit.encoding.sources import DatasetReader, FileReader, Reader, files_of
 from tacit.encoding.sql_sources import DUCKDB, DuckReader, SqlReader, as_query
 from tacit.privacy.request import RequestError
 from tacit.schema import NumericColumn, Schema
-from tacit.schema.csv_format import POINT, UTF8, CsvFormat
+from tacit.schema.csv_format import UTF8, CsvFormat
 
 ENGINES = ("streamed", "memory", "dask", "ray", "workers")
 """Where rows can be while a model is learned."""
@@ -78,7 +78,7 @@ def read_source(
     keep: bool = False,
     encoding: str = UTF8,
     delimiter: str | None = None,
-    decimal: str = POINT,
+    decimal: str | None = None,
     cluster: Any = None,
 ) -> Source:
     """Rows that are read while a model is fitted, and need not fit into memory.
@@ -103,7 +103,7 @@ def read_source(
             hold private rows.
         encoding: of CSV files.
         delimiter: of CSV files, as in :func:`tacit.read_table`.
-        decimal: of CSV files, ``","`` where numbers have a decimal comma.
+        decimal: of CSV files, ``","`` where numbers have a decimal comma; None as :func:`tacit.read_table` has it.
         cluster: of the engine ``"dask"``: the address of a scheduler such as ``"tcp://10.0.0.1:8786"``, or a
             ``distributed.Client`` (with its TLS); of ``"ray"``: an address that ``ray.init`` takes, unless this
             process is connected already. By default one is made on this machine, a process per core, for as long as

@@ -22,6 +22,7 @@ from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
 from tacit.encoding.read import (
     check_columns,
+    check_decimals,
     column_names,
     csv_chunks,
     is_parquet,
@@ -125,6 +126,7 @@ class FileReader(Reader):
                     f"{path} and {self.paths[0]} are of different kinds; a source is all CSV or all Parquet"
                 )
             self.check_columns(names, column_names(path, self.written), str(path))
+            check_decimals(path, numeric, self.written)
         if not parquet:
             texts = pa.nulls(0, pa.string())
             return Frame({name: np.empty(0) if name in numeric else texts for name in names}, 0)

@@ -23,11 +23,13 @@ class CsvFormat:
         encoding: Python's name of it.
         delimiter: what parts cells, one character; None for the one of :data:`MARKS` that the header has most of.
         decimal: what numbers have before their fractions, a point or a comma.
+        said: whether somebody said so; a point is else taken for granted.
     """
 
     encoding: str = UTF8
     delimiter: str | None = None
     decimal: str = POINT
+    said: bool = False
 
     def delimiter_of(self, header: str) -> str:
         """What parts the cells; where a header has no mark outside quotes, one that numbers have not either."""
