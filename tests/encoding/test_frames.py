@@ -131,6 +131,7 @@ def test_json_round_trip() -> None:
         (pd.DataFrame([[1, 2]], columns=["age", "age"]), "two columns have the same name, 'age'; rename one"),
         ("rows.csv", "tacit.read_table reads a file"),
         (Path("rows.csv"), "tacit.read_table reads a file"),
+        (pa.table([[1], [2]], names=["age", "age"]), "two columns have the same name, 'age'; rename one"),
         ({1: [1], "1": [1]}, "two columns have the same name"),
         (pl.LazyFrame(ROWS), "lazy; collect it"),
         (np.zeros((2, 3)), "3 columns, but 4 were expected"),

@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import BaggingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
@@ -72,6 +75,47 @@ def test_calibration_by_rows_is_named_whoever_pays(tmp_path: Any) -> None:
     words = said(lambda: CalibratedClassifierCV(learner(account=account), cv=2).fit(X, y))
     assert words
     assert all("tacit.recalibrate" in each for each in words)
+
+
+def test_bagging_that_repeats_rows_is_named_whoever_pays(tmp_path: Any) -> None:
+    """A row that was drawn three times is protected by a third of what every certificate says."""
+    account = tacit.PrivacyAccount.create(str(tmp_path / "b.db"), "x", 10.0, 1e-5)
+    child = tacit.DecisionListClassifier(schema=SCHEMA, classes=(0, 1), account=account)
+    words = said(lambda: BaggingClassifier(child, 2).fit(X, y))
+    assert words
+    assert all("bootstrap=False" in each for each in words)
+    assert said(lambda: BaggingClassifier(child, 2, bootstrap=False).fit(X, y)) == []
+
+
+@pytest.mark.parametrize("kind", [OneVsRestClassifier, MultiOutputClassifier])
+def test_several_learners_of_the_same_rows_want_one_account(tmp_path: Any, kind: Any) -> None:
+    labels = y if kind is OneVsRestClassifier else np.stack([y, y], axis=1)
+    words = said(lambda: kind(learner()).fit(X, labels))
+    assert words
+    assert all("Give all of them one account" in each for each in words)
+    account = tacit.PrivacyAccount.create(str(tmp_path / "b.db"), "x", 10.0, 1e-5)
+    assert said(lambda: kind(learner(account=account)).fit(X, labels)) == []
+
+
+@pytest.mark.parametrize(
+    "kind", [tacit.AdditiveBoostClassifier, tacit.DecisionListClassifier, tacit.RandomTreesClassifier]
+)
+def test_what_a_fit_does_not_take_is_refused_in_words(kind: Any) -> None:
+    for name in ("offset", "eval_set"):
+        with pytest.raises(ValueError, match=f"no {name}; .*a column of X.*Nothing was spent"):
+            kind(schema=SCHEMA, classes=(0, 1)).fit(X, y, **{name: X})
+
+
+def test_importances_are_pointed_to() -> None:
+    fitted = learner()
+    with pytest.raises(AttributeError, match=r"model_\.importance\(\)"):
+        getattr(fitted, "feature_importances_")  # noqa: B009
+    assert not hasattr(fitted, "feature_importances_")
+
+
+def test_a_declared_transformer_of_some_columns_says_how() -> None:
+    with pytest.raises(ValueError, match=r"lacks the column 'ward'.*schema of those"):
+        tacit.DeclaredEncoder(MIXED).fit({"ill": [True, False]})
 
 
 @settings(max_examples=50, deadline=None)

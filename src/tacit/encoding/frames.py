@@ -127,7 +127,7 @@ def _frame_of(data: Any, names: Sequence[str] | None) -> Frame:
     try:
         table = nw.from_native(data, pass_through=True)
     except nw.exceptions.DuplicateError:
-        twice = _twice(getattr(data, "columns", ()))
+        twice = _twice(getattr(data, "column_names", ()) or getattr(data, "columns", ()))
         raise FrameError(f"two columns have the same name{twice}; rename one") from None
     if isinstance(table, nw.LazyFrame):
         raise FrameError("the table is lazy; collect it first")

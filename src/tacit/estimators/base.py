@@ -27,6 +27,7 @@ from tacit.learning.learner import Learner
 from tacit.learning.sources import source_side, source_task
 from tacit.learning.tables import public_rows, task_of, undeclared_before
 from tacit.learning.task import Task
+from tacit.learning.weights import refuse_unknown
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
@@ -66,7 +67,7 @@ class Estimator:
         """
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **unknown: Any) -> Self:
         """Learns a model under the requested privacy.
 
         Args:
@@ -74,11 +75,13 @@ class Estimator:
                 :func:`tacit.read_source` or :func:`tacit.join_sites` gives, which hold the labels, too.
             y: labels, shape ``(rows,)``: classes declared or found, or booleans. Others are dropped. 0 and 1 stand
                 for two classes that are declared, 1 for the positive one.
+            unknown: refused, with what to do instead.
 
         Raises:
             ValueError: for mistakes that are public: arguments, columns, dtypes, schema. Nothing was spent then.
             BudgetExceeded: if the account cannot pay for the fit; nothing was read.
         """
+        refuse_unknown(unknown)
         return self._fit(X, y)
 
     def dry_run(self, n: int | None = None, X: Any = None, y: Any = None) -> dict[str, Any]:

@@ -10,6 +10,9 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+MANY_FITS = ("sklearn.ensemble", "sklearn.feature_selection", "sklearn.multiclass", "sklearn.multioutput")
+"""What makes one learner of several, beside searches."""
+
 
 class VoidsThePromise(UserWarning):
     """Something around a fit that the promise does not cover."""
@@ -36,6 +39,16 @@ def surroundings(account: Any) -> list[str]:
                 "epsilon, and nobody adds them up. Give an account, or take PrivateSearch; its scores are not private "
                 "either"
             ] = None
+        if module.startswith(MANY_FITS) and account is None:
+            said[
+                "scikit-learn fits several of these learners to the same rows: every fit spends its own epsilon, and "
+                "nobody adds them up. Give all of them one account"
+            ] = None
+        if module == "sklearn.ensemble._bagging" and getattr(owner, "bootstrap", False):
+            said[
+                "scikit-learn's bagging draws rows with replacement: a row that is drawn k times is protected k times "
+                "less than the certificate says. Give bootstrap=False"
+            ] = None
         if module.startswith("sklearn.calibration"):
             said[
                 "scikit-learn's calibration fits this learner again and again, and a curve to private rows without "
@@ -50,7 +63,7 @@ def _callers() -> Iterator[tuple[str, Any]]:
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
         if module.startswith("sklearn."):
-            yield module, frame.f_locals.get("self")
+            yield module, frame.f_locals.get("self", frame.f_locals.get("ensemble"))  # of a process of a bagging's
         frame = frame.f_back
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tacit.arrays import Floats
 from tacit.estimators.base import Estimator, check_fitted
 from tacit.learning.fit import Fitted
-from tacit.learning.weights import row_weights_of
+from tacit.learning.weights import refuse_unknown, row_weights_of
 
 
 def in_order(names: Sequence[Any]) -> list[int]:
@@ -82,7 +82,7 @@ class Weighting(ClassEstimator):
 
     class_weight: Any
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **unknown: Any) -> Self:
         """Learns a model under the requested privacy.
 
         Args:
@@ -96,9 +96,11 @@ class Weighting(ClassEstimator):
                 derived from other rows, or the guarantee fails: no weights by class counts, residuals of a model
                 fitted to these rows, or ranks. Weights are kept to within 4 %, and below 1/4000 are 0. None: all
                 rows count 1.
+            unknown: refused, with what to do instead.
 
         Raises:
             ValueError: for mistakes that are public: arguments, columns, dtypes, schema. Nothing was spent then.
             BudgetExceeded: if the account cannot pay for the fit; nothing was read.
         """
+        refuse_unknown(unknown)
         return self._fit(X, y, row_weights_of(sample_weight))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
@@ -15,6 +15,18 @@ from tacit.privacy.request import Request
 
 class PrivateEstimator(BaseEstimator, Estimator):
     """Base of the private estimators."""
+
+    @property
+    def feature_importances_(self) -> NoReturn:
+        """Not there: what matters are columns, and what several of them do together, which has no share of a column's.
+
+        Raises:
+            AttributeError: with where importances are.
+        """
+        raise AttributeError(
+            f"{type(self).__name__} has no feature_importances_: columns act together, too. A fitted one has "
+            "model_.importance(), by the names of its parts, unless its model is of halfspaces or a list of rules"
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

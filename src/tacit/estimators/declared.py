@@ -38,7 +38,10 @@ class _Declared(TransformerMixin, BaseEstimator):
         names = table_of(X).names
         missing = [name for name in self._columns() if name not in names]
         if missing:
-            raise RequestError(f"X lacks the column {missing[0]!r}, which the schema declares")
+            raise RequestError(
+                f"X lacks the column {missing[0]!r}, which the schema declares; for some columns alone, as in a "
+                "ColumnTransformer, give a schema of those"
+            )
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.asarray(names, dtype=object)
         return self

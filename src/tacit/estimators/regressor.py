@@ -12,7 +12,7 @@ from tacit.arrays import Floats
 from tacit.estimators.classifier import PrivateEstimator
 from tacit.estimators.uncertainty import deviations_within
 from tacit.learning.declared import Declared, number_declared
-from tacit.learning.weights import row_weights_of
+from tacit.learning.weights import refuse_unknown, row_weights_of
 from tacit.privacy.request import RequestError
 
 
@@ -42,11 +42,8 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
             ValueError: for mistakes that are public: arguments, columns, dtypes, schema. Nothing was spent then.
             BudgetExceeded: if the account cannot pay for the fit; nothing was read.
         """
-        if unknown:
-            raise RequestError(
-                f"fit takes X, y and sample_weight, and no {', '.join(unknown)}; of counts with an exposure, y is "
-                "count / exposure, and sample_weight the exposure over its public bound"
-            )
+        instead = "of counts with an exposure, y is count / exposure, and sample_weight exposure over its public bound"
+        refuse_unknown(unknown, instead)
         return self._fit(X, y, row_weights_of(sample_weight))
 
     def predict(self, X: Any) -> Floats:

@@ -69,7 +69,8 @@ class PrivateNumberScore:
         figures = ", ".join(f"{name} {value}" for name, value in self.overall.metrics.items())
         clip = f"errors clipped at {self.error_clip:.3g}"
         if self.beyond is not None:
-            clip += f", {self.beyond[0]:,.0f} ± {self.beyond[1]:,.0f} rows beyond"
+            rows, sd = self.beyond
+            clip += f", about {max(rows, 0.0):,.0f} ± {2 * sd:,.0f} rows beyond"
         return f"PrivateNumberScore({figures}; {clip})"
 
 
@@ -96,6 +97,12 @@ class Asked:
     target_bounds: Any
     error_clip: Any
     quantile: Any
+
+    def wanted(self, usual: Sequence[str]) -> tuple[str, ...]:
+        """The names of the metrics; one alone may come as a text."""
+        if self.metrics is None:
+            return tuple(usual)
+        return (self.metrics,) if isinstance(self.metrics, str) else tuple(self.metrics)
 
 
 def score_numbers(
@@ -133,7 +140,7 @@ def score_numbers(
 
 def _question(asked: Asked, scorer: NumberScorer) -> NumberQuestion:
     usual = OF_MEANS if scorer.quantile is None else OF_QUANTILES
-    metrics = usual if asked.metrics is None else tuple(asked.metrics)
+    metrics = asked.wanted(usual)
     if scorer.of_deviance and len(metrics) > 1:
         raise RequestError("the deviance is a release of its own: ask for it alone")
     for name in metrics:

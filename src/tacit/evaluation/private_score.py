@@ -183,7 +183,7 @@ def score_classes(
 
 def _question(asked: Asked, n_classes: int) -> Question:
     usual = USUAL if n_classes == 2 else OF_SEVERAL_CLASSES
-    metrics = usual if asked.metrics is None else tuple(asked.metrics)
+    metrics = asked.wanted(usual)
     for name in metrics:
         if name not in METRICS:
             raise RequestError(f"metrics are among {', '.join(METRICS)} for classes, got {name!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,14 @@ def weights_of_classes(
     inverse = 1.0 / np.maximum(counts.value[0], max(2.0 * counts.sd, 1.0))
     weights = np.maximum(inverse / inverse.max(), LEAST_BALANCE)
     return tuple(weights.tolist()), allowance.part(1 - BALANCE_SHARE)
+
+
+def refuse_unknown(unknown: Iterable[str], instead: str = "") -> None:
+    """Raises :class:`RequestError` where ``fit`` was given more than it takes; ``instead`` is what to do about it."""
+    names = list(unknown)
+    if names:
+        said = instead or "what an offset tells may be a column of X, and private_score has a charge for other rows"
+        raise RequestError(f"fit takes X, y and, of most learners, sample_weight, and no {', '.join(names)}; {said}")
 
 
 def row_weights_of(given: Any) -> Floats | None:

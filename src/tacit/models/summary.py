@@ -77,6 +77,9 @@ class Summary:
     concerns: tuple[str, ...]
     sentences: tuple[str, ...]
 
+    def __str__(self) -> str:
+        return "; ".join(self.sentences)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         rows = None if self.rows is None else {"value": self.rows.value, "sd": self.rows.sd}
