@@ -92,3 +92,14 @@ def test_a_threshold_at_zero_is_zero() -> None:
     feature = Feature("score", NumericGrid(-4.0, 4.0), np.append(np.repeat([0, 1], [32768, 32767]), 2), ordered=True)
     assert 0 < -feature.edges()[1] < 1e-15
     assert replace(model(1), features=(feature,)).condition(0, np.array([False, True, False])) == "score >= 0"
+
+
+def test_a_threshold_is_the_round_number_that_it_stands_for() -> None:
+    """The cell of 480000 in a grid of 65,536 begins at 479995.7; no number of the grid lies between."""
+    grid = NumericGrid(0.0, 500_000.0)
+    code = int(grid.encode(np.array([480_000.0]))[0])
+    assert round(grid.edge(code)) == 479_996
+    mapping = np.concatenate([np.zeros(code, np.int64), np.ones(grid.cells - code, np.int64), [2]])
+    feature = Feature("income", grid, mapping, ordered=True)
+    trees = replace(model(5), features=(feature, feature))
+    assert trees.condition(0, np.array([False, True, False])) == "income >= 480000"

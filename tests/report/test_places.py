@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
-from tacit.report.places import interval, intervals, roundest, single_values
+from tacit.encoding.grid import NumericGrid
+from tacit.models.feature import Feature
+from tacit.report.places import dates_of, interval, intervals, roundest, single_values
+from tacit.schema import DateColumn
 
 
 def test_ends_that_look_the_same_are_one_number() -> None:
@@ -57,3 +62,38 @@ def test_no_bins_have_no_names() -> None:
 )  # fmt: skip
 def test_the_roundest_number_of_a_bin_lies_in_it(low: float, high: float, value: float) -> None:
     assert roundest(low, high) == value
+
+
+@pytest.mark.parametrize(
+    ("column", "mapping", "names", "ticks"),
+    [
+        (
+            DateColumn("month", dt.date(2020, 11, 3), dt.date(2021, 3, 1)),
+            [0, 0, 1, 2, 2, 3],
+            ["2020-11 to 2020-12", "2021-01", "2021-02 to 2021-03"],
+            ["2020-11", "2020-12", "2021-01", "2021-02", "2021-03"],
+        ),
+        (
+            DateColumn("month", dt.date(2018, 11, 3), dt.date(2021, 3, 1)),
+            [*[0] * 29, 1],
+            ["2018-11 to 2021-03"],
+            ["2019-01", "2019-07", "2020-01", "2020-07", "2021-01"],
+        ),
+        (DateColumn("year", dt.date(1990, 1, 1), dt.date(1992, 1, 1)), [0, 1, 1, 2], ["1990", "1991 to 1992"], None),
+        (DateColumn("weekday"), [0, 0, 0, 0, 0, 1, 1, 2], ["Monday to Friday", "Saturday to Sunday"], None),
+    ],
+)
+def test_bins_of_dates_are_called_by_the_dates_in_them(
+    column: DateColumn, mapping: list[int], names: list[str], ticks: list[str] | None
+) -> None:
+    """Months are no fractions of a year, and the month after the last one is in no name."""
+    grid = NumericGrid.of_dates(column)
+    dates = dates_of(Feature("d", grid, np.array(mapping), ordered=True))
+    assert dates is not None
+    assert list(dates.names) == names
+    assert [words for _, words in dates.ticks] == (ticks or [grid.text(edge) for edge in grid.edges()])
+    assert all(grid.lower <= at <= grid.upper for at, _ in dates.ticks)
+
+
+def test_numbers_are_no_dates() -> None:
+    assert dates_of(Feature("x", NumericGrid(0.0, 2.0, 2), np.array([0, 1, 2]), ordered=True)) is None

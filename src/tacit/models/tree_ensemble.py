@@ -12,7 +12,9 @@ import numpy.typing as npt
 
 from tacit.arrays import Bools, Bytes, Floats
 from tacit.encoding.frames import Frame
+from tacit.encoding.grid import NumericGrid
 from tacit.models.base import ClassModel, of_any_table, tree_variance
+from tacit.models.decision_list import threshold_text
 from tacit.models.feature import Feature
 from tacit.models.tree import Tree
 from tacit.models.tree_importance import total_effects
@@ -252,5 +254,12 @@ def _interval_text(feature: Feature, inside: Bools) -> str:
 
 
 def _edge(feature: Feature, value: float) -> str:
-    """Four digits, and no exponent for numbers that people write out; or a date."""
-    return feature.edge_text(value, ".0f" if 1e4 <= abs(value) < 1e12 else ".4g")
+    """Four digits, and no exponent for numbers that people write out; or a date.
+
+    Of the latter the shortest in its cell, unless that is far off: 480000, and not 479996.
+    """
+    grid = feature.encoder
+    if not isinstance(grid, NumericGrid) or grid.dates or not 1e4 <= abs(value) < 1e12:
+        return feature.edge_text(value)
+    short = threshold_text(grid, int(grid.encode(np.array([value]))[0]))
+    return short if abs(float(short) - value) < abs(value) / 1e4 else f"{value:.0f}"

@@ -20,7 +20,7 @@ from tacit.report.drawing import (
     spread,
     worth_naming,
 )
-from tacit.report.places import intervals
+from tacit.report.places import Dates, intervals
 from tacit.report.units import ODDS
 
 ROW = 38
@@ -34,14 +34,20 @@ Rows = tuple[tuple[str, ...], ...]
 
 
 def class_curves(
-    name: str, edges: Sequence[float], classes: Sequence[str], effects: Sequence[Sequence[Effect]], identity: str
+    name: str,
+    edges: Sequence[float],
+    classes: Sequence[str],
+    effects: Sequence[Sequence[Effect]],
+    identity: str,
+    dates: Dates | None = None,
 ) -> Drawing:
     """A step curve over a numeric feature for every class, with its noise band; below them, where the rows are.
 
     ``effects`` has a line per class: an effect per bin, the missing bin's last. ``identity`` is unique on the page.
+    ``dates`` says what the bins are called where they are no numbers.
     """
     right, gap = WIDTH - RIGHT - MISSING, WIDTH - RIGHT - MISSING / 2 + 2
-    places = [*intervals(edges), "missing"]
+    places = [*(intervals(edges) if dates is None else dates.names), "missing"]
     across, ticks = svg.bent_axis(edges, LABEL + 2, right)
     pixels = [across(edge) for edge in edges]
     reach = _reach(effects)
@@ -51,7 +57,7 @@ def class_curves(
     base = TOP + ROW * len(classes) + SUPPORT + 4
     parts += _support(effects[0][:-1], pixels, places[:-1], base)
     parts += _missing_places(classes, effects, gap, reach)
-    parts += svg.ticks_below(ticks, across, base, right)
+    parts += svg.ticks_below(svg.with_words(ticks) if dates is None else dates.ticks, across, base, right)
     parts.append(svg.text(gap, base + 17, "missing", "tick small", "middle"))
     return _drawing(name, "curve", places, classes, effects, "".join(parts), base + BOTTOM, identity)
 

@@ -21,7 +21,7 @@ from tacit.report import svg
 from tacit.report.class_drawing import class_bars, class_curves
 from tacit.report.drawing import TYPICAL, Drawing, Effect, Side, bars, curve, heat_map, ranking
 from tacit.report.model_card import ModelCard, PublicColumn, public_column
-from tacit.report.places import named
+from tacit.report.places import date_spans, dates_of, named
 from tacit.report.units import ODDS, Amounts, Ratios, Units
 
 NOISE = (
@@ -180,7 +180,8 @@ def _main(feature: Feature, main: MainEffect, units: Units, identity: str) -> Dr
     effects = effects_of(main.effect[:, 0], main.sd[:, 0], main.counts)
     if feature.ordered:
         edges = [float(e) for e in feature.edges()]
-        return held_to(curve(feature.name, edges, effects[:-1], effects[-1], identity, units), feature, FLAT)
+        drawn = curve(feature.name, edges, effects[:-1], effects[-1], identity, units, dates_of(feature))
+        return held_to(drawn, feature, FLAT)
     return bars(feature.name, feature.bin_labels(), effects, identity, units)
 
 
@@ -189,7 +190,8 @@ def main_of_classes(feature: Feature, main: MainEffect, names: list[str], identi
     centred = main.effect - main.effect.mean(axis=1, keepdims=True)
     effects = [effects_of(centred[:, k], main.sd[:, k], main.counts) for k in range(len(names))]
     if feature.ordered:
-        drawn = class_curves(feature.name, [float(e) for e in feature.edges()], names, effects, identity)
+        edges = [float(e) for e in feature.edges()]
+        drawn = class_curves(feature.name, edges, names, effects, identity, dates_of(feature))
         way = "rise" if feature.monotone == "increasing" else "fall"
         return held_to(drawn, feature, f"The odds of a class against the one before it {way} or stay")
     return class_bars(feature.name, feature.bin_labels(), names, effects, identity)
@@ -291,6 +293,9 @@ def side_of(feature: Feature, groups: Ints) -> Side:
         return Side(feature.name, tuple(m[0] if len(m) == 1 else f"{len(m)} others" for m in members))
     edges = feature.edges()
     inside = [np.flatnonzero(groups[: len(edges) - 1] == group) for group in range(count)]
-    spans = [(float(edges[bins[0]]), float(edges[bins[-1] + 1])) for bins in inside if len(bins)]
-    names = iter(named(spans, "–", ">"))
+    ends = [(int(bins[0]), int(bins[-1])) for bins in inside if len(bins)]
+    if dates_of(feature) is None:
+        names = iter(named([(float(edges[first]), float(edges[last + 1])) for first, last in ends], "–", ">"))
+    else:
+        names = iter(date_spans(feature, ends, "–"))
     return Side(feature.name, tuple(next(names) if len(bins) else "missing" for bins in inside))

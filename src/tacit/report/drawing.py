@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise, product
 
 from tacit.report import svg
-from tacit.report.places import intervals
+from tacit.report.places import Dates, interval, intervals
 from tacit.report.units import ODDS, Units
 
 WIDTH, HEIGHT = 380, 230
@@ -143,10 +143,12 @@ def curve(
     missing: Effect | None,
     identity: str,
     units: Units = ODDS,
+    dates: Dates | None = None,
 ) -> Drawing:
     """A step curve over a numeric feature with its noise band, and below it where the rows are.
 
     There is one edge more than effects; the missing bin is a point of its own. ``identity`` is unique on the page.
+    ``dates`` says what the bins are called where they are no numbers.
     """
     right = WIDTH - RIGHT - (MISSING if missing is not None else 0)
     floor = HEIGHT - BOTTOM - SUPPORT - 6
@@ -161,7 +163,7 @@ def curve(
     parts.append(svg.path([*above, *reversed(below)], "band", closed=True))
     parts.append(svg.path([(x, up(e.value)) for a, b, e in steps for x in (a, b)], "curve"))
     tallest = max((_density(e, a, b) for a, b, e in steps), default=0.0)
-    names = intervals(edges)
+    names = intervals(edges) if dates is None else list(dates.names)
     base = HEIGHT - BOTTOM
     for (a, b, effect), label in zip(steps, names, strict=True):
         height = SUPPORT * (_density(effect, a, b) / tallest if tallest > 0 else 0.0)
@@ -170,12 +172,13 @@ def curve(
         parts.append(svg.rect((a + b - thick) / 2, base - height, thick, height, "support"))
         parts.append(svg.rect(a, TOP, b - a, base - TOP, "hover", hint))
     parts.append(svg.line(LEFT + 2, base, right, base, "axis"))
-    parts += svg.ticks_below(ticks, across, base, right)
+    parts += svg.ticks_below(svg.with_words(ticks) if dates is None else dates.ticks, across, base, right)
     if missing is not None:
         parts.append(_missing_point(missing, up, right + MISSING / 2 + 2, base, units))
         names = [*names, "missing"]
     caption = _summary(names, shown, units)
-    description = f"Effect on {units.what} over {svg.short(edges[0])} to {svg.short(edges[-1])}. {caption}"
+    reach = interval(edges[0], edges[-1]) if dates is None else f"{dates.names[0]} to {dates.names[-1]}"
+    description = f"Effect on {units.what} over {reach}. {caption}"
     markup = svg.figure(WIDTH, HEIGHT, name, description, "".join(parts), identity)
     return Drawing(name, "curve", markup, caption, spread(shown), units.header, _table(names, shown, units))
 

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+
+from tacit.encoding.grid import NumericGrid
+from tacit.models.feature import Feature
 from tacit.report import svg
+
+YEARS, MONTHS, MOST_TICKS = (1, 2, 5, 10, 20, 50, 100), (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200), 7
+"""How far apart ticks of dates may be, and how many there are at most."""
 
 Span = tuple[float, float]
 """A bin: where it begins and where it ends."""
@@ -17,6 +25,44 @@ PART_OF_NEIGHBOUR = 1 / 25
 """... at most this part of each bin beside it ..."""
 PART_OF_VALUE = 1 / 20
 """... and at most this part of the value, unless that is zero."""
+
+
+@dataclass(frozen=True)
+class Dates:
+    """Bins of dates.
+
+    Attributes:
+        names: what to call them, by the first and the last year, month or day of the week in each.
+        ticks: where the axis has ticks, and their words.
+    """
+
+    names: tuple[str, ...]
+    ticks: tuple[tuple[float, str], ...]
+
+
+def dates_of(feature: Feature) -> Dates | None:
+    """The bins of a column of dates; None of one of numbers."""
+    grid = feature.encoder
+    if not isinstance(grid, NumericGrid) or not grid.dates:
+        return None
+    names = date_spans(feature, [(place, place) for place in range(len(feature.edges()) - 1)], " to ")
+    starts, middle = grid.edges(), 0.5 if grid.dates == "weekday" else 0.0
+    steps = MONTHS if grid.dates == "month" else YEARS
+    first = round(12 * grid.lower) if grid.dates == "month" else round(grid.lower)
+    step = next((step for step in steps if grid.cells <= MOST_TICKS * step), steps[-1])
+    at = starts[-first % step :: step]
+    return Dates(tuple(names), tuple((float(edge) + middle, grid.text(edge)) for edge in at))
+
+
+def date_spans(feature: Feature, spans: Sequence[tuple[int, int]], between: str) -> list[str]:
+    """What to call neighbouring bins of dates together, each from a first to a last one."""
+    grid = feature.encoder
+    assert isinstance(grid, NumericGrid)
+    ends = np.append(np.flatnonzero(np.diff(feature.mapping[:-1])), grid.cells - 1)
+    starts = np.append(0, ends[:-1] + 1)
+    said = [grid.text(edge) for edge in grid.edges()]
+    around = [(said[starts[first]], said[ends[last]]) for first, last in spans]
+    return [start if start == end else f"{start}{between}{end}" for start, end in around]
 
 
 def interval(low: float, high: float, between: str = " to ") -> str:

@@ -225,15 +225,22 @@ BETWEEN = 6.0
 """Least space between the words of two ticks."""
 
 
-def ticks_below(ticks: Sequence[float], across: Callable[[float], float], base: float, right: float) -> list[str]:
-    """The ticks of a horizontal axis and their numbers below it.
+def with_words(ticks: Sequence[float]) -> list[tuple[float, str]]:
+    """Ticks and their numbers."""
+    return [(tick, short(tick)) for tick in ticks]
 
-    No number reaches beyond ``right``, where the place of the missing bin may begin; a tick whose number would touch
+
+def ticks_below(
+    ticks: Sequence[tuple[float, str]], across: Callable[[float], float], base: float, right: float
+) -> list[str]:
+    """The ticks of a horizontal axis and their words below it.
+
+    No word reaches beyond ``right``, where the place of the missing bin may begin; a tick whose words would touch
     the one before it is left out.
     """
     parts, free = [], -math.inf
-    for tick in ticks:
-        x, words = across(tick), short(tick)
+    for tick, words in ticks:
+        x = across(tick)
         wide = SMALLER * text_width(words)
         at_end = x + wide / 2 > right
         left = right - wide if at_end else x - wide / 2
