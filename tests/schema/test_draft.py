@@ -228,7 +228,7 @@ def test_numbers_among_which_some_texts_say_that_one_is_missing_are_numbers() ->
     assert draft.schema.columns["age"] == NumericColumn(20, 80)
     assert draft.notes[0] == "age: read as numbers; missing is what spells none: '-', 'NA'"
     codes = [str(i % 9) for i in range(299)] + ["A"]  # too few numbers beside a text: codes
-    numbers = [str(7000 + i) for i in range(299)] + ["Total"]
+    numbers = [str(7000 + i) for i in range(299)] + ["?"]
     drafted = draft_schema({"code": codes, "case": numbers, "y": ["a", "b"] * 150}, "y", public=True).schema.columns
     assert isinstance(drafted["code"], CategoricalColumn)
     assert drafted["case"] == IdColumn()
@@ -241,3 +241,21 @@ def test_what_is_written_as_nothing_here_reads_is_not_drafted_as_categories() ->
     assert draft.schema.columns["on"] == draft.schema.columns["dose"] == IgnoredColumn()
     assert "dates are read only if they are written as 2024-12-31" in draft.notes[0]
     assert "draft it with --decimal ," in draft.notes[1]
+
+
+def test_a_total_below_a_sample_is_no_row() -> None:
+    """It makes texts of numbers, a class of its own, and bounds a thousand times too wide."""
+    rows = {"age": ["30", "41", "", "52"], "cost": [1.5, 2.0, 4.0, 3.0], "bought": ["yes", "no", "yes", "no"]}
+    plain = draft_schema({**rows, "age": [30, 41, None, 52]}, "bought", public=True)
+    below = {"age": [*rows["age"], "Summe:"], "cost": [*rows["cost"], 10_500.0], "bought": [*rows["bought"], "4"]}
+    draft = draft_schema(below, "bought", public=True)
+    assert draft.schema == plain.schema
+    assert draft.notes[0].startswith("the last row says 'Summe:' and is left out")
+    assert draft_schema(below, "age", public=True).schema.label == Label("age", "classes", (30, 41, 52))
+    again = {**below, "age": ["Total", "41", "", "52", "total"]}  # a category like any other
+    assert "left out" not in " ".join(draft_schema(again, "bought", public=True).notes)
+    assert "left out" not in " ".join(
+        draft_schema({**below, "age": ["a", "b", "c", "d", "e"]}, "bought", public=True).notes
+    )
+    codes = draft_schema({**below, "cost": ["007", "1", "2", "3", "4"]}, "bought", public=True).schema.columns["cost"]
+    assert isinstance(codes, CategoricalColumn)  # texts for their own sake

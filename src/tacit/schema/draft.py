@@ -50,6 +50,23 @@ MOST_LISTED = 200
 NUMBERS_PER_STRAY = 10
 """Texts with so many different numbers per other text, or more, are numbers: the others say what is missing."""
 
+TOTALS = frozenset(
+    (
+        "total",
+        "totals",
+        "grand total",
+        "sum",
+        "summe",
+        "gesamt",
+        "gesamtsumme",
+        "insgesamt",
+        "somme",
+        "totale",
+        "totaal",
+    )
+)
+"""What the last row of an export says where it is no row, but the sum of all others."""
+
 LOG_RATIO = 1000.0
 """Positive numbers that span this factor are drafted with log spacing."""
 
@@ -103,12 +120,44 @@ def draft_schema(table: Any, label: str, positive: Any = None, *, public: bool =
         )
     columns: dict[str, Column] = {}
     notes: list[str] = []
+    total = _total(frame)
+    if total:
+        frame = _without_last(frame)
+        notes.append(
+            f"the last row says {total!r} and is left out, as a sum of the others: leave it out of rows to learn from, too"
+        )
     for name in frame.columns:
         if name != label:
             columns[name], note = _draft_column(frame[name])
             notes.extend([f"{name}: {note}"] if note else [])
     target, note = _draft_label(frame[label], positive)
     return Draft(Schema(columns, target), (*notes, f"{label}: {note}"))
+
+
+def _total(frame: nw.DataFrame[Any]) -> str:
+    """What the last row says where it alone says that it is a total; empty where it does not."""
+    for name in frame.columns if len(frame) > 2 else ():
+        if frame[name].dtype == nw.String:
+            *before, last = (str(value or "").strip(" :").casefold() for value in frame[name].to_list())
+            if last in TOTALS and last not in before:
+                return str(frame[name][-1])
+    return ""
+
+
+def _without_last(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """The table without its last row; what were texts for its sake alone are numbers."""
+    rest = frame.head(len(frame) - 1)
+    table = rest.to_arrow()
+    for place, name in enumerate(frame.columns):
+        last = frame[name][-1]
+        if frame[name].dtype != nw.String or not (last or "").strip() or parse_number(last) is not None:
+            continue
+        texts = [text if text and text.strip() else None for text in rest[name].to_list()]
+        numbers = [None if text is None else parse_number(text) for text in texts]
+        if any(texts) and all(text is None or number is not None for text, number in zip(texts, numbers, strict=True)):
+            whole = all(isinstance(number, int | None) for number in numbers)
+            table = table.set_column(place, name, pa.array(numbers, pa.int64() if whole else pa.float64()))
+    return nw.from_native(table, eager_only=True)
 
 
 def _draft_column(series: nw.Series[Any]) -> tuple[Column, str]:
