@@ -124,7 +124,7 @@ def draft_schema(table: Any, label: str, positive: Any = None, *, public: bool =
     if total:
         frame = _without_last(frame)
         notes.append(
-            f"the last row says {total!r} and is left out, as a sum of the others: leave it out of rows to learn from, too"
+            f"the last row says {total!r} and is left out, as a sum of the others: leave it out of the rows of a fit, too"
         )
     for name in frame.columns:
         if name != label:
