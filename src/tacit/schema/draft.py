@@ -123,9 +123,7 @@ def draft_schema(table: Any, label: str, positive: Any = None, *, public: bool =
     total = _total(frame)
     if total:
         frame = _without_last(frame)
-        notes.append(
-            f"the last row says {total!r} and is left out, as a sum of the others: leave it out of the rows of a fit, too"
-        )
+        notes.append(f"the last row says {total!r} and is left out, as a sum of the others: leave it out of fits, too")
     for name in frame.columns:
         if name != label:
             columns[name], note = _draft_column(frame[name])
