@@ -27,11 +27,11 @@ from tacit.growing.kernel_trees import (
     kernel_steps,
     within_time,
 )
-from tacit.growing.newton_trees import LeafSums
+from tacit.growing.newton_trees import LeafSums, NewtonPlan
 from tacit.growing.random_trees import RandomStructures
-from tacit.growing.score_leaves import CurvatureShape, KernelSteps, grow_score_trees
+from tacit.growing.score_leaves import CurvatureShape, KernelSteps, LeafSteps, grow_score_trees
 from tacit.growing.simulated_rows import SimulatedRows
-from tacit.growing.tuning import KERNEL
+from tacit.growing.tuning import GROWING, KERNEL
 from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
@@ -180,3 +180,27 @@ def test_they_see_what_pairs_do_not():
         errors.append(float(np.mean((model.fit(X, numbers).predict(X_test) - numbers_test) ** 2)))
     assert losses[0] < losses[1] - 0.02
     assert errors[0] < 0.95 * errors[1]
+
+
+def test_steps_of_leaves_by_hand() -> None:
+    """Two rounds along the axes: what scatters beyond noise and chance speaks for the prior, the last round most."""
+    shape, scatter, sd, rate, plan_prior = CurvatureShape(np.eye(2), np.array([0.75, 0.25])), 0.8, 2.0, 0.3, 0.5
+    plan = NewtonPlan(trees=9, depth=2, columns_per_tree=1, rate=rate, prior=plan_prior, clip=1.0, hessian_scale=1.0)
+    steps, rng = LeafSteps(plan), np.random.default_rng(0)
+    excess = weight = chance = 0.0
+    numbers = GROWING.scoring
+    for _ in range(2):
+        gradients, traces = rng.normal(0, 6.0, (4, 2)), np.array([8.0, 12.0, 20.0, 40.0])
+        found = steps.take(LeafSums(gradients, traces, sd, 1e-9), shape, scatter)
+        h = traces[:, None] * [0.75, 0.25]
+        expected = scatter * h + sd**2
+        excess = numbers.memory * excess + (gradients**2 - expected).sum()
+        weight = numbers.memory * weight + (h**2).sum()
+        chance = numbers.memory**2 * chance + (2 * expected**2).sum()  # the variance of a square
+        first = numbers.first_prior * plan_prior * scatter
+        trust = first**2 / (first**2 + chance / weight**2)
+        prior = max(trust * excess / weight + (1 - trust) * first, numbers.least_prior * first)
+        answers = rate * h * prior / (h**2 * prior + expected)
+        assert found.answers == pytest.approx(answers)
+        assert found.values == pytest.approx(gradients * answers)
+        assert found.curvatures == pytest.approx(h)

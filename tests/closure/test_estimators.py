@@ -29,6 +29,7 @@ from tacit.closure import (
 from tacit.closure.base import Setting
 from tacit.closure.plan import best_inner_epsilon, paper_plan, repeated_selection_range, sharp_plan
 from tacit.estimators.base import prepared
+from tacit.halfspaces.learner import HalfspaceLearner
 from tacit.models.files import load_model, save_model
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.privacy import accountants
@@ -424,6 +425,24 @@ def test_a_child_gets_what_composition_saves() -> None:
     assert setting.child(learner, plan).cost.epsilon > 1.1 * plan.child.epsilon
     checked = Setting(task, Cost(1.0, 1e-6), ADD, calibrate=False)
     assert checked.child(learner, plan).cost == plan.child
+
+
+@pytest.mark.parametrize(("charged", "fine"), [(1.0, True), (1.0000001, True), (1.01, False), (2.5, False)])
+def test_a_child_that_declares_more_than_it_got_is_refused(
+    charged: float, fine: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame, y, _ = people(30, noise=0.1)
+    learner = tacit.HalfspaceBoostClassifier()
+    _, task, _, _ = prepared(AgnosticClassifier(learner, Thresholds("a"), schema=SCHEMA, delta=0.0), frame, y)
+    setting, monkey = Setting(task, Cost(1.0, 0.0), ADD, calibrate=False), monkeypatch.setattr
+    plan = sharp_plan(setting.target, ADD, 0.5, public=True, score="errors")
+    given = plan.child.epsilon
+    monkey(HalfspaceLearner, "charges", lambda *_: [Pure(charged * given)])
+    if fine:
+        assert setting.child(learner, plan).plan == (Pure(charged * given),)
+    else:
+        with pytest.raises(RequestError, match="declares more than the epsilon"):
+            setting.child(learner, plan)
 
 
 def test_selections_compose_better_than_sums() -> None:

@@ -276,6 +276,12 @@ def test_without_privacy_the_best_cut_is_taken() -> None:
     assert (model.predict(X) == y).all()
 
 
+def test_a_cut_without_counts_says_either_class_for_sure() -> None:
+    X, y = patients(80, 3)
+    model = FiniteClassClassifier(RawThresholds("crp"), counts_share=0.0, **NAMED).fit(X, y)
+    assert np.unique(model.predict_proba(X)[:, 1]).tolist() == [0.0, 1.0]
+
+
 @pytest.mark.parametrize("n", [0, 1, 40])
 def test_no_content_stops_a_fit(n: int) -> None:
     strange = np.resize([math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, -0.0], n)

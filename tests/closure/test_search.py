@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tacit.closure import search
 from tacit.closure.functions import in_words, truth_table
 from tacit.closure.patterns import JoinedPatterns, ListedPatterns
 from tacit.closure.search import Scored, completion_scores, own_errors
@@ -40,6 +41,20 @@ def test_scores_are_minima_over_all_completions(later: int, known: int) -> None:
             )
             assert score == best
         assert not later or seen[-1] == (len(own), len(own))
+
+
+@pytest.mark.parametrize("later", [2, 3])
+def test_whatever_is_left_out_of_a_search_is_no_better(later: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Patterns are visited one by one, and by their bounds: most are never completed."""
+    monkeypatch.setattr(search, "BATCH", 1)
+    rng = np.random.default_rng(later)
+    for _ in range(30):
+        tables, classes = rng.integers(0, 9, (1, 5, 1 << later)), [patterns(rng, 6, 5) for _ in range(later)]
+        best = min(
+            sum(int(tables[0, x, sum(int(row[x]) << k for k, row in enumerate(rows))]) for x in range(5))
+            for rows in product(*(c.matrix() for c in classes))
+        )
+        assert search.best_completions(tables, classes).tolist() == [best]
 
 
 def test_own_errors() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -59,6 +61,22 @@ def test_what_is_wrong_is_put_right(steep, shift, sd):
     best, _ = world(50_000, 2)
     before, after, ideal = (log_loss(labels, p) for p in (fresh["p"], corrected(curve, fresh["p"]), best["p"]))
     assert after - ideal < 0.25 * (before - ideal)
+
+
+def test_the_prior_of_a_correction_by_hand(monkeypatch):
+    """A shift, a slope around the mean score, and a remainder of each group by itself."""
+    seen, module = [], sys.modules["tacit.evaluation.recalibrate"]
+    monkeypatch.setattr(module, "SHIFTS", (0.6,))
+    monkeypatch.setattr(module, "SLOPES", (0.3,))
+    monkeypatch.setattr(module, "BUMPS", (0.2,))
+    posterior = module._posterior
+    monkeypatch.setattr(module, "_posterior", lambda *a: (seen.append(a), posterior(*a))[1])
+    counts = released(*world(6000, 1, 1.6, 0.7), 0.0, 0)
+    knots, _ = fitted_curve(counts)
+    ((_, groups, likely, prior),) = seen
+    centred = knots - np.average(knots, weights=groups.members @ likely)
+    expected = 0.36 + 0.09 * np.multiply.outer(centred, centred) + 0.04 * np.eye(len(knots))
+    assert prior == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("n", "sd"), [(500, 10.0), (1000, 4.0), (5000, 10.0), (5000, 200.0)])

@@ -112,6 +112,19 @@ def test_absurd_releases_leave_a_level_that_can_be_used():
         assert 0.5 <= level.mean(np.full(8, size), 1e6) < 1e13
 
 
+def test_curvatures_shrink_by_hand() -> None:
+    """Their mean is 40 and their variance 8/3, of which noise of deviation 1.4 explains 1.96."""
+    found = shrunk_curvatures(np.array([38.0, 40.0, 42.0]), 1.4)
+    kept = (8 / 3 - 1.96) / (8 / 3)
+    assert found == pytest.approx([40 - 2 * kept, 40.0, 40 + 2 * kept])
+    assert shrunk_curvatures(np.array([39.0, 41.0]), 1.4) == pytest.approx([40.0, 40.0])
+    assert shrunk_curvatures(np.array([-1.0, 21.0]), 0.0) == pytest.approx([0.5, 21.0])  # a twentieth of the mean
+    assert shrunk_curvatures(np.array([-30.0, 2.0]), 100.0) == pytest.approx([0.5, 0.5])
+    bound = NEWTON.most_scatter * 100.0
+    known = shrunk_curvatures(np.array([5.0, 200.0]), 3.0, level=10.0)
+    assert known == pytest.approx([10 + part * bound / (bound + 9) for part in (-5.0, 190.0)])
+
+
 def test_scatter_within_the_noise_is_not_believed_where_the_level_is_known():
     generator = np.random.default_rng(1)
     noisy = 30 + 800 * generator.standard_normal(16)

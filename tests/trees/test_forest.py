@@ -24,6 +24,7 @@ from tacit.trees.budget import SplitBudget
 from tacit.trees.forest import Forest, ForestSettings, _label_selection, _votes, depth_rule, learn_forest
 from tacit.trees.leaf_shares import base_rate_of, drawn_to
 from tacit.trees.random_estimator import RandomTreesClassifier
+from tacit.trees.tuning import FORESTS
 
 COLUMNS = [Column(0, "a", True), Column(1, "b", True), Column(2, "kind", False)]
 
@@ -148,6 +149,14 @@ def test_depth_rule() -> None:
     assert depth_rule(10_000, little_noise, 1 / 21) > depth_rule(10_000, much_noise, 1 / 21) == 1
     assert depth_rule(1e9, SplitBudget.of(math.inf, 0.0), 1.0) == 10
     assert depth_rule(-50.0, much_noise, 1.0) == 1
+    # Deviations of the noise: sqrt(2) / (.5 / 5) = 14.1, 1 / sqrt(2 * .02 * .2) = 11.2, and never below 1.
+    for pool, share, noise in (
+        (SplitBudget(0.5, True), 0.2, math.sqrt(2.0) / 0.1),
+        (SplitBudget(0.02, False), 0.2, 1 / math.sqrt(0.008)),
+        (SplitBudget(9.0, False), 0.5, 1.0),
+    ):
+        edge = FORESTS.rows_per_noise * noise * 32
+        assert [depth_rule(edge * part, pool, share) for part in (0.999, 1.001)] == [4, 5]
 
 
 def test_the_face() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -99,6 +101,10 @@ def test_the_formulas_of_figure_1(alpha: float) -> None:
     printed = alpha * (2 * u - 1) / np.sqrt(u * (1 - u)) - 2 * (1 - alpha) * np.where(u < 0.5, 1, -1)
     assert loss.link(u) == pytest.approx(printed)
     assert loss.weight(u) == pytest.approx(alpha / (2 * (u * (1 - u)) ** 1.5))  # Theorem 8
+
+
+def test_the_surrogate_of_errors_has_a_corner() -> None:
+    assert MAlphaLoss(0.0).largest_curvature == math.inf
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.5, 1.0])

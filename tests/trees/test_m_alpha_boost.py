@@ -24,7 +24,7 @@ from tacit.queries.margins import Margins
 from tacit.trees.budget import SMALLEST_RANGE, SplitBudget
 from tacit.trees.estimator import BoostedTreesClassifier
 from tacit.trees.leaf_shares import base_rate_of
-from tacit.trees.learners import MAlphaLearner
+from tacit.trees.learners import ForestLearner, MAlphaLearner
 from tacit.trees.losses import MAlphaLoss
 from tacit.trees.m_alpha_boost import (
     BoostedTrees,
@@ -33,6 +33,7 @@ from tacit.trees.m_alpha_boost import (
     Said,
     believed_shares,
     bounded_weight_rule,
+    public_cells,
     scale_of_scores,
     trees_rule,
 )
@@ -96,6 +97,23 @@ def test_other_criteria_and_growths() -> None:
     assert {t.shape.n_leaves for t in learned.trees} == {6}
     _, _, reservation = learn(settings(leaves=2, depth=16, criterion="gini", trees=1), 20.0)
     assert [e.charge.range for e in reservation.entries if isinstance(e.charge, BoundedRange)] == [20.0 * 0.5]
+
+
+@pytest.mark.parametrize("learner", [MAlphaLearner, ForestLearner])
+def test_cells_and_a_missing_value_are_bytes(learner: Any) -> None:
+    request = Request.of(1.0, 1e-6, "add_or_remove_one", 1)
+    assert learner(request, n_bins=254).n_bins == 254
+    with pytest.raises(RequestError, match="n_bins"):
+        learner(request, n_bins=255)
+
+
+def test_categories_beyond_a_byte_share_the_last_cell() -> None:
+    codes = [np.arange(300, dtype=np.uint16)]
+    reservation = Reservation([NonPrivate()], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    curator = Curator(MemoryTable(codes, np.zeros(300, np.uint8), [300], 2), reservation, SeededSource(0))
+    (bins,) = public_cells(curator, [Column(0, "town", False)], 10)
+    assert bins.mapping.tolist() == [*range(255), *[255] * 45]
+    assert bins.size == curator.layout.n_codes[0] == 256
 
 
 def test_gaussian_budget() -> None:
