@@ -25,9 +25,9 @@ from tacit.evaluation.error_grid import (
     ErrorGrid,
     target_moments,
 )
-from tacit.evaluation.measure_errors import SumRelease, find_clip, find_reach
+from tacit.evaluation.measure_errors import ErrorSums, SumRelease, find_clip, find_reach
 from tacit.evaluation.measure_scores import ScoreGroups
-from tacit.evaluation.number_performance import LEAST_R2, NUMBER_METRICS
+from tacit.evaluation.number_performance import LEAST_R2, NUMBER_METRICS, NumberQuestion, perform_numbers
 from tacit.evaluation.private_score import private_score
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
@@ -85,6 +85,17 @@ def test_without_noise_the_figures_are_those_of_scikit_learn():
     assert score.overall.pinball(0.3) == pytest.approx(mean_pinball_loss(y, X["f"], alpha=0.3), rel=1e-3)
     assert score.overall.rows.value == pytest.approx(20_000)
     assert not score.certificate.releasable
+
+
+@pytest.mark.parametrize("noise", [(), (3.0, 4.0)])
+def test_the_interval_of_the_rows_is_that_of_two_noisy_sums(noise):
+    """Rows above and rows below are released in halves, each with noise of deviation 5: 90 % lie within 1.645."""
+    sums = ErrorSums(np.array([300.0, 700.0, 9.0, 9.0, 9.0, 9.0, 9.0]), None, (noise, ()), False)
+    question = NumberQuestion((), 0.5, 0.9, 0.0, 1.0, 0.1)
+    rows = perform_numbers(sums, question, np.random.default_rng(0)).rows
+    assert rows.value == pytest.approx(1000.0)
+    reach = 1.6448536 * math.sqrt(2.0) * 5.0 / 0.5 if noise else 0.0
+    assert (rows.low, rows.high) == pytest.approx((1000.0 - reach, 1000.0 + reach))
 
 
 @pytest.mark.parametrize("metric", sorted(TRUTH))

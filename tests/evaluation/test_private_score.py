@@ -17,7 +17,7 @@ from tacit.curator.curator import Curator
 from tacit.curator.measurement import Measurement
 from tacit.engines.memory import MemoryTable
 from tacit.evaluation import calibration, metrics
-from tacit.evaluation.error_grid import CELLS, ScoreGrid, log_odds
+from tacit.evaluation.error_grid import CELLS, REACH, ScoreGrid, log_odds
 from tacit.evaluation.measure_scores import GroupCounts, ScoreCounts, release_counts
 from tacit.evaluation.performance import Estimate, Question, perform
 from tacit.evaluation.private_score import private_score
@@ -146,6 +146,26 @@ def test_what_is_released_is_what_was_counted():
         for counts, mask in [(overall, group >= 0), *((part, group == k) for k, part in enumerate(each))]:
             exact = np.array([[np.sum(mask & (cells == c) & (label == y)) for y in (0, 1)] for c in range(16)])
             assert np.abs(counts.estimate - exact).max() < 0.05
+
+
+@pytest.mark.parametrize("threshold", [1e-9, 0.3, 1 - 1e-9])
+def test_a_cut_lies_on_the_threshold_if_it_is_within_reach(threshold):
+    cuts, regular = np.array(ScoreGrid.of(16, threshold).cuts), np.linspace(-REACH, REACH, 17)[1:-1]
+    moved = np.flatnonzero(cuts != regular)
+    assert cuts[moved] == pytest.approx([math.log(3 / 7)] if threshold == 0.3 else [])
+
+
+@pytest.mark.parametrize("sd", [0.0, 6.0])
+def test_the_interval_of_the_rows_is_that_of_two_noisy_sums(sd):
+    """Of each class the noise of the sum of its cells: 90 % lie within 1.645 deviations of the two together."""
+    grid, found = ScoreGrid.of(16, 0.5), strategy(16, 2)
+    counts = np.full((16, 2), 300.0)
+    released = ScoreCounts(grid, found.matrix @ counts, found, (sd,) if sd else (), False)
+    rows = perform(GroupCounts(released), Question((), 0.5, None, 0.01, 0.9), np.random.default_rng(0)).rows
+    spread = math.sqrt(2.0) * sd * np.linalg.norm(np.linalg.pinv(found.matrix).sum(axis=0))
+    assert rows.value == pytest.approx(9600.0)
+    assert rows.high - rows.value == pytest.approx(1.6448536 * spread)
+    assert rows.value - rows.low == pytest.approx(1.6448536 * spread)
 
 
 @pytest.mark.parametrize(("norm", "charge"), [(2, Gaussian(3.0)), (1, Laplace(2.0))])
