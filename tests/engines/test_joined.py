@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from itertools import product
 from typing import Any
 
 import msgpack
@@ -13,7 +14,7 @@ from tacit.arrays import Ints
 from tacit.engines.dense import DenseRows
 from tacit.engines.joined.answers import SiteTables
 from tacit.engines.joined.table import JoinedTable
-from tacit.engines.joined.wire import Sender, WireError
+from tacit.engines.joined.wire import Sender, WireError, _check_children
 from tacit.engines.memory import MemoryTable
 from tacit.engines.passes.base import SumsOf
 from tacit.engines.passes.cover import CoverSums
@@ -459,6 +460,17 @@ def changing(dtype: str, **facts: Any) -> Any:
 def _circle(look: Any) -> None:
     array = first_array(look["of"]["query"]["of"]["cells"]["of"]["shape"]["of"]["children"], "<i8")
     array["bytes"] = np.array([[0, -1], [-2, -3], [-4, -1]]).tobytes()
+
+
+def test_children_come_after_their_parents() -> None:
+    """Of two splits: the second below the first, or neither below another; leaves are numbered from -1 to -3."""
+    for children in product(range(-4, 3), repeat=4):
+        array = np.array(children).reshape(2, 2)
+        if all(-3 <= child <= -1 for child in children[2:]) and all(-3 <= c <= -1 or c == 1 for c in children[:2]):
+            _check_children(array)
+        else:
+            with pytest.raises(WireError, match="numbered wrongly"):
+                _check_children(array)
 
 
 DAMAGED: dict[str, Any] = {
