@@ -253,3 +253,10 @@ def test_the_curvature_is_how_much_contributions_fall():
     longest = np.abs(table).max()
     assert 0.99 < longest <= 1.0
     assert 1.0 <= loss.scatter <= 2.0
+
+
+def test_steps_towards_cut_points_are_newtons() -> None:
+    """Eight of them are enough where nine of ten rows lie below: steps by another slope would still be on the way."""
+    scores, shares = np.linspace(-1.0, 1.0, 21), np.array([0.05, 0.85, 0.1])
+    upto = expit(fitted_cuts(np.zeros(2), shares, scores)[:, None] - scores)
+    assert upto.mean(axis=1) == pytest.approx([0.05, 0.9], abs=1e-9)
