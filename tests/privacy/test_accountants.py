@@ -208,7 +208,7 @@ def test_nothing_costs_nothing_and_no_noise_costs_everything() -> None:
 @pytest.mark.parametrize("order", [math.inf, "Infinity"])
 def test_an_infinite_order_makes_nothing_free(order: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Divided by it there is no number, which is smaller than any cost for whoever asks which is larger."""
-    with pytest.raises(ValueError, match="be finite"):
+    with pytest.raises(ValueError, match=r"be finite|be a number"):
         charge_from_dict({"kind": "renyi", "orders": [2.0, order], "divergences": [0.1, 0.1]})
     monkeypatch.setattr(Renyi, "__post_init__", lambda self: None)
     charges = [Renyi((2.0, math.inf), (0.1, 0.1)), Gaussian(0.5)]

@@ -37,10 +37,13 @@ def command_of(asked: FitArguments) -> str:
 
 def restored(command: str) -> tuple[str, dict[str, Any]]:
     """The folder and the arguments of a command."""
-    found = json.loads(command)
     hints = get_type_hints(FitArguments)
-    arguments = {
-        name: Path(value) if Path in get_args(hints[name]) and value is not None else value
-        for name, value in found["asked"].items()
-    }
-    return found["folder"], arguments
+    try:
+        found = json.loads(command)
+        arguments = {
+            name: Path(value) if Path in get_args(hints[name]) and value is not None else value
+            for name, value in found["asked"].items()
+        }
+        return str(found["folder"]), arguments
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise Mistake("the budget store is damaged: the command of this fit cannot be read") from None

@@ -261,7 +261,7 @@ def checked_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     try:
         data = read_json(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:  # no JSON, or no UTF-8
+    except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, or nested too deeply
         raise ModelError(f"{path} is not a model file: {error}") from error
     if not isinstance(data, dict) or data.get("format") != "tacit model":
         raise ModelError(f"{path} is not a model file: it lacks format = 'tacit model'")

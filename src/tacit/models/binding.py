@@ -66,8 +66,8 @@ def _schema_problems(certificate: Certificate, schema: Any) -> list[str]:
 
 
 def _digest(data: Any) -> str | None:
-    """SHA-256 of what a file holds; None for numbers that no model file has, such as NaN."""
+    """SHA-256 of what a file holds; None for what no model file has, such as NaN, or lists in lists without end."""
     try:
         return sha256_of_numbers(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

@@ -77,7 +77,7 @@ def claim_of_model(data: Mapping[str, Any]) -> Claim:
         problems.append(f"the model cannot be read: {error}")
     try:
         schema = schema_of(data)
-    except (SchemaError, KeyError, TypeError, ValueError) as error:
+    except (SchemaError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         problems.append(f"the schema cannot be read: {error}")
     return _claim(certificate, model, schema, problems, *remarks)
 

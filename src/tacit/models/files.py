@@ -84,14 +84,16 @@ def save_model(
 def model_from_dict(data: Mapping[str, Any]) -> Model:
     """A model from the plain data of its file."""
     known = kinds()
-    if data["kind"] not in known:
-        raise ModelError(f"unknown kind of model {data['kind']!r}; known: {', '.join(sorted(known))}")
+    if not isinstance(data, Mapping) or not {"kind", "model"} <= data.keys():
+        raise ModelError("the model is damaged: it has no kind, or no body")
+    if not isinstance(data["kind"], str) or data["kind"] not in known:
+        raise ModelError(f"unknown kind of model {data['kind']!r:.40}; known: {', '.join(sorted(known))}")
     kind, body = known[data["kind"]], data["model"]
     try:
         if issubclass(kind, Nest):
             return kind.of_parts(body, [model_from_dict(item) for item in kind.inside(body)])
         return kind.from_body(body)
-    except (KeyError, TypeError, IndexError) as error:
+    except (KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
         raise ModelError(f"the model is damaged: {type(error).__name__}: {error}") from error
 
 

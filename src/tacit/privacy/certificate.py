@@ -269,7 +269,7 @@ class Certificate:
         try:
             read = cls(**read_fields(data, found, [item.name for item in fields(cls)]))
             same = canonical_json(read.to_dict()) == canonical_json(data)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise CertificateError(f"the certificate is damaged: {type(error).__name__}: {error}") from error
         if not same:
             raise CertificateError("the certificate is damaged: it holds what no certificate of its format does")
@@ -284,7 +284,7 @@ class Certificate:
         """
         try:
             data = read_json(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise CertificateError(f"this is not a certificate: {error}") from None
         return cls.from_dict(data)
 

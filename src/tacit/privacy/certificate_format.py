@@ -19,6 +19,12 @@ FORMAT_VERSION = 2
 SINCE_2 = ("unit", "target", "data", "columns", "parameters", "model_digest", "schema_digest", "ledger_digest")
 """Fields that format 1 lacks."""
 
+TEXTS = ("noise_source", "algorithm", "outcome", "created", "digest", "ledger_digest")
+"""Fields that are texts."""
+
+TEXTS_OR_NOTHING = ("schema_fingerprint", "dataset", "unit", "target", "data", "model_digest", "schema_digest")
+"""Fields that are texts, or None."""
+
 OUTSIDE = ("digest", "signature", "format_version")
 """Fields that are no part of what the digest is of, or are written under another name."""
 
@@ -86,7 +92,21 @@ def read_fields(data: Mapping[str, Any], version: int, names: Iterable[str]) -> 
         Entry(i, Label.from_dict(entry), charge_from_dict(infinite(entry["charge"])), str(entry["theorem"]))
         for i, entry in enumerate(data["entries"])
     )
+    _check_kinds(read)
+    return read
+
+
+def _check_kinds(read: Mapping[str, Any]) -> None:
+    """Raises ``TypeError`` for fields of another kind, which only whoever looks at them would find."""
     for name in ("n_public", "releasable"):
         if not isinstance(read[name], bool):
             raise TypeError(f"{name} must be true or false")
-    return read
+    for name in (*TEXTS, *TEXTS_OR_NOTHING):
+        value = read.get(name, "")
+        if not isinstance(value, str) and not (value is None and name in TEXTS_OR_NOTHING):
+            raise TypeError(f"{name} must be a text")
+    columns = read.get("columns")
+    if isinstance(columns, bool) or not (columns is None or isinstance(columns, int | tuple)):
+        raise TypeError("columns must be names, or their number")
+    if not isinstance(read.get("parameters", {}), Mapping):
+        raise TypeError("parameters must be a table")

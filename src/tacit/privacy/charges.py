@@ -7,9 +7,12 @@ so that composition stays tight.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from numbers import Real
 from typing import Any, ClassVar, final
+
+import numpy as np
 
 from tacit.privacy.gaussian import gaussian_of_range
 
@@ -29,6 +32,22 @@ def _require(condition: bool, message: str) -> None:
         raise ValueError(message)
 
 
+def _number(name: str, value: Any) -> float:
+    """A number of a charge. What a file calls one may be a truth value, a text, or beyond all floats."""
+    _require(isinstance(value, Real) and not isinstance(value, bool), f"{name} must be a number, got {value!r:.40}")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be a number that floats know") from None
+    _require(not math.isnan(number), f"{name} must be a number, got {number}")
+    return number
+
+
+def _numbers(name: str, values: Any) -> tuple[float, ...]:
+    _require(not isinstance(values, str), f"{name} must be numbers, got a text")
+    return tuple(_number(name, value) for value in values)
+
+
 @final
 @dataclass(frozen=True)
 class Gaussian(Charge):
@@ -41,7 +60,9 @@ class Gaussian(Charge):
     kind: ClassVar[str] = "gaussian"
 
     def __post_init__(self) -> None:
-        _require(self.noise_multiplier > 0, f"noise_multiplier must be positive, got {self.noise_multiplier}")
+        number = _number("noise_multiplier", self.noise_multiplier)
+        _require(number > 0, f"noise_multiplier must be positive, got {number}")
+        _require(self.precision > 0, f"noise_multiplier {number}: no noise is so large, and it would seem to be free")
 
     @property
     def precision(self) -> float:
@@ -59,7 +80,9 @@ class Laplace(Charge):
     kind: ClassVar[str] = "laplace"
 
     def __post_init__(self) -> None:
-        _require(self.noise_multiplier > 0, f"noise_multiplier must be positive, got {self.noise_multiplier}")
+        number = _number("noise_multiplier", self.noise_multiplier)
+        _require(number > 0, f"noise_multiplier must be positive, got {number}")
+        _require(self.epsilon > 0, f"noise_multiplier {number}: no noise is so large, and it would seem to be free")
 
     @property
     def epsilon(self) -> float:
@@ -79,7 +102,7 @@ class BoundedRange(Charge):
     kind: ClassVar[str] = "bounded_range"
 
     def __post_init__(self) -> None:
-        _require(self.range >= 0, f"range must not be negative, got {self.range}")
+        _require(_number("range", self.range) >= 0, f"range must not be negative, got {self.range}")
 
     @property
     def precision(self) -> float:
@@ -97,7 +120,7 @@ class Pure(Charge):
     kind: ClassVar[str] = "pure"
 
     def __post_init__(self) -> None:
-        _require(self.epsilon >= 0, f"epsilon must not be negative, got {self.epsilon}")
+        _require(_number("epsilon", self.epsilon) >= 0, f"epsilon must not be negative, got {self.epsilon}")
 
 
 @final
@@ -109,7 +132,7 @@ class ZCDP(Charge):
     kind: ClassVar[str] = "zcdp"
 
     def __post_init__(self) -> None:
-        _require(self.rho >= 0, f"rho must not be negative, got {self.rho}")
+        _require(_number("rho", self.rho) >= 0, f"rho must not be negative, got {self.rho}")
 
 
 @final
@@ -122,8 +145,8 @@ class Renyi(Charge):
     kind: ClassVar[str] = "renyi"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "orders", tuple(float(a) for a in self.orders))
-        object.__setattr__(self, "divergences", tuple(float(d) for d in self.divergences))
+        object.__setattr__(self, "orders", _numbers("orders", self.orders))
+        object.__setattr__(self, "divergences", _numbers("divergences", self.divergences))
         _require(len(self.orders) == len(self.divergences) > 0, "orders and divergences must have one, equal, length")
         _require(all(1 < a < math.inf for a in self.orders), "every order must exceed 1, and be finite")
         _require(all(d >= 0 for d in self.divergences), "divergences must not be negative")
@@ -145,12 +168,13 @@ class PrivacyLoss(Charge):
     kind: ClassVar[str] = "privacy_loss"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "losses", tuple(float(x) for x in self.losses))
-        object.__setattr__(self, "probabilities", tuple(float(p) for p in self.probabilities))
+        object.__setattr__(self, "losses", _numbers("losses", self.losses))
+        object.__setattr__(self, "probabilities", _numbers("probabilities", self.probabilities))
         _require(
             len(self.losses) == len(self.probabilities) > 0, "losses and probabilities must have one, equal, length"
         )
-        _require(all(p >= 0 for p in (*self.probabilities, self.infinity_mass)), "probabilities must not be negative")
+        mass = _number("infinity_mass", self.infinity_mass)
+        _require(all(p >= 0 for p in (*self.probabilities, mass)), "probabilities must not be negative")
         _require(all(math.isfinite(x) for x in self.losses), "losses must be finite; infinity_mass is for the others")
         total = math.fsum(self.probabilities) + self.infinity_mass
         _require(abs(total - 1.0) < 1e-9, f"probabilities must sum to 1, got {total}")
@@ -168,8 +192,12 @@ class ApproxDP(Charge):
     kind: ClassVar[str] = "approx_dp"
 
     def __post_init__(self) -> None:
-        _require(self.epsilon >= 0, f"epsilon must not be negative, got {self.epsilon}")
-        _require(0 <= self.delta < 1, f"delta must lie in [0, 1), got {self.delta}")
+        _require(_number("epsilon", self.epsilon) >= 0, f"epsilon must not be negative, got {self.epsilon}")
+        _require(0 <= _number("delta", self.delta) < 1, f"delta must lie in [0, 1), got {self.delta}")
+
+
+MOST_TIMES = 2**53
+"""Whole numbers up to this one are floats, too."""
 
 
 @final
@@ -182,7 +210,10 @@ class Repeated(Charge):
     kind: ClassVar[str] = "repeated"
 
     def __post_init__(self) -> None:
-        _require(self.times >= 1, f"times must be at least 1, got {self.times}")
+        times: Any = self.times  # whatever a file says
+        whole = isinstance(times, int | np.integer) and not isinstance(times, bool)
+        _require(whole and 1 <= int(times) <= MOST_TIMES, f"times must be a whole number from 1 on, got {times!r:.40}")
+        _require(isinstance(self.charge, Charge), "what is repeated must be a charge")
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "charge": self.charge.to_dict(), "times": self.times}
@@ -212,12 +243,20 @@ _KINDS: dict[str, type[Charge]] = {
 }
 
 
-def charge_from_dict(data: dict[str, Any]) -> Charge:
-    """The inverse of :meth:`Charge.to_dict`. An unknown kind is an error, never a cost of zero."""
+def charge_from_dict(data: Any) -> Charge:
+    """The inverse of :meth:`Charge.to_dict`.
+
+    Raises:
+        ValueError: for what is no charge. An unknown kind is an error, never a cost of zero.
+    """
+    _require(isinstance(data, Mapping), f"a charge must be a table of its facts, got {type(data).__name__}")
     fields = dict(data)
     kind = fields.pop("kind", None)
-    if kind not in _KINDS:
-        raise ValueError(f"unknown charge kind {kind!r}; known kinds: {', '.join(sorted(_KINDS))}")
-    if kind == Repeated.kind:
-        fields["charge"] = charge_from_dict(fields["charge"])
-    return _KINDS[kind](**fields)
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ValueError(f"unknown charge kind {kind!r:.40}; known kinds: {', '.join(sorted(_KINDS))}")
+    try:
+        if kind == Repeated.kind:
+            fields["charge"] = charge_from_dict(fields["charge"])
+        return _KINDS[kind](**fields)
+    except (KeyError, TypeError, RecursionError):
+        raise ValueError(f"this is no charge of kind {kind!r}: it lacks what one has, or has more") from None

@@ -21,6 +21,9 @@ from tacit.privacy.charges import (
     uses,
 )
 
+MOST = 1e12
+"""What costs more is taken to cost without limit: nothing is promised there, and floats lose the ways of composing."""
+
 Counted = tuple[tuple[float, int], ...]
 
 
@@ -29,7 +32,7 @@ class Parts:
     """What a list of charges amounts to. Equal lists, in whatever order, give equal parts.
 
     Attributes:
-        unlimited: whether something was released without noise, or with an infinite cost.
+        unlimited: whether something was released without noise, or for more than :data:`MOST`.
         precision: sum of ``1 / noise_multiplier**2`` over the Gaussian charges.
         rho: sum over the zCDP charges.
         pure: pairs (epsilon, times) of pure charges, Laplace included. A Laplace charge is what noise on the integers
@@ -90,13 +93,15 @@ class _Sums:
 
     def add(self, charge: Charge, times: int) -> None:
         """Adds ``times`` uses of a charge. An unknown kind is an error, never a cost of zero."""
+        if times > MOST:
+            self.unlimited, times = True, 1
         match charge:
             case NonPrivate():
                 self.unlimited = True
             case Gaussian():
-                self.precisions.append(times * charge.precision)
+                self.precisions.append(min(times * charge.precision, 2 * MOST))
             case ZCDP():
-                self.rhos.append(times * charge.rho)
+                self.rhos.append(min(times * charge.rho, 2 * MOST))
             case Pure() | Laplace():
                 self.pure[charge.epsilon] += times
             case BoundedRange():
@@ -127,9 +132,12 @@ def parts_of(charges: Iterable[Charge]) -> Parts:
     for charge, times in uses(charges):
         sums.add(charge, times)
     precision, rho = math.fsum(sums.precisions), math.fsum(sums.rhos)
-    finite = (precision, rho, *sums.pure, *sums.ranges, *(charge.epsilon for charge in sums.approx))
+    sizes = [(charge.epsilon, times) for charge, times in sums.approx.items()]
+    sizes += [(max(map(abs, charge.losses)), times) for charge, times in sums.losses.items()]
+    spans = [value * times for value, times in (*sums.pure.items(), *sums.ranges.items(), *sizes)]
+    many = [*sums.renyi.values(), *sums.approx.values()]
     return Parts(
-        unlimited=sums.unlimited or not all(math.isfinite(value) for value in finite),
+        unlimited=sums.unlimited or not all(value <= MOST for value in (precision, rho, *spans, *many)),
         precision=precision,
         rho=rho,
         pure=_counted(sums.pure),

@@ -13,21 +13,22 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, String, Table, Text, func, insert, inspect, select
 from sqlalchemy.exc import IntegrityError
 
-from tacit.privacy.charges import Charge, charge_from_dict
+from tacit.privacy.charges import Charge
 from tacit.privacy.errors import AccountError
 from tacit.privacy.ledger import COMPLETED, Entry, Released, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.resumable import Beginning
-from tacit.privacy.store import Store
+from tacit.privacy.store import Store, read_charges
 from tacit.privacy.store_tables import CLOSINGS, METADATA, RESERVATIONS
 
 FITS = Table(
@@ -100,8 +101,8 @@ def kept_fits(store: Store, dataset: str) -> tuple[Kept, ...]:
         Kept(
             row.reservation,
             row.label,
-            tuple(charge_from_dict(charge) for charge in json.loads(row.charges)),
-            bytes.fromhex(row.seed),
+            read_charges(row.charges),
+            _seed(row.seed),
             row.rows,
             row.learner,
             row.command,
@@ -201,5 +202,15 @@ def _packed(arrays: Sequence[Any]) -> bytes:
 
 
 def _unpacked(value: bytes) -> list[Any]:
-    with np.load(io.BytesIO(value), allow_pickle=False) as arrays:
-        return [arrays[f"arr_{number}"] for number in range(len(arrays.files))]
+    try:
+        with np.load(io.BytesIO(value), allow_pickle=False) as arrays:
+            return [arrays[f"arr_{number}"] for number in range(len(arrays.files))]
+    except (ValueError, TypeError, KeyError, EOFError, OSError, AttributeError, BadZipFile, zlib.error) as error:
+        raise AccountError(f"the budget store is damaged: a kept release cannot be read ({error})") from None
+
+
+def _seed(text: Any) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except (ValueError, TypeError):
+        raise AccountError("the budget store is damaged: the seed of a kept fit cannot be read") from None

@@ -29,6 +29,7 @@ from typing import Self, TypeVar
 
 from tacit.errors import TacitError, mark_spent, note_charge
 from tacit.privacy.charges import (
+    MOST_TIMES,
     ZCDP,
     ApproxDP,
     BoundedRange,
@@ -48,6 +49,9 @@ Released = TypeVar("Released")
 
 TOLERANCE = 1e-9
 """Relative slack of every comparison: for the rounding of sums, not for spending."""
+
+MOST_USES = 1 << 24
+"""Of a charge that is paid for use by use: no release has so many, and counting them would not end."""
 
 COMPLETED = "completed"
 FAILED = "failed"
@@ -169,6 +173,7 @@ class Coverage:
         return max((*pools, *bins), default=0.0)
 
     def _plan(self, charge: Charge, times: int) -> None:
+        times = min(times, MOST_TIMES)
         match charge:
             case NonPrivate():
                 self._unlimited = True
@@ -192,8 +197,12 @@ class Coverage:
         [(simple, times)] = uses((charge,))
         if times == 1:
             return self._take_one(simple, 1)
+        if times > MOST_TIMES:
+            return False
         if isinstance(simple, Gaussian | ZCDP):
             return self._take_one(simple, times)
+        if times > MOST_USES:
+            return False
         trial = copy.deepcopy(self)
         if not all(trial._take_one(simple, 1) for _ in range(times)):
             return False

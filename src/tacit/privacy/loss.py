@@ -31,6 +31,12 @@ CELLS = 1 << 15
 MOST_CELLS = 1 << 19
 """Cells that a fine step for many small parts may ask for."""
 
+WIDEST = 1.0
+"""A wider cell proves little, and from some hundreds on ``exp`` of one overflows."""
+
+MOST_USES = 1 << 24
+"""Uses of bounded ranges and explicit losses that are composed on a grid: tails of more would not fit in memory."""
+
 CONVOLUTION_ERROR = 1e-14
 """Mass that rounding in one Fourier convolution may lose; added to delta."""
 
@@ -197,6 +203,7 @@ def composed(parts: Parts) -> Composed | None:
     known = replace(parts, rho=0.0, renyi=())
     size = sum(times for _, times in (*known.pure, *known.approx))
     kinds = len(known.pure) + len(known.ranges) + len(known.approx) + len(known.losses)
-    if size > MOST_CELLS or kinds > 256:
+    uses = sum(times for _, times in (*known.ranges, *known.losses))
+    if size > MOST_CELLS or kinds > 256 or uses > MOST_USES or _step(known) > WIDEST:
         return None
     return _composed(known)

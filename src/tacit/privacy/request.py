@@ -95,8 +95,14 @@ def check_noise_fits(allowance: Allowance, least: float, algorithm: str) -> None
 
 
 def is_number(value: Any) -> bool:
-    """Whether an argument is a real number; True and False are none."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    """Whether an argument is a real number that floats know, or infinite; True and False are none."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
 
 
 def two_bounds(given: Any, name: str) -> tuple[float, float]:

@@ -253,7 +253,13 @@ class Store:
         if not inspect(connection).has_table(UNITS.name):  # of a store that was made before there were units
             return None
         row = connection.execute(select(UNITS).where(UNITS.c.dataset == dataset)).one_or_none()
-        return None if row is None else (row.column, row.max_rows)
+        if row is None:
+            return None
+        if not isinstance(row.column, str) or not isinstance(row.max_rows, int) or row.max_rows < 1:
+            raise AccountError(
+                f"the budget store is damaged: {row.max_rows!r:.40} rows of {row.column!r:.40} are no unit"
+            )
+        return row.column, row.max_rows
 
     def key(self, dataset: str, fresh: bytes) -> bytes:
         """The secret that this account makes fingerprints of batches with: ``fresh`` when it is first asked for."""
@@ -292,7 +298,7 @@ class Store:
                     f"{self.name} has no account for {dataset!r} (there are: {names}); create it with "
                     f"PrivacyAccount.create, or tacit budget create"
                 )
-            return Facts(row.epsilon, row.delta, Neighbouring(row.neighbouring))
+            return _facts(row.epsilon, row.delta, row.neighbouring)
 
     def charges(self, dataset: str) -> tuple[Charge, ...]:
         """All charges ever reserved, whatever became of the reservation."""
@@ -302,7 +308,7 @@ class Store:
     def _reserved(self, connection: Connection, dataset: str) -> list[Reserved]:
         columns = (RESERVATIONS.c.label, RESERVATIONS.c.charges)
         query = select(*columns).where(RESERVATIONS.c.dataset == dataset).order_by(RESERVATIONS.c.id)
-        return [Reserved(row.label, _read_charges(row.charges)) for row in connection.execute(query)]
+        return [Reserved(row.label, read_charges(row.charges)) for row in connection.execute(query)]
 
     def reserve(
         self,
@@ -364,7 +370,7 @@ class Store:
             entries: dict[int, list[Entry]] = {}
             query = select(ENTRIES).where(ENTRIES.c.reservation.in_(mine)).order_by(ENTRIES.c.sequence)
             for row in connection.execute(query):
-                charge = charge_from_dict(json.loads(row.charge))
+                [charge] = read_charges(f"[{row.charge}]")
                 entry = Entry(row.sequence, Label.of(row.label), charge, row.theorem)
                 entries.setdefault(row.reservation, []).append(entry)
             joined = RESERVATIONS.outerjoin(CLOSINGS, CLOSINGS.c.reservation == RESERVATIONS.c.id)
@@ -375,7 +381,7 @@ class Store:
             Line(
                 identifier=row.id,
                 label=row.label,
-                charges=_read_charges(row.charges),
+                charges=read_charges(row.charges),
                 status=row.outcome or ("interrupted" if _is_gone(row.holder) else "open"),
                 created=row.created,
                 closed=row.closed or None,
@@ -386,5 +392,26 @@ class Store:
         )
 
 
-def _read_charges(text: str) -> tuple[Charge, ...]:
-    return tuple(charge_from_dict(data) for data in json.loads(text))
+def _facts(epsilon: Any, delta: Any, neighbouring: Any) -> Facts:
+    """What an account promises, as far as it is a promise: SQLite keeps anything in any column."""
+    numbers = isinstance(epsilon, int | float) and isinstance(delta, int | float)
+    if not numbers or not epsilon > 0 or not 0 <= delta < 1 or neighbouring not in [str(each) for each in Neighbouring]:
+        said = f"epsilon {epsilon!r:.30}, delta {delta!r:.30}, {neighbouring!r:.30}"
+        raise AccountError(f"the budget store is damaged: {said} is no promise")
+    return Facts(float(epsilon), float(delta), Neighbouring(neighbouring))
+
+
+def read_charges(text: Any) -> tuple[Charge, ...]:
+    """The charges in a list of the store.
+
+    Raises:
+        AccountError: if it holds none: what was spent is then unknown, and nothing can be paid.
+    """
+    try:
+        listed = json.loads(text)
+        if isinstance(listed, list):
+            return tuple(charge_from_dict(data) for data in listed)
+        reason = f"a {type(listed).__name__} is no list"
+    except (ValueError, TypeError, RecursionError) as error:
+        reason = str(error)
+    raise AccountError(f"the budget store is damaged: what was reserved cannot be read ({reason})")
