@@ -42,7 +42,6 @@ def test_a_signed_model_is_verified_by_its_key_and_no_other(folder: Path, tacit:
         assert words in text_of(unsigned)
 
 
-@pytest.mark.usefixtures("few_trees")
 def test_a_certificate_pasted_into_another_model_is_refused_everywhere(folder: Path, tacit: Run) -> None:
     assert tacit(*FIT).exit_code == 0
     honest = json.loads(Path("m.json").read_text())
