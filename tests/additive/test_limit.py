@@ -40,7 +40,6 @@ def test_curves_and_pairs_converge_to_the_limit(interactions):
     assert away[2] < 0.01
 
 
-@pytest.mark.usefixtures("few_trees")
 def test_trees_converge_too_up_to_their_random_shapes():
     """Without noise fewer random numbers are drawn, so shapes differ: the limit is one of the law, not of a seed."""
     far, near, nearest = (scores(epsilon, True) for epsilon in (4.0, 1e6, 1e8))

@@ -159,7 +159,6 @@ def test_it_spends_what_was_reserved_and_no_more(relation, epsilon, delta):
     assert certificate.verify() == []
 
 
-@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("loss", list(LOSSES))
 def test_what_rows_hold_never_makes_a_fit_fail(loss):
     """Of loss, target and budget every two values meet in some fit."""

@@ -56,7 +56,6 @@ def assert_monotone(model: AdditiveBoostClassifier, seed: int) -> None:
             assert (direction * np.diff(model.predict_proba(rows)[:, 1]) >= -1e-15).all()
 
 
-@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("epsilon", [0.1, 2.0, math.inf])
 @pytest.mark.parametrize("contrary", [False, True])
 @pytest.mark.parametrize("delta", [1e-6, 0.0])
@@ -158,7 +157,6 @@ def test_scores_of_classes_on_a_scale_are_projected_by_their_differences(bins, c
     assert (direction * np.diff(upto, axis=0) <= 1e-12).all()
 
 
-@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("epsilon", [0.2, 4.0, math.inf])
 @pytest.mark.parametrize("contrary", [False, True])
 def test_several_classes_are_a_scale(epsilon, contrary):

@@ -109,7 +109,6 @@ def check(model: Any, frame: pd.DataFrame, epsilon: float, delta: float) -> None
     assert (again.predict_proba(columns_of(frame)) == chances).all()
 
 
-@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize(("name", "learner", "budget"), pairwise(sorted(TABLES), NAMES, BUDGETS))
 def test_there_is_always_a_model(name, learner, budget):
     epsilon, delta, relation = budget

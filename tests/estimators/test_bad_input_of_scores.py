@@ -135,7 +135,6 @@ def check(model: Any, frame: pd.DataFrame, epsilon: float, delta: float) -> None
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-@pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize(("name", "kind", "budget"), pairwise(sorted(TABLES), sorted(LABELS), BUDGETS))
 def test_there_is_always_a_model(name, kind, budget):
     epsilon, delta, relation = budget

@@ -66,7 +66,6 @@ def test_a_seed_repeats_and_forbids_release():
     assert (fresh[0] != fresh[1]).any()
 
 
-@pytest.mark.usefixtures("few_trees")
 def test_no_privacy_is_marked():
     frame, labels = people(1000)
     model = AdditiveBoostClassifier(epsilon=math.inf, schema=SCHEMA).fit(frame, labels)
@@ -167,6 +166,7 @@ def test_a_dry_run_reads_and_charges_nothing(tmp_path):
     assert account.spent == 0
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_a_unit_may_have_several_rows_and_only_the_first_count():
     frame, labels = people(3000)
     described = SCHEMA.to_dict() | {"unit": {"column": "person", "max_rows": 2}}

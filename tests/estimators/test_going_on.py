@@ -139,7 +139,6 @@ def test_a_long_fit_that_goes_on_is_the_whole_fit(name: str, drawn: list[str], t
     goes_on(name, drawn, tmp_path)
 
 
-@pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_fit_that_goes_on_is_the_whole_fit(name: str, drawn: list[str], tmp_path: Path) -> None:
     goes_on(name, drawn, tmp_path, **SHORT.get(name, {}))
@@ -266,7 +265,7 @@ def test_another_question_in_the_place_of_one_is_refused(tmp_path: Path) -> None
         second.release(lambda: "what else", lambda: [np.array([2])])
 
 
-@pytest.mark.usefixtures("few_rounds", "drawn")
+@pytest.mark.usefixtures("drawn")
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_rows_are_bounded_as_they_were_when_it_began(
     delta: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

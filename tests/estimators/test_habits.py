@@ -204,7 +204,6 @@ def test_what_is_no_account_is_refused_by_name() -> None:
             learner(account="sqlite:///a.db").fit(matrix, labels)
 
 
-@pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize("learner", [*CLASSIFIERS, AdditiveBoostRegressor])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-12, 1e-6, 1e6, 1e300])

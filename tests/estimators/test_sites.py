@@ -25,8 +25,6 @@ from tests.estimators.test_sources import LEARNERS, ROWS, declared, facts, in_me
 from tests.golden.tables import table
 from tests.joining import NAMES, cut, joined, make_parties
 
-pytestmark = pytest.mark.usefixtures("few_rounds")
-
 JOIN = [name for name in LEARNERS if name != "halfspaces, capped"]
 
 

@@ -26,8 +26,6 @@ from tests.golden.tables import schema, table
 
 ROWS = 3000
 
-pytestmark = pytest.mark.usefixtures("few_rounds")
-
 LEARNERS: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "additive": (tacit.AdditiveBoostClassifier, "two", {}),
     "additive, three classes": (tacit.AdditiveBoostClassifier, "three", {}),

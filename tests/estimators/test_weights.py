@@ -172,7 +172,6 @@ def test_no_word_is_said_of_weights_that_may_follow_from_the_rows(weights: np.nd
         check_row_weights(weights)
 
 
-@pytest.mark.usefixtures("few_trees")
 def test_weights_that_add_up_to_one_show_in_what_was_released() -> None:
     frame, labels = world(2000)
     learner = AdditiveBoostClassifier(schema=SCHEMA, interactions=False, random_state=0)

@@ -69,7 +69,6 @@ def test_weights_cost_nothing():
     assert any("weights of at most 1" in entry.theorem for entry in weighted.certificate_.entries)
 
 
-@pytest.mark.usefixtures("few_trees")
 def test_classes_of_hardly_any_weight_count_for_nothing():
     frame, labels = classes(9000)
     junk = np.random.default_rng(1).random(len(frame)) < 0.5
@@ -85,7 +84,6 @@ def test_classes_of_hardly_any_weight_count_for_nothing():
     assert np.abs(chances(spoilt) - right).mean() > 0.1
 
 
-@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("loss", ["squared", "quantile"])
 def test_numbers_of_hardly_any_weight_count_for_nothing(loss):
     frame, targets = numbers(9000)
