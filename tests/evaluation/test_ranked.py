@@ -228,6 +228,7 @@ def test_classes_in_no_order_are_refused_and_cost_nothing(tmp_path) -> None:
     assert NAME in private_score(Known((0, 1, 2, 3)), X, numbers, 1.0, metrics=(NAME,)).overall.metrics
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_the_declared_order_counts_and_not_that_of_the_names() -> None:
     generator = np.random.default_rng(0)
     rows = {"a": generator.uniform(0, 1, 3000)}
