@@ -73,7 +73,6 @@ def test_what_only_a_delta_could_pay_for_is_refused_without_one(learner, tmp_pat
     assert np.isfinite(numbers.predict_proba(frame[["age", "smokes"]])).all()
 
 
-@pytest.mark.usefixtures("few_rounds")
 def test_a_category_of_one_row_does_not_come_out():
     frame, labels = people(3000)
     frame.loc[7, "ward"] = "a ward of her own"
@@ -187,7 +186,6 @@ def test_one_class_alone_is_a_model_too():
         assert np.isfinite(few.predict_proba(frame)).all()
 
 
-@pytest.mark.usefixtures("few_trees")
 def test_no_privacy_finds_everything():
     frame, labels = people(300)
     model = AdditiveBoostClassifier(epsilon=math.inf, delta=0.0).fit(frame, labels)
