@@ -306,7 +306,8 @@ def _starts(path: str | os.PathLike[str]) -> bytes:
     if not start:
         raise DataError(f"{os.fspath(path)} is empty")
     if start[:2] in _UTF16:
-        raise DataError(f"{os.fspath(path)} is not UTF-8 but UTF-16 text; save it as UTF-8")
+        remedy = "save it as UTF-8, or give a command that reads this file alone --encoding utf-16"
+        raise DataError(f"{os.fspath(path)} is not UTF-8 but UTF-16 text; {remedy}")
     for ending, what, sign in _ENDINGS:
         if os.fspath(path).lower().endswith(ending) and not start.startswith(sign):
             raise DataError(f"{os.fspath(path)} is no {what} file, whatever its name says")
