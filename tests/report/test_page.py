@@ -110,6 +110,18 @@ def test_a_name_without_spaces_leaves_room_for_what_is_declared(
     assert cell["x"] + cell["width"] <= 1280
 
 
+def test_on_paper_nothing_is_cut_off(visit: Any, sample_card: ModelCard, sample_claim: Certificate) -> None:
+    """Paper does not scroll: the digests were cut at its edge."""
+    page = visit(compose(sample_card, CLASSES, sample_claim, "t"), 600).page
+    page.emulate_media(media="print")
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 600
+    boxes = (
+        "[...document.querySelectorAll('.scroll')].filter(e => e.clientWidth).map(e => e.scrollWidth - e.clientWidth)"
+    )
+    assert max(page.evaluate(boxes)) <= 0
+
+
 def test_markup_in_names_is_text(visit: Any, sample_card: ModelCard, sample_claim: Certificate) -> None:
     seen = visit(compose(sample_card, ("<b>no</b>", "yes"), sample_claim, "<i>title</i>"))
     assert seen.page.locator("main b:text('no'), h1 i, main script").count() == 0
