@@ -190,6 +190,7 @@ def lists_and_halfspaces() -> Cases:
         **{f"measure {name}": {"measure": name} for name in ("smooth", "lazy_bregman", "logistic")},
         "end test": {"measure": "smooth", "stop_density": 0.5, "n": 20_000, "epsilon": 4.0},
         "no constant coordinate": {"fit_intercept": False, "epsilon": 0.5},
+        "no constant coordinate, large noise": {"fit_intercept": False, "epsilon": 0.1},
         "no scaling, intercept, calibration": {"scaling": False, "fit_intercept": False, "calibrate": False},
         "paper": {"analysis": "paper", "measure": "lazy_bregman", "rounds": 5},
     }

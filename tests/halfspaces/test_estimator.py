@@ -16,6 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 from tacit.encoding.errors import FrameError
 from tacit.halfspaces.centering import Centering
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
+from tacit.halfspaces.expectation import made_rows
 from tacit.halfspaces.scaling import Scaling
 from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.charges import Gaussian
@@ -94,6 +95,36 @@ def test_a_hundred_thousand_sparse_columns_are_never_made_full() -> None:
     assert model.model_.weights.shape == (width,)
     assert wrong < 0.05
     assert most < 60e6
+
+
+def test_few_rows_without_a_constant_coordinate_are_not_counted_by_score() -> None:
+    """The noise of such counts outweighs the rows: the rounds take the budget, and the curve is the prior's."""
+    rows, labels = made_rows(3000, 20, 0.1, 0)
+    fits = {}
+    for epsilon in (0.1, 1.0):
+        learner = HalfspaceBoostClassifier(epsilon, row_norm=1.0, fit_intercept=False, classes=(0, 1), random_state=0)
+        fits[epsilon] = learner.fit(rows[:2000], labels[:2000])
+    few, enough = (fits[epsilon].certificate_.entries for epsilon in (0.1, 1.0))
+    assert len(few) == 1 + 2 + 40  # count, two moments, rounds
+    assert len(enough) == len(few) + 2
+    assert fits[0.1].certificate_.verify() == []
+    assert fits[0.1].certificate_.epsilon == pytest.approx(0.1, rel=1e-6)
+    assert fits[0.1].model_.error_bound() is None
+    assert fits[1.0].model_.error_bound() is not None
+    positive = fits[0.1].predict_proba(rows[2000:])[:, 1]
+    right = np.where(labels[2000:] == 1, positive, 1 - positive)
+    assert -np.log(right).mean() < 0.6
+    assert 0.3 < np.abs(fits[0.1].decision_function(rows[2000:])).mean() < 4.0
+
+
+def test_scores_keep_their_sign_where_all_may_be_noise() -> None:
+    """A slope of 0 would call everybody the same, whatever little the halfspace knows."""
+    rows, labels = made_rows(300, 40, 0.1, 0)
+    for seed in range(5):
+        model = HalfspaceBoostClassifier(0.02, row_norm=1.0, fit_intercept=False, classes=(0, 1), random_state=seed)
+        model.fit(rows, labels)
+        assert model.model_.slope > 0
+        assert set(model.predict(rows)) == {0, 1}
 
 
 def test_what_is_released_and_paid_for() -> None:

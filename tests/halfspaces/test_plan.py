@@ -48,12 +48,24 @@ def test_without_an_offset_the_curve_takes_less_from_the_rounds() -> None:
 
 def test_little_signal_goes_to_the_rounds() -> None:
     """Where noise covers much, the scaling gets less; rows with a constant coordinate are scaled for a fixed share."""
-    low, middle, high = (Options().shares_for(signal) for signal in (0.0, 0.5 * TUNING.scaling_signal, math.inf))
+    low, middle, high = (Options().shares_for(signal, 9) for signal in (0.0, 0.5 * TUNING.scaling_signal, math.inf))
     assert low["scaling"] == pytest.approx(TUNING.least_scaling * TUNING.scaling_share)
     assert high["scaling"] == pytest.approx(TUNING.scaling_share)
     assert low["scaling"] < middle["scaling"] < high["scaling"]
     assert all(math.fsum(shares.values()) == pytest.approx(1.0) for shares in (low, middle, high))
-    assert Options(constant=0.5).shares_for(0.0) == Options(constant=0.5).shares
+    assert Options(constant=0.5).shares_for(0.0, 9) == Options(constant=0.5).shares
+
+
+def test_nothing_is_spent_on_counts_that_noise_would_hide() -> None:
+    """Rows per unit of noise decide, whatever the dimension; a constant coordinate needs its offset in any case."""
+    least = TUNING.least_counted
+    for width in (4, 400):
+        below, enough = (Options().shares_for(rows / math.sqrt(width), width) for rows in (0.99 * least, 1.01 * least))
+        assert {"calibration", "errors"} & set(below) == set()
+        assert (enough["calibration"], enough["errors"]) == (TUNING.slope_share, TUNING.errors_share)
+        assert below["rounds"] == pytest.approx(enough["rounds"] + TUNING.slope_share + TUNING.errors_share, abs=1e-2)
+        assert math.fsum(below.values()) == math.fsum(enough.values()) == pytest.approx(1.0)
+    assert "calibration" in Options(constant=0.5).shares_for(0.0, 4)
 
 
 def test_squares_are_shortened_where_there_is_little_signal() -> None:

@@ -70,7 +70,7 @@ def test_noise_that_is_longer_than_usual_tells_nothing_apart() -> None:
     mean, squares = np.zeros(100), np.full(100, 0.01)
     found: dict[float, list[float]] = {0.0: [], 2.0: []}
     for _ in range(200):
-        noisy = mean + rng.normal(0, 0.02, 100), squares + rng.normal(0, 0.02, 100)
+        noisy = mean, squares + rng.normal(0, 0.02, 100)  # a mean of 0 tells nothing either
         for surplus, seen in found.items():
             made = make_scaling(*noisy, 0.02, 0.02, (surplus, surplus))
             assert made.told_apart is not None
@@ -143,3 +143,22 @@ def test_rows_with_a_constant_coordinate_are_asked_for_their_squares_as_they_are
     assert gate.asked == [MomentSum(1, 40, RADIUS_16), MomentSum(2, 40, RADIUS_16)]
     assert scaling.told_apart is None
     np.testing.assert_allclose(scaling.variances[:39], rows[:, :39].var(axis=0))
+
+
+def test_squares_that_are_short_enough_are_asked_for_as_they_are() -> None:
+    """With nothing to shorten, the plain sum has less noise: it needs no length beside it."""
+    rows = np.random.default_rng(8).normal(size=(500, 40)) * np.arange(1, 41) ** -0.5
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    gate, charge = Exact(rows), Gaussian(1.0)
+    scaling = measure_scaling(gate, RADIUS_16, 500.0, (charge, charge), 1.0)  # type: ignore[arg-type]
+    assert gate.asked == [MomentSum(1, 40, RADIUS_16), MomentSum(2, 40, RADIUS_16)]
+    assert scaling.told_apart == 1.0
+    np.testing.assert_allclose(scaling.variances, rows.var(axis=0))
+
+
+def test_rows_off_centre_are_told_as_columns_of_different_spread_are() -> None:
+    """A mean that is surely not 0 asks for long steps too: the first centre points along it."""
+    flat = np.full(30, 1 / 30)
+    at_zero, off_centre = (make_scaling(np.full(30, mean), flat, 0.01, 0.01, (2.0, 0.25)) for mean in (0.0, 0.1))
+    assert at_zero.told_apart == 0.0
+    assert off_centre.told_apart > 0.9

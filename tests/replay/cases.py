@@ -333,6 +333,7 @@ CASES = [
     own("halfspace, lazy Bregman", halfspace, "two", measure="lazy_bregman", relations=(REPLACE,), few=5),
     own("halfspace, SmoothBoost", halfspace, "two", measure="smooth", few=4),
     own("halfspace, no constant coordinate", halfspace, "two", fit_intercept=False, deltas=EITHER, few=4),
+    own("halfspace, no constant coordinate, little noise", halfspace, "two", fit_intercept=False, epsilon=60.0, few=3),
     nested("resampled, lazy Bregman", resampled, small_trees, rounds=3, relations=(REPLACE,), deltas=EITHER, few=4),
     nested("resampled, SmoothBoost", resampled, small_trees, rounds=2, measure="smooth", density=0.2, sample_size=15,
            relations=(REPLACE,), epsilon=60.0, few=6),

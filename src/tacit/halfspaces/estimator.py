@@ -88,7 +88,7 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
         scaling: whether to scale the row space by released moments, for a tenth of the budget at most. Off, it is the
             paper's learner; rows of very different spread are then learned badly.
         calibrate: whether to release counts by score and class, for a twentieth of the budget, to give probabilities;
-            without a constant coordinate for a fiftieth.
+            without a constant coordinate for a fiftieth, and not where noise would hide them.
         analysis: ``"sharp"``, or ``"paper"`` for Theorem 22's constant (lazy Bregman only; twice the noise).
         shortest_centre: a public lower bound on the length of a round's exact average: half the margin, if known.
 

@@ -52,7 +52,7 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
     base_rate = count_rows(budget, options)
     n_rows = base_rate.rows
     signal = signal_of(n_rows, budget.sd(), width)
-    shares = options.shares_for(signal)
+    shares = options.shares_for(signal, width)
     scaling = Scaling.none(width)
     if options.scaling:
         half = budget.charge(shares["scaling"] / 2)
@@ -65,6 +65,9 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
         return Learned(weights, noise_sd, calibration, n_rows, ensemble)
     spread = spread_of(weights, scaling, options.constant)
     believed = prior_of(spread, noise_sd * scaling.noise_spread(options.constant != 0), base_rate, options.tuning)
+    if "calibration" not in shares:
+        slope = max(believed.slope, 1.0 / options.tuning.most_slope)  # never 0, so that scores keep their sign
+        return Learned(weights, noise_sd, Calibration(slope / spread.width, 0.0), n_rows, ensemble)
     charge = budget.charge(shares["calibration"])
     calibration = calibrate(budget.curator, weights, radius, spread, charge, options.constant, believed, options.tuning)
     plain = plain_halfspace(weights, calibration, scaling, options)

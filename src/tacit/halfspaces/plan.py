@@ -79,26 +79,28 @@ class Options:
     @property
     def shares(self) -> dict[str, float]:
         """How the budget is divided where there is little noise; the shares add up to 1."""
-        return self.shares_for(math.inf)
+        return self.shares_for(math.inf, 1)
 
-    def shares_for(self, signal: float) -> dict[str, float]:
+    def shares_for(self, signal: float, width: int) -> dict[str, float]:
         """How the budget is divided; the shares add up to 1.
 
-        Where there is little signal, noise in the rounds costs more than noise in the scaling does.
+        Where there is little signal, noise in the rounds costs more than noise in the scaling does; and counts of so
+        few rows in a class, or on a side, would tell less than what is believed beforehand: nothing is spent on them.
 
         Args:
             signal: rows per unit of the noise of the whole budget and root of dimension; inf without privacy.
+            width: number of coordinates.
         """
         numbers, constant = self.tuning, self.constant != 0
         shares = {"count": numbers.class_counts_share if constant else numbers.count_share}
         if self.scaling:
             full = 1.0 if constant else min(1.0, signal / numbers.scaling_signal)
             shares["scaling"] = numbers.scaling_share * (numbers.least_scaling + (1.0 - numbers.least_scaling) * full)
-        if self.calibrate:
+        if self.calibrate and (constant or signal * math.sqrt(width) >= numbers.least_counted):
             shares["calibration"] = numbers.calibration_share if constant else numbers.slope_share
-            shares["errors"] = self.tuning.errors_share
+            shares["errors"] = numbers.errors_share
         if self.stop_density is not None:
-            shares["stopping"] = self.tuning.stopping_share
+            shares["stopping"] = numbers.stopping_share
         return {**shares, "rounds": 1.0 - math.fsum(shares.values())}
 
     def longest_squares(self, width: int, signal: float) -> float | None:

@@ -26,8 +26,8 @@ class Scaling:
     Attributes:
         variances: positive, shape ``(d,)``.
         mean: shape ``(d,)``; zero for no scaling by the mean.
-        told_apart: how far the coordinates are known to differ, from 0 (their differences may all be noise) to 1; None
-            where it was not asked, or where one of them is constant.
+        told_apart: how far the coordinates are known to differ in spread, or their means from 0, from 0 (all of it may
+            be noise) to 1; None where it was not asked, or where one of them is constant.
     """
 
     variances: Floats
@@ -80,7 +80,8 @@ def measure_scaling(
 
     Where squares are shortened, the noise is measured against the length that is left: among many coordinates, the
     ratios of their variances are known far better. ``longest`` is what the squares of a row of norm 1 are shortened to,
-    as a vector, in (0, 1]; None for rows with a constant coordinate, which nearly all of a row's length may be in.
+    as a vector, in (0, 1], where 1 leaves them as they are; None for rows with a constant coordinate, which nearly all
+    of a row's length may be in.
     ``radius`` is the integer length of a row of norm 1.
     """
     width, n = curator.layout.n_dense, max(1.0, n_rows)
@@ -90,12 +91,15 @@ def measure_scaling(
         second = curator.measure(MomentSum(2, width, radius), charges[1], told)
         made = make_scaling(mean, second.value / n, mean_sd, second.sd / n, tuning=tuning)
         return replace(made, told_apart=None)
+    surplus = (tuning.mean_surplus, tuning.square_surplus)
+    if longest >= 1:
+        second = curator.measure(MomentSum(2, width, radius), charges[1], told)
+        return make_scaling(mean, second.value / n, mean_sd, second.sd / n, surplus, tuning)
     query = ShortenedSquares(width, radius, math.ceil(longest * MomentSum(2, width, radius).unit))
     second = curator.measure(query, charges[1], told)
     squares, length = second.value[:-1], float(second.value[-1]) / query.length_weight
     # what shortening leaves: it cannot be less than the longest
     left = min(max(float(squares.sum()) / max(length, 1e-12), longest), 1.0)
-    surplus = (tuning.mean_surplus, tuning.square_surplus)
     return make_scaling(mean, squares / (left * n), mean_sd, second.sd / (left * n), surplus, tuning)
 
 
@@ -120,7 +124,8 @@ def make_scaling(
         tuning: the numbers of the learner.
     """
     width = len(mean)
-    mean = mean * _kept(mean, mean_sd, surplus[0])
+    off_centre = _kept(mean, mean_sd, surplus[0])
+    mean = mean * off_centre
     common = max(0.0, float(squares.mean())) + square_sd / math.sqrt(width)
     kept = _kept(squares - squares.mean(), square_sd, surplus[1])
     apart = kept * (squares - squares.mean())
@@ -133,7 +138,8 @@ def make_scaling(
     own = max(kept * square_sd, tuning.relative_floor * float(np.clip(squares.sum(), 0.0, 1.0)), 1e-12)
     variances = common + apart - mean * mean
     floor = max(own, (1 - kept) * tuning.shared_floor * common)
-    return Scaling(np.maximum(variances, floor) + tuning.noise_floor * kept * square_sd, mean, told_apart)
+    variances = np.maximum(variances, floor) + tuning.noise_floor * kept * square_sd
+    return Scaling(variances, mean, max(told_apart, off_centre))
 
 
 def _kept(vector: Floats, sd: float, surplus: float) -> float:

@@ -28,6 +28,10 @@ class Tuning:
     stopping_share: float = 0.10
     norm_share: float = 0.02
 
+    # Without a constant coordinate: from how many rows per unit of the whole budget's noise on scores and errors are
+    # counted. With fewer, noise in the counts outweighs the rows in them, and the curve would be the prior's anyway.
+    least_counted: float = 200.0
+
     # From how many rows per unit of noise and root of dimension on ``measure="auto"`` takes the logistic measure.
     # Below, SmoothBoost's normalised, clipped hypotheses waste less of the budget on noise; above, the logistic loss
     # fits tables better that no halfspace separates. Made tables show where they cross (``python -m
