@@ -10,8 +10,9 @@ import pytest
 
 from tacit import AdditiveBoostRegressor, load_model, private_score, save_model
 from tacit.additive.log_link_loss import LogLinkLoss
-from tacit.additive.residual_shapes import residual_edges
+from tacit.additive.residual_shapes import residual_edges, spread_out
 from tacit.additive.sweeps import tempered
+from tacit.additive.target_shapes import part_values, target_shares
 from tacit.additive.term import Directions, Prior, Term
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
@@ -198,17 +199,46 @@ def test_public_mistakes_are_refused(asked, declared, words):
 
 
 def test_the_first_histogram_sees_rare_counts_in_wide_bounds():
-    """Counts of 0 to 3 under bounds of 0 to 1000: mean and spread are those of the counts, not of a cell."""
+    """Counts of 0 to 3 under bounds of 0 to 1000: mean and spread are those of the counts, within half a doubling."""
     loss = LogLinkLoss(3, 1.0, NumericLabelIndex(0, 1000, TARGET_BITS))
     edges, unit = loss.first_edges(), 2**TARGET_BITS / 1000
     counts = np.histogram(
         np.repeat([0.0, 1.0, 2.0, 3.0], [7000, 2000, 700, 300]) * unit, np.concatenate([[0], edges, [1 << 25]])
     )[0]
-    mean, spread = loss._moments(counts.astype(float), 20.0, edges)
-    assert mean / unit == pytest.approx(0.43, rel=0.2)
-    assert spread / unit == pytest.approx(0.77, rel=0.2)
+    shares, values = target_shares(counts.astype(float), 20.0, 10_000.0), 1000 * part_values(len(edges))
+    mean = float(shares @ values)
+    assert 1 / math.sqrt(2.0) < mean / 0.43 < math.sqrt(2.0)
+    assert 1 / math.sqrt(2.0) < math.sqrt(shares @ (values - mean) ** 2) / 0.77 < math.sqrt(2.0)
     far = LogLinkLoss(3, 2.0, NumericLabelIndex(1e9, 1e9 + 1, TARGET_BITS))
     assert far.zero == LOWEST_OFFSET
+
+
+def test_a_tail_that_noise_hides_is_not_lost():
+    """No cell but that of 0 stands out of the noise by three of its deviations; the mean, all of it in the others, is
+    found within a factor of 2."""
+    generator, octaves, means = np.random.default_rng(0), 16, []
+    targets = np.where(generator.random(3000) < 0.7, 0.0, np.minimum(np.exp(generator.normal(-4.0, 1.2, 3000)), 1.0))
+    exact = np.histogram(targets, np.concatenate([[0.0], 2.0 ** np.arange(-octaves, 0), [1.0]]))[0]
+    for _ in range(20):
+        shares = target_shares(exact + generator.laplace(scale=60.0, size=octaves + 1), 85.0, 3000.0)
+        assert shares.sum() == pytest.approx(1.0)
+        assert shares.min() >= 0
+        means.append(float(shares @ part_values(octaves)))
+    assert exact[1:].max() < 3 * 85
+    assert 0.5 < np.median(means) / targets.mean() < 2.0
+    nothing = target_shares(np.zeros(octaves + 1), 1e6, 30.0) @ part_values(octaves)
+    assert 0.01 < nothing < 0.2  # what is thought beforehand
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "looks"), [(0.5, 0.0, False), (0.5, 1e-6, False), (8.0, 1e-6, True)])
+def test_residuals_are_looked_at_where_noise_does_not_hide_them(epsilon, delta, looks):
+    X, y, _ = people(2000)
+    asked = {"schema": schema(), "loss": "poisson", "interactions": False, "random_state": 0}
+    for weights, expected in ((None, looks), (np.full(2000, 0.5), True)):
+        model = AdditiveBoostRegressor(epsilon, delta, **asked).fit(X, y, sample_weight=weights)
+        entries = [entry.what for entry in model.certificate_.entries]
+        assert any("histogram of residuals" in str(label) for label in entries) == expected
+        assert 0.85 < share_spent(model.certificate_) <= 1 + 1e-9
 
 
 def test_bins_of_larger_means_count_for_more():
@@ -247,7 +277,7 @@ def test_the_level_is_looked_at_under_a_clip_that_cuts_off_little():
     loss = LogLinkLoss(3, 1.0, NumericLabelIndex(0, 50, TARGET_BITS))
     assert loss._wide_clip(0.001) == pytest.approx(2.0)  # nothing is known to be cut off
     shares = np.append(np.zeros(len(residual_edges()) - 10), np.ones(11))  # all of them large, and above
-    loss._shares = shares / shares.sum()
+    loss._seen = spread_out(shares / shares.sum())
     assert loss._cut_off(1.0) > loss._cut_off(8.0) > 0
     assert loss._wide_clip(1e-6) == 16.0
     assert loss._wide_clip(10.0) == pytest.approx(2.0)

@@ -2,8 +2,9 @@
 
 A score ``F`` is the logarithm of a mean. A row adds ``(t - mu) exp((1 - p) F)``, clipped
 (:class:`~tacit.queries.log_link.LogLink`): the score function of Tweedie's family of power ``p``. On average it is 0 at
-the mean, whatever law the target follows, as far as nothing is clipped. Where the clip lies follows from noisy
-histograms of these residuals, as for the squared loss.
+the mean, whatever law the target follows, as far as nothing is clipped. Where the clip lies follows from a noisy
+histogram of the target and, of weighted rows or in little noise, from histograms of these residuals, as for the
+squared loss.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tacit.additive.losses import Uses
 from tacit.additive.plan import Rest
 from tacit.additive.residual_loss import SquaredLoss
 from tacit.additive.residual_shapes import LADDER, ONE, spread_out
+from tacit.additive.target_shapes import part_values, target_shares
 from tacit.additive.term import Directions
 from tacit.additive.tuning import EFFECTS, LINKED, RESIDUALS, Linked, Residuals
 from tacit.arrays import Floats, Ints
@@ -59,7 +61,7 @@ class LogLinkLoss(SquaredLoss):
         self.growth = 2.0 - power
         self.uses = Uses(growth=self.growth, weights_first=True)
         self._level = 1.0
-        self._shares: Floats | None = None
+        self._seen = np.zeros(1), np.ones(1)
         super().__init__(n_columns, numbers)
         per_code = (label.upper - label.lower) / label.unit
         self.zero = min(max(round(-label.lower / per_code), LOWEST_OFFSET), 1 << TARGET_BITS)
@@ -120,40 +122,37 @@ class LogLinkLoss(SquaredLoss):
         return Directions.of(self.curvature(rows), EFFECTS.least_curvature, self.scatter, self.least_scatter, self.gain)
 
     def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
-        """Finds mean and scale of the targets; the mean is where the score is 0."""
+        """Finds mean and scale of the targets; the mean is where the score is 0.
+
+        What was seen of the targets says where to clip, too. Residuals, which shrink as ratios are learned, are looked
+        at where noise does not hide their tail, and where rows have weights, of which targets say nothing.
+        """
         del intercept_share
         self._plan_looks(budget, total)
         edges = self.first_edges()
         query = ResidualLevels(TargetScale(self.zero, 1 << TARGET_BITS), edges, Scores(1))
         release = budget.measure(query, self._first, Label(Stage.RESIDUALS, "histogram of the target"))
-        mean, spread = self._moments(release.value[:, 0], max(release.sd, LEAST_SD), edges)
+        shares = target_shares(release.value[:, 0], max(release.sd, LEAST_SD), total)
+        targets = part_values(len(edges)) * float((1 << TARGET_BITS) - self.zero)
+        mean = max(float(shares @ targets), 1.0)
+        spread = math.sqrt(float(shares @ (targets - mean) ** 2))
         unit = max(
             min(spread, mean / self.linked.least_ratio), mean / self.linked.most_ratio, 2.0 ** (TARGET_BITS - 10)
         )
         self.scale = TargetScale(self.zero, round(2.0 ** (MARGIN_BITS + TARGET_BITS) / unit))
         self.link = LogLink(self.link.power, max(round(min(mean / unit, self.linked.most_ratio) * ONE), 1))
-        self._set_clip(2.0, 0.9, 0.5)
+        self._seen = targets / unit - self.mean, shares
+        self._choose_clip(*self._seen, self._noise(budget, total))
+        hidden = total < self.linked.looks_from * budget.sd(self._each)
+        if hidden and not budget.curator.weighs_rows:
+            self.share, self._left = self.share - self._left * self._each, 0
         return LogLinkIntercept(total, self.growth)
 
     def first_edges(self) -> Ints:
         """Edges of the histogram of the target, in codes from the target of 0; public."""
         top = (1 << TARGET_BITS) - self.zero
-        edges = top * 2.0 ** (np.arange(1 - self.linked.per_octave * self.linked.octaves, 0) / self.linked.per_octave)
+        edges = top * 2.0 ** np.arange(-self.linked.octaves, 0)
         return np.unique(np.maximum(np.rint(edges), 1).astype(np.int64))
-
-    def _moments(self, counts: Floats, sd: float, edges: Ints) -> tuple[float, float]:
-        """Mean and standard deviation of targets, in codes, from noisy counts between edges."""
-        top = float((1 << TARGET_BITS) - self.zero)
-        bounds = np.concatenate([[0.0], edges.astype(np.float64), [max(top, float(edges[-1]) + 1.0)]])
-        middles = np.sqrt(bounds[:-1] * bounds[1:])
-        clear = np.where(counts > self.linked.clear * sd, counts, 0.0)
-        if clear.sum() <= 0:
-            clear = np.maximum(counts, 0.0) / np.maximum(middles, 1.0)  # nothing to be seen: rather too little
-        if clear.sum() <= 0:
-            clear = np.ones(len(counts))
-        mean = float(np.average(middles, weights=clear))
-        spread = math.sqrt(float(np.average((middles - mean) ** 2, weights=clear)))
-        return max(mean, 1.0), spread
 
     def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
         """The mean of residuals under a clip as wide as costs little, as a change of the logarithm of all means."""
@@ -184,13 +183,11 @@ class LogLinkLoss(SquaredLoss):
 
     def _choose(self, shares: Floats, budget: Budget, total: float) -> None:
         super()._choose(shares, budget, total)
-        self._shares = shares
+        self._seen = spread_out(shares)
 
     def _cut_off(self, clip: float) -> float:
         """What a clip takes from the mean residual, by the last histogram."""
-        if self._shares is None:
-            return 0.0
-        residuals, weights = spread_out(self._shares)
+        residuals, weights = self._seen
         return abs(float(weights @ (residuals - np.clip(residuals, -clip, clip))))
 
     def _levels(self, edges: Ints, log: Scores) -> ResidualLevels:

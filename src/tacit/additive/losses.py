@@ -250,7 +250,10 @@ def count_classes(budget: Budget, total: float, n_classes: int, numbers: Countin
         of the budget that it took.
     """
     noise = n_classes * budget.sd(1.0) / total
-    share = min(max(numbers.counting_care * noise, numbers.least_counted), numbers.most_counted)
+    if budget.is_pure:
+        share = min(max(numbers.pure_care * noise ** (2 / 3), numbers.least_counted), numbers.pure_counted)
+    else:
+        share = min(max(numbers.counting_care * noise, numbers.least_counted), numbers.most_counted)
     counts, variance = released_counts(budget, share, "counts of the classes", numbers.class_spread, total)
     return counts, variance + numbers.moves, share
 

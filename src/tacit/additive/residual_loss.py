@@ -263,8 +263,9 @@ class SquaredLoss(ResidualLoss):
         self._inside, self._scatter = inside, scatter
 
     def _choose(self, shares: Floats, budget: Budget, total: float) -> None:
-        residuals, weights = spread_out(shares)
-        noise = self._noise(budget, total)
+        self._choose_clip(*spread_out(shares), self._noise(budget, total))
+
+    def _choose_clip(self, residuals: Floats, weights: Floats, noise: float) -> None:
         best, clip = math.inf, float(LADDER[-1])
         for candidate in LADDER:
             over = weights @ np.maximum(residuals - candidate, 0.0)

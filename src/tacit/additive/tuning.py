@@ -263,6 +263,11 @@ class Counting:
     most_counted: float = 0.05
     counting_care: float = 0.7
 
+    # At delta 0, where the variance of a count goes with one over the square of its share: the share is the first times
+    # the noise to the power 2 / 3, which makes what counts and columns lose together least, at most the second.
+    pure_care: float = 2.0
+    pure_counted: float = 0.5
+
     # Variance by which constants move while effects are learned.
     moves: float = 0.25
 
@@ -323,19 +328,37 @@ class Residuals:
 class Linked:
     """How the losses with a log link begin (:mod:`tacit.additive.log_link_loss`)."""
 
-    # Edges of the first histogram of the target: so many to each doubling, so many doublings below its upper bound.
-    per_octave: int = 4
+    # Cells of the first histogram of the target: so many doublings below its upper bound.
     octaves: int = 16
-
-    # Standard deviations of noise above which a count of that histogram is read: noise far from 0 sums to much.
-    clear: float = 2.0
 
     # The mean is thought to be at least and at most so large beside the standard deviation.
     least_ratio: float = 1 / 32
     most_ratio: float = 32.0
 
+    # Rows, in standard deviations of the noise of a look at residuals, from which there are such looks.
+    looks_from: float = 100.0
+
     # Kernel trees leave no more noise than this in the logarithm of a mean.
     most_noise: float = 0.6
+
+
+@dataclass(frozen=True)
+class Spreads:
+    """How targets under a log link are thought to be spread (:mod:`tacit.additive.target_shapes`); not in `Tuning`."""
+
+    # Parts of the rows that are 0, and standard deviations of the logarithms of all others.
+    zeros: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.97)
+    widths: tuple[float, ...] = (0.25, 0.5, 0.8, 1.2, 1.8)
+
+    # The mean is thought about the first large relative to the upper bound, by a factor of the second.
+    expected: float = 0.05
+    factor: float = 4.0
+
+    # No target has one of the shapes exactly: a cell is believed to this part of what it holds.
+    misfit: float = 0.3
+
+    # Standard deviations of noise by which a count must leave the outline to be believed, and then only beyond them.
+    sure: float = 2.0
 
 
 @dataclass(frozen=True)
@@ -418,5 +441,5 @@ class Tuning:
 
 PLANNING, SWEEPING, PAIRING, CLIPPING = Planning(), Sweeping(), Pairing(), Clipping()
 COUNTING, RESIDUALS, TUNING = Counting(), Residuals(), Tuning()
-LINKED, OUTLINES, EFFECTS, INTERCEPTS = Linked(), Outlines(), Effects(), Intercepts()
+LINKED, SPREADS, OUTLINES, EFFECTS, INTERCEPTS = Linked(), Spreads(), Outlines(), Effects(), Intercepts()
 """As they were chosen."""
