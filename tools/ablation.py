@@ -50,7 +50,6 @@ PARTS = {
     "the look and all that follows it": Part("planning.look_from=1e12"),
     "the smooth function": Part("planning.fourier_part=0.0"),
     "kernel trees after the smooth function": Part("planning.fourier_part=0.9999", ("growing/kernel_trees.py",)),
-    "kernel trees after a no": Part("planning.last_part=0.0"),
 }
 
 

@@ -215,16 +215,14 @@ def test_more_evidence_is_asked_for_where_rows_are_so_many_that_little_is_eviden
 
 @pytest.mark.parametrize("trees", [True, False])
 @pytest.mark.parametrize("columns", [2, 9, 100])
-def test_what_a_look_did_not_find_goes_to_columns_and_pairs_and_trees_where_they_can_cut(columns, trees):
+def test_what_a_look_did_not_find_goes_to_trees_or_to_columns_where_trees_cannot_cut(columns, trees):
     whole = 3000.0
     chosen = Planner().plan(5000.0, columns, whole / math.sqrt(columns), False)
-    plain = Planner().plan(5000.0, columns, whole / math.sqrt(columns), False, trees=False)
-    instead = Planner().without_smooth(chosen, plain, trees)
+    instead = Planner().without_smooth(chosen, trees)
     left = chosen.fourier + chosen.trees
-    last = PLANNING.last_part * left if trees else 0.0
-    assert (instead.trees, bool(instead.n_trees)) == (pytest.approx(last), trees)
-    assert instead.screening + instead.pair_counts + instead.joint == pytest.approx(left - last)
-    assert instead.looks_for_pairs == plain.looks_for_pairs
+    assert (instead.trees, bool(instead.n_trees)) == (pytest.approx(left if trees else 0.0), trees)
+    assert (instead.joint, bool(instead.joint_sweeps)) == (pytest.approx(0.0 if trees else left), not trees)
+    assert not instead.looks_for_pairs
     assert (instead.mains, instead.look, instead.fourier) == (chosen.mains, chosen.look, 0.0)
 
 
@@ -276,6 +274,8 @@ def test_sweeps_go_on_where_noise_is_little_and_no_trees_follow():
         assert max(sweeps[-1] * columns, 24 * columns) <= max(PLANNING.most_swept, 24 * columns)
         assert made[-1].recency == 1.0
         for before, after in zip(plans, made, strict=True):
-            assert replace(after, sweeps=before.sweeps, joint_sweeps=before.joint_sweeps, recency=0.0) == before
+            assert (
+                replace(after, sweeps=before.sweeps, joint_sweeps=before.joint_sweeps, recency=before.recency) == before
+            )
     many = Planner().plan(1e6, 5, 1e6, False, trees=False)
     assert Planner().patient(many, 5, 1e6) == many  # sweeps over very many rows end by themselves

@@ -102,7 +102,7 @@ def learn(
     columns_and_bins = zip(known.columns, known.bins, strict=True)
     mains = [main_term(column, bins, each, known, loss, state.jointly) for column, bins in columns_and_bins]
     chosen = chosen.passed_on(sweep(budget.part(chosen.mains), _pace(loss, chosen.pace), mains, state))
-    seen, chosen = _look(budget, chosen, planner, mains, state, pairs) if chosen.look else (None, chosen)
+    seen, chosen = _look(budget, chosen, planner, mains, state) if chosen.look else (None, chosen)
     found, chosen = _learn_pairs(budget, chosen, mains, state) if chosen.joint else ([], chosen)
     grown = Grown()
     if chosen.n_trees:
@@ -151,16 +151,13 @@ def _state_of(
     return state
 
 
-def _look(
-    budget: Budget, chosen: Plan, planner: Planner, mains: Sequence[Term], state: State, pairs: bool
-) -> tuple[Seen, Plan]:
+def _look(budget: Budget, chosen: Plan, planner: Planner, mains: Sequence[Term], state: State) -> tuple[Seen, Plan]:
     """A look at all columns together, and the plan after it: another one if it finds nothing."""
     known, count = state.known, len(state.known.columns)
     seen = look_beyond(budget.part(chosen.look), mains, state)
     if seen.finds(planner.least_evidence(known.signal, count)):
         return seen, chosen
-    plain = planner.plan(known.total, count, known.signal, budget.is_pure, pairs, False)
-    return seen, planner.without_smooth(chosen, plain, seen.look is not None)  # else trees have nothing to cut either
+    return seen, planner.without_smooth(chosen, seen.look is not None)  # else trees have nothing to cut either
 
 
 def _plan_for(loss: Loss, known: FirstLook, planner: Planner, trees: bool, pure: bool) -> Plan:

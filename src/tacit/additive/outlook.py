@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 from tacit.additive.planner import Planner, signal_to_noise
@@ -79,9 +78,6 @@ def _noise(n_columns: int, allowance: Allowance, trees_alone: bool = False) -> t
 def _affordable(rows: int, n_columns: int, allowance: Allowance, pairs: bool, trees: bool) -> list[str]:
     """Of columns, pairs and trees what the planning rule has budget for."""
     signal = signal_to_noise(rows, n_columns, allowance.sd(1.0))
-    planned = partial(Planner().plan, rows, n_columns, signal, allowance.is_pure, pairs)
-    chosen = planned(trees)
-    # what a look will say is not known beforehand: either may follow
-    may_pair = planned(False).looks_for_pairs if chosen.look else chosen.looks_for_pairs
-    affordable = {"columns": True, "pairs": may_pair, "trees": chosen.n_trees > 0}
+    chosen = Planner().plan(rows, n_columns, signal, allowance.is_pure, pairs, trees)
+    affordable = {"columns": True, "pairs": chosen.looks_for_pairs, "trees": chosen.n_trees > 0}
     return [name for name, bought in affordable.items() if bought]

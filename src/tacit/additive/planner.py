@@ -239,28 +239,17 @@ class Planner:
         whole = of_all_rows(signal, n_columns)
         return self.numbers.least_evidence * max(whole / self.numbers.sure_of_evidence, 1.0)
 
-    def without_smooth(self, chosen: Plan, plain: Plan, trees: bool) -> Plan:
-        """The plan where a look found nothing: columns and pairs have some of what is left, and then trees the rest.
+    def without_smooth(self, chosen: Plan, trees: bool) -> Plan:
+        """The plan where a look found nothing: trees have all that is left.
 
         Args:
             chosen: the plan with the look.
-            plain: the plan without one, and without trees.
-            trees: whether there is anything that trees can cut; without, columns and pairs have all of it.
+            trees: whether there is anything that trees can cut; without, columns have it.
         """
-        numbers, left = self.numbers, chosen.fourier + chosen.trees
-        last = numbers.last_part * left if trees else 0.0
-        screening, pair_counts, joint = plain.screening, plain.pair_counts, plain.joint or 1.0
-        unit = (left - last) / (screening + pair_counts + joint)
-        return replace(
-            chosen,
-            screening=screening * unit,
-            pair_counts=pair_counts * unit,
-            joint=joint * unit,
-            joint_sweeps=numbers.joint_sweeps,
-            fourier=0.0,
-            trees=last,
-            n_trees=chosen.n_trees if last else 0,
-        )
+        left = chosen.fourier + chosen.trees
+        if trees:
+            return replace(chosen, fourier=0.0, trees=left)
+        return replace(chosen, joint=left, joint_sweeps=self.numbers.joint_sweeps, fourier=0.0, trees=0.0, n_trees=0)
 
     def _with_trees(self, plain: Plan, total: float, signal: float, n_columns: int, smooth: bool) -> Plan:
         """The plan with trees of several scores, or of numbers, where the budget allows; otherwise ``plain``."""

@@ -58,9 +58,6 @@ class Planning:
     least_evidence: float = 1.0
     sure_of_evidence: float = 1500.0
 
-    # Where the answer is no, trees have this part of what is left, after columns and pairs.
-    last_part: float = 0.75
-
     # The same for trees of several classes, or of numbers, whose splits are random where rows are not very many: deep
     # ones that are averaged as a kernel (``kernel_trees``).
     kernel_from: float = 400.0
@@ -122,8 +119,8 @@ class Planning:
 
     # Signal-to-noise below which releases count alike and columns are thought to be alike, and from which later
     # releases count more and any size of an effect will do.
-    pooled_below: float = 10.0
-    open_from: float = 25.0
+    pooled_below: float = 70.0
+    open_from: float = 140.0
 
     # The intercept's part of the budget is the first over the squared signal-to-noise of all rows, at most the
     # second over that signal-to-noise, and at most the third.
