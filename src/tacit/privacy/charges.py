@@ -9,10 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, final
-
-import numpy as np
 
 from tacit.privacy.gaussian import gaussian_of_range
 
@@ -211,7 +209,7 @@ class Repeated(Charge):
 
     def __post_init__(self) -> None:
         times: Any = self.times  # whatever a file says
-        whole = isinstance(times, int | np.integer) and not isinstance(times, bool)
+        whole = isinstance(times, Integral) and not isinstance(times, bool)
         _require(whole and 1 <= int(times) <= MOST_TIMES, f"times must be a whole number from 1 on, got {times!r:.40}")
         _require(isinstance(self.charge, Charge), "what is repeated must be a charge")
 
