@@ -50,7 +50,7 @@ class Planning:
 
     # ``n mu`` from which it is asked whether columns say more together than one by one; what that may cost, less in
     # proportion from ``look_full`` on; what columns get before; and the log odds from which the answer is yes, more in
-    # proportion from ``sure_of_evidence`` on: where rows are very many what is small is evident, too, and pairs say it.
+    # proportion from ``sure_of_evidence`` on: where rows are very many what is small is evident, too.
     look_from: float = 700.0
     look_full: float = 4000.0
     look_part: float = 0.05
