@@ -132,6 +132,12 @@ def test_a_budget_without_delta_says_what_a_fit_with_one_needs(tmp_path: Path) -
     account.reserve([Pure(0.5)], "a pure fit")
 
 
+@pytest.mark.parametrize("what", ["epsilon", "delta", "neighbouring"])
+def test_nobody_raises_a_promise(account: PrivacyAccount, what: str) -> None:
+    with pytest.raises(AttributeError):
+        setattr(account, what, 1000.0)
+
+
 def test_a_relation_other_than_the_accounts_is_refused(account: PrivacyAccount) -> None:
     with pytest.raises(AccountError, match=r"add_or_remove_one.*replace_one.*nothing was spent"):
         account.reserve([Pure(0.1)], "x", Neighbouring.REPLACE_ONE)

@@ -50,7 +50,7 @@ class PrivacyAccount(PromisedBudget):
         self.url = normal_url(os.fspath(url)).render_as_string(hide_password=False)
         self.dataset = dataset
         facts = self._store.facts(dataset)
-        self.epsilon, self.delta, self.neighbouring = facts.epsilon, facts.delta, facts.neighbouring
+        super().__init__(facts.epsilon, facts.delta, facts.neighbouring)
 
     @classmethod
     def create(

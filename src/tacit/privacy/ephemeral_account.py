@@ -32,7 +32,7 @@ class EphemeralAccount(PromisedBudget):
         neighbouring: Neighbouring | str = Neighbouring.ADD_OR_REMOVE_ONE,
     ) -> None:
         check_promise(epsilon, delta)
-        self.epsilon, self.delta, self.neighbouring = float(epsilon), float(delta), Neighbouring(neighbouring)
+        super().__init__(epsilon, delta, neighbouring)
         self._charges: list[Charge] = []
         self._unit: tuple[str, int] | None = None
         self._lock = threading.Lock()

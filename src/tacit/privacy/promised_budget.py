@@ -41,9 +41,23 @@ def check_promise(epsilon: float, delta: float) -> None:
 class PromisedBudget:
     """What an account promises, and the arithmetic on it: what it has spent, and what it can still pay for."""
 
-    epsilon: float
-    delta: float
-    neighbouring: Neighbouring
+    def __init__(self, epsilon: float, delta: float, neighbouring: Neighbouring | str) -> None:
+        self._promise = float(epsilon), float(delta), Neighbouring(neighbouring)
+
+    @property
+    def epsilon(self) -> float:
+        """What is promised; for good, as all that is."""
+        return self._promise[0]
+
+    @property
+    def delta(self) -> float:
+        """What is promised beside epsilon."""
+        return self._promise[1]
+
+    @property
+    def neighbouring(self) -> Neighbouring:
+        """The relation of the promise."""
+        return self._promise[2]
 
     @property
     def charges(self) -> tuple[Charge, ...]:
