@@ -13,19 +13,20 @@ from benchmarks import scale
 def test_a_folder_holds_the_rows_it_is_named_after_in_whole_files(tmp_path, monkeypatch):
     monkeypatch.setattr(scale, "FILE_ROWS", 500)
     monkeypatch.setattr(scale, "CHUNK_ROWS", 200)
-    folder = scale.generate(tmp_path, 1_100)
+    folder = scale.generate(tmp_path, 1_100, 12)
     files = sorted(folder.glob("*.parquet"))
     assert [pq.read_metadata(file).num_rows for file in files] == [500, 500, 100]
     table = pq.read_table(folder)
-    assert table.column_names == [*(f"x{j}" for j in range(scale.COLUMNS)), "y"]
+    assert table.column_names == [*(f"x{j}" for j in range(12)), "y"]
     assert set(table["y"].to_pylist()) == {0, 1}
+    assert scale.width(folder) == len(scale.schema(12)["columns"]) == 12
 
 
 def test_a_folder_that_was_left_half_made_is_made_again(tmp_path):
-    folder = scale.generate(tmp_path, 300)
+    folder = scale.generate(tmp_path, 300, 11)
     (folder / "_done").unlink()
     (folder / "00000.parquet").write_bytes(b"half")
-    assert pq.read_table(scale.generate(tmp_path, 300)).num_rows == 300
+    assert pq.read_table(scale.generate(tmp_path, 300, 11)).num_rows == 300
 
 
 @pytest.mark.parametrize("power", [0.5, 1.0, 1.3])
@@ -37,7 +38,7 @@ def test_the_exponent_is_that_of_the_seconds(power):
 
 @pytest.mark.usefixtures("few_rounds")
 def test_private_engines_fit_the_same_model_to_the_same_files(tmp_path):
-    folder, directory = scale.generate(tmp_path, 3_000), tmp_path / "codes"
+    folder, directory = scale.generate(tmp_path, 3_000, 20), tmp_path / "codes"
     directory.mkdir()
     models = []
     for engine in ("memory", "encoded", "streamed", "dask-2"):

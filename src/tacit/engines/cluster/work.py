@@ -196,7 +196,7 @@ class Holder:
 
     def version(self) -> str:
         """The version of the library here."""
-        return library_version()
+        return version()
 
     def answer(self, errand: Errand) -> Answers:
         """Brings parts up to date, and answers."""
@@ -219,6 +219,11 @@ class Holder:
         if not errand.together:
             return Answers(None, found, behind, places=places)
         return Answers(sum_of(list(found.values())), {}, behind, places=places)
+
+
+def version() -> str:
+    """The version of the library on a worker."""
+    return library_version()
 
 
 def joined(answers: Sequence[Answers]) -> Answers:

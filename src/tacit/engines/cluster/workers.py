@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tacit.engines.cluster.rounds import ClusterError, Homes
-from tacit.engines.cluster.work import Answers, Errand, Holder, Part
+from tacit.engines.cluster.work import Answers, Errand, Holder, Part, version
 from tacit.privacy.signatures import library_version
 
 LOOK_AGAIN = 1.0
@@ -144,7 +144,7 @@ class Workers(Homes):
     def _check_versions(self) -> None:
         try:
             with self._reaching():
-                found = self._client.run(library_version)
+                found = self._client.run(version)
         except ImportError:
             raise ClusterError("a worker of the cluster cannot import tacit: install it there as well") from None
         for address, other in sorted(found.items()):
