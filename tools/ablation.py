@@ -42,7 +42,6 @@ PARTS = {
     ),
     "a search inside narrow parts": Part("binning.searching.nearly_all=2.0"),
     "a third look at heavy cells": Part("binning.refining.heavy_leaf=2.0"),
-    "columns thought alike in large noise": Part("planning.pooled_below=1e-6+planning.open_from=1e-5"),
     "more of the budget for the intercept": Part("planning.intercept_doubt=0.0"),
     "six sweeps in large noise": Part("planning.noisy_sweeps=24"),
     "rows bounded together": Part("clipping.joint_below=0.0", ("additive/jointly.py", "queries/joint_bound.py")),

@@ -29,10 +29,11 @@ def averaged(recency: float, releases: np.ndarray, sd: float) -> ReleaseAverage:
 
 
 def test_at_low_signal_releases_count_alike_and_in_little_noise_later_ones_more():
-    assert Planner().plan(800.0, 10, PLANNING.pooled_below / 2, False).pace.recency == -1.0
-    assert -1.0 < Planner().plan(800.0, 10, 100.0, False).pace.recency < 0.0
-    for signal in (PLANNING.open_from, 400.0, 1e5):
-        assert Planner().plan(800.0, 10, signal, False).pace.recency == 0.0
+    for pairs in (True, False):
+        for signal in (2.0, 0.99 * PLANNING.pairs_from):
+            assert Planner().plan(800.0, 10, signal, False, pairs).pace.recency == -1.0
+        for signal in (PLANNING.pairs_from, 400.0, 1e5):
+            assert Planner().plan(800.0, 10, signal, False, pairs).pace.recency == 0.0
     assert Planner().plan(800.0, 10, 2.0, True).pace.recency == 0.0  # four releases, of which the last says most
     assert step_length(Pace(24, recency=-1.0)) == step_length(Pace(24))
 
@@ -83,12 +84,12 @@ def test_the_intercepts_part_balances_its_error_with_what_columns_gain(columns):
 
 
 @pytest.mark.parametrize("columns", [2, 10, 100])
-def test_columns_are_thought_alike_at_low_signal_and_anything_otherwise(columns):
-    noisy, open_minded = (np.exp(HyperPrior(columns, openness).log("numeric")) for openness in (0.0, 1.0))
-    likeliest = SCALES[noisy.argmax()]
+def test_columns_are_thought_alike(columns):
+    alike = np.exp(HyperPrior(columns).log("numeric"))
+    likeliest = SCALES[alike.argmax()]
     assert abs(math.log(likeliest * columns / SWEEPING.likely_variance)) < math.log(3.5)  # scales are that far apart
-    assert noisy[0] < 0.01 < open_minded[0]  # next to no effect at all
-    assert open_minded == pytest.approx(_start(columns))
+    assert alike[0] < 0.01  # next to no effect at all
+    assert alike == pytest.approx(_start(columns))
 
 
 def test_what_terms_of_a_kind_look_like_stands_beside_what_was_thought():
@@ -116,5 +117,6 @@ class Weights:
 
 
 def _start(columns: int) -> np.ndarray:
-    start = 1 / (1 + SCALES * columns / SWEEPING.typical_variance)
+    away = np.log(SCALES * columns / SWEEPING.likely_variance)
+    start = np.exp(-(away**2) / (2 * SWEEPING.unlikely**2))
     return start / start.sum()

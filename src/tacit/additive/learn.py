@@ -95,9 +95,9 @@ def learn(
     whole, planner = budget, Planner(tuning.planning, tuning.growing.cutting)
     known = first_look(whole.part(1 - loss.share).as_whole(), columns, pairs, trees, loss, planner, tuning.binning)
     chosen = _plan_for(loss, known, planner, trees, whole.is_pure)
-    weight = planner.intercept_share(known.signal, len(columns)) if loss.uses.pooling else 1.0
+    weight = planner.intercept_share(known.signal, len(columns)) if loss.uses.costly_intercept else 1.0
     intercept, budget, chosen = _begin(whole, known, loss, weight, chosen)
-    state = _state_of(whole, budget, known, loss, intercept, planner, tuning)
+    state = _state_of(whole, budget, known, loss, intercept, tuning)
     each = budget.part(chosen.mains).split(len(columns) + weight)
     columns_and_bins = zip(known.columns, known.bins, strict=True)
     mains = [main_term(column, bins, each, known, loss, state.jointly) for column, bins in columns_and_bins]
@@ -134,14 +134,13 @@ def _begin(whole: Budget, known: FirstLook, loss: Loss, weight: float, chosen: P
 
 
 def _state_of(
-    whole: Budget, budget: Budget, known: FirstLook, loss: Loss, intercept: Intercept, planner: Planner, tuning: Tuning
+    whole: Budget, budget: Budget, known: FirstLook, loss: Loss, intercept: Intercept, tuning: Tuning
 ) -> State:
     """The model of an intercept alone; ``budget`` is what terms and trees may spend of the whole."""
     jointly = loss.jointly and bounds_jointly(budget.allowance, known.signal, tuning.clipping)
     if loss.uses.weights_first and budget.curator.weighs_rows:
         jointly = False  # rows that are bounded together are weighed down behind the clip
-    openness = planner.openness(known.signal) if loss.uses.pooling else 1.0
-    hyper_prior = HyperPrior(len(known.columns), openness, tuning.sweeping)
+    hyper_prior = HyperPrior(len(known.columns), tuning.sweeping)
     rows = None
     if loss.uses.simulated_rows:
         counts, simulated = [bins.counts for bins in known.bins], tuning.sweeping.simulated_rows

@@ -43,7 +43,7 @@ class Uses:
 
     Attributes:
         recency: later releases count by the pace of the plan, and steps are long where sweeps are few.
-        pooling: columns are thought alike where noise is large, and the intercept has more of the budget there.
+        costly_intercept: the intercept has more of the budget where noise is large.
         patience: more sweeps where no trees follow and noise is little.
         choices: trees whose splits are chosen, where rows are very many.
         simulated_rows: curvature is that of simulated rows; else it follows from the intercept and the spread of terms.
@@ -53,7 +53,7 @@ class Uses:
     """
 
     recency: bool = False
-    pooling: bool = False
+    costly_intercept: bool = False
     patience: bool = False
     choices: bool = False
     simulated_rows: bool = True

@@ -22,8 +22,8 @@ class Pace:
     Attributes:
         sweeps: how many.
         converges: whether there is so little noise that steps are long, and sweeps end once effects hardly move.
-        recency: from 0 to 1, how long steps are, and how little earlier releases count beside later ones; from 0
-            down to -1, how nearly all releases count alike.
+        recency: from 0 to 1, how long steps are, and how little earlier releases count beside later ones; -1 where
+            all releases count alike.
         adapts: whether few sweeps take long steps.
     """
 

@@ -165,14 +165,6 @@ class Planner:
         )
         return max(part / (1 - part) * n_columns, 1.0)
 
-    def openness(self, signal: float) -> float:
-        """From 0 to 1, how much of the way the signal has come from ``pooled_below`` to ``open_from``.
-
-        Args:
-            signal: ``q``, as for :meth:`plan`.
-        """
-        return part_of_way(signal, self.numbers.pooled_below, self.numbers.open_from)
-
     def tree_count(self, total: float, signal: float) -> int:
         """How many trees: more where noise is little, fewer where rows are so many that each takes long.
 
@@ -290,7 +282,7 @@ class Planner:
         mains = 1 - self.numbers.binning_share
         if not pairs or n_columns < 2 or signal < self._pairs_from(n_columns, pure):
             # where noise is large the model hardly moves: an early release is then worth as much as a late one
-            recency = 0.0 if pure else self.openness(signal) - 1.0
+            recency = 0.0 if pure or signal >= self.numbers.pairs_from else -1.0
             return Plan(self.numbers.binning_share, mains, 0.0, 0.0, 0.0, sweeps, 0, converges, recency)
         ramp = min(1.0, between(signal, self.numbers.pairs_from, self.numbers.pairs_full))
         screening, pair_counts = 0.1 * (0.4 + 0.6 * ramp), 0.05

@@ -43,20 +43,18 @@ class Weighted(Protocol):
 class HyperPrior:
     """What effects of a kind look like: learned from the posteriors of all terms of that kind (empirical Bayes).
 
-    To begin with, many columns are thought to matter less each: the log-odds of a table vary by a few units, however
-    many columns share them. Otherwise a wide table in large noise would be read as a sum of large effects.
+    To begin with, columns are thought to matter alike, and many columns less each: the log-odds of a table vary by a
+    unit or so, however many columns share them. Otherwise a wide table in large noise would be read as a sum of large
+    effects.
 
     Args:
         n_columns: how many share the log-odds.
-        openness: from 1, where any scale will do that is not too large, to 0, where columns are thought to be alike.
         numbers: of what is thought beforehand.
     """
 
-    def __init__(self, n_columns: int, openness: float = 1.0, numbers: Sweeping = SWEEPING) -> None:
+    def __init__(self, n_columns: int, numbers: Sweeping = SWEEPING) -> None:
         self._pseudo_terms = numbers.pseudo_terms
-        anything = 1.0 / (1.0 + SCALES * n_columns / numbers.typical_variance)
-        alike = np.exp(-0.5 * (np.log(SCALES * n_columns / numbers.likely_variance) / numbers.unlikely) ** 2)
-        start = anything**openness * alike ** (1.0 - openness)
+        start = np.exp(-0.5 * (np.log(SCALES * n_columns / numbers.likely_variance) / numbers.unlikely) ** 2)
         self._start: Floats = start / start.sum()
         self._logs: dict[str, Floats] = {}
 

@@ -117,11 +117,6 @@ class Planning:
     random_enough: float = 0.003
     choosing_enough: float = 0.01
 
-    # Signal-to-noise below which releases count alike and columns are thought to be alike, and from which later
-    # releases count more and any size of an effect will do.
-    pooled_below: float = 70.0
-    open_from: float = 140.0
-
     # The intercept's part of the budget is the first over the squared signal-to-noise of all rows, at most the
     # second over that signal-to-noise, and at most the third.
     intercept_care: float = 300.0
@@ -188,11 +183,8 @@ class Sweeping:
     # Effects have converged when a sweep moves scores by less than this part of what they vary by.
     converged: float = 0.04
 
-    # What the variance of a table's log-odds is thought to be before anything is known, all columns together.
-    typical_variance: float = 2.0
-
-    # The same where noise is so large that little more will be known; and by how much, in natural logarithms, a
-    # column's share of it may well be off.
+    # What the variance of a table's scores is thought to be before anything is known, all columns together; and by
+    # how much, in natural logarithms, a column's share of it may well be off.
     likely_variance: float = 1.0
     unlikely: float = 1.5
 
