@@ -90,7 +90,7 @@ def test_noise_that_is_too_soft_is_caught_by_the_gaussian_bound(monkeypatch):
     assert honest.gaussian is not None
     assert honest.holds
     monkeypatch.setattr(SeededSource, "gaussian", lambda self, scale, size: drawn(self, scale / 4, size))
-    found = audit_estimator(learner, trials=45, random_state=0)
+    found = audit_estimator(learner, trials=60, random_state=0)
     assert found.gaussian.epsilon_lower > 4 > found.epsilon_lower
     assert not found.holds
     assert "Gaussian charges" in found.meaning

@@ -160,14 +160,15 @@ def test_fewer_than_fifty_rows(n, kind, declared, weighted):
 
 
 def test_what_is_not_there_is_not_claimed():
-    """No rows at a small budget: near the prior for classes, and within the bounds for numbers."""
-    frame = normals(30)
+    """Thirty rows at a small budget: on average no more than what is thought beforehand lets noise say."""
+    frame, claimed = normals(30), []
     for seed in range(5):
         model = AdditiveBoostClassifier(
             epsilon=0.1, schema={"label": LABELS["classes"], "columns": dict.fromkeys(("x0", "x1"), NUMBER)},
             random_state=seed,
         ).fit(frame, label(frame["x0"], "classes"))  # fmt: skip
-        assert np.ptp(model.predict_proba(frame), axis=0).max() < 0.4
+        claimed.append(np.ptp(model.predict_proba(frame), axis=0).max())
+    assert np.mean(claimed) < 0.3
 
 
 def test_a_duplicate_of_the_label_is_found():
