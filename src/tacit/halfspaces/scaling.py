@@ -87,14 +87,11 @@ def measure_scaling(
     width, n = curator.layout.n_dense, max(1.0, n_rows)
     first = curator.measure(MomentSum(1, width, radius), charges[0], Label(Stage.SCALING, "sum of the rows"))
     mean, mean_sd, told = first.value / n, first.sd / n, Label(Stage.SCALING, "sum of the squared rows")
-    if longest is None:
+    surplus = (0.0, 0.0) if longest is None else (tuning.mean_surplus, tuning.square_surplus)
+    if longest is None or longest >= 1:
         second = curator.measure(MomentSum(2, width, radius), charges[1], told)
-        made = make_scaling(mean, second.value / n, mean_sd, second.sd / n, tuning=tuning)
-        return replace(made, told_apart=None)
-    surplus = (tuning.mean_surplus, tuning.square_surplus)
-    if longest >= 1:
-        second = curator.measure(MomentSum(2, width, radius), charges[1], told)
-        return make_scaling(mean, second.value / n, mean_sd, second.sd / n, surplus, tuning)
+        made = make_scaling(mean, second.value / n, mean_sd, second.sd / n, surplus, tuning)
+        return replace(made, told_apart=None) if longest is None else made
     query = ShortenedSquares(width, radius, math.ceil(longest * MomentSum(2, width, radius).unit))
     second = curator.measure(query, charges[1], told)
     squares, length = second.value[:-1], float(second.value[-1]) / query.length_weight
