@@ -133,7 +133,7 @@ def arguments() -> argparse.Namespace:
         names = list(data.table_tasks())
         args.data = names if args.data == ["all"] else args.data
         args.who, args.seeds = args.who or list(accuracy_tables.MODES), args.seeds or accuracy_tables.SPLITS
-        args.epsilon = args.epsilon or list(accuracy_tables.EPSILONS)
+        args.epsilon = args.epsilon or ([LIMIT] if args.limit else list(accuracy_tables.EPSILONS))
     args.who, args.seeds = args.who or ["additive"], args.seeds or 5
     args.epsilon = args.epsilon or ([LIMIT] if args.limit else list(EPSILONS))
     groups = {"large": data.LARGE, "all": data.LARGE + data.SMALL}
@@ -166,7 +166,10 @@ def main() -> None:
             print(*shown, line.get("failed") or f"auc {line['auc']:.4f}", f"{line['seconds']} s", flush=True)
         results += [line] if "auc" in line else []
     if args.tables:
-        facts = {"version": args.version, **accuracy_tables.summary(results)}
+        lines = {key(line): line for line in [*known(TABLES).values(), *results] if "auc" in line}.values()
+        dp_ebm = [line for line in lines if (line["who"], line["delta"]) == ("dp_ebm", DELTA)]
+        limit = {(line["data"], line["seed"]): line for line in lines if key(line)[1:3] == ("additive", LIMIT)}
+        facts = {"version": args.version, **accuracy_tables.summary(results, dp_ebm, [*limit.values()])}
         if not args.no_save and accuracy_tables.is_whole(args.data, args.who, args.epsilon) and args.delta == DELTA:
             accuracy_tables.FACTS.write_text(json.dumps(facts, indent=1) + "\n")
         print(json.dumps({"benchmark": "tables", **facts}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchmarks import accuracy_page, accuracy_report, accuracy_tables, data
@@ -95,8 +96,44 @@ def test_the_sixty_tables_stand_in_a_part_of_their_own():
         "1": {"additive": {"auc": 0.8, "log_loss": 0.4, "gap_closed": 0.5}, "dp_ebm": {"auc": 0.75}},
     }
     text = accuracy_page.page(facts)
-    assert "| default | 0.700 | 0.800 | 0.500 | 0.400 | 25 % | 50 % |" in text
-    assert "| DP-EBM |  | 0.750 |  |  |  |  |" in text
+    assert "| default | 0.700 | 0.800 |" in text
+    assert "| default | 0.500 | 0.400 |" in text
+    assert "| default | 25 % | 50 % |" in text
+    assert text.count("| DP-EBM |  | 0.750 |") == 1
+    assert "best on the table's other split:" not in text
+
+
+def test_the_best_elsewhere_is_chosen_on_the_other_splits_alone():
+    found = pd.DataFrame({"data": ["a", "b", "a"], "seed": [0, 0, 1], "hgb": [0.9, 0.5, 0.6], "rf": [0.8, 0.6, 0.7]})
+    found["lr"] = [0.7, 0.4, 0.5]
+    got = accuracy_tables.with_best(found)
+    assert got["best"].tolist() == [0.9, 0.6, 0.7]
+    assert got["best_elsewhere"].tolist()[::2] == [0.8, 0.6]  # the forest is best on split 1, boosted trees on split 0
+
+
+def test_dp_ebm_is_taken_from_measurements_where_the_peers_lack_an_epsilon():
+    found = pd.DataFrame({"data": ["a", "b"], "seed": [0, 0], "ebm1.0": [0.7, 0.6]})
+    lines = [
+        {"data": "a", "seed": 0, "epsilon": epsilon, "auc": epsilon / 10, "log_loss": epsilon} for epsilon in (1.0, 2.0)
+    ]
+    got = accuracy_tables.with_dp_ebm(found, lines)
+    assert got["ebm1.0"].tolist() == [0.7, 0.6]
+    assert got["ebm2.0"].fillna(-1.0).tolist() == [0.2, -1.0]
+    assert got["ebmll2.0"].tolist()[0] == 2.0
+
+
+def test_the_share_of_the_gap_on_the_sixty_by_hand(monkeypatch):
+    by_hand = pd.DataFrame({"data": ["a", "a"], "seed": [0, 1], "hgb": [0.9, 0.8], "rf": [0.8, 0.9], "lr": [0.5, 0.5]})
+    by_hand["ebm1.0"] = [0.6, 0.6]
+    monkeypatch.setattr(accuracy_tables, "peers", lambda dp_ebm: accuracy_tables.with_best(by_hand))
+    ours = [
+        {"data": "a", "seed": s, "who": "additive", "epsilon": 1.0, "auc": 0.75, "log_loss": 0.5, "seconds": 1.0}
+        for s in (0, 1)
+    ]
+    free = [{**line, "epsilon": 1000.0, "auc": 0.9} for line in ours]
+    facts = accuracy_tables.summary(ours, [], free)["1"]
+    assert (facts["additive"]["gap_closed"], facts["additive"]["gap_closed_elsewhere"]) == (0.5, 0.75)
+    assert (facts["limit"]["gap_closed"], facts["limit"]["auc"]) == (1.0, 0.9)
 
 
 def test_a_part_of_the_sixty_tables_never_stands_for_all(monkeypatch):
@@ -106,3 +143,16 @@ def test_a_part_of_the_sixty_tables_never_stands_for_all(monkeypatch):
     assert not accuracy_tables.is_whole(["a"], modes, epsilons)
     assert not accuracy_tables.is_whole(["a", "b"], modes[1:], epsilons)
     assert not accuracy_tables.is_whole(["a", "b"], modes, epsilons[1:])
+
+
+def test_a_table_counts_against_the_default_where_it_is_surely_worse():
+    rows = []
+    for name, gains in {"sure": [-0.02, -0.03, -0.025], "noise": [-0.2, 0.1, 0.05], "small": [-0.001] * 3}.items():
+        for seed, gain in enumerate(gains):
+            common = {"data": name, "seed": seed, "log_loss": 0.5 - gain}
+            rows += [{**common, "who": "additive", "auc": 0.7 + gain}]
+            rows += [{**common, "who": "additive_pairs", "auc": 0.7, "log_loss": 0.5}]
+    found = accuracy_tables.beyond(pd.DataFrame(rows), "additive_pairs")
+    assert found["auc"][2] == found["log_loss"][2] == {"worse": ["sure"]}
+    assert found["auc"][0] == round((-0.025 - 0.05 / 3 - 0.001) / 3, 4)
+    assert found["log_loss"][0] == -found["auc"][0]
