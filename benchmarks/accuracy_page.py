@@ -64,6 +64,8 @@ SIXTY = {
 SIXTY_FIGURES = {
     "auc": "AUC:",
     "log_loss": "Log loss:",
+    "calibration": "Expected calibration error on the tables with 2,000 training rows and more:",
+    "calibration_by_chance": "The same, were the learner's probabilities exactly right (its test rows are few):",
     "gap_closed": "Gap closed, to the learner without privacy that is best on the same test rows:",
     "gap_closed_elsewhere": "Gap closed, to the learner without privacy that is best on the table's other split:",
 }

@@ -29,6 +29,9 @@ SPLITS, EPSILONS = 2, (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 CEILING = ("hgb", "rf", "lr")
 
+CALIBRATED_FROM, CALIBRATION = 2000, ("calibration", "calibration_by_chance")
+"""Calibration is a mean over tables of so many training rows."""
+
 TOLERANCE, LEVEL = 0.002, 0.01
 """A table counts against the default where it is worse than another mode by more than this, surely."""
 
@@ -103,6 +106,10 @@ def _at(lines: pd.DataFrame, peer: str) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for who, own in lines.groupby("who"):
         facts = _means(own) | {"seconds": own["seconds"].mean()}
+        large = own[own["n"] >= CALIBRATED_FROM]
+        facts |= {
+            name: large[name].mean() for name in CALIBRATION if len(large.get(name, [])) and large[name].notna().all()
+        }
         if peer in own:
             by_table = own.groupby("data")[["auc", peer]].mean()
             facts |= _shares(own, peer) | {"tables_below": int((by_table["auc"] < by_table[peer] - 0.005).sum())}

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import accuracy_page, accuracy_report, accuracy_tables, data
+from benchmarks import accuracy, accuracy_page, accuracy_report, accuracy_tables, data
 
 
 def line(who, name, epsilon, seed, auc, **more):
@@ -130,10 +130,12 @@ def test_the_share_of_the_gap_on_the_sixty_by_hand(monkeypatch):
         {"data": "a", "seed": s, "who": "additive", "epsilon": 1.0, "auc": 0.75, "log_loss": 0.5, "seconds": 1.0}
         for s in (0, 1)
     ]
+    ours = [{**line, "n": 1999 + line["seed"], "calibration": 0.1 * line["seed"]} for line in ours]
     free = [{**line, "epsilon": 1000.0, "auc": 0.9} for line in ours]
     facts = accuracy_tables.summary(ours, [], free)["1"]
     assert (facts["additive"]["gap_closed"], facts["additive"]["gap_closed_elsewhere"]) == (0.5, 0.75)
     assert (facts["limit"]["gap_closed"], facts["limit"]["auc"]) == (1.0, 0.9)
+    assert facts["additive"]["calibration"] == 0.1  # of split 1 alone, which has 2,000 rows
 
 
 def test_a_part_of_the_sixty_tables_never_stands_for_all(monkeypatch):
@@ -156,3 +158,13 @@ def test_a_table_counts_against_the_default_where_it_is_surely_worse():
     assert found["auc"][2] == found["log_loss"][2] == {"worse": ["sure"]}
     assert found["auc"][0] == round((-0.025 - 0.05 / 3 - 0.001) / 3, 4)
     assert found["log_loss"][0] == -found["auc"][0]
+
+
+def test_right_probabilities_err_by_chance_alone_and_wrong_ones_by_more():
+    generator = np.random.default_rng(1)
+    log_odds = generator.normal(size=1000)
+    y = (generator.random(1000) < 1 / (1 + np.exp(-log_odds))).astype(int)
+    right, wrong = accuracy.scored(y, log_odds), accuracy.scored(y, log_odds + 1.0)
+    assert right["calibration_by_chance"] == pytest.approx(0.045, abs=0.01)  # .8 sqrt(p (1 - p) / 67) of each group
+    assert right["calibration"] == pytest.approx(right["calibration_by_chance"], abs=0.015)
+    assert wrong["calibration"] > 3 * wrong["calibration_by_chance"]
