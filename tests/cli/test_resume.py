@@ -51,6 +51,7 @@ def test_an_interrupted_fit_goes_on(
     assert json.loads(listed.output)["fits"] == [
         {"number": 1, "label": "fit of BoostedTreesClassifier", "releases": kept.releases}
     ]
+    assert json.loads(listed.output)["ended"] == []
     assert "tacit resume 1 goes on" in " ".join(tacit("budget", "show", *PAID).output.split())
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
@@ -63,9 +64,32 @@ def test_an_interrupted_fit_goes_on(
     assert len(model["model"]["trees"]) == 30
     assert opened.spent == spent
     assert [line.status for line in opened.reservations()] == ["completed"]
-    ended = tacit("resume", "1", *there)
-    assert ended.exit_code == 2
-    assert "no fit 1 that can go on (there are: none)" in " ".join(ended.output.split())
+    unknown = tacit("resume", "2", *there)
+    assert unknown.exit_code == 2
+    assert "no fit 2 that can go on (there are: none)" in " ".join(unknown.output.split())
+
+
+def test_a_model_that_was_lost_after_its_fit_had_ended_is_made_again(
+    folder: Path, tacit: Callable[..., Any], opened: Any
+) -> None:
+    assert tacit(*FIT, "--set", "n_trees=5", "--resumable").exit_code == 0
+    before, spent, path = json.loads((folder / "model.json").read_text()), opened.spent, folder / "model.json"
+    assert tacit("resume", "1", *PAID).exit_code == 2, "the model is there"
+    path.unlink()
+    listed = " ".join(tacit("resume", *PAID).output.split())
+    assert "0 fits can go on" in listed
+    assert "1: their models can be made again, at no charge" in listed
+    again = tacit("resume", "1", *PAID)
+    assert again.exit_code == 0, again.output
+    after = json.loads(path.read_text())
+    assert after["model"] == before["model"]
+    assert {**after["certificate"], "created": "", "digest": ""} == {
+        **before["certificate"],
+        "created": "",
+        "digest": "",
+    }
+    assert opened.spent == spent
+    assert [line.status for line in opened.reservations()] == ["completed"]
 
 
 def test_a_fit_that_is_not_resumable_keeps_nothing(

@@ -167,6 +167,23 @@ def goes_on(name: str, drawn: list[str], tmp_path: Path, **more: Any) -> None:
     assert fitted.certificate_.verify() == []
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_fit_that_has_ended_releases_nothing_more(drawn: list[str], tmp_path: Path) -> None:
+    payer = account(tmp_path)
+    with tacit.options(resumable=True):
+        whole = Seen.of(made("m-alpha", payer).fit(*rows_of("m-alpha"))).model
+    once, [line] = len(drawn), payer.reservations()
+    assert payer.kept() == ()
+    [kept] = payer.kept(ended=True)
+    assert Seen.of(gone_on(made("m-alpha", payer), kept.identifier, *rows_of("m-alpha"))).model == whole
+    assert (len(drawn), payer.reservations()) == (once, (line,))
+    beginning = Beginning(kept.rows, kept.learner, kept.seed)
+    again = payer.go_on(kept.identifier, kept.charges, kept.label, beginning)
+    again._sequence = kept.releases  # a learner that would ask for more than it did
+    with pytest.raises(AccountError, match="was not made before it ended"):
+        again.release(lambda: "more", lambda: [np.array([0])])
+
+
 @pytest.mark.parametrize("name", ["m-alpha", "lists", "halfspaces, smooth"])
 def test_a_fit_may_be_stopped_anywhere_and_often(name: str, drawn: list[str], tmp_path: Path) -> None:
     payer = account(tmp_path)

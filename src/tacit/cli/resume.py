@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from tacit.cli.console import as_json, table
 from tacit.cli.failures import Mistake
 from tacit.cli.fit_arguments import FitArguments
 from tacit.cli.kept_command import restored
+
+if TYPE_CHECKING:
+    from tacit.privacy.kept_releases import Kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,16 +32,21 @@ class ResumeArguments:
 
 
 def run(asked: ResumeArguments) -> None:
-    """Continue a fit that was begun with --resumable: nothing is charged, and nothing released twice."""
+    """Continue a fit that was begun with --resumable: nothing is charged, and nothing released twice.
+
+    The model of one that has ended is made again, from what it released: its process may have been killed before.
+    """
     from tacit.cli.fit import run as fit
     from tacit.privacy.account import PrivacyAccount
 
-    fits = {kept.identifier: kept for kept in PrivacyAccount(asked.account, asked.dataset).kept()}
+    account = PrivacyAccount(asked.account, asked.dataset)
+    open_, ended = account.kept(), account.kept(ended=True)
+    fits = {kept.identifier: kept for kept in open_ + ended}
     if asked.number is None:
-        _list(fits, asked.as_json)
+        _list(open_, ended, asked.as_json)
         return
     if asked.number not in fits:
-        known = ", ".join(map(str, fits)) or "none"
+        known = ", ".join(str(kept.identifier) for kept in open_) or "none"
         raise Mistake(f"the account of {asked.dataset!r} has no fit {asked.number} that can go on (there are: {known})")
     command = fits[asked.number].command
     if not command:
@@ -51,10 +59,13 @@ def run(asked: ResumeArguments) -> None:
         fit(FitArguments(**arguments), resume=asked.number)
 
 
-def _list(fits: dict[int, Any], json_: bool) -> None:
-    rows = [{"number": kept.identifier, "label": kept.label, "releases": kept.releases} for kept in fits.values()]
+def _list(open_: tuple[Kept, ...], ended: tuple[Kept, ...], json_: bool) -> None:
+    numbers = [kept.identifier for kept in ended]
     if json_:
-        as_json({"fits": rows})
+        rows = [{"number": kept.identifier, "label": kept.label, "releases": kept.releases} for kept in open_]
+        as_json({"fits": rows, "ended": numbers})
         return
-    words = {f"{row['number']}.": f"{row['label']}, {row['releases']} releases kept" for row in rows}
-    table(f"{len(rows)} fit{'s' if len(rows) != 1 else ''} can go on", words)
+    words = {f"{kept.identifier}.": f"{kept.label}, {kept.releases} releases kept" for kept in open_}
+    if numbers:
+        words["ended"] = f"{', '.join(map(str, numbers))}: their models can be made again, at no charge"
+    table(f"{len(open_)} fit{'s' if len(open_) != 1 else ''} can go on", words)

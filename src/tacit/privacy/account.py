@@ -242,23 +242,25 @@ class PrivacyAccount(PromisedBudget):
         keep(self._store, identifier, beginning)
         return self.go_on(identifier, planned, label, beginning)
 
-    def kept(self) -> tuple[Kept, ...]:
-        """The fits that can go on, oldest first."""
+    def kept(self, *, ended: bool = False) -> tuple[Kept, ...]:
+        """The fits that can go on, or those that have ended and can be made again; oldest first."""
         from tacit.privacy.kept_releases import kept_fits
 
-        return kept_fits(self._store, self.dataset)
+        return tuple(kept for kept in kept_fits(self._store, self.dataset) if kept.ended == ended)
 
     def go_on(self, identifier: int, charges: Sequence[Charge], label: str, beginning: Beginning) -> Reservation:
         """The reservation of a fit that goes on, numbered as :meth:`kept` does it, with its charges and its label.
 
-        Charges nothing. Of ``beginning``, rows and learner are compared; the others are those that were kept.
+        Of one that has ended every release is kept, so that its model can be made again. Charges nothing. Of
+        ``beginning``, rows and learner are compared; the others are those that were kept.
 
         Raises:
-            AccountError: if there is no such fit, it has ended, or it began with something else.
+            AccountError: if there is no such fit, or it began with something else.
         """
         from tacit.privacy.kept_releases import KeptReservation
 
-        found = next((kept for kept in self.kept() if kept.identifier == identifier), None)
+        every = self.kept() + self.kept(ended=True)
+        found = next((kept for kept in every if kept.identifier == identifier), None)
         if found is None:
             known = ", ".join(str(kept.identifier) for kept in self.kept()) or "none"
             raise AccountError(

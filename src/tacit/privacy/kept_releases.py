@@ -6,6 +6,9 @@ What it had not released it releases now, with fresh noise, under the charge tha
 row per release in the store: of two processes that go on with one fit, the second takes what the first has kept. So no
 release is ever made twice, and the composition theorems see one fit.
 
+A fit that has ended can be run again in the same way, since its process may be killed before its model is written: then
+every release is there, and one that is not is refused.
+
 Kept are noisy values alone, those that the fit would have gone on with: not secret beyond what the model is.
 """
 
@@ -64,6 +67,7 @@ class Kept:
         learner: a digest of its parameters.
         command: what the command line asked for, JSON; empty for a fit from Python.
         releases: how many are kept.
+        ended: whether all are, and the account has its history.
     """
 
     identifier: int
@@ -74,6 +78,7 @@ class Kept:
     learner: str
     command: str
     releases: int
+    ended: bool
 
 
 def keep(store: Store, identifier: int, beginning: Beginning) -> None:
@@ -85,16 +90,16 @@ def keep(store: Store, identifier: int, beginning: Beginning) -> None:
 
 
 def kept_fits(store: Store, dataset: str) -> tuple[Kept, ...]:
-    """The fits of an account that can go on, oldest first."""
+    """The fits of an account whose releases are kept, oldest first."""
     with store.transaction() as connection:
         if not inspect(connection).has_table(FITS.name):
             return ()
         joined = FITS.join(RESERVATIONS, FITS.c.reservation == RESERVATIONS.c.id).outerjoin(
             CLOSINGS, CLOSINGS.c.reservation == RESERVATIONS.c.id
         )
-        chosen = select(FITS, RESERVATIONS.c.label, RESERVATIONS.c.charges).select_from(joined)
-        mine = RESERVATIONS.c.dataset == dataset, CLOSINGS.c.reservation.is_(None)
-        found = connection.execute(chosen.where(*mine).order_by(RESERVATIONS.c.id)).all()
+        chosen = select(FITS, RESERVATIONS.c.label, RESERVATIONS.c.charges, CLOSINGS.c.outcome).select_from(joined)
+        mine = RESERVATIONS.c.dataset == dataset
+        found = connection.execute(chosen.where(mine).order_by(RESERVATIONS.c.id)).all()
         grouped = select(RELEASES.c.reservation, func.count()).group_by(RELEASES.c.reservation)
         counts = {row[0]: row[1] for row in connection.execute(grouped)}
     return tuple(
@@ -107,6 +112,7 @@ def kept_fits(store: Store, dataset: str) -> tuple[Kept, ...]:
             row.learner,
             row.command,
             counts.get(row.reservation, 0),
+            row.outcome is not None,
         )
         for row in found
     )
@@ -152,13 +158,16 @@ class KeptReservation(Reservation):
         """What leaves: kept, and then seen.
 
         Raises:
-            AccountError: if it cannot be kept, or another release was kept in its place: nothing leaves.
+            AccountError: if it cannot be kept, another release was kept in its place, or none although the fit has
+                ended: nothing leaves.
         """
         with self._lock:
             sequence = self._sequence
             self._sequence += 1
         digest = hashlib.sha256(what().encode()).hexdigest()
         known = self._known.pop(sequence, None)
+        if known is None and self._kept.ended:
+            raise AccountError(f"release {sequence + 1} of fit {self.identifier} was not made before it ended")
         if known is None:
             known = self._write(sequence, digest, _packed(make()))
         if known[0] != digest:
@@ -169,8 +178,8 @@ class KeptReservation(Reservation):
         return _unpacked(known[1])
 
     def close(self, outcome: str = COMPLETED) -> None:
-        """Ends it. In failure nothing is written: it is over here, and goes on elsewhere."""
-        if outcome == COMPLETED:
+        """Ends it. Nothing is written in failure (it goes on elsewhere), nor if it had ended before."""
+        if outcome == COMPLETED and not self._kept.ended:
             super().close(outcome)
             return
         with self._lock:
