@@ -1,11 +1,13 @@
-"""Additive models as version 3805dc5 wrote them still load, and say what they said then.
+"""Models, certificates and accounts as version 3805dc5 wrote them: they load, verify, and say what they said then.
 
-The files are whole models of small made-up tables, but for trees, of which two at most are kept.
+Additive models are whole models of small made-up tables, but for trees, of which two at most are kept. Those of all
+other learners (``whole``) are its files as they were, with their certificates, and ``account.sql`` is a budget store.
 """
 
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import tacit
 from tacit.encoding.frames import columns_of
-from tacit.models.files import model_from_dict
+from tacit.models.claims import read_claim
+from tacit.models.files import kinds, load_model, model_from_dict
+from tacit.privacy.certificate import UNBOUND, Certificate
+from tacit.privacy.charges import Laplace, Pure
 
-WRITTEN = sorted((Path(__file__).parent / "written_by_3805dc5").glob("*.json"))
+OLD = Path(__file__).parent / "written_by_3805dc5"
+WRITTEN = sorted(OLD.glob("additive*.json"))
+WHOLE = sorted((OLD / "whole").glob("*.json"))
+NEWER = {"additive_ordered", "tree_classes"}
+"""Kinds that it did not have."""
 
 
 def read(path: Path) -> tuple[Any, dict[str, Any], pd.DataFrame]:
@@ -25,8 +35,10 @@ def read(path: Path) -> tuple[Any, dict[str, Any], pd.DataFrame]:
 
 
 def test_all_kinds_are_there() -> None:
-    kinds = {json.loads(path.read_text(encoding="utf-8"))["model"]["kind"] for path in WRITTEN}
-    assert kinds == {"additive", "additive_classes", "additive_regression"}
+    found = {json.loads(path.read_text(encoding="utf-8"))["model"]["kind"] for path in WRITTEN}
+    assert found == {"additive", "additive_classes", "additive_regression"}
+    found |= {json.loads(path.read_text(encoding="utf-8"))["kind"] for path in WHOLE}
+    assert found == kinds().keys() - NEWER
     bodies = [json.loads(path.read_text(encoding="utf-8"))["model"]["model"] for path in WRITTEN]
     assert any(body.get("fourier") for body in bodies)
     assert any(body.get("trees") for body in bodies)
@@ -54,3 +66,52 @@ def test_it_says_what_it_said(path: Path) -> None:
 def test_it_is_written_again_as_it_was(path: Path) -> None:
     data = json.loads(path.read_text(encoding="utf-8"))["model"]
     assert json.loads(json.dumps(model_from_dict(data).to_dict(None))) == data
+
+
+@pytest.mark.parametrize("path", WHOLE, ids=lambda path: path.stem)
+def test_a_file_with_its_certificate_holds_and_says_what_it_said(path: Path, tmp_path: Path) -> None:
+    said = json.loads((OLD / "said.json").read_text(encoding="utf-8"))
+    claim = read_claim(path)
+    assert (claim.holds, claim.remarks) == (True, (UNBOUND,))
+    model, written = load_model(path)
+    assert written is not None
+    certificate = Certificate.from_dict(written)
+    assert certificate.verify() == []
+    assert certificate.to_dict() == written
+    frame = columns_of(pd.DataFrame(said["rows"]))
+    predictions = model.predict(frame) if model.kind == "mean_number" else model.predict_proba(frame)
+    np.testing.assert_allclose(predictions, said["predictions"][path.stem], rtol=1e-9)
+    tacit.save_model(model, tmp_path / "again.json", certificate)
+    assert (
+        json.loads((tmp_path / "again.json").read_text("utf-8"))["model"]
+        == json.loads(path.read_text("utf-8"))["model"]
+    )
+
+
+@pytest.mark.parametrize("path", WHOLE, ids=lambda path: path.stem)
+def test_a_smaller_epsilon_than_it_promised_does_not_hold(path: Path, tmp_path: Path) -> None:
+    data = json.loads(path.read_text(encoding="utf-8"))
+    data["certificate"]["epsilon"] *= 0.9
+    forged = tmp_path / "forged.json"
+    forged.write_text(json.dumps(data), encoding="utf-8")
+    assert not read_claim(forged).holds
+
+
+def test_an_account_goes_on_paying_and_forgets_nothing(tmp_path: Path) -> None:
+    """A store of format 1: it had no units, batches or secrets."""
+    place = tmp_path / "account.db"
+    with sqlite3.connect(place) as connection:
+        connection.executescript((OLD / "account.sql").read_text(encoding="utf-8"))
+    connection.close()
+    account = tacit.PrivacyAccount(f"sqlite:///{place}", "survey")
+    assert account.spent == pytest.approx(0.735044366755996, rel=1e-9)
+    first, second = account.reservations()
+    assert second.charges == (Pure(0.25),)
+    assert second.entries[0].charge == Laplace(4.0)
+    assert first.entries[0].label == "tree 1, class counts of leaves"
+    with account.reserve([Pure(0.5)], "the next one"):
+        pass
+    assert account.spent > 1.0
+    assert len(account.reservations()) == 3
+    with pytest.raises(tacit.BudgetExceeded):
+        account.reserve([Pure(1.5)], "too much")
