@@ -18,7 +18,7 @@ from tacit.additive.jointly import Lengths, bounds_jointly
 from tacit.additive.tuning import CLIPPING
 from tacit.binning.release_map import centred_map, few_modes, without_largest
 from tacit.privacy.budget import Allowance
-from tacit.privacy.ledger import uses
+from tacit.privacy.charges import uses
 from tacit.schema.columns import BooleanColumn
 from tacit.schema.label import Label
 from tacit.schema.schema import Schema

@@ -19,7 +19,8 @@ from tacit.privacy.canonical import sha256
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.certificate_format import CertificateError
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, Pure, Repeated, charge_from_dict
-from tacit.privacy.ledger import Coverage, Reservation
+from tacit.privacy.coverage import Coverage
+from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, two_bounds
 

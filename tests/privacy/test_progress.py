@@ -14,7 +14,8 @@ import pytest
 import tacit
 from tacit.errors import was_spent
 from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, Pure, Repeated
-from tacit.privacy.ledger import Coverage, Reservation
+from tacit.privacy.coverage import Coverage
+from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.progress import Step
 from tests.golden.tables import schema, table

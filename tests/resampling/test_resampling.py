@@ -22,9 +22,8 @@ from tacit.models.base import ClassModel, ModelError
 from tacit.models.files import model_from_dict
 from tacit.noise import make_source
 from tacit.privacy import accountants
-from tacit.privacy.charges import ApproxDP, Pure, Repeated
+from tacit.privacy.charges import ApproxDP, Pure, Repeated, uses
 from tacit.privacy.label import Label
-from tacit.privacy.ledger import uses
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
 from tacit.queries.dense.capped_scaling import WEIGHT_BITS

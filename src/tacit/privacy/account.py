@@ -23,7 +23,8 @@ from tacit.schema import Unit
 
 if TYPE_CHECKING:
     from tacit.privacy.kept_releases import Kept
-    from tacit.privacy.store import Held, Line, Store
+    from tacit.privacy.store import Store
+    from tacit.privacy.store_records import Held, Line
 
 
 class PrivacyAccount(PromisedBudget):
@@ -77,7 +78,8 @@ class PrivacyAccount(PromisedBudget):
             AccountError: if there is such an account already, or the store cannot be written.
             ValueError: if the promise is out of range.
         """
-        from tacit.privacy.store import Facts, Store, normal_url
+        from tacit.privacy.store import Store, normal_url
+        from tacit.privacy.store_records import Facts
 
         check_promise(epsilon, delta)
         if not dataset:
@@ -177,7 +179,7 @@ class PrivacyAccount(PromisedBudget):
                 store cannot be written; nothing changes.
             BudgetExceeded: if the batch was begun before and the account cannot pay for it again; nothing changes.
         """
-        from tacit.privacy.store import Reserved
+        from tacit.privacy.store_records import Reserved
 
         planned = compact(charges)
 

@@ -31,7 +31,8 @@ from tacit.privacy.errors import AccountError
 from tacit.privacy.ledger import COMPLETED, Entry, Released, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.resumable import Beginning
-from tacit.privacy.store import Store, read_charges
+from tacit.privacy.store import Store
+from tacit.privacy.store_records import read_charges
 from tacit.privacy.store_tables import CLOSINGS, METADATA, RESERVATIONS
 
 FITS = Table(

@@ -9,8 +9,9 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from tacit.privacy.charges import Charge, Repeated
+from tacit.privacy.coverage import Coverage
 from tacit.privacy.label import Label, Stage
-from tacit.privacy.ledger import Coverage, Entry
+from tacit.privacy.ledger import Entry
 
 LIBRARIES = ("tacit", "numpy", "numba", "dp-accounting", "opendp")
 

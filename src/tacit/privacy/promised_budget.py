@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from tacit.privacy import accountants
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, Gaussian, Repeated
+from tacit.privacy.coverage import TOLERANCE
 from tacit.privacy.errors import AccountError
 from tacit.privacy.gaussian import gaussian_epsilon
-from tacit.privacy.ledger import TOLERANCE, BudgetExceeded
+from tacit.privacy.ledger import BudgetExceeded
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.unit import UNIT_OF_A_ROW, words_of
 

@@ -12,7 +12,6 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,11 +19,11 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, insert, inspect, make_url, select
 from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
-from tacit.privacy.charges import Charge, charge_from_dict
+from tacit.privacy.charges import Charge
 from tacit.privacy.errors import AccountError
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Entry
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.store_records import Facts, Held, Line, Reserved, read_charges, read_facts, read_unit
 from tacit.privacy.store_tables import (
     ACCOUNTS,
     BATCHES,
@@ -42,60 +41,6 @@ VERSION = 2
 
 WAIT = 60.0
 """Seconds to wait for another process that holds the store."""
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What an account promises; fixed when it is created."""
-
-    epsilon: float
-    delta: float
-    neighbouring: Neighbouring
-
-
-@dataclass(frozen=True)
-class Held:
-    """What an account holds when a reservation is decided on.
-
-    Attributes:
-        reserved: all reservations so far, whatever became of them.
-        unit: what they protect, as column and most rows (no column for single rows); None if nobody said.
-        seen: whether the batch of rows that the reservation is for was learned from before.
-    """
-
-    reserved: tuple[Reserved, ...]
-    unit: tuple[str, int] | None
-    seen: bool = False
-
-    @property
-    def charges(self) -> tuple[Charge, ...]:
-        """All that was ever reserved."""
-        return tuple(charge for held in self.reserved for charge in held.charges)
-
-
-@dataclass(frozen=True)
-class Reserved:
-    """What a reservation is called and what it holds, whatever became of it."""
-
-    label: str
-    charges: tuple[Charge, ...]
-
-
-@dataclass(frozen=True)
-class Line:
-    """One reservation as it stands in the store; times are UTC in ISO format.
-
-    ``by`` is who made it and where, as ``user@machine``; None in lines that are older than this.
-    """
-
-    identifier: int
-    label: str
-    charges: tuple[Charge, ...]
-    status: str
-    created: str
-    closed: str | None
-    entries: tuple[Entry, ...]
-    by: str | None = None
 
 
 def normal_url(url: str) -> URL:
@@ -255,11 +200,7 @@ class Store:
         row = connection.execute(select(UNITS).where(UNITS.c.dataset == dataset)).one_or_none()
         if row is None:
             return None
-        if not isinstance(row.column, str) or not isinstance(row.max_rows, int) or row.max_rows < 1:
-            raise AccountError(
-                f"the budget store is damaged: {row.max_rows!r:.40} rows of {row.column!r:.40} are no unit"
-            )
-        return row.column, row.max_rows
+        return read_unit(row.column, row.max_rows)
 
     def key(self, dataset: str, fresh: bytes) -> bytes:
         """The secret that this account makes fingerprints of batches with: ``fresh`` when it is first asked for."""
@@ -298,7 +239,7 @@ class Store:
                     f"{self.name} has no account for {dataset!r} (there are: {names}); create it with "
                     f"PrivacyAccount.create, or tacit budget create"
                 )
-            return _facts(row.epsilon, row.delta, row.neighbouring)
+            return read_facts(row.epsilon, row.delta, row.neighbouring)
 
     def charges(self, dataset: str) -> tuple[Charge, ...]:
         """All charges ever reserved, whatever became of the reservation."""
@@ -390,28 +331,3 @@ class Store:
             )
             for row in rows
         )
-
-
-def _facts(epsilon: Any, delta: Any, neighbouring: Any) -> Facts:
-    """What an account promises, as far as it is a promise: SQLite keeps anything in any column."""
-    numbers = isinstance(epsilon, int | float) and isinstance(delta, int | float)
-    if not numbers or not epsilon > 0 or not 0 <= delta < 1 or neighbouring not in [str(each) for each in Neighbouring]:
-        said = f"epsilon {epsilon!r:.30}, delta {delta!r:.30}, {neighbouring!r:.30}"
-        raise AccountError(f"the budget store is damaged: {said} is no promise")
-    return Facts(float(epsilon), float(delta), Neighbouring(neighbouring))
-
-
-def read_charges(text: Any) -> tuple[Charge, ...]:
-    """The charges in a list of the store.
-
-    Raises:
-        AccountError: if it holds none: what was spent is then unknown, and nothing can be paid.
-    """
-    try:
-        listed = json.loads(text)
-        if isinstance(listed, list):
-            return tuple(charge_from_dict(data) for data in listed)
-        reason = f"a {type(listed).__name__} is no list"
-    except (ValueError, TypeError, RecursionError) as error:
-        reason = str(error)
-    raise AccountError(f"the budget store is damaged: what was reserved cannot be read ({reason})")

@@ -16,8 +16,9 @@ from tacit.curator.streams.machine import Secrets, StreamCharge, StreamSpec, Tes
 from tacit.noise.above_threshold import AboveThreshold
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate, Pure, Repeated, charge_from_dict
+from tacit.privacy.coverage import Coverage
 from tacit.privacy.label import Label
-from tacit.privacy.ledger import BudgetExceeded, Coverage, Reservation
+from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 
 

@@ -1,0 +1,106 @@
+"""What the tables of a budget store hold, as objects, and how they are read: a damaged store pays for nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.privacy.charges import Charge, charge_from_dict
+from tacit.privacy.errors import AccountError
+from tacit.privacy.ledger import Entry
+from tacit.privacy.neighbouring import Neighbouring
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What an account promises; fixed when it is created."""
+
+    epsilon: float
+    delta: float
+    neighbouring: Neighbouring
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """What a reservation is called and what it holds, whatever became of it."""
+
+    label: str
+    charges: tuple[Charge, ...]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What an account holds when a reservation is decided on.
+
+    Attributes:
+        reserved: all reservations so far, whatever became of them.
+        unit: what they protect, as column and most rows (no column for single rows); None if nobody said.
+        seen: whether the batch of rows that the reservation is for was learned from before.
+    """
+
+    reserved: tuple[Reserved, ...]
+    unit: tuple[str, int] | None
+    seen: bool = False
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """All that was ever reserved."""
+        return tuple(charge for held in self.reserved for charge in held.charges)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One reservation as it stands in the store; times are UTC in ISO format.
+
+    ``by`` is who made it and where, as ``user@machine``; None in lines that are older than this.
+    """
+
+    identifier: int
+    label: str
+    charges: tuple[Charge, ...]
+    status: str
+    created: str
+    closed: str | None
+    entries: tuple[Entry, ...]
+    by: str | None = None
+
+
+def read_facts(epsilon: Any, delta: Any, neighbouring: Any) -> Facts:
+    """What an account promises, as far as it is a promise: SQLite keeps anything in any column.
+
+    Raises:
+        AccountError: if it is none.
+    """
+    numbers = isinstance(epsilon, int | float) and isinstance(delta, int | float)
+    if not numbers or not epsilon > 0 or not 0 <= delta < 1 or neighbouring not in [str(each) for each in Neighbouring]:
+        said = f"epsilon {epsilon!r:.30}, delta {delta!r:.30}, {neighbouring!r:.30}"
+        raise AccountError(f"the budget store is damaged: {said} is no promise")
+    return Facts(float(epsilon), float(delta), Neighbouring(neighbouring))
+
+
+def read_unit(column: Any, max_rows: Any) -> tuple[str, int]:
+    """What an account protects, as column and most rows.
+
+    Raises:
+        AccountError: if it is no unit.
+    """
+    if not isinstance(column, str) or not isinstance(max_rows, int) or max_rows < 1:
+        raise AccountError(f"the budget store is damaged: {max_rows!r:.40} rows of {column!r:.40} are no unit")
+    return column, max_rows
+
+
+def read_charges(text: Any) -> tuple[Charge, ...]:
+    """The charges in a list of the store.
+
+    Raises:
+        AccountError: if it holds none: what was spent is then unknown, and nothing can be paid.
+    """
+    try:
+        listed = json.loads(text)
+        if isinstance(listed, list):
+            return tuple(charge_from_dict(data) for data in listed)
+        reason = f"a {type(listed).__name__} is no list"
+    except (ValueError, TypeError, RecursionError) as error:
+        reason = str(error)
+    raise AccountError(f"the budget store is damaged: what was reserved cannot be read ({reason})")
