@@ -45,7 +45,6 @@ class Planning:
     # The same for trees, in ``n mu``: a row pays for its one leaf of a tree, however many columns there are.
     trees_from: float = 900.0
     trees_full: float = 3000.0
-
     largest_tree_share: float = 0.5
 
     # ``n mu`` from which it is asked whether columns say more together than one by one; what that may cost, less in
@@ -58,53 +57,46 @@ class Planning:
     least_evidence: float = 1.0
     sure_of_evidence: float = 1500.0
 
-    # The same for trees of several classes, or of numbers, whose splits are random where rows are not very many: deep
-    # ones that are averaged as a kernel (``kernel_trees``).
+    # The same for trees of several classes or numbers, whose splits are random where rows are not very many: deep ones
+    # that are averaged as a kernel.
     kernel_from: float = 400.0
     kernel_full: float = 2000.0
 
-    noisy_mu: float = 0.25
-    clear_mu: float = 1.5
-
     # Their full share at the first ``mu``, and from the second on, where a few rows in a leaf exceed its noise; by the
     # logarithm between them, and below, down to nothing where a leaf must hold many.
+    noisy_mu: float = 0.25
+    clear_mu: float = 1.5
     kernel_share: float = 0.3
     largest_kernel_share: float = 0.6
 
     # They go so far that noise leaves about this standard deviation in a score (log-odds).
     tree_noise: float = 0.33
 
-    # Of the share of such trees, what goes to a smooth function of all columns first (``fourier``).
+    # Of the share of such trees, what goes to a smooth function of all columns first (``fourier``); of several classes,
+    # or of numbers, how columns vary together and a first sum are paid from it, too. It goes no farther than leaves
+    # about this standard deviation of noise in a score (log-odds).
     fourier_part: float = 0.2
-
-    # The same of several classes, or of numbers, where how columns vary together and a first sum are paid from it, too.
     smooth_part: float = 0.5
-
-    # It goes no farther than leaves about this standard deviation of noise in a score (log-odds).
     fourier_noise: float = 0.33
 
-    # The ``mu`` beyond which noise is next to nothing: trees that are Newton's fit more closely there.
+    # How many of them; and the ``mu`` beyond which noise is next to nothing: Newton trees fit more closely there.
+    kernel_trees: int = 150
     kernel_upto: float = 10.0
 
-    kernel_trees: int = 150
-
-    # Trees are as deep as bins are fine.
+    # Trees are as deep as bins are fine, which takes at least this part of the budget.
     least_binning_share: float = 0.05
 
-    # How many up to ``fast_from``, from ``clear_from`` on, and where rows are very many.
+    # How many up to ``fast_from``, from ``clear_from`` on, and where rows are very many; and the most trees times rows.
     trees: int = 400
     most_trees: int = 1000
     least_trees: int = 32
-
-    # Trees times rows: no more of them, as each takes long.
     tree_rows: float = 6.4e7
 
     # How far a tree steps towards the posterior mean from ``fast_from`` on, and up to ``slow_upto``.
     tree_rate: float = 0.25
     slow_tree_rate: float = 0.12
 
-    # Signal-to-noise up to which trees step slowly, from which they step far, and from which noise leaves
-    # nothing to save: as many trees as help.
+    # Signal-to-noise up to which trees step slowly, from which they step far, and from which there are as many as help.
     slow_upto: float = 2000.0
     fast_from: float = 5000.0
     clear_from: float = 20_000.0
@@ -112,8 +104,7 @@ class Planning:
     # Trees learn the variance of their steps; it is never thought smaller than this (log-odds squared).
     least_tree_prior: float = 0.006
 
-    # Where rows are very many, trees end once steps are surely smaller than that; those that choose take longer
-    # each.
+    # Where rows are very many, trees end once steps are surely smaller than that; each that chooses takes longer.
     random_enough: float = 0.003
     choosing_enough: float = 0.01
 
@@ -126,30 +117,23 @@ class Planning:
     # How many columns a tree may cut, as columns and pairs know already what few columns say.
     columns_per_tree: int = 6
 
-    # Signal-to-noise ``n mu`` from which trees of tables of very many rows choose their splits.
+    # Signal-to-noise ``n mu`` from which trees of very many rows choose their splits, and what of theirs goes to that.
     choice_from: float = 100_000.0
-
-    # Of the trees' budget goes to that.
     choice_share: float = 0.6
 
-    # Trees whose splits are chosen see in one look what random ones need many for, so there are fewer: at
-    # least, at most, and how many times the rows at most.
+    # Such trees see in one look what random ones need many for, so there are fewer: at least, at most, how many times
+    # the rows at most, and relative to the root of ``n mu``; their levels, and how far they step to the posterior mean.
     choosing_trees: int = 64
     most_choosing_trees: int = 256
     choosing_rows: float = 2e8
-
-    # How many such trees, relative to the root of ``n mu``.
     trees_by_root: float = 0.2
-
-    # Levels of such a tree, and how far it steps towards the posterior mean.
     choosing_depth: int = 6
     choosing_rate: float = 0.45
 
-    # Signal-to-noise ``q`` from which, and up to which, sweeps grow in number where no trees follow.
+    # Signal-to-noise ``q`` from which, and up to which, sweeps grow in number where no trees follow: how many there are
+    # then, and how many releases of columns at most, as each is an entry of the ledger.
     patient_from: float = 400.0
     patient_full: float = 20_000.0
-
-    # How many sweeps there are then, and how many releases of columns at most: each is an entry of the ledger.
     most_sweeps: int = 200
     most_swept: int = 6000
 
@@ -168,16 +152,13 @@ class Planning:
 class Sweeping:
     """How sweeps go, and what effects are thought to look like beforehand (:mod:`tacit.additive.sweeps`)."""
 
-    # Sweeps before which the loss looks again at the size of contributions: of the first ones, and of later
-    # ones.
+    # Sweeps before which the loss looks again at the size of contributions: of the first ones, and of later ones.
     refreshed: tuple[int, ...] = (0, 1, 3, 7, 15)
     refreshed_later: tuple[int, ...] = (0, 4)
 
-    # Share of the way from the current effect to the posterior mean that one step goes; long where sweeps are
-    # few.
+    # Share of the way from the current effect to the posterior mean that one step goes; long where sweeps are few.
     step: float = 0.5
     long_step: float = 0.9
-
     few_sweeps: int = 6
 
     # Effects have converged when a sweep moves scores by less than this part of what they vary by.
@@ -188,10 +169,9 @@ class Sweeping:
     likely_variance: float = 1.0
     unlikely: float = 1.5
 
-    # How many terms of a kind count for as much as what is thought of them beforehand.
+    # How many terms of a kind count for as much as what is thought of them beforehand; and how many rows are simulated
+    # to see how scores of the model are spread.
     pseudo_terms: float = 3.0
-
-    # Rows that are simulated to see how scores of the model are spread.
     simulated_rows: int = 512
 
 
@@ -202,10 +182,8 @@ class Pairing:
     # Each column of a pair is merged to at most this many groups.
     groups: int = 8
 
-    # Pairs are screened among this many columns of largest variance.
+    # Pairs are screened among this many columns of largest variance; from this signal-to-noise ``q`` on, so many more.
     screened_columns: int = 14
-
-    # From this signal-to-noise ``q`` on, so many more.
     screened_clearly_from: float = 10_000.0
     screened_clearly: int = 32
 
@@ -213,14 +191,12 @@ class Pairing:
     pairs_per_column: float = 2.0
     least_most_pairs: int = 3
 
-    # A pair must be this much likelier (in logarithms) than noise: of the many looked at, some would pass by
-    # chance.
+    # A pair must be this much likelier (in logarithms) than noise: of many, some pass by chance.
     least_evidence: float = 3.0
 
+    # How large an interaction may be, and how many directions of each ordered side a screening releases at most: one
+    # that is not smooth at all hides from it, and the rest are found with less noise.
     screen_scales: tuple[float, ...] = (0.03, 0.06, 0.12, 0.25, 0.5)
-
-    # Directions of each ordered side that a screening releases at most: an interaction that is not smooth at
-    # all hides from it, and the rest are found with less noise.
     screen_modes: int = 5
 
     # Size of an interaction (log-odds) for which directions are chosen.
@@ -231,14 +207,12 @@ class Pairing:
 class Clipping:
     """How rows are bounded together over a sweep (:mod:`tacit.additive.jointly`)."""
 
-    # The limit on a row's squared length, relative to what is expected of it: longer rows are shortened.
-    tightness: float = 0.6
-
-    # Signal-to-noise up to which it is done: with less noise than that, weighing rows costs more time than it
-    # saves.
+    # Signal-to-noise up to which it is done: with less noise weighing rows costs more time than it saves.
     joint_below: float = 20_000.0
 
-    # Rows that are drawn from the released bins, each column by itself, to see what is to be expected.
+    # The limit on a row's squared length, relative to what is expected of it: longer rows are shortened. And how many
+    # rows are drawn from the released bins, each column by itself, to see what is to be expected.
+    tightness: float = 0.6
     simulated_rows: int = 4000
 
 
@@ -252,18 +226,17 @@ class Counting:
     most_counted: float = 0.05
     counting_care: float = 0.7
 
-    # At delta 0, where the variance of a count goes with one over the square of its share: the share is the first times
-    # the noise to the power 2 / 3, which makes what counts and columns lose together least, at most the second.
+    # At delta 0, where the variance of a count goes with one over its share squared: the share is the first times the
+    # noise to the power 2 / 3, which makes what counts and columns lose together least, at most the second.
     pure_care: float = 2.0
     pure_counted: float = 0.5
 
     # Variance by which constants move while effects are learned.
     moves: float = 0.25
 
-    # Logarithms of class sizes are thought to scatter this much.
+    # Logarithms of class sizes are thought to scatter this much; and the weight of the curvature beside the gradient in
+    # a leaf of a tree, in units of 1/256.
     class_spread: float = SOFTMAX.class_spread
-
-    # Weight of the curvature beside the gradient in a leaf of a tree, in units of 1/256.
     tree_curvature: int = SOFTMAX.tree_curvature
 
 
@@ -274,8 +247,7 @@ class Residuals:
     # The unit of the score is at least this part of the declared range.
     least_scale: float = 1 / 256
 
-    # What looking at residuals may cost is divided by the first; the first look, at the targets, counts for the
-    # second.
+    # What looking at residuals may cost is divided by the first; the look at the targets counts for the second.
     looks: int = 12
     first_look: int = 4
 
@@ -284,10 +256,9 @@ class Residuals:
     pure_seen: float = 40.0
     pure_looking: float = 0.4
 
-    # The first look has ``2**start_bits`` cells.
+    # The first look has ``2**start_bits`` cells. Half-widths of the window of the quantile loss, relative to the mean
+    # size of the residuals.
     start_bits: int = 6
-
-    # Half-widths of the window of the quantile loss, relative to the mean size of the residuals.
     windows: tuple[float, ...] = (0.15, 0.2, 0.3, 0.45, 0.65, 1.0)
 
     # How much of what is clipped off in all counts as bias, beside what is clipped off on one side only.
@@ -297,19 +268,17 @@ class Residuals:
     looking: float = 0.06
     levelling: float = 0.04
 
-    # The standard deviation of noise that this mean may have, in units of the score, and how large it is
-    # thought to be.
+    # The standard deviation of noise that this mean may have, in units of the score, and how large it is thought to be.
     level_noise: float = 0.05
     likely_level: float = 0.05
 
-    # The noise that kernel trees may leave in a score, relative to its residuals, and to the same of log-odds.
+    # The noise that kernel trees may leave in a score, relative to its residuals, and to the same of log-odds; they
+    # never think that more of the residuals' variance is left for them than the second.
     tree_noise: float = 0.45
-
-    # Such trees never think that more of the residuals' variance is left for them.
     most_left_over: float = 0.2
 
-    # The squared loss's clip leaves this share of the rows unclipped, or more: what lets fewer count costs more
-    # than its noise saves, and noise in the histogram would make it look cheap.
+    # The squared loss's clip leaves this share of the rows unclipped or more: what lets fewer count costs more than its
+    # noise saves, and noise in the histogram would make it look cheap.
     least_inside: float = 0.3
 
 
@@ -317,17 +286,15 @@ class Residuals:
 class Linked:
     """How the losses with a log link begin (:mod:`tacit.additive.log_link_loss`)."""
 
-    # Cells of the first histogram of the target: so many doublings below its upper bound.
+    # Cells of the first histogram of the target: so many doublings below its upper bound. The mean is thought to be at
+    # least and at most so large beside the standard deviation.
     octaves: int = 16
-
-    # The mean is thought to be at least and at most so large beside the standard deviation.
     least_ratio: float = 1 / 32
     most_ratio: float = 32.0
 
-    # Rows, in standard deviations of the noise of a look at residuals, from which there are such looks.
+    # Rows, in standard deviations of the noise of a look at residuals, from which there are such looks; and the most
+    # noise that kernel trees leave in the logarithm of a mean.
     looks_from: float = 100.0
-
-    # Kernel trees leave no more noise than this in the logarithm of a mean.
     most_noise: float = 0.6
 
 
@@ -343,10 +310,9 @@ class Spreads:
     expected: float = 0.05
     factor: float = 4.0
 
-    # No target has one of the shapes exactly: a cell is believed to this part of what it holds.
+    # No target has one of the shapes exactly: a cell is believed to this part of what it holds. Standard deviations of
+    # noise by which a count must leave the outline to be believed, and then only beyond them.
     misfit: float = 0.3
-
-    # Standard deviations of noise by which a count must leave the outline to be believed, and then only beyond them.
     sure: float = 2.0
 
 
@@ -406,10 +372,9 @@ class Intercepts:
     no_doubt: float = 4.0
 
     # A sum of clipped numbers is thought to leave at least this much open about the intercept, while sums are weighed
-    # against each other: a clip that was chosen far too narrow looks exact, and is next to no evidence.
+    # against each other: a clip that was chosen far too narrow looks exact, and is next to no evidence. No bracketing
+    # step of the intercept is longer than the second.
     least_doubt: float = 0.2
-
-    # No bracketing step of the intercept is longer.
     longest_bracket: float = 4.0
 
 
