@@ -126,7 +126,7 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
         if choice == "tree_kind":
             if value == "none":
                 return from_rule(total, n_columns, q, pure, pairs, False, **more)
-            return from_rule(total, n_columns, q, pure, pairs, trees, **{**more, "rest": Rest.JUDGED})
+            return from_rule(total, n_columns, q, pure, pairs, trees, **{**more, "rest": Rest.NEWTON})
         if choice == "tree_share":
             glass = from_rule(total, n_columns, q, pure, pairs and chosen.looks_for_pairs, False, **more)
             return _with_rest(glass, chosen, value)

@@ -243,7 +243,7 @@ def test_pairs_stand_beside_trees_of_several_classes_and_numbers():
     logs = Planner().plan(5000.0, 9, 2000.0, False, rest=Rest.AVERAGED)
     assert (logs.fourier, logs.trees) == (0.0, pytest.approx(others.fourier + others.trees))
     assert Planner().plan(5000.0, 9, 699.0 / 3, False, rest=Rest.SMOOTH).fourier == 0.0
-    quantiles = Planner().plan(5000.0, 9, 2000.0, False, rest=Rest.JUDGED)
+    quantiles = Planner().plan(5000.0, 9, 2000.0, False, rest=Rest.NEWTON)
     assert (quantiles.looks_for_pairs, quantiles.tree_noise) == (True, 0.0)
     assert quantiles.trees == 0.5
 

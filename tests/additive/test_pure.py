@@ -49,7 +49,7 @@ def test_few_rows_are_learned_from_by_trees(given: dict[str, Any]) -> None:
     assert sum(entry.charge.epsilon for entry in rest) == pytest.approx(1.0 - PLANNING.pure_counting)
     assert fitted.certificate_.epsilon <= 1.0
     assert fitted.certificate_.delta == 0.0
-    assert learner(**given).dry_run(n=400)["outlook"]["learns"] == ["trees"]
+    assert learner(**given).dry_run(n=400)["forecast"]["learns"] == ["trees"]
 
 
 def test_a_public_number_of_rows_is_not_counted() -> None:
@@ -66,10 +66,10 @@ def test_many_rows_are_learned_from_column_by_column() -> None:
     frame, labels = table(3000)
     enough = learner(epsilon=4.0)
     assert isinstance(enough.fit(frame, labels).model_, AdditiveModel)
-    assert enough.dry_run(n=3000)["outlook"]["learns"] == ["columns"]
-    assert learner(epsilon=4.0).dry_run(n=20_000)["outlook"]["learns"] == ["columns", "pairs"]
-    assert learner(epsilon=4.0).dry_run(n=140)["outlook"]["learns"] == ["trees"]
-    assert learner(epsilon=4.0).dry_run(n=160)["outlook"]["learns"] == ["columns"]
+    assert enough.dry_run(n=3000)["forecast"]["learns"] == ["columns"]
+    assert learner(epsilon=4.0).dry_run(n=20_000)["forecast"]["learns"] == ["columns", "pairs"]
+    assert learner(epsilon=4.0).dry_run(n=140)["forecast"]["learns"] == ["trees"]
+    assert learner(epsilon=4.0).dry_run(n=160)["forecast"]["learns"] == ["columns"]
 
 
 @pytest.mark.parametrize(

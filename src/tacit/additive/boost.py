@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tacit.additive.forecast import forecast
 from tacit.additive.learn import learn
 from tacit.additive.losses import SoftmaxLoss, TwoClassLoss
 from tacit.additive.ordered_loss import MOST_ORDERED, OrderedLoss
-from tacit.additive.outlook import outlook
+from tacit.additive.planner import Planner
 from tacit.additive.posterior import DIRECTIONS
 from tacit.additive.pure import counted_first, drowns_columns, may_boost_trees_alone
 from tacit.additive.to_model import additive_model, additive_scores
@@ -84,7 +85,8 @@ class AdditiveLearner(Learner):
         pairs, trees = parts_wanted(self.interactions)
         alone = trees and may_boost_trees_alone(allowance, task)
         alone = alone and drowns_columns(n, len(task.names), allowance.sd(1.0), self.tuning.planning)
-        return outlook(n, len(task.names), allowance, pairs, trees, alone)
+        planner = Planner(self.tuning.planning, self.tuning.growing.cutting)
+        return forecast(n, len(task.names), allowance, pairs, trees, alone, planner)
 
     def learn(
         self, rows: PrivateRows, allowance: Allowance, task: Task

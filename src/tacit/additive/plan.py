@@ -12,7 +12,7 @@ class Rest(Enum):
     LOOK = "a look at columns together, and after a yes a smooth function and averaged trees"
     SMOOTH = "a smooth function of all columns, and averaged trees"
     AVERAGED = "averaged trees"
-    JUDGED = "trees that are judged one by one"
+    NEWTON = "Newton trees"
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ class Planner:
         whole = of_all_rows(signal, n_columns)
         plain = self._columns_and_pairs(total, n_columns, signal, pure, pairs, rest)
         few = total <= MANY_ROWS and whole <= self.numbers.kernel_upto * total
-        if trees and rest is not Rest.JUDGED and not pure and few:
+        if trees and rest is not Rest.NEWTON and not pure and few:
             if rest is Rest.LOOK:
                 return self._with_look(plain, signal, n_columns)
             return self._with_trees(plain, total, signal, n_columns, rest is Rest.SMOOTH)
@@ -275,7 +275,7 @@ class Planner:
         few = rest is Rest.LOOK and signal < self.numbers.noisy_below
         sweeps = self.numbers.noisy_sweeps if few else self.numbers.sweeps
         if pure:  # rows of quantiles are bounded alone, so that noise is what it is and bias counts for more
-            clear = signal >= self._pairs_from(n_columns, pure) or rest is Rest.JUDGED
+            clear = signal >= self._pairs_from(n_columns, pure) or rest is Rest.NEWTON
             sweeps = self.numbers.pure_clear_sweeps if clear else self.numbers.pure_sweeps
         joint_sweeps = self.numbers.pure_joint_sweeps if pure else self.numbers.joint_sweeps
         converges = total > MANY_ROWS and signal > 10 * self.numbers.pairs_full and not pure

@@ -287,7 +287,7 @@ class QuantileLoss(ResidualLoss):
     A wide window has another optimum than a narrow one, so releases are not brought to one gain: those under wide
     windows, which are noisier, count less than their curvature would have them. They are also biased, which the
     intercept alone corrects too slowly: columns keep their say about the constant. Few rows are within a window, so
-    that a leaf's sum says little beside its noise: trees are judged one by one, by what has been left over so far.
+    that a leaf's sum says little beside its noise: trees are Newton's, each as sure as earlier ones prove useful.
 
     Args:
         n_columns: how many columns share the noise.
@@ -296,7 +296,7 @@ class QuantileLoss(ResidualLoss):
     """
 
     jointly = False
-    rest = Rest.JUDGED
+    rest = Rest.NEWTON
 
     def __init__(self, n_columns: int, quantile: float, numbers: Residuals = RESIDUALS) -> None:
         self.quantile = quantile

@@ -42,7 +42,7 @@ def _plan(asked: PlanArguments) -> None:
     if n is not None and n < 1:
         raise Mistake(f"--rows must be at least 1, got {n}")
     planned = estimator.dry_run(n=n)
-    if n is not None and "outlook" not in planned:
+    if n is not None and "forecast" not in planned:
         raise Mistake(
             "--rows is answered for the learner additive, two classes, and a --schema that names the columns; "
             "or with --margin. Leave it out for what a budget buys"
@@ -70,11 +70,11 @@ def _plan(asked: PlanArguments) -> None:
     if planned["bounds_share"]:
         rows["bounds"] = f"{planned['bounds_share']:.0%} of it would find bounds that no schema declares"
     if n is not None:
-        rows["rows"] = _outlook(n, planned["outlook"])
+        rows["rows"] = _forecast(n, planned["forecast"])
     table(f"A fit with the learner {learner}. Nothing was spent", rows)
 
 
-def _outlook(n: int, known: dict[str, Any]) -> str:
+def _forecast(n: int, known: dict[str, Any]) -> str:
     enough, alone = known["enough"], known["learns"] == ["trees"]
     signal = f"{known['signal']:,.0f}" if known["sure"] else f"{known['signal']:.1f}"
     *most, last = ("single columns" if part == "columns" else str(part) for part in known["learns"])
@@ -94,7 +94,7 @@ def _outlook(n: int, known: dict[str, Any]) -> str:
 
 
 def _of_rare_classes(known: dict[str, Any]) -> str:
-    from tacit.additive.outlook import rarest_share
+    from tacit.additive.forecast import rarest_share
 
     share = rarest_share(known["signal"], known["enough"])
     assert share is not None, "known to be sure"

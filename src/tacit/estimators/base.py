@@ -88,7 +88,7 @@ class Estimator:
         """What a fit would charge, before it does. Reads no rows and charges nothing.
 
         Args:
-            n: the publicly expected number of rows. With a schema some learners then give an ``"outlook"``: what they
+            n: the publicly expected number of rows. With a schema some learners then give an ``"forecast"``: what they
                 would learn from so many.
             X: gives the columns where no schema does. A source is checked as in a fit.
             y: gives the dtype where no classes are declared: those of booleans are known, others are found.

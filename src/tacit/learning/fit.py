@@ -253,5 +253,5 @@ def dry_run(learner: Learner, task: Task, n: int | None) -> dict[str, Any]:
         "bounds_share": share,
         "columns": list(task.names),
         "n": n,
-        **({} if forecast is None else {"outlook": forecast}),
+        **({} if forecast is None else {"forecast": forecast, "outlook": forecast}),  # the second name until 0.2
     }

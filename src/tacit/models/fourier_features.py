@@ -1,4 +1,4 @@
-"""Random Fourier features of binned columns, in integers: the same bits for rows, for imagined rows and for users.
+"""Random Fourier features of binned columns, in integers: the same bits for rows, for simulated rows and for users.
 
 ``phi(x) = (cos(w_1 . z(x)), sin(w_1 . z(x)), ...) / sqrt(pairs)``, with ``z`` a number per code of every column and
 ``w`` random frequencies: products of such vectors come near a smooth kernel of ``x`` (Rahimi and Recht 2007). A phase

@@ -26,7 +26,7 @@ class Stage(StrEnum):
     SCREENING = "pair screening"
     PAIR_COUNTS = "pair counts"
     RESIDUALS = "residual looks"  # from which a loss of numbers takes its scales and levels
-    UNEXPLAINED = "unexplained variance"  # of earlier versions: what the scores left open
+    UNEXPLAINED = "unexplained variance"  # of earlier versions
     FOURIER = "smooth function"
     SPLITS = "splits"  # choices of the tests of a tree
     TREE = "trees"

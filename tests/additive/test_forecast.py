@@ -12,10 +12,10 @@ import pytest
 
 from tacit import AdditiveBoostClassifier
 from tacit.additive.first_look import first_look
+from tacit.additive.forecast import forecast, rarest_share
 from tacit.additive.losses import TwoClassLoss
-from tacit.additive.outlook import outlook, rarest_share
 from tacit.additive.planner import Planner
-from tacit.additive.tuning import PLANNING
+from tacit.additive.tuning import PLANNING, TUNING
 from tacit.binning.measure import Column
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
@@ -54,7 +54,7 @@ def test_the_signal_is_that_of_the_fit(neighbouring: str, delta: float) -> None:
     with patch.object(Planner, "plan", spied):
         learner.fit(frame, generator.integers(0, 2, 3000))
     [(total, n_columns, signal)] = seen
-    said = learner.dry_run(n=round(total))["outlook"]
+    said = learner.dry_run(n=round(total))["forecast"]
     assert n_columns == 3
     columns = 1.0 if delta else np.sqrt(3)  # the rule counts their root; what is said, all that Laplace noise grows by
     assert said["signal"] * columns == pytest.approx(signal, rel=1e-3)
@@ -78,9 +78,9 @@ def test_where_a_person_has_several_rows_noise_is_so_much_larger() -> None:
     with patch.object(Planner, "plan", spied):
         learner.fit(frame, generator.integers(0, 2, 3000))
     [(total, signal)] = seen
-    said = learner.dry_run(n=round(total))["outlook"]["signal"]
+    said = learner.dry_run(n=round(total))["forecast"]["signal"]
     assert said == pytest.approx(signal, rel=1e-3)
-    alone = AdditiveBoostClassifier(epsilon=4.0, schema=SCHEMA).dry_run(n=round(total))["outlook"]["signal"]
+    alone = AdditiveBoostClassifier(epsilon=4.0, schema=SCHEMA).dry_run(n=round(total))["forecast"]["signal"]
     assert said == pytest.approx(alone / 5)
 
 
@@ -120,42 +120,42 @@ def test_very_many_rows_of_a_person_can_be_learned_from() -> None:
 
 def test_more_rows_buy_more() -> None:
     allowance = Allowance.of(1.0, 1e-6)
-    said = [outlook(rows, 4, allowance, True, True) for rows in (100, 1600, 100_000)]
+    said = [forecast(rows, 4, allowance, True, True) for rows in (100, 1600, 100_000)]
     assert [known["learns"] for known in said] == [["columns"], ["columns", "pairs"], ["columns", "pairs", "trees"]]
     assert [known["sure"] for known in said] == [False, True, True]
     enough = said[0]["sure_from"]
-    assert outlook(enough, 4, allowance, True, True)["sure"]
-    assert not outlook(enough - 1, 4, allowance, True, True)["sure"]
-    assert outlook(enough, 4, allowance, True, True)["signal"] == pytest.approx(PLANNING.sure_from, rel=0.01)
-    assert outlook(100_000, 4, allowance, True, False)["learns"] == ["columns", "pairs"]
-    assert outlook(100_000, 4, Allowance.of(1.0, 0.0), True, True)["learns"] == ["columns", "pairs"]  # if not trees
+    assert forecast(enough, 4, allowance, True, True)["sure"]
+    assert not forecast(enough - 1, 4, allowance, True, True)["sure"]
+    assert forecast(enough, 4, allowance, True, True)["signal"] == pytest.approx(PLANNING.sure_from, rel=0.01)
+    assert forecast(100_000, 4, allowance, True, False)["learns"] == ["columns", "pairs"]
+    assert forecast(100_000, 4, Allowance.of(1.0, 0.0), True, True)["learns"] == ["columns", "pairs"]  # if not trees
 
 
 def test_nothing_is_said_where_nothing_is_known() -> None:
-    assert "outlook" not in AdditiveBoostClassifier().dry_run(n=100)
-    assert "outlook" not in AdditiveBoostClassifier(schema=SCHEMA).dry_run()
+    assert "forecast" not in AdditiveBoostClassifier().dry_run(n=100)
+    assert "forecast" not in AdditiveBoostClassifier(schema=SCHEMA).dry_run()
     three = Schema.from_dict({**SCHEMA.to_dict(), "label": {"column": "y", "classes": [0, 1, 2]}})
-    assert "outlook" not in AdditiveBoostClassifier(schema=three).dry_run(n=100)
+    assert "forecast" not in AdditiveBoostClassifier(schema=three).dry_run(n=100)
 
 
 def test_trees_stand_in_for_pairs() -> None:
     """But for very many rows; without trees there are pairs."""
     allowance = Allowance.of(1.0, 1e-6)
-    assert outlook(30_000, 9, allowance, True, True)["learns"] == ["columns", "trees"]
-    assert outlook(30_000, 9, allowance, False, True)["learns"] == ["columns", "trees"]
-    assert outlook(30_000, 9, allowance, True, False)["learns"] == ["columns", "pairs"]
+    assert forecast(30_000, 9, allowance, True, True)["learns"] == ["columns", "trees"]
+    assert forecast(30_000, 9, allowance, False, True)["learns"] == ["columns", "trees"]
+    assert forecast(30_000, 9, allowance, True, False)["learns"] == ["columns", "pairs"]
 
 
 @pytest.mark.parametrize("columns", [1, 4, 60])
 def test_at_delta_0_noise_grows_with_the_columns_and_not_with_their_root(columns: int) -> None:
     """A row is part of one sum per column: its L1 norm is their number, and the noise of each sum is in proportion."""
     allowance = Allowance.of(0.5, 0.0)
-    said = outlook(10_000, columns, allowance, True, False)
+    said = forecast(10_000, columns, allowance, True, False)
     assert said["signal"] == pytest.approx(10_000 * 0.5 / np.sqrt(2) / columns)
     assert said["enough"] == PLANNING.pure_sure_from
     assert said["sure_from"] == pytest.approx(PLANNING.pure_sure_from * columns * np.sqrt(2) / 0.5, abs=1)
     for rows, sure in ((said["sure_from"], True), (said["sure_from"] - 1, False)):
-        assert outlook(rows, columns, allowance, True, False)["sure"] is sure
+        assert forecast(rows, columns, allowance, True, False)["sure"] is sure
 
 
 @pytest.mark.parametrize("columns", [1, 10, 60])
@@ -163,7 +163,7 @@ def test_trees_alone_need_as_many_rows_however_many_columns_there_are(columns: i
     declared = {f"x{i}": {"kind": "numeric", "lower": 0, "upper": 1} for i in range(columns)}
     schema = Schema.from_dict({"label": {"column": "y", "classes": [0, 1]}, "columns": declared})
     learner = AdditiveBoostClassifier(epsilon=0.5, delta=0.0, schema=schema)
-    said = learner.dry_run(n=90)["outlook"]
+    said = learner.dry_run(n=90)["forecast"]
     assert said["learns"] == ["trees"]
     assert said["signal"] == pytest.approx(90 * 0.5 / np.sqrt(2))
     assert said["enough"] == PLANNING.trees_sure_from
@@ -171,7 +171,7 @@ def test_trees_alone_need_as_many_rows_however_many_columns_there_are(columns: i
     if columns == 60:
         assert said["sure_from"] == pytest.approx(PLANNING.trees_sure_from * np.sqrt(2) / 0.5, abs=1)
     for rows, sure in ((said["sure_from"], True), (said["sure_from"] - 1, False)):
-        assert learner.dry_run(n=rows)["outlook"]["sure"] is sure  # of few columns, columns take over before
+        assert learner.dry_run(n=rows)["forecast"]["sure"] is sure  # of few columns, columns take over before
 
 
 @pytest.mark.parametrize("signal", [70.0, 71.0, 700.0, 1e6])
@@ -181,3 +181,20 @@ def test_rows_of_a_rare_class_are_worth_as_much_as_fewer_of_classes_alike(signal
     assert 0 < share <= 0.5
     assert 4 * share * (1 - share) * signal == pytest.approx(70.0)
     assert rarest_share(69.0, 70.0) is None
+
+
+def test_a_forecast_is_by_the_numbers_of_its_learner() -> None:
+    """A learner that is varied says what its own plan would do."""
+    varied = type(
+        "Varied", (AdditiveBoostClassifier,), {"tuning": replace(TUNING, planning=replace(PLANNING, sure_from=7.0))}
+    )
+    said, usual = (
+        learner(epsilon=1.0, schema=SCHEMA).dry_run(n=500)["forecast"] for learner in (varied, AdditiveBoostClassifier)
+    )
+    assert (said["enough"], usual["enough"]) == (7.0, PLANNING.sure_from)
+    assert said["sure_from"] < usual["sure_from"]
+
+
+def test_the_forecast_has_its_earlier_name_too() -> None:
+    said = AdditiveBoostClassifier(schema=SCHEMA).dry_run(n=500)
+    assert said["outlook"] == said["forecast"]

@@ -5,14 +5,23 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tacit.additive.plan import Plan
 from tacit.additive.planner import Planner, signal_to_noise
 from tacit.additive.pure import trees_alone_upto
 from tacit.additive.tuning import Planning
 from tacit.privacy.budget import Allowance
 
+PLANNER = Planner()
 
-def outlook(
-    rows: int, n_columns: int, allowance: Allowance, pairs: bool, trees: bool, trees_alone: bool = False
+
+def forecast(
+    rows: int,
+    n_columns: int,
+    allowance: Allowance,
+    pairs: bool,
+    trees: bool,
+    trees_alone: bool = False,
+    planner: Planner = PLANNER,
 ) -> dict[str, Any]:
     """What a fit to two classes could do with ``rows`` rows.
 
@@ -23,6 +32,7 @@ def outlook(
         pairs: whether interactions are wanted.
         trees: whether trees over the residual are wanted.
         trees_alone: whether trees in place of columns are learned from so many rows (:mod:`tacit.additive.pure`).
+        planner: the rule of the fit.
 
     Returns:
         ``signal``, the rows relative to the noise of one release of all columns (``q``; at delta 0 that noise grows
@@ -31,13 +41,17 @@ def outlook(
         whether they can; ``sure_from``, the number of rows from which they can; ``learns``, of "columns", "pairs" and
         "trees" what there would be budget for.
     """
-    noise, enough = _noise(n_columns, allowance, trees_alone)
+    numbers = planner.numbers
+    noise, enough = _noise(n_columns, allowance, trees_alone, numbers)
     if trees_alone:
-        learns, sure_from, columns_from = ["trees"], enough * noise, trees_alone_upto(n_columns, allowance.sd(1.0))
+        learns, sure_from = ["trees"], enough * noise
+        columns_from = trees_alone_upto(n_columns, allowance.sd(1.0), numbers)
         if sure_from >= columns_from:  # so many rows are learned from column by column
-            sure_from = max(columns_from, Planning.pure_sure_from * _noise(n_columns, allowance)[0])
+            sure_from = max(columns_from, numbers.pure_sure_from * _noise(n_columns, allowance, False, numbers)[0])
     else:
-        learns, sure_from = _affordable(rows, n_columns, allowance, pairs, trees), enough * noise
+        signal = signal_to_noise(rows, n_columns, allowance.sd(1.0))
+        chosen = planner.plan(rows, n_columns, signal, allowance.is_pure, pairs, trees)
+        learns, sure_from = _bought(chosen), enough * noise
     signal = rows / max(noise, 1e-12)
     return {
         "signal": signal,
@@ -56,7 +70,7 @@ def rarest_share(signal: float, enough: float) -> float | None:
     of two classes alike.
 
     Args:
-        signal: as in :func:`outlook`, for classes alike.
+        signal: as in :func:`forecast`, for classes alike.
         enough: the same.
 
     Returns:
@@ -65,19 +79,17 @@ def rarest_share(signal: float, enough: float) -> float | None:
     return (1.0 - math.sqrt(1.0 - enough / signal)) / 2.0 if signal >= enough else None
 
 
-def _noise(n_columns: int, allowance: Allowance, trees_alone: bool = False) -> tuple[float, float]:
+def _noise(n_columns: int, allowance: Allowance, trees_alone: bool, numbers: Planning) -> tuple[float, float]:
     """The noise of one release, and how many times that rows must be."""
     one, count = allowance.sd(1.0), max(n_columns, 1)
     if trees_alone:
-        return one, Planning.trees_sure_from
+        return one, numbers.trees_sure_from
     if allowance.is_pure:
-        return one * count, Planning.pure_sure_from
-    return one * math.sqrt(count), Planning.sure_from
+        return one * count, numbers.pure_sure_from
+    return one * math.sqrt(count), numbers.sure_from
 
 
-def _affordable(rows: int, n_columns: int, allowance: Allowance, pairs: bool, trees: bool) -> list[str]:
-    """Of columns, pairs and trees what the planning rule has budget for."""
-    signal = signal_to_noise(rows, n_columns, allowance.sd(1.0))
-    chosen = Planner().plan(rows, n_columns, signal, allowance.is_pure, pairs, trees)
-    affordable = {"columns": True, "pairs": chosen.looks_for_pairs, "trees": chosen.n_trees > 0}
-    return [name for name, bought in affordable.items() if bought]
+def _bought(chosen: Plan) -> list[str]:
+    """Of columns, pairs and trees what a plan has budget for."""
+    bought = {"columns": True, "pairs": chosen.looks_for_pairs, "trees": chosen.n_trees > 0}
+    return [name for name, there in bought.items() if there]
