@@ -18,7 +18,7 @@ import tacit
 import tacit.curator.curator as gate
 from tacit.audit import Audit, audit_releases
 from tacit.curator.curator import Curator
-from tacit.curator.jointly import JointWeights
+from tacit.curator.joint_clipping import JointWeights
 from tacit.encoding.inputs import table_of
 from tacit.engines.memory import MemoryTable
 from tacit.noise import make_source

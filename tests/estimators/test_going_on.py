@@ -19,9 +19,9 @@ import pytest
 import tacit
 import tacit.curator.options as curator_options
 import tacit.learning.resumable as going_on
-from tacit.additive.jointly import Lengths
+from tacit.additive.joint_clipping import Lengths
 from tacit.closure import FiniteClassClassifier, Thresholds
-from tacit.curator.jointly import JointReleases
+from tacit.curator.joint_clipping import JointReleases
 from tacit.noise import NoiseSource, SystemSource
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.errors import AccountError

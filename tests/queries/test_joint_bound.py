@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.boosting.measures.proportional_odds import ordered_rule
-from tacit.curator.jointly import JointWeights
+from tacit.curator.joint_clipping import JointWeights
 from tacit.encoding.values import DROPPED
 from tacit.engines.memory import MemoryTable
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate

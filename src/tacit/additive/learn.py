@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.additive.first_look import FirstLook, first_look
 from tacit.additive.intercept import Intercept
-from tacit.additive.jointly import bounds_jointly
+from tacit.additive.joint_clipping import bounds_jointly
 from tacit.additive.losses import Loss
 from tacit.additive.pairs import (
     AVERAGING_LOSS,

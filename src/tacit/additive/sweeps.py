@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.additive.first_look import FirstLook
 from tacit.additive.intercept import Intercept
-from tacit.additive.jointly import open_sweeps
+from tacit.additive.joint_clipping import open_sweeps
 from tacit.additive.losses import Loss
 from tacit.additive.plan import Pace
 from tacit.additive.posterior import SCALES

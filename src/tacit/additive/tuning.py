@@ -205,7 +205,7 @@ class Pairing:
 
 @dataclass(frozen=True)
 class Clipping:
-    """How rows are bounded together over a sweep (:mod:`tacit.additive.jointly`)."""
+    """How rows are bounded together over a sweep (:mod:`tacit.additive.joint_clipping`)."""
 
     # Signal-to-noise up to which it is done: with less noise weighing rows costs more time than it saves.
     joint_below: float = 20_000.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.curator.curator import Curator
-from tacit.curator.jointly import JointReleases
+from tacit.curator.joint_clipping import JointReleases
 from tacit.curator.measurement import Measurement
 from tacit.curator.select import Choice
 from tacit.privacy.budget import Allowance

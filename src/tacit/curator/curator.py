@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.arrays import Floats, Ints
 from tacit.curator.cover import Covering, run_cover
-from tacit.curator.jointly import JointReleases, JointWeights
+from tacit.curator.joint_clipping import JointReleases, JointWeights
 from tacit.curator.measurement import Measurement
 from tacit.curator.scale import integer_noise, integer_scale, noise_sd
 from tacit.curator.select import Choice, select

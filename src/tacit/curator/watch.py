@@ -19,7 +19,7 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.curator.cover import Covering
 from tacit.curator.curator import Curator
-from tacit.curator.jointly import JointReleases
+from tacit.curator.joint_clipping import JointReleases
 from tacit.curator.measurement import Measurement
 from tacit.curator.rows import HandedOnError, PrivateRows
 from tacit.curator.select import Choice

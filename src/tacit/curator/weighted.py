@@ -9,7 +9,7 @@ from typing import Any
 
 from tacit.arrays import Floats
 from tacit.curator.curator import Curator
-from tacit.curator.jointly import JointWeights
+from tacit.curator.joint_clipping import JointWeights
 from tacit.curator.measurement import Measurement
 from tacit.curator.select import Choice
 from tacit.engines.protocol import SealedTable

@@ -18,7 +18,7 @@ import numpy as np
 from tacit.additive.tuning import CLIPPING, Clipping
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
-from tacit.curator.jointly import JointReleases
+from tacit.curator.joint_clipping import JointReleases
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian, Laplace
 from tacit.queries.cells import Cells

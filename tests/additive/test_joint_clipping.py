@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.additive.boost import AdditiveBoost
-from tacit.additive.jointly import Lengths, bounds_jointly
+from tacit.additive.joint_clipping import Lengths, bounds_jointly
 from tacit.additive.tuning import CLIPPING
 from tacit.binning.release_map import centred_map, few_modes, without_largest
 from tacit.privacy.budget import Allowance
