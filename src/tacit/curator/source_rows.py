@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.curator.recipes import Columns, Recipe, label_codes, targets_of
 from tacit.curator.rows import PrivateRows
@@ -27,14 +26,13 @@ from tacit.engines.disk import DirectoryError, DiskFullError, DiskWorkspace, is_
 from tacit.engines.memory import counting
 from tacit.engines.protocol import SealedTable
 from tacit.engines.rows import Rows
-from tacit.engines.store import BLOCK_ROWS, DamagedStoreError, Store, StoreWriter
+from tacit.engines.store import BLOCK_ROWS, Arrays, DamagedStoreError, Store, StoreWriter
 from tacit.engines.workspace import Workspace
 from tacit.privacy.ledger import Reservation
 from tacit.queries.query import Layout
 from tacit.schema import Schema
 
 Labels = LabelIndex | NumericLabelIndex
-Arrays = list[npt.NDArray[Any]]
 
 
 def arrays_of(frame: Frame, labels: Any, recipe: Recipe, label_index: Labels) -> Arrays:

@@ -15,11 +15,12 @@ import weakref
 from collections import deque
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.engines.workspace import Kept, Workspace
+from tacit.engines.workspace import Workspace
 from tacit.errors import TacitError
 
 FIRST_SLAB, LARGEST_SLAB = 1 << 20, 1 << 28
@@ -65,7 +66,7 @@ class DiskWorkspace(Workspace):
         self._free: list[Range] = []
         self._returned: deque[Range] = deque()  # appended to in whatever thread the last reference is dropped
 
-    def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> Kept:
+    def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         kind = np.dtype(dtype)
         count = prod(shape) if isinstance(shape, tuple) else shape
         size = -(-count * kind.itemsize // ALIGNED) * ALIGNED

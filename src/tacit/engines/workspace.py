@@ -10,9 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Kept = npt.NDArray[Any]
-"""An array with an entry, or a line, per row of a block."""
-
 
 class Workspace:
     """Room in memory, and ``threads`` cores; None for all."""
@@ -25,6 +22,6 @@ class Workspace:
         """All threads but the one that asks."""
         return ThreadPoolExecutor(max(1, self.threads - 1))
 
-    def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> Kept:
+    def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """An array of zeros for as long as it is referred to."""
         return np.zeros(shape, dtype)

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from functools import reduce
 
 import numpy as np
-import numpy.typing as npt
 from cryptography.hazmat.primitives import hashes, hmac, serialization
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher
@@ -21,9 +20,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from tacit.arrays import Ints
-
-Words = npt.NDArray[np.uint64]
+from tacit.arrays import Ints, Uints
 
 
 class Transcript:
@@ -63,7 +60,7 @@ class PairKey:
         return HKDF(hashes.SHA256(), 32, session, b"tacit pair\0" + pair).derive(shared)
 
 
-def mask(secret: bytes, transcript: bytes, size: int) -> Words:
+def mask(secret: bytes, transcript: bytes, size: int) -> Uints:
     """The mask of a pair for one answer: uniform numbers modulo ``2**64`` (AES in counter mode), shape ``(size,)``."""
     derived = hmac.HMAC(secret, hashes.SHA256())
     derived.update(transcript)
@@ -71,7 +68,7 @@ def mask(secret: bytes, transcript: bytes, size: int) -> Words:
     return np.frombuffer(stream.update(bytes(8 * size)) + stream.finalize(), np.dtype("<u8")).astype(np.uint64)
 
 
-def share(sums: Ints, own: str, secrets: Mapping[str, bytes], transcript: bytes) -> Words:
+def share(sums: Ints, own: str, secrets: Mapping[str, bytes], transcript: bytes) -> Uints:
     """What a site sends of its int64 sums: they, and the masks of its pairs; flat.
 
     ``transcript`` is that of all that was asked, this answer's question included.
@@ -86,6 +83,6 @@ def share(sums: Ints, own: str, secrets: Mapping[str, bytes], transcript: bytes)
     return hidden
 
 
-def opened(shares: list[Words]) -> Ints:
+def opened(shares: list[Uints]) -> Ints:
     """The sum of all shares, flat: the sums of all sites together."""
     return reduce(np.add, shares).view(np.int64)

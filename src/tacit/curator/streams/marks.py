@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from tacit.arrays import Bools, Ints
 
-Signs = npt.NDArray[np.int8]
-
 
 @dataclass(frozen=True)
 class Marks:
@@ -47,7 +45,7 @@ class Marks:
         if labels.dtype != kind or labels.shape != (len(table),):
             raise ValueError(f"labels must be {kind} of shape ({len(table)},), got {labels.dtype} {labels.shape}")
 
-    def scores(self, weights: Ints, table: Signs) -> Ints:
+    def scores(self, weights: Ints, table: npt.NDArray[np.int8]) -> Ints:
         """``<w, x>`` per row, shape ``(n,)``, or ``(n, classes)``; what is positive in a row counts 1, all else -1."""
         shaped = weights if self.classes == 2 else weights.reshape(self.classes, self.dimension)
         used = np.flatnonzero(shaped.reshape(-1, self.dimension).any(axis=0))
@@ -71,7 +69,7 @@ class Marks:
         unsure = scores[lines, own] - others[lines, rivals] < least
         return (labels > 0) & ((self.said(scores) != own) | unsure), rivals
 
-    def total(self, table: Signs, labels: npt.NDArray[Any], rivals: Ints) -> Ints:
+    def total(self, table: npt.NDArray[np.int8], labels: npt.NDArray[Any], rivals: Ints) -> Ints:
         """What rounds that were hit add to the scores, shape ``(n_weights,)``; each moves no score by more than 1."""
         if self.classes == 2:
             agree = (table > 0) == (labels > 0)[:, None]

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-import numpy.typing as npt
 
-from tacit.arrays import Bytes, Ints
+from tacit.arrays import Bytes, Ints, Uints
 from tacit.theory.closure.limit import Limit
 from tacit.theory.closure.subsets import bit_positions, bits_of, lowest
 from tacit.theory.closure.vc_search import count_ones
@@ -25,12 +24,11 @@ BLOCK_WORK = 50
 """About how many sets could be looked at in the time that the search around a block takes."""
 
 Pair = tuple[int, int]
-Words = npt.NDArray[np.uint64]
 
 
 @numba.njit(cache=True, nogil=True)
 def _blocks(
-    columns: Words, extents: Words, chosen: Ints, level: int, need: int, slice_: int, out: Ints
+    columns: Uints, extents: Uints, chosen: Ints, level: int, need: int, slice_: int, out: Ints
 ) -> tuple[int, int, int]:
     """Depth first over ascending sets of points that ``need`` hypotheses hold.
 
@@ -152,7 +150,7 @@ class BlockSearch:
         return [(h, lowest(trace & ~traces[i + 1])) for i, (h, trace) in enumerate(chain)]
 
 
-def words_of(rows: Bytes) -> Words:
+def words_of(rows: Bytes) -> Uints:
     """Rows of 0 and 1 as rows of 64-bit words."""
     packed = np.zeros((len(rows), -(-rows.shape[1] // 64) * 8), np.uint8)
     raw = np.packbits(rows, axis=1, bitorder="little")
