@@ -11,13 +11,15 @@ import re
 import subprocess
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import grimp
 import pytest
+
+from tacit.additive.tuning import TUNING
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "tacit"
@@ -425,6 +427,35 @@ def numeric_constants(module: Module) -> Iterator[str]:
                 yield name.id
 
 
+def of_the_page(group: object) -> frozenset[str]:
+    """The names by which a group of numbers stands on its page, and those of all groups within it."""
+    inside = [value for each in fields(group) if is_dataclass(value := getattr(group, each.name))]  # type: ignore[arg-type]
+    name = type(group).__name__
+    return frozenset({name, name.upper()}).union(*(of_the_page(each) for each in inside))
+
+
+VARIED = of_the_page(TUNING)
+
+
+def defaults_of(node: ast.AST) -> list[ast.expr]:
+    """What a function or a class says where nothing is given."""
+    if isinstance(node, ast.FunctionDef):
+        return [each for each in (*node.args.defaults, *node.args.kw_defaults) if each is not None]
+    if isinstance(node, ast.ClassDef):
+        return [each.value for each in node.body if isinstance(each, ast.AnnAssign) and each.value is not None]
+    return []
+
+
+def numbers_not_varied(module: Module) -> Iterator[str]:
+    """A number that the flagship's learner can vary is read off what it was given, not off the page of defaults."""
+    if module.room not in {"additive", "growing", "binning"}:
+        return
+    defaults = {id(part) for node in module.nodes for each in defaults_of(node) for part in ast.walk(each)}
+    for node in module.nodes:
+        if isinstance(node, ast.Attribute) and dotted(node.value) in VARIED and id(node) not in defaults:
+            yield f"line {node.lineno}: {dotted(node)}"
+
+
 RULES: list[tuple[Rule, str]] = [
     (many_arguments, "def f(a, b, c, d, e, f, g, *, h, i):\n    pass"),
     (randomness, "import numpy as np\nrng = np.random.default_rng(0)"),
@@ -451,6 +482,7 @@ RULES: list[tuple[Rule, str]] = [
     (words_decide, "try:\n    x = 1\nexcept ValueError as found:\n    y = 'spent' in str(found)"),
     (words_decide, "def f(error):\n    return f'{error}'.removesuffix(' Nothing was spent.')"),
     (words_decide, "def f(error):\n    return 'x' in error.__notes__"),
+    (numbers_not_varied, "def f():\n    return PLANNING.trees + KERNEL.clip"),
     (too_long, "def f():\n" + "    x = 1\n" * MOST_LINES),
     (array_aliases, "Floats = npt.NDArray[np.float64]"),
     (bare_labels, "def f(curator):\n    curator.measure(query, charge, 'number of rows')"),
@@ -469,7 +501,8 @@ def test_the_package_keeps_the_rule(rule: Rule) -> None:
 
 @pytest.mark.parametrize(("rule", "offence"), RULES, ids=lambda v: getattr(v, "__name__", None))
 def test_the_rule_finds_an_offence(rule: Rule, offence: str) -> None:
-    assert list(rule(Module("models/example.py", ast.parse(offence))))
+    room = "additive" if rule is numbers_not_varied else "models"
+    assert list(rule(Module(f"{room}/example.py", ast.parse(offence))))
 
 
 @pytest.mark.parametrize(

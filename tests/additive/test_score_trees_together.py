@@ -125,9 +125,9 @@ def test_what_is_left_over_is_seen_in_all_directions_together(truth):
 
 def test_numbers_have_noise_relative_to_their_residuals():
     loss = SquaredLoss(4)
-    before = (loss.tree_noise, loss.most_variance)
+    before = (loss.tree_noise, loss.most_variance(KERNEL))
     loss._set_clip(1.0, 0.9, 0.125)  # a quarter of the variance that targets began with
-    assert (loss.tree_noise, loss.most_variance) == pytest.approx((before[0] / 2, before[1] / 4))
+    assert (loss.tree_noise, loss.most_variance(KERNEL)) == pytest.approx((before[0] / 2, before[1] / 4))
 
 
 def test_fewer_trees_where_leaves_hold_many_numbers():

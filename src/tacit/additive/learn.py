@@ -30,7 +30,7 @@ from tacit.additive.posterior import categorical_covariances, numeric_covariance
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Directions, Prior, Term
 from tacit.additive.trees import Grown, Seen, grow_rest, look_beyond
-from tacit.additive.tuning import PAIRING, TUNING, Tuning
+from tacit.additive.tuning import TUNING, Tuning
 from tacit.arrays import Floats
 from tacit.binning.measure import Bins, Column
 from tacit.binning.release_map import (
@@ -100,7 +100,7 @@ def learn(
     state = _state_of(whole, budget, known, loss, intercept, tuning)
     each = budget.part(chosen.mains).split(len(columns) + weight)
     columns_and_bins = zip(known.columns, known.bins, strict=True)
-    mains = [main_term(column, bins, each, known, loss, state.jointly) for column, bins in columns_and_bins]
+    mains = [main_term(column, bins, each, state) for column, bins in columns_and_bins]
     chosen = chosen.passed_on(sweep(budget.part(chosen.mains), _pace(loss, chosen.pace), mains, state))
     seen, chosen = _look(budget, chosen, planner, mains, state) if chosen.look else (None, chosen)
     found, chosen = _learn_pairs(budget, chosen, mains, state) if chosen.joint else ([], chosen)
@@ -172,16 +172,15 @@ def _pace(loss: Loss, planned: Pace) -> Pace:
     return planned if loss.uses.recency else planned.plain()
 
 
-def column_prior(
-    column: Column, bins: Bins, noise_variance: float, curvature: float, known: FirstLook, pure: bool, jointly: bool
-) -> Prior:
+def column_prior(column: Column, bins: Bins, noise_variance: float, pure: bool, state: State) -> Prior:
     """The priors of a column, and the release map that fits them."""
+    known = state.known
     masses = bins.counts / known.total
     covariances = numeric_covariances(masses) if bins.ordered else categorical_covariances(masses)
-    ratio = noise_variance / (PAIRING.mode_scale * known.total * curvature) ** 2
+    ratio = noise_variance / (state.tuning.pairing.mode_scale * known.total * state.loss.slope) ** 2
     smooth = covariances[2][:-1, :-1] if bins.ordered and len(masses) > 3 else None
     mapped = _laplace_map if pure else _gaussian_map
-    release_map = mapped(masses, smooth, ratio, jointly)
+    release_map = mapped(masses, smooth, ratio, state.jointly)
     guard = 0.5 * min(known.binning_sd, known.total / len(masses))
     kind, cells = "numeric" if bins.ordered else "categorical", column_cells(column.index, len(masses))
     return Prior(kind, cells, bins.counts, guard, covariances, release_map)
@@ -210,10 +209,11 @@ def _laplace_map(masses: Floats, smooth: Floats | None, ratio: float, jointly: b
     return with_missing(few_modes(masses[:-1] / masses[:-1].sum(), smooth, RELEASING.bounded_noise * ratio), math.inf)
 
 
-def main_term(column: Column, bins: Bins, each: Budget, known: FirstLook, loss: Loss, jointly: bool) -> Term:
+def main_term(column: Column, bins: Bins, each: Budget, state: State) -> Term:
     """The term of one column, of whose releases ``each`` is the budget."""
+    loss = state.loss
     noise_variance = each.sd(1.0, loss.bound) ** 2 * AVERAGING_LOSS
-    prior = column_prior(column, bins, noise_variance, loss.slope, known, each.is_pure, jointly)
+    prior = column_prior(column, bins, noise_variance, each.is_pure, state)
     term = Term(column.name, prior, noise_variance, loss.n_scores, not loss.rounded, loss.uses.growth)
     term.monotone = column.monotone
     return term

@@ -28,7 +28,7 @@ from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.growing.simulated_rows import SimulatedRows
-from tacit.growing.tuning import KERNEL
+from tacit.growing.tuning import Kernel
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
@@ -107,9 +107,8 @@ class LogLinkLoss(SquaredLoss):
         """In proportion to the residuals, in units of the score."""
         return min(self.numbers.tree_noise * math.sqrt(self._scatter) / self.per_row, self.linked.most_noise)
 
-    @property
-    def most_variance(self) -> float:
-        return min(self.numbers.most_left_over * self._scatter / self.per_row**2, KERNEL.most_variance)
+    def most_variance(self, kernel: Kernel) -> float:
+        return min(self.numbers.most_left_over * self._scatter / self.per_row**2, kernel.most_variance)
 
     def curvature(self, rows: SimulatedRows) -> Floats:
         """The mean of ``m exp((2 - p) F)`` over simulated rows, times the share of rows that are not clipped."""

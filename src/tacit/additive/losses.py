@@ -28,7 +28,7 @@ from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.curator.budget import Budget
 from tacit.growing.simulated_rows import SimulatedRows
 from tacit.growing.softmax import STEEPEST, log_odds_of, released_counts, softmax_curvature
-from tacit.growing.tuning import KERNEL
+from tacit.growing.tuning import Kernel
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.rules import RowRule
 from tacit.queries.score_rules import ScoreRule, SoftmaxRule
@@ -150,7 +150,6 @@ class ScoreLoss(Loss, Protocol):
         tree_rule: what rows contribute to a leaf; the last channel is their curvature.
         tree_curvature: what a row adds to that channel per unit of its curvature's trace.
         tree_noise: the noise that kernel trees may leave in a score, relative to the log-odds of two classes.
-        most_variance: the prior variance of a score that such trees learn is never larger.
         scatter: variance of a row's contribution, per unit of curvature.
         steepest: no row's curvature is larger.
     """
@@ -169,8 +168,8 @@ class ScoreLoss(Loss, Protocol):
     @property
     def tree_noise(self) -> float: ...
 
-    @property
-    def most_variance(self) -> float: ...
+    def most_variance(self, kernel: Kernel) -> float:
+        """The prior variance of a score that kernel trees learn is never larger."""
 
     @property
     def scatter(self) -> float: ...
@@ -299,10 +298,9 @@ class SoftmaxLoss(Unclipped):
         """Half of what each of two scores may have whose difference are log-odds: the noise of every class counts."""
         return 0.5 * math.sqrt(0.5)
 
-    @property
-    def most_variance(self) -> float:
+    def most_variance(self, kernel: Kernel) -> float:
         """Of two classes, contributions differ by the root of 8 times the gradient of their margin."""
-        return KERNEL.most_variance / math.sqrt(8.0)
+        return kernel.most_variance / math.sqrt(8.0)
 
     @property
     def intercept_rule(self) -> SoftmaxRule:

@@ -22,7 +22,7 @@ from tacit.arrays import Floats, Ints
 from tacit.boosting.measures.proportional_odds import class_rule, longest_slopes, longest_vectors, ordered_rule
 from tacit.curator.budget import Budget
 from tacit.growing.simulated_rows import SimulatedRows
-from tacit.growing.tuning import KERNEL
+from tacit.growing.tuning import Kernel
 from tacit.models.ordered import OrderedChances
 from tacit.queries.margins import Scores
 from tacit.queries.score_rules import LevelRule
@@ -54,7 +54,6 @@ class OrderedLoss(Unclipped):
     uses = Uses()
     steepest = 0.5  # of two classes with even chances, the others without any
     tree_noise = 1.0
-    most_variance = KERNEL.most_variance
 
     def __init__(self, n_classes: int, pure: bool, numbers: Counting = COUNTING) -> None:
         self.numbers, self.share = numbers, numbers.most_counted
@@ -85,6 +84,10 @@ class OrderedLoss(Unclipped):
     @property
     def tree_rule(self) -> LevelRule:
         return ordered_rule(self.cuts, self.tree_curvature, self._norm)
+
+    def most_variance(self, kernel: Kernel) -> float:
+        """That of the tuning: contributions are as long as the gradient of a margin."""
+        return kernel.most_variance
 
     def new_log(self) -> Scores:
         """One score."""

@@ -22,6 +22,7 @@ from tacit.binning.density import smooth_histograms
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
 from tacit.growing.simulated_rows import SimulatedRows
+from tacit.growing.tuning import Kernel
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
@@ -117,9 +118,9 @@ class ResidualLoss:
         """In proportion to the residuals: log-odds vary by 1.8 beside what scores say."""
         return self.numbers.tree_noise * math.sqrt(self._scatter)
 
-    @property
-    def most_variance(self) -> float:
+    def most_variance(self, kernel: Kernel) -> float:
         """No more is left over than residuals vary by."""
+        del kernel
         return self.numbers.most_left_over * self._scatter
 
     def curvature(self, rows: SimulatedRows) -> Floats:

@@ -117,8 +117,8 @@ def _of_margins(
         smooth, trees = _kernel_trees(budget, chosen, seen, state, margins, noise)
     else:
         newton, cuts = _newton_plan(chosen, state.tuning.planning.least_tree_prior), _cuts(mains, state)
-        whole, tries = budget.part(chosen.trees), numbers.cutting.tries
-        structures, growing = structures_of(whole, newton, margins, cuts, generator, tries)
+        whole = budget.part(chosen.trees)
+        structures, growing = structures_of(whole, newton, margins, cuts, generator, numbers.cutting)
         trees = grow_trees(growing, structures, newton, margins, observe=noise.observe, numbers=numbers)
     return Grown(smooth, noise.annotate(trees, [found.counts for found in state.known.bins], generator))
 
@@ -134,7 +134,7 @@ def _kernel_trees(
     numbers, growing = state.tuning.growing, budget.part(chosen.trees)
     trees, columns, kernel = chosen.n_trees, chosen.tree_columns, numbers.kernel
     plan = kernel_plan(total, sd, chosen.tree_noise, trees, columns, kernel.clip, kernel.most_variance, kernel)
-    structures = RandomStructures(seen.cuts.masses, generator, seen.cuts.ranks, tries=numbers.cutting.tries)
+    structures = RandomStructures(seen.cuts.masses, generator, seen.cuts.ranks, numbers=numbers.cutting)
     return smooth, grow_kernel_trees(growing, structures, plan, margins, generator, noise.observe, numbers)
 
 
@@ -176,7 +176,7 @@ class StateRounds:
 
     @property
     def most_variance(self) -> float:
-        return self.loss.most_variance
+        return self.loss.most_variance(self.state.tuning.growing.kernel)
 
     def add_features(self, features: FourierFeatures, weights: Floats) -> Floats:
         assert self.state.rows is not None
@@ -210,12 +210,12 @@ def _of_scores(budget: Budget, chosen: Plan, cuts: Cuts, state: State) -> Grown:
 def _trees_of_scores(growing: Budget, chosen: Plan, cuts: Cuts, rounds: StateRounds) -> tuple[ScoreTree, ...]:
     """Random trees by Newton's steps, or kernel trees."""
     loss, total, numbers = rounds.loss, rounds.state.known.total, rounds.state.tuning.growing
-    structures = RandomStructures(cuts.masses, growing.public_generator, cuts.ranks, tries=numbers.cutting.tries)
+    structures = RandomStructures(cuts.masses, growing.public_generator, cuts.ranks, numbers=numbers.cutting)
     if not chosen.tree_noise:
         newton = NewtonPlan(trees=chosen.n_trees, depth=chosen.tree_depth, rate=chosen.tree_rate)
         return grow_score_trees(growing, structures, newton, rounds, numbers)
     noise, kernel = chosen.tree_noise * loss.tree_noise, numbers.kernel
-    trees, columns, bound, most = chosen.n_trees, chosen.tree_columns, loss.bound, loss.most_variance
+    trees, columns, bound, most = chosen.n_trees, chosen.tree_columns, loss.bound, rounds.most_variance
     plan = kernel_plan(total, growing.sd(), noise, trees, columns, bound, most, kernel)
     plan = within_time(plan, loss.tree_rule.channels, kernel)
     return grow_score_trees(growing, structures, plan, rounds, numbers)

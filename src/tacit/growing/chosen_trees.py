@@ -186,7 +186,7 @@ def structures_of(
     margins: Margins,
     cuts: Cuts,
     generator: np.random.Generator,
-    tries: int = CUTTING.tries,
+    numbers: Cutting = CUTTING,
 ) -> tuple[RandomStructures, Budget]:
     """Where a plan's tree structures come from, and the budget that they leave for leaves.
 
@@ -196,10 +196,10 @@ def structures_of(
         margins: the log that trees are appended to.
         cuts: what may be cut.
         generator: public randomness.
-        tries: as :class:`~tacit.growing.random_trees.RandomStructures` takes it.
+        numbers: of the tuning.
     """
     if not plan.choice:
-        return RandomStructures(cuts.masses, generator, cuts.ranks, cuts.reordered, tries), budget
+        return RandomStructures(cuts.masses, generator, cuts.ranks, cuts.reordered, numbers), budget
     charge = budget.part(plan.choice).split(plan.trees * plan.depth).selection()
     structures = ChosenStructures(budget.curator, charge, margins, cuts.masses, generator, cuts.ranks, cuts.reordered)
     return structures, budget.part(1.0 - plan.choice)

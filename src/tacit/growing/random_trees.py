@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bytes, Floats, Ints
-from tacit.growing.tuning import CUTTING
+from tacit.growing.tuning import CUTTING, Cutting
 from tacit.models.tree import TreeShape, complete_shape, threshold_sets
 from tacit.models.tree_leaves import CODES
 
@@ -86,7 +86,7 @@ class RandomStructures:
         ranks: per column, the place of each code in the order in which it is cut, for columns whose codes have no order
             of their own; None for codes in order.
         reordered: columns whose codes are put into a new random order for every tree.
-        tries: how often a node looks for a column that can still be cut there.
+        numbers: of the tuning.
     """
 
     def __init__(
@@ -95,9 +95,9 @@ class RandomStructures:
         generator: np.random.Generator,
         ranks: Sequence[Ints | None] | None = None,
         reordered: Sequence[int] = (),
-        tries: int = CUTTING.tries,
+        numbers: Cutting = CUTTING,
     ) -> None:
-        self._masses, self._tries = list(masses), tries
+        self._masses, self._numbers = list(masses), numbers
         self._ranks: list[Ints | None] = list(ranks) if ranks is not None else [None] * len(masses)
         self._reordered = frozenset(reordered)
         self._upto = [_upto(mass, rank) for mass, rank in zip(masses, self._ranks, strict=True)]
@@ -115,7 +115,9 @@ class RandomStructures:
         """How many trees it takes until one of them has cut both of two given columns, in all likelihood."""
         count, cut = len(self._usable), min(n_columns, len(self._usable))
         together = cut * (cut - 1) / max(count * (count - 1), 1)
-        return 1 if together >= 1 or count < 2 else math.ceil(math.log(CUTTING.missed_pairs) / math.log(1.0 - together))
+        if together >= 1 or count < 2:
+            return 1
+        return math.ceil(math.log(self._numbers.missed_pairs) / math.log(1.0 - together))
 
     def draw(self, depth: int, n_columns: int) -> TreeShape:
         """A complete tree of this depth over the next ``n_columns`` columns."""
@@ -123,7 +125,7 @@ class RandomStructures:
             return complete_shape([], threshold_sets([]))
         columns = self._next_columns(min(n_columns, len(self._usable)))
         splits = (1 << depth) - 1
-        picks = self._generator.integers(0, len(columns), (splits, self._tries))
+        picks = self._generator.integers(0, len(columns), (splits, self._numbers.tries))
         places = self._generator.random(splits)
         chosen, cuts = np.empty(splits, np.int64), np.empty(splits, np.int64)
         upto = np.concatenate([self._upto[column] for column in columns])
