@@ -51,10 +51,10 @@ class Feature:
         starts = np.flatnonzero(np.diff(self.mapping[:-1])) + 1
         return np.concatenate([self.encoder.edges(np.append(0, starts)), [self.encoder.upper]])
 
-    def edge_text(self, edge: float, form: str = ".4g") -> str:
-        """An edge for people: a number in this form, or the date that begins there."""
+    def edge_text(self, edge: float) -> str:
+        """An edge for people: a number of four digits, or the date that begins there."""
         encoder = self.encoder
-        return encoder.text(edge) if isinstance(encoder, NumericGrid) and encoder.dates else format(edge, form)
+        return encoder.text(edge) if isinstance(encoder, NumericGrid) and encoder.dates else f"{edge:.4g}"
 
     @property
     def missing_bin(self) -> int | None:

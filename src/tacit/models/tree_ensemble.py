@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -130,16 +130,13 @@ class TreeEnsembleModel(BinnedTrees):
     spending: TreeSpending = TreeSpending()
     intercept_sd: float = 0.0
 
-    def score_codes(self, codes: Sequence[Bytes], trees: int | None = None) -> Floats:
-        """The score of rows given by their bins, under the first ``trees`` trees (all by default)."""
-        score = np.full(len(codes[0]), self.intercept)
-        for tree in self.trees[:trees]:
-            add_values(tree.shape.find(codes), tree.values, score, 0, len(score))
-        return score
-
     def decision_function(self, frame: Any) -> Floats:
         """The score of every row, shape ``(rows,)``."""
-        return self.score_codes(self.codes(frame))
+        codes = self.codes(frame)
+        score = np.full(len(codes[0]), self.intercept)
+        for tree in self.trees:
+            add_values(tree.shape.find(codes), tree.values, score, 0, len(score))
+        return score
 
     def predict_proba(self, frame: Any) -> Floats:
         """Probabilities, shape ``(rows, 2)``, in the order of ``classes``."""
@@ -185,7 +182,7 @@ class TreeEnsembleModel(BinnedTrees):
             return f"{feature.name} is not {' or '.join(others)}" if others else f"{feature.name} is anything"
         return f"{feature.name} is {' or '.join(chosen)}" if chosen else f"{feature.name} is nothing"
 
-    def to_text(self, tree: int = 0, number: Callable[[float], str] = "{:+.3g}".format) -> str:
+    def to_text(self, tree: int = 0) -> str:
         """One tree as indented rules, with the released support of every leaf."""
         chosen = self.trees[tree]
         shape, lines = chosen.shape, []
@@ -195,7 +192,7 @@ class TreeEnsembleModel(BinnedTrees):
             indent = "  " * depth
             if node < 0:
                 value, support = chosen.values[-1 - node], chosen.support[-1 - node]
-                lines.append(f"{indent}{said}add {number(value)}  (about {support:.0f} of weight)")
+                lines.append(f"{indent}{said}add {value:+.3g}  (about {support:.0f} of weight)")
                 continue
             if said:
                 lines.append(f"{indent}{said.rstrip()}")
