@@ -63,10 +63,11 @@ def tables(most: int) -> list[Rows]:
 
 
 def neighbours(relation: Neighbouring, size: int) -> list[tuple[Rows, Rows]]:
+    """All pairs, rows in one order: in another a table has the same distribution, and would be enumerated again."""
     if relation is ADD:
-        return [(rows, (*rows, row)) for rows in tables(size - 1) for row in VALUES]
+        return [(rows, tuple(sorted((*rows, row)))) for rows in tables(size - 1) for row in VALUES]
     return [
-        ((*rows, first), (*rows, second))
+        (tuple(sorted((*rows, first))), tuple(sorted((*rows, second))))
         for rows in combinations_with_replacement(VALUES, size - 1)
         for first in VALUES
         for second in VALUES
@@ -78,16 +79,29 @@ def worst(
     estimator: PrivateClassifier, relation: Neighbouring, size: int, target: float, scale: float = 1.0
 ) -> tuple[float, float]:
     """The largest log-ratio over all neighbours, and the epsilon that is charged."""
+    plan, outputs = enumerated(estimator, relation, target, scale)
+    found = max(largest_ratio(outputs(a), outputs(b)) for a, b in neighbours(relation, size))
+    return found, accountants.epsilon(plan, 0.0)
+
+
+def enumerated(estimator: PrivateClassifier, relation: Neighbouring, target: float, scale: float = 1.0) -> Any:
+    """The charges of a learner, and what gives the distribution of its models on a table."""
     plan, run = learner_of(estimator).run(Setting(TASK, Cost(target, 0.0), relation))
 
     @cache
     def outputs(rows: Rows) -> dict[Hashable, float]:
-        return distribution(
-            rows, plan, relation, lambda private_rows: released(run(private_rows)), lambda s: ScriptedNoise(s, scale)
-        )
+        return distribution(rows, plan, relation, lambda v: released(run(v)), lambda s: ScriptedNoise(s, scale))
 
-    found = max(largest_ratio(outputs(a), outputs(b)) for a, b in neighbours(relation, size))
-    return found, accountants.epsilon(plan, 0.0)
+    return plan, outputs
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize("patterns", ["public", "sample"])
+def test_the_order_of_rows_changes_no_distribution(relation: Neighbouring, patterns: str) -> None:
+    _, outputs = enumerated(agnostic(neighbouring=str(relation), patterns=patterns), relation, 2.0)
+    for rows in (((0, 1), (2, 0)), ((1, 0), (1, 1))):
+        assert outputs(rows) == pytest.approx(outputs(rows[::-1]))
+    assert outputs(((0, 1), (2, 0))) != pytest.approx(outputs(((0, 0), (2, 1))))
 
 
 def agnostic(**parameters: Any) -> AgnosticClassifier:
@@ -360,16 +374,17 @@ def test_choosing_a_model_costs_its_range() -> None:
         RuleModel((0, 1), ("x",), (grid,), np.array([t <= c for c in range(3)] + [False]), f"x >= {t}")
         for t in range(4)
     ]
+    charge = BoundedRange(1.0)
+
+    def release(private_rows: PrivateRows) -> Hashable:
+        return select_member(private_rows, models, LABELS, charge, "best")
+
+    @cache
+    def outputs(rows: Rows, relation: Neighbouring) -> dict[Hashable, float]:
+        return distribution(rows, [charge], relation, release)
+
     for relation in (ADD, REPLACE):
-        charge = BoundedRange(1.0)
-
-        def release(private_rows: PrivateRows, charge: BoundedRange = charge) -> Hashable:
-            return select_member(private_rows, models, LABELS, charge, "best")
-
-        found = max(
-            largest_ratio(distribution(a, [charge], relation, release), distribution(b, [charge], relation, release))
-            for a, b in neighbours(relation, 2)
-        )
+        found = max(largest_ratio(outputs(a, relation), outputs(b, relation)) for a, b in neighbours(relation, 2))
         assert 0.5 < found <= 1.0 + 1e-9
     with pytest.raises(TypeError, match="BoundedRange or NonPrivate"):
         select_member(private_rows_of((), [Pure(1.0)], ADD), models, LABELS, Pure(1.0), "best")

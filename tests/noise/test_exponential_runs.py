@@ -14,7 +14,7 @@ from tests.noise.exact import softmax_pmf
 from tests.noise.test_sources import check
 
 SOURCES = [pytest.param(SystemSource(), id="tacit"), pytest.param(SeededSource(5), id="seeded")]
-SCORES, LENGTHS = np.array([3, 0, -2, 9, 5, 4], np.int64), np.array([1, 7, 2, 0, 3, 1], np.uint64)
+SCORES, LENGTHS = np.array([3, 0, -2, 9, 5, 4], np.int64), np.array([1, 20, 40, 0, 3, 1], np.uint64)
 
 
 def draws(source: NoiseSource, scores: np.ndarray, lengths: np.ndarray, scale: float, n: int) -> np.ndarray:
