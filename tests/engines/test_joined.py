@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import gc
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 import msgpack
 import numpy as np
+import numpy.typing as npt
 import pytest
+from typing_extensions import TypeAliasType
 
 from tacit.arrays import Ints
 from tacit.engines.dense import DenseRows
 from tacit.engines.joined.answers import SiteTables
 from tacit.engines.joined.table import JoinedTable
-from tacit.engines.joined.wire import Sender, WireError, _check_children
+from tacit.engines.joined.wire import Sender, WireError, _check_children, _fits
 from tacit.engines.memory import MemoryTable
 from tacit.engines.passes.base import SumsOf
 from tacit.engines.passes.cover import CoverSums
@@ -460,6 +462,20 @@ def changing(dtype: str, **facts: Any) -> Any:
 def _circle(look: Any) -> None:
     array = first_array(look["of"]["query"]["of"]["cells"]["of"]["shape"]["of"]["children"], "<i8")
     array["bytes"] = np.array([[0, -1], [-2, -3], [-4, -1]]).tobytes()
+
+
+Item = TypeVar("Item", bound=np.generic)
+Array = TypeAliasType("Array", np.ndarray[Any, np.dtype[Item]], type_params=(Item,))
+
+
+@pytest.mark.parametrize("arrays", [npt.NDArray, Array], ids=["of numpy", "an alias of its own"])
+def test_arrays_are_of_the_annotated_type_however_numpy_names_it(arrays: Any) -> None:
+    """Since 2.5 it has an alias of its own on Python 3.12 and newer, and sites refused all that they were asked."""
+    for hint in (arrays[np.int32], arrays[np.int32] | None, tuple[arrays[np.int32], ...]):
+        for value, fits in ((np.zeros(2, np.int32), True), (np.zeros(2, np.int64), False), ([0, 0], False)):
+            assert _fits((value,) if hint == tuple[arrays[np.int32], ...] else value, hint) == fits
+    assert _fits(None, arrays[np.int32] | None)
+    assert not _fits(None, arrays[np.int32])
 
 
 def test_children_come_after_their_parents() -> None:

@@ -336,6 +336,8 @@ def _fits(value: Any, hint: Any) -> bool:
     origin = get_origin(hint)
     if origin in (types.UnionType, typing.Union):
         return any(_fits(value, each) for each in get_args(hint))
+    if hasattr(origin, "__value__"):  # an alias of its own, as numpy's NDArray is since 2.5 on Python 3.12 and newer
+        return _fits(value, origin.__value__[get_args(hint)])
     if origin is np.ndarray:
         return isinstance(value, np.ndarray) and value.dtype == get_args(get_args(hint)[1])[0]
     if origin is typing.Literal:
