@@ -15,6 +15,7 @@ import sys
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -151,6 +152,7 @@ def page(found: list[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
+@cache
 def test_names(path: Path) -> set[str]:
     """Names of the tests a file holds, methods as ``Class::test``, from its syntax tree."""
     names = set()
@@ -165,10 +167,11 @@ def test_names(path: Path) -> set[str]:
 def problems(found: list[Row]) -> list[str]:
     """What is wrong with the rows: unknown papers, files or tests that do not exist."""
     wrong: list[str] = []
+    known = papers()
     for row in found:
         where = f"docs/papers.d/{row.source}: {row.item}"
-        if row.paper not in papers():
-            wrong.append(f"{where}: unknown paper {row.paper!r}; known: {', '.join(papers())}")
+        if row.paper not in known:
+            wrong.append(f"{where}: unknown paper {row.paper!r}; known: {', '.join(known)}")
         files = re.split(r"`?\s*,\s*`?", row.file)
         wrong += [f"{where}: no file {file}" for file in files if not (ROOT / file.split("::")[0]).is_file()]
         for test in re.split(r"`?\s*,\s*`?", row.test):
