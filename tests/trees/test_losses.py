@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from tacit.trees.losses import MATSUSHITA, ZERO_ONE, LogLoss, Loss, MAlphaLoss, SquareLoss, loss_of
+from tacit.trees.losses import MATSUSHITA, ZERO_ONE, LogLoss, Loss, MAlphaLoss, SmoothedLoss, SquareLoss, loss_of
 
-LOSSES: list[Loss] = [SquareLoss(), LogLoss(), *(MAlphaLoss(a) for a in (0.0, 0.1, 0.5, 0.9, 1.0))]
+SMOOTHED = [SmoothedLoss(0.02), SmoothedLoss(0.5)]
+LOSSES: list[Loss] = [SquareLoss(), LogLoss(), *SMOOTHED, *(MAlphaLoss(a) for a in (0.0, 0.1, 0.5, 0.9, 1.0))]
 INSIDE = np.linspace(0.001, 0.999, 999)
 OFF_HALF = INSIDE[np.abs(INSIDE - 0.5) > 1e-9]
 
@@ -127,7 +128,23 @@ def test_node_risk_is_superadditive_and_zero_when_empty() -> None:
         assert float(loss.node_risk(0.0, 0.0)) == 0.0
 
 
+def test_the_smoothed_loss_adds_rows_of_either_class_and_lies_between_matsushitas_and_ginis() -> None:
+    """The node risk is ``2 sqrt((w1 + s) (w0 + s))`` with ``s`` a multiple of the weight, shifted and scaled."""
+    positives, negatives = np.random.default_rng(6).random((2, 200)) * 9
+    total = positives + negatives
+    for loss in SMOOTHED:
+        k = loss.smoothing
+        raw = 2 * np.sqrt((positives + k * total) * (negatives + k * total))
+        pure, even = 2 * math.sqrt(k * (1 + k)), 1 + 2 * k
+        assert loss.node_risk(positives, total) == pytest.approx((raw - pure * total) / (even - pure))
+    assert SmoothedLoss(1e-10).bayes_risk(INSIDE) == pytest.approx(MATSUSHITA.bayes_risk(INSIDE), abs=1e-3)
+    assert SmoothedLoss(1e3).bayes_risk(INSIDE) == pytest.approx(SquareLoss().bayes_risk(INSIDE), abs=1e-3)
+
+
 def test_bad_input() -> None:
+    for smoothing in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(ValueError, match="smoothing must be"):
+            SmoothedLoss(smoothing)
     with pytest.raises(ValueError, match="alpha must lie"):
         MAlphaLoss(1.5)
     with pytest.raises(ValueError, match="proportion"):

@@ -25,7 +25,7 @@ from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import TreeCells
 from tacit.trees.budget import SplitBudget
 from tacit.trees.induction import Induction, _heaviest
-from tacit.trees.losses import MATSUSHITA, Loss, MAlphaLoss, SquareLoss
+from tacit.trees.losses import MATSUSHITA, Loss, MAlphaLoss, SmoothedLoss, SquareLoss
 from tacit.trees.splits import SCORE_UNIT, SplitCandidates, SplitScore, category_splits, split_selection, thresholds
 
 UNWEIGHTED = RowRule(np.full((2, 1, 1), WEIGHT_UNIT, np.int32), WEIGHT_UNIT)
@@ -78,7 +78,7 @@ def spread(selection: Selection, before: list[tuple[int, int, int]], after: list
     return int((moves.max(axis=1) - moves.min(axis=1)).sum())
 
 
-@pytest.mark.parametrize("loss", [MATSUSHITA, MAlphaLoss(0.3), SquareLoss()], ids=repr)
+@pytest.mark.parametrize("loss", [MATSUSHITA, MAlphaLoss(0.3), SquareLoss(), SmoothedLoss(0.1)], ids=repr)
 @pytest.mark.parametrize("cap", [4, 12])
 def test_no_neighbour_moves_scores_by_more_than_the_range(loss: Loss, cap: int) -> None:
     """Search over small worlds, some with more rows than the cap; a range 10 % smaller would be found out."""

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tacit.theory import trees as theory
-from tacit.trees.losses import MATSUSHITA, ZERO_ONE, LogLoss, Loss, MAlphaLoss, SquareLoss
+from tacit.trees.losses import MATSUSHITA, ZERO_ONE, LogLoss, Loss, MAlphaLoss, SmoothedLoss, SquareLoss
 
-LOSSES: list[Loss] = [SquareLoss(), LogLoss(), *(MAlphaLoss(a) for a in (0.0, 0.1, 0.5, 1.0))]
+LOSSES: list[Loss] = [SquareLoss(), LogLoss(), SmoothedLoss(0.1), *(MAlphaLoss(a) for a in (0.0, 0.1, 0.5, 1.0))]
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tacit.theory import trees as theory
-from tacit.trees.losses import MATSUSHITA, ZERO_ONE, LogLoss, Loss, MAlphaLoss, SquareLoss
+from tacit.trees.losses import MATSUSHITA, ZERO_ONE, LogLoss, Loss, MAlphaLoss, SmoothedLoss, SquareLoss
 
-LOSSES: list[Loss] = [SquareLoss(), LogLoss(), *(MAlphaLoss(a) for a in (0.0, 0.1, 0.5, 1.0))]
+LOSSES: list[Loss] = [SquareLoss(), LogLoss(), SmoothedLoss(0.1), *(MAlphaLoss(a) for a in (0.0, 0.1, 0.5, 1.0))]
 
 POSITIVE = np.array([1.0, 0.0])
 
@@ -77,7 +77,7 @@ def test_closed_forms() -> None:
         assert max(3, 1 + value) * (1 - 1e-4) <= found <= max(3, 1 + value) + 1e-9
 
 
-@pytest.mark.parametrize("loss", [SquareLoss(), LogLoss(), MATSUSHITA, MAlphaLoss(0.4)], ids=repr)
+@pytest.mark.parametrize("loss", [SquareLoss(), LogLoss(), MATSUSHITA, MAlphaLoss(0.4), SmoothedLoss(0.1)], ids=repr)
 @pytest.mark.parametrize("rows", [5, 50])
 def test_lemma_4_the_price_grows_with_the_curvature_near_zero(loss: Loss, rows: int) -> None:
     """The slope of the sensitivity is reached by the curvature somewhere in [0, 1/rows]; without the 1/2 it is not."""
