@@ -7,14 +7,16 @@ same learner made agnostic. ``unions``: OR and AND of two concepts on real table
 against the VC dimension. ``online``: mistakes of the two learners of compositions on 300 random rounds, and what
 they promise. ``raw``: an OR of three thresholds on columns of floats; cells between bounds that are declared, that
 nobody knows, or that the fit finds, against raw thresholds, which need neither. ``dimensions``: threshold dimensions,
-and seconds of the clock and of the processor. ``part``: one threshold, 40 % of the labels flipped; patterns of a sample
-that is scored and learned on, against patterns of a part that are scored on all rows.
+VC dimensions of random classes, and seconds of the clock and of the processor. ``part``: one threshold, 40 % of the
+labels flipped; patterns of a sample that is scored and learned on, against patterns of a part that are scored on all
+rows.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -23,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import poisson
 
 from benchmarks.data import Table, splits
 from tacit.closure import (
@@ -43,7 +46,7 @@ from tacit.decision_lists.estimator import DecisionListClassifier
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.schema import Schema
 from tacit.theory.closure.formula import named_function
-from tacit.theory.dimensions import threshold_dimension
+from tacit.theory.dimensions import threshold_dimension, vc_dimension
 from tacit.trees.estimator import BoostedTreesClassifier
 
 EPSILON, DELTA = 1.0, 1e-6
@@ -304,8 +307,17 @@ def rectangles(g: int) -> np.ndarray:
     return np.vstack([np.zeros((1, g * g), int), both.reshape(-1, g * g).astype(int)])
 
 
+def sets_to_visit(rows: int, columns: int, size: int) -> float:
+    """About how many sets a search for a shattered set of this size visits in a random class that has none.
+
+    Those of every size j on which each of the ``2**j`` patterns occurs ``2**(size - j)`` times; by Poisson numbers.
+    """
+    each = [poisson.sf(2 ** (size - j) - 1, rows / 2**j) ** (2**j) for j in range(1, size + 1)]
+    return float(sum(math.comb(columns, j) * chance for j, chance in enumerate(each, 1)))
+
+
 def dimensions(seeds: int) -> list[Result]:
-    """Threshold dimensions of rectangles, and of classes without any structure."""
+    """Threshold dimensions of rectangles, and of classes without any structure; VC dimensions of the latter."""
     classes = {f"rectangles {g} x {g}": rectangles(g) for g in (6, 8, 10, 12)}
     for rows, columns in ((100, 30), (200, 40), (250, 45)):
         for seed in range(seeds):
@@ -319,6 +331,13 @@ def dimensions(seeds: int) -> list[Result]:
         line: Result = {"part": "dimensions", "class": name, "lower": found.lower, "upper": found.upper}
         line["seconds"] = round(time.perf_counter() - start, 2)
         results.append(show({**line, "processor": round(time.process_time() - used, 2), "nodes": found.work}))
+    for seed in range(seeds):
+        start, used = time.perf_counter(), time.process_time()
+        found = vc_dimension(np.random.default_rng(seed).integers(0, 2, (500, 200)))
+        line = {"part": "dimensions", "class": f"VC of random 500 x 200, seed {seed}", "lower": found.lower}
+        line |= {"upper": found.upper, "seconds": round(time.perf_counter() - start, 2)}
+        line |= {"processor": round(time.process_time() - used, 2), "nodes": found.work}
+        results.append(show({**line, "nodes that 8 takes": f"{sets_to_visit(500, 200, 8):.1g}"}))
     return results
 
 

@@ -246,10 +246,7 @@ def test_sizes_of_a_scored_part_by_hand(vc: int, learner: int, epsilon: float) -
     a, b = 0.02, 0.01
     part = max(learner, samples.realizable_rows(vc, 0.04, b))
     rate = (math.exp(epsilon / 2) - 1) / ((1 + math.exp(-epsilon / 2)) * math.e - 1)
-    scores = 2 / (a * epsilon) * (math.log(1 / b) + (vc * math.log(math.e * part / vc) if vc else 0.0))
-    wanted = max(
-        samples.agnostic_rows(vc, a, b), math.ceil(scores), math.ceil(max(2 * part, 8 * math.log(1 / b)) / rate)
-    )
+    wanted = max(samples.agnostic_rows(vc, a, b), math.ceil(2 * part / rate))
     found = samples.learned_on_part_rows(vc, learner, 0.1, 0.05, epsilon)
     assert (found.scored, found.published, found.total) == (wanted, 0, wanted)
     for wrong in (0.0, 1.01):

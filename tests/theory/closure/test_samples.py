@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tacit.arrays import Floats
 from tacit.theory.closure import samples
 from tacit.theory.closure.bounds import patterns_at_most, vc_of_composition
 from tacit.theory.closure.privacy import learned_on_part
@@ -72,17 +74,29 @@ def test_private_generalisation() -> None:
         samples.private_generalisation(1.0, 0.1, 100)
 
 
+def avoiding(points: int, epsilon: float) -> tuple[Floats, Floats]:
+    """A mechanism that avoids the predicate of its row: probabilities of N predicates of a point each, and of none.
+
+    Returns: what it chooses with without rows, and with one row at the first point.
+    """
+    each = 1 / (points * (1 + math.exp(epsilon)))
+    without, row = np.full(points + 1, each), np.full(points + 1, each * math.exp(epsilon))
+    row[0] = each * math.exp(-epsilon)
+    for law in (without, row):
+        law[-1] = 1 - law[:-1].sum()
+    return without, row
+
+
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.5])
 def test_what_privacy_says_of_fresh_rows_is_attained(epsilon: float) -> None:
-    """One row of N points; the mechanism avoids the predicate of its own point. Its two distributions, added up."""
+    """By a mechanism that is private when a row is added or removed, and no more than that."""
     points = 4000
-    own = 1 / (1 + (points - 1) * math.exp(2 * epsilon))
-    other = math.exp(2 * epsilon) * own
-    assert own + (points - 1) * other == pytest.approx(1.0)
-    fresh = (own + (points - 1) * other) / points  # any point, and the predicate that holds of it
-    claimed = samples.private_error_in_expectation(own, epsilon, 0.0)
+    without, row = avoiding(points, epsilon)
+    assert epsilon * (1 - 1e-3) < np.abs(np.log(row / without)).max() <= epsilon * (1 + 1e-9)
+    fresh = row[:-1].mean()  # any point, and the predicate that holds of it
+    claimed = samples.private_error_in_expectation(row[0], epsilon, 0.0)
     assert fresh <= claimed < 1.01 * fresh
-    assert fresh > samples.private_error_in_expectation(own, 0.9 * epsilon, 0.0)
+    assert fresh > samples.private_error_in_expectation(row[0], 0.9 * epsilon, 0.0)
 
 
 def test_what_privacy_says_of_fresh_rows_by_hand() -> None:
@@ -90,6 +104,45 @@ def test_what_privacy_says_of_fresh_rows_by_hand() -> None:
         0.01 * math.e + 0.001 * 2.6487, abs=1e-6
     )
     assert samples.private_error_in_expectation(0.9, 1.0, 0.0) == 1.0
+
+
+def test_what_is_likely_of_fresh_rows_by_hand() -> None:
+    factor = math.exp(2 * 0.7)
+    wanted = factor * 0.01 + math.e / (math.e - 1) * (
+        factor * math.log(21) / (0.2 * 5000) + 20 * (1 + math.exp(0.7)) * 1e-6
+    )
+    assert samples.private_error_but_for(0.01, 0.5, 1e-6, 5000, 0.05, 0.2) == pytest.approx(wanted)
+    assert samples.private_error_but_for(0.01, 0.5, 1e-6, 10**12, 0.05, 1e-4) == pytest.approx(
+        samples.private_error_in_expectation(0.01, 0.5, 0.0), rel=0.02
+    )
+    assert samples.private_error_but_for(0.9, 1.0, 0.0, 100, 0.1, 0.1) == 1.0
+    for wrong in ({"failure": 0.0}, {"spare": 0.0}):
+        with pytest.raises(ValueError, match="must"):
+            samples.private_error_but_for(**{**dict.fromkeys(("empirical", "epsilon", "delta"), 0.1), "rows": 9,
+                                             "failure": 0.1, "spare": 0.1, **wrong})  # fmt: skip
+
+
+@pytest.mark.parametrize(("epsilon", "spare"), [(0.3, 0.4), (1.0, 2.0), (2.0, 8.0)])
+def test_the_worst_of_several_runs_is_bounded_by_the_mean(epsilon: float, spare: float) -> None:
+    """Both inequalities of the proof of Lemma 2, exactly: runs on samples of one row, all outcomes of all of them.
+
+    What is chosen has a mean excess of at most 0, as delta is 0; and at least the largest, less the entropy.
+    """
+    points, runs = 3, 2
+    _, law = avoiding(points, epsilon)  # by whether the predicate is the row's own, another one or none
+    factor, rows = math.exp(2 * (epsilon + spare)), 1
+    rate = spare * rows / factor
+    kinds = {1 / points - factor: law[0], 1 / points: (points - 1) * law[1], 0.0: law[-1]}
+    mean, largest = 0.0, 0.0
+    for outcome in product(kinds, repeat=runs):
+        chance = math.prod(kinds[g] for g in outcome)
+        excess = np.array([0.0, *outcome])
+        weights = np.exp(rate * excess)
+        mean += chance * float(weights @ excess / weights.sum())
+        largest += chance * excess.max()
+    assert mean <= 1e-12
+    assert largest - math.log(runs + 1) / rate <= mean
+    assert largest > 0
 
 
 def test_what_two_concepts_that_agree_may_differ_by() -> None:
@@ -114,6 +167,15 @@ def test_an_improper_learner_on_a_part() -> None:
     assert samples.improper_part_error(2, 10**7, 1.0, (0.5, 1e-9), 1e-4, 1e-3, 1e-3) == pytest.approx(
         found * ((1 + math.e) / 2) ** 2, rel=1e-4
     )
+
+
+def test_an_improper_learner_on_a_part_but_for_a_small_probability() -> None:
+    found = samples.improper_part_error_but_for(2, 10**7, 0.0, (0.5, 1e-9), 1e-4, 1e-3, 0.25)
+    apart = (4 * math.log2(math.e * 1e7) + math.log2(1000)) / 1e7
+    wanted = samples.private_error_but_for(2e-4 + 1e-7 + apart, math.log(2) + 0.5, 1e-9, 10**7, 1e-3, 0.25)
+    assert found == pytest.approx(wanted, rel=1e-9)
+    on_average = samples.improper_part_error(2, 10**7, 0.0, (0.5, 1e-9), 1e-4, 0.0, 1e-9)
+    assert on_average < found < 3 * on_average
 
 
 def test_sizes_of_the_learners_grow_as_stated() -> None:
@@ -183,6 +245,20 @@ def test_extra_rows_of_a_part_do_not_grow_as_epsilon_falls() -> None:
     assert part.epsilon == pytest.approx(0.01, rel=1e-6)
     with pytest.raises(ValueError, match="epsilon"):
         samples.learned_on_part_rows(1, 10, 0.1, 0.1, 2.0)
+
+
+@pytest.mark.parametrize("alpha", [0.9, 0.1, 0.001])
+@pytest.mark.parametrize("beta", [0.9, 1e-6])
+@pytest.mark.parametrize("vc", [0, 1, 100])
+def test_rows_of_a_part_are_enough_for_the_choice_among_its_patterns(vc: int, beta: float, alpha: float) -> None:
+    """Claim 5.4 for the patterns of as many rows as the part may have, twice its mean; also where rows are more."""
+    a, b = alpha / 5, beta / 5
+    for epsilon in (1.0, 0.1, 1e-3):
+        rate = math.expm1(epsilon / 2) / ((1 + math.exp(-epsilon / 2)) * math.e - 1)
+        least = samples.learned_on_part_rows(vc, 1, alpha, beta, epsilon).total
+        assert rate * least >= 8 * math.log(2 / b)
+        for rows in (least, 10 * least, 1000 * least):
+            assert rows >= samples.relabel_rows(vc, math.ceil(2 * rate * rows), a, b, epsilon)
 
 
 def test_a_part_scored_on_all_rows_keeps_its_promise() -> None:

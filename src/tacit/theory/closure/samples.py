@@ -91,7 +91,7 @@ def private_error_in_expectation(empirical: float, epsilon: float, delta: float)
 
     In place of Theorem 3.14, in expectation and with all its constants, derived here: a fresh row and one of the sample
     may be exchanged, which is removing a row and adding one. Attained up to ``1/N`` by ``N`` predicates that each hold
-    of one of ``N`` points (docs/theory/agnostic_part.md).
+    of one of ``N`` points, and one that holds of none (docs/theory/agnostic_part.md).
 
     Args:
         empirical: the mean share of the sample of which the predicate holds.
@@ -99,6 +99,31 @@ def private_error_in_expectation(empirical: float, epsilon: float, delta: float)
         delta: likewise.
     """
     return min(1.0, math.exp(2 * epsilon) * empirical + (1 + math.exp(epsilon)) * delta)
+
+
+def private_error_but_for(
+    empirical: float, epsilon: float, delta: float, rows: int, failure: float, spare: float
+) -> float:
+    """Theorem 3.14 with all its constants, derived here: the truth of the predicate, but for probability ``failure``.
+
+    ``c empirical + e/(e-1) (c ln(K+1)/(spare rows) + K (1 + e^(eps + spare)) delta)`` with ``c = e^(2 (eps + spare))``
+    and ``K = ceil(1/failure)``: of K runs on samples of their own the worst is chosen at ``spare``, which the mean over
+    all (:func:`private_error_in_expectation`) bounds (docs/theory/agnostic_part.md).
+
+    Args:
+        empirical: the share of the sample of which the predicate holds.
+        epsilon: privacy of the mechanism under adding or removing a row.
+        delta: likewise; it has to be far below ``failure``.
+        rows: of the sample.
+        failure: in (0, 1).
+        spare: positive; the smaller, the nearer is the factor to ``e^(2 eps)``, and the larger is what is added.
+    """
+    _check(0.5, failure)
+    if not spare > 0:
+        raise ValueError(f"spare must be positive, got {spare}")
+    runs, factor = math.ceil(1 / failure), math.exp(2 * (epsilon + spare))
+    added = factor * math.log(runs + 1) / (spare * rows) + runs * (1 + math.exp(epsilon + spare)) * delta
+    return min(1.0, factor * empirical + added * math.e / (math.e - 1))
 
 
 def unseen_disagreement(vc: int, half: int, beta: float) -> float:
@@ -133,6 +158,18 @@ def improper_part_error(
     epsilon, delta = math.log1p(math.exp(scoring)) + learner[0], learner[1]
     empirical = 2 * error + 1 / half + unseen_disagreement(vc, half, beta) + failure + beta
     return private_error_in_expectation(empirical, epsilon, delta)
+
+
+def improper_part_error_but_for(
+    vc: int, half: int, scoring: float, learner: tuple[float, float], error: float, beta: float, spare: float
+) -> float:
+    """The same but for probability ``2 beta`` and the learner's own ``failure``: Theorem 4 of that page.
+
+    Arguments are those of :func:`improper_part_error`; ``spare`` is that of :func:`private_error_but_for`.
+    """
+    epsilon, delta = math.log1p(math.exp(scoring)) + learner[0], learner[1]
+    empirical = 2 * error + 1 / half + unseen_disagreement(vc, half, beta)
+    return private_error_but_for(empirical, epsilon, delta, half, beta, spare)
 
 
 def exponential_mechanism_excess(candidates: int, epsilon: float, beta: float) -> float:
@@ -208,11 +245,11 @@ def learned_on_part_rows(vc: int, learner_rows: int, alpha: float, beta: float, 
 
     For a proper *empirical* learner, which at epsilon 1 errs at most a on ``learner_rows`` rows of its sample, under
     add/remove. Steps and constants are those of :func:`agnostic_learner_rows`, ``a = alpha / 5``, with five events of
-    probability ``b = beta / 5``: all rows have Theorem 3.9's ``agnostic_rows(vc, a, b)``, and the mechanism's
-    ``2/(a eps) (ln(1/b) + vc ln(e t / vc))`` of Claim 5.4 for the patterns of t rows. The part has t rows: the
-    learner's, and Theorem 3.8's at ``2 a``; at ``2 t`` on average, and at least ``8 ln(1/b)``, it has them but for
-    probability b (Chernoff). The coin's rate spends the half of epsilon that scores leave. In Theorem 6.1, amplified,
-    the first term is divided by epsilon.
+    probability ``b = beta / 5``. All rows have Theorem 3.9's ``agnostic_rows(vc, a, b)``. The part needs t rows: the
+    learner's, and Theorem 3.8's at ``2 a``. At a mean of ``2 t``, which is more than ``8 ln(2/b)``, it has them, and no
+    more than twice its mean, but for probability b (Chernoff). What the mechanism asks for, ``2/(a eps) (ln(1/b) + vc
+    ln(2 e p n / vc))``, is less than that. The coin's rate p spends the half of epsilon that scores leave. In Theorem
+    6.1, amplified, the first term is divided by epsilon.
 
     Returns:
         ``scored``: all rows; ``published``: 0; ``total``: all rows.
@@ -222,12 +259,7 @@ def learned_on_part_rows(vc: int, learner_rows: int, alpha: float, beta: float, 
     a, b = alpha / 5, beta / 5
     part = max(learner_rows, realizable_rows(vc, 2 * a, b))
     rate = math.expm1(epsilon / 2) / ((1 + math.exp(-epsilon / 2)) * math.e - 1)
-    growth = vc * math.log(math.e * part / vc) if vc else 0.0
-    total = max(
-        agnostic_rows(vc, a, b),
-        math.ceil(2 / (a * epsilon) * (math.log(1 / b) + growth)),
-        math.ceil(max(2 * part, 8 * math.log(1 / b)) / rate),
-    )
+    total = max(agnostic_rows(vc, a, b), math.ceil(2 * part / rate))
     return Parts(total, 0, total)
 
 
