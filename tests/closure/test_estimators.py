@@ -274,6 +274,8 @@ def test_any_table_gives_the_same_model() -> None:
         (ComposedClassifier([Thresholds("a")] * 2, learners=[FiniteClassClassifier()]), "1 learners are given for 2"),
         (ComposedClassifier([]), "at least one class"),
         (ComposedClassifier(Thresholds("a")), "list of concept classes"),
+        (ComposedClassifier(5), "list of concept classes"),
+        (ComposedClassifier([Thresholds("a")] * 2, lambda p: p), "cannot be asked about 2 concepts"),
         (ComposedClassifier([Thresholds("a")] * 2, analysis="paper", neighbouring="replace_one"), "needs learners"),
         (ComposedClassifier([Rectangles(("a", "b", "c"))] * 2, bins=30), "may have .* patterns"),
         (ComposedClassifier([Rectangles(("a", "b"))] * 3, bins=30), "combinations of patterns"),

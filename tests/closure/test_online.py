@@ -123,6 +123,12 @@ def test_points_may_be_rows_of_features() -> None:
     assert [learner.predict_one(x) for x in points] == [0, 0, 1, 1]
     learner.learn_one(points[0], 1)  # unexplained: nothing is left to change
     assert learner.predict_one(points[3]) == 1
+    with pytest.raises(ValueError, match="all 3 columns of the class, got 1"):
+        StandardOptimal(np.eye(3, dtype=int), ["a"])
+    with pytest.raises(ValueError, match="no point 7"):
+        StandardOptimal(np.eye(3, dtype=int)).predict_one(7)
+    with pytest.raises(ValueError, match="a union needs at least one class"):
+        UnionLearner([])
     with pytest.raises(ValueError, match="at least one hypothesis"):
         StandardOptimal(np.zeros((0, 2)))
 

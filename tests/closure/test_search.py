@@ -11,6 +11,7 @@ from tacit.closure import search
 from tacit.closure.functions import in_words, truth_table
 from tacit.closure.patterns import JoinedPatterns, ListedPatterns
 from tacit.closure.search import Scored, completion_scores, own_errors
+from tacit.errors import TacitError
 from tacit.theory.closure.formula import TruthTable
 
 
@@ -97,6 +98,12 @@ def test_functions_as_users_write_them() -> None:
         ("x1 +", "cannot read"),
         ("x1 + x2 + x3", "cannot read"),
         ("f(x1, x2, x3)", "uses f, x1"),
+        (5, "5 cannot be read as a function of 3 concepts"),
+        (["a"] * 8, "cannot be read as a function of 3 concepts"),
+        ([0, 1, 1, 2], "0 and 1 only"),
+        (lambda a: a, "cannot be asked about 3 concepts"),
+        (lambda a, b, c: 1 // 0, "ZeroDivisionError"),
     ):
-        with pytest.raises(ValueError, match=match):
-            truth_table(wrong, 3)
+        with pytest.raises(TacitError, match=match) as raised:
+            truth_table(wrong, 3)  # type: ignore[arg-type]
+        assert "Nothing was spent" in str(raised.value)

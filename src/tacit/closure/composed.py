@@ -60,7 +60,9 @@ class ComposedLearner(ClosureLearner):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.concepts is not None:
-            if isinstance(self.concepts, ConceptClass) or not all(isinstance(c, ConceptClass) for c in self.concepts):
+            if not isinstance(self.concepts, list | tuple) or not all(
+                isinstance(c, ConceptClass) for c in self.concepts
+            ):
                 raise RequestError("concepts must be a list of concept classes")
             if not self.concepts:
                 raise RequestError("concepts must name at least one class")

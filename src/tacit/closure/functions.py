@@ -28,14 +28,28 @@ def truth_table(function: Function, arity: int) -> TruthTable:
         table = named_function(function, arity) if function.lower() in NAMES else _expression(function, arity)
     elif isinstance(function, TruthTable):
         table = function
-    elif callable(function):
-        called = function
-        table = TruthTable.of(lambda bits: called(*bits), arity)
     else:
-        table = TruthTable(tuple(function))
+        table = _table_of(function, arity)
     if table.arity != arity:
         raise TacitError(f"the function has {table.arity} inputs, and there are {arity} concepts", UNSPENT)
     return table
+
+
+def _table_of(function: Sequence[int] | Callable[..., int], arity: int) -> TruthTable:
+    """The table of a Python function, or of listed values."""
+    try:
+        if callable(function):
+            return TruthTable.of(lambda bits: function(*bits), arity)
+        return TruthTable(tuple(int(value) for value in function))
+    except TacitError:
+        raise
+    except Exception as error:
+        kind = "cannot be asked about" if callable(function) else "cannot be read as a function of"
+        raise TacitError(
+            f"{function!r} {kind} {arity} concepts ({type(error).__name__}: {error}): give a name, an expression, the "
+            "2^k values of its table, or a Python function of k bits",
+            UNSPENT,
+        ) from error
 
 
 def in_words(function: Function, arity: int) -> str:

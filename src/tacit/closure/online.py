@@ -54,13 +54,22 @@ class FiniteDomain:
         self.family = FiniteClass(matrix)
         if len(self.family) == 0:
             raise ValueError("an online learner needs a class with at least one hypothesis")
-        names = range(len(self.family.columns)) if points is None else [key_of(p) for p in points]
+        n_columns = len(self.family.columns)
+        if points is not None and len(points) != n_columns:
+            raise ValueError(f"points must name all {n_columns} columns of the class, got {len(points)}")
+        names = range(n_columns) if points is None else [key_of(p) for p in points]
         self._column = dict(zip(names, self.family.columns, strict=True))
         self._search = LittlestoneSearch(self.family, cap)
         self._cap = cap
 
     def ones(self, x: Hashable) -> int:
-        """The hypotheses that label ``x`` 1, as bits."""
+        """The hypotheses that label ``x`` 1, as bits.
+
+        Raises:
+            ValueError: if ``x`` is none of the points.
+        """
+        if x not in self._column:
+            raise ValueError(f"the class has no point {x!r}")
         return self._column[x]
 
     def dimension(self, subset: int) -> int:
@@ -163,6 +172,8 @@ class UnionLearner(OnlineLearner):
     """Weighted Majority over one optimal learner per class: labels from any of the classes (Proposition 4.3)."""
 
     def __init__(self, matrices: Sequence[npt.ArrayLike], points: Sequence[Any] | None = None) -> None:
+        if len(matrices) == 0:
+            raise ValueError("a union needs at least one class")
         domains = [FiniteDomain(matrix, points) for matrix in matrices]
         states = [OptimalState(domain, domain.family.everything) for domain in domains]
         super().__init__(MajorityState.of(states))

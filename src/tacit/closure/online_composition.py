@@ -41,7 +41,7 @@ class OnlineComposition:
         mistake_bound: the largest T with ``2^T <= product of C(T, <= d_i)``.
 
     Raises:
-        ValueError: if there are more or fewer classes than inputs, or one is empty.
+        ValueError: if there are more or fewer classes than inputs, one is empty, or their points differ in number.
     """
 
     def __init__(
@@ -51,6 +51,9 @@ class OnlineComposition:
             raise ValueError(f"the function has {function.arity} inputs, and there are {len(matrices)} classes")
         self._function = function
         self._domains = [FiniteDomain(matrix, points) for matrix in matrices]
+        widths = {len(domain.family.columns) for domain in self._domains}
+        if len(widths) > 1:
+            raise ValueError(f"the classes must have the same points, got {sorted(widths)} of them")
         start = tuple(domain.family.everything for domain in self._domains)
         self.mistakes = 0
         self.mistake_bound = littlestone_of_tuples(self._dimensions(start))

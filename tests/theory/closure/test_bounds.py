@@ -123,6 +123,8 @@ def test_compositions_stay_below_their_bounds() -> None:
     # polynomial where the function is simple, exponential in general: k^2 d up to logarithms
     assert bounds.littlestone_of_majority(9, 5) < 9**2 * 5 * 20
     assert bounds.littlestone_of_majority(1, 5) == 5
+    with pytest.raises(ValueError, match="2 inputs need as many dimensions, got 1"):
+        bounds.littlestone_of_composition(named_function("or", 2), [1])
     with pytest.raises(ValueError, match="odd"):
         bounds.littlestone_of_majority(2, 5)
 

@@ -151,6 +151,7 @@ def littlestone_of_composition(table: TruthTable, dimensions: Sequence[int]) -> 
         table: truth table of G, index ``sum of bit_i * 2^i``.
         dimensions: Littlestone dimensions of the k classes.
     """
+    _require(len(dimensions) == table.arity, f"{table.arity} inputs need as many dimensions, got {len(dimensions)}")
     needed = [d for i, d in enumerate(dimensions) if _depends_on(table, i)]
     return min(littlestone_of_tuples(needed), littlestone_of_composition_by_majorities(table, dimensions))
 
