@@ -386,6 +386,9 @@ def test_choosing_a_model_costs_its_range() -> None:
     for relation in (ADD, REPLACE):
         found = max(largest_ratio(outputs(a, relation), outputs(b, relation)) for a, b in neighbours(relation, 2))
         assert 0.5 < found <= 1.0 + 1e-9
+        chances = distribution(((0, 0), (2, 1)), [charge], relation, release)
+        worse = math.exp(-1.0 if relation is ADD else -0.5)  # the first and the last err once, the others never
+        assert [chances[label] / chances[1] for label in range(4)] == pytest.approx([worse, 1.0, 1.0, worse])
     with pytest.raises(TypeError, match="BoundedRange or NonPrivate"):
         select_member(private_rows_of((), [Pure(1.0)], ADD), models, LABELS, Pure(1.0), "best")
 
