@@ -28,6 +28,7 @@ from benchmarks import halfspace_figures as figures
 from benchmarks import halfspace_peers as peers
 from benchmarks.data import splits
 from benchmarks.halfspace_speed import speed
+from benchmarks.halfspace_ways import ways
 from benchmarks.lines import Lines
 from tacit.encoding.dense import RowEncoder
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
@@ -334,6 +335,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--seeded", action="store_true", help="our errors at epsilon .1 with seeds instead")
     parser.add_argument("--fresh", action="store_true", help="errors at epsilon .1 on rows drawn anew instead")
     parser.add_argument("--minority", action="store_true", help="the hard minority at epsilon .1 instead")
+    parser.add_argument("--ways", action="store_true", help="told a norm, a schema or nothing, by dimension, instead")
     parser.add_argument("--bound", action="append", default=[], metavar="TABLE", help="proved and true error instead")
     parser.add_argument("--speed", action="store_true", help="cost of a round instead")
     parser.add_argument(
@@ -382,6 +384,8 @@ def main() -> None:
         figure = fresh(arguments.repeats)
     elif arguments.minority:
         figure = minority(arguments.repeats)
+    elif arguments.ways:
+        figure = ways(arguments.repeats)
     elif arguments.noise:
         figure = label_noise(arguments.repeats)
     else:

@@ -92,6 +92,29 @@ def test_the_undivided_centre_is_a_much_weaker_hypothesis() -> None:
     assert boosting.undivided_centering_advantage(margin) == pytest.approx(margin**2 / 8)
 
 
+@pytest.mark.parametrize("margin", [0.05, 0.3, 0.9])
+def test_a_quarter_of_the_margin_may_be_outliers(margin: float) -> None:
+    """The worst are the other way round, and weigh as much as a dense measure may: the centre is as short as stated."""
+    n, density, rng = 4000, 0.25, np.random.default_rng(0)
+    outliers = math.floor(density * n * margin / 4)
+    side = rng.normal(size=(n, 6))
+    side *= math.sqrt(1 - margin**2) / np.linalg.norm(side, axis=1, keepdims=True)
+    rows = np.hstack([np.full((n, 1), margin), side])  # times their labels; the margin is along the first axis
+    rows[:outliers] = -np.eye(7)[0]
+    weights = np.zeros(n)
+    weights[: round(density * n)] = 1  # outliers first
+    share = outliers / (density * n)
+    centre = weights @ rows / weights.sum()
+    assert centre[0] == pytest.approx(margin * (1 - share) - share)
+    assert np.linalg.norm(centre) >= margin / 2
+    assert centre[0] - 1.5 * margin / 4 < margin / 2  # two and a half times as many would be too many
+    for _ in range(20):  # no other dense measure has a shorter one along the axis
+        other = rng.random(n) ** rng.integers(1, 9)
+        other = np.maximum(other / max(other.max(), 1e-9), density)
+        assert other @ rows[:, 0] / other.sum() >= centre[0] - 1e-12
+    assert boosting.centering_advantage(margin) == margin / 4  # half of the length
+
+
 def test_theorem_22_advantage_under_noise() -> None:
     """A Gaussian falls below the stated quantile no more often than stated."""
     rng = np.random.default_rng(0)
