@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import dask
 import distributed
 import numpy as np
 import pytest
@@ -111,12 +112,39 @@ def test_a_long_fit_on_a_cluster_is_the_fit_in_memory(name: str, client: Any, tm
     assert facts(made(name).fit(on(client, written(tmp_path, LEARNERS[name][1])))) == facts(in_memory(name))
 
 
-@pytest.mark.parametrize(("parts", "n_workers"), [(1, 2), (17, 1), (17, 3)])
+@pytest.mark.parametrize(("parts", "n_workers"), [(1, 2), (3, 4), (17, 1), (17, 3)])
 def test_parts_and_workers_change_no_bit(parts: int, n_workers: int, tmp_path: Path) -> None:
     folder = written(tmp_path, "two", parts)
     with made_of(n_workers) as cluster, distributed.Client(cluster) as client:
         for name in ("halfspaces, smooth", "lists", "m-alpha"):
             assert facts(made(name).fit(on(client, folder))) == facts(in_memory(name))
+
+
+def test_a_fit_over_tls_is_the_fit_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And who has no certificate of the cluster reaches nothing, and pays nothing."""
+    folder, payer, found = written(tmp_path / "rows", "two"), account(tmp_path), distributed.Security.temporary()
+    before = payer.remaining
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, security=found, protocol="tls://"
+    ) as cluster:
+        assert cluster.scheduler_address.startswith("tls://")
+        with distributed.Client(cluster.scheduler_address, security=found) as client:
+            assert facts(made("m-alpha").fit(on(client, folder))) == facts(in_memory("m-alpha"))
+        monkeypatch.setattr(cluster_rows, "CONNECTING", 1.0)
+        secure = cluster.scheduler_address
+        refusals = {secure: "no certificates for tls", secure.replace("tls", "tcp"): "no scheduler at tcp"}
+        for address, words in refusals.items():
+            with pytest.raises(ClusterError, match=f"{words}.*Nothing was spent"):
+                made("trees", account=payer).fit(on(address, folder))
+        assert payer.remaining == before
+        files = {name: tmp_path / name for name in ("tls_ca_file", "tls_client_cert", "tls_client_key")}
+        for name, file in files.items():
+            file.write_text(getattr(found, name))
+        ca, cert, key = map(str, files.values())
+        named = {"ca-file": ca, "client.cert": cert, "client.key": key}
+        with dask.config.set({f"distributed.comm.tls.{name}": file for name, file in named.items()}):
+            made("trees", account=payer).fit(on(secure, folder))
+    assert payer.remaining < before
 
 
 class Forgetful(Rounds):

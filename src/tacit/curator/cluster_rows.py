@@ -126,7 +126,12 @@ def _client_of(cluster: Any) -> Iterator[Any]:
     elif isinstance(cluster, str):
         try:
             client = untyped.Client(cluster, timeout=CONNECTING)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError) as error:
+            if cluster.startswith("tls:") and isinstance(error, TypeError):
+                raise ClusterError(
+                    f"no certificates for {cluster}: name them in dask's configuration (distributed.comm.tls), or hand "
+                    "over a distributed.Client that has them"
+                ) from None
             raise ClusterError(f"there is no scheduler at {cluster} ({type(error).__name__})") from None
         with client:
             yield client
