@@ -3,7 +3,8 @@
 Tables of 20 numeric columns from 1,000 to 1,000,000 rows (`--sizes 1e7` for more), as a pandas frame that every learner
 is handed as it is, all cores. Seconds are by the clock, the best of a few fits after a warm-up; beside them the
 processor's seconds of that fit, which a busy machine leaves as they are. Then what one core predicts a second, the
-first fit of a fresh process, the bare round, and memory. The last line printed is one JSON object with all figures.
+first fit of a fresh process, the bare round, what of a fit's processor seconds passes and noise take, and memory. The
+last line printed is one JSON object with all figures.
 """
 
 from __future__ import annotations
@@ -18,11 +19,16 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
+
+from tacit.engines.blocks import BlockTable
+from tacit.noise import SystemSource
 
 COLUMNS = 20
 
@@ -150,8 +156,11 @@ def first_fit(rows: int) -> float:
     return time.perf_counter() - start
 
 
-def bare_round(rows: int) -> float:
-    """Cells per second of the fused round (apply an update, look up weights, scatter), over 20 columns of bytes."""
+def bare_round(rows: int) -> tuple[float, float]:
+    """Cells of the fused round (apply an update, look up weights, scatter), over 20 columns of bytes.
+
+    A second by the clock, and a second of one processor.
+    """
     from tacit.engines.memory import MemoryTable
     from tacit.queries.cells import column_cells
     from tacit.queries.histogram import Histogram
@@ -170,7 +179,40 @@ def bare_round(rows: int) -> float:
             margins.add(cells, generator.normal(0, 0.05, 32))
 
     sweep()
-    return rows * COLUMNS / best_of(7, sweep)[0]
+    clock, processor = best_of(7, sweep)
+    return round(rows * COLUMNS / clock), round(rows * COLUMNS / processor)
+
+
+def parts_of_a_fit(rows: int, epsilon: float) -> dict[str, float]:
+    """Processor seconds of a fit: in passes over the rows, in draws of noise, and in all."""
+    seconds, inside = {"passes": 0.0, "noise": 0.0}, []
+
+    def timed(kind: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*given: Any) -> Any:
+            start = time.process_time()
+            inside.append(kind)
+            try:
+                return work(*given)
+            finally:
+                inside.pop()
+                if not inside:
+                    seconds[kind] += time.process_time() - start
+
+        return run
+
+    (x, y), small = table(rows), table(3000)
+    fit_flagship(frame_of(small[0]), small[1], epsilon)
+    with ExitStack() as stack:
+        for kind, owner, names in (
+            ("passes", BlockTable, ("answer", "answer_all", "coarsen", "derive")),
+            ("noise", SystemSource, ("gaussian", "laplace", "exponential")),
+        ):
+            for name in names:
+                stack.enter_context(patch.object(owner, name, timed(kind, getattr(owner, name))))
+        start = time.process_time()
+        fit_flagship(frame_of(x), y, epsilon)
+        seconds["all"] = time.process_time() - start
+    return {kind: round(used, 3) for kind, used in seconds.items()}
 
 
 def peak_above_input(rows: int) -> float:
@@ -178,11 +220,16 @@ def peak_above_input(rows: int) -> float:
     return in_fresh_process(f"peak_of_this_process({rows})")
 
 
-def in_fresh_process(call: str) -> float:
+def bytes_per_further_row(rows: int, at_first: float) -> float:
+    """The same of rows beyond the first: what depends on codes and not on rows is left out."""
+    return (4 * peak_above_input(4 * rows) - at_first) / 3
+
+
+def in_fresh_process(call: str) -> Any:
     """What a function of this module returns where no peer has left threads or memory behind."""
-    code = f"import benchmarks.speed as s; print(s.{call})"
+    code = f"import benchmarks.speed as s, json; print(json.dumps(s.{call}))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return float(out.stdout.splitlines()[-1])
+    return json.loads(out.stdout.splitlines()[-1])
 
 
 def peak_of_this_process(rows: int) -> float:
@@ -230,8 +277,16 @@ def main() -> None:
     figures: dict[str, Any] = {"benchmark": "speed", "cores": os.cpu_count(), "sizes": sizes}
     figures["million_rows_predicted_per_second"] = predictions()
     figures["first_fit_of_a_process"] = round(in_fresh_process("first_fit(10_000)"), 2)
-    figures["cells_per_second"] = round(in_fresh_process(f"bare_round({rows})"))
-    figures["bytes_per_row_above_input"] = round(peak_above_input(rows), 1)
+    cells = in_fresh_process(f"bare_round({rows})")
+    figures["cells_per_second"], figures["cells_per_processor_second"] = cells
+    figures["processor_seconds_of_parts"] = {
+        f"{int(size)} rows, epsilon {epsilon:g}": in_fresh_process(f"parts_of_a_fit({int(size)}, {epsilon})")
+        for size in args.sizes
+        for epsilon in args.epsilons
+    }
+    peak = peak_above_input(rows)
+    figures["bytes_per_row_above_input"] = round(peak, 1)
+    figures["bytes_per_further_row"] = round(bytes_per_further_row(rows, peak), 1)
     figures["allowed_bytes_per_row"] = 2 * COLUMNS + 32
     print(json.dumps(figures))
 
