@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from tacit import AdditiveBoostRegressor, PrivacyAccount, load_model, save_model
 from tacit.additive.intercept import NewtonIntercept
@@ -232,6 +233,40 @@ def test_residuals_are_sized_up_through_noise(scale):
         spread = float(np.sqrt(weights @ values**2))
         assert spread == pytest.approx(scale * math.sqrt(1.09), rel=0.3)
         assert float(weights @ (values > 0)) == pytest.approx(0.62, abs=0.1)
+
+
+def only(place: int) -> np.ndarray:
+    """The belief in one shape."""
+    belief = np.full(len(first_belief()), -1e9)
+    belief[place] = 0.0
+    return belief
+
+
+def test_counts_correct_an_outline_by_what_noise_and_chance_do_not_explain():
+    """One shape is believed in: cells keep it, but for what lies beyond so many standard errors of a noisy count."""
+    total, sd, cell = 1000.0, 4.0, 20
+    outline = residual_shares(np.zeros(len(residual_edges()) + 1), 1e9, only(40), total)[0]
+    errors = OUTLINES.sure * np.sqrt(sd**2 + total * outline)
+    for off, excess in ((0.9, 0.0), (-0.9, 0.0), (1.5, 0.5), (-1.5, -0.5)):
+        counts = total * outline
+        counts[cell] += off * errors[cell]
+        expected = total * outline
+        expected[cell] += excess * errors[cell]
+        shares, _ = residual_shares(counts, sd, only(40), total)
+        assert shares == pytest.approx(expected / expected.sum(), abs=1e-12)
+
+
+def test_shapes_are_weighed_by_a_normal_law_of_the_counts():
+    """Its variance: the noise, a row in or out, and a tenth of what a shape puts into the cell."""
+    counts, total, sd = histogram(np.random.default_rng(2).normal(0, 1.0, 60)), 60.0, 30.0
+    _, posterior = residual_shares(counts, sd, np.zeros(len(first_belief())), total)
+    logs = []
+    for place in (0, 30, 75, 200):
+        expected = total * residual_shares(0 * counts, 1e9, only(place), total)[0]
+        deviation = np.sqrt(sd**2 + (0.1 * expected) ** 2 + expected)
+        logs.append(norm.logpdf(counts, expected, deviation).sum() - posterior[place])
+    assert posterior.max() == 0.0
+    assert np.ptp(logs) == pytest.approx(0.0, abs=1e-8)
 
 
 def test_a_clip_shrinks_where_noise_is_large():

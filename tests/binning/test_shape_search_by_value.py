@@ -136,6 +136,8 @@ def test_beliefs_after_two_answers() -> None:
 def test_missing_rows_stay_within_reason() -> None:
     found = search()
     assert found.missing == 0.0
+    assert found.masses[-1] == 0.0
+    assert found.masses.sum() == pytest.approx(1000.0)
     query = found.query(RULE, 10.0, False)
     nothing = np.zeros(len(query.release_map.matrix))
     for last, believed in ((-50.0, 0.0), (4.0, 0.0), (305.0, 300.0), (5000.0, 800.0)):
