@@ -230,6 +230,17 @@ def test_shares_of_votes_are_those_of_the_released_weights() -> None:
     assert np.mean([model.predict_proba_one(dict(enumerate(row)))["yes"] for row in rows[labels > 0]]) > 0.6
 
 
+def test_one_weight_votes_with_all_it_has() -> None:
+    """One coordinate begins with all of the weight, which is 1: its share is 1, and no rows have no classes."""
+    model = Winnow(epsilon=4.0, horizon=9, signed=False, constant=False, columns=("x",), seed=3)
+    assert model.predict_proba_one({"x": 1}) == {False: 0.0, True: 1.0}
+    assert model.predict_proba_one({"x": -1}) == {False: 1.0, True: 0.0}
+    model.learn_one({"x": 1}, True)
+    assert model.weights_ is not None
+    assert model.weights_.tolist() == [1.0]
+    assert len(model.predict_many(np.zeros((0, 1), np.int8))) == 0
+
+
 def test_a_step_that_learns_from_rows_is_refused_in_words() -> None:
     (x, y), *_ = datasets.Phishing()
     scaler, pick = preprocessing.StandardScaler(), compose.Select(*PHISHING[:4])
