@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 import dp_accounting
 import mpmath
@@ -60,3 +61,11 @@ def test_the_ends() -> None:
     assert gaussian_epsilon(1.0, 0.0) == math.inf
     assert gaussian_epsilon(math.inf, 1e-6) == math.inf
     assert gaussian_epsilon(1e-9, 1e-6) == 0.0
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0.01, 0.3])
+def test_the_multiplier_at_epsilon_0_by_its_closed_form(delta: float) -> None:
+    """At epsilon 0 delta is the total variation of two normal laws one apart: ``2 Phi(1 / (2 s)) - 1``."""
+    found = smallest_gaussian_multiplier(0.0, delta)
+    assert found == pytest.approx(1 / (2 * NormalDist().inv_cdf((1 + delta) / 2)), rel=1e-6)
+    assert gaussian_delta(1 / found, 0.0) <= delta
