@@ -103,6 +103,9 @@ def test_proportional_odds_by_differences(cuts: list[float], norm: int) -> None:
     """Slopes of log chances by finite differences, scaled by the longest over the classes."""
     plain, curved = ordered_rule(np.array(cuts)), ordered_rule(np.array(cuts), 0.7, norm)
     classes = class_rule(np.array(cuts), norm)
+    if norm == 2:  # what is meant where nothing is said
+        assert np.array_equal(ordered_rule(np.array(cuts), 0.7).table, curved.table)
+        assert np.array_equal(class_rule(np.array(cuts)).table, classes.table)
     for level in (600, 1020, 1100, 1500):
         score, h = (level - 1024 + 0.5) / 128, 1e-5
         p = chances_at(cuts, score)

@@ -6,6 +6,7 @@ import itertools
 import math
 import subprocess
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -187,6 +188,21 @@ def test_a_renyi_grid_is_bounded_between_and_beyond_its_orders() -> None:
     assert found == pytest.approx([0.2, 0.2, (0.2 + (7 * 0.8 - 0.2) * 3 / 6) / 4, 0.8, math.inf])
     assert math.isfinite(renyi_epsilon(parts, 1e-6))
     assert epsilon([Renyi((2.0,), (math.inf,))], 1e-6) == math.inf
+
+
+@pytest.mark.parametrize(
+    "charge",
+    [Gaussian, lambda size: ZCDP(size**-2), lambda size: Pure(size**-2), lambda size: BoundedRange(size**-2),
+     lambda size: ApproxDP(size**-2, 1e-9)],
+)  # fmt: skip
+def test_what_costs_more_than_a_trillion_is_without_limit(charge: Callable[[float], Charge]) -> None:
+    """By itself and in sum; a charge is named by the noise at which it costs so much."""
+    border = 1e-6  # noise of which the precision is 1e12
+    for size, times, unlimited in ((1.01, 1, False), (1.5, 2, False), (0.5, 1, True), (0.99, 1, True), (1.35, 2, True)):
+        charges = [charge(size * border)] * times
+        assert parts_of(charges).unlimited is unlimited, (charges, unlimited)
+    assert not parts_of([Repeated(charge(10.0), 10**12)]).unlimited
+    assert parts_of([Repeated(charge(10.0), 10**12 + 1)]).unlimited
 
 
 def test_without_delta_only_pure_charges_have_a_cost() -> None:
