@@ -19,7 +19,7 @@ ROWS, LABELS = np.eye(3)[np.arange(60) % 3], np.ones(60)
 
 def test_the_exact_test_compares_the_size_with_the_threshold() -> None:
     log, measure = HalfspaceLog(3), SmoothMeasure(0.2)
-    curator, _ = curator_over(ROWS, LABELS)
+    curator, reservation = curator_over(ROWS, LABELS)
     assert not EndTest(log, 59.0, NonPrivate(), 5.0)(curator, measure, 0)  # weight 1 for every row
     assert EndTest(log, 60.0, NonPrivate(), 5.0)(curator, measure, 0)
     for _ in range(3):
@@ -27,6 +27,7 @@ def test_the_exact_test_compares_the_size_with_the_threshold() -> None:
     size = 60 * 0.8 ** ((3 - 3 * measure.theta) / 2)
     assert EndTest(log, size + 0.2, NonPrivate(), 5.0)(curator, measure, 3)
     assert not EndTest(log, size - 0.2, NonPrivate(), 5.0)(curator, measure, 3)
+    assert [entry.what.round for entry in reservation.entries] == [1, 1, 4, 4]  # the round that would come next
     size = float(curator.measure(measure.size(log, 3, 5.0), NonPrivate(), "size").value[0])
     assert EndTest(log, size, NonPrivate(), 5.0)(curator, measure, 3)  # at the threshold a run ends
 
