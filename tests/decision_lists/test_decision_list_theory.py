@@ -75,6 +75,8 @@ def test_sample_sizes_grow_and_shrink_as_they_should() -> None:
     assert theory.theorem_3_5(50, 0.05, 0.1, 0.01, 1e-6, vc_dimension=5) == pytest.approx(2 * base)
     assert theory.theorem_3_5(50, 0.1, 0.1, 0.005, 1e-6, vc_dimension=5) == pytest.approx(2 * base)
     assert theory.corollary_a_8(10, 2, 0.1, 0.1, 1.0, 1e-6) == theory.theorem_3_5(201, 0.1, 0.1, 1.0, 1e-6)
+    generalises = 640 * ((math.lgamma(202) / math.log(2) + 201) * math.log(640) + math.log(160))  # costs most here
+    assert theory.corollary_a_8(10, 2, 0.1, 0.1, 1.0, 1e-6) == pytest.approx(generalises)
     assert theory.theorem_3_5(1, 0.1, 0.1, 1.0, 1e-6, vc_dimension=1e6) == theory.vc_sample_size(1e6, 0.1, 0.1)
 
 

@@ -324,6 +324,9 @@ def test_the_cheapest_promise_is_the_smaller_of_theorems_25_and_34() -> None:
         promise = halfspaces.cheapest_promise(alpha, beta, margin, epsilon, delta, multiplier)
         assert any(name in part for part in promise.needed)
         assert promise.parameters == halfspaces.strong_halfspace(alpha, beta, margin, aim)  # type: ignore[arg-type]
+        noise = margin / (8 * math.sqrt(math.log(3 * promise.parameters.rounds / beta) / 2))
+        assert (promise.parameters.density, promise.parameters.advantage) == (alpha / 4, margin / 8)
+        assert promise.parameters.sigma == pytest.approx(noise)
         sizes = (
             halfspaces.sample_size(alpha, beta, margin, multiplier),
             halfspaces.sample_size_by_privacy(alpha, beta, margin, epsilon, delta, "sharp", multiplier),
