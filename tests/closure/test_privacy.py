@@ -333,6 +333,7 @@ def test_draws_with_replacement_cost_what_is_charged() -> None:
 
     def release(private_rows: PrivateRows) -> Hashable:
         (rows,) = open_view(private_rows, view, "draws")
+        assert len(rows._labels) == 2  # half of four rows: more draws cost more, though not on every learner
         return released(inner.learn(rows, *_allowance(own)))
 
     @cache
