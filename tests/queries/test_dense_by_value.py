@@ -122,16 +122,16 @@ def test_capped_scaling_hands_out_units_one_by_one(total: int) -> None:
         capped_scaling(np.array(rows), np.array(ticks), -1, 3)
 
 
-@pytest.mark.parametrize("total", [1, 2, 4, 7])
+@pytest.mark.parametrize("total", [1, 2, 6, 7])
 def test_units_finer_than_a_tick_are_handed_out_to_the_last(total: int) -> None:
-    """A tick is worth up to eight units of 2**-17 then: the row that the line ends in gets a part of them."""
-    rows, ticks, one = [2, 3, 0, 4], np.array([0, 900, 1000, 2500]), 1 << 17
-    held = capped_scaling(np.array(rows), ticks, total, 17).per_row(np.repeat(np.arange(4), rows))
-    assert held.sum() == total << 17
+    """A tick is worth up to 16 units of 2**-18 then: the row that the line ends in gets a part of them."""
+    rows, ticks, one = [2, 3, 0, 4], np.array([0, 900, 1000, 2500]), 1 << 18
+    held = capped_scaling(np.array(rows), ticks, total, 18).per_row(np.repeat(np.arange(4), rows))
+    assert held.sum() == total << 18
     spread = 0
     for level in np.split(held, [2, 5]):
         assert np.all(np.diff(level) <= 0)
-        assert level.max() - level.min() <= 8
+        assert level.max() - level.min() <= 16
         assert len({*level[1:-1].tolist()} - {level[0], level[-1]}) <= 1
         spread += level.max() > level.min()
     assert spread <= 1  # the line ends in one level
