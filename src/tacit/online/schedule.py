@@ -36,6 +36,12 @@ UNSURE = 0.2
 DECAY = 0.95
 """What released weights keep with every update after them."""
 
+UNSURE_OF_MARGIN = 0.3
+"""The same where a margin is told, as a share of it: the theorem pays for it, and what is learned gains more."""
+
+COARSE, FINE = 1.5, 1.05
+"""Factors between the intervals, and between the samples, of which those with the smallest bound are taken."""
+
 EXACT_RATE = 0.2
 """Learning rate per mistake where there is no privacy, and no margin that says it."""
 
@@ -95,7 +101,7 @@ def schedule_of(request: WinnowRequest) -> WinnowStream:
     if request.update == "first":
         return paper_schedule(request)
     if request.update == "timed":
-        return timed_schedule(request)
+        return timed_schedule(request) if request.margin is None else theorem_schedule(request)
     return usual_schedule(request) if request.margin is None else theorem_schedule(request)
 
 
@@ -144,12 +150,15 @@ def _samples(wealth: float) -> int:
 
 
 def theorem_schedule(request: WinnowRequest) -> WinnowStream:
-    """Batch Winnow with its mistake bound: :func:`bound_of` says what it promises."""
+    """Winnow with a mistake bound: :func:`bound_of` says what it promises."""
     return _theorem(request)[0]
 
 
 def bound_of(request: WinnowRequest) -> float:
-    """Mistakes of :func:`theorem_schedule` at most, with probability ``1 - 2 beta``, on a target of the margin."""
+    """Mistakes of :func:`theorem_schedule` at most, on a target of the margin.
+
+    With probability ``1 - 2 beta`` where mistakes decide when to update, ``1 - beta`` at public times.
+    """
     return _theorem(request)[1]
 
 
@@ -169,17 +178,65 @@ def paper_schedule(request: WinnowRequest) -> WinnowStream:
 
 @lru_cache(maxsize=64)
 def _theorem(request: WinnowRequest) -> tuple[WinnowStream, float]:
-    """Half of epsilon for above-threshold; the smallest batch for which the other half pays for the draws."""
     if request.margin is None:
         raise ValueError("the schedule with a theorem needs a margin")
+    made = _timed_theorem if request.update == "timed" else _batch_theorem
+    return made(request, request.margin)
+
+
+def _timed_theorem(request: WinnowRequest, margin: float) -> tuple[WinnowStream, float]:
+    """Theorem 11: an update every ``n`` rounds, with ``n`` and the number of samples that promise the least."""
+    unsure = UNSURE_OF_MARGIN * margin
+
+    def rate_for(interval: int, draw_range: float) -> float:
+        """What is paid for, or less where steps would be too long, or carried weights rounded too much."""
+        most = margin / (2.0 * interval) if request.carried == 0 else margin / max(2.0 * interval, 40.0)
+        return min(draw_range / _score_range(request), most)
+
+    def promised(interval: int, samples: int, draw_range: float) -> float:
+        return theory.public_times_mistakes(
+            request.potential, margin, request.comparisons, interval, samples, rate_for(interval, draw_range),
+            request.beta, unsure,
+        )  # fmt: skip
+
+    interval, samples, draws = 1, 1, 1 << 14
+    within: tuple[float, float] = (request.horizon, 1_000.0 / margin**2)
+    factor = COARSE
+    for _ in range(2):  # ranges are scaled from those of so many draws, and then from about as many as there are
+        known, power = largest_range(request, 0.0, draws), 0.5 if request.delta > 0 else 1.0
+        _, interval, samples = min(
+            (promised(n, m, known * (draws / (m * _updates(n, request.horizon))) ** power), n, m)
+            for n in _grid(interval / within[0], min(interval * within[0], request.horizon), factor)
+            for m in _grid(samples / within[1], samples * within[1], factor)
+        )
+        draws, within, factor = samples * _updates(interval, request.horizon), (COARSE, COARSE), FINE
+    draw_range = largest_range(request, 0.0, draws)
+    rate = rate_for(interval, draw_range)
+    times = tuple(interval * (place + 1) for place in range(_updates(interval, request.horizon)))
+    made = _stream(request, 0.0, 1, len(times), samples, rate)
+    return replace(made, times=times, unsure=unsure, decay=0.0), promised(interval, samples, draw_range)
+
+
+def _updates(interval: int, horizon: int) -> int:
+    """Updates after every so many rounds, none after the last."""
+    return max(math.ceil(horizon / interval) - 1, 1)
+
+
+def _grid(first: float, last: float, factor: float) -> list[int]:
+    """Whole numbers from 1 on, each by about a factor larger than the one before it."""
+    first = max(first, 1.0)
+    steps = math.ceil(math.log(max(last / first, 1.0)) / math.log(factor))
+    return sorted({round(min(first * factor**step, max(last, first))) for step in range(steps + 1)})
+
+
+def _batch_theorem(request: WinnowRequest, margin: float) -> tuple[WinnowStream, float]:
+    """Half of epsilon for above-threshold; the smallest batch for which the other half pays for the draws."""
     threshold_epsilon = request.epsilon / 2.0
     noise = scales(threshold_epsilon, Queries.RUNNING_COUNT)
     confidence = 1.0 / 3.0
-    most = (
-        theory.batch_updates(request.potential, request.margin, confidence) + 1
-    )  # above-thresholds, one after another
+    most = theory.batch_updates(request.potential, margin, confidence) + 1  # above-thresholds, one after another
     slack = accuracy(noise, request.horizon, request.beta / most) + 1  # the round of the stop may add a mistake
-    rate, margin = (1.0 - confidence) * request.margin, request.margin  # the rate is per update
+    rate = (1.0 - confidence) * margin  # per update
 
     def planned(batch: int) -> tuple[int, int, int, float]:
         return theory.batch_theorem(

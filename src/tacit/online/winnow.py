@@ -61,7 +61,7 @@ class Winnow(river_base()):  # type: ignore[misc]
             the rest are fresh.
         update: ``"timed"`` (at public times, from all rounds that are wrong or hardly right), ``"batch"`` (after so
             many mistakes, from all of them) or ``"first"`` (the paper's, which needs far longer streams to learn
-            anything). None for ``"timed"``, and for ``"batch"`` where a margin is given or no privacy is asked for.
+            anything). None for ``"timed"``, and for ``"batch"`` where no privacy is asked for.
         margin: a margin of the target, for the schedule with a mistake bound; None for the schedule that does best.
         signed: whether weights may be negative.
         constant: whether to add a coordinate that is always 1.
@@ -304,8 +304,6 @@ class Winnow(river_base()):  # type: ignore[misc]
         check_choice("update", self._update, ("batch", "first", "timed"))
         check_choice("invalid", self.invalid, ("error", "null"))
         check_number("margin", self.margin, 0.0, 1.0, with_high=True, optional=True)
-        if self.margin is not None and self._update == "timed":
-            raise RequestError("updates at public times have no bound for a margin: leave update or margin out")
         if self.carried and self.period is None:
             raise RequestError("carried is what the next period begins with: declare period too")
         check_labels(self.labels)
@@ -318,7 +316,7 @@ class Winnow(river_base()):  # type: ignore[misc]
         """How weights are updated: a rule where nothing was said."""
         if self.update is not None:
             return self.update
-        return "timed" if self.margin is None and self.epsilon != math.inf else "batch"
+        return "timed" if self.epsilon != math.inf else "batch"
 
     def _rows_for(self, x: Any) -> RowReader:
         """How rows are read; settled by the declaration, or by the names in the first row."""

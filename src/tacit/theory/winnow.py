@@ -14,6 +14,9 @@ from dataclasses import dataclass
 
 from tacit.theory.checks import check_positive, check_probability
 
+CONFIDENCES = tuple(place / 40.0 for place in range(2, 29))
+"""Of the proof of Theorem 11, which is right for each: the least of what they promise is promised."""
+
 
 def confident_updates(dimension: int, learning_rate: float, margin: float, confidence: float = 0.5) -> float:
     """Lemma 4.2: ConfidentWinnow makes at most ``log d / ((1 - c) eta rho - eta**2 / 2)`` updates.
@@ -162,6 +165,47 @@ def batch_theorem(
     epochs = batch_updates(dimension, margin, confidence, (threshold - slack) / batch)
     samples = batch_samples(margin, epochs, horizon, beta, confidence)
     return epochs, samples, threshold, float((epochs + 1) * batch)
+
+
+def public_times_mistakes(
+    n_weights: int,
+    margin: float,
+    comparisons: int,
+    interval: int,
+    n_samples: int,
+    rate: float,
+    beta: float,
+    unsure: float = 0.0,
+) -> float:
+    """*Ours* (Theorem 11): mistakes of Winnow that updates every ``n`` rounds, with probability ``1 - beta``.
+
+    ``(log d / gamma + (e - 1) T kappa + n log(1 / beta)) / ((1 - c) rho - theta - gamma n / 2)``, ``kappa = c rho
+    exp(-a) / (2 e a)``, ``a = m (c rho)**2 / 2``, at the best ``c`` of a grid: the learner does not know it.
+
+    Args:
+        n_weights: number of weights ``d``.
+        margin: of the target, ``rho``.
+        comparisons: rounds ``T``, times the rivals of a class.
+        interval: rounds ``n`` from one update to the next.
+        n_samples: draws ``m`` at each.
+        rate: learning rate ``gamma`` per round that counts.
+        beta: probability of failure.
+        unsure: a round counts if it is right by less than this share of the weights, ``theta``.
+
+    Returns:
+        ``inf`` where nothing is proved.
+    """
+    check_positive(margin=margin, interval=interval, n_samples=n_samples, rate=rate)
+    check_probability(beta=beta)
+    least = math.inf
+    for confidence in CONFIDENCES:
+        gain = (1.0 - confidence) * margin - unsure - rate * interval / 2.0
+        exponent = n_samples * (confidence * margin) ** 2 / 2.0
+        if gain > 0:
+            excess = comparisons * confidence * margin * math.exp(-exponent) / (2.0 * math.e * exponent)
+            paid = math.log(n_weights) / rate + (math.e - 1.0) * excess + interval * math.log(1.0 / beta)
+            least = min(least, paid / gain)
+    return least
 
 
 # Decision lists as halfspaces (Lemma 4.10).

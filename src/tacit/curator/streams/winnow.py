@@ -101,8 +101,8 @@ class WinnowStream:
             if not getattr(self, name) > 0 and not (self.is_timed and name == "threshold_epsilon"):
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
         grows = all(0 < a < b for a, b in zip((*self.times, math.inf), (*self.times[1:], math.inf), strict=False))
-        if self.is_timed and not (grows and len(self.times) == self.epochs and 0 < self.decay < 1):
-            raise ValueError("updates at public times need a growing time for each epoch, and a decay in (0, 1)")
+        if self.is_timed and not (grows and len(self.times) == self.epochs and 0 <= self.decay < 1):
+            raise ValueError("updates at public times need a growing time for each epoch, and a decay in [0, 1)")
         if not 0 <= self.carried < 1 or len(self.released) not in (0, self.marks.n_weights):
             raise ValueError(f"carried must lie in [0, 1) and there must be {self.marks.n_weights} released weights")
 
@@ -153,7 +153,8 @@ class WinnowStream:
 
     def first_log(self) -> WinnowLog:
         """What is known when the first round comes."""
-        log = WinnowLog(self.marks.n_weights, self.signed, self.epochs, decay=self.decay, carried=self.carried)
+        decay = self.decay if self.is_timed else None
+        log = WinnowLog(self.marks.n_weights, self.signed, self.epochs, decay=decay, carried=self.carried)
         if self.released:
             log.vectors[0] = first_weights(np.array(self.released, np.int64), self.signed, self.carried)
         return log

@@ -28,8 +28,8 @@ class WinnowLog:
     use, or for the one whose latest epoch was the longest: how long weights lasted until so many mistakes is public, so
     choosing by it is free.
 
-    Where updates come at public times (``decay`` above 0), the weights in use are the sum of all that were drawn, each
-    by ``decay`` lighter than the one after it, and the start by ``carried`` of a draw.
+    Where updates come at public times (``decay`` is a number), the weights in use are the sum of all that were drawn,
+    each by ``decay`` lighter than the one after it, and the start by ``carried`` of a draw; at 0 those drawn last.
 
     Attributes:
         dimension: number of weights, without those of negations: coordinates, or classes times coordinates.
@@ -39,7 +39,7 @@ class WinnowLog:
         lengths: rounds that the latest epoch of each took; 0 while it is the first or still to come.
         current: which one is in use.
         since: the round at which it came into use.
-        decay: of released weights with every update after them, in (0, 1); 0 for one vector at a time.
+        decay: of released weights with every update after them, in [0, 1); None where mistakes decide.
         carried: what the start weighs among them.
     """
 
@@ -50,7 +50,7 @@ class WinnowLog:
     lengths: list[int] = field(default_factory=list)
     current: int = 0
     since: int = 0
-    decay: float = 0.0
+    decay: float | None = None
     carried: float = 0.0
     known: tuple[int, Ints] | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -71,6 +71,7 @@ class WinnowLog:
 
     def _sum(self) -> Ints:
         """Each vector in whole shares of :data:`SHARES`; the start is brought to the size of the last one drawn."""
+        assert self.decay is not None
         drawn = self.vectors[1:]
         shares = [round(SHARES * self.decay**age) for age in range(len(drawn))]
         total: Ints = np.sum([share * v for share, v in zip(shares, reversed(drawn), strict=True)], axis=0)
@@ -93,7 +94,7 @@ class WinnowLog:
             self.vectors.append(weights)
             self.lengths.append(0)
             self.current = len(self.vectors) - 1
-            if len(self.vectors) == self.epochs + 1 and not self.decay:
+            if len(self.vectors) == self.epochs + 1 and self.decay is None:
                 self._add_sums()
             return
         untried = [place for place in range(1, len(self.vectors)) if self.lengths[place] == 0]
@@ -115,7 +116,7 @@ class WinnowLog:
             "lengths": list(self.lengths),
             "current": self.current,
             "since": self.since,
-            **({"decay": self.decay, "carried": self.carried} if self.decay else {}),
+            **({} if self.decay is None else {"decay": self.decay, "carried": self.carried}),
         }
 
     @staticmethod
@@ -135,7 +136,7 @@ class WinnowLog:
             [int(length) for length in data["lengths"]],
             int(data["current"]),
             int(data["since"]),
-            float(data.get("decay", 0.0)),
+            None if data.get("decay") is None else float(data["decay"]),
             float(data.get("carried", 0.0)),
         )
 

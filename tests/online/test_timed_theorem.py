@@ -1,0 +1,159 @@
+"""Theorem 11 of docs/theory/winnow.md, mistakes at public times: its lemma, its proof on streams, its schedule."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tacit.curator.streams.marks import Marks
+from tacit.curator.streams.open import open_row_stream
+from tacit.curator.streams.winnow import WinnowStream
+from tacit.online import Winnow
+from tacit.online.schedule import WinnowRequest, bound_of, largest_range, schedule_of
+from tacit.online.streams import majority_stream
+from tacit.privacy import accountants
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.theory import winnow as theory
+from tests.online.test_timed import mistakes_of
+from tests.online.test_winnow_theory import hard_stream, potential, requested
+
+ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
+
+
+def test_mistakes_at_public_times_by_hand() -> None:
+    """At the ``c`` of the grid that promises the least, with every term of the proof written out."""
+
+    def promised(c: float, samples: int) -> float:
+        a = samples * (c / 3) ** 2 / 2
+        excess = 40_000 * (c / 3) * math.exp(-a) / (2 * math.e * a)
+        paid = math.log(402) / 1e-3 + (math.e - 1) * excess + 90 * math.log(1 / 0.05)
+        return paid / ((1 - c) / 3 - 0.1 - 1e-3 * 90 / 2)
+
+    for samples in (120, 200, 2_000):
+        least = min(promised(place / 40, samples) for place in range(2, 23))
+        assert theory.public_times_mistakes(402, 1 / 3, 40_000, 90, samples, 1e-3, 0.05, 0.1) == pytest.approx(least)
+    assert theory.public_times_mistakes(402, 1 / 3, 40_000, 700, 200, 1e-3, 0.05) == math.inf  # steps as long as rho
+    with pytest.raises(ValueError, match="rate"):
+        theory.public_times_mistakes(402, 1 / 3, 40_000, 90, 200, 0.0, 0.05)
+
+
+@pytest.mark.parametrize(("samples", "margin", "unsure"), [(40, 0.5, 0.0), (150, 0.3, 0.1), (400, 0.3, 0.05)])
+def test_what_a_confident_round_may_add_in_expectation(samples: int, margin: float, unsure: float) -> None:
+    """Exact: of ``m`` draws with mean ``s`` the share of 1 is binomial. The bound holds and is of the right size."""
+    c, worst = 0.4, 0.0
+    a = samples * (c * margin) ** 2 / 2
+    claimed = c * margin * math.exp(-a) / (2 * math.e * a)
+    for mean in np.linspace(unsure + c * margin, 1, 2_000):
+        counts = stats.binom.cdf(math.floor(samples * (1 + unsure) / 2), samples, (1 + mean) / 2)
+        worst = max(worst, (mean - unsure - c * margin) * counts)
+    assert claimed / 20 < worst <= claimed
+
+
+@pytest.mark.parametrize("kind", ["hard", "majority"])
+def test_theorem_11_on_streams_step_by_step(kind: str) -> None:
+    """Every epoch lowers the potential by what its rounds that count promise; the sums come out, and the mistakes."""
+    dimension, margin, rounds = 20, 1 / 3, 12_000
+    request = requested(dimension=dimension, signed=False, horizon=rounds, epsilon=4.0, margin=margin, update="timed")
+    spec, promised = schedule_of(request), bound_of(request)
+    generator = np.random.default_rng(1)
+    rows, labels = (
+        hard_stream(rounds, dimension, generator)
+        if kind == "hard"
+        else majority_stream(generator, rounds, dimension, 3)
+    )
+    v = np.zeros(dimension)
+    v[(labels @ rows.astype(int)).argsort()[-3:]] = 1 / 3
+    stream = open_row_stream(spec, Reservation([part.charge for part in spec.charges(ADD)], ADD, "x"), 3, "w")
+    log, before, rate = spec.first_log(), potential(np.zeros(dimension), spec.rate, v), spec.rate
+    assert before == pytest.approx(math.log(dimension / 3))
+    interval, sums, mistakes, counted, confident = spec.times[0], np.zeros(dimension), 0, 0, 0.0
+    for start in range(0, rounds - interval, interval):
+        part = slice(start, start + interval)
+        scores = Marks(dimension).scores(log.weights, rows[part])
+        right = labels[part] * scores
+        hits = right < math.ceil(spec.unsure * log.weights.sum())
+        mistakes += int(((scores > 0) != (labels[part] > 0)).sum())
+        w = np.exp(rate * sums) / np.exp(rate * sums).sum()
+        ((update),) = stream.feed(rows[part], labels[part])
+        log.end_epoch(update.round, update.weights)
+        moved = np.array(stream.secrets()["machine"]["sums"]) - sums
+        assert moved.tolist() == (labels[part][hits] @ rows[part][hits].astype(int)).tolist()
+        sums, n = sums + moved, int(hits.sum())
+        after = potential(sums, rate, v)
+        assert before - after >= rate * (n * margin - w @ moved) - rate**2 * n**2 / 2 - 1e-9
+        confident += np.maximum(labels[part][hits] * (rows[part][hits] @ w) - spec.unsure - 0.3 * margin, 0).sum()
+        before, counted = after, counted + n
+    gain = 0.7 * margin - spec.unsure - rate * interval / 2
+    assert 0 < mistakes <= counted
+    assert counted * gain <= math.log(dimension) / rate + confident
+    assert mistakes <= promised
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"neighbouring": REPLACE},
+        {"epsilon": 0.1},
+        {"margin": 0.05},
+        {"delta": 0.0},
+        {"classes": 3},
+        {"carried": 0.5},
+    ],
+)
+def test_the_schedule_is_paid_for_and_promises_the_least(changes: dict[str, object]) -> None:
+    request = requested(**{"update": "timed", **changes})
+    spec, margin = schedule_of(request), request.margin
+    assert margin is not None
+    interval, samples = spec.times[0], spec.n_samples
+    assert spec.times == tuple(range(interval, request.horizon, interval))
+    assert (spec.decay, spec.unsure, spec.epochs) == (0.0, pytest.approx(0.3 * margin), len(spec.times))
+    cost = accountants.epsilon([part.charge for part in spec.charges(request.neighbouring)], request.delta)
+    assert 0.99 * request.epsilon < cost <= request.epsilon * (1 + 1e-12)
+
+    def promised(n: int, m: int) -> float:
+        paid = largest_range(request, 0.0, m * (math.ceil(request.horizon / n) - 1)) / spec.score_range
+        most = margin / max(2 * n, 40 if request.carried else 0)
+        return theory.public_times_mistakes(
+            request.potential,
+            margin,
+            request.horizon * (request.classes - 1),
+            n,
+            m,
+            min(paid, most),
+            0.05,
+            0.3 * margin,
+        )
+
+    assert bound_of(request) == pytest.approx(promised(interval, samples))
+    for n, m in ((2, 1), (0.5, 1), (1, 2), (1, 0.5), (1.3, 1.3), (0.8, 0.8)):
+        assert bound_of(request) <= 1.02 * promised(round(n * interval), round(m * samples))
+
+
+def wide(update: str, **changes: object) -> WinnowRequest:
+    return requested(**{"dimension": 201, "horizon": 40_000, "epsilon": 0.999, "update": update, **changes})
+
+
+def test_it_promises_far_less_than_batches_in_streams_of_ordinary_length() -> None:
+    assert bound_of(wide("timed")) < 7.0e4
+    assert bound_of(wide("timed")) < bound_of(wide("batch")) / 5
+    assert bound_of(wide("timed", delta=0.0)) < bound_of(wide("batch", delta=0.0)) / 100
+    longer = bound_of(wide("timed", horizon=320_000)) / bound_of(wide("timed"))
+    assert 2.0 < longer < 3.0  # the cube root of the rounds, and logs
+    assert bound_of(wide("timed", margin=1.0, horizon=10**6)) > bound_of(wide("batch", margin=1.0, horizon=10**6))
+
+
+def test_the_schedule_with_a_theorem_learns_inside_the_stream_of_the_notes() -> None:
+    rows, labels = majority_stream(np.random.default_rng(1), 40_000, 200, 3)
+    wrong = mistakes_of(rows, labels, margin=1 / 3)
+    assert wrong[-5_000:].mean() < 0.03
+    assert wrong.sum() < 7_000
+    spec: WinnowStream = schedule_of(wide("timed", epsilon=1.0))
+    model = Winnow(horizon=40_000, labels=(-1, 1), seed=3, margin=1 / 3)
+    model.learn_many(rows[:2_000], labels[:2_000])
+    assert model.log_ is not None
+    assert len(model.log_.vectors) == 1 + sum(time <= 2_000 for time in spec.times)
