@@ -313,18 +313,20 @@ def test_early_rules_get_more_of_the_budget() -> None:
     assert steps[0].scale == pytest.approx(2 * steps[-1].scale)
     families = [step.family for step in steps]  # type: ignore[attr-defined]
     assert families[0].penalty == pytest.approx(4 * families[-1].penalty)
-    assert (families[0].pure, planning.plan_of(spending(epsilon=4.0)).steps[0].family.pure) == ((16,), (32, 16))  # type: ignore[attr-defined]
+    assert (families[0].pure, planning.plan_of(spending(epsilon=4.0)).steps[0].family.pure) == ((8,), (8,))  # type: ignore[attr-defined]
     for changes in ({"delta": 0.0}, {"errors_only": True}, {"rows_per_unit": 3, "epsilon": 4.0}):
         assert planning.plan_of(spending(**changes)).rows is None
 
 
-@pytest.mark.parametrize("pure", [(), (16,), (32, 16)])
-def test_scores_that_follow_what_was_released_move_as_they_promise(pure: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(("pure", "knee", "beyond"), [((), 0, 0), ((16,), 0, 0), ((32, 16), 0, 0), ((8,), 2, 32)])
+def test_scores_that_follow_what_was_released_move_as_they_promise(
+    pure: tuple[int, ...], knee: int, beyond: int
+) -> None:
     """The property of Lemma A.1, at every step and stage; attained, so a promise a tenth smaller is broken."""
     for step in range(10):
         attained = []
         for chosen in range(step + 1):
-            family = PureFirst(step, 8, pure, 4.0 ** (1 - step / 9), 7)
+            family = PureFirst(step, 8, pure, 4.0 ** (1 - step / 9), 7, knee, beyond)
             shifts = widest_shifts(family, 3, 3, ((0, 0),) * chosen)
             assert family.shifts.low <= shifts.low
             assert shifts.high <= family.shifts.high

@@ -11,6 +11,7 @@ import pytest
 
 from tacit.decision_lists.plan import ListBudget, accountings, plan_of, pure_stages, steps_at
 from tacit.decision_lists.scores import LAST, UNIT, PureFirst
+from tacit.decision_lists.tuning import PureStages
 from tacit.privacy import accountants
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
@@ -49,12 +50,28 @@ def test_scores_by_stage() -> None:
     assert PureFirst(9, 5, (), 1000.0, 7).shifts == Shifts(-64.0, 1.0)
 
 
+def test_rows_beyond_the_knee_count_by_another_penalty() -> None:
+    """Of large rules the purer is the better, though the larger would be by one penalty for all rows."""
+    counts = np.array([[200, 0], [300, 0], [900, 9], [650, 5]])
+    family = PureFirst(0, 5, (8,), 4.0, 50, 300, 32)
+    assert family.scores(counts, ())[:, 0].tolist() == [
+        8 * 150, 8 * 250, 8 * 250 + 2 * 600 - 64 * 9, 8 * 250 + 2 * 350 - 64 * 5,
+    ]  # fmt: skip
+    kneeless = PureFirst(0, 5, (8,), 4.0, 50).scores(counts, ())[:, 0]
+    assert kneeless.argmax() == 2
+    purer = PureFirst(0, 5, (8,), 4.0, 50, 300, 64).scores(counts, ())[:, 0]
+    assert purer[3] > purer[2]
+    after = PureFirst(1, 5, (8,), 4.0, 50, 300, 32).scores(counts, ())[:, 0]
+    assert after.tolist() == [16 * 200, 16 * 300, 16 * 900 - 64 * 9, 16 * 650 - 64 * 5]
+    assert PureFirst(0, 5, (8,), 4.0, 50, 300, 32).shifts == Shifts(-64.0, 8.0)
+
+
 def test_which_budgets_have_pure_stages() -> None:
-    assert pure_stages(budget(epsilon=4.0)) == ((32, 16), 0.03)
-    assert pure_stages(budget(epsilon=3.99)) == ((16,), 0.05)
-    assert pure_stages(budget(epsilon=math.inf, delta=0.0)) == ((32, 16), 0.03)
+    assert pure_stages(budget(epsilon=4.0)) == PureStages(4.0, (8,), 0.03, 0.3, 64)
+    assert pure_stages(budget(epsilon=3.99)) == PureStages(0.0, (8,), 0.05, 0.3, 32)
+    assert pure_stages(budget(epsilon=math.inf, delta=0.0)) == PureStages(4.0, (8,), 0.03, 0.3, 64)
     for without in ({"errors_only": True}, {"rows_per_unit": 2}, {"delta": 0.0}):
-        assert pure_stages(budget(**without)) == ((), 0.0)
+        assert pure_stages(budget(**without)).penalties == ()
 
 
 def test_steps_at_a_strength() -> None:
@@ -89,7 +106,11 @@ def test_what_a_plan_charges() -> None:
     """A fifth of epsilon for counts, a 50th for rows, all that is left for the cover; fixed charges beside."""
     fixed = (Gaussian(20.0),)
     plan = plan_of(budget(fixed=fixed))
-    assert (plan.counts, plan.rows, plan.fixed, plan.least_gain) == (Laplace(5.0), Laplace(50.0), fixed, 0.05)
+    assert (plan.counts, plan.rows, plan.fixed, plan.stages.gain) == (Laplace(5.0), Laplace(50.0), fixed, 0.05)
+    first = plan.steps_for(1_000.4)[0]
+    assert isinstance(first, ScoredStep)
+    assert first.family == PureFirst(0, 4, (8,), 4.0, 50, 300, 32)
+    assert plan.cover == cover_charge(plan.steps_for(1_000.4), ADD, Accounting.MOMENTS)
     assert plan.charges == (*fixed, plan.cover, Laplace(50.0), Laplace(5.0))
     assert plan.cover == cover_charge(plan.steps, ADD, Accounting.MOMENTS)
     assert accountants.epsilon(plan.charges, 1e-6) == pytest.approx(1.0, rel=1e-3)
@@ -113,9 +134,9 @@ def test_without_privacy_rules_are_the_best_ones() -> None:
 def test_what_rules_must_gain() -> None:
     """A 20th of the rows as released, in pure stages alone; a negative number asks for nothing."""
     plan = plan_of(budget(ending=True))
-    for rows, need in ((1234.0, 62), (-50.0, 0)):
+    for rows, need, knee in ((1234.0, 62, 370), (-50.0, 0, 0)):
         for before, after in zip(plan.steps, plan.steps_for(rows), strict=True):
             if isinstance(before, ScoredStep):
-                assert after == replace(before, family=replace(before.family, need=need))  # type: ignore[type-var]
+                assert after == replace(before, family=replace(before.family, need=need, knee=knee, beyond=32))  # type: ignore[type-var]
             else:
                 assert after == before

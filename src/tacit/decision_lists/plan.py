@@ -9,12 +9,14 @@ from functools import lru_cache
 import numpy as np
 
 from tacit.decision_lists.scores import UNIT, PureFirst
-from tacit.decision_lists.tuning import TUNING, Tuning
+from tacit.decision_lists.tuning import TUNING, PureStages, Tuning
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, Laplace, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.covers.charges import Accounting, cover_charge
 from tacit.queries.covers.steps import CoverStep, ScoredStep, Step
+
+NO_STAGES = PureStages(0.0, (), 0.0)
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Plan:
     Attributes:
         steps: the steps of the cover.
         rows: the charge of the number of rows, for rules that must gain a share of them; None if none must.
-        least_gain: that share.
+        stages: what says that share, and that of the knee.
         accounting: which analysis its charge stands on.
         cover: its charge.
         counts: the charge of the counts; None if they are not released.
@@ -67,7 +69,7 @@ class Plan:
     counts: Charge | None
     fixed: tuple[Charge, ...]
     rows: Charge | None = None
-    least_gain: float = 0.0
+    stages: PureStages = NO_STAGES
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -77,23 +79,23 @@ class Plan:
 
     def steps_for(self, n_rows: float) -> tuple[Step, ...]:
         """The steps for a released number of rows: what a rule must gain moves no score of a row."""
-        need = max(0, round(self.least_gain * n_rows))
+        need, knee = (max(0, round(share * n_rows)) for share in (self.stages.gain, self.stages.knee))
         return tuple(
-            replace(step, family=replace(step.family, need=need))
+            replace(step, family=replace(step.family, need=need, knee=knee, beyond=self.stages.beyond))
             if isinstance(step, ScoredStep) and isinstance(step.family, PureFirst)
             else step
             for step in self.steps
         )
 
 
-def pure_stages(budget: ListBudget) -> tuple[tuple[int, ...], float]:
-    """Penalties of the stages for pure rules, and the share of the rows by which a rule must gain there.
+def pure_stages(budget: ListBudget) -> PureStages:
+    """The stages for pure rules.
 
     None for the paper's score, where privacy is pure or a unit holds several rows: each step is then paid in full.
     """
     if budget.errors_only or budget.rows_per_unit > 1 or (budget.delta == 0 and not math.isinf(budget.epsilon)):
-        return (), 0.0
-    return next((stages.penalties, stages.gain) for stages in budget.tuning.pure if budget.epsilon >= stages.epsilon)
+        return NO_STAGES
+    return next(stages for stages in budget.tuning.pure if budget.epsilon >= stages.epsilon)
 
 
 def steps_at(strength: float, budget: ListBudget, pure: tuple[int, ...] = ()) -> tuple[Step, ...]:
@@ -125,11 +127,11 @@ def plan_of(budget: ListBudget) -> Plan:
         ValueError: if the analysis does not apply, or the budget pays for no steps at all.
     """
     if math.isinf(budget.epsilon):
-        pure, gain = pure_stages(budget)
-        steps = steps_at(math.inf, budget, pure)
+        stages = pure_stages(budget)
+        steps = steps_at(math.inf, budget, stages.penalties)
         counts = NonPrivate() if budget.counts_share > 0 else None
-        rows = NonPrivate() if pure else None
-        return Plan(steps, Accounting.MOMENTS, NonPrivate(), counts, budget.fixed, rows, gain)
+        rows = NonPrivate() if stages.penalties else None
+        return Plan(steps, Accounting.MOMENTS, NonPrivate(), counts, budget.fixed, rows, stages)
     plans = [_calibrated(budget, accounting) for accounting in accountings(budget)]
     return max(plans, key=lambda plan: plan.steps[-1].scale)
 
@@ -150,16 +152,16 @@ def accountings(budget: ListBudget) -> list[Accounting]:
 
 def _calibrated(budget: ListBudget, accounting: Accounting) -> Plan:
     counts = Laplace(1.0 / (budget.counts_share * budget.epsilon)) if budget.counts_share > 0 else None
-    pure, gain = pure_stages(budget)
-    rows = Laplace(1.0 / (budget.tuning.rows_share * budget.epsilon)) if pure else None
+    stages = pure_stages(budget)
+    rows = Laplace(1.0 / (budget.tuning.rows_share * budget.epsilon)) if stages.penalties else None
     rest = (*budget.fixed, *(charge for charge in (rows, counts) if charge is not None))
     # The paper's bound is at one delta: all of it, unless something else needs a part.
     paper_delta = budget.delta * (0.5 if budget.fixed else 1.0)
 
     def plan_at(noise: float) -> Plan:
-        steps = steps_at(1.0 / noise, budget, pure)
+        steps = steps_at(1.0 / noise, budget, stages.penalties)
         charge = cover_charge(steps, budget.neighbouring, accounting, paper_delta, budget.rows_per_unit)
-        return Plan(steps, accounting, charge, counts, budget.fixed, rows, gain)
+        return Plan(steps, accounting, charge, counts, budget.fixed, rows, stages)
 
     def charges_at(noise: float) -> tuple[Charge, ...]:
         return plan_at(noise).charges

@@ -21,8 +21,9 @@ LAST = np.int64(-(10**12))
 class PureFirst:
     """``right - penalty * wrong - need`` rows, by a penalty that falls by one stage for every "no rule".
 
-    A row that a rule gets wrong counts :data:`UNIT`, one that it gets right that over the penalty. Which stage a step
-    is in follows from how many rules were chosen before, which is released: as long as there are rules that pass a
+    A row that a rule gets wrong counts :data:`UNIT`, one that it gets right that over the penalty; in a pure stage
+    those beyond a ``knee`` count by the penalty ``beyond``, so that of large rules the purest is the best. The stage of
+    a step follows from how many rules were chosen before, which is released: as long as there are rules that pass a
     stage they are taken, and one step without any ends it. After the pure stages the penalty follows the step alone.
 
     A row moves the score of a rule that covers it by ``-UNIT`` or by ``UNIT / penalty``, whatever the others do: the
@@ -34,6 +35,8 @@ class PureFirst:
         pure: penalties of the pure stages.
         penalty: after them.
         need: rows by which a rule of a pure stage must gain, a released or public number.
+        knee: rows of a rule of a pure stage beyond which one more counts by another penalty, such a number too.
+        beyond: that penalty; that of the stage where it is larger.
     """
 
     step: int
@@ -41,6 +44,8 @@ class PureFirst:
     pure: tuple[int, ...]
     penalty: float
     need: int
+    knee: int = 0
+    beyond: int = 0
 
     def _penalty(self, stage: int) -> float:
         return self.pure[stage] if stage < len(self.pure) else self.penalty
@@ -59,6 +64,10 @@ class PureFirst:
             return np.full(counts.shape, LAST)
         stage = self.step - len(chosen)  # as many steps chose no rule
         reward = self._reward(stage)
-        covered = counts.sum(axis=1, keepdims=True)
-        found: Ints = (reward + UNIT) * counts - UNIT * covered - reward * (self.need if stage < len(self.pure) else 0)
+        wrong = counts.sum(axis=1, keepdims=True) - counts
+        found: Ints = reward * counts - UNIT * wrong
+        if stage < len(self.pure):
+            found -= reward * self.need
+            further = max(1, round(UNIT / max(self.beyond, self.pure[stage])))
+            found -= (reward - further) * np.maximum(counts - self.knee, 0)
         return found

@@ -12,11 +12,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PureStages:
-    """From an ``epsilon`` on: penalties of the stages that come before, and the share of the rows a rule must gain."""
+    """From an ``epsilon`` on: penalties of the stages that come before, and the share of the rows a rule must gain.
+
+    Rows beyond a share ``knee`` of all count by the penalty ``beyond``, where that is larger.
+    """
 
     epsilon: float
     penalties: tuple[int, ...]
     gain: float
+    knee: float = 1.0
+    beyond: int = 0
 
 
 @dataclass(frozen=True)
@@ -35,8 +40,9 @@ class Tuning:
     first_penalty: float = 4.0
 
     # Rows that some list fits are fitted by pure rules of many rows; where there are none, one choice of "no rule"
-    # tells, and the penalty falls to ``first_penalty``. With less budget, gains over so high a penalty drown in noise.
-    pure: tuple[PureStages, ...] = (PureStages(4.0, (32, 16), 0.03), PureStages(0.0, (16,), 0.05))
+    # tells, and the penalty falls to ``first_penalty``. Gains over a high penalty drown in noise, so it is high for a
+    # rule's rows beyond the knee alone: large rules are chosen by how pure they are.
+    pure: tuple[PureStages, ...] = (PureStages(4.0, (8,), 0.03, 0.3, 64), PureStages(0.0, (8,), 0.05, 0.3, 32))
 
     # Share of epsilon for the number of rows, which that gain is a share of.
     rows_share: float = 0.02
