@@ -13,6 +13,7 @@ from tacit import AdditiveBoostRegressor, PrivacyAccount, load_model, save_model
 from tacit.additive.intercept import NewtonIntercept
 from tacit.additive.residual_loss import QuantileLoss, SquaredLoss
 from tacit.additive.residual_shapes import first_belief, residual_edges, residual_shares, spread_out
+from tacit.additive.target_shapes import target_spread
 from tacit.additive.term import Directions, Prior, Term
 from tacit.additive.tuning import OUTLINES, RESIDUALS
 from tacit.curator.measurement import Measurement
@@ -222,6 +223,31 @@ def histogram(residuals: np.ndarray) -> np.ndarray:
     return np.bincount(places, minlength=len(residual_edges()) + 1).astype(float)
 
 
+@pytest.mark.parametrize(("place", "width"), [(0.3, 0.05), (0.7, 0.12)])
+def test_targets_that_noise_hides_do_not_seem_to_vary_over_the_whole_range(place, width):
+    """No cell stands out by three deviations of its noise; read cell by cell the middle 68 % are .68 of the range."""
+    generator, halves, places = np.random.default_rng(0), [], []
+    targets = np.clip(place + width * generator.normal(size=3000), 0.0, 1.0)
+    exact = np.histogram(targets, np.linspace(0.0, 1.0, 65))[0]
+    sd = float(exact.max()) / 2
+    for _ in range(30):
+        found, half = target_spread(exact + sd * generator.normal(size=64), sd, 3000.0, 0.5)
+        halves.append(half)
+        places.append(found)
+    assert width / 1.5 < np.exp(np.mean(np.log(halves))) < 1.5 * width
+    assert np.median(places) == pytest.approx(place, abs=width)
+
+
+def test_sure_counts_are_believed_whatever_their_shape():
+    """Two heaps, of which no shape knows: quantiles and width are those of the targets, within a cell."""
+    exact = np.zeros(64)
+    exact[8:12], exact[52:54] = 500.0, 4000.0
+    found, half = target_spread(exact, 1.0, 10_000.0, 0.9)
+    assert found == pytest.approx(54 / 64 - 0.25 / 64 * 1.0, abs=1 / 64)
+    assert half == pytest.approx((53.2 - 11.2) / 64 / 2, rel=0.5)
+    assert target_spread(exact, 1.0, 10_000.0, 0.1)[0] == pytest.approx(10 / 64, abs=1 / 64)
+
+
 @pytest.mark.parametrize("scale", [0.05, 1.0])
 def test_residuals_are_sized_up_through_noise(scale):
     generator = np.random.default_rng(0)
@@ -393,14 +419,21 @@ def test_declared_directions_are_held_to():
     assert rising[-1] > rising[0]
 
 
+def test_the_look_at_the_targets_gets_what_lets_it_see_rows():
+    """Rows are twelve standard deviations of its noise, (12 / (n mu))^2, from a 50th to a fifth of the budget."""
+    for rows, epsilon, first in ((300.0, 0.1, 0.2), (2000.0, 0.1, 0.0476), (2000.0, 1.0, 0.02)):
+        loss = SquaredLoss(5)
+        before, (_, each, left) = loss.share, (loss._first, loss._each, loss._left)
+        loss._plan_looks(Allowance.of(epsilon, 1e-6), rows)
+        assert (loss._first, loss._each, loss._left) == (pytest.approx(first, rel=0.01), each, left)
+        assert loss.share == pytest.approx(before + first - 0.02, abs=1e-3)
+
+
 def test_at_delta_0_a_look_gets_what_lets_it_see_rows():
     """Rows times epsilon times share are 40, from a 50th to a fifth of the budget for the first look."""
     for rows, epsilon, expected in ((2000.0, 0.1, (0.2, 0.1, 2)), (4000.0, 0.25, (0.04, 0.04, 2)), (1e4, 4.0, None)):
         for loss in (SquaredLoss(5), QuantileLoss(5, 0.9)):
             before, usual = loss.share, (loss._first, loss._each, loss._left)
-            loss._plan_looks(Allowance.of(epsilon, 1e-6), rows)
-            assert (loss._first, loss._each, loss._left) == usual
-            assert loss.share == before
             loss._plan_looks(Allowance.of(epsilon, 0.0), rows)
             assert (loss._first, loss._each, loss._left) == pytest.approx(usual if expected is None else expected)
             assert loss.share - before == pytest.approx(loss._first + loss._left * loss._each - RESIDUALS.looking)

@@ -15,10 +15,10 @@ from tacit.additive.intercept import Intercept, NewtonIntercept
 from tacit.additive.losses import Uses
 from tacit.additive.plan import Rest
 from tacit.additive.residual_shapes import LADDER, ONE, first_belief, residual_edges, residual_shares, spread_out
+from tacit.additive.target_shapes import target_spread
 from tacit.additive.term import Directions, strongest_order
 from tacit.additive.tuning import EFFECTS, INTERCEPTS, RESIDUALS, Residuals
 from tacit.arrays import Floats, Ints
-from tacit.binning.density import smooth_histograms
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
 from tacit.growing.simulated_rows import SimulatedRows
@@ -150,11 +150,8 @@ class ResidualLoss:
         edges = np.arange(1, cells, dtype=np.int64) << (TARGET_BITS - self.numbers.start_bits)
         query = ResidualLevels(TargetScale(0, 1 << TARGET_BITS), edges, Scores(1))
         release = budget.measure(query, self._first, Label(Stage.RESIDUALS, "histogram of the target"))
-        masses = smooth_histograms(release.value[None, :, 0], max(release.sd, LEAST_SD), np.array([total]))[0] / total
-        upto = np.concatenate([[0.0], np.cumsum(masses)]) / masses.sum()
-        places = np.arange(cells + 1) / cells
-        low, high, centre = (float(np.interp(share, upto, places)) for share in (0.16, 0.84, self._middle))
-        unit = max((high - low) / 2, self.numbers.least_scale) * 2**TARGET_BITS
+        centre, half = target_spread(release.value[:, 0], max(release.sd, LEAST_SD), total, self._middle)
+        unit = max(half, self.numbers.least_scale) * 2**TARGET_BITS
         self.scale = TargetScale(round(centre * 2**TARGET_BITS), round(2.0 ** (MARGIN_BITS + TARGET_BITS) / unit))
         self._set_clip(2.0, 0.9, 0.5)
         doubt = INTERCEPTS.pure_variance if self._pure else INTERCEPTS.variance
@@ -179,16 +176,20 @@ class ResidualLoss:
         return np.zeros(1), np.zeros(1)
 
     def _plan_looks(self, budget: Budget, total: float) -> None:
-        """At delta 0 looks are fewer, and cost more, where the noise of one would hide the rows.
+        """Looks cost more where noise would hide the rows, and at delta 0 they are fewer.
 
-        Laplace noise goes with one over a share and not over its root, so that many small looks see nothing where a few
-        would. And what rows are seen in all their cells together is mostly noise then: the released number is known
-        better.
+        Under Gaussian noise that is the look at the targets alone: if their scale is wrong, so is all that is thought
+        of the size of effects. Laplace noise goes with one over a share and not over its root, so that many small looks
+        see nothing where a few would. And what rows are seen in all their cells together is mostly noise then: the
+        released number is known better.
         """
         self._total, self._pure = total, budget.is_pure
-        if not self._pure:
-            return
         numbers, before = self.numbers, self._first + self._left * self._each
+        if not self._pure:
+            wanted = (numbers.seen * budget.sd(1.0) / total) ** 2
+            self._first = max(self._first, min(wanted, numbers.most_seen))
+            self.share += self._first + self._left * self._each - before
+            return
         wanted = numbers.pure_seen * budget.sd(1.0) / (math.sqrt(2.0) * total)
         later = min(max(2.0 * wanted, self._left * self._each), numbers.pure_looking / 2)
         self._first = min(max(wanted, self._first), numbers.pure_looking / 2)

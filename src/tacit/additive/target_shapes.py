@@ -1,7 +1,9 @@
-"""How a target that is never negative is spread, from noisy counts: a mixture of public shapes. Post-processing only.
+"""How a target is spread, from noisy counts: a mixture of public shapes. Post-processing only.
 
-Read cell by cell, counts lose the tail where noise hides it, and with it most of the mean. A shape is zeros beside a
-log-normal law; targets beyond their upper bound count as that bound.
+Read cell by cell, counts that noise hides spread over all cells: a number seems to vary far more than it does, and so
+all effects on it are thought larger; a count loses its tail, and with it most of its mean. The shapes of a target that
+is never negative are zeros beside a log-normal law, those of any other a normal or a log-normal law between its bounds;
+targets beyond a bound count as that bound.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from tacit.additive.tuning import SPREADS
 from tacit.arrays import Floats
 
 PARTS = 4
-"""Not tuned, of the arithmetic: parts of a doubling in which shapes are drawn."""
+"""Not tuned, of the arithmetic: parts of a cell (of a doubling) in which shapes are drawn."""
 
 
 @lru_cache(maxsize=4)
@@ -55,12 +57,64 @@ def target_shares(counts: Floats, sd: float, total: float) -> Floats:
     octaves = len(counts) - 1
     shapes, belief = _shapes(octaves)
     coarse = np.column_stack([shapes[:, 0], shapes[:, 1:].reshape(len(shapes), octaves, PARTS).sum(axis=2)])
+    weights, factors = _read(counts, sd, total, coarse, belief)
+    return np.asarray(weights @ shapes * np.concatenate([factors[:1], np.repeat(factors[1:], PARTS)]))
+
+
+def _read(counts: Floats, sd: float, total: float, coarse: Floats, belief: Floats | float) -> tuple[Floats, Floats]:
+    """Weights of the shapes, whose shares of the cells are ``coarse``, and what sure counts multiply each cell by."""
     variance = sd**2 + (SPREADS.misfit * total * coarse) ** 2 + total * coarse
     fit = belief - 0.5 * ((counts - total * coarse) ** 2 / variance + np.log(variance)).sum(axis=1)
     weights = np.exp(fit - fit.max())
-    fine, outline = weights / weights.sum() @ shapes, weights / weights.sum() @ coarse
+    weights = weights / weights.sum()
+    outline = weights @ coarse
     away = counts / total - outline
     sure = SPREADS.sure * np.sqrt(sd**2 + total * outline) / total
     shares = np.maximum(outline + np.sign(away) * np.maximum(np.abs(away) - sure, 0.0), 0.0)
-    factors = shares / np.maximum(outline, 1e-12) / shares.sum()
-    return np.asarray(fine * np.concatenate([factors[:1], np.repeat(factors[1:], PARTS)]))
+    return weights, np.asarray(shares / np.maximum(outline, 1e-12) / shares.sum())
+
+
+@lru_cache(maxsize=4)
+def _between_bounds(cells: int) -> tuple[Floats, Floats]:
+    """Shares of the parts under every shape, shape ``(shapes, PARTS * cells)``, and the half-width of each."""
+    from scipy.special import ndtr
+
+    edges = np.arange(1, PARTS * cells) / (PARTS * cells)
+    places, widths = np.meshgrid(np.linspace(0.0, 1.0, SPREADS.places), SPREADS.sds)
+    medians, factors = np.meshgrid(2.0 ** (-np.arange(1, SPREADS.medians) / 2), SPREADS.log_sds)
+    upto = np.concatenate(
+        [
+            ndtr((edges - places.ravel()[:, None]) / widths.ravel()[:, None]),
+            ndtr(np.log(edges / medians.ravel()[:, None]) / factors.ravel()[:, None]),
+        ]
+    )
+    table = np.diff(np.pad(upto, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1))), axis=1)
+    halves = np.array([max(_middle(shape, 0.5)[1], 0.5 / (PARTS * cells)) for shape in table])
+    for each in (table, halves):
+        each.flags.writeable = False
+    return table, halves
+
+
+def _middle(shares: Floats, quantile: float) -> tuple[float, float]:
+    """A quantile, and half the width of the middle 68 %, relative to the range."""
+    upto = np.concatenate([[0.0], np.cumsum(shares)]) / shares.sum()
+    low, high, found = (float(np.interp(q, upto, np.linspace(0.0, 1.0, len(upto)))) for q in (0.16, 0.84, quantile))
+    return found, (high - low) / 2
+
+
+def target_spread(counts: Floats, sd: float, total: float, quantile: float) -> tuple[float, float]:
+    """A quantile of the targets, and half the width of their middle 68 %, relative to the range between their bounds.
+
+    The width is the geometric mean over the shapes: that of their mixture would count doubt about the place as width.
+
+    Args:
+        counts: noisy counts in cells of equal width, shape ``(cells,)``.
+        sd: standard deviation of their noise; positive.
+        total: number of rows.
+        quantile: which, in (0, 1).
+    """
+    shapes, halves = _between_bounds(len(counts))
+    weights, factors = _read(counts, sd, total, shapes.reshape(len(shapes), len(counts), PARTS).sum(axis=2), 0.0)
+    fine = weights @ shapes
+    found, half = _middle(fine * np.repeat(factors, PARTS), quantile)
+    return found, float(np.exp(weights @ np.log(halves))) * half / _middle(fine, quantile)[1]

@@ -251,8 +251,11 @@ class Residuals:
     looks: int = 12
     first_look: int = 4
 
-    # At delta 0 a look gets so much of the budget that rows times epsilon times that share are the first, as far as all
-    # looks together have at most the second, of which the look at the targets may have a half.
+    # The look at the targets gets so much of the budget that rows, relative to its noise, are the first, up to the
+    # second. At delta 0 a look gets so much that rows times epsilon times its share are the third, as far as all
+    # looks together have at most the fourth, of which the look at the targets may have a half.
+    seen: float = 12.0
+    most_seen: float = 0.2
     pure_seen: float = 40.0
     pure_looking: float = 0.4
 
@@ -300,9 +303,16 @@ class Linked:
 
 @dataclass(frozen=True)
 class Spreads:
-    """How targets under a log link are thought to be spread (:mod:`tacit.additive.target_shapes`); not in `Tuning`."""
+    """How targets are thought to be spread (:mod:`tacit.additive.target_shapes`); not in :class:`Tuning`."""
 
-    # Parts of the rows that are 0, and standard deviations of the logarithms of all others.
+    # Of targets of all other losses: places of a normal law between the bounds and its standard deviations, relative to
+    # their range; medians of a log-normal one, half a doubling apart, and standard deviations of the logarithm.
+    places: int = 33
+    sds: tuple[float, ...] = (0.004, 0.008, 0.016, 0.03, 0.06, 0.09, 0.13, 0.18, 0.25, 0.4)
+    medians: int = 15
+    log_sds: tuple[float, ...] = (0.4, 0.8, 1.3)
+
+    # Under a log link: parts of the rows that are 0, and standard deviations of the logarithms of all others.
     zeros: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.97)
     widths: tuple[float, ...] = (0.25, 0.5, 0.8, 1.2, 1.8)
 
