@@ -76,7 +76,7 @@ SIXTY_WORDS = """\
 
 Version `{version}`: sixty tables of 750 to 60,000 rows, mostly surveys, medicine, work, money and votes, two splits
 each, peers untuned. The planning rule was judged on these tables, so its figures here are not those of a rule that
-never saw them. "Without noise" is the default at epsilon 1000. The gap is that between DP-EBM and the best of three
+never saw them. "Without noise" is the default at epsilon 1e6. The gap is that between DP-EBM and the best of three
 learners without privacy. Chosen on the very rows that judge it, the best of three is flattered by chance, most on
 small tables; chosen on the other split it is not.
 """
