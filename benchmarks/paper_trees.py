@@ -171,11 +171,15 @@ def main() -> None:
     parser.add_argument("--depths", nargs="+", type=int)
     parser.add_argument("--trees", nargs="+", type=int)
     parser.add_argument("--shares", nargs="+", type=float)
+    parser.add_argument("--bounds", nargs="+", type=float, help="M; 10, with --everything all")
+    parser.add_argument("--cells", nargs="+", type=int, help="v_q; 10, with --everything all")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--report", action="store_true", help="only print what there is, of what the options name")
     parser.add_argument("--results", type=Path, default=RESULTS)
     args = parser.parse_args()
     chosen = {"eps": args.epsilons, "depth": args.depths, "T": args.trees, "share": args.shares}
+    usual = ([], []) if args.everything else ([10.0], [10])
+    chosen |= {"M": args.bounds or usual[0], "vq": args.cells or usual[1]}
     done = load(args.results)
     names = args.domains or (QUICK if args.quick else DOMAINS)
 
