@@ -26,8 +26,8 @@ class PureFirst:
     a step follows from how many rules were chosen before, which is released: as long as there are rules that pass a
     stage they are taken, and one step without any ends it. After the pure stages the penalty follows the step alone.
 
-    A row moves the score of a rule that covers it by ``-UNIT`` or by ``UNIT / penalty``, whatever the others do: the
-    property of Lemma A.1, with the smallest penalty that the step can have.
+    A row moves the score of a rule that covers it by ``-UNIT``, or by at most ``UNIT / penalty``, whatever
+    the others do: the property of Lemma A.1, with the smallest penalty that the step can have.
 
     Attributes:
         step: which step this is, from 0 on.

@@ -259,12 +259,12 @@ class PrivacyAccount(PromisedBudget):
         Raises:
             AccountError: if there is no such fit, or it began with something else.
         """
-        from tacit.privacy.kept_releases import KeptReservation
+        from tacit.privacy.kept_releases import KeptReservation, kept_fits
 
-        every = self.kept() + self.kept(ended=True)
-        found = next((kept for kept in every if kept.identifier == identifier), None)
+        fits = kept_fits(self._store, self.dataset)
+        found = next((kept for kept in fits if kept.identifier == identifier), None)
         if found is None:
-            known = ", ".join(str(kept.identifier) for kept in self.kept()) or "none"
+            known = ", ".join(str(kept.identifier) for kept in fits if not kept.ended) or "none"
             raise AccountError(
                 f"the account of {self.dataset!r} has no fit {identifier} that can go on (there are: {known})"
             )
