@@ -251,7 +251,7 @@ def measure_bins(
     """Bins of every column, each for the budget; the columns' codes in the table are replaced by them.
 
     Returns:
-        The bins, and what further looks took of the allowance beyond that.
+        The bins, and what further looks took of the allowance beyond that, less what planned ones did not need.
     """
     layout = budget.layout
     means = _Means(budget, total, fine_count_rule(layout.n_labels), tuning)
@@ -266,8 +266,9 @@ def measure_bins(
             asked, budget.curator.measure_all([question for _, question in asked]), strict=True
         ):
             look.take(release)
-        if not means.planned(number):
-            more += len(asked) * means.part(number).share
+        if number:  # the first look is at every column
+            planned = sum(column.ordered for column in columns) if means.planned(number) else 0
+            more += (len(asked) - planned) * means.part(number).share
     made = [look.bins() for look in looks]
     for column, bins in zip(columns, made, strict=True):
         budget.curator.coarsen(column.index, bins.mapping)
