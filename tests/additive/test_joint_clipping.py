@@ -34,26 +34,32 @@ def test_a_centred_map_says_nothing_of_the_average_row():
     assert np.abs(centred_map(matrix, masses) @ masses).max() < 1e-12
 
 
-def lengths_of(masses: np.ndarray, parts: int) -> Lengths:
-    maps = [centred_map(np.eye(len(masses)), masses)] * parts
-    return Lengths.of(maps, [masses] * parts, np.random.default_rng(0))
+def lengths_of(masses: np.ndarray, maps: list[np.ndarray], laplace: bool = False) -> Lengths:
+    generator, parts = np.random.default_rng(0), len(maps)
+    places = [generator.choice(len(masses), CLIPPING.simulated_rows, p=masses) for _ in maps]
+    return Lengths.of(maps, places, np.full(parts, 1 / parts), CLIPPING.tightness, laplace)
+
+
+def centred_lengths(masses: np.ndarray, parts: int) -> Lengths:
+    return lengths_of(masses, [centred_map(np.eye(len(masses)), masses)] * parts)
 
 
 def test_rows_of_rare_values_are_short_and_those_of_even_ones_are_not():
     """Rows with 3 % in each column are a 17th as long as where every row counts in full."""
-    rare, even = lengths_of(RARE, 40), lengths_of(EVEN, 40)
+    rare, even = centred_lengths(RARE, 40), centred_lengths(EVEN, 40)
     assert rare.limit == pytest.approx(CLIPPING.tightness * 2 * 0.97 * 0.03, rel=0.1)
     assert even.limit == pytest.approx(CLIPPING.tightness * 11 / 12, rel=0.01)
 
 
 def test_in_laplace_noise_lengths_are_l1_norms():
     """Rows outside the largest bin have length 1, the others none; weights go with lengths and not with their roots."""
-    maps, masses = [without_largest(np.array([0.7, 0.2, 0.1]))] * 40, [np.array([0.7, 0.2, 0.1])] * 40
-    found = Lengths.of(maps, masses, np.random.default_rng(0), laplace=True)
+    masses = np.array([0.7, 0.2, 0.1])
+    maps = [without_largest(masses)] * 40
+    found = lengths_of(masses, maps, laplace=True)
     assert found.limit == pytest.approx(CLIPPING.tightness * 0.3, rel=0.03)
-    assert np.average(found.seen[0], weights=masses[0]) == pytest.approx(CLIPPING.tightness, rel=0.12)
-    squared = Lengths.of(maps, masses, np.random.default_rng(0))
-    assert np.average(squared.seen[0], weights=masses[0]) > math.sqrt(CLIPPING.tightness) - 0.03
+    assert np.average(found.seen[0], weights=masses) == pytest.approx(CLIPPING.tightness, rel=0.12)
+    squared = lengths_of(masses, maps)
+    assert np.average(squared.seen[0], weights=masses) > math.sqrt(CLIPPING.tightness) - 0.03
 
 
 def test_few_modes_are_released_where_laplace_noise_is_large_and_bins_where_it_is_small():
@@ -75,8 +81,15 @@ def test_the_largest_bin_is_left_out():
 
 
 def test_rows_in_rare_bins_are_expected_to_weigh_less():
-    seen = lengths_of(RARE, 10).seen[0]
+    seen = centred_lengths(RARE, 10).seen[0]
     assert seen[1] < seen[0] <= 1
+
+
+def test_lengths_weigh_parts_by_their_shares():
+    """All of the precision in one part of two: rows are as long as their images there, and the other says nothing."""
+    maps, places = [np.eye(2), 100.0 * np.eye(2)], [np.array([0, 1]), np.array([1, 1])]
+    assert Lengths.of(maps, places, np.array([1.0, 0.0]), 0.6, False).limit == pytest.approx(0.6)
+    assert Lengths.of(maps, places, np.array([0.5, 0.5]), 0.6, True).limit == pytest.approx(0.6 * 50.5)
 
 
 @pytest.mark.parametrize(

@@ -15,15 +15,20 @@ from typing import Protocol
 
 import numpy as np
 
+from tacit.additive.term import AVERAGING_LOSS
 from tacit.additive.tuning import CLIPPING, Clipping
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.curator.joint_clipping import JointReleases
+from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian, Laplace
 from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointPart
+from tacit.queries.margins import Margins, Scores
+from tacit.queries.rules import RowRule
+from tacit.queries.score_rules import ScoreRule
 
 
 class Bounded(Protocol):
@@ -38,7 +43,7 @@ class Bounded(Protocol):
     def map_values(self) -> Floats:
         """The release map as numbers, shape ``(outputs, bins)``."""
 
-    def expect(self, seen: Floats, noise: float) -> None:
+    def expect(self, seen: Floats, coming: float) -> None:
         """Says what releases will be like; see :meth:`tacit.additive.term.Term.expect`."""
 
 
@@ -66,32 +71,22 @@ class Lengths:
     seen: list[Floats]
 
     @staticmethod
-    def of(
-        maps: Sequence[Floats],
-        masses: Sequence[Floats],
-        generator: np.random.Generator,
-        numbers: Clipping = CLIPPING,
-        laplace: bool = False,
-    ) -> Lengths:
+    def of(maps: Sequence[Floats], places: Sequence[Ints], shares: Floats, tightness: float, laplace: bool) -> Lengths:
         """Looks at simulated rows.
 
         Args:
             maps: release maps, each ``(outputs, bins)``.
-            masses: shares of the bins of each.
-            generator: public randomness.
-            numbers: of the tuning.
+            places: bins of simulated rows, shape ``(rows,)`` for each map.
+            shares: of each part in the precision of all; they sum to 1.
+            tightness: of the tuning.
             laplace: whether noise is, and lengths are L1 norms.
         """
-        count = numbers.simulated_rows
-        places, lengths = [], np.zeros(count)
-        for matrix, mass in zip(maps, masses, strict=True):
-            place = generator.choice(len(mass), count, p=mass)
-            places.append(place)
-            lengths += 1.0 / len(maps) * (np.abs(matrix) if laplace else matrix**2).sum(axis=0)[place]
-        limit = max(numbers.tightness * float(lengths.mean()), 1e-6)
+        lengths = np.zeros(len(places[0]))
+        for matrix, place, share in zip(maps, places, shares, strict=True):
+            lengths += share * (np.abs(matrix) if laplace else matrix**2).sum(axis=0)[place]
+        limit = max(tightness * float(lengths.mean()), 1e-6)
         weights = np.minimum(1.0, limit / np.maximum(lengths, 1e-12)) ** (1.0 if laplace else 0.5)
-        seen = [_means(place, weights, len(mass)) for place, mass in zip(places, masses, strict=True)]
-        return Lengths(limit, seen)
+        return Lengths(limit, [_means(place, weights, m.shape[1]) for place, m in zip(places, maps, strict=True)])
 
 
 def _means(places: Ints, weights: Floats, bins: int) -> Floats:
@@ -101,28 +96,60 @@ def _means(places: Ints, weights: Floats, bins: int) -> Floats:
     return np.asarray((sums + few * weights.mean()) / (counts + few))
 
 
-def open_sweeps(
-    unit: Budget, sweeps: int, terms: Sequence[Bounded], stage: str = "", numbers: Clipping = CLIPPING
-) -> JointReleases:
-    """Opens the releases of all sweeps over the terms, and tells the terms what to expect of them.
+class JointSweeps:
+    """The releases of sweeps over terms, which are opened for some sweeps at a time.
 
     Args:
-        unit: budget of a release of a term.
-        sweeps: how many.
+        unit: budget of a release of a term, on the average of the terms.
+        longest: the length of the rule's longest vector.
         terms: with release maps.
         stage: of the fit, for the ledger.
-        numbers: how tightly.
+        numbers: how tightly rows are bounded.
     """
-    power = 1 if unit.is_pure else 2  # of a map's unit in a length
-    maps = [term.map_values for term in terms]
-    masses = [np.maximum(term.counts, 0.0) / np.maximum(term.counts, 0.0).sum() for term in terms]
-    lengths = Lengths.of(maps, masses, unit.public_generator, numbers, unit.is_pure)
-    parts = []
-    for term, seen in zip(terms, lengths.seen, strict=True):
-        charge = unit.charge()
-        assert isinstance(charge, Gaussian | Laplace)
-        assert term.release_map is not None
-        parts.append(JointPart(term.name, term.cells, term.release_map, charge))
-        term.expect(seen, lengths.limit ** (2.0 / power))
-    limit = max(math.floor(lengths.limit * parts[0].release_map.unit ** power), 1)
-    return unit.open_jointly(JointBound(tuple(parts), limit), sweeps, stage)
+
+    def __init__(
+        self, unit: Budget, longest: float, terms: Sequence[Bounded], stage: str = "", numbers: Clipping = CLIPPING
+    ) -> None:
+        self._unit, self._longest, self._terms, self._stage, self._numbers = unit, longest, terms, stage, numbers
+        generator, masses = unit.public_generator, [np.maximum(term.counts, 0.0) for term in terms]
+        self._places = [generator.choice(len(mass), numbers.simulated_rows, p=mass / mass.sum()) for mass in masses]
+        self._lengths, self._opened = self._lengths_of(np.ones(len(terms))), 0
+        self._releases: JointReleases | None = None
+
+    @property
+    def precision(self) -> float:
+        """Of the noise in one release of a term that spends a unit, with rows bounded as they were last."""
+        power = 1.0 if self._unit.is_pure else 2.0  # of a length in the variance, inverted
+        variance = self._unit.sd(1.0, self._longest) ** 2 * self._lengths.limit ** (2.0 / power)
+        return 1.0 / max(float(variance), LEAST_SD**2)
+
+    def open(self, sweeps: int, left: int, shares: Floats) -> None:
+        """Pays for the next sweeps over all terms, and tells the terms what to expect of the releases of all sweeps.
+
+        Args:
+            sweeps: how many.
+            left: how many are still to come with these.
+            shares: what a release of each term may spend, in units; at most 1 on the average. They may follow from
+                what was released.
+        """
+        unit, self._lengths = self._unit, self._lengths_of(shares)
+        parts = []
+        for share, term, seen in zip(shares.tolist(), self._terms, self._lengths.seen, strict=True):
+            charge = unit.charge(share)
+            assert isinstance(charge, Gaussian | Laplace)
+            assert term.release_map is not None
+            parts.append(JointPart(term.name, term.cells, term.release_map, charge))
+            term.expect(seen, AVERAGING_LOSS / (left * share * self.precision))
+        limit = self._lengths.limit * parts[0].release_map.unit ** (1 if unit.is_pure else 2)
+        bound = JointBound(tuple(parts), max(math.floor(limit), 1))
+        self._releases = unit.open_jointly(bound, sweeps, self._stage, self._opened)
+        self._opened += sweeps
+
+    def measure(self, term: int, rule: RowRule | ScoreRule, state: Margins | Scores) -> Measurement:
+        """The next release of a term; see :meth:`tacit.curator.joint_clipping.JointReleases.measure`."""
+        assert self._releases is not None
+        return self._releases.measure(term, rule, state)
+
+    def _lengths_of(self, shares: Floats) -> Lengths:
+        maps = [term.map_values for term in self._terms]
+        return Lengths.of(maps, self._places, shares / shares.sum(), self._numbers.tightness, self._unit.is_pure)

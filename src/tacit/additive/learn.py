@@ -16,7 +16,6 @@ from tacit.additive.intercept import Intercept
 from tacit.additive.joint_clipping import bounds_jointly
 from tacit.additive.losses import Loss
 from tacit.additive.pairs import (
-    AVERAGING_LOSS,
     Side,
     free_columns,
     most_pairs,
@@ -28,7 +27,7 @@ from tacit.additive.plan import Pace, Plan
 from tacit.additive.planner import Planner
 from tacit.additive.posterior import categorical_covariances, numeric_covariances
 from tacit.additive.sweeps import HyperPrior, State, sweep
-from tacit.additive.term import Directions, Prior, Term
+from tacit.additive.term import AVERAGING_LOSS, Directions, Prior, Term
 from tacit.additive.trees import Grown, Seen, grow_rest, look_beyond
 from tacit.additive.tuning import TUNING, Tuning
 from tacit.arrays import Floats

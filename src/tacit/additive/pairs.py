@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.additive.posterior import centred
 from tacit.additive.sweeps import State
-from tacit.additive.term import Prior, Term
+from tacit.additive.term import AVERAGING_LOSS, Prior, Term
 from tacit.additive.tuning import EFFECTS, Pairing
 from tacit.arrays import Floats, Ints
 from tacit.binning.measure import Bins, Column
@@ -21,10 +21,6 @@ from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import fine_count_rule
-
-AVERAGING_LOSS = 4 / 3
-"""Not tuned, of the weights: variance of the weighted average of releases, relative to spending the whole share on
-one."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,12 @@ import numpy as np
 
 from tacit.additive.first_look import FirstLook
 from tacit.additive.intercept import Intercept
-from tacit.additive.joint_clipping import open_sweeps
+from tacit.additive.joint_clipping import JointSweeps
 from tacit.additive.losses import Loss
 from tacit.additive.plan import Pace
 from tacit.additive.posterior import SCALES
-from tacit.additive.term import Directions, Term
+from tacit.additive.shares import shares_of_rest
+from tacit.additive.term import Directions, Term, mean_square
 from tacit.additive.tuning import SWEEPING, TUNING, Sweeping, Tuning
 from tacit.arrays import Floats
 from tacit.curator.budget import Budget
@@ -147,16 +148,6 @@ def tempered(step: Floats) -> Floats:
     return np.where(step > 0, np.log1p(np.maximum(step, 0.0)), step)
 
 
-def mean_square(counts: Floats, change: Floats) -> float:
-    """The mean square over the rows of a change of effects, summed over scores.
-
-    Args:
-        counts: rows by cell, shape ``(cells,)``.
-        change: shape ``(cells, n_scores)``.
-    """
-    return float(counts @ (change**2).sum(axis=1) / max(float(counts.sum()), 1e-9))
-
-
 def have_converged(moved: float, terms: Sequence[Term], numbers: Sweeping = SWEEPING) -> bool:
     """Whether a sweep moved scores by little beside the effects themselves: by a mean square of ``moved``."""
     return moved < numbers.converged**2 * sum(mean_square(term.counts, term.effect) for term in terms)
@@ -169,12 +160,36 @@ def step_length(pace: Pace, numbers: Sweeping = SWEEPING) -> float:
     return numbers.step + max(pace.recency, 0.0) * (numbers.long_step - numbers.step)
 
 
+def equal_sweeps(pace: Pace, pure: bool, known: bool, numbers: Sweeping = SWEEPING) -> int:
+    """How many sweeps have equal shares for all terms, before shares follow what is known.
+
+    Args:
+        pace: of all sweeps.
+        pure: whether noise is Laplace; shares are equal then.
+        known: whether something was released of every term already.
+        numbers: which part of the sweeps that is otherwise.
+    """
+    equal = round(numbers.equal_part * pace.sweeps)
+    if equal < 2 or pace.converges or pure:
+        return pace.sweeps
+    return 0 if known else equal
+
+
+def _open(joint: JointSweeps, sweeps: int, left: int, equal: bool, terms: list[Term], state: State) -> None:
+    """Opens the next sweeps, with equal shares for all terms or with those that leave least in doubt."""
+    shares = np.ones(len(terms))
+    if not equal:
+        shares = shares_of_rest(terms, state.directions(), left * joint.precision, state.tuning.sweeping)
+    joint.open(sweeps, left, shares)
+
+
 def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: str = "") -> float:
     """Sweeps over the intercept and the terms, spending at most the budget.
 
-    All terms cost the same, and the intercept what its share says. Where the pace says so, sweeps end once effects
-    have converged; rows that are bounded together have paid for all sweeps before the first, which end then for
-    nothing. Returns the share of the allowance that was not spent.
+    All terms cost the same at first, and the intercept what its share says. Where rows are bounded together, later
+    sweeps spend most where most is to be learned (:mod:`tacit.additive.shares`). Where the pace says so, sweeps end
+    once effects have converged; rows that are bounded together have paid for all sweeps before the first, which end
+    then for nothing. Returns the share of the allowance that was not spent.
 
     Args:
         budget: of all sweeps together; what the loss spends beside it is of ``state.whole``.
@@ -190,12 +205,16 @@ def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: st
     state.intercept.set_recency(pace.recency)
     generator = budget.public_generator
     unit = budget.split(pace.sweeps * (state.intercept.share + len(terms)))
-    joint = open_sweeps(unit, pace.sweeps, terms, said, state.tuning.clipping) if state.jointly else None
+    joint = JointSweeps(unit, loss.bound, terms, said, state.tuning.clipping) if state.jointly else None
+    equal = equal_sweeps(pace, unit.is_pure, all(term.is_known for term in terms), numbers)
 
     def label(name: str, number: int) -> Label:
         return Label(Stage.SWEEP, name, number + 1, f"{name}, {said}sweep {number + 1}")
 
     for number in range(pace.sweeps):
+        if joint is not None and number in (0, equal):
+            left = pace.sweeps - number
+            _open(joint, equal if number < equal else left, left, number < equal, terms, state)
         if number in (numbers.refreshed_later if stage else numbers.refreshed):
             loss.refresh(state.whole, state.log, f"{said}sweep {number + 1}")
         release = unit.measure(

@@ -23,6 +23,10 @@ SCATTER_STEPS = 8
 """Not tuned, of the arithmetic: posteriors are factored anew when the scatter of rows of two classes has changed by
 this root of 2."""
 
+AVERAGING_LOSS = 4 / 3
+"""Not tuned, of the weights: variance of the weighted average of releases, relative to spending the whole share on
+one."""
+
 NEGLIGIBLE_CURVATURE = 1e-9
 """Not tuned, of the arithmetic: directions of relative curvature below this are no directions: softmax scores may all
 move together."""
@@ -152,12 +156,12 @@ class Term:
         self.release_map = None if prior.release_map is None else ReleaseMap.from_floats(prior.release_map)
         self._guarded, self._covariances, self._told = prior.counts + prior.guard, prior.covariances, noise_variance
         self._follows_scatter, self._growth = follows_scatter, growth
+        self._direction_weights: list[Floats] = []
         self.expect()
         bins, mixed = len(prior.counts), (len(prior.covariances), len(SCALES))
         self.effect: Floats = np.zeros((bins, n_scores))
         self.monotone = 0
         self.weights: Floats = np.full(mixed, 1.0 / (mixed[0] * mixed[1]))
-        self._direction_weights: list[Floats] = []
         self._average = ReleaseAverage((len(self._design), n_scores), (bins, n_scores if growth is None else 2))
 
     @property
@@ -166,15 +170,18 @@ class Term:
         known = self.release_map
         return np.eye(len(self.counts)) if known is None else np.asarray(known.matrix / known.unit)
 
-    def expect(self, seen: Floats | float = 1.0, noise: float = 1.0) -> None:
+    def expect(self, seen: Floats | float = 1.0, coming: float | None = None) -> None:
         """Says what releases will be like.
 
         Args:
             seen: weight of the rows of every bin, where rows are bounded together.
-            noise: variance of the noise, relative to what the term was made for.
+            coming: noise variance of the average of those still to come; of what the term was made for if None.
         """
         self._matrix, self._seen = self.map_values, self._guarded * seen
-        self._expected = max(self._told * noise, LEAST_SD**2)
+        expected = self._told if coming is None else coming
+        if self.is_known:
+            expected = 1.0 / (1.0 / expected + 1.0 / self.noise_variance)
+        self._expected = max(expected, LEAST_SD**2)
         self._bend(np.ones(1))
 
     def _bend(self, curvatures: Floats) -> None:
@@ -194,6 +201,20 @@ class Term:
     def variance(self) -> float:
         """Variance of the effects over the rows, summed over scores: its importance."""
         return float((self.counts[:, None] * self.effect**2).sum() / self.counts.sum())
+
+    def doubt(self, directions: Directions, noise: float = 1.0) -> float:
+        """Posterior variance of the effects over the rows, summed over scores; arguments as in :meth:`sd`."""
+        return mean_square(self.counts, self.sd(directions, noise))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its effect was solved for already."""
+        return bool(self._direction_weights)
+
+    @property
+    def noise_variance(self) -> float:
+        """Of the average of its releases."""
+        return self._average.noise_variance
 
     def set_recency(self, recency: float) -> None:
         """From now on later releases count so much more than earlier ones, from -1 (all alike) to 1."""
@@ -227,12 +248,16 @@ class Term:
         self.weights = first if len(self._direction_weights) == 1 else np.mean(self._direction_weights, axis=0)
         return project(np.asarray(means @ directions.basis.T), self.counts, self.monotone)
 
-    def sd(self, directions: Directions) -> Floats:
-        """Posterior standard deviation of the effects from the known noise, shape ``(bins, n_scores)``."""
+    def sd(self, directions: Directions, noise: float = 1.0) -> Floats:
+        """Posterior standard deviation of the effects from the known noise, shape ``(bins, n_scores)``.
+
+        Args:
+            directions: as in :meth:`solve`.
+            noise: how large its variance is, relative to that of what was released.
+        """
+        variance = noise * self._noise_variance(directions)
         sds = [
-            self._posterior(directions, j).sd(
-                self._noise_variance(directions), float(directions.curvatures[j]), weights
-            )
+            self._posterior(directions, j).sd(variance, float(directions.curvatures[j]), weights)
             for j, weights in enumerate(self._direction_weights)
         ]
         return np.asarray(np.sqrt(np.square(np.array(sds)).T @ np.square(directions.basis).T))
@@ -288,6 +313,16 @@ class Term:
             found = Posterior(self._weighted, self._matrix, self._covariances, ratio)
             self._posteriors[key] = found
         return found
+
+
+def mean_square(counts: Floats, change: Floats) -> float:
+    """The mean square over the rows of a change of effects, summed over scores.
+
+    Args:
+        counts: rows by cell, shape ``(cells,)``.
+        change: shape ``(cells, n_scores)``.
+    """
+    return float(counts @ (change**2).sum(axis=1) / max(float(counts.sum()), 1e-9))
 
 
 def strongest_order(effect: Floats, counts: Floats) -> Ints:

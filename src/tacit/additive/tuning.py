@@ -161,6 +161,11 @@ class Sweeping:
     long_step: float = 0.9
     few_sweeps: int = 6
 
+    # Part of the sweeps after which shares follow what is known of the terms, and the least share of a term's release,
+    # relative to equal ones (``tacit.additive.shares``).
+    equal_part: float = 0.4
+    least_share: float = 0.25
+
     # Effects have converged when a sweep moves scores by less than this part of what they vary by.
     converged: float = 0.04
 

@@ -90,9 +90,9 @@ class Budget:
         """Chooses for ``share`` of this; see :meth:`tacit.curator.curator.Curator.select`."""
         return self.curator.select(selection, self.selection(share), label)
 
-    def open_jointly(self, bound: JointBound, rounds: int, stage: str = "") -> JointReleases:
+    def open_jointly(self, bound: JointBound, rounds: int, stage: str = "", before: int = 0) -> JointReleases:
         """Releases over which rows are bounded together; see :meth:`tacit.curator.curator.Curator.open_jointly`."""
-        return self.curator.open_jointly(bound, rounds, stage)
+        return self.curator.open_jointly(bound, rounds, stage, before)
 
     def derive(self, cells: Cells) -> None:
         """Keeps what rows fall into these cells; see :meth:`tacit.curator.curator.Curator.derive`."""

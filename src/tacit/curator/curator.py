@@ -192,7 +192,7 @@ class Curator:
             for (query, charge, label), (sensitivity, scale), value in zip(checked, started, values, strict=True)
         ]
 
-    def open_jointly(self, bound: JointBound, rounds: int, stage: str = "") -> JointReleases:
+    def open_jointly(self, bound: JointBound, rounds: int, stage: str = "", before: int = 0) -> JointReleases:
         """Releases of several weighted histograms over which every row is bounded together.
 
         Guarantee: that of :class:`tacit.queries.joint_bound.JointBound`. Every release that may come is recorded now,
@@ -202,11 +202,12 @@ class Curator:
             bound: the parts, with the charge of one release of each, and what no row exceeds.
             rounds: how often each part may be released.
             stage: of the fit, for the ledger.
+            before: how many rounds of the stage there were before these, under bounds of their own; for the ledger.
 
         Raises:
             BudgetExceeded: if the reservation does not cover it; nothing is read then.
         """
-        opened = JointReleases(bound, rounds, stage, self._release_jointly)
+        opened = JointReleases(bound, rounds, stage, self._release_jointly, before)
         theorem = joint_sensitivity(bound, (1, 1), self.neighbouring).times(self._rows_per_unit).theorem
         for charge, label in opened.charges():
             self._reservation.record(charge, label, theorem, kept=True)

@@ -52,11 +52,11 @@ class Release(Protocol):
 
 
 class JointReleases:
-    """Every part of a bound may be released ``rounds`` times; all of it is recorded already."""
+    """Every part of a bound may be released ``rounds`` times, after so many before; all of it is recorded already."""
 
-    def __init__(self, bound: JointBound, rounds: int, stage: str, release: Release) -> None:
+    def __init__(self, bound: JointBound, rounds: int, stage: str, release: Release, before: int = 0) -> None:
         self._bound, self._rounds, self._stage, self._release = bound, rounds, stage, release
-        self._labels = [[self._label(part, number) for part in bound.parts] for number in range(rounds)]
+        self._labels = [[self._label(part, before + number) for part in bound.parts] for number in range(rounds)]
         self._made: Counter[int] = Counter()
         self._lock = Lock()
 

@@ -192,11 +192,11 @@ class WatchedCurator(Curator):
             for found, answer, (_, charge, _) in zip(measured, answered, asks, strict=True)
         ]
 
-    def open_jointly(self, bound: JointBound, rounds: int, stage: str = "") -> JointReleases:
+    def open_jointly(self, bound: JointBound, rounds: int, stage: str = "", before: int = 0) -> JointReleases:
         """See :meth:`Curator.open_jointly`."""
-        self._inner.open_jointly(bound, rounds, stage)
+        self._inner.open_jointly(bound, rounds, stage, before)
         self._bounds.append(bound)
-        return JointReleases(bound, rounds, stage, self._release_jointly)
+        return JointReleases(bound, rounds, stage, self._release_jointly, before)
 
     def _release_jointly(
         self, bound: JointBound, part: JointPart, rule: RowRule | ScoreRule, state: Margins | Scores, label: Label
