@@ -4,8 +4,8 @@ M-alpha-boost with two trees of depth 4 (pure epsilon, replace-one, half of the 
 trees paper, ten folds; only what scores splits differs. Printed are test errors, their means over domains, and on how
 many domains each errs less than Gini, and as much. Nothing is kept.
 
-``smoothed`` is :class:`~tacit.trees.losses.SmoothedLoss`, whose smoothing follows from the noise and the released
-support: .1 and 200 over epsilon of a level times the mean weight of its leaves. ``added rows`` adds the same number
+``smoothed`` is the library's criterion of that name: :class:`~tacit.trees.losses.SmoothedLoss`, whose smoothing follows
+from the noise and the released support. ``added rows`` adds the same number
 ``s`` to both classes of every node of a level, an eighth of the mean weight of its leaves. Both are charged for the
 exact range of their scores. ``heaviest first`` is Gini in trees of few leaves: the leaf of largest risk is split first.
 """
@@ -27,12 +27,11 @@ from tacit.arrays import Floats
 from tacit.queries.tree_cells import TreeCells
 from tacit.trees.budget import SplitBudget
 from tacit.trees.learners import DEEPEST
-from tacit.trees.losses import MATSUSHITA, Loss, SmoothedLoss, SquareLoss
 from tacit.trees.m_alpha_boost import BoostSettings, MAlphaBoost
 
 CRITERIA = ("gini", "smoothed", "added rows", "matsushita", "heaviest first")
 TREES, DEPTH = 2, 4
-LEAST, OF_NOISE, PART = 0.1, 200.0, 0.125
+PART = 0.125
 
 
 @dataclass(frozen=True)
@@ -61,36 +60,29 @@ class AddedRows:
         return u * (most - self.least)
 
 
-class Boost(MAlphaBoost):
-    """M-alpha-boost whose splits are scored otherwise."""
-
-    criterion = "gini"
+class AddedRowsBoost(MAlphaBoost):
+    """M-alpha-boost whose splits are scored with rows added to every node of a level."""
 
     def split_loss(
         self, level: int, cells: TreeCells | None, tree: int, root_error: list[float] | None = None
-    ) -> Loss | AddedRows:  # type: ignore[override]
-        """The loss that scores the splits of a level."""
+    ) -> AddedRows:  # type: ignore[override]
+        """The risk that scores the splits of a level."""
         del cells, tree, root_error
         support = float(self.said[-1].weights.sum()) if self.said else self.rows
-        leaf = max(support, 1.0) / 2.0**level
-        if self.criterion == "smoothed":
-            epsilon = self.budget.amount * self.split_share / DEPTH
-            return SmoothedLoss(LEAST + OF_NOISE / (epsilon * leaf))
-        if self.criterion == "added rows":
-            return AddedRows(PART * leaf, self.induction.cap)
-        return MATSUSHITA if self.criterion == "matsushita" else SquareLoss()
+        return AddedRows(PART * max(support, 1.0) / 2.0**level, self.induction.cap)
 
 
 def error(world: Domain, criterion: str, epsilon: float, fold: int, leaves: int) -> float:
     """The test error on one fold; ``leaves`` are those of trees that split the heaviest first."""
     train, test = world.folds[fold]
     budget = SplitBudget.of(epsilon, 0.0)
-    settings = BoostSettings(1.0, None, TREES, DEPTH, 0.5, 10.0, 10)
+    named = {"heaviest first": "gini", "added rows": None, "matsushita": None}.get(criterion, criterion)
+    settings = BoostSettings(1.0, named, TREES, DEPTH, 0.5, 10.0, 10)
     if criterion == "heaviest first":
         settings = replace(settings, depth=DEEPEST, leaves=leaves)
     missing = [False] * len(world.columns)
-    boost = Boost(gate(world, train, budget.whole, 7919 * fold), budget, world.columns, missing, settings, len(train))
-    boost.criterion = criterion
+    kind = AddedRowsBoost if criterion == "added rows" else MAlphaBoost
+    boost = kind(gate(world, train, budget.whole, 7919 * fold), budget, world.columns, missing, settings, len(train))
     learned = boost.run()
     codes = [made.mapping[c[test]].astype(np.uint8) for made, c in zip(learned.bins, world.codes, strict=True)]
     score = sum(tree.values[tree.shape.find(codes)] for tree in learned.trees)

@@ -22,6 +22,8 @@ from tacit.closure import (
     RawThresholds,
     Thresholds,
 )
+from tacit.growing.gradient_trees import choosing_plan
+from tacit.growing.tuning import GRADIENT
 from tacit.online import DecisionListWinnow, Winnow
 from tests.habits import ADDITIVE, FEW_ROUNDS
 from tests.replay.neighbours import COLUMNS, LOWER, UPPER, Rows, schema_of, table_of
@@ -263,6 +265,25 @@ def convinced(case: Case) -> Case:
     return replace(case, make=make)
 
 
+def chosen(case: Case) -> Case:
+    """The case where trees choose their splits, as they do of very many rows; few trees."""
+    plan = choosing_plan(1.0, replace(GRADIENT, choosing_trees=3, least_choosing_trees=3, choosing_depth=2))
+
+    def make(request: dict[str, Any]) -> Callable[[Rows], Any]:
+        run = case.make(request)
+
+        def choosing(rows: Rows) -> Any:
+            with patch("tacit.growing.gradient_trees.gaussian_plan", lambda *_: plan):
+                fitted = run(rows)
+            labels = {entry["label"] for entry in fitted["certificate"]["entries"]}
+            assert any("split" in label for label in labels), "nothing was chosen"
+            return fitted
+
+        return choosing
+
+    return replace(case, make=make)
+
+
 def nested(name: str, outer: Any, *estimators: Any, kind: str = "two", **facts: Any) -> Case:
     """A case of an estimator that holds others."""
     covers = {
@@ -325,8 +346,22 @@ CASES = [
     own("trees of three classes", trees, "three", deltas=EITHER, few=4, n_trees=6, max_depth=3),
     own("weights of rows, trees of three classes", trees, "three", weighted=True, few=3, **FEW_TREES),
     own("persons, trees of three classes", trees, "three", unit=True, few=3, **FEW_TREES),
+    own("trees, M-alpha", trees, "two", deltas=EITHER, few=4, alpha=0.5, **FEW_TREES),
+    own("trees, M-alpha, calibrated", trees, "two", few=3, alpha="calibrated", **FEW_TREES),
+    own("trees, M-alpha, smoothed", trees, "two", deltas=EITHER, few=3, alpha=1.0, criterion="smoothed", **FEW_TREES),
+    own("trees, M-alpha, heaviest first", trees, "two", few=3, alpha=0.9, criterion="gini", n_trees=2, max_leaves=5),
+    own("trees, M-alpha, the paper's", trees, "two", relations=(REPLACE,), deltas=(0.0,), few=4, alpha="calibrated",
+        analysis="paper", **FEW_TREES),
+    own("persons, trees, M-alpha", trees, "two", unit=True, few=3, alpha=0.5, **FEW_TREES),
+    chosen(own("trees, chosen splits", trees, "two", few=4)),
+    chosen(own("weights of rows, trees, chosen splits", trees, "two", weighted=True, few=3)),
+    chosen(own("persons, trees, chosen splits", trees, "two", unit=True, few=3)),
     own("random trees", forest, "two", deltas=EITHER, few=4, n_trees=7),
     own("random trees, permute and flip", forest, "two", few=3, n_trees=3, mechanism="exponential"),
+    own("random trees, the paper's", forest, "two", relations=(REPLACE,), deltas=(0.0,), few=3, n_trees=3,
+        max_depth=2, analysis="paper"),
+    own("random trees, the paper's, permute and flip", forest, "two", relations=(REPLACE,), deltas=(0.0,), few=3,
+        n_trees=2, max_depth=2, analysis="paper", mechanism="exponential"),
     own("decision list", lists, "two", deltas=EITHER, few=5),
     own("decision list, three classes", lists, "three", few=3),
     own("halfspace", halfspace, "two", deltas=EITHER, few=5),

@@ -181,6 +181,7 @@ def test_m_alpha_trees_have_a_face() -> None:
         {"alpha": 0.5, "delta": 0.0},
         {"alpha": "calibrated", "delta": 0.0, "neighbouring": "replace_one", "analysis": "paper"},
         {"alpha": 1.0, "criterion": "gini", "max_leaves": 5},
+        {"alpha": 0.5, "criterion": "smoothed"},
     ):
         model = BoostedTreesClassifier(epsilon=20.0, schema=SCHEMA, n_trees=2, random_state=0, **arguments).fit(X, y)
         assert model.model_.link.name == "m_alpha"
@@ -253,6 +254,10 @@ def test_m_alpha_trees_find_bounds_too() -> None:
         (
             {"alpha": 1.0, "analysis": "paper", "delta": 0, "neighbouring": "replace_one", "max_leaves": 4},
             "complete trees",
+        ),
+        (
+            {"alpha": 1.0, "analysis": "paper", "delta": 0, "neighbouring": "replace_one", "criterion": "smoothed"},
+            "releases no weights of leaves",
         ),
         ({"alpha": 1.0, "epsilon": 1e-4, "delta": 0, "n_trees": 5000}, "more splits than the budget can buy"),
         ({"alpha": 1.0, "split_share": 1.0}, "split_share"),

@@ -21,11 +21,12 @@ from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError
 from tacit.queries.margins import Margins
+from tacit.queries.selection import Selection
 from tacit.trees.budget import SMALLEST_RANGE, SplitBudget
 from tacit.trees.estimator import BoostedTreesClassifier
 from tacit.trees.leaf_shares import base_rate_of
 from tacit.trees.learners import ForestLearner, MAlphaLearner
-from tacit.trees.losses import MAlphaLoss
+from tacit.trees.losses import MAlphaLoss, SmoothedLoss
 from tacit.trees.m_alpha_boost import (
     BoostedTrees,
     BoostSettings,
@@ -38,6 +39,7 @@ from tacit.trees.m_alpha_boost import (
     trees_rule,
 )
 from tacit.trees.paper import SAID_UNIT, PaperBoost, printed_sensitivity, said_by
+from tacit.trees.splits import SplitScore
 
 COLUMNS = [Column(0, "a", True), Column(1, "b", True), Column(2, "kind", False)]
 
@@ -97,6 +99,45 @@ def test_other_criteria_and_growths() -> None:
     assert {t.shape.n_leaves for t in learned.trees} == {6}
     _, _, reservation = learn(settings(leaves=2, depth=16, criterion="gini", trees=1), 20.0)
     assert [e.charge.range for e in reservation.entries if isinstance(e.charge, BoundedRange)] == [20.0 * 0.5]
+
+
+@pytest.mark.parametrize(("changes", "range_", "nodes"), [({}, 10.0 / 24, [1, 2, 4]), ({"leaves": 4}, 10.0 / 40, [4])])
+def test_the_smoothing_follows_from_noise_and_released_support(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, int], range_: float, nodes: list[int]
+) -> None:
+    """The first tree's nodes share the public 4000 rows, later ones what the last tree's leaves were released to hold;
+    the scores of every choice are those of that loss, and their range is its own."""
+    made: list[tuple[float, SmoothedLoss]] = []
+    scored: list[SplitScore] = []
+
+    def made_loss(self: MAlphaBoost, leaves: float) -> SmoothedLoss:
+        support = self.said[-1].weights.sum() if self.said else 4000.0
+        made.append((0.1 + 200.0 / range_ * leaves / support, smoothed_loss(self, leaves)))
+        assert leaves in nodes
+        return made[-1][1]
+
+    def kept(selection: Selection, *rest: Any) -> Any:
+        if isinstance(selection.score, SplitScore):
+            scored.append(selection.score)
+        return select(selection, *rest)
+
+    smoothed_loss, select = MAlphaBoost.smoothed_loss, Selection.score_range
+    monkeypatch.setattr(MAlphaBoost, "smoothed_loss", made_loss)
+    monkeypatch.setattr(Selection, "score_range", kept)
+    _, error, reservation = learn(settings(criterion="smoothed", **changes), 10.0)
+    assert error < 0.12
+    assert [loss.smoothing for _, loss in made] == pytest.approx([wanted for wanted, _ in made])
+    assert len({loss for _, loss in made}) > len(nodes)  # later trees have other support
+    assert {score.loss for score in scored} == {loss for _, loss in made}
+    charged = [e.charge.range for e in reservation.entries if isinstance(e.charge, BoundedRange)]
+    assert charged == pytest.approx([range_] * len(charged))
+
+
+def test_without_noise_nodes_are_smoothed_least() -> None:
+    boost = SimpleNamespace(
+        said=[], rows=4000.0, budget=SplitBudget.of(math.inf, 0.0), split_share=0.1, settings=settings()
+    )
+    assert MAlphaBoost.smoothed_loss(boost, 8.0) == SmoothedLoss(0.1)
 
 
 @pytest.mark.parametrize("learner", [MAlphaLearner, ForestLearner])

@@ -46,8 +46,9 @@ class BoostedTreesClassifier(Weighting, Uncertainty, PrivateClassifier):
         max_depth: depth of every tree, 1 to 16; None for the rule's (4 with ``alpha``). If given, structure is random.
         alpha: None for gradient trees; a number in (0, 1] for the M-alpha loss; ``"calibrated"`` for objective
             calibration.
-        criterion: with ``alpha``, what scores splits instead of the M-alpha loss: ``"gini"``, ``"entropy"`` or
-            ``"error"``.
+        criterion: with ``alpha``, what scores splits instead of the M-alpha loss: ``"gini"``, ``"entropy"``,
+            ``"error"`` or ``"smoothed"`` (Matsushita's loss with a bounded slope,
+            :class:`~tacit.trees.losses.SmoothedLoss`).
         analysis: with ``alpha``, ``"sharp"``, or ``"paper"`` for the paper's constants and division of the budget
             (pure epsilon and ``replace_one`` only, and its unsound steps repaired).
         split_share: with ``alpha``, the share of the budget for splits; the rest is for leaves.

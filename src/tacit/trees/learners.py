@@ -23,6 +23,7 @@ from tacit.privacy.request import Request, RequestError
 from tacit.schema.label import MOST_CLASSES
 from tacit.trees.budget import SplitBudget
 from tacit.trees.forest import ForestSettings, learn_forest
+from tacit.trees.losses import CRITERIA, SMOOTHED
 from tacit.trees.m_alpha_boost import CALIBRATED, BoostSettings, MAlphaBoost
 from tacit.trees.paper import PaperBoost
 from tacit.trees.several_classes import learn_class_trees
@@ -104,7 +105,7 @@ class MAlphaLearner(Learner):
         check_choice("analysis", self.analysis, ANALYSES)
         if self.alpha != CALIBRATED:
             check_number("alpha", self.alpha, 0.0, 1.0, with_high=True)
-        check_choice("criterion", self.criterion, (None, "gini", "entropy", "error"))
+        check_choice("criterion", self.criterion, (None, *CRITERIA))
         check_number("split_share", self.split_share, 0.0, 1.0)
         check_number("leaf_bound", self.leaf_bound, 0.0, 101.0)
         check_integer("n_bins", self.n_bins, 1, 254)
@@ -118,6 +119,8 @@ class MAlphaLearner(Learner):
             )
         if self.max_leaves is not None:
             raise RequestError("analysis='paper' grows complete trees: leave max_leaves out")
+        if self.criterion == SMOOTHED:
+            raise RequestError("analysis='paper' releases no weights of leaves, which criterion='smoothed' needs")
 
     @property
     def _as_printed(self) -> bool:
@@ -164,10 +167,9 @@ class MAlphaLearner(Learner):
             leaves=whole(self.max_leaves),
             tuning=self.tuning,
         )
-        steps = settings.depth if settings.leaves is None else max(2 * settings.leaves - 3, 1)
         least = 2.0**-settings.depth if self._as_printed else 1.0
         pool = split_budget(self.request, task)
-        pool.selection(0.5 * settings.split_share / (settings.trees or 2) / steps * least)
+        pool.selection(0.5 * settings.split_share / (settings.trees or 2) / settings.selections * least)
         return settings
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import final
+from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
@@ -262,6 +262,13 @@ ZERO_ONE = MAlphaLoss(0.0)
 
 MATSUSHITA = MAlphaLoss(1.0)
 """Matsushita's loss: the best boosting rate (Kearns, Mansour 1996), and the dearest to make private."""
+
+
+SMOOTHED: Final = "smoothed"
+"""The criterion of :class:`SmoothedLoss`, whose smoothing follows from noise and released support."""
+
+CRITERIA = ("gini", "entropy", "error", SMOOTHED)
+"""What may score splits instead of the M-alpha loss."""
 
 
 def loss_of(criterion: str | float) -> Loss:

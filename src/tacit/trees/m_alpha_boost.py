@@ -25,6 +25,7 @@ from tacit.binning.tree_bins import Column, TreeBins, grid, release_rows
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree, TreeShape
 from tacit.models.tree_ensemble import Link, TreeSpending
+from tacit.privacy.charges import BoundedRange
 from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
@@ -34,7 +35,7 @@ from tacit.theory.trees import leveraging_constant
 from tacit.trees.budget import SplitBudget
 from tacit.trees.induction import Induction
 from tacit.trees.leaf_shares import base_rate_of, drawn_to
-from tacit.trees.losses import Loss, MAlphaLoss, loss_of
+from tacit.trees.losses import SMOOTHED, Loss, MAlphaLoss, SmoothedLoss, loss_of
 from tacit.trees.splits import SplitCandidates
 from tacit.trees.tuning import BOOSTING, Boosting
 
@@ -66,6 +67,11 @@ class BoostSettings:
     def loss(self) -> MAlphaLoss:
         """The loss behind the link and the weights."""
         return MAlphaLoss(1.0 if isinstance(self.alpha, str) else self.alpha)
+
+    @property
+    def selections(self) -> int:
+        """How many choices, one after the other, a tree's splits take: of levels, or of splits and leaves to split."""
+        return self.depth if self.leaves is None else max(2 * self.leaves - 3, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,12 +224,10 @@ class MAlphaBoost:
     def grow(self, tree: int) -> TreeShape:
         """The splits of the next tree."""
         rule, _ = bounded_weight_rule(self.settings.loss, self.margins, split=False)
+        share = self.split_share / self.settings.selections
         if self.settings.leaves is not None:
-            steps = 2 * (self.settings.leaves - 1) - 1
-            charge = self.budget.selection(self.split_share / max(steps, 1))
-            loss = self.split_loss(0, None, tree)
+            charge, loss = self.budget.selection(share), self.split_loss(0, None, tree)
             return self.induction.heaviest_first(rule, self.margins, charge, loss, self.settings.leaves, tree)
-        share = self.split_share / self.settings.depth
         if self.settings.alpha == CALIBRATED and self.settings.criterion is None:
             share *= 1.0 - self.settings.tuning.errors_share
         root_error: list[float] = []
@@ -236,6 +240,8 @@ class MAlphaBoost:
     def split_loss(self, level: int, cells: TreeCells | None, tree: int, root_error: list[float] | None = None) -> Loss:
         """The loss that scores the splits of a level; objective calibration releases the error of its leaves for it."""
         settings = self.settings
+        if settings.criterion == SMOOTHED:
+            return self.smoothed_loss(2.0**level if settings.leaves is None else settings.leaves)
         if settings.criterion is not None:
             return loss_of(settings.criterion)
         if not isinstance(settings.alpha, str):
@@ -245,6 +251,18 @@ class MAlphaBoost:
         error = self.released_error(cells, Label(Stage.SPLITS, f"error at depth {level}", tree))
         root_error.append(min(error, *root_error) if root_error else max(error, 1e-6))
         return MAlphaLoss(float(np.clip(root_error[-1] / root_error[0], 0.0, 1.0)))
+
+    def smoothed_loss(self, leaves: float) -> SmoothedLoss:
+        """Matsushita's loss, smoothed by what noise and support ask for, for ``leaves`` nodes of the next tree.
+
+        Where a node's weight is small beside the noise of a choice, scores must not move by more than Gini's. The
+        weight is the mean over nodes of what the last tree's leaves were released to hold; before, of all rows.
+        """
+        support = float(self.said[-1].weights.sum()) if self.said else self.rows
+        charge = self.budget.selection(self.split_share / self.settings.selections)
+        noise = 1.0 / charge.range if isinstance(charge, BoundedRange) else 0.0
+        tuning = self.settings.tuning
+        return SmoothedLoss(tuning.smoothing + tuning.smoothing_by_noise * noise * leaves / max(support, 1.0))
 
     def released_error(self, cells: TreeCells, label: Label) -> float:
         """The share of weight that the majority of its leaf misjudges, from released class weights: at most 1/2."""

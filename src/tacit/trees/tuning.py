@@ -65,6 +65,11 @@ class Boosting:
     # Share of a level's budget that objective calibration spends on finding the error so far.
     errors_share: float = 0.3
 
+    # Of the smoothed criterion: what a node is taken to hold more of either class, as a part of its weight; and as rows
+    # over the range of a choice.
+    smoothing: float = 0.1
+    smoothing_by_noise: float = 200.0
+
     # Splits and leaves are dear, so there are many trees only where rows far outweigh the noise: the root of rows times
     # epsilon over this, within bounds.
     signal_per_tree: float = 60.0
