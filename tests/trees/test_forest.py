@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.tree_cells import TreeCells
 from tacit.trees.budget import SplitBudget
-from tacit.trees.forest import Forest, ForestSettings, _label_selection, _votes, depth_rule, learn_forest
+from tacit.trees.forest import Forest, ForestSettings, _label_selection, _votes, depth_rule, head_start, learn_forest
 from tacit.trees.leaf_shares import base_rate_of, drawn_to
 from tacit.trees.random_estimator import RandomTreesClassifier
 from tacit.trees.tuning import FORESTS
@@ -225,3 +226,15 @@ def test_a_leaf_of_no_rows_says_what_most_rows_are() -> None:
         forest = learn_forest(curator, SplitBudget.of(1.0, 0.0), COLUMNS, made, n)
         said += [np.mean(tree.values > 0) for tree in forest.trees]
     assert 0.0005 < np.mean(said) < 0.006  # .42 when empty leaves drew lots
+
+
+@pytest.mark.parametrize("base", [0.02, 0.5, 0.7])
+@pytest.mark.parametrize(("relation", "moves"), [(Neighbouring.ADD_OR_REMOVE_ONE, 1), (Neighbouring.REPLACE_ONE, 2)])
+def test_a_leaf_of_no_rows_has_the_odds_of_the_base_rate_cubed(base: float, relation: Neighbouring, moves: int) -> None:
+    """A label that is ahead by ``k`` has ``exp(range k / how far a row moves the scores)`` the odds of the other."""
+    counts = Histogram(TreeCells(complete_shape([], threshold_sets([]))), fine_class_count_rule(2))
+    charge, curator = BoundedRange(0.3), SimpleNamespace(neighbouring=relation)
+    ahead = head_start(base, _label_selection(counts, slice(None)), curator, charge, FORESTS)  # type: ignore[arg-type]
+    odds = math.exp(charge.range * ahead / (moves * counts.unit))
+    assert odds == pytest.approx((base / (1.0 - base)) ** 3, rel=0.02)
+    assert head_start(base, _label_selection(counts, slice(None)), curator, NonPrivate(), FORESTS) == 0  # type: ignore[arg-type]
