@@ -107,9 +107,9 @@ class MAlphaLearner(Learner):
             check_number("alpha", self.alpha, 0.0, 1.0, with_high=True)
         check_choice("criterion", self.criterion, (None, *CRITERIA))
         check_number("split_share", self.split_share, 0.0, 1.0)
-        check_number("leaf_bound", self.leaf_bound, 0.0, 101.0)
-        check_integer("n_bins", self.n_bins, 1, 254)
-        check_integer("max_leaves", self.max_leaves, 1, 1 << DEEPEST, optional=True)
+        check_number("leaf_bound", self.leaf_bound, 1e-3 if self._as_printed else 0.0, 101.0)
+        check_integer("n_bins", self.n_bins, 2 if self._as_printed else 1, 254)  # the paper splits off no gaps
+        check_integer("max_leaves", self.max_leaves, 2, 1 << DEEPEST, optional=True)
         if not self._as_printed:
             return
         if self.request.neighbouring is not Neighbouring.REPLACE_ONE or self.request.delta > 0:
