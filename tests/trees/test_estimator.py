@@ -263,6 +263,7 @@ def test_m_alpha_trees_find_bounds_too() -> None:
         ({"alpha": 1.0, "split_share": 1.0}, "split_share"),
         ({"alpha": 1.0, "max_leaves": 1 << 17}, "max_leaves"),
         ({"alpha": 1.0, "max_leaves": 1}, "max_leaves"),
+        ({"alpha": 1.0, "max_leaves": 5, "max_depth": 2}, "at most 4 leaves"),
         ({"alpha": 1.0, "n_bins": 1, **PRINTED}, "n_bins"),
         ({"alpha": 1.0, "leaf_bound": 1e-4, **PRINTED}, "leaf_bound"),
         ({"noise": "gaussian", "delta": 0}, "no finite epsilon at delta=0"),

@@ -110,6 +110,11 @@ class MAlphaLearner(Learner):
         check_number("leaf_bound", self.leaf_bound, 1e-3 if self._as_printed else 0.0, 101.0)
         check_integer("n_bins", self.n_bins, 2 if self._as_printed else 1, 254)  # the paper splits off no gaps
         check_integer("max_leaves", self.max_leaves, 2, 1 << DEEPEST, optional=True)
+        if self.max_leaves is not None and self.max_depth is not None and self.max_leaves > 2**self.max_depth:
+            raise RequestError(
+                f"a tree of depth {self.max_depth} has at most {2**self.max_depth} leaves: ask for fewer "
+                f"max_leaves than {self.max_leaves}, or for a larger max_depth"
+            )
         if not self._as_printed:
             return
         if self.request.neighbouring is not Neighbouring.REPLACE_ONE or self.request.delta > 0:
