@@ -31,8 +31,7 @@ PROTOCOL = """\
   were made with these sets in view: when trees are used, their depth, step and share, the smooth function, and two
   choices in the largest noise ([planning](planning.md#where-the-constants-come-from)). DP-SGD chooses its learning
   rate among six by a private random search (Papernot and Steinke 2022). DP-FTRL has the best of twenty settings on
-  the test rows of five other tables. BoostedTrees was measured at an earlier version than AdditiveBoost ([what
-  changed since](trees.md#placebo)).
+  the test rows of five other tables.
 * *Without privacy.* Boosted trees tuned by cross-validation, a forest, logistic regression. "Best without privacy"
   in the figures is the best of the three on each set.
 * *Gap closed* is `mean(learner - DP-EBM) / mean(best without privacy - DP-EBM)` on the splits that all have run.
