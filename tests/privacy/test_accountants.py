@@ -290,6 +290,29 @@ charges_strategy = st.one_of(
 )
 
 
+@pytest.mark.parametrize("moments", [ZCDP(1e-4), Renyi((2.0, 8.0, 40.0), (2e-4, 8e-4, 5e-3))], ids=lambda c: c.kind)
+@pytest.mark.parametrize("more", KINDS, ids=lambda c: c.kind)
+def test_what_is_proved_of_more_releases_is_proved_of_fewer(moments: Charge, more: Charge) -> None:
+    """A third charge, of whatever kind, opens no way of composing that the first two alone did not have."""
+    fewer = [Gaussian(1.0), moments]
+    for d in (1e-9, 1e-6, 1e-3):
+        assert epsilon([*fewer, more], d) >= epsilon(fewer, d)
+    for e in (0.5, 1.0, 3.0):
+        assert delta([*fewer, more], e) >= delta(fewer, e)
+
+
+def test_gaussian_noise_and_little_known_by_moments_cost_little_more_than_the_noise() -> None:
+    """Renyi divergences alone would say 5.222. Never less than where what is known by moments is noise, too."""
+    for rho in (1e-6, 1e-4, 1e-2, 0.3):
+        noise = gaussian_epsilon(math.sqrt(1.0 + 2 * rho), 1e-6)
+        assert noise < epsilon([Gaussian(1.0), ZCDP(rho)], 1e-6)
+        assert gaussian_delta(math.sqrt(1.0 + 2 * rho), 3.0) < delta([Gaussian(1.0), ZCDP(rho)], 3.0)
+    exact = gaussian_epsilon(1.0, 1e-6)
+    assert exact < epsilon([Gaussian(1.0), ZCDP(1e-4)], 1e-6) < 1.04 * exact < 5.2
+    brute = min(gaussian_delta(1.0, 3.0 - s) + math.exp(-((s - 1e-4) ** 2) / 4e-4) for s in np.linspace(0.01, 1.0, 100))
+    assert gaussian_delta(1.0, 3.0) < delta([Gaussian(1.0), ZCDP(1e-4)], 3.0) < 1.5 * brute
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.lists(charges_strategy, min_size=1, max_size=5), charges_strategy, st.sampled_from(DELTAS[1:]))
 def test_more_releases_never_cost_less(charges: list[Charge], more: Charge, d: float) -> None:

@@ -5,7 +5,8 @@ Several ways of composing are valid for every list of charges; each is an upper 
 * All Gaussian: exact composition and the closed form (Dong, Roth, Su 2022; Balle, Wang 2018).
 * Plain sums of the pure parts and of the (epsilon, delta) parts, plus what is left by closed form or Renyi.
 * Renyi divergences of everything that has one (Mironov 2017; conversion of Canonne, Kamath, Steinke 2020).
-* Composed privacy-loss distributions, with a part of delta set aside for charges of which only moments are known.
+* Composed privacy losses (of Gaussian parts alone in closed form), with a part of delta set aside for charges of
+  which only moments are known.
 
 The charges may be interleaved and each may be spent in pieces as :mod:`tacit.privacy.ledger` allows. Where kinds are
 mixed, the list itself is taken to be chosen before the first release. For all-Gaussian lists, and for plain sums and
@@ -17,17 +18,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tacit.privacy.charges import Charge
 from tacit.privacy.composition import Parts, parts_of
 from tacit.privacy.gaussian import gaussian_delta, gaussian_epsilon
-from tacit.privacy.loss import composed
+from tacit.privacy.loss import Composed, composed
 from tacit.privacy.renyi import renyi_delta, renyi_epsilon
 
 SHARES = (0.02, 0.1, 0.5, 0.9)
-"""Shares of delta (or epsilon) tried for the parts of which only moments are known."""
+"""Shares of delta tried for the parts of which only moments are known."""
+
+EPSILON_SHARES = (1e-4, 1e-3, *SHARES)
+"""Shares of epsilon tried for them: of a small part little epsilon has a tiny delta."""
 
 
 def check_delta(delta: float) -> None:
@@ -149,9 +153,29 @@ def _moments_only(parts: Parts) -> Parts:
     return replace(parts, precision=0.0, pure=(), ranges=(), approx=(), losses=())
 
 
+@dataclass(frozen=True)
+class _GaussianLoss:
+    """The privacy loss of Gaussian parts alone: in closed form, no grid."""
+
+    mu: float
+
+    def epsilon(self, delta: float) -> float:
+        return gaussian_epsilon(self.mu, delta)
+
+    def delta(self, epsilon: float) -> float:
+        return gaussian_delta(self.mu, epsilon)
+
+
+def _composed(parts: Parts) -> Composed | _GaussianLoss | None:
+    """The privacy loss of all parts that have one; None if there are none, or it would be too large to compose."""
+    if parts.has_loss:
+        return composed(parts)
+    return _GaussianLoss(parts.mu) if parts.precision else None
+
+
 def _loss_epsilon(parts: Parts, delta: float) -> float:
-    """Composed privacy losses. Where nothing but Gaussian parts has one, Renyi divergences are never worse by much."""
-    total = composed(parts) if parts.has_loss else None
+    """Composed privacy losses at a share of delta, moments at the rest (docs/theory/sensitivities.md, section 0)."""
+    total = _composed(parts)
     if total is None:
         return math.inf
     if not parts.has_moments_only:
@@ -161,10 +185,12 @@ def _loss_epsilon(parts: Parts, delta: float) -> float:
 
 
 def _loss_delta(parts: Parts, epsilon: float) -> float:
-    total = composed(parts) if parts.has_loss else None
+    total = _composed(parts)
     if total is None:
         return 1.0
     if not parts.has_moments_only:
         return total.delta(epsilon)
     moments = _moments_only(parts)
-    return min(1.0, *(renyi_delta(moments, share * epsilon) + total.delta((1 - share) * epsilon) for share in SHARES))
+    return min(
+        1.0, *(renyi_delta(moments, share * epsilon) + total.delta((1 - share) * epsilon) for share in EPSILON_SHARES)
+    )
