@@ -132,6 +132,12 @@ def test_numbers_are_read_cell_by_cell(column: list[str]) -> None:
             assert number == float(wanted), text
 
 
+def test_names_without_an_end_are_no_sample(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read as a table"):
+        read_sample(write(tmp_path, "data.csv", b"a,b"))
+    assert read_sample(write(tmp_path, "data.csv", b"a,b\n")).num_rows == 0
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

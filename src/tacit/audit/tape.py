@@ -13,6 +13,7 @@ from scipy.special import gammainc
 
 from tacit.arrays import Floats, Ints
 from tacit.curator.watch import Part, Passage
+from tacit.privacy.charges import Gaussian, Laplace
 
 SLACK = 1e-9
 """Relative, for floating point in precisions."""
@@ -103,7 +104,7 @@ class Tape:
             return
         l1, l2 = int(abs(change).sum()), int((change * change).sum())
         if passage.part is not None:
-            laplace = passage.public[2].startswith("Laplace")
+            laplace = isinstance(passage.public[2], Laplace)
             shift = passage.part.precision * (l1 / passage.allowed[0] if laplace else l2 / passage.allowed[1])
             key = passage.part.bound, passage.part.index
             self._parts[key] = max(shift, self._parts.get(key, (0.0, passage.part))[0]), passage.part
@@ -120,13 +121,16 @@ class Tape:
 def noise_faults(tapes: Sequence[Tape]) -> list[str]:
     """What is wrong with the noise of recorded fits: none, the same twice in a fit, or too little in all."""
     faults: list[str] = []
-    drawn = {"Gaussian": [0.0, 0.0], "Laplace": [0.0, 0.0]}  # draws, and the sum of what should be 1 on average
+    drawn: dict[type, list[float]] = {
+        Gaussian: [0.0, 0.0],
+        Laplace: [0.0, 0.0],
+    }  # draws, and the sum of what should be 1 on average
     for tape in tapes:
         seen: dict[bytes, str] = {}
         for passage in tape.passages:
             if passage.noise is None or passage.scale == 0:
                 continue
-            noise, kind = passage.noise.ravel(), passage.public[2].split("(")[0]
+            noise, kind = passage.noise.ravel(), type(passage.public[2])
             drawn[kind][0] += noise.size
             drawn[kind][1] += float(_relative(noise, passage.scale, kind).sum())
             if noise.size * math.log2(max(3.5 * passage.scale, 1.0)) < TELLING_BITS:
@@ -137,15 +141,15 @@ def noise_faults(tapes: Sequence[Tape]) -> list[str]:
             elif (known := seen.setdefault(noise.tobytes(), name)) is not name:
                 faults.append(f"{name} has the noise of {known}")
     for kind, (draws, total) in drawn.items():
-        halves = 2 if kind == "Gaussian" else 1  # squares: chi-squared; magnitudes: gamma
+        halves = 2 if kind is Gaussian else 1  # squares: chi-squared; magnitudes: gamma
         if draws and gammainc(draws / halves, total / halves) < TOO_RARE:
-            share = math.sqrt(total / draws) if kind == "Gaussian" else total / draws
-            faults.append(f"{kind} noise has {share:.2f} of the scale that its charges need ({draws:g} draws)")
+            share = math.sqrt(total / draws) if kind is Gaussian else total / draws
+            faults.append(f"{kind.__name__} noise has {share:.2f} of the scale that its charges need ({draws:g} draws)")
     return faults
 
 
-def _relative(noise: Ints, scale: float, kind: str) -> Floats:
+def _relative(noise: Ints, scale: float, kind: type) -> Floats:
     """Squares, or magnitudes of Laplace noise, that are 1 on average if the scale is right; on the integers, too."""
-    if kind == "Gaussian":
+    if kind is Gaussian:
         return np.asarray((noise / scale) ** 2)
     return np.asarray(np.abs(noise) * math.sinh(1 / scale))

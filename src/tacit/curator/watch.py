@@ -226,7 +226,7 @@ class WatchedCurator(Curator):
         scale = 0.0  # worked out here once more, and not by what the curator draws at
         if isinstance(found.charge, Gaussian | Laplace):
             scale = found.charge.noise_multiplier * (move.l2 if isinstance(found.charge, Gaussian) else move.l1)
-        public = (type(query).__name__, found.label, str(found.charge), found.theorem, query.shape, query.unit,
+        public = (type(query).__name__, found.label, found.charge, found.theorem, query.shape, query.unit,
                   found.sd, (move.l1, move.l2_squared))  # fmt: skip
         told: Floats = self._witness.passed(
             Passage(verb, public, exact, found.value.copy(), (move.l1, move.l2_squared), noise if noisy else None,
@@ -240,7 +240,7 @@ class WatchedCurator(Curator):
             found = self._inner.select(selection, charge, label)
             scores = selection.score(answer for _, answer in answered)
         spread = selection.score_range(self.neighbouring) * self._rows_per_unit
-        public = (found.label, str(charge), found.theorem, selection.shape, spread)
+        public = (found.label, charge, found.theorem, selection.shape, spread)
         indices = self._witness.passed(Passage("select", public, scores, found.indices.copy(), (spread, spread)))
         return Choice(found.label, np.array(indices), charge, found.theorem)
 
@@ -250,7 +250,7 @@ class WatchedCurator(Curator):
         """See :meth:`Curator.cover`."""
         with self._seen:
             found = self._inner.cover(cover, label, accounting, delta)
-        public = (str(label), str(found.charge), found.theorem)
+        public = (str(label), found.charge, found.theorem)
         covering: Covering = self._witness.passed(Passage("cover", public, None, found))
         return covering
 

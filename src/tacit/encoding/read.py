@@ -160,6 +160,9 @@ def read_sample(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> pa.
         with _explained(path):
             return _parquet(path).read()
 
+    if not _header(path, written).endswith(("\n", "\r")):  # names, and not one row
+        raise DataError(f"{os.fspath(path)} cannot be read as a table")
+
     def read(block: int, ragged: list[pa_csv.InvalidRow]) -> Iterator[pa.Table]:
         with _opened(path) as stream:
             options = pa_csv.ReadOptions(block_size=block)
@@ -244,13 +247,23 @@ def _csv_blocks(
             read_options=pa_csv.ReadOptions(block_size=block, encoding=encoding),
             parse_options=_parse_options(path, ragged, keep_empty_lines=keep_empty_lines, written=written),
             convert_options=pa_csv.ConvertOptions(
-                include_columns=list(names), column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+                include_columns=list(names), column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False,
+                check_utf8=False,
             ),
-        )
+        )  # fmt: skip
         for batch in batches:
+            _check_text(batch)
             rest = batch.slice(min(skip, batch.num_rows))
             skip -= batch.num_rows - rest.num_rows
             yield Frame({name: _cells(rest[name], name in numeric, written) for name in names}, rest.num_rows)
+
+
+def _check_text(batch: pa.RecordBatch) -> None:
+    """Here and not by the reader, whose type of error for it is that for a row longer than a block."""
+    try:
+        batch.validate(full=True)
+    except pa.ArrowInvalid:
+        raise UnicodeError from None
 
 
 def _cells(texts: pa.Array, numeric: bool, written: CsvFormat) -> Any:
@@ -271,15 +284,10 @@ def _in_blocks(
             try:
                 yield from read(block, ragged)
                 return
-            except pa.ArrowInvalid as error:
-                if ragged or not _straddles(error) or block >= MOST_BLOCK_BYTES:
+            except pa.ArrowInvalid:  # of a row with too many cells, or one that is longer than a block
+                if ragged or block >= MOST_BLOCK_BYTES:
                     raise
         block = min(4 * block, MOST_BLOCK_BYTES)
-
-
-def _straddles(error: Exception) -> bool:
-    """Whether a reader gave up because a row is longer than its block."""
-    return "straddl" in str(error).lower()
 
 
 def _parse_options(
@@ -354,12 +362,12 @@ def _explained(
         raise DataError(f"{where} is a folder; one file is read here, CSV or Parquet") from None
     except PermissionError as error:
         raise DataError(f"{where} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise DataError(f"{where} {_no_text(written.encoding)}") from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{where} is a damaged or truncated gzip file") from None
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{where} {_reason(error, ragged, block, written.encoding)}") from None
+        raise DataError(f"{where} {_reason(path, error, ragged, block)}") from None
 
 
 def _no_text(encoding: str) -> str:
@@ -367,19 +375,16 @@ def _no_text(encoding: str) -> str:
     return f"is not {'UTF-8' if encoding == UTF8 else encoding} text; save it as UTF-8{other}"
 
 
-def _reason(error: Exception, ragged: Sequence[pa_csv.InvalidRow], block: int, encoding: str) -> str:
+def _reason(path: str | os.PathLike[str], error: Exception, ragged: Sequence[pa_csv.InvalidRow], block: int) -> str:
+    """Told from what the file is and where its reader gave up: pyarrow has one type of error for all."""
     if ragged:
         row = ragged[0]
         place = f" (row {row.number})" if row.number is not None else ""
         hint = "; its quotes may not match" if block > BLOCK_BYTES else ""  # a row that swallowed those after it
         return f"has a row with {row.actual_columns} cells where its header has {row.expected_columns}{place}{hint}"
-    lowered = str(error).lower()
-    if "utf8" in lowered or "utf-8" in lowered or isinstance(error, UnicodeError):
-        return _no_text(encoding)
-    if "zlib" in lowered or "truncated" in lowered or "compressed" in lowered or "inflate" in lowered:
-        return "is a damaged or truncated gzip file"
-    if "parquet" in lowered or "thrift" in lowered or "snappy" in lowered:
+    start = _starts(path)
+    if start.startswith(_PARQUET):
         return "is a damaged Parquet file"
-    if _straddles(error):
+    if isinstance(error, pa.ArrowInvalid) and block:
         return f"has a row longer than {block >> 20} MB; its quotes may not match"
-    return "cannot be read as a table"
+    return "is a damaged or truncated gzip file" if start.startswith(_GZIP) else "cannot be read as a table"
