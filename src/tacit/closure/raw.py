@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Bools, Ints, Uints
+from tacit.arrays import Bools, Ints
 from tacit.closure.classes import BoundClass, ConceptClass, ConceptError, Direction, Encoders
 from tacit.closure.search import error_table
 from tacit.closure.sweep import FALLING, RISING, sweep
@@ -146,7 +147,7 @@ class RawScored:
     """
 
     scores: Ints
-    lengths: Uints
+    lengths: npt.NDArray[np.uint64]
     ranks: Ints
     places: Ints
     falling: Bools

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from functools import reduce
 
 import numpy as np
+import numpy.typing as npt
 from cryptography.hazmat.primitives import hashes, hmac, serialization
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher
@@ -20,7 +21,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from tacit.arrays import Ints, Uints
+from tacit.arrays import Ints
 
 
 class Transcript:
@@ -60,7 +61,7 @@ class PairKey:
         return HKDF(hashes.SHA256(), 32, session, b"tacit pair\0" + pair).derive(shared)
 
 
-def mask(secret: bytes, transcript: bytes, size: int) -> Uints:
+def mask(secret: bytes, transcript: bytes, size: int) -> npt.NDArray[np.uint64]:
     """The mask of a pair for one answer: uniform numbers modulo ``2**64`` (AES in counter mode), shape ``(size,)``."""
     derived = hmac.HMAC(secret, hashes.SHA256())
     derived.update(transcript)
@@ -68,7 +69,7 @@ def mask(secret: bytes, transcript: bytes, size: int) -> Uints:
     return np.frombuffer(stream.update(bytes(8 * size)) + stream.finalize(), np.dtype("<u8")).astype(np.uint64)
 
 
-def share(sums: Ints, own: str, secrets: Mapping[str, bytes], transcript: bytes) -> Uints:
+def share(sums: Ints, own: str, secrets: Mapping[str, bytes], transcript: bytes) -> npt.NDArray[np.uint64]:
     """What a site sends of its int64 sums: they, and the masks of its pairs; flat.
 
     ``transcript`` is that of all that was asked, this answer's question included.
@@ -83,6 +84,6 @@ def share(sums: Ints, own: str, secrets: Mapping[str, bytes], transcript: bytes)
     return hidden
 
 
-def opened(shares: list[Uints]) -> Ints:
+def opened(shares: list[npt.NDArray[np.uint64]]) -> Ints:
     """The sum of all shares, flat: the sums of all sites together."""
     return reduce(np.add, shares).view(np.int64)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Bools, Bytes, Ints, Uints
+from tacit.arrays import Bools, Bytes, Ints
 from tacit.curator.views.resample import said_by
 from tacit.curator.views.view import Plan, Rows, charge_of, cost_of
 from tacit.encoding.frames import take_rows
@@ -46,7 +47,7 @@ class Candidates(Protocol):
         """Errors, or a minimum of errors: integers, lower is better; one-sided under adding a row."""
 
     @property
-    def lengths(self) -> Uints | None:
+    def lengths(self) -> npt.NDArray[np.uint64] | None:
         """How many candidates share each score, one after the other; None where each has its own."""
 
     def labels(self, index: int) -> Bools:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Bytes, Ints, Uints
+from tacit.arrays import Bytes, Ints
 from tacit.theory.closure.limit import Limit
 from tacit.theory.closure.subsets import bit_positions, bits_of, lowest
 from tacit.theory.closure.vc_search import count_ones
@@ -28,7 +29,13 @@ Pair = tuple[int, int]
 
 @numba.njit(cache=True, nogil=True)
 def _blocks(
-    columns: Uints, extents: Uints, chosen: Ints, level: int, need: int, slice_: int, out: Ints
+    columns: npt.NDArray[np.uint64],
+    extents: npt.NDArray[np.uint64],
+    chosen: Ints,
+    level: int,
+    need: int,
+    slice_: int,
+    out: Ints,
 ) -> tuple[int, int, int]:
     """Depth first over ascending sets of points that ``need`` hypotheses hold.
 
@@ -150,7 +157,7 @@ class BlockSearch:
         return [(h, lowest(trace & ~traces[i + 1])) for i, (h, trace) in enumerate(chain)]
 
 
-def words_of(rows: Bytes) -> Uints:
+def words_of(rows: Bytes) -> npt.NDArray[np.uint64]:
     """Rows of 0 and 1 as rows of 64-bit words."""
     packed = np.zeros((len(rows), -(-rows.shape[1] // 64) * 8), np.uint8)
     raw = np.packbits(rows, axis=1, bitorder="little")
