@@ -56,6 +56,7 @@ def by_nobody(program: str, **variables: str) -> subprocess.CompletedProcess[str
     return subprocess.run(command, env=kept, cwd="/", capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @becoming_another
 def test_a_fit_by_nobody_without_a_home_or_temporary_files() -> None:
     done = by_nobody(NO_TEMPORARY + FIT, **{compilation.VARIABLE: "/nowhere/at/all"})

@@ -37,11 +37,16 @@ def test_the_exponent_is_that_of_the_seconds(power):
 
 
 @pytest.mark.usefixtures("few_rounds")
-def test_private_engines_fit_the_same_model_to_the_same_files(tmp_path):
+@pytest.mark.parametrize(
+    "engines",
+    [("memory", "encoded", "streamed"), pytest.param(("memory", "dask-2"), marks=pytest.mark.slow)],
+    ids=" ".join,
+)
+def test_private_engines_fit_the_same_model_to_the_same_files(tmp_path, engines):
     folder, directory = scale.generate(tmp_path, 3_000, 20), tmp_path / "codes"
     directory.mkdir()
     models = []
-    for engine in ("memory", "encoded", "streamed", "dask-2"):
+    for engine in engines:
         with scale.cluster(engine) as client:
             models.append(scale.fit(engine, folder, directory, 1.0, client).model_.to_dict())
     assert all(model == models[0] for model in models)

@@ -355,7 +355,7 @@ def claims(n, seed):
     return X, np.clip(size, 0, 300).to_numpy()
 
 
-@pytest.mark.parametrize(("n", "epsilon"), [(6000, 2.0), (40_000, 0.5)])
+@pytest.mark.parametrize(("n", "epsilon"), [(6000, 2.0), pytest.param(40_000, 0.5, marks=pytest.mark.slow)])
 def test_the_level_is_right_where_targets_are_skewed(n, epsilon):
     """The mean of predictions over that of targets; without a look at wide residuals .55 and .81."""
     columns = {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in "ab"}

@@ -67,7 +67,7 @@ def part_epsilon(epsilon: float, delta: float, parts: int) -> float:
     return float(brentq(lambda e: Allowance.of(e, delta).mu - wanted, 1e-3 * epsilon, epsilon))
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+@pytest.mark.parametrize("epsilon", [0.5, pytest.param(2.0, marks=pytest.mark.slow)])
 def test_one_budget_is_better_than_a_budget_split_over_classes(epsilon):
     test_frame, test_labels, truth = synthetic(10_000, 99)
     whole, parts = [], []

@@ -112,7 +112,7 @@ def test_a_long_fit_on_a_cluster_is_the_fit_in_memory(name: str, client: Any, tm
     assert facts(made(name).fit(on(client, written(tmp_path, LEARNERS[name][1])))) == facts(in_memory(name))
 
 
-@pytest.mark.parametrize(("parts", "n_workers"), [(1, 2), (3, 4), (17, 1), (17, 3)])
+@pytest.mark.parametrize(("parts", "n_workers"), [(1, 2), (3, 4), pytest.param(17, 1, marks=pytest.mark.slow), (17, 3)])
 def test_parts_and_workers_change_no_bit(parts: int, n_workers: int, tmp_path: Path) -> None:
     folder = written(tmp_path, "two", parts)
     with made_of(n_workers) as cluster, distributed.Client(cluster) as client:
@@ -236,6 +236,7 @@ def test_a_worker_that_joins_takes_its_share(tmp_path: Path, monkeypatch: pytest
     assert moved == [2]
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
     folder, payer = written(tmp_path / "rows", "two", 4), account(tmp_path)
     with (

@@ -55,8 +55,14 @@ def fitted(kind, case, seed):
     return AdditiveBoostRegressor(schema=NUMBERS, random_state=seed, **parameters).fit(frame, numbers)
 
 
-@pytest.mark.parametrize("case", sorted(CASES))
-@pytest.mark.parametrize("kind", ["classes", "numbers"])
+@pytest.mark.parametrize(
+    ("kind", "case"),
+    [
+        pytest.param(kind, case, marks=pytest.mark.slow if (kind, case) == ("numbers", "trees") else ())
+        for kind in ("classes", "numbers")
+        for case in sorted(CASES)
+    ],
+)
 def test_stated_deviations_are_those_of_repeated_fits(kind, case):
     asked, *_ = world(300, 9)
     said, sds, intervals = [], [], []

@@ -390,7 +390,7 @@ def test_a_search_is_what_its_candidates_are():
     assert search.predict(rows(10)[0]).shape == (10,)
 
 
-@pytest.mark.parametrize("strategy", ["each", "random_stopping"])
+@pytest.mark.parametrize("strategy", ["each", pytest.param("random_stopping", marks=pytest.mark.slow)])
 def test_quantiles_are_judged_by_their_own_loss(strategy):
     X, y = rows(2000)
     search = PrivateSelection(candidates(2, loss="quantile", quantile=0.9), 8.0, strategy=strategy, random_state=0)

@@ -199,9 +199,9 @@ HALVES = Schema.from_dict({"columns": {name: {"kind": "numeric", "lower": 0, "up
     [
         Winnow(),
         DecisionListWinnow(),
-        Winnow(schema=HALVES, bins=4, horizon=5_000),
+        pytest.param(Winnow(schema=HALVES, bins=4, horizon=5_000), marks=pytest.mark.slow),
         Winnow(labels=(False, True, *IMAGES), horizon=5_000, seed=3),
-        DecisionListWinnow(schema=HALVES, bins=2, horizon=5_000, k=2),
+        pytest.param(DecisionListWinnow(schema=HALVES, bins=2, horizon=5_000, k=2), marks=pytest.mark.slow),
         Winnow(columns=PHISHING, invalid="null", horizon=5_000, seed=3),
     ],
     ids=["default", "default lists", "schema", "classes", "lists", "signs"],

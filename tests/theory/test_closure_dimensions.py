@@ -137,7 +137,7 @@ def test_rectangles_are_as_deep_as_they_shrink(g: int) -> None:
     assert found.witness.holds(rectangles(g))
 
 
-@pytest.mark.parametrize("tall", [True, False])
+@pytest.mark.parametrize("tall", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("shape", "depth"), [((120, 32), 11), pytest.param((200, 40), 12, marks=pytest.mark.slow)], ids=str
 )
