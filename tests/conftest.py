@@ -52,3 +52,12 @@ def few_trees(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 def few_rounds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Additive fits have few rounds of every kind, for tests of what happens at each release."""
     grow(request, monkeypatch, "FEW_ROUNDS")
+
+
+@pytest.fixture
+def few_rounds_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same in slow cases too, which are slow because there are many of them."""
+    from tests import habits
+
+    for learner in habits.ADDITIVE:
+        monkeypatch.setattr(learner, "tuning", habits.FEW_ROUNDS)

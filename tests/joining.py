@@ -16,6 +16,8 @@ from tacit.curator.sites.parties import COORDINATOR, new_party
 
 NAMES = ("north", "south", "west")
 
+MORE_NAMES = (*NAMES, "east")
+
 
 def free_port() -> int:
     with socket.socket() as found:
@@ -31,12 +33,17 @@ def make_parties(place: Path, names: Sequence[str] = NAMES) -> Path:
     return place / "parties"
 
 
-def cut(rows: pd.DataFrame, place: Path, cuts: Sequence[int] = (1000, 1013)) -> dict[str, Path]:
-    """The rows of three sites, as files: many, hardly any, and many."""
+def cut(rows: pd.DataFrame, place: Path, cuts: Sequence[int] = (1000, 1013), parts: int = 1) -> dict[str, Path]:
+    """The rows of sites, one more than there are cuts, as files or folders: of three many, hardly any, and many."""
     found = {}
-    for name, start, stop in zip(NAMES, (0, *cuts), (*cuts, len(rows)), strict=True):
-        found[name] = place / f"{name}.parquet"
-        rows.iloc[start:stop].to_parquet(found[name], index=False)
+    for name, start, stop in zip(MORE_NAMES, (0, *cuts), (*cuts, len(rows)), strict=False):
+        found[name], own = place / f"{name}.parquet", rows.iloc[start:stop]
+        if parts == 1:
+            own.to_parquet(found[name], index=False)
+            continue
+        found[name].mkdir()
+        for number in range(parts):
+            own.iloc[number::parts].to_parquet(found[name] / f"{number:02}.parquet", index=False)
     return found
 
 

@@ -38,3 +38,12 @@ def pairwise(*axes: Sequence[Any]) -> list[Any]:
         )
         for case in product(*(range(len(axis)) for axis in axes))
     ]
+
+
+def in_turn(names: Sequence[Any], cells: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Every name in every cell: name ``i`` always in cell ``i``, counted round and round; all others marked slow."""
+    return [
+        pytest.param(name, *cell, marks=() if number % len(cells) == place else pytest.mark.slow)
+        for place, cell in enumerate(cells)
+        for number, name in enumerate(names)
+    ]

@@ -9,6 +9,8 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ from tacit.queries.dense.halfspace_log import HalfspaceLog
 from tacit.queries.margins import Margins
 from tests.estimators.test_sources import LEARNERS, account, facts, in_memory, made, refused, written
 from tests.golden.tables import table
+from tests.pairwise import in_turn
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
 
@@ -98,9 +101,29 @@ def after(releases: int, happens: Callable[[], Any]) -> Any:
 # The same answer.
 
 
-@pytest.mark.parametrize("name", list(LEARNERS))
-def test_a_fit_on_a_cluster_is_the_fit_in_memory(name: str, client: Any, tmp_path: Path) -> None:
-    folder = written(tmp_path, LEARNERS[name][1])
+@pytest.fixture(scope="module")
+def clients() -> Iterator[Callable[[int], Any]]:
+    """By number of workers, a client of so many."""
+    with ExitStack() as stack:
+
+        @cache
+        def client_of(n_workers: int) -> Any:
+            cluster = stack.enter_context(made_of(n_workers))
+            return stack.enter_context(distributed.Client(cluster))
+
+        yield client_of
+
+
+CELLS = [((1, 3, 17)[cell % 3], 1 + cell % 4) for cell in range(12)]
+"""Every number of parts with every number of workers."""
+
+
+@pytest.mark.usefixtures("few_rounds_always")
+@pytest.mark.parametrize(("name", "parts", "n_workers"), in_turn(list(LEARNERS), CELLS))
+def test_a_fit_on_a_cluster_is_the_fit_in_memory(
+    name: str, parts: int, n_workers: int, clients: Callable[[int], Any], tmp_path: Path
+) -> None:
+    folder, client = written(tmp_path, LEARNERS[name][1], parts), clients(n_workers)
     assert facts(made(name).fit(on(client, folder))) == facts(in_memory(name))
     assert not held(client)
 
@@ -110,14 +133,6 @@ def test_a_fit_on_a_cluster_is_the_fit_in_memory(name: str, client: Any, tmp_pat
 def test_a_long_fit_on_a_cluster_is_the_fit_in_memory(name: str, client: Any, tmp_path: Path) -> None:
     """Of hundreds of releases, as a log of them grows."""
     assert facts(made(name).fit(on(client, written(tmp_path, LEARNERS[name][1])))) == facts(in_memory(name))
-
-
-@pytest.mark.parametrize(("parts", "n_workers"), [(1, 2), (3, 4), pytest.param(17, 1, marks=pytest.mark.slow), (17, 3)])
-def test_parts_and_workers_change_no_bit(parts: int, n_workers: int, tmp_path: Path) -> None:
-    folder = written(tmp_path, "two", parts)
-    with made_of(n_workers) as cluster, distributed.Client(cluster) as client:
-        for name in ("halfspaces, smooth", "lists", "m-alpha"):
-            assert facts(made(name).fit(on(client, folder))) == facts(in_memory(name))
 
 
 def test_a_fit_over_tls_is_the_fit_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,8 @@ import json
 import socket
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from tacit.errors import was_spent
 from tacit.privacy.request import RequestError
 from tests.estimators.test_sources import LEARNERS, ROWS, declared, facts, in_memory, made
 from tests.golden.tables import table
-from tests.joining import NAMES, cut, joined, make_parties
+from tests.joining import MORE_NAMES, NAMES, cut, joined, make_parties
+from tests.pairwise import in_turn
 
 JOIN = [name for name in LEARNERS if name != "halfspaces, capped"]
 
@@ -52,11 +54,32 @@ def quick(**more: Any) -> Any:
     return tacit.RandomTreesClassifier(**asked)
 
 
-@pytest.mark.parametrize("name", JOIN)
-def test_a_joined_fit_is_the_fit_to_all_rows(name: str, place: Path) -> None:
+@pytest.fixture(scope="module")
+def of_size(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+    """By number of sites, a folder of their keys and certificates."""
+
+    @cache
+    def made(n_sites: int) -> Path:
+        place = tmp_path_factory.mktemp(f"sites-{n_sites}")
+        make_parties(place, MORE_NAMES[:n_sites])
+        return place
+
+    return made
+
+
+SITES = [(3, 1), (2, 3), (4, 17), (2, 1), (4, 1), (3, 3), (4, 3), (2, 17), (3, 17)]
+"""Numbers of sites, and of files that the rows of each are in."""
+
+
+@pytest.mark.usefixtures("few_rounds_always")
+@pytest.mark.parametrize(("name", "n_sites", "parts"), in_turn(JOIN, SITES))
+def test_a_joined_fit_is_the_fit_to_all_rows(
+    name: str, n_sites: int, parts: int, of_size: Callable[[int], Path], tmp_path: Path
+) -> None:
     kind, asked = LEARNERS[name][1:]
-    relation = asked.get("neighbouring", "add_or_remove_one")
-    with joined(place, files(place, kind), declared(kind), neighbouring=relation) as here:
+    relation, cuts = asked.get("neighbouring", "add_or_remove_one"), (1000, 1013, 2100)[: n_sites - 1]
+    rows = cut(table(ROWS).X.assign(label=getattr(table(ROWS), kind)), tmp_path, cuts, parts)
+    with joined(of_size(n_sites), rows, declared(kind), neighbouring=relation) as here:
         fitted = made(name).fit(here.sites)
     assert facts(fitted) == facts(in_memory(name))
     assert fitted.certificate_.verify() == []

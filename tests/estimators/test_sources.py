@@ -23,6 +23,7 @@ from tacit.privacy.ledger import BudgetExceeded
 from tacit.privacy.request import RequestError
 from tests.golden.case import Seen
 from tests.golden.tables import schema, table
+from tests.pairwise import in_turn
 
 ROWS = 3000
 
@@ -90,10 +91,13 @@ def _quiet() -> Any:
         yield
 
 
-@pytest.mark.parametrize("name", list(LEARNERS))
-def test_a_streamed_fit_is_the_fit_in_memory(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("few_rounds_always")
+@pytest.mark.parametrize(("name", "parts"), in_turn(list(LEARNERS), [(1,), (3,), (17,)]))
+def test_a_streamed_fit_is_the_fit_in_memory(
+    name: str, parts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = facts(in_memory(name))
-    folder = written(tmp_path / "rows", LEARNERS[name][1])
+    folder = written(tmp_path / "rows", LEARNERS[name][1], parts)
     monkeypatch.setattr(source_rows, "BLOCK_ROWS", 611)
     assert facts(made(name).fit(tacit.read_source(folder, directory=tmp_path / "files"))) == expected
     assert list((tmp_path / "files").iterdir()) == []
