@@ -1,15 +1,17 @@
-"""How fits grow with the rows: `python -m benchmarks.scale`. Seconds and memory per engine, beside LightGBM.
+"""How fits grow with the rows: `python -m benchmarks.scale`. Seconds and memory per engine, beside two peers.
 
 Tables of 20 numeric columns (``--columns 100`` for more) are generated on disk, chunk by chunk, as Parquet files of a
 million rows. Every fit runs
 in a process of its own, which first fits a small table so that compiled code is loaded. What is measured begins with
 the files and ends with the model: wall and processor seconds, and the peak of ``RssAnon`` (memory that is not a file's)
-over what the process had when it began. LightGBM has no privacy: 100 trees of 31 leaves, all defaults.
+over what the process had when it began. Peers read the files into a matrix: LightGBM has no privacy (100 trees of 31
+leaves, all defaults); ``dp-ebm`` is interpret's private additive model with the same epsilon, delta and bounds. Neither
+reads what does not fit into memory: ask them for as many rows as do.
 
 Engines: ``memory`` reads the files into an Arrow table and fits that; ``encoded`` is ``read_source(engine="memory")``,
 and ``streamed`` is ``read_source()``. ``dask-1`` and ``dask-2`` are ``read_source(engine="dask")`` on one and two
 processes of one thread each, which are there before the clock starts; their processor seconds are not counted.
-``--kill 10`` kills one of them every ten seconds.
+``--kill 10`` kills one of them every ten seconds, and the table says how many.
 
 Results are lines of ``benchmarks/results/scale.jsonl``, by version of the library; ``--again`` measures anew.
 """
@@ -41,7 +43,10 @@ from tools.fit_planning_rule import version
 
 FILE_ROWS, CHUNK_ROWS = 1_000_000, 250_000
 TEST_ROWS = 50_000
-ENGINES = ("memory", "encoded", "streamed", "dask-1", "dask-2", "lightgbm")
+PEERS = ("lightgbm", "dp-ebm")
+ENGINES = ("memory", "encoded", "streamed", "dask-1", "dask-2", *PEERS)
+DELTA = 1e-6
+BOUND = 4.0
 PEAK = re.compile(r"RssAnon:\s+(\d+) kB")
 
 
@@ -80,7 +85,7 @@ def width(folder: Path) -> int:
 
 def schema(width: int) -> dict[str, Any]:
     """What is public: bounds, and the label's classes."""
-    columns = {f"x{j}": {"kind": "numeric", "lower": -4, "upper": 4} for j in range(width)}
+    columns = {f"x{j}": {"kind": "numeric", "lower": -BOUND, "upper": BOUND} for j in range(width)}
     return {"columns": columns, "label": {"column": "y", "classes": [0, 1]}}
 
 
@@ -147,17 +152,31 @@ def cluster(engine: str) -> Iterator[Any]:
         yield client
 
 
-def fit(engine: str, folder: Path, directory: Path, epsilon: float, client: Any = None) -> Any:
-    """From files to something that predicts."""
-    if engine == "lightgbm":
+def fit_peer(peer: str, folder: Path, epsilon: float) -> Any:
+    """The same of a peer, through one matrix."""
+    table = pq.read_table(folder)
+    y = table["y"].to_numpy()
+    X = np.empty((len(y), width(folder)), order="F")
+    for j in range(X.shape[1]):
+        X[:, j] = table[f"x{j}"].to_numpy()
+    del table
+    if peer == "lightgbm":
         from lightgbm import LGBMClassifier
 
-        table = pq.read_table(folder)
-        X = np.column_stack([table[f"x{j}"].to_numpy() for j in range(width(folder))])
-        return LGBMClassifier(n_estimators=100, num_leaves=31, verbose=-1).fit(X, table["y"].to_numpy())
+        return LGBMClassifier(n_estimators=100, num_leaves=31, verbose=-1).fit(X, y)
+    from interpret.privacy import DPExplainableBoostingClassifier
+
+    bounds = dict.fromkeys(range(X.shape[1]), (-BOUND, BOUND))
+    return DPExplainableBoostingClassifier(epsilon=epsilon, delta=DELTA, privacy_bounds=bounds).fit(X, y)
+
+
+def fit(engine: str, folder: Path, directory: Path, epsilon: float, client: Any = None) -> Any:
+    """From files to something that predicts."""
+    if engine in PEERS:
+        return fit_peer(engine, folder, epsilon)
     import tacit
 
-    model = tacit.AdditiveBoostClassifier(epsilon=epsilon, schema=schema(width(folder)), random_state=0)
+    model = tacit.AdditiveBoostClassifier(epsilon=epsilon, delta=DELTA, schema=schema(width(folder)), random_state=0)
     if engine == "memory":
         table = pq.read_table(folder)
         return model.fit(table.drop_columns(["y"]), table["y"])
@@ -191,7 +210,7 @@ def measure(
             thread.join()
     rows = chunk(TEST_ROWS, width(folder), seed=0)
     test = rows.drop_columns(["y"]).to_pandas()
-    guess = model.predict_proba(test.to_numpy() if engine == "lightgbm" else test)[:, 1]
+    guess = model.predict_proba(test.to_numpy() if engine in PEERS else test)[:, 1]
     auc = roc_auc_score(rows["y"].to_numpy(), guess)
     grown = max(peak.bytes - base, 0) / 2**20
     return {"seconds": round(wall, 3), "cpu": round(cpu, 3), "mib": round(grown, 1), "auc": round(float(auc), 5),
@@ -218,7 +237,7 @@ def exponent(found: dict[int, float]) -> float:
 
 def run(args: argparse.Namespace) -> list[str]:
     """Measures all that was asked for; the lines of a markdown table."""
-    lines, out = Lines("scale"), ["| engine | rows | seconds | processor seconds | MiB more | AUC |", "|---" * 6 + "|"]
+    lines, out = Lines("scale"), ["| rows | engine | seconds | processor seconds | MiB more | AUC |", "|---" * 6 + "|"]
     for engine in args.engines:
         seconds: dict[int, float] = {}
         for rows in args.rows:
@@ -227,8 +246,10 @@ def run(args: argparse.Namespace) -> list[str]:
             found = lines.run(job, lambda engine=engine, rows=rows: in_process(engine, rows, args))
             if rows >= args.exponent_from:
                 seconds[rows] = found["cpu"] if args.by_cpu else found["seconds"]
-            facts = f"{found['seconds']:.1f} | {found['cpu']:.1f} | {found['mib']:,.0f} | {found['auc']:.4f}"
-            out.append(f"| {engine} | {rows:,} | {facts} |")
+            cpu = "" if engine.startswith("dask-") else f"{found['cpu']:.1f}"  # of workers nobody counts them
+            facts = f"{found['seconds']:.1f} | {cpu} | {found['mib']:,.0f} | {found['auc']:.4f}"
+            killed = f", {found['killed']} killed" if args.kill else ""
+            out.append(f"| {rows:,} x {args.columns} | {engine}{killed} | {facts} |")
             print(out[-1], flush=True)
         print(f"{engine}: exponent {exponent(seconds):.3f} from {args.exponent_from:,} rows", flush=True)
     return out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,10 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     refused("an empty list", where=[])
     refused("got int", where=7)
     refused("needs a query", where="sqlite:///rows.db")
+    refused("rows.db does not exist", where=f"sqlite:///{tmp_path / 'rows.db'}", query="people")
+    assert not list(tmp_path.iterdir())
+    for query in (None, "people"):
+        refused("knows no data base 'https'.* copied to this machine", where="https://host/rows.csv", query=query)
     refused("a query is for a data base", where=tmp_path, query="SELECT 1")
     refused("engine must be one of", where=csv_file(tmp_path).reader, engine="fast")
     refused("unknown encoding", where=tmp_path, encoding="klingon")
@@ -224,6 +229,11 @@ def test_a_failing_query_shows_no_password_and_no_rows(tmp_path: Path) -> None:
     with pytest.raises(DataError) as failed:
         codes(read_source("postgresql+nothing://me:secret@host/rows", query="people"))
     assert "secret" not in str(failed.value)
+
+
+def test_a_driver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "MySQLdb", None)
+    refused("needs a driver that is not installed: .*MySQLdb", where="mysql+mysqldb://host/rows", query="people")
 
 
 def test_sql_that_fails_midway_does_not_quote_a_cell(tmp_path: Path) -> None:

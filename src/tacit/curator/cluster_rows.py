@@ -132,7 +132,10 @@ def _client_of(cluster: Any) -> Iterator[Any]:
                     f"no certificates for {cluster}: name them in dask's configuration (distributed.comm.tls), or hand "
                     "over a distributed.Client that has them"
                 ) from None
-            raise ClusterError(f"there is no scheduler at {cluster} ({type(error).__name__})") from None
+            raise ClusterError(
+                f"there is no scheduler at {cluster} ({type(error).__name__}): give the address that `dask scheduler` "
+                "says when it starts, such as tcp://10.0.0.1:8786"
+            ) from None
         with client:
             yield client
     else:

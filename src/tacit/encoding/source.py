@@ -14,7 +14,7 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.inputs import numbers_of
 from tacit.encoding.read_table import csv_format
 from tacit.encoding.sources import DatasetReader, FileReader, Reader, files_of
-from tacit.encoding.sql_sources import DUCKDB, DuckReader, SqlReader, as_query
+from tacit.encoding.sql_sources import DUCKDB, DuckReader, SqlReader, as_query, check_url
 from tacit.privacy.request import RequestError
 from tacit.schema import NumericColumn, Schema
 from tacit.schema.csv_format import UTF8, CsvFormat
@@ -122,9 +122,11 @@ def _reader_of(where: Any, query: str | None, written: CsvFormat) -> Reader:
     if hasattr(where, "to_batches") and hasattr(where, "schema"):
         return DatasetReader(where)
     if isinstance(where, str) and (where.startswith(DUCKDB) or "://" in where):
+        duck = where.startswith(DUCKDB)
+        if not duck:
+            check_url(where)
         if query is None:
             raise RequestError("a data base needs a query: one that selects the rows, or the name of a table")
-        duck = where.startswith(DUCKDB)
         return DuckReader(where, as_query(query)) if duck else SqlReader(where, as_query(query))
     if query is not None:
         raise RequestError("a query is for a data base; files are read whole")

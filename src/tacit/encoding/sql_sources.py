@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, final
 
 from tacit.encoding.errors import DataError
@@ -13,6 +14,8 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.sources import CHUNK_ROWS, Reader
 
 DUCKDB = "duckdb:"
+
+NO_URL = "the URL of a data base reads dialect://place, such as sqlite:///rows.db"
 
 _UNTYPED = re.compile(r'"name": *"((?:READ_(?:CSV|JSON|NDJSON|XLSX)|SNIFF_CSV)\w*)"')
 """What a plan of DuckDB calls readers of files that have no types; ``_AUTO`` at the end where a file is named alone."""
@@ -31,6 +34,26 @@ def as_query(query: str) -> str:
         return text
     quoted = ".".join(f'"{part}"' for part in text.split("."))
     return f"SELECT * FROM {quoted}"  # noqa: S608 - a name and nothing else
+
+
+def check_url(url: str) -> None:
+    """Raises :class:`DataError` unless a URL is one of a data base that SQLAlchemy knows."""
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        found = make_url(url)
+    except ArgumentError:
+        raise DataError(NO_URL) from None
+    try:
+        found.get_dialect()
+    except ArgumentError:
+        raise DataError(
+            f"SQLAlchemy knows no data base '{found.drivername}'; rows on a server or in a store are copied to this "
+            "machine first, or opened from Python as a pyarrow.dataset"
+        ) from None
+    except ImportError as error:
+        raise DataError(f"'{found.drivername}' needs what is not installed: {error}") from None
 
 
 def _no_rows_of(query: str) -> str:
@@ -53,7 +76,7 @@ class SqlReader(Reader):
         try:
             return make_url(self.url).render_as_string(hide_password=True)
         except ArgumentError:
-            raise DataError("the URL of a data base reads dialect://place, such as sqlite:///rows.db") from None
+            raise DataError(NO_URL) from None
 
     def columns(self) -> list[str]:
         with self._result(_no_rows_of(self.query), shows_nothing=True) as result:
@@ -74,6 +97,14 @@ class SqlReader(Reader):
     def state(self) -> str | None:
         return None
 
+    def _lacks_file(self) -> bool:
+        """Whether there is no file of this name, which SQLite would make."""
+        from sqlalchemy.engine import make_url
+
+        found = make_url(self.url)
+        file = found.database if found.get_backend_name() == "sqlite" else None
+        return bool(file) and file != ":memory:" and not str(file).startswith("file:") and not Path(str(file)).is_file()
+
     @contextmanager
     def _result(self, query: str, shows_nothing: bool = False) -> Iterator[Any]:
         """Runs a query. What a data base says of its failure may quote rows; it is shown where none were read."""
@@ -82,13 +113,17 @@ class SqlReader(Reader):
         from sqlalchemy.pool import NullPool
 
         name = self.name
+        if self._lacks_file():
+            raise DataError(f"{name} does not exist")
         try:
             with create_engine(self.url, poolclass=NullPool).connect() as connection:
                 options = {"stream_results": True, "max_row_buffer": CHUNK_ROWS >> 2}
                 yield connection.execution_options(**options).execute(text(query))
-        except (SQLAlchemyError, ImportError) as error:
+        except ImportError as error:
+            raise DataError(f"{name} needs a driver that is not installed: {error}") from None
+        except SQLAlchemyError as error:
             said = getattr(error, "orig", None) or error
-            why = str(said).splitlines()[0] if shows_nothing or isinstance(error, ImportError) else type(said).__name__
+            why = str(said).splitlines()[0] if shows_nothing else type(said).__name__
             raise DataError(f"the query to {name} failed: {why}") from None
 
 
