@@ -129,6 +129,6 @@ def test_a_full_disk_stops_the_writer() -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
     writer = StoreWriter.__new__(StoreWriter)
-    writer._path, writer._written, writer._file = Path("/dev/full"), 0, open("/dev/full", "wb", buffering=0)  # noqa: SIM115, PTH123
+    writer._place, writer._written, writer._file = Path("/dev"), 0, open("/dev/full", "wb", buffering=0)  # noqa: SIM115, PTH123
     with writer._file, pytest.raises(DiskFullError, match="the disk of /dev is full"):
         writer._write(b"rows")

@@ -241,9 +241,12 @@ def test_a_full_disk_costs_nothing_before_the_charge_and_says_so_after_it(tmp_pa
     def full(*_: Any) -> Any:
         raise DiskFullError.of(tmp_path, 1 << 22)
 
+    def full_place(writer: Any, *_: Any) -> Any:
+        raise DiskFullError.of(writer._place, 1 << 22)
+
     with monkeypatch.context() as patch:
-        patch.setattr(source_rows.StoreWriter, "append", full)
-        with pytest.raises(DiskFullError, match=r"4 MiB more.*Nothing was spent"):
+        patch.setattr(source_rows.StoreWriter, "_write", full_place)
+        with pytest.raises(DiskFullError, match=f"disk of {tmp_path} is full.*4 MiB more.*Nothing was spent"):
             made("additive", account=payer).fit(source)
     assert payer.remaining == before
     monkeypatch.setattr(DiskWorkspace, "zeros", full)

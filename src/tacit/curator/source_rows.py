@@ -101,7 +101,7 @@ class PreparedSource:
         if self._directory is None:
             return [[np.concatenate(parts) for parts in zip(like, *chunks, strict=True)]]
         with self._new_file() as path:
-            with StoreWriter(path, like, BLOCK_ROWS) as writer:
+            with StoreWriter(path, like, BLOCK_ROWS, self._directory) as writer:
                 for arrays in chunks:
                     writer.append(arrays)
             store = Store(path)

@@ -32,11 +32,14 @@ Arrays = list[npt.NDArray[Any]]
 class StoreWriter:
     """Writes rows as they come to a new file, and cuts them into blocks of one size.
 
-    ``like`` has an array without rows for each that is stored: they say dtype and width.
+    ``like`` has an array without rows for each that is stored: they say dtype and width. ``place`` is the directory
+    that is said to be full, by default that of the file.
     """
 
-    def __init__(self, path: Path, like: Sequence[npt.NDArray[Any]], block_rows: int = BLOCK_ROWS) -> None:
-        self._path, self._rows = path, 0
+    def __init__(
+        self, path: Path, like: Sequence[npt.NDArray[Any]], block_rows: int = BLOCK_ROWS, place: Path | None = None
+    ) -> None:
+        self._place, self._rows = place or path.parent, 0
         self._shapes = [(array.dtype, array.shape[1:]) for array in like]
         self._pending: Arrays = [np.empty((block_rows, *width), kind) for kind, width in self._shapes]
         self._filled, self._written = 0, 0
@@ -88,7 +91,7 @@ class StoreWriter:
             self._file.write(data)
         except OSError as error:
             if is_full(error):
-                raise DiskFullError.of(self._path.parent, len(data)) from None
+                raise DiskFullError.of(self._place, len(data)) from None
             raise
         self._written += len(data)
 
