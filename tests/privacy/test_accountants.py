@@ -141,6 +141,18 @@ def test_explicit_privacy_losses(times: int) -> None:
         assert exact <= epsilon([Repeated(charge, times)], d) <= exact * 1.05
 
 
+def test_a_loss_that_never_occurs_changes_no_cost() -> None:
+    """Randomised response, and the same with an atom of probability 0 beyond: at high orders its moments were all 0."""
+    yes = 1 / (1 + math.exp(-1.0))
+    plain = PrivacyLoss((-1.0, 1.0), (1 - yes, yes))
+    padded = PrivacyLoss((-9.0, -1.0, 1.0, 9.0), (0.0, 1 - yes, yes, 0.0))
+    for others in ([], [Gaussian(2.0)], [ZCDP(0.01)]):
+        for d in (1e-9, 1e-3):
+            found = epsilon([padded, *others], d)
+            assert found == pytest.approx(epsilon([plain, *others], d), rel=0.01)
+        assert delta([padded, *others], 0.5) == pytest.approx(delta([plain, *others], 0.5), rel=0.01)
+
+
 def test_a_loss_that_belongs_to_no_pair_is_refused() -> None:
     with pytest.raises(ValueError, match="no pair of distributions"):
         PrivacyLoss((-1.0, 0.5), (0.5, 0.5))

@@ -71,10 +71,14 @@ def curve_divergence(charge: Renyi, orders: Floats) -> Floats:
 
 
 def loss_divergence(charge: PrivacyLoss, orders: Floats) -> Floats:
-    """The divergence of a privacy-loss distribution: ``(alpha - 1) D = log E exp((alpha - 1) loss)``."""
+    """The divergence of a privacy-loss distribution: ``(alpha - 1) D = log E exp((alpha - 1) loss)``.
+
+    Moments are taken relative to the largest loss that occurs: relative to one that does not, all would be 0 in floats.
+    """
     if charge.infinity_mass > 0:
         return np.full(len(orders), math.inf)
-    losses, probabilities = np.asarray(charge.losses), np.asarray(charge.probabilities)
+    occurs = np.asarray(charge.probabilities) > 0
+    losses, probabilities = np.asarray(charge.losses)[occurs], np.asarray(charge.probabilities)[occurs]
     top = losses.max()
     moments = np.array([probabilities @ np.exp(power * (losses - top)) for power in orders - 1])
     bound: Floats = np.maximum(top + np.log(moments) / (orders - 1), 0.0)
