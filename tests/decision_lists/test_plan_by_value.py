@@ -75,12 +75,12 @@ def test_which_budgets_have_pure_stages() -> None:
 
 
 def test_steps_at_a_strength() -> None:
-    """Penalties fall from 4 to 1, strengths from twice to once; pure stages take a step each."""
+    """Penalties fall from 4 to 1, strengths from 1.4 times to once; pure stages take a step each."""
     steps = steps_at(0.6, budget(), (16,))
     assert len(steps) == 5
     for index, (step, share) in enumerate(zip(steps, (1.0, 0.75, 0.5, 0.25, 0.0), strict=True)):
         assert isinstance(step, ScoredStep)
-        assert step.scale == pytest.approx(0.6 * 2.0**share / 64)
+        assert step.scale == pytest.approx(0.6 * 1.4**share / 64)
         assert step.family == PureFirst(index, 4, (16,), pytest.approx(4.0**share), 0)
     (alone,) = steps_at(0.6, budget(n_steps=1))
     assert alone.scale == pytest.approx(0.6 / 64)
