@@ -131,6 +131,28 @@ def test_a_mistake_halves_the_number_of_experts(name: str) -> None:
     assert halved > 50
 
 
+def test_predictions_weigh_tuples_by_the_mistakes_that_are_left() -> None:
+    """Labels that nothing explains use up mistakes and leave all else: the vote turns where the formula says.
+
+    Where both classes say 1 of the point, dimension 2 is left of either, else 1: (1 + R + R(R - 1)/2)^2 for label 1.
+    """
+    one = np.array([[1, 1, a, b] for a in (0, 1) for b in (0, 1)] + [[1, 0, 0, b] for b in (0, 1)])
+    learner = OnlineComposition(named_function("and", 2), [one, one])
+    assert learner.mistake_bound == 13
+    said = []
+    for left in [*range(13, -1, -1), 0, 0]:
+        two, less = 1 + left + math.comb(left, 2), 1 + left
+        said.append(learner.predict_one(1))
+        assert said[-1] == (two**2 >= 2 * two * less + less**2)
+        learner.learn_one(0, 0)  # of the first point all say 1
+    assert said == [1] * 9 + [0] * 7
+    assert learner.mistakes == 16
+    negated = OnlineComposition(TruthTable((1, 0)), [np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1]])])
+    for left in range(negated.mistake_bound, -1, -1):
+        assert negated.predict_one(1) == (left == 0)  # dimension 1 for label 0, one hypothesis for label 1
+        negated.learn_one(0, 1)
+
+
 def test_its_guarantee_is_below_that_of_boosting() -> None:
     table, classes = named_function("or", 2), [thresholds(6)] * 2
     boosted = BoostedComposition(table, classes, 400, np.random.default_rng(0), copies=15)
