@@ -64,10 +64,12 @@ def test_as_many_rounds_as_declared_and_no_more() -> None:
     model = Winnow(horizon=3, epsilon=math.inf)
     model.learn_many(rows, labels)
     assert model.rounds_ == 3
-    with pytest.raises(ValueError, match="longer horizon"):
+    with pytest.raises(ValueError, match="for 3 rounds; 3 were taken and 1 more"):
         model.learn_many(rows[:1], labels[:1])
-    with pytest.raises(ValueError, match="longer horizon"):
-        Winnow(horizon=2, epsilon=math.inf).learn_many(rows, labels)
+    short = Winnow(horizon=2, epsilon=math.inf)
+    with pytest.raises(ValueError, match="for 2 rounds; 0 were taken and 3 more"):
+        short.learn_many(rows, labels)
+    assert (short.rounds_, short.certificate_) == (0, None)  # nothing was opened, nothing spent
     for table, of, why in ((rows * 2, labels, "other than -1 and 1"), (rows, [True, "x", True], "none of")):
         with pytest.raises(RowError, match=why):
             Winnow(horizon=3, epsilon=math.inf).learn_many(table, of)

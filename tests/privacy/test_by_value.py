@@ -360,7 +360,7 @@ def test_words_for_promises() -> None:
 # random stopping
 
 
-@pytest.mark.parametrize(("mean", "shape"), [(5.0, 1.0), (3.0, 0.0), (20.0, 2.5)])
+@pytest.mark.parametrize(("mean", "shape"), [(5.0, 1.0), (3.0, 0.0), (20.0, 2.5), (50.0, 20.0)])
 def test_the_number_of_runs(mean: float, shape: float) -> None:
     rule = RandomStopping(mean, shape)
     gamma = rule.gamma
