@@ -119,6 +119,13 @@ def test_patterns_are_those_of_all_concepts(name: str) -> None:
         assert (patterns.sums(values) == values @ matrix.T.astype(np.int64)).all()
 
 
+def test_the_vc_bound_of_a_union_is_the_largest_with_patterns_enough() -> None:
+    """Two classes of n + 1 patterns: 2 (n + 1) are as many as 2**n at n = 3, and fewer from 4 on."""
+    bound = Union((Thresholds("a", "rising"), Thresholds("b", "rising"))).bind(ENCODERS)
+    assert [bound.patterns_at_most(n) for n in (1, 2, 3, 4)] == [4, 6, 8, 10]
+    assert bound.vc_dimension == 3
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_vc_dimensions_are_bounds(name: str) -> None:
     bound = concepts(name)[0].bind(ENCODERS)

@@ -182,6 +182,11 @@ def test_labels_are_as_many_as_rows_and_places_count_from_1() -> None:
 
 def test_rows_that_are_none_are_refused() -> None:
     rows = SignRows(("a", "b"), declared=False)
+    for sign in (True, np.True_, 1, 1.0):
+        for other in (False, np.False_, -1, -1.0):
+            points, fine = rows.one({"a": sign, "b": other})
+            assert (points.tolist(), fine) == ([[1, -1]], True)
+    assert not rows.one({"a": 1, "b": 0})[1]
     for row in ({"a": 1}, {"a": 1, "b": 1, "c": 1}, {"a": 1, "c": 1}):
         with pytest.raises(RowError, match="declare the columns"):
             rows.one(row)
