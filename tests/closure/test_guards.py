@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -101,3 +102,12 @@ def test_just_outside(kind: Any, given: dict[str, Any]) -> None:
 def test_just_inside(kind: Any, given: dict[str, Any]) -> None:
     made = kind(**given)
     assert all(getattr(made, name) == value for name, value in given.items())
+
+
+def test_a_learner_is_trusted_as_much_as_the_one_inside() -> None:
+    """What a foreign learner inside promises is not verified, and the certificate has to say so."""
+    trusted, own = SimpleNamespace(takes_on_trust=True), SimpleNamespace(takes_on_trust=False)
+    for inside, trust in ((None, False), (own, False), (trusted, True)):
+        made = AgnosticLearner(PURE, learner=inside)
+        assert made.inner == (() if inside is None else (inside,))
+        assert made.takes_on_trust is trust
