@@ -31,7 +31,15 @@ from tacit.privacy.gaussian import (
     smallest_gaussian_multiplier,
     smallest_true,
 )
-from tacit.privacy.loss import CONVOLUTION_ERROR, Composed, composed, pure_atoms, range_on_grid, split_atoms
+from tacit.privacy.loss import (
+    CONVOLUTION_ERROR,
+    Composed,
+    _pure_distribution,
+    composed,
+    pure_atoms,
+    range_on_grid,
+    split_atoms,
+)
 from tacit.privacy.promised_budget import compact
 from tacit.privacy.random_stopping import LOG_UNIT, ORDERS, SLACK, WITNESSES, RandomStopping
 from tacit.privacy.renyi import (
@@ -201,6 +209,9 @@ def test_randomised_responses_by_enumeration() -> None:
     many, kept, lost = pure_atoms(0.1, 5000)
     assert kept.sum() + lost == pytest.approx(1.0)
     assert 0 < lost < 1e-15
+    for fails in (0.0, 0.25):  # beyond all losses, what is left is the chance of an infinite one
+        made = _pure_distribution(0.1, 5000, fails, 0.05)
+        assert made.get_delta_for_epsilon(600.0) == pytest.approx(fails + (1 - fails) * lost, abs=1e-17)
     assert len(many) < 1500
 
 
