@@ -17,6 +17,12 @@ ROOT = Path(__file__).parents[1]
 BLOCKS = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+def everywhere() -> list[Path]:
+    """All pages of the repository, but those of packages that were installed in it (``.venv``, ``.venv-lowest``)."""
+    installed = re.compile(r"\.venv|node_modules")
+    return [page for page in ROOT.rglob("*.md") if not any(map(installed.match, page.relative_to(ROOT).parts))]
+
+
 def blocks_of(page: Path) -> list[tuple[str, str]]:
     """Language and text of each block of a page."""
     return BLOCKS.findall(page.read_text("utf-8"))
@@ -24,8 +30,8 @@ def blocks_of(page: Path) -> list[tuple[str, str]]:
 
 def pages() -> list[str]:
     """The pages that have any, but the README: it begins with a shell (``test_readme.py``)."""
-    found = [page for page in ROOT.rglob("*.md") if not {".venv", "node_modules"} & set(page.parts) and blocks_of(page)]
-    return sorted(page.relative_to(ROOT).as_posix() for page in found if page != ROOT / "README.md")
+    found = [page for page in everywhere() if page != ROOT / "README.md" and blocks_of(page)]
+    return sorted(page.relative_to(ROOT).as_posix() for page in found)
 
 
 def run_page(page: Path, folder: Path) -> None:

@@ -7,16 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import BLOCKS, ROOT
+from tests.pages import BLOCKS, ROOT, everywhere
 
 LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
 FRAGMENTS = ROOT / "changelog.d"
 """Their links are those of the changelog, which a release moves them into."""
-
-
-def everywhere() -> list[Path]:
-    """All pages."""
-    return [page for page in ROOT.rglob("*.md") if not {".venv", "node_modules"} & set(page.parts)]
 
 
 def anchors(page: Path) -> set[str]:

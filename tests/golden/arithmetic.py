@@ -14,6 +14,7 @@ from importlib.metadata import version
 PINNED = {
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL",
     "OPENBLAS_CORETYPE": "Haswell",
+    "OPENBLAS_L2_SIZE": "256",  # blocks of one size, which no cache decides: with 1024, version 0.3.34 crashes
     "OPENBLAS_NUM_THREADS": "1",  # sums by two threads have other last bits
 }
 """Read by numpy and OpenBLAS when they are imported. numpy ignores names that it does not know."""
