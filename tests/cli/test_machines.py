@@ -47,7 +47,7 @@ def test_a_line_that_cannot_be_read_is_json_as_well(folder: Path, tacit: Run, li
     assert done.exit_code == 2
     error = json.loads(done.stdout)["error"]
     assert (error["kind"], error["exit_code"]) == ("usage", 2)
-    assert words in error["message"]
+    assert words in error["message"].lower()  # Typer writes the name of an argument either way
     assert error["message"].endswith("Nothing was spent.")
     plain = [part for part in line.split() if part != "--json"] or ["--nonsense"]
     assert not tacit(*plain).stdout.startswith("{")  # and is said in words otherwise

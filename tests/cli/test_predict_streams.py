@@ -44,7 +44,7 @@ def whole(fitted: Path, folder: Path, tacit: Run) -> pa.Table:
 def test_files_of_a_folder_follow_one_another(fitted: Path, folder: Path, tacit: Run, small_chunks: list[int]) -> None:
     expected = whole(fitted, folder, tacit)
     assert len(small_chunks) > 5
-    frame = pd.read_csv("data.csv", dtype=str)
+    frame = pd.read_csv("data.csv", dtype="string")  # typed where a part has no rows, by pandas 2 as well
     Path("parts").mkdir()
     Path("csv").mkdir()
     for number, (start, stop) in enumerate([(0, 150), (150, 150), (150, 151), (151, 400)]):
