@@ -165,7 +165,7 @@ def read_sample(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> pa.
 
     def read(block: int, ragged: list[pa_csv.InvalidRow]) -> Iterator[pa.Table]:
         with _opened(path) as stream:
-            options = pa_csv.ReadOptions(block_size=block)
+            options = pa_csv.ReadOptions(block_size=block, use_threads=False)  # pyarrow < 23: one may wait for itself
             numbers = pa_csv.ConvertOptions(decimal_point=written.decimal)
             table = pa_csv.read_csv(stream, options, _parse_options(path, ragged, written=written), numbers)
         if written.decimal == COMMA:  # numbers among texts
