@@ -258,6 +258,23 @@ def test_a_killed_process_has_kept_its_releases(tmp_path: Path) -> None:
     assert fitted.certificate_.verify() == []
 
 
+def test_no_charge_without_what_it_goes_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reservation and what makes it resumable are one write: Ctrl-C leaves both, or neither."""
+    import tacit.privacy.kept_releases as kept
+
+    def stops(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    payer = account(tmp_path)
+    monkeypatch.setattr(kept, "keep", stops)
+    with pytest.raises(KeyboardInterrupt):
+        payer.reserve_kept(
+            [Gaussian(1.0)], "a fit", Neighbouring.ADD_OR_REMOVE_ONE, None, Beginning("rows", "learner", b"s" * 32)
+        )
+    assert payer.spent == 0
+    assert payer.reservations() == ()
+
+
 # No release is made twice.
 
 

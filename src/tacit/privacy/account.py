@@ -240,8 +240,13 @@ class PrivacyAccount(PromisedBudget):
 
         self._check_relation(neighbouring)
         planned = compact(charges)
-        identifier, _ = self._store.reserve(self.dataset, label, unit_key(unit), self._decision(planned, label, unit))
-        keep(self._store, identifier, beginning)
+        identifier, _ = self._store.reserve(
+            self.dataset,
+            label,
+            unit_key(unit),
+            self._decision(planned, label, unit),
+            also=lambda connection, number: keep(connection, number, beginning),
+        )
         return self.go_on(identifier, planned, label, beginning)
 
     def kept(self, *, ended: bool = False) -> tuple[Kept, ...]:

@@ -23,7 +23,20 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, String, Table, Text, func, insert, inspect, select
+from sqlalchemy import (
+    Column,
+    Connection,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    String,
+    Table,
+    Text,
+    func,
+    insert,
+    inspect,
+    select,
+)
 from sqlalchemy.exc import IntegrityError
 
 from tacit.privacy.charges import Charge
@@ -82,12 +95,10 @@ class Kept:
     ended: bool
 
 
-def keep(store: Store, identifier: int, beginning: Beginning) -> None:
-    """Writes down that a fit can go on."""
-    with store.transaction(write=True, consequence="the reservation keeps its full charge") as connection:
-        store.make_tables(connection)
-        facts = {"rows": beginning.rows, "learner": beginning.learner, "command": beginning.command}
-        connection.execute(insert(FITS).values(reservation=identifier, seed=beginning.seed.hex(), **facts))
+def keep(connection: Connection, identifier: int, beginning: Beginning) -> None:
+    """Writes down that a fit can go on, in the transaction that reserves: a charge without it would be lost."""
+    facts = {"rows": beginning.rows, "learner": beginning.learner, "command": beginning.command}
+    connection.execute(insert(FITS).values(reservation=identifier, seed=beginning.seed.hex(), **facts))
 
 
 def kept_fits(store: Store, dataset: str) -> tuple[Kept, ...]:

@@ -258,11 +258,13 @@ class Store:
         unit: tuple[str, int],
         decide: Callable[[Held], Sequence[Charge]],
         fingerprint: str | None = None,
+        also: Callable[[Connection, int], None] | None = None,
     ) -> tuple[int, tuple[Charge, ...]]:
         """Adds a reservation in one durable write: of what ``decide`` says on all so far, unless it raises.
 
         No other process can reserve between the decision and the write. The first reservation fixes the account's unit.
-        ``fingerprint``: of the batch of rows it is for, which is written down with it.
+        ``fingerprint``: of the batch of rows it is for, which is written down with it. ``also`` writes more about the
+        reservation of that number in the same transaction: both are there, or neither.
 
         Returns:
             The reservation's identifier, and its charges.
@@ -283,7 +285,10 @@ class Store:
                 self._write_unit(connection, dataset, unit)
             text = json.dumps([charge.to_dict() for charge in charges])
             added = insert(RESERVATIONS).values(charges=text, **row).returning(RESERVATIONS.c.id)
-            return int(connection.execute(added).scalar_one()), charges
+            identifier = int(connection.execute(added).scalar_one())
+            if also is not None:
+                also(connection, identifier)
+            return identifier, charges
 
     def close(self, identifier: int, entries: Sequence[Entry], outcome: str, *, timeless: bool = False) -> None:
         """Adds the entries and the outcome of a reservation; ``timeless``: and not when it ended."""
