@@ -132,7 +132,12 @@ def rows_of(path: Path, asked: CsvOptions) -> Iterator[tuple[Path, CsvFormat]]:
         yield path, written
         return
     with os.fdopen(os.memfd_create("rows"), "w+b") as memory:
-        _transcode(path, known, memory)
+        try:
+            _transcode(path, known, memory)
+        except UnicodeError:  # UTF-16 and UTF-32 say so in their first bytes
+            raise Mistake(
+                f"--encoding: {path} does not start with the byte order mark of {known}; give {known}-le or {known}-be"
+            ) from None
         place = f"/proc/self/fd/{memory.fileno()}"
         try:
             yield Path(place), written

@@ -313,15 +313,25 @@ def _starts(path: str | os.PathLike[str]) -> bytes:
         start = file.read(4)
     if not start:
         raise DataError(f"{os.fspath(path)} is empty")
-    if start[:2] in _UTF16:
-        remedy = "save it as UTF-8, or give a command that reads this file alone --encoding utf-16"
-        raise DataError(f"{os.fspath(path)} is not UTF-8 but UTF-16 text; {remedy}")
     for ending, what, sign in _ENDINGS:
         if os.fspath(path).lower().endswith(ending) and not start.startswith(sign):
             raise DataError(f"{os.fspath(path)} is no {what} file, whatever its name says")
     if start == _ZIP:
         raise DataError(f"{os.fspath(path)} is a zip archive or a spreadsheet; save the table as CSV or Parquet")
     return start
+
+
+def _check_utf16(path: str | os.PathLike[str], encoding: str) -> None:
+    """Refuses UTF-16 text that is read as anything else; without its mark, one of the first two bytes is 0."""
+    start = _starts(path)[:2]
+    if start in _UTF16 and encoding != "utf-16":
+        what, right = "", "utf-16"
+    elif 0 in start and encoding not in ("utf-16-le", "utf-16-be"):
+        what, right = " without a byte order mark", "utf-16-be" if start[0] == 0 else "utf-16-le"
+    else:
+        return
+    where = os.fspath(path)
+    raise DataError(f"{where} is UTF-16 text{what}; give encoding '{right}' (--encoding {right}), or save it as UTF-8")
 
 
 @contextmanager
@@ -333,6 +343,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
 
 def _header(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> str:
     """The first line with its end, of a compressed file too."""
+    _check_utf16(path, written.encoding)
     zipped = _starts(path).startswith(_GZIP)
     encoding = "utf-8-sig" if written.encoding == UTF8 else written.encoding
     with gzip.open(path) if zipped else Path(path).open("rb") as raw, io.TextIOWrapper(raw, encoding) as file:
