@@ -171,11 +171,11 @@ def test_plan_says_what_so_many_rows_can_teach(folder: Path, tacit: Callable[...
     assert "The model will use single columns." in few
     assert "worse than the class shares alone" in few
     assert "The model will use single columns, pairs and trees." in many
-    assert "where less than 0.01 % of the rows are of the rarer class" in many
+    assert "If the rarer class has less than 0.01 % of the rows," in many
     assert json.loads(tacit(*ask, "50", "--json").stdout)["forecast"]["sure"] is False
     pure = " ".join(tacit(*ask, "60", "--delta", "0").stdout.split())
     assert "With 60 rows the signal-to-noise ratio of all rows is 42.4 (700 or more is enough)." in pure
-    assert "from about 280 rows on they should not be. A larger epsilon also helps." in pure
+    assert "at least 280 rows are advisable. A larger epsilon also helps." in pure
     pure = " ".join(tacit(*ask, "5000", "--delta", "0").stdout.split())
     assert "With 5,000 rows the signal-to-noise ratio per column is 1,768 (100 or more is enough)." in pure
     for wrong in (("plan", "--rows", "50"), (*ask, "0"), (*ask, "50", "--learner", "trees")):

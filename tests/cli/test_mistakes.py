@@ -367,3 +367,9 @@ def test_a_terminal_that_lacks_a_character_hides_nothing(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert b"spent" in done.stdout
     assert b"Nothing was spent" not in done.stderr
+
+
+def test_a_table_in_place_of_a_model(folder: Path, tacit: Callable[..., Any]) -> None:
+    for command in (("predict", "data.csv", "data.csv", "-o", "p.csv"), ("verify", "data.csv")):
+        done = tacit(*command)
+        assert (done.exit_code, "it is not valid JSON (line 1). Nothing was spent." in done.stderr) == (2, True), done

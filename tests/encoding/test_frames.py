@@ -243,3 +243,10 @@ def test_numbers_of_pandas_are_taken_as_they_are(monkeypatch: pytest.MonkeyPatch
     assert len(nothing) == 0
     assert isinstance(nothing, pd.Series)
     assert nothing.dtype == column.dtype
+
+
+def test_a_matrix_under_a_schema_of_names_is_told_that_it_has_none() -> None:
+    with pytest.raises(
+        FrameError, match=r"'age' is missing from the data; an array has no names, .* give a data frame"
+    ):
+        columns_of(np.zeros((3, 2))).column("age")

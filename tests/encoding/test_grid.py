@@ -196,3 +196,8 @@ def test_the_finest_grid_has_halves_and_quarters_among_its_edges() -> None:
     codes = grid.encode([20.0, 40.0, 60.0, 80.0])
     assert grid.edges(codes[:3]) == pytest.approx([20.0, 40.0, 60.0], rel=1e-15)
     assert codes[3] == grid.cells - 1 == grid.missing - 1
+
+
+def test_dates_in_a_numeric_column_are_told_of_their_own_kind() -> None:
+    with pytest.raises(FrameError, match=r"dtype datetime.*; convert it to numbers, or declare it of kind 'date'\."):
+        NumericGrid(0, 1).encode(pd.Series(pd.to_datetime(["2020-01-01"])), "age")

@@ -287,3 +287,11 @@ def test_names_of_columns_make_no_stages() -> None:
         ("of my own 2", 1),
     ]
     assert sum(s.share for s in found) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("sd", "highest"), [(0.9, "3"), (0.3, "missing")])
+def test_a_caption_names_missing_values_only_where_their_effect_is_more_than_noise(sd: float, highest: str) -> None:
+    """As in the demo, where no rating is missing: noise alone gave that place 33 rows and the longest bar."""
+    effects = [Effect(-0.6, 0.05, 1968.0), Effect(0.8, 0.15, 741.0), Effect(1.2, sd, 33.2)]
+    drawn = bars("rate", ["5", "3", "missing"], effects, "x0")
+    assert drawn.caption.startswith(f"Highest at {highest} ")

@@ -35,7 +35,7 @@ Rows = Annotated[
 ModelFile = Annotated[Path, typer.Argument(help="A model file.")]
 SchemaFile = Annotated[Path | None, typer.Option("--schema", help="What is public about the columns (TOML).")]
 Epsilon = Annotated[float, typer.Option("--epsilon", help="Privacy budget; inf means no noise and no privacy.")]
-Delta = Annotated[float, typer.Option("--delta", help="Slack added to the bound of epsilon; 0 for pure privacy.")]
+Delta = Annotated[float, typer.Option("--delta", help="The delta of (epsilon, delta); 0 for pure privacy.")]
 Relation = Annotated[str, typer.Option("--neighbouring", help="add_or_remove_one or replace_one.")]
 Learner = Annotated[str, typer.Option("--learner", help=f"One of: {', '.join(LEARNERS)}.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")]
@@ -55,15 +55,16 @@ Encoding = Annotated[
 Delimiter = Annotated[
     str | None,
     typer.Option(
-        "--delimiter", help="Of a CSV file: what parts cells, such as ; or tab; else that which the header has most of."
+        "--delimiter",
+        help="Of a CSV file: the separator, such as ; or tab; by default the commonest one in the header.",
     ),
 ]
 Decimal = Annotated[
     str | None,
     typer.Option(
         "--decimal",
-        help='Of a CSV file: "," where numbers are written as 24,5 and "." as 24.5, the usual; to be said where '
-        "semicolons part cells.",
+        help='Of a CSV file: "," if numbers are written 24,5, "." if 24.5. Required if semicolons separate the cells; '
+        'otherwise "." by default.',
     ),
 ]
 Settings = Annotated[

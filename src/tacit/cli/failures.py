@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ParamSpec, TypeVar
 
 import typer
@@ -83,6 +83,14 @@ def file_message(error: OSError) -> str:
     return f"{place}{error.strerror or error}"
 
 
+def _interrupted(asked: Mapping[str, object]) -> str:
+    """What is said after Ctrl-C: only the account knows for certain whether a charge had been made."""
+    if not asked.get("account"):
+        return "interrupted"
+    goes_on = "; see tacit resume, which goes on and charges nothing" if asked.get("resumable") else ""
+    return f"interrupted. What the account had reserved by then (tacit budget show) stays charged{goes_on}"
+
+
 def guarded(command: Callable[P, R]) -> Callable[P, R]:
     """A command whose public mistakes end in one message and an exit code.
 
@@ -106,8 +114,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             code = code_of(error)
             tell(with_spending(error), code, as_json)
         except KeyboardInterrupt:
-            goes_on = "; see tacit resume, which goes on and charges nothing" if kwargs.get("resumable") else ""
-            tell(f"interrupted. What a budget account had reserved stays charged{goes_on}", INTERRUPTED, as_json)
+            tell(_interrupted(kwargs), INTERRUPTED, as_json)
             raise typer.Exit(INTERRUPTED) from None
         raise typer.Exit(code)
 

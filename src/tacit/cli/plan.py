@@ -62,7 +62,7 @@ def _plan(asked: PlanArguments) -> None:
         "promise": f"epsilon {epsilon:g}, delta {delta:g}, {neighbouring}: {promise.strength}",
         **{f"warning {i}": words for i, words in enumerate(warned, start=1)},
         "in words": promise.headline,
-        "a guess": f"{promise.unknown} can be guessed right at most {percent(guess)} of the time (a coin toss: 50 %)",
+        "a guess": f"{promise.unknown} can be guessed right at most {percent(guess)} of the time (by chance 50 %)",
         "as": charge_words(planned["charges"]),
     }
     if planned["columns"]:
@@ -88,8 +88,8 @@ def _forecast(n: int, known: dict[str, Any]) -> str:
         return f"{said} {_of_rare_classes(known)}"
     helps = "A larger epsilon also helps." if alone else "Fewer columns or a larger epsilon also help."
     return (
-        f"{said} With so few rows probabilities may be worse than the class shares alone; from about "
-        f"{_rounded(known['sure_from']):,} rows on they should not be. {helps}"
+        f"{said} With so few rows predicted probabilities may be worse than the class shares alone; at least "
+        f"{_rounded(known['sure_from']):,} rows are advisable. {helps}"
     )
 
 
@@ -99,8 +99,8 @@ def _of_rare_classes(known: dict[str, Any]) -> str:
     share = rarest_share(known["signal"], known["enough"])
     assert share is not None, "known to be sure"
     return (
-        f"That is said of two classes alike: where less than {100 * share:.2g} % of the rows are of the rarer class, "
-        "probabilities may be worse than the class shares alone all the same."
+        f"If the rarer class has less than {100 * share:.2g} % of the rows, predicted probabilities may still be worse "
+        "than the class shares alone."
     )
 
 

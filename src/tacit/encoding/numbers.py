@@ -218,7 +218,7 @@ def _column(name: str) -> str:
 
 
 def _wrong_dtype(name: str, dtype: str) -> FrameError:
+    right = "of kind 'date'" if dtype.lower().startswith(("date", "timestamp")) else "categorical"
     return FrameError(
-        f"{_column(name)} is numeric in the schema but has dtype {dtype}; "
-        "convert it to numbers, or declare it categorical"
+        f"{_column(name)} is numeric in the schema but has dtype {dtype}; convert it to numbers, or declare it {right}"
     )

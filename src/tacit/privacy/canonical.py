@@ -35,7 +35,10 @@ def read_json(text: str) -> Any:
     Raises:
         ValueError: if it is none, or says one thing twice: readers differ in which of the two they take.
     """
-    return json.loads(text, object_pairs_hook=_once)
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is not valid JSON (line {error.lineno})") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class Strength:
     @property
     def guess_words(self) -> str:
         """The guess in words."""
-        return f"the best guess at a coin flip about one of them is right at most {percent(self.guess)} of the time"
+        return f"guesses about one of them are right at most {percent(self.guess)} of the time (by chance 50 %)"
 
 
 def strength(

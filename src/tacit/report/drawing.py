@@ -120,9 +120,17 @@ CLEAR = 2.0
 
 
 def _summary(names: Sequence[str], effects: Sequence[Effect], units: Units) -> str:
-    """Where the effect is highest and lowest among the places that hold rows, or two that noise does not explain."""
+    """Where the effect is highest and lowest among the places that hold rows, or two that noise does not explain.
+
+    Every column has the places "other" and "missing", and noise alone gives them rows: named where their own effect is
+    more than noise.
+    """
     least = worth_naming([e.support for e in effects])
-    held = [(e.value, name, e.sd) for name, e in zip(names, effects, strict=True) if e.support >= least]
+    held = [
+        (e.value, name, e.sd)
+        for name, e in zip(names, effects, strict=True)
+        if e.support >= least and (name not in SPECIAL or abs(e.value) >= CLEAR * e.sd)
+    ]
     if not held or max(held)[0] - min(held)[0] < units.least:
         return "No effect that stands out."
     (low, lowest, low_sd), (high, highest, high_sd) = min(held), max(held)

@@ -313,5 +313,6 @@ def column_from_dict(data: Mapping[str, Any]) -> Column:
     refuse_unknown(given, known)
     for required in REQUIRED.get(kind, ()):
         if required not in given:
-            raise SchemaError("is missing", f"a column of kind '{kind}' needs it", required)
+            choices = f": {', '.join(GRANULARITIES)}" if required == "granularity" else ""
+            raise SchemaError("is missing", f"a column of kind '{kind}' needs it{choices}", required)
     return KINDS[kind](**given)
