@@ -295,3 +295,18 @@ def test_a_caption_names_missing_values_only_where_their_effect_is_more_than_noi
     effects = [Effect(-0.6, 0.05, 1968.0), Effect(0.8, 0.15, 741.0), Effect(1.2, sd, 33.2)]
     drawn = bars("rate", ["5", "3", "missing"], effects, "x0")
     assert drawn.caption.startswith(f"Highest at {highest} ")
+
+
+def test_a_bent_axis_has_more_than_one_number() -> None:
+    """As of fLength of the telescope's events: from 4.28 to 334, where 100 stood alone."""
+    edges = [4.28, *(13.0 * 1.05**k for k in range(48)), 334.0]
+    _, ticks = svg.bent_axis(edges, 0.0, 300.0)
+    assert ticks == [20.0, 50.0, 100.0, 200.0]
+
+
+def test_ranges_below_a_map_are_not_cut() -> None:
+    labels = ("0.0131–0.164", "0.164–0.236", "0.236–0.296", "0.296–0.352", "0.352–0.418", "0.418–0.505", "0.505–0.627")
+    drawn = heat_map(Side("a", ("x",)), Side("b", labels), [[Effect(0.1)] * 7], "i")
+    words = [e.text for e in parsed(drawn).iter("text")]
+    assert [word for word in words if word in labels] == [labels[0], labels[3], labels[6]]
+    assert not any("…" in (word or "") for word in words)

@@ -298,6 +298,8 @@ def heat_map(
             rows.append((name, *units.cells(effect.value), f"{effect.sd:.3g}", svg.short(effect.support)))
     floor = top + cell_height * len(first.labels)
     every = max(1, math.ceil(len(second.labels) / max(1.0, (WIDTH - left - RIGHT) / 58)))
+    widest = svg.SMALLER * max(svg.text_width(label) for label in second.labels) + 4
+    every = max(every, min(3, math.ceil(widest / cell_width)))  # every third label whole says more than halves of all
     for j in range(0, len(second.labels), every):
         words = svg.fitted(second.labels[j], max(40.0, every * cell_width - 4))
         parts.append(svg.text(left + cell_width * (j + 0.5), floor + 15, words, "tick", "middle"))

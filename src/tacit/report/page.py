@@ -117,7 +117,7 @@ def checks(claim: Certificate | None) -> list[tuple[str, str]]:
 def public_facts(claim: Certificate | None, classes: Sequence[Any], label: str = "") -> list[str]:
     """Public facts beyond the columns; ``label`` says what they are about the label, if not its classes."""
     listed = ", ".join(f"“{c}”" for c in classes)
-    about = "; the last one is what effects speak for" if len(classes) == 2 else ""
+    about = "; effects are on the last one" if len(classes) == 2 else ""
     said = [label or f"The classes: {listed}{about}."]
     if claim is not None:
         said.append(

@@ -144,6 +144,9 @@ def bent_axis(edges: Sequence[float], start: float, stop: float) -> tuple[Scale,
         return Scale(low, high, start, stop), even_ticks(low, high)
     powers = [10.0**k for k in range(math.floor(math.log10(inner)), math.floor(math.log10(high)) + 1)]
     ticks = [p for p in powers if low <= p <= high and p >= inner * 0.99]
+    if len(ticks) < 2:  # one number tells no scale
+        between = [first * p for p in powers for first in (1, 2, 5)]
+        ticks = [p for p in between if max(low, inner * 0.99) <= p <= high]
     while len(ticks) > 4:
         ticks = ticks[::-2][::-1]
     return Scale(low, high, start, stop, bend), ([low, *ticks] if low == 0 else ticks)
