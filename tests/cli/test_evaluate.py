@@ -76,7 +76,9 @@ def test_mistakes_of_evaluate(fitted: Path, folder: Path, tacit: Run, arguments:
 def test_a_figure_that_noise_hides_is_none(fitted: Path, folder: Path, tacit: Run) -> None:
     """An AUC of .1392 (0 to 1) was told with four digits."""
     asked = ("evaluate", fitted / "model.json", "data.csv", "--epsilon", "0.001")
-    assert "auc not known: noise hides it" in " ".join(tacit(*asked).stdout.split())
+    said = " ".join(tacit(*asked).stdout.split())
+    assert "auc not known: noise hides it" in said
+    assert "calibration not known: noise hides it" in said
     figure = json.loads(tacit(*asked, "--json").stdout)["overall"]["auc"]
     assert (figure["low"], figure["high"]) == (0.0, 1.0)
     assert "not known" not in tacit(*asked[:-1], "inf").stdout

@@ -184,6 +184,21 @@ def test_outputs_that_cannot_be_written(folder: Path, tacit: Callable[..., Any])
     assert Path("data.csv").read_text().startswith("age,colour")
 
 
+@pytest.mark.parametrize("force", [False, True])
+def test_a_model_that_another_fit_wrote_meanwhile_is_kept(
+    folder: Path, tacit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, force: bool
+) -> None:
+    """Two fits into one file, both of which were paid for: the later one had overwritten the earlier."""
+    import tacit.cli.fit as command
+
+    monkeypatch.setattr(command, "_key", lambda _: Path("m.json").write_text("of another fit") and None)
+    done = tacit(*FIT[:-1], "m.json", "--json", *(["--force"] if force else []))
+    place = "m.json" if force else "m-2.json"
+    assert json.loads(done.stdout)["written"]["model"] == place
+    assert json.loads(Path(place).read_text())["format"] == "tacit model"
+    assert (Path("m.json").read_text() == "of another fit") is not force
+
+
 @pytest.mark.parametrize("option", ["--model", "--report", "--certificate"])
 @pytest.mark.parametrize("ending", ["", "-wal"])
 def test_outputs_that_would_destroy_the_account(

@@ -158,7 +158,7 @@ def _show(arguments: EvaluateArguments, score: PrivateScore | PrivateNumberScore
 
 def _words(metric: str, figure: Estimate) -> str:
     """A figure; none of a share that noise leaves no part of what is possible out of."""
-    share = metric in ("auc", "accuracy")
+    share = metric in ("auc", "accuracy", "calibration")
     return "not known: noise hides it" if share and (figure.low, figure.high) == (0.0, 1.0) else str(figure)
 
 

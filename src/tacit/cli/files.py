@@ -45,6 +45,15 @@ def refuse_overwriting(outputs: Mapping[str, Path | None], force: bool) -> None:
             raise Mistake(f"{path} exists; give another {option}, or --force to overwrite it")
 
 
+def free_place(path: Path) -> Path:
+    """``path``, or one beside it where a file was made since :func:`refuse_overwriting`: both were paid for."""
+    place, number = path, 1
+    while place.exists():
+        number += 1
+        place = path.with_stem(f"{path.stem}-{number}")
+    return place
+
+
 def _files_of(account: str | None) -> list[Path]:
     """The files of an account's store, if it is kept in one."""
     if account is None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli.console import progress, stopwatch, watching
 from tacit.cli.dry_run import dry_run
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs, refuse_overwriting, write_text
+from tacit.cli.files import check_outputs, free_place, refuse_overwriting, write_text
 from tacit.cli.fit_arguments import FitArguments
 from tacit.cli.fitted import summarise
 from tacit.cli.kept_command import command_of
@@ -231,8 +231,9 @@ def _write(asked: FitArguments, estimator: Any, key: Any) -> dict[str, str]:
         if asked.model is not None:
             from tacit.estimators.files import save
 
-            save(estimator, asked.model)
-            written["model"] = str(asked.model)
+            place = asked.model if asked.force or asked.model == asked.adds_to else free_place(asked.model)
+            save(estimator, place)
+            written["model"] = str(place)
         if asked.certificate is not None:
             write_text(asked.certificate, certificate.to_json())
             written["certificate"] = str(asked.certificate)
