@@ -61,6 +61,7 @@ def test_captions_name_the_class_that_gains_most():
     lines = [[Effect(0.1, 0.0, 50.0), Effect(0.0, 0.0, 50.0)], [Effect(-0.1, 0.0, 50.0), Effect(2.0, 0.0, 50.0)]]
     drawn = class_bars("ward", ["a", "b"], ["no", "yes"], lines, "d")
     assert drawn.caption == "Most evidence for yes: at b (odds ×7.39)."
+    assert ">up to ×7.39<" in drawn.markup
     flat = class_bars("ward", ["a"], ["no", "yes"], [[Effect(0.0, 0.1, 5.0)]] * 2, "d")
     assert flat.caption == "No effect that stands out."
     clear = [[Effect(0.5, 0.4, 50.0), Effect(-0.4, 0.1, 50.0)], [Effect(0.1, 0.1, 50.0), Effect(0.1, 0.1, 50.0)]]
@@ -75,6 +76,7 @@ def test_places_of_several_classes_and_of_pairs_are_called_by_their_values():
     drawn = class_curves("children", [0.0, 0.00018, 3.0, 6.0], ["no", "yes"], lines, "d")
     assert drawn.caption == "Most evidence for yes: at 0 (odds ×7.39)."
     assert "0: about 50 rows" in drawn.markup
+    assert ">up to ×7.39<" in drawn.markup
     assert "e-04" not in drawn.markup
     cells = np.repeat([0, 1, 2, 3], [1, 4000, 4191, 1])
     children = Feature("children", NumericGrid(0.0, 6.0, 8192), cells, True)

@@ -21,7 +21,7 @@ from tacit.report.drawing import (
     worth_naming,
 )
 from tacit.report.places import Dates, intervals
-from tacit.report.units import ODDS
+from tacit.report.units import ODDS, factor
 
 ROW = 38
 """Height of the row of a class."""
@@ -59,6 +59,7 @@ def class_curves(
     parts += _missing_places(classes, effects, gap, reach)
     parts += svg.ticks_below(svg.with_words(ticks) if dates is None else dates.ticks, across, base, right)
     parts.append(svg.text(gap, base + 17, "missing", "tick small", "middle"))
+    parts.append(_scale(reach, base))
     return _drawing(name, "curve", places, classes, effects, "".join(parts), base + BOTTOM, identity)
 
 
@@ -81,6 +82,7 @@ def class_bars(
             ends = (zero(max(effect.low, -reach)), zero(min(effect.high, reach)))
             parts.append(svg.line(middle, ends[0], middle, ends[1], "whisker"))
     base = TOP + ROW * len(classes)
+    parts.append(_scale(reach, base))
     every = max(1, round(46 / max(width, 1.0)))
     for j in range(0, len(categories), every):
         words = svg.fitted(categories[j], max(40.0, every * width - 4))
@@ -98,6 +100,11 @@ def _reach(effects: Sequence[Sequence[Effect]]) -> float:
     least = _least_support(effects)
     held = [abs(e.value) for line in effects for e in line if e.support >= least]
     return max([LEAST_REACH, *held])
+
+
+def _scale(reach: float, base: float) -> str:
+    """What the top of every row stands for, below their names."""
+    return svg.text(LABEL - 26, base + 17, f"up to {factor(reach)}", "tick small", "end")
 
 
 def _frame(label: str, top: float, zero: float, right: float) -> list[str]:

@@ -75,8 +75,8 @@ def _of_classes(model: AdditiveClassesModel) -> ModelCard:
     return ModelCard(
         f"An additive model of {len(names)} classes: {parts_of(scores)}",
         "Each drawing has a row for every class, all on one scale: above the dotted line a value speaks for the class, "
-        "below it against. Effects are factors of a class's odds, measured against the (geometric) mean of all classes."
-        f" {NOISE}",
+        "below it against, up to the factor at the lower left. Effects are factors of a class's odds, measured against "
+        f"the (geometric) mean of all classes. {NOISE}",
         (
             overview(scores, caption),
             *mains,

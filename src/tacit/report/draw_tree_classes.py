@@ -24,9 +24,9 @@ def draw(model: Model) -> ModelCard:
         f"A sum of {count} trees of depth up to {depth}: every tree adds to a score for each of {len(trees.classes)} "
         "classes, and scores say how likely each is.",
         "Each drawing has a row for every class, all on one scale: above the dotted line a value speaks for the class, "
-        "below it against, on average over the other columns. Trees look at several columns at once, so a value may "
-        "mean more in one row than in another. Effects are factors of a class's odds, measured against the (geometric) "
-        f"mean of all classes. {NOISE}",
+        "below it against, up to the factor at the lower left, on average over the other columns. Trees look at "
+        "several columns at once, so a value may mean more in one row than in another. Effects are factors of a "
+        f"class's odds, measured against the (geometric) mean of all classes. {NOISE}",
         (_overview(trees), *_columns(trees)),
         tuple(public_column(feature.name, feature.encoder) for feature in trees.features),
     )
