@@ -183,11 +183,11 @@ def leaves_in_two_steps(c0, c1, c2, c3, c4, c5, places, words, subtrees, width, 
 
 
 @nb.njit(nogil=True, cache=True)
-def more_masks(codes, table, word, masks, start, stop):  # type: ignore[no-untyped-def]
-    """``masks &= table[codes, word]`` for rows ``start .. stop - 1``, written from position 0."""
-    own = codes[start:stop]
-    for i in range(len(own)):
-        masks[i] &= table[own[i], word]
+def more_masks(c0, c1, c2, c3, t0, t1, t2, t3, masks, start, stop):  # type: ignore[no-untyped-def]
+    """``masks &= t0[c0] & t1[c1] & t2[c2] & t3[c3]`` for rows ``start .. stop - 1``, written from position 0."""
+    first = nb.uintp(start)
+    for i in range(first, nb.uintp(stop)):
+        masks[i - first] &= t0[c0[i]] & t1[c1[i]] & t2[c2[i]] & t3[c3[i]]
 
 
 @nb.njit(nogil=True, cache=True)
@@ -250,12 +250,14 @@ def find_leaves(columns: Sequence[Bytes], tables: LeafTables, leaves: Codes, sta
 def _in_blocks(columns: Sequence[Bytes], tables: LeafTables, leaves: Codes, start: int, stop: int) -> None:
     rows, words = min(BLOCK, max(stop - start, 0)), tables.words.shape[2]
     masks, bytes_ = np.empty(rows, np.uint64), np.empty(rows, np.uint8)
+    combine: Callable[..., None] = more_masks
     for low in range(start, stop, BLOCK):
         high = min(low + BLOCK, stop)
         for word in range(words - 1, -1, -1):  # the leftmost leaf is written last and stays
             masks[:] = ~np.uint64(0)
-            for codes, table in zip(columns, tables.words, strict=True):
-                more_masks(codes, table, word, masks, low, high)
+            for first in range(0, len(columns), FOUR):
+                places = [min(first + k, len(columns) - 1) for k in range(FOUR)]  # a mask may count twice
+                combine(*(columns[k] for k in places), *(tables.words[k, :, word] for k in places), masks, low, high)
             lowest_bits(masks, word * WORD, leaves, low, high)
         if tables.width > 1:
             bytes_[:] = (1 << BYTE) - 1
