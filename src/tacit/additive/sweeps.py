@@ -61,7 +61,8 @@ class HyperPrior:
 
     def log(self, kind: str) -> Floats:
         """Log weights of the mixture, shape ``(covariances, scales)``, or ``(scales,)`` before anything is known."""
-        return self._logs.get(kind, np.log(self._start))
+        found = self._logs.get(kind)
+        return np.log(self._start) if found is None else found
 
     def learn(self, terms: Sequence[Weighted]) -> None:
         """Averages the mixture weights of the terms of each kind with what was thought to begin with."""

@@ -162,8 +162,8 @@ def exp_bounds(x: Ratio, bits: int) -> tuple[int, int, int]:
     shift = bits + halvings + 16
     one = 1 << shift
     reduced = (x.numerator << (shift - halvings)) // x.denominator
-    low = _series(reduced + 1, shift)[0]
-    high = _series(reduced, shift)[1]
+    low, high = _series(reduced, shift)
+    low -= 1  # as much as exp(-r) falls, at most, while r grows by the unit that was cut off
     for _ in range(halvings):
         low = (low * low) >> shift
         high = -((-high * high) >> shift)
