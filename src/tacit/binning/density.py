@@ -42,13 +42,17 @@ def _outline(noisy: Floats, sd: float, total: Floats, numbers: Smoothing) -> Flo
 
 @nb.njit(nogil=True, cache=True)
 def _distribute(noisy, outline, codes, sd, total, mass, relative_spread):  # type: ignore[no-untyped-def]
-    """Splits ``total`` top-down, line by line: sums of both trees first, each level behind the one below."""
+    """Splits ``total`` top-down, line by line: sums of both trees first, each level behind the one below.
+
+    Cells are copied one by one: assigning whole slices would take numba three seconds more to compile.
+    """
     cells = noisy.shape[1]
     observed, shares, known = np.empty(2 * cells), np.empty(2 * cells), np.empty(2 * cells)
     room = np.empty(2 * cells, np.int64)
     for line in range(len(noisy)):
-        observed[cells:], shares[cells:] = noisy[line], outline[line]  # the halves of node i are 2 i and 2 i + 1
-        room[cells:] = codes[line]
+        for cell in range(cells):  # the halves of node i are 2 i and 2 i + 1
+            leaf = cells + cell
+            observed[leaf], shares[leaf], room[leaf] = noisy[line, cell], outline[line, cell], codes[line, cell]
         for node in range(cells - 1, 0, -1):
             observed[node] = observed[2 * node] + observed[2 * node + 1]
             shares[node] = shares[2 * node] + shares[2 * node + 1]
@@ -69,7 +73,8 @@ def _distribute(noisy, outline, codes, sd, total, mass, relative_spread):  # typ
             elif room[left] == 0:
                 guess = 0.0
             known[left], known[left + 1] = guess, here - guess
-        mass[line] = known[cells:]
+        for cell in range(cells):
+            mass[line, cell] = known[cells + cell]
 
 
 def smooth_histograms(

@@ -32,7 +32,8 @@ def cut_nodes(picks, places, upto, first, last, chosen, cuts):  # type: ignore[n
     splits, columns = len(places), len(last)
     low = np.zeros((2 * splits + 1, columns), np.int64)
     high = np.zeros((2 * splits + 1, columns), np.int64)
-    high[0] = last
+    for column in range(columns):  # row by row, numba would take three seconds more to compile
+        high[0, column] = last[column]
     for node in range(splits):
         pick = picks[node, picks.shape[1] - 1]
         for k in range(picks.shape[1]):
@@ -55,7 +56,9 @@ def cut_nodes(picks, places, upto, first, last, chosen, cuts):  # type: ignore[n
             cut = min(max(a - 1, start), stop - 1)
         chosen[node], cuts[node] = pick, cut
         left, right = 2 * node + 1, 2 * node + 2
-        low[left], high[left], low[right], high[right] = low[node], high[node], low[node], high[node]
+        for column in range(columns):
+            low[left, column] = low[right, column] = low[node, column]
+            high[left, column] = high[right, column] = high[node, column]
         high[left, pick] = min(cut, stop)
         low[right, pick] = min(cut + 1, stop)
 
