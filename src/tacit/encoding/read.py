@@ -247,10 +247,12 @@ def _csv_blocks(
             read_options=pa_csv.ReadOptions(block_size=block, encoding=encoding),
             parse_options=_parse_options(path, ragged, keep_empty_lines=keep_empty_lines, written=written),
             convert_options=pa_csv.ConvertOptions(
-                include_columns=list(names), column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False,
+                include_columns=list(names),
+                column_types=dict.fromkeys(names, pa.string()),
+                strings_can_be_null=False,
                 check_utf8=False,
             ),
-        )  # fmt: skip
+        )
         for batch in batches:
             _check_text(batch)
             rest = batch.slice(min(skip, batch.num_rows))
