@@ -130,6 +130,26 @@ def test_delta_out_of_range(folder: Path, tacit: Callable[..., Any], delta: str)
     refused(tacit(*FIT, "--delta", delta), "delta")
 
 
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        (("--epsilon", "0,5"), ("--epsilon", "'0,5' is not a number", "Nothing was spent")),
+        (("--epsilon", "1e400"), ("--epsilon", "1e400 is too large", "Nothing was spent")),
+        (("--delta", "small"), ("--delta", "'small' is not a number", "Nothing was spent")),
+    ],
+)
+def test_numbers_that_are_none(
+    folder: Path, tacit: Callable[..., Any], written: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    """A number that overflows is not taken for ``inf``, which means no privacy."""
+    result = tacit(*FIT, *written)
+    assert result.exit_code == 2
+    assert not Path("out.json").exists()
+    said = " ".join(result.stderr.replace("│", " ").split())
+    for word in words:
+        assert word in said
+
+
 def test_unknown_relation_and_learner(folder: Path, tacit: Callable[..., Any]) -> None:
     refused(tacit(*FIT, "--neighbouring", "swap"), "neighbouring", "add_or_remove_one")
     refused(tacit(*FIT, "--learner", "aditive"), "aditive", "additive")

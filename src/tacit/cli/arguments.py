@@ -6,6 +6,7 @@ A command is a frozen dataclass, whose fields say what may be given, and a funct
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -18,6 +19,23 @@ from tacit.cli.failures import guarded
 from tacit.cli.learners import LEARNERS
 
 A = TypeVar("A")
+
+
+def number(text: str | float) -> float:
+    """A number as it is written; only ``inf`` itself is infinite, as that means no privacy.
+
+    Raises:
+        typer.BadParameter: if it is none.
+    """
+    written = str(text).strip()
+    try:
+        value = float(written)
+    except ValueError:
+        raise typer.BadParameter(f"'{written}' is not a number, such as 0.5. Nothing was spent") from None
+    if math.isinf(value) and "inf" not in written.lower():
+        raise typer.BadParameter(f"{written} is too large; inf means no noise and no privacy. Nothing was spent")
+    return value
+
 
 Data = Annotated[
     Path,
@@ -34,8 +52,16 @@ Rows = Annotated[
 ]
 ModelFile = Annotated[Path, typer.Argument(help="A model file.")]
 SchemaFile = Annotated[Path | None, typer.Option("--schema", help="What is public about the columns (TOML).")]
-Epsilon = Annotated[float, typer.Option("--epsilon", help="Privacy budget; inf means no noise and no privacy.")]
-Delta = Annotated[float, typer.Option("--delta", help="The delta of (epsilon, delta); 0 for pure privacy.")]
+Epsilon = Annotated[
+    float,
+    typer.Option(
+        "--epsilon", parser=number, metavar="FLOAT", help="Privacy budget; inf means no noise and no privacy."
+    ),
+]
+Delta = Annotated[
+    float,
+    typer.Option("--delta", parser=number, metavar="FLOAT", help="The delta of (epsilon, delta); 0 for pure privacy."),
+]
 Relation = Annotated[str, typer.Option("--neighbouring", help="add_or_remove_one or replace_one.")]
 Learner = Annotated[str, typer.Option("--learner", help=f"One of: {', '.join(LEARNERS)}.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")]
