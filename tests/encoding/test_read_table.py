@@ -16,6 +16,7 @@ from tacit.discovery.undeclared import UNTYPED, label_kind
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import columns_of
 from tacit.encoding.table import TableEncoding
+from tacit.privacy.label import Stage
 from tacit.schema import CategoricalColumn, Label, NumericColumn, Schema, Unit
 
 SCHEMA = Schema(
@@ -130,7 +131,10 @@ def test_the_attack_moves_no_other_row(tmp_path: Path) -> None:
 
 
 def test_a_fit_without_a_schema_asks_what_cells_stand_for(tmp_path: Path) -> None:
-    """One text or gap changed the charges and entries of the certificate with certainty."""
+    """One text or gap changed the charges and entries of the certificate with certainty.
+
+    Charges of later sweeps follow from what was released, so only what they are for is compared.
+    """
     rows = "ward,age,y\n" + "1,20,1\n2,30,0\n" * 300
     kinds = []
     for odd in ("", "1,,0\n", "unknown,30,1\n", "1,30,2.5\n"):
@@ -138,5 +142,10 @@ def test_a_fit_without_a_schema_asks_what_cells_stand_for(tmp_path: Path) -> Non
         file.write_text(rows + odd)
         table = tacit.read_table(file)
         fitted = tacit.AdditiveBoostClassifier(epsilon=1.0, random_state=0).fit(table.drop_columns("y"), table["y"])
-        kinds.append([(entry.label, str(entry.charge)) for entry in fitted.certificate_.entries])
+        kinds.append(
+            [
+                (entry.label, "" if entry.stage is Stage.JOINT_SWEEP else str(entry.charge))
+                for entry in fitted.certificate_.entries
+            ]
+        )
     assert kinds[0] == kinds[1] == kinds[2] == kinds[3]

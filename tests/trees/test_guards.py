@@ -53,7 +53,7 @@ OUTSIDE = [
             ("split_share", 1.0),
             ("leaf_bound", 0.0),
             ("leaf_bound", 101.0),
-            ("max_leaves", 0),
+            ("max_leaves", 1),
             ("max_leaves", 65_537),
         )
     ),
@@ -96,7 +96,7 @@ INSIDE = [
             ("split_share", BELOW_1),
             ("leaf_bound", TINY),
             ("leaf_bound", math.nextafter(101.0, 0.0)),
-            ("max_leaves", 1),
+            ("max_leaves", 2),
             ("max_leaves", 65_536),
             ("max_leaves", None),
             ("analysis", "paper"),
