@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import pytest
+
 from benchmarks.number_trees import LOOKS, TREES, TreesAloneRegressor, explained, threes
 from benchmarks.score_tables import ScoreTable, split
 from tacit import AdditiveBoostRegressor
@@ -30,6 +32,7 @@ def test_there_is_nothing_but_trees_and_looks_at_residuals() -> None:
     assert model.certificate_.epsilon <= 1.0
 
 
+@pytest.mark.slow
 def test_without_privacy_trees_learn_what_three_columns_say_together() -> None:
     train, test = split(threes(20_000), 0)
     curves = AdditiveBoostRegressor(epsilon=math.inf, schema=train.schema, interactions=False).fit(train.X, train.y)

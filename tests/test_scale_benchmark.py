@@ -39,9 +39,10 @@ def test_the_exponent_is_that_of_the_seconds(power):
 @pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize(
     "engines",
-    [("memory", "encoded", "streamed"), pytest.param(("memory", "dask-2"), marks=pytest.mark.slow)],
+    [("memory", "encoded", "streamed"), ("memory", "dask-2")],
     ids=" ".join,
 )
+@pytest.mark.slow
 def test_private_engines_fit_the_same_model_to_the_same_files(tmp_path, engines):
     folder, directory = scale.generate(tmp_path, 3_000, 20), tmp_path / "codes"
     directory.mkdir()

@@ -62,7 +62,7 @@ def log_loss(model, frame: pd.DataFrame, labels: np.ndarray) -> float:
     return float(-np.log(np.clip(chances[np.arange(len(labels)), labels], 1e-4, 1)).mean())
 
 
-@pytest.mark.parametrize("epsilon", [0.2, 1.0])
+@pytest.mark.parametrize("epsilon", [0.2, pytest.param(1.0, marks=pytest.mark.slow)])
 def test_where_odds_are_proportional_the_order_helps(epsilon):
     frame, labels, truth = synthetic(10_000, 99)
     best = float(-np.log(truth[np.arange(len(labels)), labels]).mean())

@@ -101,6 +101,7 @@ def test_three_processes_learn_the_model_of_all_rows(hospital: Hospital) -> None
     assert kept.entries == fit.entries
 
 
+@pytest.mark.slow
 def test_a_site_that_is_killed_is_named_and_the_ledgers_are_right(hospital: Hospital) -> None:
     place = hospital.place
     for name in ("coordinator", "north", "south"):

@@ -109,7 +109,7 @@ def agnostic(**parameters: Any) -> AgnosticClassifier:
     return AgnosticClassifier(learner, Thresholds("x", "rising"), delta=0.0, **parameters)
 
 
-@pytest.mark.parametrize(("relation", "target"), [(ADD, 2.0), (REPLACE, 3.0)])
+@pytest.mark.parametrize(("relation", "target"), [(ADD, 2.0), pytest.param(REPLACE, 3.0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("patterns", ["public", "sample"])
 def test_relabel_and_learn_costs_at_most_what_is_charged(relation: Neighbouring, target: float, patterns: str) -> None:
     estimator = agnostic(neighbouring=str(relation), patterns=patterns)
@@ -283,7 +283,7 @@ def test_concepts_are_chosen_by_their_completions_given_those_before() -> None:
     assert left == pytest.approx(np.array([-1, 0, -1, -1]))
 
 
-@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize("relation", [ADD, pytest.param(REPLACE, marks=pytest.mark.slow)])
 def test_sampling_amplifies_as_charged(relation: Neighbouring) -> None:
     """A selection on a random part of the rows, all samples enumerated."""
     own, rate = 1.5, 0.4 if relation is ADD else 0.5

@@ -84,7 +84,7 @@ def test_classes_of_hardly_any_weight_count_for_nothing():
     assert np.abs(chances(spoilt) - right).mean() > 0.1
 
 
-@pytest.mark.parametrize("loss", ["squared", "quantile"])
+@pytest.mark.parametrize("loss", ["squared", pytest.param("quantile", marks=pytest.mark.slow)])
 def test_numbers_of_hardly_any_weight_count_for_nothing(loss):
     frame, targets = numbers(9000)
     junk = np.random.default_rng(1).random(len(frame)) < 0.5

@@ -216,7 +216,9 @@ def test_pure_privacy_is_supported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("analysis", "rounds", "rate"), [("sharp", 185, 0.4), ("paper", 5903, 0.1)], ids=["sharp", "paper"]
+    ("analysis", "rounds", "rate"),
+    [("sharp", 185, 0.4), pytest.param("paper", 5903, 0.1, marks=pytest.mark.slow)],
+    ids=["sharp", "paper"],
 )
 def test_from_theorem_reaches_its_error(analysis: str, rounds: int, rate: float) -> None:
     """Algorithm 4 for errors on the training rows: a 32nd of the printed rounds is enough."""

@@ -109,6 +109,7 @@ def test_files_keep_the_model(tmp_path: object) -> None:
     assert (again.log_odds_variance(frame) == found.model_.log_odds_variance(frame)).all()
 
 
+@pytest.mark.slow
 def test_noise_is_as_large_as_is_said() -> None:
     """The spread of log-odds over the noise of fits to the same rows, against what a fit says of itself."""
     frame, labels, _ = synthetic(3000, 0)
