@@ -119,8 +119,8 @@ class JointSweeps:
     @property
     def precision(self) -> float:
         """Of the noise in one release of a term that spends a unit, with rows bounded as they were last."""
-        power = 1.0 if self._unit.is_pure else 2.0  # of a length in the variance, inverted
-        variance = self._unit.sd(1.0, self._longest) ** 2 * self._lengths.limit ** (2.0 / power)
+        longest = self._lengths.limit ** (2 if self._unit.is_pure else 1)  # squared already where noise is Gaussian
+        variance = self._unit.sd(1.0, self._longest) ** 2 * longest
         return 1.0 / max(float(variance), LEAST_SD**2)
 
     def open(self, sweeps: int, left: int, shares: Floats) -> None:
