@@ -138,10 +138,10 @@ def test_nothing_is_said_where_nothing_is_known() -> None:
     assert "forecast" not in AdditiveBoostClassifier(schema=three).dry_run(n=100)
 
 
-def test_trees_stand_in_for_pairs() -> None:
-    """But for very many rows; without trees there are pairs."""
+def test_what_may_follow_a_test_for_interactions_is_said() -> None:
+    """Pairs where they are wanted; without trees there is no test."""
     allowance = Allowance.of(1.0, 1e-6)
-    assert forecast(30_000, 9, allowance, True, True)["learns"] == ["columns", "trees"]
+    assert forecast(30_000, 9, allowance, True, True)["learns"] == ["columns", "pairs", "trees"]
     assert forecast(30_000, 9, allowance, False, True)["learns"] == ["columns", "trees"]
     assert forecast(30_000, 9, allowance, True, False)["learns"] == ["columns", "pairs"]
 

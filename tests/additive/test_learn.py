@@ -131,6 +131,17 @@ def test_the_interaction_is_found_when_it_can_be_afforded():
     assert learn(60_000, 4.0, pairs=False)[0].pairs == ()
 
 
+@pytest.mark.parametrize("trees", [True, False])
+def test_where_no_pair_may_be_asked_for_columns_have_what_looking_would_have_cost(monkeypatch, trees):
+    monkeypatch.setattr("tacit.additive.learn.free_columns", lambda *_: [0])
+    learned, reservation = learn(8000, 2.0, trees=trees)
+    assert not learned.pairs
+    (whole,) = reservation.charges
+    assert isinstance(whole, Gaussian)
+    spent = sum(entry.charge.precision for entry in reservation.entries)
+    assert 0.95 <= spent / whole.precision <= 1 + 1e-9
+
+
 @pytest.mark.parametrize("n", [0, 1, 7, 49])
 @pytest.mark.parametrize("label", [0, 1])
 def test_tiny_and_one_sided_tables_always_give_a_model(n, label):

@@ -213,17 +213,40 @@ def test_more_evidence_is_asked_for_where_rows_are_so_many_that_little_is_eviden
     assert asked == pytest.approx([1.0, 1.0, 2.0, 20.0])
 
 
-@pytest.mark.parametrize("trees", [True, False])
+def after_no(columns, explained, cuts=True, pairs=True, whole=3000.0):
+    """The plan with a look, and the one after it found nothing."""
+    signal = whole / math.sqrt(columns)
+    chosen = Planner().plan(5000.0, columns, signal, False)
+    return chosen, Planner().without_smooth(chosen, signal, explained, cuts, pairs)
+
+
 @pytest.mark.parametrize("columns", [2, 9, 100])
-def test_what_a_look_did_not_find_goes_to_trees_or_to_columns_where_trees_cannot_cut(columns, trees):
-    whole = 3000.0
-    chosen = Planner().plan(5000.0, columns, whole / math.sqrt(columns), False)
-    instead = Planner().without_smooth(chosen, trees)
-    left = chosen.fourier + chosen.trees
-    assert (instead.trees, bool(instead.n_trees)) == (pytest.approx(left if trees else 0.0), trees)
-    assert (instead.joint, bool(instead.joint_sweeps)) == (pytest.approx(0.0 if trees else left), not trees)
+def test_what_a_look_did_not_find_goes_to_trees_where_columns_explain_much(columns):
+    chosen, instead = after_no(columns, PLANNING.trees_explained_from)
+    assert (instead.trees, instead.n_trees) == (pytest.approx(chosen.fourier + chosen.trees), chosen.n_trees)
+    assert (instead.joint, instead.fourier) == (0.0, 0.0)
     assert not instead.looks_for_pairs
-    assert (instead.mains, instead.look, instead.fourier) == (chosen.mains, chosen.look, 0.0)
+    assert (instead.mains, instead.look) == (chosen.mains, chosen.look)
+
+
+@pytest.mark.parametrize(("explained", "cuts"), [(0.99, True), (0.0, True), (0.99, False), (50.0, False)])
+@pytest.mark.parametrize("columns", [2, 9, 100])
+def test_and_to_pairs_and_columns_where_they_explain_little_or_trees_cannot_cut(columns, explained, cuts):
+    chosen, instead = after_no(columns, explained * PLANNING.trees_explained_from, cuts)
+    plain = Planner().plan(5000.0, columns, 3000.0 / math.sqrt(columns), False, trees=False)
+    assert instead.looks_for_pairs
+    assert (instead.screening, instead.pair_counts) == (plain.screening, plain.pair_counts)
+    assert instead.joint == pytest.approx(chosen.fourier + chosen.trees - plain.screening - plain.pair_counts)
+    assert (instead.trees, instead.n_trees, instead.fourier) == (0.0, 0, 0.0)
+    assert instead.joint_sweeps == PLANNING.joint_sweeps
+    assert (instead.mains, instead.look) == (chosen.mains, chosen.look)
+
+
+@pytest.mark.parametrize(("columns", "pairs"), [(9, False), (1000, True)])
+def test_columns_have_it_all_where_pairs_are_not_wanted_or_noise_hides_them(columns, pairs):
+    chosen, instead = after_no(columns, 0.5, pairs=pairs)
+    assert not instead.looks_for_pairs
+    assert (instead.joint, instead.pair_counts) == (pytest.approx(chosen.fourier + chosen.trees), 0.0)
 
 
 @pytest.mark.parametrize("columns", [2, 9, 100])

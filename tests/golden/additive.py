@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from tests.golden.case import Cases, Seen
 from tests.golden.names import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tests.golden.tables import numbers, persons, schema, table
@@ -53,8 +55,18 @@ def cases() -> Cases:
             found[named(target, f"{n} rows, {words}")] = lambda t=target, n=n, a=asked: fit(t, n, **a)
         found |= variants(target)
     found |= of_classes() | of_ordered() | of_counts()
+    found[named("two classes", "pairs after a test that found nothing")] = lambda: fit(
+        "two classes", 8000, epsilon=4.0, rows=faint(8000)
+    )
     found[named("two classes", "trees that choose")] = lambda: fit("two classes", 150_000, epsilon=8.0)
     return found
+
+
+def faint(n: int) -> Any:
+    """The table's columns, of which every second row has another row's: they say a quarter of what they said."""
+    places = np.arange(n)
+    places[::2] = (places[::2] + 2) % n
+    return table(n).X.iloc[places].reset_index(drop=True)
 
 
 def variants(target: str) -> Cases:

@@ -51,7 +51,8 @@ def forecast(
     else:
         signal = signal_to_noise(rows, n_columns, allowance.sd(1.0))
         chosen = planner.plan(rows, n_columns, signal, allowance.is_pure, pairs, trees)
-        learns, sure_from = _bought(chosen), enough * noise
+        after_no = planner.without_smooth(chosen, signal, 0.0, True, pairs) if chosen.look else chosen
+        learns, sure_from = _bought(chosen, after_no), enough * noise
     signal = rows / max(noise, 1e-12)
     return {
         "signal": signal,
@@ -89,7 +90,11 @@ def _noise(n_columns: int, allowance: Allowance, trees_alone: bool, numbers: Pla
     return one * math.sqrt(count), numbers.sure_from
 
 
-def _bought(chosen: Plan) -> list[str]:
-    """Of columns, pairs and trees what a plan has budget for."""
-    bought = {"columns": True, "pairs": chosen.looks_for_pairs, "trees": chosen.n_trees > 0}
+def _bought(*plans: Plan) -> list[str]:
+    """Of columns, pairs and trees what one of the plans has budget for."""
+    bought = {
+        "columns": True,
+        "pairs": any(plan.looks_for_pairs for plan in plans),
+        "trees": any(plan.n_trees > 0 for plan in plans),
+    }
     return [name for name, there in bought.items() if there]

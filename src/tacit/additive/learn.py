@@ -101,7 +101,7 @@ def learn(
     columns_and_bins = zip(known.columns, known.bins, strict=True)
     mains = [main_term(column, bins, each, state) for column, bins in columns_and_bins]
     chosen = chosen.passed_on(sweep(budget.part(chosen.mains), _pace(loss, chosen.pace), mains, state))
-    seen, chosen = _look(budget, chosen, planner, mains, state) if chosen.look else (None, chosen)
+    seen, chosen = _look(budget, chosen, planner, pairs, mains, state) if chosen.look else (None, chosen)
     found, chosen = _learn_pairs(budget, chosen, mains, state) if chosen.joint else ([], chosen)
     grown = Grown()
     if chosen.n_trees:
@@ -149,13 +149,17 @@ def _state_of(
     return state
 
 
-def _look(budget: Budget, chosen: Plan, planner: Planner, mains: Sequence[Term], state: State) -> tuple[Seen, Plan]:
+def _look(
+    budget: Budget, chosen: Plan, planner: Planner, pairs: bool, mains: Sequence[Term], state: State
+) -> tuple[Seen, Plan]:
     """A look at all columns together, and the plan after it: another one if it finds nothing."""
     known, count = state.known, len(state.known.columns)
     seen = look_beyond(budget.part(chosen.look), mains, state)
     if seen.finds(planner.least_evidence(known.signal, count)):
         return seen, chosen
-    return seen, planner.without_smooth(chosen, seen.look is not None)  # else trees have nothing to cut either
+    explained = sum(term.variance for term in mains)
+    cuts = seen.look is not None  # else trees have nothing to cut either
+    return seen, planner.without_smooth(chosen, known.signal, explained, cuts, pairs)
 
 
 def _plan_for(loss: Loss, known: FirstLook, planner: Planner, trees: bool, pure: bool) -> Plan:
@@ -232,7 +236,7 @@ def _learn_pairs(
     looks = chosen.looks_for_pairs and len(sides) > 1
     found = screen_pairs(budget.part(chosen.screening), sides, most, state) if looks else []
     if not found:
-        left = budget.part(chosen.joint + chosen.pair_counts)
+        left = budget.part(chosen.joint + chosen.pair_counts + (0.0 if looks else chosen.screening))
         return [], chosen.passed_to_trees(sweep(left, pace, mains, state, "second "))
     learning = budget.part(chosen.joint)
     terms = pair_terms(budget.part(chosen.pair_counts), learning, found, len(mains), state)

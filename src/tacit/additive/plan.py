@@ -48,7 +48,7 @@ class Plan:
         pair_counts: histograms of the pairs found.
         joint: sweeps over columns and pairs together.
         look: whether columns say more together than one by one. Where they do, the next two follow; where they do not,
-            what those would have had goes to columns and pairs.
+            what those would have had goes to trees alone, or to columns and pairs.
         fourier: a smooth function of all columns.
         trees: boosting by trees what is left over after that.
         sweeps, joint_sweeps: how many.

@@ -231,17 +231,40 @@ class Planner:
         whole = of_all_rows(signal, n_columns)
         return self.numbers.least_evidence * max(whole / self.numbers.sure_of_evidence, 1.0)
 
-    def without_smooth(self, chosen: Plan, trees: bool) -> Plan:
-        """The plan where a look found nothing: trees have all that is left.
+    def without_smooth(self, chosen: Plan, signal: float, explained: float, cuts: bool, pairs: bool) -> Plan:
+        """The plan where a look found nothing: what is left is for trees, or for pairs and columns.
+
+        A look misses what trees find where the effects of columns are large; where they are small, there is little for
+        trees to find (sixty real tables and the sets of the accuracy page, ``docs/ablation.md``).
 
         Args:
             chosen: the plan with the look.
-            trees: whether there is anything that trees can cut; without, columns have it.
+            signal: ``q``, as for :meth:`plan`.
+            explained: variance of the scores of columns (squared log-odds).
+            cuts: whether there is anything that trees can cut.
+            pairs: whether pairs are wanted.
         """
         left = chosen.fourier + chosen.trees
-        if trees:
+        if cuts and explained >= self.numbers.trees_explained_from:
             return replace(chosen, fourier=0.0, trees=left)
-        return replace(chosen, joint=left, joint_sweeps=self.numbers.joint_sweeps, fourier=0.0, trees=0.0, n_trees=0)
+        screening, counts = self._pair_shares(signal) if pairs and signal >= self.numbers.pairs_from else (0.0, 0.0)
+        return replace(
+            chosen,
+            screening=screening,
+            pair_counts=counts,
+            joint=left - screening - counts,
+            joint_sweeps=self.numbers.joint_sweeps,
+            fourier=0.0,
+            trees=0.0,
+            n_trees=0,
+        )
+
+    def _pair_shares(self, signal: float) -> tuple[float, float]:
+        """What looking for pairs and their histograms get."""
+        return 0.1 * (0.4 + 0.6 * self._pair_ramp(signal)), 0.05
+
+    def _pair_ramp(self, signal: float) -> float:
+        return min(1.0, between(signal, self.numbers.pairs_from, self.numbers.pairs_full))
 
     def _with_trees(self, plain: Plan, total: float, signal: float, n_columns: int, smooth: bool) -> Plan:
         """The plan with trees of several scores, or of numbers, where the budget allows; otherwise ``plain``."""
@@ -284,8 +307,7 @@ class Planner:
             # where noise is large the model hardly moves: an early release is then worth as much as a late one
             recency = 0.0 if pure or signal >= self.numbers.pairs_from else -1.0
             return Plan(self.numbers.binning_share, mains, 0.0, 0.0, 0.0, sweeps, 0, converges, recency)
-        ramp = min(1.0, between(signal, self.numbers.pairs_from, self.numbers.pairs_full))
-        screening, pair_counts = 0.1 * (0.4 + 0.6 * ramp), 0.05
+        ramp, (screening, pair_counts) = self._pair_ramp(signal), self._pair_shares(signal)
         first = (mains - 0.1) * (1 - ramp) + 0.35 * ramp - 0.1 * (1 - ramp)
         joint = mains - first - screening - pair_counts
         return Plan(self.numbers.binning_share, first, screening, pair_counts, joint, sweeps, joint_sweeps, converges)

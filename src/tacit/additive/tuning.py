@@ -57,6 +57,10 @@ class Planning:
     least_evidence: float = 1.0
     sure_of_evidence: float = 1500.0
 
+    # Variance of the columns' scores (squared log-odds) from which trees follow a no; below, pairs and columns have
+    # what is left.
+    trees_explained_from: float = 0.9
+
     # The same for trees of several classes or numbers, whose splits are random where rows are not very many: deep ones
     # that are averaged as a kernel.
     kernel_from: float = 400.0
