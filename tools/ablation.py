@@ -44,9 +44,12 @@ PARTS = {
     "a third look at heavy cells": Part("binning.refining.heavy_leaf=2.0"),
     "more of the budget for the intercept": Part("planning.intercept_doubt=0.0"),
     "six sweeps in large noise": Part("planning.noisy_sweeps=24"),
+    "shares that follow what is known": Part("sweeping.equal_part=1.0", ("additive/shares.py",)),
     "rows bounded together": Part("clipping.joint_below=0.0", ("additive/joint_clipping.py", "queries/joint_bound.py")),
     "pairs": Part("planning.pairs_from=1e12", ("additive/pairs.py",)),
     "the look and all that follows it": Part("planning.look_from=1e12"),
+    "trees after a negative test": Part("planning.trees_explained_from=1e9"),
+    "pairs after a negative test": Part("planning.trees_explained_from=0.0"),
     "the smooth function": Part("planning.fourier_part=0.0"),
     "kernel trees after the smooth function": Part("planning.fourier_part=0.9999", ("growing/kernel_trees.py",)),
 }
