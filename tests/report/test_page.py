@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tacit.privacy.certificate import Certificate
+from tacit.privacy.label import Label, Stage
 from tacit.report.model_card import ModelCard, PublicColumn
 from tacit.report.page import compose, percent
 
@@ -44,7 +45,9 @@ def test_says_what_it_must(visit: Any, sample_card: ModelCard, sample_claim: Cer
     assert "factor of at most 2.72" in text
     assert "1 in 1 million" in text
     assert "46 releases" in text
-    inside = compose(sample_card, CLASSES, replace(sample_claim, algorithm="BatchwiseClassifier of X"), "t")
+    last = sample_claim.entries[-1]
+    fit = replace(last, what=Label(Stage.FIT, "candidate 0"))
+    inside = compose(sample_card, CLASSES, replace(sample_claim, entries=(*sample_claim.entries[:-1], fit)), "t")
     assert "made of others, which are charged as a whole" in inside
     assert "left the sealed table" not in inside
 

@@ -23,7 +23,7 @@ from tacit.models.files import model_from_dict
 from tacit.noise import make_source
 from tacit.privacy import accountants
 from tacit.privacy.charges import ApproxDP, Pure, Repeated, uses
-from tacit.privacy.label import Label
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
 from tacit.queries.dense.capped_scaling import WEIGHT_BITS
@@ -240,6 +240,7 @@ def test_a_stopping_rule_ends_a_run_around_any_private_learner() -> None:
     entries = stopped.certificate_.entries
     tests = [(charge, times) for charge, times in uses([entry.charge for entry in entries])]
     assert sum(times for _, times in tests) == len(stopped.model_.members) + 1  # the last test ended the run
+    assert {entry.stage for entry in entries} == {Stage.ROWS}
     assert all("Lemmas 49" in entry.theorem for entry in entries if "end test" in entry.label)
     assert stopped.certificate_.epsilon == 20.0  # rounds that did not happen are not given back
     on = ResampledBoostClassifier(learner, 20.0, density=0.1, **{**settings, "rounds": 3}).fit(frame, labels)

@@ -17,6 +17,7 @@ from tacit.models.base import ClassModel
 from tacit.models.claims import Claim, claim_of_model
 from tacit.models.summary import Summary, seen
 from tacit.privacy.certificate import Certificate
+from tacit.privacy.label import Stage
 from tacit.privacy.strength import percent, sharp_advantage
 from tacit.privacy.unit import unit_question
 from tacit.report.budget import stages, words
@@ -34,8 +35,8 @@ def share(part: float) -> str:
     return f"{100 * part:.1f} %" if part >= 0.0005 else "< 0.1 %"
 
 
-NESTED = ("Agnostic", "Batchwise", "Composed", "PrivateSelection", "ResampledBoost")
-"""Names of learners made of others: their certificates list what those may cost, and not each release."""
+WHOLE = frozenset({Stage.ROWS, Stage.FIT, Stage.TRUSTED, Stage.BATCHES})
+"""Stages whose charges are the most that a learner inside may cost, and not each of its releases."""
 
 MOST_NAMED = 5
 """Classes that a title names."""
@@ -282,7 +283,7 @@ def _claimed(claim: Certificate | None, rows: float | None) -> dict[str, Any]:
         "delta": _small(claim.delta),
         "stages": stages(claim.entries, claim.charges, claim.delta),
         "entries": claim.entries,
-        "nested": claim.algorithm.startswith(NESTED),
+        "nested": any(entry.stage in WHOLE for entry in claim.entries),
         "releases": claim.releases,
         "declared": claim.schema_fingerprint is not None,
         "versions": versions(claim),

@@ -32,6 +32,10 @@ class BaseLearner:
     learn: Callable[[PrivateRows], ClassModel]
 
 
+def _drawing(subject: str, t: int) -> Label:
+    return Label(Stage.ROWS, subject, t + 1, f"round {t + 1}: {subject}")
+
+
 def iter_s(
     private_rows: PrivateRows,
     voters: list[ClassModel],
@@ -45,7 +49,7 @@ def iter_s(
     view = MeasureSample(
         tuple(voters), plan.total, learning_rate, plan.size, label_index, base.plan, plan.base, analysis
     )
-    (sample,) = open_view(private_rows, view, Label(Stage.ROUND, "rows drawn from the measure", len(voters) + 1))
+    (sample,) = open_view(private_rows, view, _drawing("rows drawn from the measure", len(voters)))
     voters.append(base.learn(sample))
 
 
@@ -77,7 +81,7 @@ def iter_tested(
     t = len(voters)
     table = np.floor(measure.weights(np.arange(-t, t + 1.0), t) * CAP).astype(np.int64)
     view = SmoothSample(tuple(voters), table, plan.total, plan.size, label_index, base.plan, plan.base, analysis)
-    sample = open_view(private_rows, view, Label(Stage.ROUND, "end test, and rows drawn from the measure", t + 1))
+    sample = open_view(private_rows, view, _drawing("end test, and rows drawn from the measure", t))
     if not sample:
         return False
     voters.append(base.learn(sample[0]))
