@@ -12,6 +12,7 @@ import gzip
 import io
 import os
 import zlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,8 +36,7 @@ BLOCK_BYTES = 4 << 20
 MOST_BLOCK_BYTES = 2**31 - 1
 """The largest block there can be: where a row is longer than one, the file is read again in longer ones."""
 
-_GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
-_ZIP = b"PK\x03\x04"
+_GZIP, _PARQUET, _ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
 _ENDINGS = ((".parquet", "Parquet", _PARQUET), (".pq", "Parquet", _PARQUET), (".gz", "gzip", _GZIP))
 """What names promise, and the bytes that such files start with."""
 
@@ -75,13 +75,14 @@ def read_columns(
 
 def check_columns(names: Iterable[str], present: Sequence[str], where: str) -> None:
     """Raises :class:`DataError` unless all of ``names`` are there, once each."""
+    counts = Counter(present)
     for name in names:
-        if name not in present:
+        if not counts[name]:
             width = f"it has {len(present):,} column{'s' if len(present) != 1 else ''}"
             raise DataError(
                 f"{where} has no column '{name}'; {nearest(name, present) if resembles(name, present) else width}"
             )
-        if present.count(name) > 1:
+        if counts[name] > 1:
             raise DataError(f"{where} has two columns named '{name}'; rename one")
 
 
@@ -153,9 +154,7 @@ def column_names(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> li
 def read_sample(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> pa.Table:
     """A PUBLIC sample with types guessed from its values; errors as in :func:`read_columns`. Not for private rows."""
     names = column_names(path, written)
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"{os.fspath(path)} has two columns named '{twice}'; rename one")
+    check_columns(names, names, os.fspath(path))
     if is_parquet(path):
         with _explained(path):
             return _parquet(path).read()
