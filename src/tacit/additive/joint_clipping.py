@@ -123,17 +123,20 @@ class JointSweeps:
         variance = self._unit.sd(1.0, self._longest) ** 2 * longest
         return 1.0 / max(float(variance), LEAST_SD**2)
 
-    def open(self, sweeps: int, left: int, shares: Floats) -> None:
+    def open(self, sweeps: int, left: int, shares: Floats | None = None) -> None:
         """Pays for the next sweeps over all terms, and tells the terms what to expect of the releases of all sweeps.
 
         Args:
             sweeps: how many.
             left: how many are still to come with these.
             shares: what a release of each term may spend, in units; at most 1 on the average. They may follow from
-                what was released.
+                what was released. None for a unit each, as the first sweeps have.
         """
-        unit, self._lengths = self._unit, self._lengths_of(shares)
-        parts = []
+        if shares is None:
+            shares = np.ones(len(self._terms))  # which lengths are of to begin with
+        else:
+            self._lengths = self._lengths_of(shares)
+        unit, parts = self._unit, []
         for share, term, seen in zip(shares.tolist(), self._terms, self._lengths.seen, strict=True):
             charge = unit.charge(share)
             assert isinstance(charge, Gaussian | Laplace)

@@ -178,10 +178,8 @@ def equal_sweeps(pace: Pace, pure: bool, known: bool, numbers: Sweeping = SWEEPI
 
 def _open(joint: JointSweeps, sweeps: int, left: int, equal: bool, terms: list[Term], state: State) -> None:
     """Opens the next sweeps, with equal shares for all terms or with those that leave least in doubt."""
-    shares = np.ones(len(terms))
-    if not equal:
-        shares = shares_of_rest(terms, state.directions(), left * joint.precision, state.tuning.sweeping)
-    joint.open(sweeps, left, shares)
+    rest = left * joint.precision
+    joint.open(sweeps, left, None if equal else shares_of_rest(terms, state.directions(), rest, state.tuning.sweeping))
 
 
 def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: str = "") -> float:
