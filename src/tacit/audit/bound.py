@@ -103,6 +103,9 @@ def gaussian_lower(counts: Counts, delta: float, confidence: float) -> float:
     of that mu: what spends its budget on Gaussian noise. Of anything else it proves that the Gaussian claim of the same
     epsilon does not hold, and not that the epsilon does not.
 
+    Raises:
+        ValueError: for a delta of 0, at which Gaussian noise has no finite epsilon.
+
     Source: Nasr and others 2023, section 4.
     """
     if delta <= 0:

@@ -17,7 +17,11 @@ from tacit.boosting.measures.bregman import capped_scaling
 
 
 def soft_punishments(margins: npt.ArrayLike) -> Floats:
-    """Soft punishments by margin ``y h(x)`` in [-1, 1]: the booster loses ``1 - |h(x) - y| / 2 = (1 + y h(x)) / 2``."""
+    """Soft punishments by margin ``y h(x)`` in [-1, 1]: the booster loses ``1 - |h(x) - y| / 2 = (1 + y h(x)) / 2``.
+
+    Raises:
+        ValueError: for margins beyond [-1, 1].
+    """
     values = np.asarray(margins, dtype=np.float64)
     if values.size and float(np.abs(values).max()) > 1 + 1e-9:
         raise ValueError("hypotheses of the game have values in [-1, 1]; clip their margins first")
@@ -38,6 +42,7 @@ class Pythia:
     Attributes:
         bad: indices of the bad set ``B``: all mistakes, then the rows of least margin, until there are ``kappa n``.
         theta: the margin of the last row added, 0 if mistakes alone fill the set: rows outside have at least that.
+        releasable: never: it looked at the rows.
     """
 
     bad: Ints
@@ -110,6 +115,7 @@ class Diagnosis:
         theta: margin outside the bad set.
         mistakes: share of rows with margin below 0.
         pythia_loss: average loss of Pythia's measure; Lemma 38 says at most ``(1 + theta) / 2``.
+        releasable: never: it looked at the rows.
     """
 
     bad_share: float

@@ -61,7 +61,11 @@ def iterate(
     weak_learner: WeakLearner[H],
     hypotheses: list[H],
 ) -> None:
-    """``Iter`` (Algorithm 2): one hypothesis more. Costs what the weak learner's release costs."""
+    """``Iter`` (Algorithm 2): one hypothesis more. Costs what the weak learner's release costs.
+
+    Raises:
+        WeakLearnerError: for a hypothesis that the embedding cannot take.
+    """
     hypothesis = weak_learner.learn(curator, measure, hypotheses)
     try:
         embedding.append(hypothesis, measure.step)
@@ -90,6 +94,8 @@ def boost(
         stop: a private end test before each round (``boosting.stopping``), or None for a fixed number of rounds.
 
     Raises:
+        ValueError: for less than one round.
+        WeakLearnerError: for a hypothesis that the embedding cannot take.
         TypeError: if the measure cannot be recomputed from the hypotheses (BregBoost): it would not be private.
         BudgetExceeded: from the curator, if the reservation does not cover a round.
     """

@@ -109,7 +109,11 @@ class ConceptClass(ABC):
 
 
 def levels_of(encoder: Encoder, column: str) -> Ints:
-    """Per code, its place in the order of the column's values; -1 for missing and other."""
+    """Per code, its place in the order of the column's values; -1 for missing and other.
+
+    Raises:
+        ConceptError: for a column without an order.
+    """
     if isinstance(encoder, NumericGrid):
         n = encoder.cells
     elif isinstance(encoder, CategoryIndex):

@@ -47,6 +47,7 @@ def best_of_random_runs(
         label: what this is, for the ledger.
 
     Raises:
+        ValueError: without candidates.
         BudgetExceeded: if the reservation does not cover it; nothing is run then.
     """
     if candidates < 1:

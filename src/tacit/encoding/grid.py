@@ -167,7 +167,11 @@ class NumericGrid:
         return float(self.edges(np.array([code]))[0])
 
     def edges(self, codes: npt.ArrayLike | None = None) -> Floats:
-        """:meth:`edge` for many codes at once, by default for all cells; shape ``(len(codes),)``."""
+        """:meth:`edge` for many codes at once, by default for all cells; shape ``(len(codes),)``.
+
+        Raises:
+            ValueError: for a code of no cell.
+        """
         wanted = np.arange(self.cells) if codes is None else np.asarray(codes, np.int64)
         if wanted.size and (wanted.min() < 0 or wanted.max() >= self.cells):
             raise ValueError(f"cells are numbered 0 to {self.cells - 1}")

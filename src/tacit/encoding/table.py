@@ -32,7 +32,11 @@ _KINDS: Mapping[str, Any] = {
 
 
 def encoder_of(column: Column, cells: int = MOST_BINS) -> Encoder:
-    """The encoder of a declared feature; ``cells`` is the size of numeric grids that the schema leaves open."""
+    """The encoder of a declared feature; ``cells`` is the size of numeric grids that the schema leaves open.
+
+    Raises:
+        ValueError: for a column that is no feature.
+    """
     if isinstance(column, NumericColumn):
         return NumericGrid.of(column, cells)
     if isinstance(column, DateColumn):
@@ -45,7 +49,11 @@ def encoder_of(column: Column, cells: int = MOST_BINS) -> Encoder:
 
 
 def encoder_from_dict(data: Mapping[str, Any]) -> Encoder:
-    """The inverse of an encoder's ``to_dict``."""
+    """The inverse of an encoder's ``to_dict``.
+
+    Raises:
+        ValueError: for a kind that is not known.
+    """
     kind = data.get("kind")
     if kind not in _KINDS:
         raise ValueError(f"unknown encoder kind {kind!r}; known kinds: {', '.join(_KINDS)}")

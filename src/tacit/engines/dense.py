@@ -238,7 +238,11 @@ class DenseEngine:
         return answer * query.unit
 
     def moments(self, query: MomentSum) -> Ints:
-        """The exact sum of rows, or of squared rows: one pass."""
+        """The exact sum of rows, or of squared rows: one pass.
+
+        Raises:
+            ValueError: for a query over other rows.
+        """
         rows = self.rows
         if query.n_features != rows.n_features or query.radius != rows.radius:
             raise ValueError(f"the query is over {query.n_features} features of radius {query.radius}")
@@ -258,7 +262,11 @@ class DenseEngine:
         return self.parallel(run, rows.n_features, self._thread_rows)
 
     def shortened_squares(self, query: ShortenedSquares) -> Ints:
-        """The exact sum of shortened squared rows, and of squared lengths: one pass."""
+        """The exact sum of shortened squared rows, and of squared lengths: one pass.
+
+        Raises:
+            ValueError: for a query over other rows.
+        """
         rows = self.rows
         if query.n_features != rows.n_features or query.radius != rows.radius:
             raise ValueError(f"the query is over {query.n_features} features of radius {query.radius}")

@@ -47,7 +47,7 @@ class _Declared(TransformerMixin, BaseEstimator):
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """Names of the columns that come out."""
+        """Names of the columns that come out, shape ``(columns,)``."""
         del input_features
         return np.asarray(self._names_out(), dtype=object)
 

@@ -116,7 +116,12 @@ class ReleasedErrors:
     """Released sums of all rows and of each group, and the clip in use.
 
     Attributes:
+        overall: sums of all rows.
+        groups: those of each group, in the declared order.
+        clip: errors count as at most this large, in units of the target.
         beyond: released rows beyond the clip, and the standard deviation of the noise; None if the clip was declared.
+        certificate: what was spent.
+        generator: public randomness, for what follows from the sums.
     """
 
     overall: ErrorSums

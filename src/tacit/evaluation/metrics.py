@@ -23,7 +23,7 @@ class Ratio(NamedTuple):
 
 
 def rows(counts: Floats) -> Floats:
-    """Number of rows, at least 1."""
+    """Number of rows, at least 1; ``counts`` are ``(..., cells, 2)`` here and below, and figures ``(...)``."""
     figure: Floats = np.maximum(counts.sum(axis=(-2, -1)), 1.0)
     return figure
 
@@ -74,7 +74,7 @@ def cost_at_cuts(counts: Floats, cost: tuple[float, float]) -> Floats:
 
 
 def roc(counts: Floats) -> tuple[Floats, Floats]:
-    """False-positive and true-positive rates by cut, each forced to fall as the threshold rises."""
+    """False-positive and true-positive rates, shape ``(..., cells + 1)``, each forced to fall as the cut rises."""
     false_positive, false_negative = _errors(counts)
     totals = np.maximum(counts.sum(axis=-2), 1.0)
     false_rate = np.clip(false_positive / totals[..., :1], 0.0, 1.0)

@@ -45,7 +45,7 @@ class ConfidentWinnow:
 
     @property
     def weights(self) -> Floats:
-        """The weight vector, of sum 1."""
+        """The weight vector, of sum 1; shape ``(dimension,)``."""
         powers = np.exp(self._exponents - self._exponents.max())
         weights: Floats = powers / powers.sum()
         return weights
@@ -68,6 +68,9 @@ class ConfidentWinnow:
 
         Returns:
             Whether the weights were updated.
+
+        Raises:
+            ValueError: for what is no such label or point.
         """
         if y not in (-1, 1):
             raise ValueError(f"a label must be -1 or 1, got {y!r}")

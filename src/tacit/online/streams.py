@@ -1,4 +1,7 @@
-"""Streams with a known target: sparse halfspaces, decision lists, and the point functions of the lower bound."""
+"""Streams with a known target: sparse halfspaces, decision lists, and the point functions of the lower bound.
+
+A stream is its points, signs of shape ``(rounds, dimension)``, and their labels, ``(rounds,)``.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import numpy.typing as npt
 
 
 def uniform_points(generator: np.random.Generator, rounds: int, dimension: int) -> npt.NDArray[np.int8]:
-    """Rows of independent fair signs."""
+    """Rows of independent fair signs, shape ``(rounds, dimension)``."""
     return (2 * generator.integers(0, 2, (rounds, dimension), dtype=np.int8) - 1).astype(np.int8)
 
 
@@ -105,7 +108,7 @@ def point_function_stream(
 
 
 def point_rows(points: npt.ArrayLike, dimension: int) -> npt.NDArray[np.int8]:
-    """The embedding of section 4.4: all ones but for a -1 at the point.
+    """The embedding of section 4.4, shape ``(points, dimension)``: all ones but for a -1 at the point.
 
     The target's unit vector is a halfspace of margin 1 whose sign is *minus* the label of the point function.
     """

@@ -242,6 +242,9 @@ class Winnow(river_base()):  # type: ignore[misc]
 
         Whoever reads the file can see rows in what was released: keep it as you keep the rows. It is good for one
         continuation. It is no model file; :attr:`log_` holds what is public.
+
+        Raises:
+            StreamClosed: if no stream is open.
         """
         if self._stream is None or self.certificate_ is None:
             raise StreamClosed("there is no open stream to suspend")

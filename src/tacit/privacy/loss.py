@@ -69,7 +69,7 @@ def split_atoms(losses: Floats, probabilities: Floats, step: float) -> tuple[int
     """Atoms moved to the grid: mass and ``E exp(-loss)`` are kept, so the result dominates.
 
     Returns:
-        The index of the first grid point, and the masses from there.
+        The index of the first grid point, and the masses from there, shape ``(points,)``.
     """
     below = np.floor(losses / step)
     up = np.clip(-np.expm1(below * step - losses) / -math.expm1(-step), 0.0, 1.0)

@@ -86,7 +86,7 @@ def loss_divergence(charge: PrivacyLoss, orders: Floats) -> Floats:
 
 
 def divergence(parts: Parts, orders: Floats, bounded: bool = True) -> Floats:
-    """The divergence of the composition at each order.
+    """The divergence of the composition at each order, shape ``(orders,)`` like those of its parts above.
 
     The (epsilon, delta) charges have none and are left out; so are the pure and bounded-range parts unless ``bounded``.
     """

@@ -23,6 +23,9 @@ def fat_shattering_halfspaces(margin: float, length: float = 2.0) -> float:
     Lemma 28 (Servedio 2000): a shattered set of ``n`` points has ``|sum b_i x_i| >= margin n / length`` for all signs;
     Lemma 29 (Bartlett, Shawe-Taylor 1998): some signs give at most ``sqrt(n)``. So ``n <= length^2 / margin^2``; with
     length 2, ``4 / margin^2``.
+
+    Raises:
+        ValueError: unless the margin is positive.
     """
     if not margin > 0:
         raise ValueError(f"margin must be positive, got {margin}")
@@ -95,6 +98,9 @@ def pac_bayes_margin_bound(misfits: float, n_rows: int, margin: float, failure: 
         margin: the margin.
         failure: probability that the bound fails.
         length: bound on the length of the halfspace.
+
+    Raises:
+        ValueError: unless ``misfits`` is a share.
     """
     if not 0 <= misfits <= 1:
         raise ValueError(f"misfits are a share, got {misfits}")

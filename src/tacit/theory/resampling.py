@@ -47,6 +47,9 @@ def sampled_round(base: RoundCost, distance: float, sample_size: int) -> RoundCo
         base: of the base learner on ``k`` rows, under replacement.
         distance: zeta, in [0, 1].
         sample_size: k.
+
+    Raises:
+        ValueError: for a distance out of range.
     """
     if not 0 <= distance <= 1:
         raise ValueError(f"a total variation lies in [0, 1], got {distance}")

@@ -24,7 +24,7 @@ def _value(risk: Risk, u: float) -> float:
 
 
 def m_alpha_inverse_link(alpha: float, z: npt.ArrayLike) -> Floats:
-    """Theorem 8: the inverse canonical link of the M-alpha loss, 1/2 on ``|z| <= 2 (1 - alpha)``."""
+    """Theorem 8: the inverse canonical link of the M-alpha loss, shape as ``z``; 1/2 on ``|z| <= 2 (1 - alpha)``."""
     score = np.asarray(z, np.float64)
     beyond = np.maximum(0.5 * np.abs(score) - (1.0 - alpha), 0.0)
     step: Floats = beyond / np.hypot(alpha, beyond) if alpha > 0 else (beyond > 0).astype(np.float64)
@@ -231,6 +231,9 @@ def smallest_efficiency(constant: float, epsilon: float, rows: int, splits: int,
     """Theorem 13 (Eq. 207): the tree efficiency from which all ``splits`` are good with probability ``1 - failure``.
 
     ``log(m) / (Q' epsilon sqrt(m)) log(splits / failure)``; it asks for ``T d <= log m`` and ``m >= 3``.
+
+    Raises:
+        ValueError: for fewer than 3 rows.
     """
     if rows < 3:
         raise ValueError(f"the theorem asks for at least 3 rows, got {rows}")

@@ -61,6 +61,9 @@ def theorem_4_4(epsilon: float, delta: float, epochs: int, n_samples: int) -> tu
     log(2/delta)))``. The proof counts ``2 eta`` per sample; replacing the row that drives an update moves log-weights
     by up to ``2 eta`` each, apart by ``4 eta``. The statement survives, because the K above-thresholds cost one
     together.
+
+    Raises:
+        ValueError: for an epsilon of 1 or more.
     """
     check_positive(epsilon=epsilon, epochs=epochs, n_samples=n_samples)
     check_probability(delta=delta)
@@ -220,6 +223,9 @@ def list_weights(bits: Sequence[int]) -> list[float]:
     Returns:
         Signed weights ``w`` with ``sign(sum_i w_i [x_i true] + w_0) = list(x)`` and ``|...| >= 1``; ``w_0`` comes last.
         Rules of one block of equal bits share a size; it outweighs all later rules of the other sign.
+
+    Raises:
+        ValueError: for no bits, or other ones.
     """
     if not bits or any(bit not in (-1, 1) for bit in bits):
         raise ValueError(f"bits must be -1 or 1, and at least one, got {list(bits)}")
@@ -254,6 +260,9 @@ def lemma_4_10(length: int, alternations: int) -> float:
     from the default up. A rule of the next block has size at most ``a + 1``, so a block of ``n`` rules multiplies ``a
     + 1`` by at most ``1 + n``; it begins at 2, and the product is largest for equal blocks. The L1 norm is at most
     ``a``.
+
+    Raises:
+        ValueError: for more alternations than the list can have.
     """
     if not 0 <= alternations < length:
         raise ValueError(f"a list of {length} rules has 0 to {length - 1} alternations, got {alternations}")

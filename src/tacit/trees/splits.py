@@ -154,6 +154,9 @@ def split_selection(
 
     ``rule`` is the weight of a row, one channel; ``cap`` that of :class:`SplitScore`; ``movement`` is taken instead of
     the sharp range, if it is larger.
+
+    Raises:
+        ValueError: for weights out of [0, 1].
     """
     if not 0 <= int(rule.table.min()) <= int(rule.table.max()) <= WEIGHT_UNIT:
         raise ValueError("weights must lie in [0, 1]")

@@ -24,7 +24,7 @@ class NotPrivate(TacitError):  # noqa: N818 - a statement about a method, not a 
 def capped_scaling(logs: Floats, total: float) -> Floats:
     """``min(1, c exp(logs))`` with the ``c`` that makes it add up to ``total``, at most their number (Lemma 9).
 
-    In logarithms: after the rounds of Theorem 20 at a small advantage the weights themselves are no longer numbers.
+    Shape ``(n,)``, as ``logs``: after the rounds of Theorem 20 at a small advantage the weights are no numbers.
     """
     order = np.sort(logs)[::-1]
     below = np.logaddexp.accumulate(order[::-1])[::-1]  # what the k-th largest weight and all smaller ones add up to
@@ -37,7 +37,7 @@ def capped_scaling(logs: Floats, total: float) -> Floats:
 def project(measure: Floats, total: float) -> Floats:
     """The Bregman projection onto measures of size ``total`` or more (Lemma 9): ``min(1, c m)`` with the least ``c``.
 
-    The measure is positive and at most 1, the size at most its length.
+    The measure is positive and at most 1, shape ``(n,)`` as the result; the size is at most n.
     """
     return measure if measure.sum() >= total else capped_scaling(np.log(measure), total)
 

@@ -56,7 +56,7 @@ class LazyBregman:
         return float(self.rows_at_cap)
 
     def ticks(self, levels: Levels) -> Ints:
-        """Minus the logarithm of the unscaled measure by level, on the clock of the capped scaling."""
+        """Minus the logarithm of the unscaled measure, on the clock of the capped scaling; shape ``(levels,)``."""
         return np.rint(levels.middles * (self.learning_rate / 2 * TICKS)).astype(np.int64)
 
     def weighted_sum(self, log: HalfspaceLog, rounds: int, reach: float) -> CappedSum:

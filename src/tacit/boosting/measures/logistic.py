@@ -35,7 +35,7 @@ class LogisticMeasure:
         return max(1.0, n_rows)
 
     def weights(self, margins: Floats) -> Floats:
-        """The measure of rows with these signed margins; values in (0, 1)."""
+        """The measure of rows with these signed margins, natural units; in (0, 1), shape as ``margins``."""
         weights: Floats = expit(-margins)
         return weights
 

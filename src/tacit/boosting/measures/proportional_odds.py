@@ -45,7 +45,7 @@ def class_rule(cuts: Floats, norm: int = 2) -> LevelRule:
 
 
 def longest_slopes(known: OrderedChances) -> Floats:
-    """The largest slope that a row of each score could have, over the classes: of the first or of the last one."""
+    """The largest slope that a row of each score could have, over the classes: the first or last one's; ``(rows,)``."""
     return np.asarray(np.maximum(known.above[0], known.below[-1]))
 
 

@@ -45,7 +45,7 @@ class SmoothMeasure:
         return max(1.0, n_rows)
 
     def weights(self, margins: Floats, rounds: int) -> Floats:
-        """The measure of rows with these signed margins after ``rounds`` hypotheses; values in [0, 1]."""
+        """The measure of rows with these signed margins after ``rounds`` hypotheses; in [0, 1], their shape."""
         lead = np.maximum(margins - rounds * self.theta, 0.0)
         return (1 - self.advantage) ** (lead / 2)
 

@@ -90,6 +90,7 @@ def open_view(private_rows: PrivateRows, view: View, label: Label | str) -> tupl
         label: what this is, for the ledger.
 
     Raises:
+        ValueError: for a unit of several rows.
         BudgetExceeded: if the parent's reservation does not cover it; nothing is read then.
     """
     private_rows.check_handed_on()

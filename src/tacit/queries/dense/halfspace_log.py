@@ -98,7 +98,11 @@ class HalfspaceLog:
     steps: list[HalfspaceStep] = field(default_factory=list)
 
     def add(self, direction: npt.ArrayLike, step: float = 1.0) -> None:
-        """Appends ``step * clip(direction . x, -1, 1)``: a finite, released direction, and a step in (0, 1024]."""
+        """Appends ``step * clip(direction . x, -1, 1)``: a finite, released direction, and a step in (0, 1024].
+
+        Raises:
+            ValueError: for another number of weights, one that is not finite, or a step out of range.
+        """
         vector = np.asarray(direction, dtype=np.float64)
         if vector.shape != (self.n_features,):
             raise ValueError(f"a halfspace over {self.n_features} features has that many weights, got {vector.shape}")
@@ -118,6 +122,9 @@ class HalfspaceLog:
         """Appends 1 (natural units, or less) where ``integers . x > 0``, minus as much where it is below 0, exactly.
 
         The integers were released, and are a vector of length at most :data:`VECTOR_NORM`.
+
+        Raises:
+            ValueError: for another number of integers, or a longer vector.
         """
         if integers.shape != (self.n_features,):
             raise ValueError(f"a halfspace over {self.n_features} features has that many, got {integers.shape}")

@@ -158,7 +158,7 @@ class BlockSearch:
 
 
 def words_of(rows: Bytes) -> npt.NDArray[np.uint64]:
-    """Rows of 0 and 1 as rows of 64-bit words."""
+    """Rows of 0 and 1, shape ``(rows, points)``, as 64-bit words, ``(rows, ceil(points / 64))``."""
     packed = np.zeros((len(rows), -(-rows.shape[1] // 64) * 8), np.uint8)
     raw = np.packbits(rows, axis=1, bitorder="little")
     packed[:, : raw.shape[1]] = raw

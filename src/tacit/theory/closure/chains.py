@@ -65,7 +65,7 @@ def longest_chain(table: Bytes, limit: Limit) -> int | None:
 
 
 def irreducible(rows: Bytes) -> Bytes:
-    """The distinct rows that are no intersection of others."""
+    """The distinct rows that are no intersection of others; shape ``(kept, points)``."""
     held = rows.astype(np.float32)
     kept = np.zeros(len(rows), bool)
     for start in range(0, len(rows), BLOCK):

@@ -101,7 +101,7 @@ def random_pairs(bound: int, generator: np.random.Generator) -> Bytes:
 
 
 def pairwise(matrix: npt.ArrayLike) -> Bytes:
-    """The ORs of any two functions of a class, as a matrix without duplicates."""
+    """The ORs of any two functions of a class ``(functions, points)``, in that shape without duplicates."""
     table = np.asarray(matrix, np.uint8)
     return np.unique((table[:, None, :] | table[None, :, :]).reshape(-1, table.shape[1]), axis=0)
 

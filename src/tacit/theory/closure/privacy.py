@@ -98,6 +98,9 @@ def learned_on_part(scoring: float, learner: Cost, rate: float) -> Cost:
         scoring: a.
         learner: what the learner costs.
         rate: of the coin, in (0, 1].
+
+    Raises:
+        ValueError: for a rate out of range.
     """
     if not 0 < rate <= 1:
         raise ValueError(f"rate must lie in (0, 1], got {rate}")
@@ -180,6 +183,9 @@ def amplified(inner: Cost, rate: float) -> Cost:
 
     Under add/remove every row by a coin of its own; under replace a fixed number of rows without replacement (Balle,
     Barthe, Gaboardi 2018, Theorems 8 and 9).
+
+    Raises:
+        ValueError: unless ``rate`` lies in (0, 1].
     """
     if not 0 < rate <= 1:
         raise ValueError(f"rate must lie in (0, 1], got {rate}")

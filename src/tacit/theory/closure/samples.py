@@ -117,6 +117,9 @@ def private_error_but_for(
         rows: of the sample.
         failure: in (0, 1).
         spare: positive; the smaller, the nearer is the factor to ``e^(2 eps)``, and the larger is what is added.
+
+    Raises:
+        ValueError: unless ``spare`` is positive.
     """
     _check(0.5, failure)
     if not spare > 0:
@@ -253,6 +256,9 @@ def learned_on_part_rows(vc: int, learner_rows: int, alpha: float, beta: float, 
 
     Returns:
         ``scored``: all rows; ``published``: 0; ``total``: all rows.
+
+    Raises:
+        ValueError: unless epsilon lies in (0, 1].
     """
     if not 0 < epsilon <= 1:
         raise ValueError(f"epsilon must lie in (0, 1], got {epsilon}")

@@ -81,7 +81,11 @@ class MistakeTree:
         return 1 + min(self.zero.size, self.one.size)
 
     def branches(self) -> Iterator[tuple[tuple[tuple[int, int], ...], int]]:
-        """Every branch as ``((point, label), ...)`` with the hypothesis at its leaf."""
+        """Every branch as ``((point, label), ...)`` with the hypothesis at its leaf.
+
+        Raises:
+            ValueError: for a leaf without a hypothesis.
+        """
         if self.zero is None or self.one is None or self.point is None:
             if self.hypothesis is None:
                 raise ValueError("a leaf needs a hypothesis")
