@@ -244,12 +244,12 @@ def test_a_concept_is_drawn_by_its_errors_at_the_whole_of_epsilon(relation: Neig
             asked.append((scores.tolist(), scale))
             return super().exponential(scores, scale)
 
-    face = FiniteClassClassifier(Thresholds("x", "rising"), 0.5, 0.0, str(relation), counts_share=0.0)
+    estimator = FiniteClassClassifier(Thresholds("x", "rising"), 0.5, 0.0, str(relation), counts_share=0.0)
     private_rows = private_rows_of(
-        ((0, 0), (0, 1), (1, 1), (2, 0), (2, 0)), learner_of(face).charges(*_allowance(0.5)), relation
+        ((0, 0), (0, 1), (1, 1), (2, 0), (2, 0)), learner_of(estimator).charges(*_allowance(0.5)), relation
     )
     private_rows._noise = Watched([])  # type: ignore[assignment]
-    learner_of(face).learn(private_rows, *_allowance(0.5))
+    learner_of(estimator).learn(private_rows, *_allowance(0.5))
     ((scores, scale),) = asked
     assert scores == [-3, -3, -4, -2]  # 1 from 0 on, from 1 on, from 2 on, nowhere
     assert scale == pytest.approx(apart / 0.5)

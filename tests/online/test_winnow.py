@@ -1,4 +1,4 @@
-"""The faces: learning, river's contract, refusals that change nothing, and moving a stream."""
+"""The estimators: learning, river's contract, refusals that change nothing, and moving a stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The face of boosted trees: a fit from a table to a model file and back, and what it refuses."""
+"""The estimator of boosted trees: a fit from a table to a model file and back, and what it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The losses: their five faces agree with each other and with the paper's formulas."""
+"""The losses: their five forms agree with each other and with the paper's formulas."""
 
 from __future__ import annotations
 

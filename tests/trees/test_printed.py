@@ -3,7 +3,7 @@
 The audit: train at a tiny epsilon and look whether the model ranks its own training rows better than chance. Flipping
 all ``n`` labels is ``n`` replacements, so by group privacy no event's probability differs by more than a factor
 ``exp(n epsilon)`` between a table and its flip. "The AUC on the table's labels exceeds 1/2" is such an event, and its
-probabilities on the two add up to at most 1: on one of them it is at most ``1 / (1 + exp(-n epsilon))``, a hair above
+probabilities on the two add up to at most 1: on one of them it is at most ``1 / (1 + exp(-n epsilon))``, slightly above
 one half; on both, by symmetry, for labels and splits that are treated alike.
 """
 

@@ -1,9 +1,9 @@
-"""`replay_audit`: does all that rows do go through the gate, and is it paid for?
+"""`replay_audit`: does all that rows do go through the curator, and is it paid for?
 
-A fit is recorded at the gate: what was asked, what rows said, what noise was added. Then it is repeated on neighbours,
-with every recorded release forced. If rows reach the result through releases alone, the second fit asks the same
-questions in the same order, at the same charges, and ends in the same model, and its exact answers are no further
-away than declared. Anything else is a fault, whatever it would take to see it in a model.
+A fit is recorded at the curator: what was asked, what rows said, what noise was added. Then it is repeated on
+neighbours, with every recorded release forced. If rows reach the result through releases alone, the second fit asks
+the same questions in the same order, at the same charges, and ends in the same model, and its exact answers are no
+further away than declared. Anything else is a fault, whatever it would take to see it in a model.
 
 Source: Cebere and others 2026, "Re:cord-play".
 """
@@ -40,7 +40,7 @@ def replay_audit(
     neighbours: int = 12,
     random_state: int = 0,
 ) -> Replay:
-    """Records a fit at the gate and repeats it on neighbours with the recorded releases forced.
+    """Records a fit at the curator and repeats it on neighbours with the recorded releases forced.
 
     It is for learners of your own: an estimator that subclasses this library's, with a learner, queries or a fit of its
     own. It finds what depends on rows and was not released (a bound, a category, a number of rounds, a warning, an

@@ -207,7 +207,7 @@ class Replay:
         """What was found, in a few sentences for people."""
         if self.holds:
             said = (
-                "All that rows did went through the gate, and answers moved no further than declared. That is no "
+                "All that rows did went through the curator, and answers moved no further than declared. That is no "
                 "proof: other rows might do more"
             )
         else:

@@ -32,7 +32,7 @@ class Diverged(BaseException):
 @final
 @dataclass
 class Tape:
-    """Records what passes the gate, or, in a replay ``beside`` a neighbour, forces it.
+    """Records what passes the curator, or, in a replay ``beside`` a neighbour, forces it.
 
     ``tightest`` is the largest distance of exact answers as a share of what is declared.
     """

@@ -1,4 +1,4 @@
-"""Rows behind a gate, for boosting with a measure and a weak learner of one's own."""
+"""Sealed rows, for boosting with a measure and a weak learner of one's own."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NAME = "boosting"
 
 @dataclass(eq=False)
 class SealedRows:
-    """Rows of two classes in a ball, sealed behind the gate, and a budget. Made by :func:`private_rows`.
+    """Rows of two classes in a ball, sealed by the curator, and a budget. Made by :func:`private_rows`.
 
     There is no way to look at a row.
 
@@ -76,7 +76,7 @@ def private_rows(
     account: PrivacyAccount | None = None,
     random_state: int | None = None,
 ) -> Iterator[SealedRows]:
-    """Reserves a budget, seals rows behind the gate, and certifies what was released when the block ends.
+    """Reserves a budget, seals rows, and certifies what was released when the block ends.
 
     Formal guarantee: whatever the block asks of ``budget``, and makes of the answers, is (epsilon, delta)-
     differentially private under ``neighbouring``, if its queries say their sensitivity right, as the library's do. A

@@ -86,7 +86,7 @@ def boost(
     """``Boost`` (Algorithm 1), or with a stopping rule Algorithm 10.
 
     Args:
-        curator: the gate in front of the rows.
+        curator: the only access to the rows.
         embedding: keeps the log of released hypotheses.
         measure: how rows are weighted, given the log.
         weak_learner: asks for one release per round.

@@ -111,7 +111,7 @@ class AgnosticLearner(ClosureLearner):
 
 @dataclass(eq=False, repr=False)
 class AgnosticClassifier(PrivateClassifier):
-    """Relabels the rows by a concept with few errors, chosen behind the gate, and lets a private learner learn that.
+    """Relabels the rows by a concept with few errors, chosen inside the curator, and lets a private learner learn that.
 
     The learner only ever sees labels that its class can explain. Nothing is released but what it releases.
 

@@ -216,7 +216,7 @@ class ClosureLearner(Learner):
         """Beta-boosting (remark 7.4): runs on disjoint parts, and the best of them by errors on one more part."""
         target, label_index = setting.target, setting.task.label_index
         private = not math.isinf(target.epsilon)
-        # a hair less than a run may cost, so that the parts' plans differ and one charge stands for all of them
+        # slightly less than a run may cost, so that the parts' plans differ and one charge stands for all of them
         choice: Charge = BoundedRange(target.epsilon * (1 - SLACK)) if private else NonPrivate()
         children = (*((plan,) * int(self.repetitions)), (choice,))
         parts = Parts(label_index, children, target.delta, inside=self.theorem)

@@ -72,7 +72,7 @@ class BoundClass(ABC):
     def patterns(self, codes: Ints) -> Patterns:
         """All distinct patterns on distinct cells.
 
-        Must be a pure function, keep nothing, and raise for no content: learners call it behind the gate.
+        Must be a pure function, keep nothing, and raise for no content: learners call it inside the curator.
 
         Args:
             codes: shape ``(points, columns)``, distinct rows.

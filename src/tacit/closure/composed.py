@@ -164,7 +164,7 @@ class ComposedLearner(ClosureLearner):
 
         return charges, run
 
-    # Concepts learned behind the gate.
+    # Concepts learned inside the curator.
 
     def _sealed_run(
         self, setting: Setting, sets: Sequence[AnySet], table: TruthTable, public: bool
@@ -208,8 +208,8 @@ class ComposedClassifier(PrivateClassifier):
 
     Concept i is scored by the fewest errors that any choice of the concepts still to come can reach, given those
     already released. Without ``learners`` each concept is chosen among all concepts of its class, listed in public, and
-    released, on all rows. With ``learners`` the rows are relabelled by the chosen concept behind the gate, in a part of
-    their own for each, and the i-th learner learns that.
+    released, on all rows. With ``learners`` the curator relabels rows by the chosen concept, in a part of their own for
+    each, and the i-th learner learns that.
 
     Args:
         concepts: the k classes, in order; None for stumps on all columns, twice. Up to three

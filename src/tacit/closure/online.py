@@ -137,7 +137,7 @@ class MajorityState:
 
 
 class OnlineLearner:
-    """A realisable learner with the usual face. Counts its mistakes.
+    """A realisable learner with ``predict_one`` and ``learn_one``. Counts its mistakes.
 
     Args:
         state: where it starts.

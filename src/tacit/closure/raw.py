@@ -128,7 +128,7 @@ def check_raw(sets: Sequence[RawSet], task: Task, neighbouring: Neighbouring) ->
 
 
 def check_single_rows(task: Task, neighbouring: Neighbouring) -> None:
-    """Raises :class:`RequestError` for units of which choices behind the gate know nothing."""
+    """Raises :class:`RequestError` for units of which choices inside the curator know nothing."""
     unit = unit_of(task)
     if unit is not None and unit.max_rows > 1:
         raise RequestError("closure learners protect single rows: a unit with max_rows above 1 is not supported")

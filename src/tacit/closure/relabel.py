@@ -182,7 +182,7 @@ class Step:
         return tuple(charge for charge, _ in self.relabel.charges(neighbouring))
 
     def run(self, rows: PrivateRows, models: Sequence[ClassModel], task: Task, label: Label) -> ClassModel:
-        """RelabelAndLearn: relabels behind the gate, and lets the child learn from the relabelled rows."""
+        """RelabelAndLearn: relabels inside the curator, and lets the child learn from the relabelled rows."""
         fields = {name: getattr(self.relabel, name) for name in self.relabel.__dataclass_fields__}
         (view,) = open_view(rows, Relabel(**{**fields, "models": tuple(models)}), label)
         if self.draws is not None:

@@ -30,7 +30,7 @@ class Budget:
     by the curator, release by release.
 
     Attributes:
-        curator: the gate to the rows.
+        curator: the only access to the rows.
         allowance: the numbers of the request.
         share: of the allowance. It is kept beside it, not multiplied into it, so that shares that were planned together
             add up exactly.

@@ -105,7 +105,7 @@ def _words(asks: Iterable[tuple[Query | JointHistogram, Charge, Label | str]]) -
 
 
 class Curator:
-    """The gate before one sealed table: every release is checked against the reservation, which is durable already.
+    """The only access to one sealed table: every release is checked against the reservation, which is durable already.
 
     ``rows_per_unit``, how many rows one protected unit may hold, multiplies every sensitivity.
     """
@@ -297,5 +297,5 @@ class Curator:
         self._table.coarsen(column, mapping)
 
     def derive(self, cells: Cells) -> None:
-        """Keeps the codes of ``cells`` behind the gate for as long as the object lives. Releases nothing."""
+        """Keeps the codes of ``cells`` inside the curator for as long as the object lives. Releases nothing."""
         self._table.derive(cells)

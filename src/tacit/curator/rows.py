@@ -1,4 +1,4 @@
-"""Private rows on their way behind the gate: sealed under a public encoding, they are handed to a curator."""
+"""Private rows on their way into the curator: sealed under a public encoding, they are handed to a curator."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class PrivateRows:
             raise HandedOnError("it hands rows on to other learners, whose noise decides which rows they see")
 
     def _curator(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex) -> Curator:
-        """The gate in front of the rows as a recipe says."""
+        """The curator of the rows as a recipe says."""
         return Curator(self._table(recipe, label_index), self._reservation, self._noise, self._rows_per_unit)
 
     def _table(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex, levels: int = 1) -> SealedTable:

@@ -1,4 +1,4 @@
-"""Watching what passes the gate, for audits: exact answers beside what was released, of made-up rows with a seed.
+"""Watching what passes the curator, for audits: exact answers beside what was released, of made-up rows with a seed.
 
 Whoever knows the seed of a fit can subtract its noise, which is why certificates of seeded fits say "not releasable".
 So rows are watched only where noise has a seed, and watching them gives nothing away that the seed does not.
@@ -53,7 +53,7 @@ class Part:
 @final
 @dataclass(frozen=True, eq=False)
 class Passage:
-    """One passage of the gate.
+    """One passage of the curator.
 
     Attributes:
         verb: ``"measure"``, ``"joint"``, ``"select"`` or ``"cover"``.

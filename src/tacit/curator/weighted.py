@@ -27,7 +27,7 @@ from tacit.queries.tree_cells import SplitHistogram
 
 
 class WeightedCurator(Curator):
-    """The gate in front of a table whose labels are ``class * levels + level``. A learner sees classes alone.
+    """The curator of a table whose labels are ``class * levels + level``. A learner sees classes alone.
 
     It measures weighted histograms, of rows with scores too; their sensitivity is that of the weighted rule (see
     :mod:`tacit.queries.row_weights`). It chooses splits by weighted rows, and nothing else. Weights of classes and of

@@ -1,4 +1,4 @@
-"""`DecisionListClassifier`: private decision lists, learner and face."""
+"""`DecisionListClassifier`: the scikit-learn estimator of private decision lists."""
 
 from __future__ import annotations
 

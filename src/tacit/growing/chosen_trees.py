@@ -120,7 +120,7 @@ class ChosenStructures(RandomStructures):
     random, and random trees, which cost nothing, are better.
 
     Args:
-        curator: the gate to a table with two labels.
+        curator: the only access to a table with two labels.
         charge: what the choices of one level cost.
         margins: the log that the measure depends on.
         masses, generator, ranks, reordered: as :class:`~tacit.growing.random_trees.RandomStructures` takes them.

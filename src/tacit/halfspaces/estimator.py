@@ -1,4 +1,4 @@
-"""`HalfspaceBoostClassifier`: the scikit-learn face of the private halfspace learner."""
+"""`HalfspaceBoostClassifier`: the scikit-learn estimator of private halfspaces."""
 
 from __future__ import annotations
 

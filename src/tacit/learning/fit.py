@@ -187,7 +187,7 @@ def pay(learner: Learner, task: Task, account: PrivacyAccount | None, rows_known
 def seal(
     frame: Frame, labels: Any, task: Task, paid: Reservation, request: Request, row_weights: Floats | None
 ) -> PrivateRows:
-    """The rows, on their way behind the gate."""
+    """The rows, on their way into the curator."""
     return PrivateRows(frame, labels_of(labels, task), paid, request.random_state, unit_of(task), row_weights)
 
 

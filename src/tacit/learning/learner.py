@@ -1,4 +1,4 @@
-"""A learner: from the rows behind the gate to a model, and what it costs. Nothing here knows scikit-learn."""
+"""A learner: from sealed rows to a model, and what it costs. Nothing here knows scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Additive models: an intercept, one curve or row of bars per column, a table per interaction, and what these leave.
 
-:class:`AdditiveScores` is the sum, of ``k`` scores per row. Models of two classes, of several and of numbers are faces
-of it: they differ in what is made of the scores.
+:class:`AdditiveScores` is the sum, of ``k`` scores per row. Models of two classes, of several and of numbers
+differ in what is made of the scores.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ class DecisionListModel(ClassModel):
         """Per rule, the probability of each class, shape ``(rules, classes)``.
 
         From the released counts with as much added to each class as the noise is large (at least 1); certain where
-        nothing was released. What a rule says is its likeliest class, if by a hair, whatever its counts are.
+        nothing was released. What a rule says is its likeliest class, if only just, whatever its counts are.
         """
         out = np.zeros((len(self.rules), len(self.classes)))
         for row, rule in zip(out, self.rules, strict=True):

@@ -1,4 +1,4 @@
-"""`Winnow`: private online learning of halfspaces, with a river face."""
+"""`Winnow`: private online learning of halfspaces, as a river classifier."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ PAINTERS: dict[str, str] = {
 
 
 def model_card(model: Model) -> ModelCard:
-    """The model card of a model; a kind without a painter gets its names and no drawings."""
+    """The model card of a model; a kind that nothing draws gets its names alone."""
     module = PAINTERS.get(model.kind)
     if module is None:
         kind = model.kind.replace("_", " ")

@@ -167,7 +167,7 @@ def render(
     """The report of a model: a complete HTML document without references to anything outside itself.
 
     Args:
-        model: any model; a kind without a painter is described in words.
+        model: any model; a kind without a drawing is described in words.
         certificate: as plain data, as it stands in the model file; None if there is none.
         title: heading of the page.
         target: name of what the model predicts, for the heading; by default the one that the certificate remembers.
@@ -187,9 +187,9 @@ def render_claim(claim: Claim, title: str | None = None, target: str | None = No
         target = certificate.target
     open_one = certificate is not None and math.isinf(certificate.epsilon)
     heading = title or f"{'A model without privacy' if open_one else 'A private model'} of {subject(model, target)}"
-    painted = model_card(model) if claim.holds else _card_of_a_doubtful(model)
+    card = model_card(model) if claim.holds else _card_of_a_doubtful(model)
     question = "" if claim.schema is None else unit_question(claim.schema)
-    saw, public = _seen(model, certificate), described(painted, claim.schema)
+    saw, public = _seen(model, certificate), described(card, claim.schema)
     classes = model.classes if isinstance(model, ClassModel) else ()
     return compose(public, classes, certificate, heading, claim.problems, saw, question)
 
@@ -210,22 +210,22 @@ def _card_of_a_doubtful(model: Model) -> ModelCard:
         return ModelCard(f"The model cannot be drawn: {type(error).__name__}.", "There is nothing to draw.", ())
 
 
-def described(painted: ModelCard, schema: Schema | None) -> ModelCard:
+def described(card: ModelCard, schema: Schema | None) -> ModelCard:
     """The card with what the schema says of columns in words."""
     if schema is None:
-        return painted
+        return card
     words = {name: column.description for name, column in schema.columns.items() if column.description}
     public = tuple(
         replace(column, facts=f"{column.facts}. {words[column.name]}" if column.facts else words[column.name])
         if column.name in words
         else column
-        for column in painted.public
+        for column in card.public
     )
-    return replace(painted, public=public)
+    return replace(card, public=public)
 
 
 def compose(
-    painted: ModelCard,
+    card: ModelCard,
     classes: Sequence[Any],
     claim: Certificate | None,
     title: str,
@@ -253,13 +253,13 @@ def compose(
     return page.render(
         title=title,
         style=Markup(style),  # noqa: S704 - our own file
-        card=painted,
+        card=card,
         shown=shown,
         verdict=verdict(claim, problems),
         checks=checks(claim),
         seen=() if summary is None else summary.sentences,
         question=f"{question[:1].upper()}{question[1:]}.",
-        facts=public_facts(claim, classes, painted.label),
+        facts=public_facts(claim, classes, card.label),
         limits=limits(claim),
         percent=percent,
         share=share,

@@ -1,4 +1,4 @@
-"""`ResampledBoostClassifier`: boosting around any private learner, learner and face."""
+"""`ResampledBoostClassifier`: the scikit-learn estimator that boosts any private learner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`BoostedTreesClassifier`: the scikit-learn face of private boosted trees."""
+"""`BoostedTreesClassifier`: the scikit-learn estimator of private boosted trees."""
 
 from __future__ import annotations
 

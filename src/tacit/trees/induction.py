@@ -29,7 +29,7 @@ class Induction:
     """What all trees of a fit share.
 
     Attributes:
-        curator: the gate.
+        curator: the only access to the rows.
         candidates: the public splits.
         cap: a public bound on the weight of a node; see :class:`tacit.trees.splits.SplitScore`.
         depth: of the trees, at most 16.

@@ -1,4 +1,4 @@
-"""Proper losses for class probabilities, in the five faces that trees and boosting need.
+"""Proper losses for class probabilities, in the five forms that trees and boosting need.
 
 Every loss is symmetric, fair and normalised: its Bayes risk ``L`` is concave, ``L(0) = L(1) = 0`` and ``L(1/2) = 1``.
 From it follow (Nock, Henecka 2020, section 2):

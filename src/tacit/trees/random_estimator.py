@@ -1,4 +1,4 @@
-"""`RandomTreesClassifier`: the scikit-learn face of private random forests."""
+"""`RandomTreesClassifier`: the scikit-learn estimator of private random forests."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class LazyBregman:
         return np.rint(levels.middles * (self.learning_rate / 2 * TICKS)).astype(np.int64)
 
     def weighted_sum(self, log: HalfspaceLog, rounds: int, reach: float) -> CappedSum:
-        """One query: histogram, projection and sum happen behind the gate."""
+        """One query: histogram, projection and sum happen inside the curator."""
         del rounds
         levels = Levels.covering(reach)
         return CappedSum(log, levels, self.ticks(levels), self.rows_at_cap)

@@ -1,7 +1,7 @@
-"""Streams: state machines with private state, and what they may use behind the gate.
+"""Streams: state machines with private state, and what they may use inside the curator.
 
 A stream is described by a *spec* (public, frozen data) that says what it costs as a whole and starts a *machine*. The
-machine lives behind the gate: it sees rows, keeps private state, and its answers leave. It is therefore part of the
+machine lives inside the curator: it sees rows, keeps private state, and its answers leave. It is therefore part of the
 mechanism, with a theorem of its own, and not a learner. To write one:
 
 1. A frozen dataclass with ``charges`` and ``start`` (:class:`StreamSpec`): every charge names its theorem. The whole is
@@ -39,7 +39,7 @@ class StreamCharge:
 
 
 class Tester(Protocol):
-    """An above-threshold behind the gate; see :class:`tacit.noise.above_threshold.AboveThreshold`."""
+    """An above-threshold inside the curator; see :class:`tacit.noise.above_threshold.AboveThreshold`."""
 
     @property
     def stopped(self) -> bool:
@@ -83,7 +83,7 @@ class Gate(Protocol):
 
 
 class Machine(Protocol):
-    """A state machine behind the gate."""
+    """A state machine inside the curator."""
 
     def feed(self, *rows: npt.NDArray[Any]) -> Any:
         """Takes rounds in order, one entry of every array per round; returns only what the theorem lets out."""

@@ -1,4 +1,4 @@
-"""The view that relabels rows by a concept chosen behind the gate (closure paper, Algorithm 2)."""
+"""The view that relabels rows by a concept chosen inside the curator (closure paper, Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Candidates(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """A drawn candidate, behind the gate: its number, the candidates, and the point of each row that counts."""
+    """A drawn candidate, inside the curator: its number, the candidates, and the point of each row that counts."""
 
     index: int
     candidates: Candidates
@@ -127,12 +127,12 @@ class Relabel:
         return [Rows(rows.frame, labels)]
 
     def choose(self, rows: Rows, noise: NoiseSource) -> Chosen:
-        """Draws a pattern. Stays behind the gate."""
+        """Draws a pattern. Stays inside the curator."""
         found, kept, place = self.scored(rows)
         return Chosen(drawn(found, self.epsilon, noise), found, kept, place)
 
     def scored(self, rows: Rows) -> tuple[Candidates, Ints, Ints]:
-        """The candidates with their scores, the rows that count, and the point of each. Stays behind the gate."""
+        """The candidates with their scores, the rows that count, and the point of each. Stays inside the curator."""
         kept = np.flatnonzero(rows.labels != DROPPED)
         codes = np.column_stack([column[kept].astype(np.int64) for column in self.encoding.encode(rows.frame)])
         said = said_by(self.models, rows.frame)[kept]

@@ -1,4 +1,4 @@
-"""The verb ``view``: other rows, made from the sealed ones behind the gate, on which a child learner runs.
+"""The verb ``view``: other rows, made from the sealed ones inside the curator, on which a child learner runs.
 
 A view says what its children may cost together, and maps that to what it costs the parent; the parent's charge is
 entered before a row is read. Its children get private rows of their own, whose reservation is their declared maximum.
@@ -37,7 +37,7 @@ ONE = Neighbouring.ADD_OR_REMOVE_ONE
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows behind the gate: the columns as they came, and label codes (:data:`DROPPED` where a rule drops the row)."""
+    """Sealed rows: the columns as they came, and label codes (:data:`DROPPED` where a rule drops the row)."""
 
     frame: Frame
     labels: Bytes

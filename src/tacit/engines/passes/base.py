@@ -118,7 +118,7 @@ def row_pass(query: Any) -> Pass[Any]:
 def register(kind: type[Q], answering: Pass[Q]) -> None:
     """Lets a pass answer the queries of a type, and of the types below it that have none of their own.
 
-    A pass sees rows. It belongs behind the gate, and to what has to be proven of a query: that its answer moves by no
-    more than the query states, and that it raises for nothing that rows hold.
+    A pass sees rows. It belongs inside the curator, and to what has to be proven of a query: that its answer moves by
+    no more than the query states, and that it raises for nothing that rows hold.
     """
     row_pass.register(kind, lambda _: answering)

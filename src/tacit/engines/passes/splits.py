@@ -83,8 +83,8 @@ class SplitCache:
     """The answer to the split query that was asked last.
 
     Choosing the splits of a level node by node asks the same again; and the next level of the same tree needs to look
-    at the rows of left children only, as a right child is its parent minus its sibling, exactly. It stays behind the
-    gate, like the rows it is made of.
+    at the rows of left children only, as a right child is its parent minus its sibling, exactly. It stays inside the
+    curator, like the rows it is made of.
     """
 
     def __init__(self) -> None:
