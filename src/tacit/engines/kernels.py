@@ -97,10 +97,18 @@ def add_costs(codes, costs, lengths, start, stop):  # type: ignore[no-untyped-de
 
 @nb.njit(nogil=True, cache=True)
 def fold(by_code, lookup, by_cell):  # type: ignore[no-untyped-def]
-    """``by_cell[lookup] += by_code``, line by line: codes that fall into one cell add up."""
-    for code in range(len(lookup)):
-        for channel in range(by_code.shape[1]):
-            by_cell[lookup[code], channel] += by_code[code, channel]
+    """``by_cell[lookup] += by_code``, line by line: codes that fall into one cell add up.
+
+    Neighbouring codes mostly share a cell, so their sum is kept in a register.
+    """
+    for channel in range(by_code.shape[1]):
+        cell, total = lookup[0], np.int64(0)
+        for code in range(nb.uintp(len(lookup))):
+            if lookup[code] != cell:
+                by_cell[cell, channel] += total
+                cell, total = lookup[code], np.int64(0)
+            total += by_code[code, channel]
+        by_cell[cell, channel] += total
 
 
 @nb.njit(nogil=True, cache=True)
