@@ -22,6 +22,9 @@ BAND = 2.0**-48
 REACH = 45
 """``exp(-x)`` is taken for 0 from here on; it is below ``2**-64`` there."""
 
+AT_ONCE = 3
+"""Thresholds of ``v`` that are counted and not branched on: what is as good as random no processor foresees."""
+
 NEVER = 2.0**60
 """Stands for anything larger in the exponent of a coin, so that no infinity is multiplied by 0."""
 
@@ -79,7 +82,7 @@ def run(
         words: uniform, one or two for each proposal.
         gaussian, scale, log_step, layout: the law (Laplace if not Gaussian), proposals in steps of ``2**log_step``; see
             :class:`tacit.noise.integer_sampler.Layout`.
-        powers: ``floor(2**v_bits exp(-k))`` for ``k = 1, 2, ...``, the first 0 included.
+        powers: ``floor(2**v_bits exp(-k))`` for ``k = 1, 2, ...``, the first 0 included, at least three.
         band: how far from its threshold a word has to be.
 
     Returns how far ``out`` is filled, how many proposals were used, and whether the next is undecided: for the caller.
@@ -94,21 +97,22 @@ def run(
     while filled < size and i < proposals:
         first, last = words[i * per], words[i * per + per - 1]
         u = np.int64((first >> one) & u_mask)
-        v_word, v = (last >> np.uint64(v_shift)) & v_mask, 0
-        while v_word < powers[v]:
-            v += 1
+        v_word = (last >> np.uint64(v_shift)) & v_mask
+        v = int(v_word < powers[0]) + int(v_word < powers[1]) + int(v_word < powers[2])
+        if v == AT_ONCE:
+            while v_word < powers[v]:
+                v += 1
         if v_word == powers[v]:
             return filled, i, True
-        y = u + (np.int64(v) << log_step)
-        negative = first & one
+        y = u + (v << log_step)
+        negative = int(first & one)
         i += 1
-        if negative and y == 0:
+        if y == 0 and negative:
             continue
         p = probability(gaussian, scale, step, u, v, y)
         coin = float((last >> np.uint64(c_shift)) & c_mask) * c_unit
         if abs(coin - p) <= width:
             return filled, i - 1, True
-        if coin < p:
-            out[filled] = -y if negative else y
-            filled += 1
+        out[filled] = y * (1 - 2 * negative)  # the next one takes its place where it is not kept
+        filled += int(coin < p)
     return filled, i, False

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Ints
 from tacit.noise.exponential import Ratio, exp_bounds
-from tacit.noise.integer_kernel import BAND, run
+from tacit.noise.integer_kernel import AT_ONCE, BAND, run
 
 Fetch = Callable[[int], npt.NDArray[np.uint64]]
 """``fetch(n)``: ``n`` uniform 64-bit words that were used for nothing else."""
@@ -143,9 +143,12 @@ def exact_proposal(law: Law, layout: Layout, words: npt.NDArray[np.uint64], more
 
 @cache
 def powers(bits: int) -> npt.NDArray[np.uint64]:
-    """``floor(2**bits exp(-k))`` for ``k = 1, 2, ...``, the first 0 included: ``v >= k`` below, undecided at it."""
+    """``floor(2**bits exp(-k))`` for ``k = 1, 2, ...``, the first 0 included: ``v >= k`` below, undecided at it.
+
+    There are three at least, which the kernel looks at without asking.
+    """
     found: list[int] = []
-    while not found or found[-1]:
+    while len(found) < AT_ONCE or found[-1]:
         low, high, shift = exp_bounds(Ratio(len(found) + 1, 1), bits + 64)
         found.append((low << bits) >> shift)
         if found[-1] != (high << bits) >> shift:
