@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from tacit.privacy.number_text import floats_text, ints_text
+from tacit.privacy.number_text import array_texts, floats_text, ints_text
 
 MANY = 32
 """Numbers in a list from which they are written together."""
@@ -23,8 +24,8 @@ MANY = 32
 NESTED = {dict, list, np.ndarray}
 """What may have long lists of numbers in it."""
 
-WRITERS: Mapping[str, Callable[[Any], str]] = {"f": floats_text, "i": ints_text}
-"""Of arrays, by the kind of their dtype."""
+PLACE = "\0"
+"""Where the numbers of an array go: no character of the canonical text, in which it would be escaped."""
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
@@ -68,14 +69,34 @@ def sha256_of_numbers(data: Any) -> str:
 
 
 def _text(data: Any) -> str:
-    """The canonical text, long lists of numbers written by a kernel."""
+    """The canonical text, long lists of numbers written by a kernel, and all arrays together."""
+    arrays: list[Any] = []
+    form = _form(data, arrays)
+    if not arrays:
+        return form
+    texts = [text or _alone(array) for array, text in zip(arrays, array_texts(arrays), strict=True)]
+    return "".join(chain.from_iterable(zip(form.split(PLACE), [*texts, ""], strict=True)))
+
+
+def _alone(array: Any) -> str:
+    """The numbers of an array, some of which take many digits."""
+    if array.dtype.kind == "i":
+        return ints_text(array)
+    return floats_text(array) if np.isfinite(array).all() else canonical_json(array.tolist())
+
+
+_key = lru_cache(maxsize=1024)(canonical_json)
+
+
+def _form(data: Any, arrays: list[Any]) -> str:
+    """The canonical text but for the numbers of ``arrays``, to which this adds."""
     if isinstance(data, dict) and all(type(key) is str for key in data) and not _is_plain(data):
-        return "{" + ",".join(f"{canonical_json(key)}:{_text(data[key])}" for key in sorted(data)) + "}"
+        return "{" + ",".join([f"{_key(key)}:{_form(data[key], arrays)}" for key in sorted(data)]) + "}"
     if isinstance(data, np.ndarray):
-        write = WRITERS.get(data.dtype.kind)
-        if write is None or data.ndim != 1 or len(data) < MANY or not np.isfinite(data).all():
-            return _text(data.tolist())
-        return "[" + write(data) + "]"
+        if data.dtype.kind not in "fi" or data.ndim != 1 or len(data) < MANY:
+            return _form(data.tolist(), arrays)
+        arrays.append(data)
+        return f"[{PLACE}]"
     if isinstance(data, list):
         kinds = set(map(type, data))
         if kinds == {float} and len(data) >= MANY and math.isfinite(sum(data)):
@@ -83,9 +104,9 @@ def _text(data: Any) -> str:
         if kinds == {int} and len(data) >= MANY:
             return "[" + ints_text(data) + "]"
         if kinds == {list}:
-            return _lists_text(data)
+            return _lists_form(data, arrays)
         if kinds & NESTED and not all(map(_is_plain, data)):
-            return "[" + ",".join([_text(item) for item in data]) + "]"
+            return "[" + ",".join([_form(item, arrays) for item in data]) + "]"
     return canonical_json(data)
 
 
@@ -96,7 +117,7 @@ def _is_plain(data: Any) -> bool:
     return all(map(_is_plain, data.values())) if type(data) is dict else type(data) is not np.ndarray
 
 
-def _lists_text(data: list[Any]) -> str:
+def _lists_form(data: list[Any], arrays: list[Any]) -> str:
     """The text of lists: of equally many floats, as of a matrix, all at once."""
     kinds, widths = set(map(type, chain.from_iterable(data))), set(map(len, data))
     if kinds == {float} and len(widths) == 1:
@@ -105,7 +126,7 @@ def _lists_text(data: list[Any]) -> str:
             texts = floats_text(floats).split(",")
             return "[[" + "],[".join([",".join(row) for row in zip(*[iter(texts)] * width, strict=True)]) + "]]"
     if kinds & NESTED or (float in kinds and max(widths) >= MANY):
-        return "[" + ",".join([_text(item) for item in data]) + "]"
+        return "[" + ",".join([_form(item, arrays) for item in data]) + "]"
     return canonical_json(data)
 
 

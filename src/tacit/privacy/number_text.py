@@ -13,6 +13,8 @@ from collections.abc import Sequence
 import numba as nb
 import numpy as np
 
+from tacit.arrays import Floats, Ints
+
 MOST_PLACES = 22
 """``10**22`` is the largest power of ten that is a double without error."""
 
@@ -127,6 +129,30 @@ def write_floats(numbers, start, text, whole_numbers):  # type: ignore[no-untype
         text[at] = COMMA
         at += 1
     return at, len(numbers)
+
+
+@nb.njit(nogil=True, cache=True)
+def write_arrays(numbers, ends, whole_numbers, text, upto):  # type: ignore[no-untyped-def]
+    """Writes arrays that stand one behind another, and where each text ends into ``upto``.
+
+    An array with a number that :func:`write_floats` does not write has no text.
+    """
+    at, start = 0, 0
+    for array in range(len(ends)):
+        written, position = write_floats(numbers[: ends[array]], start, text[at:], whole_numbers[array])
+        if position == ends[array]:
+            at += written
+        upto[array], start = at, ends[array]
+
+
+def array_texts(arrays: Sequence[Floats | Ints]) -> list[str]:
+    """The texts of the numbers of each array, with commas between; empty for those that take more than the kernel."""
+    numbers = np.concatenate(arrays, dtype=np.float64)
+    ends, upto = np.cumsum([len(array) for array in arrays]), np.empty(len(arrays), np.int64)
+    text = np.empty(LONGEST * len(numbers), np.uint8)
+    write_arrays(numbers, ends, np.array([array.dtype.kind == "i" for array in arrays]), text, upto)
+    whole, stops = text[: upto[-1]].tobytes().decode("ascii"), upto.tolist()
+    return [whole[start : max(stop - 1, start)] for start, stop in zip([0, *stops], stops, strict=False)]
 
 
 def floats_text(numbers: Sequence[float]) -> str:
