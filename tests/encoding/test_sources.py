@@ -21,7 +21,7 @@ import tacit.encoding.sources as sources_module
 import tacit.encoding.sql_sources as sql_module
 from tacit.encoding.errors import DataError
 from tacit.encoding.source import DeclaredSource, read_source
-from tacit.encoding.sources import FileReader, files_of
+from tacit.encoding.sources import FileReader, files_of, read_files
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.privacy.request import RequestError
@@ -200,6 +200,29 @@ def test_parts_of_other_columns_or_types_are_named(tmp_path: Path) -> None:
     frame().to_csv(tmp_path / "part-9.csv", index=False)
     pq.write_table(table, tmp_path / "part-1.parquet")
     refused("of different kinds", where=tmp_path)
+
+
+@pytest.mark.parametrize("empty", [0, 1, 2])
+def test_a_part_may_have_no_value_and_so_no_type(tmp_path: Path, empty: int) -> None:
+    rows = frame(90).assign(day="2020-03-31").astype(object)
+    days = {"kind": "date", "granularity": "month", "lower": "2020-01-01", "upper": "2020-12-31"}
+    written = SCHEMA.to_dict()
+    schema = Schema.from_dict({**written, "columns": {**written["columns"], "day": days}})
+    names = [*schema.features, "y"]
+    rows.loc[30 * empty : 30 * empty + 29, names] = None
+    for part in range(3):
+        pq.write_table(pa.Table.from_pandas(rows[30 * part : 30 * part + 30]), tmp_path / f"{part}.parquet")
+    types = pq.read_schema(tmp_path / f"{empty}.parquet")
+    assert all(types.field(name).type == pa.null() for name in names)
+    declared = DeclaredSource(read_source(tmp_path), schema)
+    encoding, label = TableEncoding.of(schema), LabelIndex(("no", "yes"))
+    parts = [[*encoding.encode(chunk), label.encode(labels)] for chunk, labels in declared.chunks()]
+    whole = [*encoding.encode(rows), label.encode(rows["y"])]
+    for column, expected in zip(zip(*parts, strict=True), whole, strict=True):
+        np.testing.assert_array_equal(np.concatenate(column), expected)
+    together = read_files(tmp_path, names)
+    for found, expected in zip([*encoding.encode(together), label.encode(together.column("y"))], whole, strict=True):
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,16 +130,19 @@ class FileReader(Reader):
         if not parquet:
             texts = pa.nulls(0, pa.string())
             return Frame({name: np.empty(0) if name in numeric else texts for name in names}, 0)
-        types = parquet_types(self.paths[0])
-        for path in self.paths[1:]:
-            other = parquet_types(path)
-            for name in names:
-                if other[name] != types[name]:
-                    raise DataError(
-                        f"column '{name}' is {other[name]} in {path}, and {types[name]} in {self.paths[0]}: "
-                        "all files of a source need the same types"
-                    )
-        return Frame({name: pa.nulls(0, types[name]) for name in names}, 0)
+        types = [parquet_types(path) for path in self.paths]
+        return Frame({name: pa.nulls(0, self._type_of(name, [of[name] for of in types])) for name in names}, 0)
+
+    def _type_of(self, name: str, types: Sequence[pa.DataType]) -> pa.DataType:
+        """The type of a column in all files; where it is null in one, that file has none of its values."""
+        declared = [(kind, path) for kind, path in zip(types, self.paths, strict=True) if kind != pa.null()]
+        for kind, path in declared[1:]:
+            if kind != declared[0][0]:
+                raise DataError(
+                    f"column '{name}' is {kind} in {path}, and {declared[0][0]} in {declared[0][1]}: "
+                    "all files of a source need the same types"
+                )
+        return declared[0][0] if declared else pa.null()
 
     def chunks(self, names: Sequence[str], numeric: frozenset[str]) -> Iterator[Frame]:
         for path in self.paths:
@@ -198,7 +201,8 @@ def read_files(
 def _one_after_another(columns: Sequence[Any]) -> Any:
     if isinstance(columns[0], np.ndarray):
         return np.concatenate(columns)
-    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
+    kind = next((column.type for column in columns if column.type != pa.null()), pa.null())
+    return pa.chunked_array([chunk.cast(kind) for column in columns for chunk in column.chunks], kind)
 
 
 @final
