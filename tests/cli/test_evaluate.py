@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,16 @@ def test_a_figure_that_noise_hides_is_none(fitted: Path, folder: Path, tacit: Ru
     figure = json.loads(tacit(*asked, "--json").stdout)["overall"]["auc"]
     assert (figure["low"], figure["high"]) == (0.0, 1.0)
     assert "not known" not in tacit(*asked[:-1], "inf").stdout
+
+
+def test_a_subgroup_without_rows_has_no_figures(fitted: Path, folder: Path, tacit: Run) -> None:
+    """It was told as "log loss 0 (0 to 4.605)"."""
+    asked = ("evaluate", fitted / "model.json", "data.csv", "--subgroups", "colour", "--epsilon")
+    said = " ".join(tacit(*asked, "3").stdout.split())
+    assert "(0 to 4.605)" not in said
+    assert re.search(r"colour = \(missing\) no more rows than noise explains: \d+ \(0 to \d+\)", said), said
+    assert re.search(r"colour = red auc [\d.]+ \(.* log loss [\d.]+ \(", said), said
+    assert "colour = (missing) no rows" in " ".join(tacit(*asked, "inf").stdout.split())
 
 
 def test_the_model_remembers_what_it_predicts(fitted: Path, folder: Path, tacit: Run) -> None:

@@ -15,10 +15,13 @@ from tacit.cli.predict import classes_of
 from tacit.cli.tables import encoders_of, rows_of
 
 if TYPE_CHECKING:
-    from tacit.evaluation.performance import Estimate
+    from tacit.evaluation.number_performance import NumberPerformance
+    from tacit.evaluation.performance import Estimate, Performance
     from tacit.evaluation.private_number_score import PrivateNumberScore
     from tacit.evaluation.private_score import PrivateScore
     from tacit.schema import Schema
+
+HIDDEN = "not known: noise hides it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,23 +146,33 @@ def _show(arguments: EvaluateArguments, score: PrivateScore | PrivateNumberScore
     if arguments.as_json:
         as_json(facts)
         return
-    rows = {name.replace("_", " "): _words(name, value) for name, value in score.overall.metrics.items()}
+    rows = {name.replace("_", " "): said for name, said in _figures(score.overall).items()}
     rows["rows"] = f"{score.overall.rows.value:.0f} (noisy)"
     rows |= _only_numbers(score) if isinstance(score, PrivateNumberScore) else _only_classes(score, classes)
     for name, group in score.subgroups.items():
-        figures = ", ".join(
-            f"{metric.replace('_', ' ')} {_words(metric, value)}" for metric, value in group.metrics.items()
-        )
-        rows[f"{arguments.subgroups} = {name}"] = figures
+        figures = [f"{metric.replace('_', ' ')} {said}" for metric, said in _figures(group).items()]
+        rows[f"{arguments.subgroups} = {name}"] = ", ".join(figures) if group.known else _few(group.rows)
     rows["spent"] = spent(certificate)
     rows["releasable"] = releasable(certificate)
     table("Performance, with 95 % intervals for noise and chance", rows)
 
 
+def _few(rows: Estimate) -> str:
+    """What is said of a group whose rows do not stand out from the noise."""
+    if rows.high < 0.5:
+        return "no rows"
+    return f"no more rows than noise explains: {rows.value:.0f} ({rows.low:.0f} to {rows.high:.0f})"
+
+
+def _figures(group: Performance | NumberPerformance) -> dict[str, str]:
+    """The metrics of a group of rows in words."""
+    return {name: _words(name, value) if group.known else HIDDEN for name, value in group.metrics.items()}
+
+
 def _words(metric: str, figure: Estimate) -> str:
-    """A figure; none of a share that noise leaves no part of what is possible out of."""
+    """A figure; none of a share that noise leaves no part of what is possible out."""
     share = metric in ("auc", "accuracy", "calibration")
-    return "not known: noise hides it" if share and (figure.low, figure.high) == (0.0, 1.0) else str(figure)
+    return HIDDEN if share and (figure.low, figure.high) == (0.0, 1.0) else str(figure)
 
 
 def _only_classes(score: PrivateScore, classes: tuple[Any, ...]) -> dict[str, str]:
@@ -167,7 +180,7 @@ def _only_classes(score: PrivateScore, classes: tuple[Any, ...]) -> dict[str, st
     if len(classes) > 2:
         found = score.overall.class_auc
         return {f"auc, {name}": _words("auc", auc) for name, auc in zip(classes, found, strict=False)}
-    rows = {"positives": str(score.overall.positives)}
+    rows = {"positives": str(score.overall.positives) if score.overall.known else HIDDEN}
     if score.overall.best_threshold is not None:
         rows["least costly threshold"] = f"{score.overall.best_threshold:.3g}"
     return rows

@@ -74,12 +74,14 @@ class NumberPerformance:
         rows: number of rows; the interval is for noise alone.
         question: what was asked.
         sums: the released sums, for further post-processing.
+        known: whether there are more rows than noise explains; where not, no figure says anything.
     """
 
     metrics: Mapping[str, Estimate]
     rows: Estimate
     question: NumberQuestion
     sums: ErrorSums
+    known: bool = True
 
     def __getitem__(self, name: str) -> Estimate:
         return self.metrics[name]
@@ -98,7 +100,7 @@ def perform_numbers(sums: ErrorSums, question: NumberQuestion, generator: np.ran
     """Answers a question from the released sums of one group of rows; public randomness is for the intervals."""
     judge = _Judge(sums, question, generator)
     found = {name: judge.figure(name) for name in question.metrics}
-    return NumberPerformance(found, judge.rows_found(), question, sums)
+    return NumberPerformance(found, judge.rows_found(), question, sums, judge.known)
 
 
 class _Judge:
@@ -109,7 +111,7 @@ class _Judge:
         self._noise, self._target_noise = sums.draws(REPLICATES, generator)
         found = float(ROWS @ sums.sums)
         self._rows = max(found, 1.0)
-        self._known = found > max(KNOWN * sums.rows_sd, 1.0)
+        self.known = found > max(KNOWN * sums.rows_sd, 1.0)
         self._ends = ((1 - question.confidence) / 2, (1 + question.confidence) / 2)
 
     def rows_found(self) -> Estimate:
@@ -144,7 +146,7 @@ class _Judge:
 
     def _mean(self, form: Floats, squares: Floats, least: float, most: float, unit: float) -> Estimate:
         value, errors = self._ratio(form, squares)
-        return self._interval(value, errors, least, most, self._known, unit)
+        return self._interval(value, errors, least, most, self.known, unit)
 
     def _r2(self) -> Estimate:
         """1 minus the mean squared error over the variance of the targets; the two count as independent.
@@ -162,7 +164,7 @@ class _Judge:
         of_rows = self._noise @ ROWS
         noise = self._target_noise
         spread = (noise[:, 1] - t2 * of_rows - 2 * t1 * (noise[:, 0] - t1 * of_rows)) / self._rows + chance
-        known = self._known and bool(variance > KNOWN * max(float(spread.std()), 1e-9))
+        known = self.known and bool(variance > KNOWN * max(float(spread.std()), 1e-9))
         variance = max(variance, 1e-9)
         drawn = 1 - (mse + errors) / np.maximum(variance + spread, variance / KNOWN)
         value = 1 - max(mse, 0.0) / variance

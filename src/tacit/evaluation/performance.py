@@ -80,6 +80,7 @@ class Performance:
         counts: the released counts, for further post-processing.
         class_auc: of more than two classes, where the AUC was asked for: that of each class against the rest.
         calls_positive: whether there are two classes, one of them positive: only then there are thresholds.
+        known: whether there are more rows than noise explains; where not, no figure says anything.
     """
 
     metrics: Mapping[str, Estimate]
@@ -89,6 +90,7 @@ class Performance:
     counts: ScoreCounts
     class_auc: tuple[Estimate, ...] = ()
     calls_positive: bool = True
+    known: bool = True
 
     def __getitem__(self, name: str) -> Estimate:
         return self.metrics[name]
@@ -169,7 +171,8 @@ def perform(released: GroupCounts, question: Question, generator: np.random.Gene
     if question.cost is not None:
         best, found["cost"] = bootstrap.least_cost(question.cost)
     positives = bootstrap.of(metrics.positive_parts, 1.0)
-    return Performance(found, bootstrap.rows(), positives, best, counts, each, question.calls_positive)
+    rows = bootstrap.rows()
+    return Performance(found, rows, positives, best, counts, each, question.calls_positive, bootstrap.known)
 
 
 def _auc(bootstrap: _Bootstrap) -> Estimate:
