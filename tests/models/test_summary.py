@@ -83,6 +83,15 @@ def test_labels_that_do_not_match_are_asked_about() -> None:
     assert found.summary_.concerns[0].endswith(asked)
 
 
+def test_labels_that_do_not_match_are_asked_about_where_noise_is_small() -> None:
+    """A fit goes by 30 rows at least; with epsilon 3 those were told as learned from, and no label was declared."""
+    X, y = table(3000)
+    found = fit(X, np.char.upper(y.astype(str)), epsilon=3.0, interactions=False).summary_
+    assert found.concerns[0] == "at most about 30 rows have a declared label: do labels match the schema?"
+    assert not any("learned from" in words for words in found.sentences)
+    assert any("learned from" in words for words in fit(X, y, epsilon=3.0, interactions=False).summary_.sentences)
+
+
 @pytest.mark.parametrize("delta", [1e-6, 0.0])
 def test_a_forest_tells_rows_with_their_noise_and_asks_where_there_are_none(delta: float) -> None:
     """It told 13 rows of 300, whose labels nobody had declared, as if they had been learned from."""
@@ -116,6 +125,28 @@ def test_missing_values_are_told() -> None:
     assert learner.summary_.missing["b"] == pytest.approx(0.83, abs=0.03)
     assert "a" not in learner.summary_.missing
     assert any(words.startswith("b: 8") and words.endswith("% missing") for words in learner.summary_.concerns)
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [(0.0, " are none of the declared categories: do they match"), (0.8, " of no declared category")],
+)
+def test_values_of_no_declared_category_are_told(known: float, words: str) -> None:
+    """A column coded 1 and 2 whose schema has f and m went by without a word."""
+    X, y = table(20_000)
+    source = np.random.default_rng(2)
+    X["sex"] = np.where(source.uniform(size=20_000) < known, source.choice(["f", "m"], 20_000), "1")
+    columns = {**SCHEMA["columns"], "sex": {"kind": "categorical", "categories": ["f", "m"]}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = tacit.AdditiveBoostClassifier(
+            epsilon=2.0, schema={**SCHEMA, "columns": columns}, random_state=0, interactions=False
+        )
+        summary = found.fit(X, y).summary_
+    assert summary.unknown == {"sex": pytest.approx(1 - known, abs=0.05)}
+    assert any(said.startswith("sex: ") and words in said for said in summary.sentences)
+    assert bool(summary.concerns) == (known < 0.5)
+    assert not summary.missing
 
 
 def test_nothing_stands_out_only_where_nothing_does() -> None:
@@ -156,7 +187,7 @@ def test_a_search_says_nothing_of_its_candidates() -> None:
 
 
 def test_an_identifier_without_a_unit_asks_the_question() -> None:
-    schema = {**SCHEMA, "columns": {**SCHEMA["columns"], "patient_id": {"kind": "id"}}}  # type: ignore[dict-item]
+    schema = {**SCHEMA, "columns": {**SCHEMA["columns"], "patient_id": {"kind": "id"}}}
     X, y = table(2000)
     with pytest.warns(Doubtful, match="may one patient_id have several rows"):
         tacit.AdditiveBoostClassifier(schema=schema).fit({**X, "patient_id": np.arange(2000)}, y)

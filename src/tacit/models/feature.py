@@ -13,7 +13,7 @@ from tacit.arrays import Floats, Ints
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, encoder_from_dict
-from tacit.encoding.values import BooleanIndex
+from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.models.base import ints
 
 
@@ -63,6 +63,14 @@ class Feature:
             return int(np.count_nonzero(np.diff(self.mapping[:-1]))) + 1
         labels = self.bin_labels()
         return labels.index("missing") if "missing" in labels else None
+
+    @property
+    def other_bin(self) -> int | None:
+        """The bin that holds values of no declared category and no others; None if there is none."""
+        if not isinstance(self.encoder, CategoryIndex):
+            return None
+        place = int(self.mapping[self.encoder.other])
+        return place if np.count_nonzero(self.mapping == place) == 1 else None
 
     def bin_labels(self) -> list[str]:
         """What to call every bin."""

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 MUCH_MISSING = 0.5
 """From this share of missing values on a column deserves a look."""
 
+FEWEST = 30.0
+"""A fit goes by at least so many rows, however few were released."""
+
 STANDS_OUT, CLEAR = 3.0, 2.0
 """A count, and an effect that was shrunk already, of so many standard deviations of its noise is more than noise."""
 
@@ -64,6 +67,7 @@ class Summary:
     Attributes:
         rows: how many rows counted: those with a declared label. None if it was not released.
         missing: share of missing values by column, where it was released and is more than noise.
+        unknown: the same for values that are none of the declared categories.
         stands_out: whether any effect is larger than its noise; None if the model does not say.
         error_bound: a proved bound of the error on new rows; None if there is none below that of guessing.
         concerns: what deserves a look, in sentences.
@@ -72,6 +76,7 @@ class Summary:
 
     rows: Estimate | None
     missing: Mapping[str, float]
+    unknown: Mapping[str, float]
     stands_out: bool | None
     error_bound: float | None
     concerns: tuple[str, ...]
@@ -83,7 +88,8 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         rows = None if self.rows is None else {"value": self.rows.value, "sd": self.rows.sd}
-        said = {"rows": rows, "missing": dict(self.missing), "stands_out": self.stands_out}
+        shares = {"missing": dict(self.missing), "unknown": dict(self.unknown)}
+        said = {"rows": rows, **shares, "stands_out": self.stands_out}
         return {**said, "error_bound": self.error_bound, "concerns": list(self.concerns)}
 
 
@@ -91,12 +97,19 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
     """What the fit of a model saw."""
     parts = _parts(model)
     rows = _rows(model, parts, certificate)
-    missing = {} if parts is None or rows is None else _missing(parts, rows)
+    missing, unknown = ({}, {}) if parts is None or rows is None else _shares(parts, rows)
     out = None if parts is None else _stands_out(parts)
     concerns = []
     if rows is not None and rows.sd is not None and rows.value < STANDS_OUT * rows.sd:
         concerns.append(f"{rows} rows have a declared label, no more than noise: do labels match the schema?")
+    elif rows is not None and parts is not None and rows.value < FEWEST + 0.5:
+        concerns.append(f"at most about {FEWEST:.0f} rows have a declared label: do labels match the schema?")
     concerns += [f"{name}: {100 * share:.0f} % missing" for name, share in missing.items() if share >= MUCH_MISSING]
+    concerns += [
+        f"{name}: {100 * share:.0f} % are none of the declared categories: do they match the schema?"
+        for name, share in unknown.items()
+        if share >= MUCH_MISSING
+    ]
     if out is False:
         concerns.append("nothing stands out from the noise: all effects are smaller than it")
     said = []
@@ -104,13 +117,18 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
         weighed = ", each as much as its class weighs," if _weighs_classes(certificate) else ""
         said.append(f"{rows} rows{weighed} had a declared label and were learned from")
     said += [f"{name}: {100 * share:.0f} % missing" for name, share in missing.items() if share < MUCH_MISSING]
+    said += [
+        f"{name}: {100 * share:.0f} % of no declared category"
+        for name, share in unknown.items()
+        if share < MUCH_MISSING
+    ]
     bound = _error_bound(model, certificate)
     if bound is not None:
         said.append(
             f"on new rows it errs on at most {100 * bound:.1f} %: proved, with confidence {1 - FAILURE:.0%}, if "
             "rows are independent draws, and the model was not chosen among several by the same rows"
         )
-    return Summary(rows, missing, out, bound, tuple(concerns), (*concerns, *said))
+    return Summary(rows, missing, unknown, out, bound, tuple(concerns), (*concerns, *said))
 
 
 def _error_bound(model: Model, certificate: Certificate | None) -> float | None:
@@ -186,21 +204,20 @@ def _sd_of_rows(certificate: Certificate | None) -> float | None:
     return certificate.rows_per_unit / math.sqrt(sum(sd**-2 for sd in noise))
 
 
-def _missing(parts: _Parts, rows: Estimate) -> dict[str, float]:
-    """Shares of missing values that are more than noise."""
-    total = max(rows.value, 1.0)
-    found: dict[str, float] = {}
-    if total < 10 * (rows.sd or 0.0):  # shares of a number that is noise
-        return found
+def _shares(parts: _Parts, rows: Estimate) -> tuple[dict[str, float], dict[str, float]]:
+    """Shares of values that are missing, and of no declared category, that are more than noise."""
+    total, sd = max(rows.value, 1.0), rows.sd or 0.0
+    missing: dict[str, float] = {}
+    unknown: dict[str, float] = {}
+    if total < 10 * sd:  # shares of a number that is noise
+        return missing, unknown
     for main in parts.mains:
         feature = parts.features[main.feature]
-        place = feature.missing_bin
-        if place is None:
-            continue
-        share = float(main.counts[place]) / total
-        if share > 0.05 and share * total > STANDS_OUT * (rows.sd or 0.0):
-            found[feature.name] = min(share, 1.0)
-    return found
+        for found, place in ((missing, feature.missing_bin), (unknown, feature.other_bin)):
+            share = 0.0 if place is None else float(main.counts[place]) / total
+            if share > 0.05 and share * total > STANDS_OUT * sd:
+                found[feature.name] = min(share, 1.0)
+    return missing, unknown
 
 
 def _stands_out(parts: _Parts) -> bool:
