@@ -7,9 +7,22 @@ import pandas as pd
 import pytest
 
 from benchmarks import data
+from tacit.additive import learn
 from tacit.additive.tuning import TUNING
 from tacit.schema.schema import Schema
-from tools.real_tables import RULE, differences, fit, left_out, rules, too_wide, tuned
+from tools.real_tables import (
+    RULE,
+    WHOLE_BINS,
+    differences,
+    fit,
+    fitted,
+    left_out,
+    rules,
+    table,
+    too_wide,
+    tuned,
+    varied,
+)
 
 
 def test_a_value_that_helps_everywhere_keeps_its_gain_and_one_study_alone_buys_none() -> None:
@@ -18,6 +31,41 @@ def test_a_value_that_helps_everywhere_keeps_its_gain_and_one_study_alone_buys_n
     lucky = pd.DataFrame({"a": [-0.3, 0.1, 0.1]}, index=["x", "y", "z"])
     assert lucky["a"].mean() < 0  # chosen on all, it looks like a gain
     assert left_out(lucky).tolist() == [0.0, 0.1, 0.1]
+
+
+def test_what_is_chosen_on_all_studies_is_flattered_by_them() -> None:
+    lucky = pd.DataFrame({"a": [-0.3, 0.1, 0.1], "b": [0.1, 0.2, 0.3]}, index=["x", "y", "z"])
+    assert fitted(lucky).tolist() == [-0.3, 0.1, 0.1]
+    assert left_out(lucky).tolist() == [0.0, 0.1, 0.1]
+    assert fitted(lucky[["b"]]).tolist() == [0.0, 0.0, 0.0]  # the rule is best
+
+
+def test_fitted_and_left_out_stand_side_by_side() -> None:
+    lines = [
+        {"study": s, "data": s, "seed": 0, "epsilon": 1.0, "q": 1.0, "value": v, "log_loss": loss, "auc": 0.7}
+        for s, losses in (("x", (1.0, 0.7)), ("y", (1.0, 1.1)), ("z", (1.0, 1.1)))
+        for v, loss in zip((RULE, "a"), losses, strict=True)
+    ]
+    head, _, losses, auc = table(pd.DataFrame(lines), ["a"])
+    assert head.endswith("| a | chosen on all | chosen on the others |")
+    assert losses.count("-0.0333") == 2  # the value's own mean, and chosen on all
+    assert "| +0.0667 ± 0.0333 |" in losses
+    assert auc.endswith("|  |  |")
+
+
+def test_columns_may_release_their_bins_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = learn.natural_modes
+    with varied(WHOLE_BINS):
+        assert learn.natural_modes(np.full(3, 1 / 3), np.eye(3), 1.0).tolist() == np.eye(3).tolist()
+        assert learn.principal_modes is learn.natural_modes
+    assert learn.natural_modes is before
+    assert tuned(WHOLE_BINS) == TUNING
+    rows = made_table()
+    monkeypatch.setattr(data, "load", lambda _: rows)
+    monkeypatch.setattr(data, "split", lambda table, _: (table, table))
+    monkeypatch.setattr(data, "table_tasks", dict)
+    found = [fit("made", 0, 1.0, value, False, same_noise=True)["log_loss"] for value in (RULE, WHOLE_BINS)]
+    assert found[0] != found[1]
 
 
 def test_tables_of_one_study_count_once() -> None:
@@ -58,12 +106,16 @@ def test_numbers_are_replaced_by_name() -> None:
         tuned("planning.no_such_number=1")
 
 
-def test_all_values_may_have_the_same_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+def made_table() -> data.Table:
     X = pd.DataFrame({"a": np.arange(400) % 20.0})
     columns = {"a": {"kind": "numeric", "lower": 0.0, "upper": 20.0}}
     schema = Schema.from_dict({"label": {"column": "y", "classes": [0, 1]}, "columns": columns})
-    table = data.Table("made", X, np.asarray(X["a"] > 9).astype(np.int64), schema)
-    monkeypatch.setattr(data, "load", lambda _: table)
+    return data.Table("made", X, np.asarray(X["a"] > 9).astype(np.int64), schema)
+
+
+def test_all_values_may_have_the_same_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = made_table()
+    monkeypatch.setattr(data, "load", lambda _: rows)
     monkeypatch.setattr(data, "split", lambda table, _: (table, table))
     monkeypatch.setattr(data, "table_tasks", dict)
 

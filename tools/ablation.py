@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tools.real_tables import RULE, arguments, differences, gathered
+from tools.real_tables import RULE, WHOLE_BINS, arguments, differences, gathered
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "tacit"
 SIGNALS = (0.0, 25.0, 140.0, 400.0, math.inf)
@@ -44,6 +44,7 @@ PARTS = {
     "a third look at heavy cells": Part("binning.refining.heavy_leaf=2.0"),
     "more of the budget for the intercept": Part("planning.intercept_doubt=0.0"),
     "six sweeps in large noise": Part("planning.noisy_sweeps=24"),
+    "release maps": Part(WHOLE_BINS),
     "shares that follow what is known": Part("sweeping.equal_part=1.0", ("additive/shares.py",)),
     "rows bounded together": Part("clipping.joint_below=0.0", ("additive/joint_clipping.py", "queries/joint_bound.py")),
     "pairs": Part("planning.pairs_from=1e12", ("additive/pairs.py",)),
