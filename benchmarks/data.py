@@ -60,7 +60,7 @@ def task_of(name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A binary task: features as a data frame, labels 0/1, and the public schema (label column ``target``)."""
+    """A task: features as a data frame, labels (0 and 1 here), and the public schema (label column ``target``)."""
 
     name: str
     X: pd.DataFrame

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,18 @@ def calibration_error(chances: np.ndarray, y: np.ndarray, groups: int = 15) -> f
     return sum(abs(float((y[part] - chances[part]).sum())) for part in parts) / len(y)
 
 
+def compared(job: Result, scores: Sequence[Any], exact: Mapping[str, float]) -> list[Result]:
+    """Private figures beside exact ones."""
+    results = []
+    for name, value in exact.items():
+        line = {**job, "metric": name, "exact": round(value, 4)}
+        line["private"] = round(float(np.mean([s[name].value for s in scores])), 4)
+        line["error"] = round(float(np.sqrt(np.mean([(s[name].value - value) ** 2 for s in scores]))), 4)
+        line["half_width"] = round(float(np.mean([(s[name].high - s[name].low) / 2 for s in scores])), 4)
+        results.append(show(line))
+    return results
+
+
 def score(seeds: int) -> list[Result]:
     """Private figures and their intervals beside the exact ones."""
     _, train, test = next(splits("adult", 1))
@@ -69,12 +82,7 @@ def score(seeds: int) -> list[Result]:
                 "calibration": calibration_error(p, part.y),
             }
             scores = [private_score(model, part.X, part.y, epsilon, DELTA, random_state=seed) for seed in range(seeds)]
-            for name, value in exact.items():
-                line: Result = {"part": "score", "n": n, "epsilon": epsilon, "metric": name, "exact": round(value, 4)}
-                line["private"] = round(float(np.mean([s[name].value for s in scores])), 4)
-                line["error"] = round(float(np.sqrt(np.mean([(s[name].value - value) ** 2 for s in scores]))), 4)
-                line["half_width"] = round(float(np.mean([(s[name].high - s[name].low) / 2 for s in scores])), 4)
-                results.append(show(line))
+            results += compared({"part": "score", "n": n, "epsilon": epsilon}, scores, exact)
     return results
 
 
@@ -103,12 +111,7 @@ def numbers(seeds: int) -> list[Result]:
                 )
                 for seed in range(seeds)
             ]
-            for name, value in exact.items():
-                line: Result = {"part": "numbers", "n": n, "epsilon": epsilon, "metric": name, "exact": round(value, 4)}
-                line["private"] = round(float(np.mean([s[name].value for s in scores])), 4)
-                line["error"] = round(float(np.sqrt(np.mean([(s[name].value - value) ** 2 for s in scores]))), 4)
-                line["half_width"] = round(float(np.mean([(s[name].high - s[name].low) / 2 for s in scores])), 4)
-                results.append(show(line))
+            results += compared({"part": "numbers", "n": n, "epsilon": epsilon}, scores, exact)
     return results
 
 

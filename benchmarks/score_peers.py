@@ -14,7 +14,8 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from benchmarks.adassp import boosted_adassp, unit_rows
-from benchmarks.score_tables import ScoreTable, scaled
+from benchmarks.outside import scaled
+from benchmarks.score_tables import ScoreTable
 from tacit.privacy.budget import Allowance
 
 Learner = Callable[[ScoreTable, ScoreTable, float, float, int], np.ndarray]

@@ -5,29 +5,16 @@ Classes and bounds are public, as the descriptions of the data sets give them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.data import folder, load, tasks
+from benchmarks.data import Table, folder, load, tasks
 from tacit.schema import Schema
 
-
-@dataclass(frozen=True, eq=False)
-class ScoreTable:
-    """Features as a data frame, labels (class codes, or numbers), and the schema with its label (column ``target``)."""
-
-    name: str
-    X: pd.DataFrame
-    y: np.ndarray
-    schema: Schema
-
-    def rows(self, index: np.ndarray) -> ScoreTable:
-        """Some of the rows."""
-        return ScoreTable(self.name, self.X.iloc[index].reset_index(drop=True), self.y[index], self.schema)
-
+ScoreTable = Table
+"""With class codes or numbers as labels."""
 
 CLASSES: dict[str, tuple[str, ...]] = {
     "cardiotocography": ("1", "2", "3"),
@@ -97,15 +84,3 @@ def split(table: ScoreTable, seed: int) -> tuple[ScoreTable, ScoreTable]:
         test = np.zeros(n, bool)
         test[generator.permutation(n)[: n // 5]] = True
     return table.rows(np.flatnonzero(~test)), table.rows(np.flatnonzero(test))
-
-
-def scaled(table: ScoreTable) -> np.ndarray:
-    """Numbers mapped from their public bounds to [-1, 1], gaps to 0; one 0/1 column per declared category."""
-    out = []
-    for name, column in table.schema.columns.items():
-        if column.kind == "numeric":
-            middle, half = (column.lower + column.upper) / 2, (column.upper - column.lower) / 2
-            out.append(np.clip((table.X[name].fillna(middle).to_numpy() - middle) / half, -1.0, 1.0))
-        else:
-            out += [(table.X[name] == str(value)).to_numpy(float) for value in column.categories]
-    return np.column_stack(out)
