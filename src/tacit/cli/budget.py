@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, finite, table
+
+if TYPE_CHECKING:
+    from tacit.privacy.account import PrivacyAccount
+    from tacit.schema import Unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +89,7 @@ def list_accounts(asked: ListArguments) -> None:
     table(f"{len(rows)} account{'s' if len(rows) != 1 else ''}", rows)
 
 
-def _facts(account: Any) -> dict[str, Any]:
+def _facts(account: PrivacyAccount) -> dict[str, Any]:
     return {
         "dataset": account.dataset,
         "epsilon": finite(account.epsilon),
@@ -98,7 +102,7 @@ def _facts(account: Any) -> dict[str, Any]:
     }
 
 
-def _print(account: Any, title: str, json: bool) -> None:
+def _print(account: PrivacyAccount, title: str, json: bool) -> None:
     from tacit.privacy.accountants import epsilon
 
     history, kept = account.reservations(), {fit.identifier for fit in account.kept()}
@@ -142,14 +146,14 @@ def _short(label: str) -> str:
     return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1…", label)
 
 
-def _protected(unit: Any) -> str:
+def _protected(unit: Unit | str | None) -> str:
     """Who is protected, in words."""
     if unit is None:
         return "what the first fit protects"
     return "one row" if isinstance(unit, str) else f"one {unit.column}, at most {unit.max_rows} rows"
 
 
-def _affordable(account: Any) -> str:
+def _affordable(account: PrivacyAccount) -> str:
     """The largest epsilon that one more fit could have, and why it may exceed what remains."""
     epsilon, remaining = account.affordable(), account.remaining
     if not epsilon > remaining * (1 + 1e-3):

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.arrays import Floats
 from tacit.encoding.dates import bounds_of, dates_as_numbers
 from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import decimal_points, number_or_nan, parse_numbers
@@ -113,7 +114,7 @@ def _pointed(given: list[tuple[Any, int]], decimal: str) -> list[Any]:
     return decimal_points(pa.array(values, pa.string())).to_pylist() if decimal == COMMA else values
 
 
-def _numbers(given: list[tuple[Any, int]], decimal: str) -> Any:
+def _numbers(given: list[tuple[Any, int]], decimal: str) -> Floats:
     """Values as columns of numbers are read."""
     if decimal == COMMA:
         return parse_numbers(pa.array([value for value, _ in given], pa.string()), decimal)

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.arrays import Bools, Ints
-from tacit.closure.classes import ConceptClass, ConceptError, Stumps
+from tacit.arrays import Bools, Floats, Ints
+from tacit.closure.classes import BoundClass, ConceptClass, ConceptError, Stumps
 from tacit.closure.concepts import MOST_CANDIDATES, MOST_PATTERNS, ConceptSet, concept_sets
 from tacit.closure.plan import SLACK, selection_epsilon
 from tacit.closure.raw import RAW_THEOREM, RawSet, RawThresholds, check_raw, raw_completions_on, raw_sets
@@ -250,13 +250,13 @@ def _counted(curator: Curator, cells: Cells, holds: Bools, charge: Charge) -> tu
     return _rates(curator.measure(query, charge, Label(Stage.COUNTS, "classes outside and inside the concept")).value)
 
 
-def _histogram(concepts: ConceptSet, part: Any) -> Histogram:
+def _histogram(concepts: ConceptSet, part: BoundClass) -> Histogram:
     positions = tuple(concepts.positions(part))
     maps = tuple(np.arange(n, dtype=np.int64) for n in part.n_codes)
     return Histogram(ProductCells(positions, maps, part.n_codes), class_count_rule(2))
 
 
-def _rates(counts: Any) -> tuple[float, float]:
+def _rates(counts: Floats) -> tuple[float, float]:
     """Shares of the positive class from noisy counts ``(side, class)``, each kept on its side of one half."""
     counts = np.maximum(counts, 0.0)
     share = (counts[:, 1] + 1.0) / (counts.sum(axis=1) + 2.0)

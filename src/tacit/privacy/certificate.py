@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from tacit.privacy import accountants
 from tacit.privacy.canonical import canonical_json, finite, read_json, sha256
@@ -37,6 +37,9 @@ from tacit.privacy.verification import (
     coverage_problems,
     evident_reasons,
 )
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 UNBOUND = "not bound to its model: written before 0.1"
 """What is said of a certificate of format 1, which names no model."""
@@ -211,7 +214,7 @@ class Certificate:
             "certificate": self.digest,
         }
 
-    def signed(self, key: Any) -> Self:
+    def signed(self, key: Ed25519PrivateKey) -> Self:
         """With a signature under a private key (:func:`tacit.privacy.signatures.read_private_key`)."""
         from tacit.privacy.signatures import signature  # loads cryptography
 

@@ -7,7 +7,7 @@ every release that the coordinator announces, and answers no more sums than ther
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -243,7 +243,7 @@ class Site:
         hidden = share(sums, self._parties.name, fit.secrets, transcript)
         return {"answer": number, "array": "<u8", "shape": list(sums.shape), "bytes": hidden.astype("<u8").tobytes()}
 
-    def _write(self, number: int, entries: Any, look: Any, shape: tuple[int, ...]) -> None:
+    def _write(self, number: int, entries: Sequence[Mapping[str, Any]], look: Any, shape: tuple[int, ...]) -> None:
         """A line for the officer: what was asked, and never what was answered."""
         if self._agreement.record is None:
             return
