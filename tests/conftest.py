@@ -27,7 +27,6 @@ def pytest_collection(session: pytest.Session) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Garbage is looked for among what tests make, not among the tests, and less often: fits make much and keep it."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
     gc.enable()

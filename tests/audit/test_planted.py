@@ -24,8 +24,14 @@ SPELLED = {
 }
 
 
-@pytest.mark.parametrize("bug", SPELLED)
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(
+    ("learner", "bug"),
+    [
+        *((FOREST, bug) for bug in SPELLED),
+        (ADDITIVE, "an uncharged peek, shown"),
+        *(pytest.param(ADDITIVE, bug, marks=pytest.mark.slow) for bug in SPELLED if "peek" not in bug),
+    ],
+)
 def test_what_a_model_spells_out_is_found(learner: str, bug: str) -> None:
     found = audit_estimator(LEARNERS[learner](BUGS[bug]), trials=24, random_state=0)
     assert not found.holds, bug

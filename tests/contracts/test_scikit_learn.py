@@ -64,20 +64,26 @@ CHECKED: list[tuple[type[Any], dict[str, Any], dict[str, str]]] = [
     (RandomTreesClassifier, NAMED, CANNOT_HOLD),
     (DecisionListClassifier, NAMED, CANNOT_HOLD),
     (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0}, CANNOT_HOLD),
-    (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0, "measure": "lazy_bregman", "rounds": 60}, CANNOT_HOLD),
     (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0, "row_norm": 10.0}, MATRICES),
     (ResampledBoostClassifier, VOTERS, FEW_ROWS),
-    (ResampledBoostClassifier, {**VOTERS, "epsilon": math.inf}, CANNOT_HOLD),
     (FiniteClassClassifier, {**NAMED, "bins": 4}, CANNOT_HOLD),
     (AgnosticClassifier, {**NAMED, "bins": 4}, CANNOT_HOLD),
     (ComposedClassifier, {**NAMED, "bins": 4}, CANNOT_HOLD),
 ]
 """A learner, what it is asked with, and the checks that it cannot pass."""
 
+SECOND: list[tuple[type[Any], dict[str, Any], dict[str, str]]] = [
+    (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0, "measure": "lazy_bregman", "rounds": 60}, CANNOT_HOLD),
+    (ResampledBoostClassifier, {**VOTERS, "epsilon": math.inf}, CANNOT_HOLD),
+]
+"""Second settings of those."""
+
 
 @pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize(
-    ("kind", "asked", "excluded"), CHECKED, ids=lambda value: getattr(value, "__name__", None) or f"{len(value)}"
+    ("kind", "asked", "excluded"),
+    [*CHECKED, *(pytest.param(*each, marks=pytest.mark.slow) for each in SECOND)],
+    ids=lambda value: getattr(value, "__name__", None) or f"{len(value)}",
 )
 def test_scikit_learns_contract(kind: type[Any], asked: dict[str, Any], excluded: dict[str, str]) -> None:
     with warnings.catch_warnings():

@@ -22,7 +22,10 @@ def draws(source: NoiseSource, scores: np.ndarray, lengths: np.ndarray, scale: f
 
 
 @pytest.mark.law_of("exponential_runs")
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(
+    "source",
+    [pytest.param(SystemSource(), id="tacit"), pytest.param(SeededSource(5), id="seeded", marks=pytest.mark.slow)],
+)
 def test_candidates_have_the_law_of_one_vector_and_a_scale_ten_percent_off_is_noticed(source: NoiseSource) -> None:
     each = np.repeat(SCORES, LENGTHS.astype(np.int64))
     each -= each.max()

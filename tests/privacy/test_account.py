@@ -402,8 +402,8 @@ def test_spent_never_falls_and_never_exceeds_the_promise(plans: list[list[Charge
             assert account.spent == before
             continue
         assert accepted
-        assert before * (1 - 1e-4) <= account.spent <= 1.0 + 1e-9
-        before = account.spent
+        before, last = account.spent, before
+        assert last * (1 - 1e-4) <= before <= 1.0 + 1e-9
 
 
 def test_a_budget_in_memory_is_not_there_twice_in_a_forked_process(monkeypatch: pytest.MonkeyPatch) -> None:

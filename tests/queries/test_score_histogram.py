@@ -49,7 +49,8 @@ def queries(seed: int, n_labels: int) -> list[ScoreHistogram | ResidualLevels]:
     cells = column_cells(0, CODES)
     generator = np.random.default_rng(seed)
     release_map = ReleaseMap.from_floats(generator.normal(size=(3, CODES)), 1 << 6)
-    classes, one = random_scores(n_labels, seed), random_scores(1, seed, 1.0)
+    classes, one, spread = random_scores(n_labels, seed), random_scores(1, seed, 1.0), random_scores(1, seed)
+    levels = level_rules(seed, n_labels)
     mean = ResidualRule(SCALE, 0, -40_000, 40_000)
     quantile = ResidualRule(SCALE, 9000, -2000, 20_000)
     return [
@@ -71,9 +72,9 @@ def queries(seed: int, n_labels: int) -> list[ScoreHistogram | ResidualLevels]:
             for power, channel in ((1.0, 0), (1.5, 15_000), (2.0, 0))
         ),
         ResidualLevels(COUNTS, np.array([-30_000, 0, 500, 60_000]), one, link=LogLink(1.0, 1 << 15)),
-        *(ScoreHistogram(cells, rule, random_scores(1, seed)) for rule in level_rules(seed, n_labels)),
-        ScoreHistogram(OneCell(), level_rules(seed, n_labels)[0], random_scores(1, seed)),
-        ScoreHistogram(cells, level_rules(seed, n_labels)[0], random_scores(1, seed), release_map),
+        *(ScoreHistogram(cells, rule, spread) for rule in levels),
+        ScoreHistogram(OneCell(), levels[0], spread),
+        ScoreHistogram(cells, levels[0], spread, release_map),
         *(
             ScoreHistogram(cells, replace(mean, scale=scale, curvature=15_000, link=link, weighted_first=True), one)
             for scale, link in ((SCALE, None), (COUNTS, LogLink(1.0, 1 << 15)))
@@ -103,10 +104,9 @@ def row(n_labels: int) -> st.SearchStrategy[tuple[int, int, int]]:
 def test_neighbours_never_move_an_answer_by_more_than_declared(data, n_labels, seed):
     rows = data.draw(st.lists(row(n_labels), max_size=6))
     one, other = data.draw(row(n_labels)), data.draw(row(n_labels))
+    tables = [table_of(r, n_labels) for r in ([*rows, one], [*rows, other], rows)]
     for query in queries(seed, n_labels):
-        with_one, with_other, without = (
-            table_of(r, n_labels).answer(query) for r in ([*rows, one], [*rows, other], rows)
-        )
+        with_one, with_other, without = (table.answer(query) for table in tables)
         for relation, moved in (
             (Neighbouring.ADD_OR_REMOVE_ONE, with_one - without),
             (Neighbouring.REPLACE_ONE, with_one - with_other),
@@ -128,11 +128,10 @@ def test_weights_move_no_answer_farther_than_declared(data, n_classes, seed):
     n_labels = n_classes * len(LEVELS)
     rows = data.draw(st.lists(row(n_labels), max_size=4))
     one, other = data.draw(row(n_labels)), data.draw(row(n_labels))
+    tables = [table_of(r, n_labels) for r in ([*rows, one], [*rows, other], rows)]
     for plain in queries(seed, n_classes):
         query = replace(plain, weights=weights)
-        with_one, with_other, without = (
-            table_of(r, n_labels).answer(query) for r in ([*rows, one], [*rows, other], rows)
-        )
+        with_one, with_other, without = (table.answer(query) for table in tables)
         for relation, moved in (
             (Neighbouring.ADD_OR_REMOVE_ONE, with_one - without),
             (Neighbouring.REPLACE_ONE, with_one - with_other),
