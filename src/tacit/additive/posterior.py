@@ -93,14 +93,14 @@ class Posterior:
         whiten = np.linalg.inv(np.linalg.cholesky(blur))
         whitened = whiten @ design
         values_of, analyse, synthesise = [], [], []
-        for covariance in covariances:
-            image = whitened @ covariance
-            values, vectors = np.linalg.eigh(image @ whitened.T)
+        images = [whitened @ covariance for covariance in covariances]
+        spectra = np.linalg.eigh(np.array([image @ whitened.T for image in images]))
+        for image, values, vectors in zip(images, *spectra, strict=True):
             keep = values > 1e-8 * values[-1]
-            values, vectors = values[keep], vectors[:, keep]
-            values_of.append(values)
-            analyse.append(vectors.T @ whiten)
-            synthesise.append(image.T @ vectors)
+            kept = vectors[:, keep]
+            values_of.append(values[keep])
+            analyse.append(kept.T @ whiten)
+            synthesise.append(image.T @ kept)
         self._spectra = _Spectra(
             np.concatenate(values_of),
             np.cumsum([0, *map(len, values_of)]),
@@ -149,7 +149,7 @@ class Posterior:
 def centred(covariance: Floats, masses: Floats) -> Floats:
     """The covariance of the effect minus its mean under ``masses``, scaled to an average variance of 1."""
     size = len(masses)
-    projection = np.eye(size) - np.outer(np.ones(size), masses)
+    projection = np.eye(size) - masses
     matrix = projection @ covariance @ projection.T
     variance = float((masses * np.diag(matrix)).sum())
     return matrix / variance if variance > 1e-9 else np.zeros_like(matrix)

@@ -74,7 +74,7 @@ class LeafNoise:
         sizes = np.abs(sums.gradients)
         clear = sizes > max(self.numbers.least_sum * sums.sd, 1e-9)
         answers = np.abs(steps)
-        answers[clear] /= sizes[clear]
+        np.divide(answers, sizes, out=answers, where=clear)
         answers[~clear] = _median(answers[clear])
         mean = max(float(sums.curvatures.mean()), 0.5)
         self._sds.append(answers * sums.sd)

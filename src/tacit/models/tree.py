@@ -101,10 +101,16 @@ class TreeShape:
         return tuple(sorted(set(self.columns.tolist())))
 
     @cached_property
+    def thresholds(self) -> Ints:
+        """Per split, the last code that does not go right where all above it do; see :func:`thresholds_of`."""
+        last: Ints = thresholds_of(self.right)
+        return last
+
+    @cached_property
     def tables(self) -> LeafTables:
         """From codes to leaves, for :attr:`used_columns`."""
         place = np.searchsorted(self.used_columns, self.columns)
-        return LeafTables.of(place, self.right, self.spans, self.is_complete)
+        return LeafTables.of(place, self.right, self.thresholds, self.spans, self.is_complete)
 
     def find(self, codes: Sequence[Bytes]) -> Codes:
         """The leaf of every row; ``codes`` holds one uint8 vector per column of the table."""
@@ -152,7 +158,7 @@ class TreeShape:
 
     def _tests(self) -> Ints | list[int | list[int]]:
         """Per split, the last code that does not go right where all above it do, else the codes that go right."""
-        last: Ints = thresholds_of(self.right)
+        last = self.thresholds
         others = np.flatnonzero((last == -2) | (last == CODES - 1))
         if not len(others):
             return last

@@ -70,16 +70,17 @@ class LeafTables:
     width: int
 
     @staticmethod
-    def of(place: Ints, right: Bytes, spans: Ints, complete: bool) -> LeafTables:
+    def of(place: Ints, right: Bytes, last: Ints, spans: Ints, complete: bool) -> LeafTables:
         """Of a tree.
 
         Args:
             place: per split, which of the tested columns it looks at.
             right: per split, the codes that go right, packed, lowest bit first.
+            last: their :func:`thresholds`.
             spans: per split, the first leaf below it, the first of its right child, and one past the last.
             complete: whether splits are numbered level by level, and all leaves are equally deep.
         """
-        leaves, columns, last = len(place) + 1, int(place.max(initial=-1)) + 1, thresholds(right)
+        leaves, columns = len(place) + 1, int(place.max(initial=-1)) + 1
         width = leaves // WORD if complete and WORD < leaves <= WORD * BYTE else 1
         upper = WORD - 1 if width > 1 else len(place)  # splits of the first step
         full = [2 ** min(leaves // width - first, WORD) - 1 for first in range(0, leaves // width, WORD)]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, NonPrivate, Pure
 from tacit.privacy.charges import Laplace as LaplaceCharge
 from tacit.privacy.gaussian import range_of_gaussian
+
+_gaussian = lru_cache(maxsize=1024)(Gaussian)
+"""A fit asks for the same few again and again, and each is checked when it is made."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class Allowance:
             return NonPrivate()
         if self.is_pure:
             return LaplaceCharge(1.0 / (self.epsilon * share))
-        return Gaussian(1.0 / (self.mu * math.sqrt(share)))
+        return _gaussian(1.0 / (self.mu * math.sqrt(share)))
 
     def selection(self, share: float) -> Charge:
         """The charge of one choice by the exponential mechanism that takes ``share`` of it, ``0 < share <= 1``.
