@@ -112,3 +112,24 @@ def test_models_made_of_models_tell_which_columns_are_numbers() -> None:
     curve = RecalibratedModel(composed, np.array([0.0]), np.array([0.1]))
     for model, names in ((composed.members[0], ["age"]), (composed, ["age", "size"]), (curve, ["age", "size"])):
         assert columns_for(model) == (names, frozenset(names))
+
+
+@pytest.mark.parametrize("name", ["p.xlsx", "p.json", "p.csv.gz", "p.DuckDB"])
+def test_a_name_that_promises_another_format_is_refused(fitted: Path, folder: Path, tacit: Run, name: str) -> None:
+    """CSV was written under names of spreadsheets, which no spreadsheet opens."""
+    done = tacit("predict", fitted / "model.json", "data.csv", "-o", name)
+    assert done.exit_code == 2
+    assert f"--output: {name} would not be what its name says" in " ".join(done.stderr.split())
+    assert not Path(name).exists()
+
+
+def test_a_kept_column_may_have_no_value_in_the_first_part(fitted: Path, folder: Path, tacit: Run) -> None:
+    Path("parts").mkdir()
+    rows = pd.read_csv("data.csv", dtype=str, nrows=40)
+    whole = rows.assign(age=pd.to_numeric(rows["age"]).astype(float), note=["none yet"] * 20 + ["seen"] * 20)
+    for number, part in enumerate((whole[:20].assign(note=None).astype({"note": object}), whole[20:])):
+        part.to_parquet(f"parts/{number}.parquet", index=False)
+    assert parquet.read_schema("parts/0.parquet").field("note").type == pa.null()
+    done = tacit("predict", fitted / "model.json", "parts", "-o", "p.parquet", "--keep", "note")
+    assert done.exit_code == 0, done.output
+    assert parquet.read_table("p.parquet")["note"].to_pylist() == [None] * 20 + ["seen"] * 20

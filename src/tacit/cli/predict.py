@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +24,22 @@ if TYPE_CHECKING:
 
     from tacit.encoding.sources import Reader
     from tacit.models.base import Model
+
+OTHER_FORMATS = (
+    ".xlsx",
+    ".xls",
+    ".ods",
+    ".json",
+    ".feather",
+    ".arrow",
+    ".orc",
+    ".gz",
+    ".zip",
+    ".zst",
+    ".db",
+    ".duckdb",
+)
+"""Endings of names under which CSV could not be read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +81,7 @@ def run(asked: PredictArguments) -> None:
     if not streamed:
         inputs = {"the data": None if is_elsewhere(asked) else Path(asked.data), "the model": asked.model}
         check_outputs({"--output": asked.output}, inputs)
+        _check_format(asked.output)
     model, _ = load_model(asked.model)
     least = threshold_of(model, asked.threshold, asked.cost)
     kept = listed(asked.keep) or []
@@ -87,6 +105,15 @@ def run(asked: PredictArguments) -> None:
         as_json({"written": str(asked.output), "columns": columns.column_names})
         return
     table("Predictions", {"written": str(asked.output), "columns": ", ".join(columns.column_names)})
+
+
+def _check_format(output: Path) -> None:
+    """Raises where a name promises a format that is not written."""
+    if output.suffix.lower() in OTHER_FORMATS:
+        raise Mistake(
+            f"--output: {output} would not be what its name says; predictions are written as Parquet where the name "
+            "ends in .parquet, else as CSV, such as predictions.csv"
+        )
 
 
 def is_elsewhere(asked: PredictArguments) -> bool:
@@ -118,14 +145,23 @@ def write(tables: Iterator[pa.Table], columns: pa.Table, place: Any, asked: Pred
     if commas and not parquets:
         tables, columns = map(with_commas, tables), with_commas(columns)
     first = next(tables, columns)
+    schema = typed(first.schema, columns.schema)
     if parquets:
-        writer: Any = parquet.ParquetWriter(place, first.schema)
+        writer: Any = parquet.ParquetWriter(place, schema)
     else:
-        writer = csv.CSVWriter(place, first.schema, write_options=csv.WriteOptions(delimiter=";" if commas else ","))
+        writer = csv.CSVWriter(place, schema, write_options=csv.WriteOptions(delimiter=";" if commas else ","))
     with writer as file:
-        file.write_table(first)
-        for each in tables:
-            file.write_table(each.cast(first.schema))
+        for each in chain([first], tables):
+            file.write_table(each.cast(schema))
+
+
+def typed(first: pa.Schema, declared: pa.Schema) -> pa.Schema:
+    """The first part's types; of a column that has no value there, and so no type, that of all parts."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [other if field.type == pa.null() else field for field, other in zip(first, declared, strict=True)]
+    )
 
 
 def with_commas(chunk: pa.Table) -> pa.Table:
