@@ -305,6 +305,15 @@ def test_types_that_duckdb_guesses_from_rows_are_refused(one: str, tmp_path: Pat
     assert months[0] != months[1]
 
 
+@pytest.mark.parametrize("name", ["Fälle", "main.Fälle", "患者_2", "rows"])
+def test_the_name_of_a_table_may_have_any_letters(tmp_path: Path, expected: list[np.ndarray], name: str) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path}/rows.db")
+    frame().to_sql(name.rpartition(".")[2], engine, index=False)
+    engine.dispose()
+    for found, column in zip(codes(read_source(f"sqlite:///{tmp_path}/rows.db", query=name)), expected, strict=True):
+        np.testing.assert_array_equal(found, column)
+
+
 def test_a_query_over_a_file_may_say_its_types(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
     (tmp_path / "rows.csv").write_text("when,y\n03/11/2020,yes\n")

@@ -24,7 +24,7 @@ _READS = re.compile(r"\bread_(csv|json|ndjson|xlsx)\w*\s*\(", re.IGNORECASE)
 
 _SAYS_TYPES = re.compile(r"auto_detect\s*=\s*(false|0)\b", re.IGNORECASE)
 
-_TABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
+_TABLE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def as_query(query: str) -> str:
