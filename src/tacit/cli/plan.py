@@ -38,7 +38,10 @@ def _plan(asked: PlanArguments) -> None:
         asked.epsilon, asked.delta, asked.neighbouring, asked.learner, asked.rows,
     )  # fmt: skip
     declared = None if asked.schema is None else Schema.from_toml(asked.schema)
-    estimator = learner_class(learner)(epsilon=epsilon, delta=delta, neighbouring=neighbouring, schema=declared)
+    of_number = declared is not None and declared.label is not None and declared.label.is_numeric
+    estimator = learner_class(learner, of_number)(
+        epsilon=epsilon, delta=delta, neighbouring=neighbouring, schema=declared
+    )
     if n is not None and n < 1:
         raise Mistake(f"--rows must be at least 1, got {n}")
     planned = estimator.dry_run(n=n)
