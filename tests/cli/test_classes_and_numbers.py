@@ -180,3 +180,32 @@ def test_mistakes_cost_nothing(task: str, tacit: Callable[..., Any], more: tuple
     assert done.exit_code != 0
     assert words in " ".join(done.output.split())
     assert not Path("m.json").exists()
+
+
+def test_a_plan_is_for_the_label_of_the_schema(task: str, tacit: Callable[..., Any]) -> None:
+    """The plan of a number was refused: classes cannot be learned from it."""
+    done = tacit("plan", "--schema", "schema.toml", "--epsilon", "2")
+    assert done.exit_code == 0, done.output
+    assert "epsilon 2, delta 1e-06, add_or_remove_one: strong" in done.stdout
+    asked = tacit("plan", "--schema", "schema.toml", "--learner", "forest")
+    assert (task == "number") == ("learns classes, and the label is a number" in " ".join(asked.stderr.split()))
+
+
+def test_an_evaluation_goes_by_the_schema_of_the_model(task: str, tacit: Callable[..., Any]) -> None:
+    """Persons of a fit with --unit, and values of a boolean column, asked for a schema that the model file has."""
+    lines = Path("data.csv").read_text().splitlines()
+    more = ["person,smokes", *(f"{i // 2},{'yes' if i % 3 else 'no'}" for i in range(len(lines) - 1))]
+    Path("data.csv").write_text("\n".join(f"{a},{b}" for a, b in zip(lines, more, strict=True)) + "\n")
+    written = Path("schema.toml").read_text() + '[columns.smokes]\nkind = "boolean"\n'
+    Path("schema.toml").write_text(written)
+    unit = ("--unit", "person", "--max-rows", "2", "--epsilon", "4", "--model", "m.json")
+    assert tacit("fit", "data.csv", "--schema", "schema.toml", *unit).exit_code == 0
+    Path("schema.toml").unlink()
+    done = tacit("evaluate", "m.json", "data.csv", "--epsilon", "8", "--subgroups", "smokes", "--certificate", "c.json")
+    assert done.exit_code == 0, done.output
+    certificate = json.loads(Path("c.json").read_text())
+    assert (certificate["unit"], certificate["rows_per_unit"]) == ("person", 2)
+    assert "smokes = True" in done.stdout
+    Path("bare.toml").write_text(written)
+    done = tacit("evaluate", "m.json", "data.csv", "--epsilon", "8", "--schema", "bare.toml")
+    assert "this evaluation would protect 1" in " ".join(done.stderr.split())

@@ -62,7 +62,7 @@ def test_evaluate_pays_from_an_account(fitted: Path, folder: Path, tacit: Run) -
         (["data.csv", "--epsilon", "0", "--target", "bought"], "epsilon must be a positive number"),
         (["data.csv", "--epsilon", "1", "--target", "bought", "--cost", "3"], "--cost"),
         (["data.csv", "--epsilon", "1", "--target", "bought", "--threshold", "1"], "threshold must lie"),
-        (["data.csv", "--epsilon", "1", "--target", "bought", "--subgroups", "age"], "must be declared"),
+        (["data.csv", "--epsilon", "1", "--target", "bought", "--subgroups", "age"], "need declared categories"),
         (["data.csv", "--epsilon", "1", "--target", "bought", "--account", "sqlite:///x.db"], "belong together"),
         (["none.csv", "--epsilon", "1", "--target", "bought"], "none.csv does not exist"),
     ],

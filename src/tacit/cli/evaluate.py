@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -35,7 +36,9 @@ class EvaluateArguments:
         str | None,
         typer.Option("--target", help="Column with the truth; by default the schema's label, or the model's."),
     ] = None
-    schema: shared.SchemaFile = None
+    schema: Annotated[
+        Path | None, typer.Option("--schema", help="What is public about the columns (TOML); by default the model's.")
+    ] = None
     delta: shared.Delta = 1e-6
     neighbouring: shared.Relation = "add_or_remove_one"
     threshold: Annotated[float, typer.Option("--threshold", help="Probability that counts as positive.")] = 0.5
@@ -76,15 +79,17 @@ def run(arguments: EvaluateArguments) -> None:
     from tacit.encoding.sources import read_files
     from tacit.evaluation.candidates import check_unit
     from tacit.evaluation.private_score import private_score
-    from tacit.models.files import load_model
+    from tacit.models.base import checked_file
+    from tacit.models.files import load_model, schema_of
     from tacit.privacy.certificate import Certificate
     from tacit.schema import Schema
 
     inputs = {"the data": arguments.data, "the model": arguments.model, "the schema": arguments.schema}
     check_outputs({"--certificate": arguments.certificate}, inputs, arguments.account)
-    schema = None if arguments.schema is None else Schema.from_toml(arguments.schema)
+    given = None if arguments.schema is None else Schema.from_toml(arguments.schema)
     model, promise = load_model(arguments.model)
-    target = target_column(arguments.target, schema, None if promise is None else promise.get("target"))
+    target = target_column(arguments.target, given, None if promise is None else promise.get("target"))
+    schema = schema_of(checked_file(arguments.model)) if given is None else given
     if promise is not None:
         check_unit(Certificate.from_dict(promise), schema)
     account = account_of(arguments.account, arguments.dataset)
@@ -109,7 +114,7 @@ def run(arguments: EvaluateArguments) -> None:
             threshold=arguments.threshold,
             cost=cost,
             subgroups=arguments.subgroups,
-            categories=_values(arguments, schema, encoders),
+            categories=_values(arguments, given, encoders),
             error_clip=arguments.error_clip,
             quantile=arguments.quantile,
             schema=schema,
