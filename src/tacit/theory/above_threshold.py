@@ -22,6 +22,8 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tacit.theory.checks import check_probability, require
+
 
 class Queries(StrEnum):
     """How one row may move the queries of one above-threshold instance."""
@@ -53,8 +55,7 @@ def scales(epsilon: float, queries: Queries, sensitivity: int = 1) -> Scales:
     Raises:
         ValueError: if epsilon is not positive and finite, or the sensitivity is not positive.
     """
-    if not (0.0 < epsilon < math.inf):
-        raise ValueError(f"epsilon must be positive and finite, got {epsilon}")
+    require(0.0 < epsilon < math.inf, f"epsilon must be positive and finite, got {epsilon}")
     if sensitivity < 1:
         raise ValueError(f"the sensitivity must be a positive integer, got {sensitivity}")
     threshold, query = {Queries.ANY: (2, 4), Queries.ONE_WAY: (2, 2), Queries.RUNNING_COUNT: (1, 1)}[Queries(queries)]
@@ -91,5 +92,4 @@ def _quantile(scale: float, tail: float) -> int:
 def _check(horizon: int, beta: float) -> None:
     if horizon < 1:
         raise ValueError(f"the horizon must be at least 1, got {horizon}")
-    if not 0.0 < beta < 1.0:
-        raise ValueError(f"beta must lie in (0, 1), got {beta}")
+    check_probability(beta=beta)

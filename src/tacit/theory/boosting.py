@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+from tacit.theory.checks import require
+
 Analysis = Literal["paper", "sharp"]
 
 ADVANTAGE_CONSTANT = math.sqrt(0.5)
@@ -17,13 +19,8 @@ ADVANTAGE_CONSTANT = math.sqrt(0.5)
 xi."""
 
 
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise ValueError(message)
-
-
 def _check_analysis(analysis: str) -> None:
-    _require(analysis in ("paper", "sharp"), f"analysis is 'paper' or 'sharp', got {analysis!r}")
+    require(analysis in ("paper", "sharp"), f"analysis is 'paper' or 'sharp', got {analysis!r}")
 
 
 # --- Section 4: lazy Bregman ---------------------------------------------------------------------------------------
@@ -38,8 +35,8 @@ def lazy_bregman_rounds(advantage: float, density: float, aim: Aim = "margin", a
     Sharp, by Lemma 35 with ``lambda / 8`` (docs/theory/lazy_bregman.md): ``2 log(1 / kappa) / gamma^2`` for margin
     gamma, ``log(1 / kappa) / (2 gamma^2)`` for the signs. Paper: ``16 log(1 / kappa) / gamma^2`` for both.
     """
-    _require(0 < advantage <= 0.5, f"advantage must lie in (0, 0.5], got {advantage}")
-    _require(0 < density < 1, f"density must lie in (0, 1), got {density}")
+    require(0 < advantage <= 0.5, f"advantage must lie in (0, 0.5], got {advantage}")
+    require(0 < density < 1, f"density must lie in (0, 1), got {density}")
     _check_analysis(analysis)
     if analysis == "paper":
         return math.ceil(16 * math.log(1 / density) / advantage**2)
@@ -54,7 +51,7 @@ def lazy_bregman_learning_rate(advantage: float, aim: Aim = "margin", analysis: 
 
     Paper: ``gamma / 4`` (Theorem 20), which is right for a stability term of ``lambda``.
     """
-    _require(aim in ("margin", "errors"), f"aim is 'margin' or 'errors', got {aim!r}")
+    require(aim in ("margin", "errors"), f"aim is 'margin' or 'errors', got {aim!r}")
     _check_analysis(analysis)
     if analysis == "paper":
         return advantage / 4
@@ -178,7 +175,7 @@ def divided_noise_length(sigma: float, margin: float, dimension: int, rounds: in
 
 def smooth_boost_rounds(advantage: float, density: float) -> int:
     """Theorem 51: rounds until SmoothBoost is below density ``kappa``: ``2 / (kappa gamma^2 sqrt(1 - gamma))``."""
-    _require(0 < advantage < 0.5, f"advantage must lie in (0, 0.5), got {advantage}")
+    require(0 < advantage < 0.5, f"advantage must lie in (0, 0.5), got {advantage}")
     return math.ceil(2 / (density * advantage**2 * math.sqrt(1 - advantage)))
 
 

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 
+def require(condition: bool, message: str) -> None:
+    """Raises ``ValueError`` unless a condition holds."""
+    if not condition:
+        raise ValueError(message)
+
+
 def check_positive(**values: float) -> None:
     """Raises ``ValueError`` for a number that is not above 0, by its name."""
     for name, value in values.items():

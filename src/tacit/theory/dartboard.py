@@ -35,29 +35,29 @@ def contraction(rate: float, decay: float = DECAY) -> float:
     return series / math.expm1(decay * rate)
 
 
-def samples(margin: float, epochs: int, horizon: int, beta: float, confidence: float = 1.0 / 3.0) -> int:
-    """Indices with which, but for ``beta``, no mistake in any epoch has ``y <w, x> > c rho``.
+def samples(margin: float, epochs: int, horizon: int, beta: float) -> int:
+    """Indices with which, but for ``beta``, no mistake in any epoch has ``y <w, x> > c rho``, ``c = 1/3``.
 
     ``m = (C / (c rho))^2 lambda`` with ``lambda = ln(4 (K + 1) (T + 1) / beta)``.
     """
     logarithm = math.log(4.0 * (epochs + 1.0) * (horizon + 1.0) / beta)
-    return math.ceil((DEVIATION / (confidence * margin)) ** 2 * logarithm)
+    return math.ceil((DEVIATION / (1.0 / 3.0 * margin)) ** 2 * logarithm)
 
 
-def fresh_draws(n_samples: int, epochs: int, rate: float, beta: float, decay: float = DECAY) -> int:
+def fresh_draws(n_samples: int, epochs: int, rate: float, beta: float) -> int:
     """A cap on the draws that only a share ``beta`` of the runs would exceed (Bernstein, over independent coins)."""
-    mean = n_samples * epochs * -math.expm1(-(decay + 1.0) * rate)
+    mean = n_samples * epochs * -math.expm1(-(DECAY + 1.0) * rate)
     logarithm = math.log(1.0 / beta)
     return math.ceil(n_samples + mean + math.sqrt(2.0 * mean * logarithm) + 2.0 / 3.0 * logarithm)
 
 
-def keep_loss(per_mistake: float, rate: float, shift: float = 1.0, decay: float = DECAY) -> tuple[float, float]:
+def keep_loss(per_mistake: float, rate: float, shift: float = 1.0) -> tuple[float, float]:
     """What one decision to keep costs, for the one epoch that a row is in: ``(zCDP, largest order)``.
 
     Under a row that moves a score by ``shift`` the Renyi divergence of order ``a`` is at most ``a`` times the first,
     for orders up to the second.
     """
-    room = math.expm1((decay - 1.0) * rate)
+    room = math.expm1((DECAY - 1.0) * rate)
     largest = per_mistake * shift * max(1.0, 1.0 / room)
     zcdp = math.exp(1.0 + 2.0 * per_mistake * shift) / 2.0 * (per_mistake * shift) ** 2 / room
     return zcdp, 2.0 + 1.0 / largest

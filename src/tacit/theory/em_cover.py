@@ -34,6 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Floats
+from tacit.theory.checks import check_probability
 
 PAPER_LIMIT = 1.2564312086261696
 """``exp(x) - 1 = 2 x`` here. Beyond it the step ``1 + (exp(x) - 1) p <= exp(2 x p)`` of Lemma A.1 is false for small
@@ -81,8 +82,7 @@ def paper_epsilon(score_scale: float, delta: float) -> float:
     Raises:
         ValueError: if the scale exceeds 1.256, where the proof fails, or delta is not in (0, 1).
     """
-    if not 0.0 < delta < 1.0:
-        raise ValueError(f"delta must lie in (0, 1), got {delta}")
+    check_probability(delta=delta)
     if not 0.0 < score_scale <= PAPER_LIMIT:
         raise ValueError(
             f"Lemma A.1 holds for a score scale in (0, {PAPER_LIMIT:.4f}], got {score_scale}: above it the step "

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import ndtr, xlogy
 
 from tacit.arrays import Floats
+from tacit.theory.checks import check_positive, require
 
 FAT_SHATTERING_SCALE = 16
 """Theorem 23 takes the fat-shattering dimension at the margin divided by this."""
@@ -27,8 +28,7 @@ def fat_shattering_halfspaces(margin: float, length: float = 2.0) -> float:
     Raises:
         ValueError: unless the margin is positive.
     """
-    if not margin > 0:
-        raise ValueError(f"margin must be positive, got {margin}")
+    check_positive(margin=margin)
     return (length / margin) ** 2
 
 
@@ -102,8 +102,7 @@ def pac_bayes_margin_bound(misfits: float, n_rows: int, margin: float, failure: 
     Raises:
         ValueError: unless ``misfits`` is a share.
     """
-    if not 0 <= misfits <= 1:
-        raise ValueError(f"misfits are a share, got {misfits}")
+    require(0 <= misfits <= 1, f"misfits are a share, got {misfits}")
     fat_shattering_halfspaces(margin)  # refuses a margin that is none
     if n_rows < LEAST_PAC_BAYES_ROWS:
         return 1.0
@@ -155,10 +154,8 @@ def transfer_bound(epsilon: float, delta: float) -> tuple[float, float]:
 
 
 def _check_transfer(epsilon: float, delta: float) -> None:
-    if not 0 < epsilon < 1 / 3:
-        raise ValueError(f"Theorem 31 needs epsilon in (0, 1/3), got {epsilon}")
-    if not 0 < delta < epsilon / 4:
-        raise ValueError(f"Theorem 31 needs delta in (0, epsilon / 4), got {delta}")
+    require(0 < epsilon < 1 / 3, f"Theorem 31 needs epsilon in (0, 1/3), got {epsilon}")
+    require(0 < delta < epsilon / 4, f"Theorem 31 needs delta in (0, epsilon / 4), got {delta}")
 
 
 def private_boosting_error(training_error: float, failure: float, epsilon: float, delta: float) -> tuple[float, float]:

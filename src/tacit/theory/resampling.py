@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from tacit.theory.boosting import Analysis, lazy_bregman_rounds, lazy_bregman_slickness
+from tacit.theory.checks import require
 from tacit.theory.cost import Cost
 
 
@@ -51,8 +52,7 @@ def sampled_round(base: RoundCost, distance: float, sample_size: int) -> RoundCo
     Raises:
         ValueError: for a distance out of range.
     """
-    if not 0 <= distance <= 1:
-        raise ValueError(f"a total variation lies in [0, 1], got {distance}")
+    require(0 <= distance <= 1, f"a total variation lies in [0, 1], got {distance}")
     if base.epsilon == 0:
         return RoundCost(0.0, min(1.0, base.delta * distance * sample_size))
     up = sample_size * math.log1p(distance * math.expm1(base.epsilon))

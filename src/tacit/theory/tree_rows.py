@@ -16,6 +16,7 @@ from functools import cached_property
 from scipy.optimize import brentq
 from scipy.special import gammainccinv
 
+from tacit.theory.checks import require
 from tacit.theory.trees import paper_m_alpha_sensitivity, risk_factor
 
 LARGEST_DEPTH = 64
@@ -123,8 +124,7 @@ def smoothed(smoothing: float) -> SplitRisk:
     Raises:
         ValueError: if ``smoothing`` is not positive and finite.
     """
-    if not 0.0 < smoothing < math.inf:
-        raise ValueError(f"smoothing must be positive and finite, got {smoothing}")
+    require(0.0 < smoothing < math.inf, f"smoothing must be positive and finite, got {smoothing}")
     descent = SmoothedDescent(smoothing)
 
     def movement(rows: int) -> float:
@@ -189,8 +189,7 @@ def rows_for_error(
     Raises:
         ValueError: if ``error`` is not in (0, 1/2), or no depth up to 64 reaches it.
     """
-    if not 0.0 < error < 0.5:
-        raise ValueError(f"the error must lie in (0, 1/2), got {error}")
+    require(0.0 < error < 0.5, f"the error must lie in (0, 1/2), got {error}")
     best: tuple[int, int] | None = None
     reached = 1.0
     for depth in range(1, LARGEST_DEPTH + 1):

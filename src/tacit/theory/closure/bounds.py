@@ -11,26 +11,22 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from tacit.theory.checks import require
 from tacit.theory.closure.formula import TruthTable, disjunctive_terms
 
 MISTAKE_WEIGHT = 0.5
 """The factor ``beta`` by which Weighted Majority discounts a learner that errs, as in the proof of Prop. 4.3."""
 
 
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise ValueError(message)
-
-
 def littlestone_at_least(threshold: int) -> int:
     """Theorem 3.2 (Shelah): a class of threshold dimension ``T >= 1`` has Littlestone dimension at least this."""
-    _require(threshold >= 1, f"the threshold dimension must be at least 1, got {threshold}")
+    require(threshold >= 1, f"the threshold dimension must be at least 1, got {threshold}")
     return threshold.bit_length() - 1
 
 
 def threshold_at_least(littlestone: int) -> int:
     """Theorem 3.2 (Hodges): a class of Littlestone dimension ``d >= 1`` has threshold dimension at least this."""
-    _require(littlestone >= 1, f"the Littlestone dimension must be at least 1, got {littlestone}")
+    require(littlestone >= 1, f"the Littlestone dimension must be at least 1, got {littlestone}")
     return littlestone.bit_length() - 1
 
 
@@ -49,8 +45,8 @@ def weighted_majority_mistakes(count: int, mistakes: int, weight: float = MISTAK
 
     ``(log k + d log(1/beta)) / log(2 / (1 + beta))`` (Littlestone, Warmuth 1989, Cor. 2.1), before it is rounded.
     """
-    _require(0 < weight < 1, f"weight must lie in (0, 1), got {weight}")
-    _require(count >= 1, f"count must be at least 1, got {count}")
+    require(0 < weight < 1, f"weight must lie in (0, 1), got {weight}")
+    require(count >= 1, f"count must be at least 1, got {count}")
     return (math.log2(count) + mistakes * math.log2(1 / weight)) / math.log2(2 / (1 + weight))
 
 
@@ -74,7 +70,7 @@ def littlestone_of_union_by_voting(dimensions: Sequence[int]) -> int:
 
     The paper states the second as ``3 d + 3 log k``; see :func:`littlestone_of_union_stated`.
     """
-    _require(len(dimensions) >= 1, "a union needs at least one class")
+    require(len(dimensions) >= 1, "a union needs at least one class")
     by_pairs = sum(dimensions) + len(dimensions) - 1
     return min(by_pairs, math.floor(weighted_majority_mistakes(len(dimensions), max(dimensions))))
 
@@ -106,7 +102,7 @@ def littlestone_of_majority(count: int, dimension: float) -> int:
     (The paper's (6) has ``1/2 - 1/k`` for the best function: with k = 3 each of three functions may err on a third of
     the rounds, and ``1/2 - 1/k`` is a sixth. The order of the bound is the same.)
     """
-    _require(count >= 1 and count % 2 == 1, f"a majority needs an odd number of functions, got {count}")
+    require(count >= 1 and count % 2 == 1, f"a majority needs an odd number of functions, got {count}")
     if count == 1 or dimension <= 0:
         return math.floor(dimension)
     factor = 2 * count**2 * dimension
@@ -151,7 +147,7 @@ def littlestone_of_composition(table: TruthTable, dimensions: Sequence[int]) -> 
         table: truth table of G, index ``sum of bit_i * 2^i``.
         dimensions: Littlestone dimensions of the k classes.
     """
-    _require(len(dimensions) == table.arity, f"{table.arity} inputs need as many dimensions, got {len(dimensions)}")
+    require(len(dimensions) == table.arity, f"{table.arity} inputs need as many dimensions, got {len(dimensions)}")
     needed = [d for i, d in enumerate(dimensions) if _depends_on(table, i)]
     return min(littlestone_of_tuples(needed), littlestone_of_composition_by_majorities(table, dimensions))
 
@@ -192,7 +188,7 @@ def threshold_of_composition(count: int, bound: int) -> int:
 
     ``2^(4 k 4^k t)``, exactly: Ramsey's bound for ``2 t`` points and ``4^k`` colours.
     """
-    _require(count >= 1 and bound >= 1, "count and bound must be at least 1")
+    require(count >= 1 and bound >= 1, "count and bound must be at least 1")
     return ramsey_size(2 * bound, 4**count)
 
 
@@ -201,7 +197,7 @@ def threshold_of_union_of_two_functions(bound: int) -> int:
 
     Below 6 the statement says nothing.
     """
-    _require(bound >= 6, f"the lower bound is stated for t >= 6, got {bound}")
+    require(bound >= 6, f"the lower bound is stated for t >= 6, got {bound}")
     return 1 << (bound // 5)
 
 

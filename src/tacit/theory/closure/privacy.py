@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+from tacit.theory.checks import require
 from tacit.theory.cost import Cost
 
 Score = Literal["errors", "completion", "matched"]
@@ -46,12 +47,10 @@ def relabel_range(epsilon: float, replace: bool, score: Score = "completion") ->
     Raises:
         ValueError: for ``matched`` without ``replace``, where there is no bound.
     """
-    if not epsilon >= 0:
-        raise ValueError(f"epsilon must not be negative, got {epsilon}")
+    require(epsilon >= 0, f"epsilon must not be negative, got {epsilon}")
     a = epsilon / 2
     if score == "matched":
-        if not replace:
-            raise ValueError("a matched sensitivity bounds what replacing a row does, and not what adding one does")
+        require(replace, "a matched sensitivity bounds what replacing a row does, and not what adding one does")
         return 2 * a + math.log(4)
     one = math.log1p(math.exp(a)) if score == "errors" else a + math.log(2)
     return 2 * one if replace else one
@@ -102,8 +101,7 @@ def learned_on_part(scoring: float, learner: Cost, rate: float) -> Cost:
     Raises:
         ValueError: for a rate out of range.
     """
-    if not 0 < rate <= 1:
-        raise ValueError(f"rate must lie in (0, 1], got {rate}")
+    require(0 < rate <= 1, f"rate must lie in (0, 1], got {rate}")
     within = (1 + math.exp(-scoring)) * math.exp(learner.epsilon)
     return Cost(scoring + math.log1p(rate * (within - 1)), rate * learner.delta)
 
@@ -187,8 +185,7 @@ def amplified(inner: Cost, rate: float) -> Cost:
     Raises:
         ValueError: unless ``rate`` lies in (0, 1].
     """
-    if not 0 < rate <= 1:
-        raise ValueError(f"rate must lie in (0, 1], got {rate}")
+    require(0 < rate <= 1, f"rate must lie in (0, 1], got {rate}")
     return Cost(math.log1p(rate * math.expm1(inner.epsilon)), rate * inner.delta)
 
 

@@ -11,13 +11,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tacit.theory.checks import check_positive, require
+
 PAPER_RELABEL_EPSILON = 1.0
 """Algorithm 2 runs the exponential mechanism with this privacy parameter."""
 
 
 def _check(alpha: float, beta: float) -> None:
-    if not (0 < alpha < 1 and 0 < beta < 1):
-        raise ValueError(f"alpha and beta must lie in (0, 1), got {alpha} and {beta}")
+    require(0 < alpha < 1 and 0 < beta < 1, f"alpha and beta must lie in (0, 1), got {alpha} and {beta}")
 
 
 def realizable_rows(vc: int, alpha: float, beta: float) -> int:
@@ -80,8 +81,7 @@ def private_generalisation(epsilon: float, delta: float, rows: int) -> PrivateGe
         ValueError: if ``epsilon * delta * rows`` is not below 1: then the theorem says nothing.
     """
     product = epsilon * delta * rows
-    if not 0 < product < 1:
-        raise ValueError(f"the theorem needs 0 < epsilon * delta * rows < 1, got {product}")
+    require(0 < product < 1, f"the theorem needs 0 < epsilon * delta * rows < 1, got {product}")
     log = math.log(1 / product)
     return PrivateGeneralisation(math.exp(2 * epsilon), 10 / (epsilon * rows) * log, min(1.0, product / log))
 
@@ -122,8 +122,7 @@ def private_error_but_for(
         ValueError: unless ``spare`` is positive.
     """
     _check(0.5, failure)
-    if not spare > 0:
-        raise ValueError(f"spare must be positive, got {spare}")
+    check_positive(spare=spare)
     runs, factor = math.ceil(1 / failure), math.exp(2 * (epsilon + spare))
     added = factor * math.log(runs + 1) / (spare * rows) + runs * (1 + math.exp(epsilon + spare)) * delta
     return min(1.0, factor * empirical + added * math.e / (math.e - 1))
@@ -260,8 +259,7 @@ def learned_on_part_rows(vc: int, learner_rows: int, alpha: float, beta: float, 
     Raises:
         ValueError: unless epsilon lies in (0, 1].
     """
-    if not 0 < epsilon <= 1:
-        raise ValueError(f"epsilon must lie in (0, 1], got {epsilon}")
+    require(0 < epsilon <= 1, f"epsilon must lie in (0, 1], got {epsilon}")
     a, b = alpha / 5, beta / 5
     part = max(learner_rows, realizable_rows(vc, 2 * a, b))
     rate = math.expm1(epsilon / 2) / ((1 + math.exp(-epsilon / 2)) * math.e - 1)
