@@ -86,30 +86,13 @@ def test_with_hardly_any_budget_it_says_the_usual_class() -> None:
 
 def test_the_papers_schedule_learns_a_realizable_list() -> None:
     frame, labels = people(3000)
+    asked = {"schema": SCHEMA, "random_state": 3, "k": 1, "thresholds": 9, "max_rules": None, "objective": "errors"}
     for analysis in ("paper", "sharp"):
-        model = DecisionListClassifier(
-            epsilon=8.0,
-            schema=SCHEMA,
-            random_state=3,
-            k=1,
-            thresholds=9,
-            max_rules=None,
-            objective="errors",
-            analysis=analysis,
-        ).fit(frame, labels)
+        model = DecisionListClassifier(8.0, analysis=analysis, **asked).fit(frame, labels)
         assert model.score(frame, labels) > 0.8
         assert [entry.label for entry in model.certificate_.entries] == ["rules", "rows that each rule decides"]
     assert "one-sided" in model.certificate_.entries[0].theorem or "moments" in model.certificate_.entries[0].theorem
-    without = DecisionListClassifier(
-        epsilon=8.0,
-        schema=SCHEMA,
-        random_state=3,
-        k=1,
-        thresholds=9,
-        max_rules=None,
-        objective="errors",
-        counts_share=0.0,
-    ).fit(frame, labels)
+    without = DecisionListClassifier(8.0, counts_share=0.0, **asked).fit(frame, labels)
     assert without.model_.rules[-1].conditions == ()
     assert without.score(frame, labels) > 0.7
 

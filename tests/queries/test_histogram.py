@@ -61,8 +61,9 @@ row = st.tuples(st.integers(0, 4), st.integers(0, 2), st.sampled_from([0, 1, DRO
 @settings(max_examples=150, deadline=None)
 @given(st.lists(row, max_size=8), row, row, st.integers(0, 50))
 def test_neighbours_never_move_an_answer_by_more_than_declared(rows, one, other, seed):
+    tables = [table_of(r) for r in ([*rows, one], [*rows, other], rows)]
     for query in queries(seed):
-        with_one, with_other, without = (table_of(r).answer(query) for r in ([*rows, one], [*rows, other], rows))
+        with_one, with_other, without = (table.answer(query) for table in tables)
         for relation, moved in (
             (Neighbouring.ADD_OR_REMOVE_ONE, with_one - without),
             (Neighbouring.REPLACE_ONE, with_one - with_other),

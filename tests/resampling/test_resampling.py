@@ -18,7 +18,7 @@ from tacit.curator.views.view import Rows
 from tacit.encoding.frames import Frame
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
-from tacit.models.base import ClassModel, ModelError
+from tacit.models.base import ModelError
 from tacit.models.files import model_from_dict
 from tacit.noise import make_source
 from tacit.privacy import accountants
@@ -34,44 +34,15 @@ from tacit.resampling.plan import ResamplingPlan, base_budget, budget_of_a_round
 from tacit.schema import Schema
 from tacit.theory.boosting import lazy_bregman_slickness
 from tacit.theory.cost import Cost
+from tests.curator.views.voters import Voter, changed, random_rows
 
 REPLACE = Neighbouring.REPLACE_ONE
 CAP = 1 << WEIGHT_BITS
 
 
-class Voter(ClassModel):
-    """Says the positive class where a column is positive."""
-
-    kind = "voter"
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.classes = (0, 1)
-
-    def predict_proba(self, frame: Frame) -> np.ndarray:
-        positive = np.asarray(frame.column(self.name)) > 0
-        return np.column_stack([~positive, positive]).astype(float)
-
-
 def sample_view(n_voters: int, total: int, size: int = 10, rate: float = 0.9) -> MeasureSample:
     voters = tuple(Voter(f"v{j}") for j in range(n_voters))
     return MeasureSample(voters, total, rate, size, LabelIndex((0, 1)), (Pure(0.5),), Cost(0.5, 0.0))
-
-
-def random_rows(rng: np.random.Generator, n: int, n_voters: int) -> Rows:
-    frame = Frame({f"v{j}": rng.choice([-1.0, 1.0], n) for j in range(n_voters)}, n)
-    labels = rng.choice(np.array([0, 1, DROPPED], np.uint8), n, p=[0.45, 0.45, 0.1])
-    return Rows(frame, labels)
-
-
-def changed(rows: Rows, place: int, rng: np.random.Generator) -> Rows:
-    """The same rows with another one in one place."""
-    columns = {name: np.array(rows.frame.column(name)) for name in rows.frame.names}
-    for values in columns.values():
-        values[place] = rng.choice([-1.0, 1.0])
-    labels = rows.labels.copy()
-    labels[place] = rng.choice(np.array([0, 1, DROPPED], np.uint8))
-    return Rows(Frame(columns, rows.frame.n_rows), labels)
 
 
 def test_one_row_moves_the_drawing_by_at_most_one_over_kappa_n() -> None:

@@ -10,31 +10,16 @@ import pytest
 from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.curator.views.smooth_sample import CAP, SmoothSample, drawn_cost, round_with_test
 from tacit.curator.views.view import Rows
-from tacit.encoding.frames import Frame
 from tacit.encoding.values import DROPPED, LabelIndex
-from tacit.models.base import ClassModel
 from tacit.noise import make_source
 from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.theory.boosting import smooth_boost_slickness
 from tacit.theory.cost import Cost
 from tacit.theory.resampling import RoundCost, sampled_round
+from tests.curator.views.voters import Voter, changed, random_rows
 
 REPLACE = Neighbouring.REPLACE_ONE
-
-
-class Voter(ClassModel):
-    """Says the positive class where a column is positive."""
-
-    kind = "voter"
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.classes = (0, 1)
-
-    def predict_proba(self, frame: Frame) -> np.ndarray:
-        positive = np.asarray(frame.column(self.name)) > 0
-        return np.column_stack([~positive, positive]).astype(float)
 
 
 def table_of(t: int, advantage: float = 0.4) -> np.ndarray:
@@ -49,26 +34,12 @@ def view_of(
     return SmoothSample(voters, table_of(t), threshold, size, LabelIndex((0, 1)), (child,), cost)
 
 
-def random_rows(rng: np.random.Generator, n: int, t: int) -> Rows:
-    frame = Frame({f"v{j}": rng.choice([-1.0, 1.0], n) for j in range(max(1, t))}, n)
-    return Rows(frame, rng.choice(np.array([0, 1, DROPPED], np.uint8), n, p=[0.45, 0.45, 0.1]))
-
-
-def changed(rows: Rows, place: int, rng: np.random.Generator) -> Rows:
-    columns = {name: np.array(rows.frame.column(name)) for name in rows.frame.names}
-    for values in columns.values():
-        values[place] = rng.choice([-1.0, 1.0])
-    labels = rows.labels.copy()
-    labels[place] = rng.choice(np.array([0, 1, DROPPED], np.uint8))
-    return Rows(Frame(columns, rows.frame.n_rows), labels)
-
-
 def worst_distance_times_size(trials: int) -> float:
     """Search: total variation of the drawn row between neighbours, times the smaller size of the two measures."""
     rng, worst = np.random.default_rng(0), 0.0
     for _ in range(trials):
         n, t = int(rng.integers(2, 12)), int(rng.integers(0, 5))
-        rows, place = random_rows(rng, n, t), int(rng.integers(n))
+        rows, place = random_rows(rng, n, max(1, t)), int(rng.integers(n))
         view = view_of(t, 1)
         first, second = (view.weights(r) / CAP for r in (rows, changed(rows, place, rng)))
         assert abs(first.sum() - second.sum()) <= 1  # what the end test relies on
