@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -14,12 +16,15 @@ from hypothesis import strategies as st
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.joint_clipping import JointSweeps
 from tacit.additive.plan import Pace
-from tacit.additive.shares import GRID, water_filled
+from tacit.additive.shares import GRID, shares_of_rest, water_filled
 from tacit.additive.sweeps import equal_sweeps
-from tacit.additive.term import Term
-from tacit.additive.tuning import SWEEPING
+from tacit.additive.term import Directions, Term
+from tacit.additive.tuning import CLIPPING, SWEEPING
+from tacit.curator.budget import Budget
+from tacit.privacy.budget import Allowance
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.label import Stage
+from tacit.queries.histogram import ReleaseMap
 from tests.additive.spent import share_spent
 
 POSITIVE = st.floats(1e-8, 1e2)
@@ -59,6 +64,37 @@ def test_shares_by_hand():
     np.testing.assert_allclose(water_filled(np.array([1.0, 1e-6]), np.ones(2), 1.5, 0.25), [1.75, 0.25], atol=2 / GRID)
 
 
+@dataclass(frozen=True)
+class Doubtful:
+    """What stands for a term whose posterior variance goes with a power of the noise."""
+
+    variance: float
+    power: float
+    noise_variance: float = 1.0
+
+    def doubt(self, _: Directions, noise: float) -> float:
+        return self.variance * noise**self.power
+
+
+@pytest.mark.parametrize(
+    ("terms", "told", "expected"),
+    [
+        ([(9.0, 1.0), (4.0, 1.0)], 1.5, [4 / 3, 2 / 3]),
+        ([(9e-6, 1.0), (4e-6, 1.0)], 1.5, [4 / 3, 2 / 3]),  # variances are small numbers
+        ([(9.0, 2.0), (4.0, 1.0)], 1.5, [4 / 3, 2 / 3]),  # no slope is above 1
+        ([(9.0, 1.0, 3.0), (4.0, 1.0, 1.0)], 0.5, [8 / 9, 10 / 9]),  # x of equal shares: 3/2 and 1/2; root of level 9/7
+        ([(9.0, 1.0), (16.0, 0.25)], 1.5, [26 / 33, 40 / 33]),  # root of level 11/8
+        ([(9.0, 1.0), (9.0, 0.0)], 1.5, [1.75, 0.25]),  # noise says nothing about the second, which has the least
+        ([(0.0, 1.0), (0.0, 1.0)], 1.5, [1.0, 1.0]),
+    ],
+)
+def test_shares_of_the_rest_by_hand(terms, told, expected):
+    """``x = (sqrt(V a / level) - 1) / a``, and the share is ``x`` over what was told times the noise of the term."""
+    known = [Doubtful(*term) for term in terms]
+    found = shares_of_rest(known, Directions.alone(1.0, 1.0), told)  # type: ignore[arg-type]
+    np.testing.assert_allclose(found, expected, atol=3 / GRID)
+
+
 @pytest.mark.parametrize(
     ("pace", "pure", "known", "expected"),
     [
@@ -82,11 +118,11 @@ def one_of_many(seed: int, n: int = 3000, d: int = 8) -> tuple[pd.DataFrame, np.
     return pd.DataFrame(X, columns=names), generator.random(n) < 1 / (1 + np.exp(-6 * np.sin(6 * X[:, 0])))
 
 
-def fitted(epsilon: float = 1.0) -> Certificate:
-    X, y = one_of_many(0)
+def fitted(n: int = 3000, d: int = 8, **asked: Any) -> Certificate:
+    X, y = one_of_many(0, n, d)
     columns = {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in X}
     schema = {"label": {"column": "y", "classes": [False, True]}, "columns": columns}
-    model = AdditiveBoostClassifier(epsilon=epsilon, schema=schema, random_state=0, interactions=False)
+    model = AdditiveBoostClassifier(epsilon=1.0, schema=schema, random_state=0, interactions=False, **asked)
     return model.fit(X, y).certificate_
 
 
@@ -119,3 +155,36 @@ def test_what_terms_expect_is_the_noise_of_the_end(monkeypatch):
     for term in terms.values():
         assert isinstance(term, Term)
         assert math.isclose(term._expected, term._average.noise_variance, rel_tol=0.25), term.name
+
+
+@pytest.mark.parametrize(
+    ("delta", "longest"), [(1e-6, math.sqrt(CLIPPING.tightness * 9)), (0.0, CLIPPING.tightness * 3)]
+)
+def test_noise_is_foreseen_from_lengths(delta, longest):
+    """Images are 3 long, so the limit is .6 of 9, squared, or of 3; the rule's longest vector is 2 long."""
+    matrix = ReleaseMap.from_floats(3.0 * np.eye(2))
+    term: Any = SimpleNamespace(counts=np.ones(2), map_values=matrix.matrix / matrix.unit)
+    budget = Budget(cast(Any, SimpleNamespace(public_generator=np.random.default_rng(0))), Allowance.of(1.0, delta))
+    assert math.isclose(JointSweeps(budget, 2.0, [term]).precision, budget.sd(1.0, 2.0 * longest) ** -2, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("asked", [{}, {"delta": 0.0}, {"neighbouring": "replace_one"}])
+def test_releases_have_the_noise_that_was_foreseen(asked, monkeypatch):
+    """As precise as their share, of Gaussian noise, of what was planned; there are shares of both kinds."""
+    opened, measured, now, seen = JointSweeps.open, JointSweeps.measure, [], []
+
+    def and_look(self: JointSweeps, sweeps: int, left: int, shares: np.ndarray) -> None:
+        opened(self, sweeps, left, shares)
+        now[:] = shares
+
+    def and_compare(self: JointSweeps, term: int, *how: Any) -> Any:
+        release = measured(self, term, *how)
+        seen.append((now[term], release.sd**-2 / self.precision))
+        return release
+
+    monkeypatch.setattr(JointSweeps, "open", and_look)
+    monkeypatch.setattr(JointSweeps, "measure", and_compare)
+    fitted(1000, 4, **asked)
+    shares, precisions = zip(*seen, strict=True)
+    np.testing.assert_allclose(precisions, shares, rtol=2e-3)
+    assert (len(set(shares)) > 1) is ("delta" not in asked)

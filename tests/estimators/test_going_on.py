@@ -17,9 +17,11 @@ import pandas as pd
 import pytest
 
 import tacit
+import tacit.additive.sweeps as sweeps
 import tacit.curator.options as curator_options
 import tacit.learning.resumable as going_on
 from tacit.additive.joint_clipping import Lengths
+from tacit.additive.shares import GRID
 from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.curator.joint_clipping import JointReleases
 from tacit.noise import NoiseSource, SystemSource
@@ -331,6 +333,35 @@ def test_rows_are_bounded_as_they_were_when_it_began(
             gone_on(made("additive", payer, **asked), kept.identifier, *rows_of("additive"))
     again = gone_on(made("additive", payer, **asked), kept.identifier, *rows_of("additive"))
     assert Seen.of(again).model == whole.model
+
+
+@pytest.mark.usefixtures("drawn")
+def test_shares_that_follow_what_is_known_are_those_of_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a bound with shares of its own, half under these and half under others would cost more than is recorded."""
+    payer, asked = account(tmp_path), {"epsilon": 0.5}
+    with tacit.options(resumable=True):
+        whole = Seen.of(made("additive", payer, **asked).fit(*rows_of("additive")))
+    spent, payer = payer.spent, account(tmp_path, "others")
+    made_before, of = JointReleases.measure, sweeps.shares_of_rest
+
+    def one(self: JointReleases, part: int, *asked: Any) -> Any:
+        if self._labels[0][0].round != 1 and sum(self._made.values()) == 1:
+            raise Stopped
+        return made_before(self, part, *asked)
+
+    estimator = made("additive", payer, **asked)
+    with monkeypatch.context() as patch, tacit.options(resumable=True):
+        patch.setattr(JointReleases, "measure", one)
+        with pytest.raises(Stopped):
+            estimator.fit(*rows_of("additive"))
+    [kept] = payer.kept()
+    with monkeypatch.context() as patch:
+        patch.setattr(sweeps, "shares_of_rest", lambda *asked: of(*asked) - 1 / GRID)
+        with pytest.raises(AccountError, match="was another one when it began"):
+            gone_on(made("additive", payer, **asked), kept.identifier, *rows_of("additive"))
+    again = gone_on(made("additive", payer, **asked), kept.identifier, *rows_of("additive"))
+    assert Seen.of(again).model == whole.model
+    assert payer.spent == spent
 
 
 def test_what_cannot_be_kept_does_not_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
