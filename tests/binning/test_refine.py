@@ -119,6 +119,33 @@ def test_a_third_look_is_charged_and_said(width: float) -> None:
     assert spent == pytest.approx((0.1 + more) * allowance.mu**2, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "narrow", "releases", "more"),
+    [
+        (0.02, 0.1, 5, 0.0),  # shapes are looked for in two looks each
+        (1.0, 0.1, 4, -MEASURING.looks[1]),  # no cell of the even column is heavy: its second look is left out
+        (4.0, 0.1, 5, 0.0),
+        (1.0, 0.002, 5, MEASURING.later_look - MEASURING.looks[1]),
+    ],
+)
+def test_what_looks_do_not_need_is_handed_on_and_no_more(
+    epsilon: float, narrow: float, releases: int, more: float
+) -> None:
+    """An even column, a narrow one and one of categories, which has one look: what is said to be spent was spent."""
+    generator = np.random.default_rng(0)
+    codes = [(generator.uniform(0.0, width, 1000) * ATOMS).astype(np.uint16) for width in (1.0, narrow)]
+    codes.append(generator.integers(0, 3, 1000).astype(np.uint16))
+    allowance = Allowance.of(epsilon, 1e-6)
+    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    table = MemoryTable(codes, np.zeros(1000, np.uint8), [ATOMS + 1, ATOMS + 1, 3], 2)
+    columns = [Column(0, "even", True), Column(1, "narrow", True), Column(2, "kind", False)]
+    _, found = measure_bins(Budget(Curator(table, reservation, SeededSource(1)), allowance, 0.1), columns, 1000.0)
+    assert len(reservation.entries) == releases
+    assert found == pytest.approx(0.1 * more)
+    spent = math.fsum(1 / entry.charge.noise_multiplier**2 for entry in reservation.entries)
+    assert spent == pytest.approx((0.3 + found) * allowance.mu**2, rel=1e-6)
+
+
 def test_spikes_side_by_side_come_apart_where_noise_is_little() -> None:
     """Two values of 1 % of the rows each, a thousandth of the range apart, in a cell too light to be split by share."""
     generator = np.random.default_rng(0)
