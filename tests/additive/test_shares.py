@@ -138,7 +138,7 @@ def test_the_column_that_matters_has_most_of_the_later_sweeps():
     assert last > 2 * first
     assert all(spent[f"x{j}", 24] < last / 2 for j in range(1, 8))
     assert 0.999 < sum(spent.values()) / (24 * 8 * first) <= 1 + 1e-9
-    assert share_spent(certificate) <= 1 + 1e-9
+    assert 0.999 < share_spent(certificate) <= 1 + 1e-9  # with what binning leaves, as no cell is heavy
 
 
 def test_what_terms_expect_is_the_noise_of_the_end(monkeypatch):
