@@ -35,7 +35,7 @@ S_BDT = {0.01: 0.787, 0.02: 0.831, 0.03: 0.849, 0.1: 0.876, 0.5: 0.893}
 """S-BDT's published AUC on Adult's complete rows (tuned on the test set), by epsilon, at delta 5e-8."""
 
 DELTA, S_BDT_DELTA = 1e-6, 5e-8
-NOT_PRIVATE = (*peers.CEILING, synthetic.NOT_PRIVATE)
+NOT_PRIVATE = (*peers.CEILING, *peers.FLOOR, synthetic.NOT_PRIVATE)
 CHANCES = 20
 """Draws of labels from a model's own probabilities: how wrong exactly right ones look on so few test rows."""
 
@@ -109,8 +109,15 @@ def known(results: Path) -> dict[tuple[Any, ...], dict[str, Any]]:
     return {key(line): line for line in lines}
 
 
+def stands_beside(line: dict[str, Any], args: argparse.Namespace) -> bool:
+    """Whether a kept line of a private peer belongs beside the results of this run of the sixty tables."""
+    of_a_peer = line["who"] in accuracy_tables.PEERS and line["who"] not in args.who
+    asked = line["data"] in args.data and line["epsilon"] in args.epsilon and line["seed"] < args.seeds
+    return of_a_peer and asked and line["delta"] == args.delta
+
+
 def arguments() -> argparse.Namespace:
-    everyone = [*peers.PRIVATE, *outside.NAMES, *synthetic.PEERS, *peers.CEILING]
+    everyone = [*peers.PRIVATE, *outside.NAMES, *synthetic.PEERS, *peers.CEILING, *peers.FLOOR]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", nargs="+", default=["all"], help="data sets, or 'large' or 'all'")
     parser.add_argument("--tables", action="store_true", help="the sixty tables, two splits, in every mode")
@@ -152,7 +159,7 @@ def main() -> None:
         print(json.dumps({"benchmark": "accuracy", **accuracy_report.write(list(known(RESULTS).values()), S_BDT)}))
         return
     kept = TABLES if args.tables else RESULTS
-    learners = {**peers.PRIVATE, **peers.CEILING, **synthetic.learners(args.seconds)}
+    learners = {**peers.PRIVATE, **peers.CEILING, **peers.FLOOR, **synthetic.learners(args.seconds)}
     if args.peer_python is not None:
         learners |= outside.learners(args.peer_python)
     done, results = ({} if args.again else known(kept)), []
@@ -170,7 +177,10 @@ def main() -> None:
         lines = {key(line): line for line in [*known(TABLES).values(), *results] if "auc" in line}.values()
         dp_ebm = [line for line in lines if (line["who"], line["delta"]) == ("dp_ebm", DELTA)]
         limit = {(line["data"], line["seed"]): line for line in lines if key(line)[1:3] == ("additive", LIMIT)}
-        facts = {"version": args.version, **accuracy_tables.summary(results, dp_ebm, [*limit.values()])}
+        beside = [line for line in lines if stands_beside(line, args)]
+        prior = [line for line in lines if line["who"] == "prior"]
+        found = accuracy_tables.summary([*results, *beside], dp_ebm, [*limit.values()], prior, data.table_tasks())
+        facts = {"version": args.version, **found}
         if not args.no_save and accuracy_tables.is_whole(args.data, args.who, args.epsilon) and args.delta == DELTA:
             accuracy_tables.FACTS.write_text(json.dumps(facts, indent=1) + "\n")
         print(json.dumps({"benchmark": "tables", **facts}))

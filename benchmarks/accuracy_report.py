@@ -57,6 +57,8 @@ def newest(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def part(line: dict[str, Any]) -> str:
     """Which part of the benchmark a line belongs to."""
+    if line.get("delta") == 0.0:
+        return "pure"
     return str(line.get("protocol") or ("limit" if line["epsilon"] == LIMIT else "main"))
 
 
@@ -134,6 +136,26 @@ def falls(auc: Cells, who: str) -> list[dict[str, Any]]:
     return out
 
 
+def pure(own: Cells, auc: Cells) -> dict[str, dict[str, dict[str, float]]]:
+    """The learners at delta 0 beside DP-EBM, which keeps its delta: ``learner -> epsilon -> figures``.
+
+    The mean AUC of both over the sets and splits that both have, on how many sets the learner is above, of how many.
+    """
+    out: dict[str, Any] = {}
+    for who, epsilon in sorted({(who, epsilon) for who, _, epsilon in own}, key=str):
+        pairs = []
+        for name in data.LARGE + data.SMALL:
+            ours, ebm = own.get((who, name, epsilon), {}), auc.get(("dp_ebm", name, epsilon), {})
+            if common := set(ours) & set(ebm):
+                pairs.append([float(np.mean([values[seed] for seed in common])) for values in (ours, ebm)])
+        if pairs:
+            mean, peer = np.mean(pairs, axis=0)
+            above = sum(first > second for first, second in pairs)
+            found = {"auc": round(float(mean), 4), "dp_ebm": round(float(peer), 4), "above": above, "sets": len(pairs)}
+            out.setdefault(who, {})[f"{epsilon:g}"] = found
+    return out
+
+
 def limit(auc: Cells, who: str) -> dict[str, dict[str, float]]:
     """At the limit: AUC of ``who``, of tuned boosted trees, and their difference, on the splits that both have."""
     out = {}
@@ -160,7 +182,7 @@ def means_over_sets(values: Cells, names: Iterable[str] = data.LARGE) -> dict[st
 def summarised(lines: list[dict[str, Any]], s_bdt: dict[float, float]) -> dict[str, Any]:
     """Every figure of the page."""
     lines = newest(lines)
-    main = [line for line in lines if line.get("protocol") is None]
+    main = [line for line in lines if part(line) in ("main", "limit")]
     auc = cells(main, "auc")
     ours = [who for who in peers.OURS if any(key[0] == who for key in auc)]
     check = mean_by_set([line for line in lines if line.get("protocol") == "s-bdt"], "auc")
@@ -182,6 +204,7 @@ def summarised(lines: list[dict[str, Any]], s_bdt: dict[float, float]) -> dict[s
         "below_dp_ebm": {who: below_dp_ebm(auc, who) for who in ours},
         "falls": {who: falls(auc, who) for who in ours},
         "limit": near,
+        "pure": pure(cells([line for line in lines if part(line) == "pure"], "auc"), auc),
         "limit_share": {who: _share_near(found) for who, found in near.items() if found},
         "s_bdt": {"published": {str(epsilon): value for epsilon, value in s_bdt.items()}, **check},
     }

@@ -144,6 +144,11 @@ def one_hot(fitted: Table, table: Table) -> pd.DataFrame:
     return pd.DataFrame(out)
 
 
+def prior(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
+    """The share of positives in the training rows, without privacy: what no model should be worse than."""
+    return np.full(len(test.y), log_odds(np.asarray(train.y.mean())))
+
+
 PRIVATE: dict[str, Learner] = {
     "additive": additive,
     "additive_pairs": partial(additive, interactions="pairs"),
@@ -155,3 +160,4 @@ PRIVATE: dict[str, Learner] = {
 }
 OURS = ("additive", "additive_pairs", "additive_columns", "trees")
 CEILING: dict[str, Learner] = {"boosted_trees": boosted_trees, "forest": forest, "logistic": logistic}
+FLOOR: dict[str, Learner] = {"prior": prior}

@@ -25,6 +25,7 @@ def arguments(text: str | None, sets: Sequence[str], who: Sequence[str]) -> argp
     parser.add_argument("--data", nargs="+", default=list(sets), choices=sets)
     parser.add_argument("--who", nargs="+", default=None, choices=who, help="by default all that can run here")
     parser.add_argument("--epsilon", nargs="+", type=float, default=list(EPSILONS))
+    parser.add_argument("--delta", type=float, default=DELTA)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--outside", type=Path, help="a Python with diffprivlib and scikit-learn<1.6, for its learners")
     parser.add_argument("--again", action="store_true", help="run even what is known")
@@ -49,8 +50,9 @@ def run(
                 for epsilon in args.epsilon if who in private else [None]:
                     learner = private.get(who) or plain[who]
                     job = {"data": data, "who": who, "epsilon": epsilon, "seed": seed}
+                    job |= {"delta": args.delta} if args.delta != DELTA else {}
                     new = not lines.known(job)
-                    line = lines.run(job, lambda: _result(learner, train, test, epsilon, seed, metrics))  # noqa: B023
+                    line = lines.run(job, lambda: _result(learner, train, test, epsilon, args.delta, seed, metrics))  # noqa: B023
                     if new:
                         print(*job.values(), line, flush=True)
                     sums.setdefault(f"{data} {who} {epsilon}", []).append(line)
@@ -62,9 +64,15 @@ def run(
 
 
 def _result(
-    learner: Learner, train: ScoreTable, test: ScoreTable, epsilon: float | None, seed: int, metrics: Metrics
+    learner: Learner,
+    train: ScoreTable,
+    test: ScoreTable,
+    epsilon: float | None,
+    delta: float,
+    seed: int,
+    metrics: Metrics,
 ) -> Line:
     start = time.perf_counter()
-    found = learner(train, test, epsilon or float("inf"), DELTA, seed)
+    found = learner(train, test, epsilon or float("inf"), delta, seed)
     seconds = time.perf_counter() - start
     return {**{key: round(value, 5) for key, value in metrics(test, found).items()}, "seconds": round(seconds, 2)}

@@ -66,6 +66,21 @@ def test_a_sure_loss_is_told_from_chance():
     assert found["p"] < 0.01
 
 
+def test_pure_fits_stand_beside_dp_ebm_and_in_no_other_figure():
+    found = lines()
+    before = accuracy_report.summarised(found, {0.1: 0.8})
+    pure = [
+        {**line("additive", name, 1.0, seed, auc, version="c"), "delta": 0.0}
+        for name, auc in (("abalone", 0.75), ("magic", 0.6))
+        for seed in range(2)
+    ]
+    facts = accuracy_report.summarised([*found, *pure], {0.1: 0.8})
+    assert facts["pure"] == {"additive": {"1": {"auc": 0.675, "dp_ebm": 0.7005, "above": 1, "sets": 2}}}
+    assert {**facts, "pure": {}, "versions": before["versions"]} == before
+    assert "| sets on which it is above |  |  | 1 of 2 |" in accuracy_page.page(facts)
+    assert "Pure" not in accuracy_page.page(before)
+
+
 def test_the_limit_is_compared_on_common_splits():
     facts = accuracy_report.summarised(lines(), {0.1: 0.8})
     assert facts["limit"]["additive"]["magic"]["difference"] == pytest.approx(-0.0065, abs=1e-4)
@@ -100,6 +115,17 @@ def test_the_sixty_tables_stand_in_a_part_of_their_own():
     assert "| default | 0.500 | 0.400 |" in text
     assert "| default | 25 % | 50 % |" in text
     assert text.count("| DP-EBM |  | 0.750 |") == 1
+    assert "| tables below DP-EBM |" not in text
+    facts["tables"]["1"]["additive"] |= {"tables_below": 3.0, "worse_than_prior": 2.0, "processor": 0.5}
+    facts["tables"]["1"]["beyond"] = {"additive_pairs": {"auc": [-0.001, 0.002], "auc_studies": [20, 10, 51]}}
+    facts["tables"]["1"]["falls"] = {"lower": 4, "studies": 51, "step": [0.01, 0.003], "sure": []}
+    text = accuracy_page.page(facts)
+    assert "| gap closed, aimed at | 55 % | 80 % |" in text
+    assert "| tables below DP-EBM |  | 3 |" in text
+    assert '| AUC less that of `interactions="pairs"` |  | -0.0010 ± 0.0020 |' in text
+    assert "| studies worse / better |  | 20 / 10 |" in text
+    assert "| studies in which it is lower |  | 4 |" in text
+    assert "| processor seconds of a fit, default |  | 0.50 |" in text
     assert "best on the table's other split:" not in text
 
 
@@ -136,6 +162,71 @@ def test_the_share_of_the_gap_on_the_sixty_by_hand(monkeypatch):
     assert (facts["additive"]["gap_closed"], facts["additive"]["gap_closed_elsewhere"]) == (0.5, 0.75)
     assert (facts["limit"]["gap_closed"], facts["limit"]["auc"]) == (1.0, 0.9)
     assert facts["additive"]["calibration"] == 0.1  # of split 1 alone, which has 2,000 rows
+
+
+def of_the_sixty(who, name, seed, epsilon, auc, log_loss=0.4):
+    seconds = {"seconds": 1.0, "processor": 2.0}
+    return line(who, name, epsilon, seed, auc, log_loss=log_loss, n=1000, **seconds)
+
+
+def test_what_the_default_is_held_against_by_hand(monkeypatch):
+    by_hand = pd.DataFrame({"data": ["a", "a", "b", "b"], "seed": [0, 1, 0, 1]})
+    by_hand = by_hand.assign(hgb=0.9, rf=0.8, lr=0.7, **{"ebm0.1": 0.715, "ebm1.0": 0.715})
+    monkeypatch.setattr(accuracy_tables, "peers", lambda dp_ebm: accuracy_tables.with_best(by_hand))
+    auc = {("a", 0.1): 0.7, ("b", 0.1): 0.6, ("a", 1.0): 0.705, ("b", 1.0): 0.8}
+    ours = [
+        of_the_sixty("additive", name, seed, epsilon, value, 0.71 if value < 0.75 else 0.4)
+        for (name, epsilon), value in auc.items()
+        for seed in (0, 1)
+    ]
+    prior = [line("prior", name, None, seed, 0.5, log_loss=0.7) for name in "ab" for seed in (0, 1)]
+    few, many = {"columns": {str(j): {} for j in range(4)}}, {"columns": {str(j): {} for j in range(100_000)}}
+    tasks = {"a": {"study": "x", **few}, "b": {"study": "x", **many}}
+    facts = accuracy_tables.summary(ours, [], [], prior, tasks)
+    noisy, clear = facts["0.1"]["additive"], facts["1"]["additive"]
+    assert noisy["tables_below"] == 1  # b alone: a is lower by .015, and .02 are allowed there
+    assert clear["tables_below"] == 1  # a, by .01 where .005 are allowed
+    assert (noisy["worse_than_prior"], clear["worse_than_prior"]) == (2, 1)
+    assert (noisy["surely_worse_than_prior"], clear["surely_worse_than_prior"]) == (0, 1)  # q of a: 17 and 200
+    assert facts["1"]["falls"] == {"lower": 0, "studies": 1, "step": [0.1025, 0.0], "sure": []}
+    assert facts["1"]["prior"] == {"log_loss": 0.7}
+
+
+def test_a_study_in_which_the_auc_falls_is_counted():
+    lines = [
+        {"study": name[0], "data": name, "seed": seed, "epsilon": epsilon, "auc": value + 0.0001 * seed * epsilon}
+        for name, first, second in (("up", 0.7, 0.75), ("down", 0.7, 0.68), ("dip", 0.7, 0.66))
+        for seed in range(6)
+        for epsilon, value in ((1.0, first), (2.0, second))
+    ]
+    (found,) = accuracy_tables.falls(pd.DataFrame(lines)).values()
+    assert (found["lower"], found["studies"], found["sure"]) == (1, 2, ["d"])
+    assert found["step"][0] == pytest.approx((0.05 - 0.03) / 2 + 0.0003, abs=1e-4)
+
+
+def test_studies_that_are_worse_and_better_are_counted_and_not_tables():
+    lines = [
+        {**of_the_sixty(who, name, 0, 1.0, 0.7 + gain * (who == "additive")), "study": study}
+        for name, study, gain in (("a", "x", -0.01), ("b", "x", 0.02), ("c", "y", -0.01), ("d", "z", 0.001))
+        for who in ("additive", "additive_pairs")
+    ]
+    found = accuracy_tables.beyond(pd.DataFrame(lines), "additive_pairs")
+    assert found["auc_studies"] == [1, 1, 3]
+
+
+def test_kept_lines_of_peers_stand_beside_a_run_only_where_it_asks():
+    class Asked:
+        data, epsilon, seeds, who, delta = ["a"], [1.0], 2, ["additive"], 1e-6
+
+    assert accuracy.stands_beside(line("dp_ftrl", "a", 1.0, 0, 0.7), Asked)
+    for other in (
+        line("dp_ebm", "a", 1.0, 0, 0.7),
+        line("dp_ftrl", "b", 1.0, 0, 0.7),
+        line("dp_ftrl", "a", 2.0, 0, 0.7),
+        line("dp_ftrl", "a", 1.0, 2, 0.7),
+        {**line("dp_ftrl", "a", 1.0, 0, 0.7), "delta": 0.0},
+    ):
+        assert not accuracy.stands_beside(other, Asked)
 
 
 def test_a_part_of_the_sixty_tables_never_stands_for_all(monkeypatch):
