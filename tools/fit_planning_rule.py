@@ -64,7 +64,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "fourier_part": (0.0, 0.4),
     "fourier_noise": (0.1, 0.33),
     "rows_of_noise": (5.0, 80.0),
-    "of_a_point": (20.0, 320.0),
+    "of_a_point": (4.0, 60.0),
     "n_trees": (100, 200, 400, 800),
     "tree_depth": (3, 4, 5, 6, 7),
     "columns_per_tree": (2, 3, 4, 6),

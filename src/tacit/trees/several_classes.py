@@ -25,7 +25,7 @@ from tacit.growing.random_trees import RandomStructures
 from tacit.growing.score_leaves import grow_score_trees
 from tacit.growing.simulated_rows import SimulatedRows
 from tacit.growing.softmax import log_odds_of, released_counts, softmax_curvature
-from tacit.growing.tuning import BASE, GRADIENT, SOFTMAX, Gradient
+from tacit.growing.tuning import BASE, GRADIENT, GROWING, SOFTMAX, Gradient
 from tacit.models.tree import ScoreTree
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
@@ -80,7 +80,7 @@ def class_plan(
     sd = max(budget.sd(), LEAST_SD)
     if budget.is_pure:
         return laplace_plan(rows, math.sqrt(2.0) / sd, tuning)
-    kernel = numbers.growing.kernel
+    kernel = GROWING.kernel
     most = kernel.most_variance
     plan = kernel_plan(rows, sd, numbers.noise, numbers.trees, numbers.columns_per_tree, 1.0, most, kernel)
     return within_time(plan, classes + 1, kernel)
@@ -115,7 +115,7 @@ def learn_class_trees(
     unordered = [place for place, column in enumerate(columns) if not column.ordered]
     structures = RandomStructures(masses, generator, reordered=unordered)
     growing = budget.part(1.0 - rows_share - spent - tuning.intercept_steps * step_share)
-    trees = grow_score_trees(growing, structures, plan, rounds, numbers.growing)
+    trees = grow_score_trees(growing, structures, plan, rounds, GROWING)
     doubt = variance + numbers.moves
     shift, sd = set_constants(budget.part(step_share), rounds, n_rows, doubt, tuning.intercept_steps)
     return LearnedClassTrees(start + shift, sd, bins, trees)

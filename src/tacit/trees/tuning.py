@@ -8,9 +8,7 @@ replace it::
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-from tacit.growing.tuning import GROWING, KERNEL, Growing
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -33,17 +31,8 @@ class SeveralClasses:
     # Noise that they may leave in a score, about.
     noise: float = 0.6
 
-    # A point's prior variance relative to that of the means of leaves: no columns' effects come before the trees, so
-    # that more of it shows in leaves.
-    of_a_point: float = 15.0
-
     # Rows that tell how scores are spread.
     simulated_rows: int = 3000
-
-    @property
-    def growing(self) -> Growing:
-        """Of how they grow."""
-        return replace(GROWING, kernel=replace(KERNEL, of_a_point=self.of_a_point))
 
 
 @dataclass(frozen=True)
