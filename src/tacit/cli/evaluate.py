@@ -93,7 +93,6 @@ def run(arguments: EvaluateArguments) -> None:
     if promise is not None:
         check_unit(Certificate.from_dict(promise), schema)
     account = account_of(arguments.account, arguments.dataset)
-    cost = None if arguments.cost is None else costs_of(arguments.cost)
     encoders = dict(encoders_of(model))
     numeric = [name for name, encoder in encoders.items() if isinstance(encoder, NumericGrid) and not encoder.dates]
     numeric += [] if classes_of(model) else [target]
@@ -112,7 +111,7 @@ def run(arguments: EvaluateArguments) -> None:
             arguments.delta,
             listed(arguments.metrics),
             threshold=arguments.threshold,
-            cost=cost,
+            cost=None if arguments.cost is None else costs_of(arguments.cost),
             subgroups=arguments.subgroups,
             categories=_values(arguments, given, encoders),
             error_clip=arguments.error_clip,
