@@ -80,7 +80,7 @@ def _distribute(noisy, outline, codes, sd, total, mass, relative_spread):  # typ
 def smooth_histograms(
     noisy: Floats, sd: float, total: Floats, numbers: Smoothing = SMOOTHING, codes: Ints | None = None
 ) -> Floats:
-    """Non-negative masses that sum to ``total`` from noisy histograms, one per line.
+    """Non-negative masses that sum to ``total`` from noisy histograms, ``(histograms, cells)``.
 
     Top-down over the dyadic tree: a node's known mass is split by a Kalman step between the outline's split (prior
     spread ``relative_spread`` of the mass) and the noisy sums of the two halves. Cells are a power of two. ``codes``

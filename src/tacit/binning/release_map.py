@@ -86,7 +86,7 @@ def few_modes(masses: Floats, covariance: Floats, noise_to_signal: float) -> Flo
 
 
 def without_largest(masses: Floats) -> Floats:
-    """A release map of every bin but the one that most rows share: rows in that one contribute nothing.
+    """A release map, ``(bins - 1, bins)``, of every bin but the one that most rows share, which contribute nothing.
 
     What all bins have in common belongs to the intercept, so the sums of the others determine all of them.
     """

@@ -75,7 +75,7 @@ def holds(conjunctions: Candidates, conjunction: int, columns: Sequence[Codes], 
 
 
 def literal_bits(conjunctions: Candidates, columns: Sequence[Codes], rows: Ints) -> npt.NDArray[np.uint64]:
-    """One line of bits per literal, one bit per row, and a last line of ones."""
+    """A line of bits per literal, a bit per row, and a last line of ones: ``(literals + 1, words)``."""
     n_literals = len(conjunctions.columns)
     bits = np.zeros((n_literals + 1, -(-len(rows) // WORD)), np.uint64)
     for literal, (where, truth) in enumerate(zip(conjunctions.columns, conjunctions.truths, strict=True)):

@@ -51,14 +51,14 @@ class Strategy:
 
 
 def square_root(cells: int) -> Floats:
-    """The lower triangular Toeplitz matrix whose square is the matrix of running sums."""
+    """The lower triangular Toeplitz matrix, ``(cells, cells)``, whose square is the matrix of running sums."""
     first = np.cumprod(np.concatenate([[1.0], 1.0 - 0.5 / np.arange(1, cells)]))
     lag = np.arange(cells)[:, None] - np.arange(cells)[None, :]
     return np.where(lag >= 0, first[np.maximum(lag, 0)], 0.0)
 
 
 def hierarchy(cells: int, branching: int) -> Floats:
-    """Sums over ranges of 1, ``branching``, ``branching**2`` ... cells, and the total."""
+    """Sums over ranges of 1, ``branching``, ``branching**2`` ... cells, and the total; shape ``(sums, cells)``."""
     blocks = []
     width = 1
     while True:
