@@ -2,7 +2,7 @@
 
 ``score``: on Adult's test rows, the private figures beside the exact ones, and how wide the intervals are. ``numbers``:
 the same for predictions of a number with errors of known size, on made rows.
-``recalibration``: expected calibration error and log loss of the flagship before and after. ``discovery``: AUC with the
+``recalibration``: calibration error and log loss of the default learner before and after. ``discovery``: AUC with the
 declared schema, with a discovered one (paid from the same epsilon), and with none. ``search``: what every fit of a
 search gets of the budget. The last line is JSON.
 """
@@ -43,7 +43,7 @@ def show(line: Result) -> Result:
 
 
 def fitted(table: Table, epsilon: float, seed: int) -> AdditiveBoostClassifier:
-    """The flagship."""
+    """The default learner."""
     return AdditiveBoostClassifier(epsilon, DELTA, schema=table.schema, random_state=seed).fit(table.X, table.y)
 
 

@@ -1,7 +1,7 @@
 """Several classes under one budget: `python -m benchmarks.multiclass --epsilon 1 --outside PYTHON`.
 
 Accuracy, log loss (of probabilities clipped at one in a thousand) and the mean AUC of each class against the rest, on
-random fifths: the flagship, gradient trees, the flagship as one binary fit per class under the same total budget,
+random fifths: the default learner, gradient trees, the same as one binary fit per class under one total budget,
 diffprivlib's learners (pure epsilon; they need another Python), the shares of the classes, and boosted trees without
 privacy.
 """

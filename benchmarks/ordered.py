@@ -76,7 +76,7 @@ def _with_order(name: str, X: pd.DataFrame, codes: np.ndarray, schema: Schema) -
 
 
 def ours(train: ScoreTable, test: ScoreTable, epsilon: float, delta: float, seed: int, **asked: Any) -> np.ndarray:
-    """The flagship, with its parameters."""
+    """The default learner, with its parameters."""
     from tacit import AdditiveBoostClassifier
 
     model = AdditiveBoostClassifier(epsilon, delta, schema=train.schema, random_state=seed, **asked)

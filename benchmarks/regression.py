@@ -1,8 +1,8 @@
 """Numbers: `python -m benchmarks.regression --epsilon 1 --outside PYTHON`.
 
 Share of the variance explained, root mean squared and mean absolute error, and the pinball loss at 90 %, on random
-fifths: the flagship for means and for the 90 % quantile, DP-EBM, Boosted AdaSSP, diffprivlib's linear regression (pure
-epsilon; it needs another Python), constants, and boosted trees without privacy.
+fifths: the default learner for means and for the 90 % quantile, DP-EBM, Boosted AdaSSP, diffprivlib's linear regression
+(pure epsilon; it needs another Python), constants, and boosted trees without privacy.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def n_classes(table: ScoreTable) -> int:
 
 
 def additive(train: ScoreTable, test: ScoreTable, epsilon: float, delta: float, seed: int) -> np.ndarray:
-    """The flagship with default settings."""
+    """The default learner with default settings."""
     from tacit import AdditiveBoostClassifier
 
     model = AdditiveBoostClassifier(epsilon=epsilon, delta=delta, schema=train.schema)
@@ -53,7 +53,7 @@ def part_epsilon(epsilon: float, delta: float, parts: int) -> float:
 
 
 def budget_split(train: ScoreTable, test: ScoreTable, epsilon: float, delta: float, seed: int) -> np.ndarray:
-    """One class against the rest, a binary flagship each, the budget composed over them; scaled to sum to 1."""
+    """One class against the rest, a binary default learner each, the budget composed over them; scaled to sum to 1."""
     from tacit import AdditiveBoostClassifier
 
     classes = n_classes(train)
@@ -111,7 +111,7 @@ def outside(learner: str, python: Path) -> Learner:
 
 
 def additive_number(train: ScoreTable, test: ScoreTable, epsilon: float, delta: float, seed: int) -> np.ndarray:
-    """The flagship for numbers with default settings."""
+    """The default learner for numbers with default settings."""
     from tacit import AdditiveBoostRegressor
 
     model = AdditiveBoostRegressor(epsilon=epsilon, delta=delta, schema=train.schema)
@@ -119,7 +119,7 @@ def additive_number(train: ScoreTable, test: ScoreTable, epsilon: float, delta: 
 
 
 def additive_quantile(train: ScoreTable, test: ScoreTable, epsilon: float, delta: float, seed: int) -> np.ndarray:
-    """The flagship for the 90 % quantile."""
+    """The default learner for the 90 % quantile."""
     from tacit import AdditiveBoostRegressor
 
     model = AdditiveBoostRegressor(epsilon=epsilon, delta=delta, schema=train.schema, loss="quantile", quantile=0.9)

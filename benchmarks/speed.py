@@ -56,7 +56,7 @@ def frame_of(x: np.ndarray) -> pd.DataFrame:
 
 
 def fit_flagship(x: Any, y: np.ndarray, epsilon: float = 1.0, interactions: bool = True) -> Any:
-    """The flagship with default settings."""
+    """The default learner with default settings."""
     from tacit.additive.estimator import AdditiveBoostClassifier
 
     with warnings.catch_warnings():

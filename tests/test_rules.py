@@ -466,7 +466,7 @@ def defaults_of(node: ast.AST) -> list[ast.expr]:
 
 
 def numbers_not_varied(module: Module) -> Iterator[str]:
-    """A number that the flagship's learner can vary is read off what it was given, not off the page of defaults."""
+    """A number that the additive learner can vary is read off what it was given, not off the page of defaults."""
     if module.room not in {"additive", "growing", "binning"}:
         return
     defaults = {id(part) for node in module.nodes for each in defaults_of(node) for part in ast.walk(each)}

@@ -1,4 +1,4 @@
-"""What every part of the flagship is worth on sixty real tables: `python -m tools.ablation`.
+"""What every part of the default learner is worth on sixty real tables: `python -m tools.ablation`.
 
 A part is taken out by its numbers, everything else stays the rule's. A positive difference of log loss, or a negative
 one of AUC, is what the part earns there. Differences are means over studies with standard errors, by groups of the

@@ -1,4 +1,4 @@
-"""Fits the planning rule of the flagship to synthetic tables: `python -m tools.fit_planning_rule`.
+"""Fits the planning rule of the default learner to synthetic tables: `python -m tools.fit_planning_rule`.
 
 For every choice of the rule (sweeps, shares, trees ...) it fits tables of a family (:mod:`tools.synthetic_tables`) with
 each of a few values in place of the rule's, and prints, by the signal `q = n mu / sqrt(d)`, the mean loss of each value
@@ -80,7 +80,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "trees.columns_per_tree": (2, 3, 4, 6),
     "trees.rate": (0.06, 0.12, 0.25),
 }
-"""What is varied: of the flagship, and (`trees.`) of `BoostedTreesClassifier`."""
+"""What is varied: of the default learner, and (`trees.`) of `BoostedTreesClassifier`."""
 
 RULE = "rule"
 
@@ -168,7 +168,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "of_a_point": ("growing.kernel.of_a_point",),
     "within_leaves": ("growing.newton.within_leaves",),
 }
-"""Choices that are numbers of the flagship: what is set to the value, and what keeps its ratio to that."""
+"""Choices that are numbers of the default learner: what is set to the value, and what keeps its ratio to that."""
 
 
 def tuned(tuning: Tuning, names: Sequence[str], value: float) -> Tuning:

@@ -1,4 +1,4 @@
-"""Judges numbers of the flagship on sixty real tables, leaving studies out: `python -m tools.real_tables`.
+"""Judges numbers of the default learner on sixty real tables, leaving studies out: `python -m tools.real_tables`.
 
 Every value given stands in place of the rule's, on every table, split and epsilon:
 

@@ -1,4 +1,4 @@
-"""The flagship where rows are very many: trees that choose their splits, and end where nothing is left."""
+"""The default learner where rows are very many: trees that choose their splits, and end where nothing is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every kind of column a schema can declare goes through the flagship, and its model can be read and written."""
+"""Every kind of column a schema can declare goes through the default learner, and its model can be read and written."""
 
 from __future__ import annotations
 

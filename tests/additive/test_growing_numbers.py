@@ -1,4 +1,4 @@
-"""Numbers of growing that a tuning of the flagship replaces reach its trees and its smooth function."""
+"""Numbers of growing that a tuning of the default learner replaces reach its trees and its smooth function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""As epsilon grows the flagship comes to its own non-private limit."""
+"""As epsilon grows the default learner comes to its own non-private limit."""
 
 from __future__ import annotations
 

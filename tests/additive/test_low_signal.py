@@ -1,4 +1,4 @@
-"""The flagship at low signal-to-noise: releases count alike, columns are thought alike, the intercept takes less."""
+"""The default learner at low signal-to-noise: releases count alike, columns are thought alike, a cheaper intercept."""
 
 from __future__ import annotations
 

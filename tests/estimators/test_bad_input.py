@@ -1,4 +1,4 @@
-"""Bad input for the flagship: always a model, never a number that is none, never more spent than was asked for."""
+"""Bad input for the default learner: always a model, never a number that is none, never more spent than asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every private classifier promises, tried on the flagship: scikit-learn's contract, budgets, refusals."""
+"""What every private classifier promises, tried on the default learner: scikit-learn's contract, budgets, refusals."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The flagship: private boosting of an additive model over public bins."""
+"""The default learner: private boosting of an additive model over public bins."""

@@ -1,4 +1,4 @@
-"""The flagship for classes: the learner, from a task to a frozen model, and its estimator without scikit-learn.
+"""The default learner for classes: the learner, from a task to a frozen model, and its estimator without scikit-learn.
 
 :class:`AdditiveBoost` is all of `AdditiveBoostClassifier` but scikit-learn's conventions. The command line uses it
 alone: scikit-learn takes longer to load than most tables take to learn.

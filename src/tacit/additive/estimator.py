@@ -1,4 +1,4 @@
-"""`AdditiveBoostClassifier`: the flagship as a scikit-learn estimator."""
+"""`AdditiveBoostClassifier`: the default learner as a scikit-learn estimator."""
 
 from __future__ import annotations
 

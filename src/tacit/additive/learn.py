@@ -1,4 +1,4 @@
-"""The flagship from start to end: count, bin, sweep, look for pairs, sweep again, boost what is left by trees.
+"""The default learner from start to end: count, bin, sweep, look for pairs, sweep again, boost what is left by trees.
 
 One engine for every loss: a row has ``k`` scores, and two classes, and numbers, have one.
 """

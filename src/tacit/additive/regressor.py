@@ -1,4 +1,4 @@
-"""`AdditiveBoostRegressor`: the flagship for numeric targets, learner and estimator."""
+"""`AdditiveBoostRegressor`: the default learner for numeric targets, learner and estimator."""
 
 from __future__ import annotations
 

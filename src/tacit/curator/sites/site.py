@@ -244,7 +244,7 @@ class Site:
         return {"answer": number, "array": "<u8", "shape": list(sums.shape), "bytes": hidden.astype("<u8").tobytes()}
 
     def _write(self, number: int, entries: Sequence[Mapping[str, Any]], look: Any, shape: tuple[int, ...]) -> None:
-        """A line for the officer: what was asked, and never what was answered."""
+        """A line of the record: what was asked, and never what was answered."""
         if self._agreement.record is None:
             return
         queries = look.queries if hasattr(look, "queries") else (getattr(look, "query", look),)
