@@ -108,6 +108,28 @@ class ConceptClass(ABC):
         """
 
 
+@dataclass(frozen=True)
+class OfOneColumn(ConceptClass):
+    """Base of the classes over one column."""
+
+    column: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+
+@dataclass(frozen=True)
+class OfColumns(ConceptClass):
+    """Base of the classes over several columns."""
+
+    names: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.names)
+
+
 def levels_of(encoder: Encoder, column: str) -> Ints:
     """Per code, its place in the order of the column's values; -1 for missing and other.
 
@@ -232,15 +254,10 @@ def _line_boxes(kind: str, count: int) -> Ints:
 
 
 @dataclass(frozen=True)
-class Thresholds(ConceptClass):
+class Thresholds(OfOneColumn):
     """``column >= t`` (rising), ``column < t`` (falling), or both. VC dimension 1, or 2 for both."""
 
-    column: str
     direction: Direction = "both"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
 
     def bind(self, encoders: Encoders) -> BoundClass:
         if self.direction not in ("rising", "falling", "both"):
@@ -249,28 +266,16 @@ class Thresholds(ConceptClass):
 
 
 @dataclass(frozen=True)
-class Intervals(ConceptClass):
+class Intervals(OfOneColumn):
     """``a <= column < b``. VC dimension 2."""
-
-    column: str
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
 
     def bind(self, encoders: Encoders) -> BoundClass:
         return BoundBoxes((self.column,), pick(encoders, (self.column,)), "interval")
 
 
 @dataclass(frozen=True)
-class Rectangles(ConceptClass):
+class Rectangles(OfColumns):
     """Axis-aligned boxes on a few columns. VC dimension twice their number."""
-
-    names: tuple[str, ...]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(self.names)
 
     def bind(self, encoders: Encoders) -> BoundClass:
         return BoundBoxes(self.columns, pick(encoders, self.columns), "rectangle")
@@ -309,14 +314,8 @@ class BoundHalfspaces(BoundClass):
 
 
 @dataclass(frozen=True)
-class Halfspaces(ConceptClass):
+class Halfspaces(OfColumns):
     """Halfspaces over one to four columns, in units of their cells. VC dimension one more than their number."""
-
-    names: tuple[str, ...]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(self.names)
 
     def bind(self, encoders: Encoders) -> BoundClass:
         if not 1 <= len(self.names) <= 4:

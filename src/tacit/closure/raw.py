@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bools, Ints
-from tacit.closure.classes import BoundClass, ConceptClass, ConceptError, Direction, Encoders
+from tacit.closure.classes import BoundClass, ConceptClass, ConceptError, Direction, Encoders, OfOneColumn
 from tacit.closure.search import error_table
 from tacit.closure.sweep import FALLING, RISING, sweep
 from tacit.curator.views.relabel import Points
@@ -38,7 +38,7 @@ MOST_RAW = 3
 
 
 @dataclass(frozen=True)
-class RawThresholds(ConceptClass):
+class RawThresholds(OfOneColumn):
     """``column >= t``, ``column < t``, or both, for any float t: no bins, no bounds. VC dimension 1, or 2 for both.
 
     For :class:`~tacit.closure.FiniteClassClassifier`, and for up to three concepts of a
@@ -50,12 +50,7 @@ class RawThresholds(ConceptClass):
         direction: ``"rising"``, ``"falling"`` or ``"both"``.
     """
 
-    column: str
     direction: Direction = "both"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
 
     def bind(self, encoders: Encoders) -> BoundClass:
         del encoders

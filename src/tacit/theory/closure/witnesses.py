@@ -26,15 +26,18 @@ class Witness(Protocol):
 
 
 @dataclass(frozen=True)
-class ShatteredSet:
-    """Points on which all patterns occur; ``hypotheses[i]`` shows pattern ``i``, bit ``j`` of which is point ``j``."""
-
+class _OnPoints:
     points: tuple[int, ...]
     hypotheses: tuple[int, ...]
 
     @property
     def size(self) -> int:
         return len(self.points)
+
+
+@dataclass(frozen=True)
+class ShatteredSet(_OnPoints):
+    """Points on which all patterns occur; ``hypotheses[i]`` shows pattern ``i``, bit ``j`` of which is point ``j``."""
 
     def holds(self, matrix: npt.ArrayLike) -> bool:
         table = np.asarray(matrix)
@@ -106,15 +109,8 @@ class MistakeTree:
 
 
 @dataclass(frozen=True)
-class ThresholdSequence:
+class ThresholdSequence(_OnPoints):
     """Points and hypotheses with ``hypotheses[i](points[j]) = 1`` exactly when ``i <= j``."""
-
-    points: tuple[int, ...]
-    hypotheses: tuple[int, ...]
-
-    @property
-    def size(self) -> int:
-        return len(self.points)
 
     def holds(self, matrix: npt.ArrayLike) -> bool:
         table = np.asarray(matrix)
