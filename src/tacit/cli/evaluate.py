@@ -13,7 +13,7 @@ from tacit.cli.console import as_json, finite, progress, releasable, spent, tabl
 from tacit.cli.files import check_outputs, write_text
 from tacit.cli.options import account_of, costs_of, listed, target_column
 from tacit.cli.predict import classes_of
-from tacit.cli.tables import encoders_of, rows_of
+from tacit.cli.tables import columns_for, encoders_of, rows_of
 
 if TYPE_CHECKING:
     from tacit.evaluation.number_performance import NumberPerformance
@@ -75,7 +75,6 @@ class EvaluateArguments:
 
 def run(arguments: EvaluateArguments) -> None:
     """Say how good a model is on private rows it was not made from, with intervals, for one charge."""
-    from tacit.encoding.grid import NumericGrid
     from tacit.encoding.sources import read_files
     from tacit.evaluation.candidates import check_unit
     from tacit.evaluation.private_score import private_score
@@ -93,10 +92,9 @@ def run(arguments: EvaluateArguments) -> None:
     if promise is not None:
         check_unit(Certificate.from_dict(promise), schema)
     account = account_of(arguments.account, arguments.dataset)
-    encoders = dict(encoders_of(model))
-    numeric = [name for name, encoder in encoders.items() if isinstance(encoder, NumericGrid) and not encoder.dates]
-    numeric += [] if classes_of(model) else [target]
-    names = list(dict.fromkeys([*model.feature_names, target, *_more(arguments, schema)]))
+    cost = None if arguments.cost is None else costs_of(arguments.cost)
+    names, numeric = columns_for(model, [target, *_more(arguments, schema)])
+    numeric |= set() if classes_of(model) else {target}
     with (
         rows_of(arguments.data, arguments) as (data, written),
         progress(arguments.data.name, quiet=arguments.as_json) as tell,
@@ -111,9 +109,9 @@ def run(arguments: EvaluateArguments) -> None:
             arguments.delta,
             listed(arguments.metrics),
             threshold=arguments.threshold,
-            cost=None if arguments.cost is None else costs_of(arguments.cost),
+            cost=cost,
             subgroups=arguments.subgroups,
-            categories=_values(arguments, given, encoders),
+            categories=_values(arguments, given, model),
             error_clip=arguments.error_clip,
             quantile=arguments.quantile,
             schema=schema,
@@ -126,13 +124,13 @@ def run(arguments: EvaluateArguments) -> None:
     _show(arguments, score, classes_of(model))
 
 
-def _values(arguments: EvaluateArguments, schema: Schema | None, encoders: dict[str, Any]) -> list[Any] | None:
+def _values(arguments: EvaluateArguments, schema: Schema | None, model: Any) -> list[Any] | None:
     """The values of the subgroups: as given; without a schema those that the model declares for the column."""
     from tacit.encoding.values import CategoryIndex
 
     if arguments.categories is not None or schema is not None:
         return listed(arguments.categories)
-    encoder = encoders.get(arguments.subgroups or "")
+    encoder = dict(encoders_of(model)).get(arguments.subgroups or "")
     return list(encoder.categories) if isinstance(encoder, CategoryIndex) else None
 
 
