@@ -2,7 +2,7 @@
 
 Every word comes from the operating system when it is needed, and is used once. No state is kept: there is nothing that
 threads would have to share in turn, that a fork or the copy of a virtual machine would double, or that would have to be
-erased. A keystream of our own takes a third off the time of a draw, which no fit would notice beside its passes
+erased. A keystream of our own takes half off the time of a draw, which few fits would notice beside all else they do
 (``python -m benchmarks.noise``, docs/theory/exact_noise.md).
 """
 
