@@ -90,7 +90,10 @@ def test_that_missing_rows_go_there_is_never_cut() -> None:
 
 def test_a_threshold_at_zero_is_zero() -> None:
     feature = Feature("score", NumericGrid(-4.0, 4.0), np.append(np.repeat([0, 1], [32768, 32767]), 2), ordered=True)
-    assert 0 < -feature.edges()[1] < 1e-15
+    assert isinstance(feature.encoder, NumericGrid)
+    assert 0 < -feature.encoder.edges([32768])[0] < 1e-15
+    assert feature.edges().tolist() == [-4.0, 0.0, 4.0]
+    assert feature.bin_labels() == ["[-4, 0)", "[0, 4)", "missing"]
     assert replace(model(1), features=(feature,)).condition(0, np.array([False, True, False])) == "score >= 0"
 
 

@@ -16,6 +16,9 @@ from tacit.encoding.table import Encoder, encoder_from_dict
 from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.models.base import ints
 
+ROUNDED_AWAY = 2.0**-40
+"""Edges so close to 0, as a part of all that lies between edges, are 0 but for rounding."""
+
 
 @dataclass(frozen=True, eq=False)
 class Feature:
@@ -49,7 +52,8 @@ class Feature:
         """The edges of an ordered column's bins, "missing" left out: ``(n_bins,)``, from lower to upper bound."""
         assert isinstance(self.encoder, NumericGrid)
         starts = np.flatnonzero(np.diff(self.mapping[:-1])) + 1
-        return np.concatenate([self.encoder.edges(np.append(0, starts)), [self.encoder.upper]])
+        edges = np.concatenate([self.encoder.edges(np.append(0, starts)), [self.encoder.upper]])
+        return np.where(np.abs(edges) < ROUNDED_AWAY * np.ptp(edges), 0.0, edges)
 
     def edge_text(self, edge: float) -> str:
         """An edge for people: a number of four digits, or the date that begins there."""

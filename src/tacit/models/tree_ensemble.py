@@ -226,14 +226,9 @@ class TreeEnsembleModel(BinnedTrees):
         )
 
 
-ROUNDED_AWAY = 2.0**-40
-"""Edges so close to 0, as a part of all that lies between edges, are 0 but for rounding."""
-
-
 def _interval_text(feature: Feature, inside: Bools) -> str:
     """A set of bins of an ordered column: intervals between edges, and whether missing belongs to it."""
     edges, present = feature.edges(), inside[:-1]
-    edges = np.where(np.abs(edges) < ROUNDED_AWAY * np.ptp(edges), 0.0, edges)
     changes = np.flatnonzero(np.diff(np.concatenate([[False], present, [False]]).astype(np.int8)))
     parts = []
     for start, stop in zip(changes[::2], changes[1::2], strict=True):
