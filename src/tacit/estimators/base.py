@@ -73,8 +73,8 @@ class Estimator:
         Args:
             X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``. Or what
                 :func:`tacit.read_source` or :func:`tacit.join_sites` gives, which hold the labels, too.
-            y: labels, shape ``(rows,)``: classes declared or found, or booleans. Others are dropped. 0 and 1 stand
-                for two classes that are declared, 1 for the positive one.
+            y: labels, shape ``(rows,)``, in the order of the rows (an index is not read): classes declared or found, or
+                booleans. Others are dropped. 0 and 1 stand for two classes that are declared, 1 for the positive one.
             unknown: refused, with what to do instead.
 
         Raises:
