@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -167,6 +168,14 @@ def test_a_limit_ten_percent_smaller_is_refuted(kind):
     assert moved(bound, longest, opposite) > 0.99 * allowed(bound, REPLACE)
 
 
+def test_what_noise_is_measured_by_to_the_last_unit() -> None:
+    """The rule's longest vector times the limit, or its root: 3 of L1, 5 of squared L2; twice that where replaced."""
+    gaussian, laplace = bound_of(3), bound_of(3, laplace=True)
+    for relation, times in ((ADD, 1), (REPLACE, 2)):
+        assert joint_sensitivity(gaussian, (3, 5), relation).l2_squared == times**2 * 5 * gaussian.limit
+        assert joint_sensitivity(laplace, (3, 5), relation).l1 == times * 3 * laplace.limit
+
+
 @pytest.mark.parametrize("laplace", [False, True])
 def test_without_weighing_down_the_limit_does_not_hold(monkeypatch, laplace):
     """The search finds rows that are too long when all of them weigh 1: the property above can fail."""
@@ -231,6 +240,28 @@ def test_lengths_are_rounded_up(laplace):
         exact = norms_of(part) * (part.precision / total * FINE)
         assert (costs >= exact).all()
         assert (costs <= exact + 1.001).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "entry", "limit"), [(Gaussian, 1 << 28, (1 << 34) - 1), (Laplace, 1 << 57, (1 << 46) - 1)]
+)
+def test_no_bit_of_a_length_is_lost_where_floats_hold_no_more(kind, entry, limit):
+    """In rationals: costs are no smaller than shares of the norms, and no weighted length exceeds the limit."""
+    generator, power = np.random.default_rng(0), 1 if kind is Laplace else 2
+    images = [ReleaseMap(generator.integers(entry // 2, entry, (1, 50)), UNIT) for _ in range(12)]
+    parts = tuple(
+        JointPart(str(j), column_cells(j, 50), image, kind(generator.uniform(0.5, 5))) for j, image in enumerate(images)
+    )
+    bound = JointBound(parts, limit)
+    total = sum(Fraction(part.precision) for part in parts)
+    for part, costs in zip(parts, bound.costs, strict=True):
+        for value, cost in zip(part.release_map.matrix[0].tolist(), costs.tolist(), strict=True):
+            assert cost >= value**power * FINE * Fraction(part.precision) / total
+    weights = level_weights()[:0:-1]
+    for weight, length in zip(weights.tolist(), bound.lengths.tolist(), strict=True):
+        assert Fraction(weight) ** power * length <= limit * FINE
+    np.testing.assert_array_equal(bound.levels(bound.lengths), np.arange(N_LEVELS - 1, 0, -1))
+    np.testing.assert_array_equal(bound.levels(bound.lengths + 1), np.arange(N_LEVELS - 2, -1, -1))
 
 
 def test_rows_with_weights_of_their_own_weigh_the_product():
@@ -299,6 +330,7 @@ def test_a_digest_tells_bounds_apart():
         replace(bound, parts=(replace(first, release_map=doubled), *others)),
         replace(bound, parts=(replace(first, cells=turned), *others)),
         replace(bound, parts=(replace(first, charge=Gaussian(1.25)), *others)),
+        replace(bound, parts=tuple(replace(p, charge=Gaussian(2 * p.charge.noise_multiplier)) for p in bound.parts)),
         replace(bound, parts=(*others, first)),
         bound_of(3, laplace=True),
     ]
