@@ -118,12 +118,12 @@ def one_of_many(seed: int, n: int = 3000, d: int = 8) -> tuple[pd.DataFrame, np.
     return pd.DataFrame(X, columns=names), generator.random(n) < 1 / (1 + np.exp(-6 * np.sin(6 * X[:, 0])))
 
 
-def fitted(n: int = 3000, d: int = 8, **asked: Any) -> Certificate:
+def fitted(n: int = 3000, d: int = 8, width: float = 1.0, **asked: Any) -> Certificate:
     X, y = one_of_many(0, n, d)
     columns = {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in X}
     schema = {"label": {"column": "y", "classes": [False, True]}, "columns": columns}
     model = AdditiveBoostClassifier(epsilon=1.0, schema=schema, random_state=0, interactions=False, **asked)
-    return model.fit(X, y).certificate_
+    return model.fit(width * X, y).certificate_
 
 
 def test_the_column_that_matters_has_most_of_the_later_sweeps():
@@ -139,6 +139,13 @@ def test_the_column_that_matters_has_most_of_the_later_sweeps():
     assert all(spent[f"x{j}", 24] < last / 2 for j in range(1, 8))
     assert 0.999 < sum(spent.values()) / (24 * 8 * first) <= 1 + 1e-9
     assert 0.999 < share_spent(certificate) <= 1 + 1e-9  # with what binning leaves, as no cell is heavy
+
+
+def test_further_looks_at_narrow_columns_are_paid_from_the_rest():
+    certificate = fitted(d=4, width=0.002)
+    looks = [entry.round for entry in certificate.entries if entry.stage is Stage.BINNING]
+    assert max(looks) > 2
+    assert 0.999 < share_spent(certificate) <= 1 + 1e-9
 
 
 def test_what_terms_expect_is_the_noise_of_the_end(monkeypatch):
