@@ -153,6 +153,15 @@ def test_a_loss_that_never_occurs_changes_no_cost() -> None:
         assert delta([padded, *others], 0.5) == pytest.approx(delta([plain, *others], 0.5), rel=0.01)
 
 
+@pytest.mark.parametrize("beside", [[], [Gaussian(5.0)], [ZCDP(1e-3)], [Pure(0.1)], [Gaussian(5.0), ZCDP(1e-3)]])
+def test_a_loss_that_may_be_infinite_has_no_moments(beside: list[Charge]) -> None:
+    """What fails one time in a thousand has no epsilon at a smaller delta, whatever Renyi divergences its rest has."""
+    charges = [PrivacyLoss((0.0,), (0.999,), 1e-3), *beside]
+    assert math.isinf(epsilon(charges, 1e-6))
+    assert 1e-3 <= delta(charges, 3.0) < 1.1e-3
+    assert epsilon(charges, 2e-3) < 5.0
+
+
 def test_a_loss_that_belongs_to_no_pair_is_refused() -> None:
     with pytest.raises(ValueError, match="no pair of distributions"):
         PrivacyLoss((-1.0, 0.5), (0.5, 0.5))
