@@ -74,7 +74,9 @@ def test_a_model_that_was_lost_after_its_fit_had_ended_is_made_again(
 ) -> None:
     assert tacit(*FIT, "--set", "n_trees=5", "--resumable").exit_code == 0
     before, spent, path = json.loads((folder / "model.json").read_text()), opened.spent, folder / "model.json"
-    assert tacit("resume", "1", *PAID).exit_code == 2, "the model is there"
+    there = tacit("resume", "1", *PAID)
+    assert there.exit_code == 2
+    assert f"{path} exists; move it away to have the model of fit 1 there" in there.stderr.replace("\n", "")
     path.unlink()
     listed = " ".join(tacit("resume", *PAID).output.split())
     assert "0 fits can go on" in listed

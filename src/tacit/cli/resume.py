@@ -55,8 +55,13 @@ def run(asked: ResumeArguments) -> None:
         )
     folder, arguments = restored(command)
     arguments["progress"], arguments["as_json"] = asked.progress, asked.as_json
+    again = FitArguments(**arguments)
     with contextlib.chdir(folder):
-        fit(FitArguments(**arguments), resume=asked.number)
+        if again.model is not None and again.model.exists() and not again.force and again.model != again.adds_to:
+            raise Mistake(
+                f"{again.model.absolute()} exists; move it away to have the model of fit {asked.number} there"
+            )
+        fit(again, resume=asked.number)
 
 
 def _list(open_: tuple[Kept, ...], ended: tuple[Kept, ...], json_: bool) -> None:
