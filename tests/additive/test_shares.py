@@ -24,6 +24,7 @@ from tacit.curator.budget import Budget
 from tacit.privacy.budget import Allowance
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.label import Stage
+from tacit.queries.cells import column_cells
 from tacit.queries.histogram import ReleaseMap
 from tests.additive.spent import share_spent
 
@@ -173,6 +174,30 @@ def test_noise_is_foreseen_from_lengths(delta, longest):
     term: Any = SimpleNamespace(counts=np.ones(2), map_values=matrix.matrix / matrix.unit)
     budget = Budget(cast(Any, SimpleNamespace(public_generator=np.random.default_rng(0))), Allowance.of(1.0, delta))
     assert math.isclose(JointSweeps(budget, 2.0, [term]).precision, budget.sd(1.0, 2.0 * longest) ** -2, rel_tol=1e-6)
+
+
+def test_a_limit_follows_the_shares():
+    """Images 1 and 3 long at 7/8 and 1/8 of the precision: the limit is .6 of 7/8 + 9/8."""
+    opened: list[Any] = []
+    curator = SimpleNamespace(
+        public_generator=np.random.default_rng(0), open_jointly=lambda *asked: opened.append(asked)
+    )
+    budget = Budget(cast(Any, curator), Allowance.of(1.0, 1e-6), 0.1)
+    terms: list[Any] = []
+    for place, length in enumerate((1.0, 3.0)):
+        matrix = ReleaseMap.from_floats(length * np.eye(2))
+        facts = {"name": str(place), "cells": column_cells(place, 2), "counts": np.ones(2), "release_map": matrix}
+        terms.append(SimpleNamespace(**facts, map_values=matrix.matrix / matrix.unit, expect=lambda *_: None))
+    joint = JointSweeps(budget, 2.0, terms, "third ")
+    assert joint.precision == pytest.approx(budget.sd(1.0, 2.0 * math.sqrt(CLIPPING.tightness * 5)) ** -2)
+    joint.open(3, 7, np.array([1.75, 0.25]))
+    joint.open(4, 4, np.array([1.75, 0.25]))
+    assert joint.precision == pytest.approx(budget.sd(1.0, 2.0 * math.sqrt(CLIPPING.tightness * 2)) ** -2)
+    assert [asked[1:] for asked in opened] == [(3, "third ", 0), (4, "third ", 3)]
+    for bound, *_ in opened:
+        assert bound.limit == pytest.approx(CLIPPING.tightness * 2 * matrix.unit**2)
+        spent = [part.precision / budget.allowance.mu**2 for part in bound.parts]
+        assert spent == pytest.approx([0.175, 0.025])
 
 
 @pytest.mark.parametrize("asked", [{}, {"delta": 0.0}, {"neighbouring": "replace_one"}])
