@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tacit.additive.sweeps as sweeps
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.joint_clipping import JointSweeps
 from tacit.additive.plan import Pace
@@ -174,6 +176,28 @@ def test_noise_is_foreseen_from_lengths(delta, longest):
     term: Any = SimpleNamespace(counts=np.ones(2), map_values=matrix.matrix / matrix.unit)
     budget = Budget(cast(Any, SimpleNamespace(public_generator=np.random.default_rng(0))), Allowance.of(1.0, delta))
     assert math.isclose(JointSweeps(budget, 2.0, [term]).precision, budget.sd(1.0, 2.0 * longest) ** -2, rel_tol=1e-6)
+
+
+def test_shares_follow_from_what_is_to_come_and_from_noise(monkeypatch):
+    """What 14 sweeps tell at equal shares; and more noise leaves more in doubt, at most as much more."""
+    measured, of, sds, seen = JointSweeps.measure, sweeps.shares_of_rest, [], []
+
+    def and_keep(self: JointSweeps, *how: Any) -> Any:
+        release = measured(self, *how)
+        sds.append(release.sd)
+        return release
+
+    def and_look(terms: Sequence[Term], directions: Directions, told: float, *numbers: Any) -> np.ndarray:
+        doubts = np.array([[term.doubt(directions, noise) for noise in (1.0, 1.2, 4.0)] for term in terms])
+        seen.append((told * sds[-1] ** 2, doubts[:, 1:] / doubts[:, :1]))
+        return of(terms, directions, told, *numbers)
+
+    monkeypatch.setattr(JointSweeps, "measure", and_keep)
+    monkeypatch.setattr(sweeps, "shares_of_rest", and_look)
+    fitted()
+    [(to_come, more)] = seen
+    assert to_come == pytest.approx(24 - round(24 * SWEEPING.equal_part), rel=2e-3)
+    assert ((more > 1.001) & (more <= [1.2, 4.0])).all()
 
 
 def test_a_limit_follows_the_shares():
