@@ -1,8 +1,10 @@
 """What learners make of shuffled labels: `python -m benchmarks.placebo`.
 
 The table has a rare class that lives where rows are sparse. Training labels are shuffled, and true labels of new rows
-are ranked: an AUC above .5, or a mean chance in sparse groups above the base rate, is belief without evidence. Printed
-are means over the shuffles with their standard errors; the last line is one JSON object.
+are ranked: an AUC above .5, or a mean chance in sparse groups above the base rate, is belief without evidence. Learners
+of several classes have a third one that says nothing; learners of numbers have a number that is large where the class
+is rare, and their predictions rank. Printed are means over the shuffles with their standard errors; the last line is
+one JSON object.
 """
 
 from __future__ import annotations
@@ -33,10 +35,26 @@ CLASSIFIERS: dict[str, Make] = {
     "RF-L": lambda request: tacit.RandomTreesClassifier(**request),
     "RF-E": lambda request: tacit.RandomTreesClassifier(**request, mechanism="exponential"),
     "additive": lambda request: tacit.AdditiveBoostClassifier(**request),
+    "additive, pure": lambda request: tacit.AdditiveBoostClassifier(**{**request, "delta": 0.0}),
     "halfspace": lambda request: tacit.HalfspaceBoostClassifier(**request),
     "decision list": lambda request: tacit.DecisionListClassifier(**request),
     "finite class": lambda request: FiniteClassClassifier(Thresholds("x0"), **request),
 }
+
+
+SEVERAL: dict[str, Make] = {
+    "gradient trees, 3 classes": lambda request: tacit.BoostedTreesClassifier(**request),
+    "additive, 3 classes": lambda request: tacit.AdditiveBoostClassifier(**request),
+    "additive, ordered": lambda request: tacit.AdditiveBoostClassifier(**request, ordered=True),
+}
+NUMBERS: dict[str, Make] = {
+    "additive, mean": lambda request: tacit.AdditiveBoostRegressor(**request),
+    "additive, quantile": lambda request: tacit.AdditiveBoostRegressor(**request, loss="quantile", quantile=0.9),
+    "additive, Poisson": lambda request: tacit.AdditiveBoostRegressor(**request, loss="poisson"),
+}
+LEARNERS = {**CLASSIFIERS, **SEVERAL, **NUMBERS}
+THIRD, FEW, MORE, MOST = 0.3, 1.0, 4.0, 20.0
+"""Share of rows of the third class; means of the number without and with the rare class, and its upper bound."""
 
 
 def rows(n: int, generator: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
@@ -48,31 +66,41 @@ def rows(n: int, generator: np.random.Generator) -> tuple[pd.DataFrame, np.ndarr
     return frame, (generator.random(n) < 1 / (1 + np.exp(-odds))).astype(int), sparse
 
 
-def placebo(make: Make, seed: int, epsilon: float = 1.0, shuffled: bool = True, n: int = 2500) -> tuple[float, float]:
-    """AUC on new rows, and the mean chance in sparse groups over the base rate."""
+def placebo(name: str, seed: int, epsilon: float = 1.0, shuffled: bool = True, n: int = 2500) -> tuple[float, float]:
+    """AUC on new rows, and the mean chance (or number) in sparse groups over that of all training rows."""
     generator = np.random.default_rng(seed)
     (frame, y, _), (new, truth, sparse) = rows(n, generator), rows(4000, generator)
-    request = {"epsilon": epsilon, "delta": 1e-6, "schema": SCHEMA, "random_state": seed}
-    model = make(request).fit(frame, generator.permutation(y) if shuffled else y)
-    score = model.decision_function(new) if hasattr(model, "decision_function") else model.predict_proba(new)[:, 1]
+    label, target = SCHEMA["label"], y
+    if name in SEVERAL:
+        label, target = label | {"classes": [0, 1, 2]}, np.where((y == 0) & (generator.random(n) < THIRD), 2, y)
+    if name in NUMBERS:
+        label = {"column": "y", "kind": "numeric", "lower": 0, "upper": MOST}
+        target = np.minimum(generator.poisson(np.where(y == 1, MORE, FEW)), MOST).astype(float)
+    request = {"epsilon": epsilon, "delta": 1e-6, "schema": {**SCHEMA, "label": label}, "random_state": seed}
+    model = LEARNERS[name](request).fit(frame, generator.permutation(target) if shuffled else target)
+    if name in NUMBERS:
+        said, middle = model.predict(new), np.quantile(target, 0.9) if "quantile" in name else target.mean()
+        return roc_auc_score(truth, said), said[sparse].mean() / middle
+    two = hasattr(model, "decision_function") and name not in SEVERAL
+    score = model.decision_function(new) if two else model.predict_proba(new)[:, 1]
     return roc_auc_score(truth, score), model.predict_proba(new)[sparse, 1].mean() / y.mean()
 
 
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--who", nargs="+", default=list(CLASSIFIERS), choices=list(CLASSIFIERS))
+    parser.add_argument("--who", nargs="+", default=list(LEARNERS), choices=list(LEARNERS))
     parser.add_argument("--epsilon", nargs="+", type=float, default=[1.0])
     parser.add_argument("--shuffles", type=int, default=24)
     args = parser.parse_args()
     figures = {}
     for name in args.who:
         for epsilon in args.epsilon:
-            found = np.array([placebo(CLASSIFIERS[name], seed, epsilon) for seed in range(args.shuffles)])
+            found = np.array([placebo(name, seed, epsilon) for seed in range(args.shuffles)])
             (auc, over), errors = found.mean(axis=0), found.std(axis=0, ddof=1) / args.shuffles**0.5
             figures[f"{name}, epsilon {epsilon:g}"] = [round(float(value), 3) for value in (auc, errors[0], over)]
             print(
-                f"{name:22s} {epsilon:5g}  AUC {auc:.3f} +- {errors[0]:.3f}, sparse {over:.2f} +- {errors[1]:.2f}",
+                f"{name:26s} {epsilon:5g}  AUC {auc:.3f} +- {errors[0]:.3f}, sparse {over:.2f} +- {errors[1]:.2f}",
                 flush=True,
             )
     print(json.dumps({"benchmark": "placebo", "shuffles": args.shuffles, "figures": figures}))
