@@ -44,6 +44,7 @@ from tacit.growing.newton_trees import NewtonPlan
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.score_leaves import grow_score_trees
 from tacit.growing.simulated_rows import SimulatedRows
+from tacit.growing.tuning import GROWING, KERNEL
 from tacit.learning.sealing import sealed
 from tacit.learning.task import Task
 from tacit.models.additive_scores import AdditiveRegressionModel
@@ -108,7 +109,7 @@ def learned(budget: Budget, columns: Sequence[Column], loss: SquaredLoss) -> Lea
     for look in range(looks):
         loss.refresh(budget, state.log, f"look {look + 1}")
         plan, rounds = plan_for(growing, known, loss, rows, looks), StateRounds(state, cast(ScoreLoss, loss))
-        trees += grow_score_trees(growing.part(1 / looks), structures, plan, rounds, SEVERAL_CLASSES.growing)
+        trees += grow_score_trees(growing.part(1 / looks), structures, plan, rounds, GROWING)
     shift, sd = loss.level(budget, state.log, known.total)
     found, grown, directions = tuple(known.bins), Grown(None, tuple(trees)), state.directions()
     constant, columns_used = intercept.value + shift, known.columns
@@ -122,7 +123,7 @@ def plan_for(
     if growing.is_pure:
         newton = laplace_plan(known.total, math.sqrt(2.0) / growing.sd())
         return replace(newton, trees=max(newton.trees // looks, 1))
-    kernel, size = SEVERAL_CLASSES.growing.kernel, math.sqrt(loss.scatter * loss.curvature(rows).item())
+    kernel, size = KERNEL, math.sqrt(loss.scatter * loss.curvature(rows).item())
     sd = growing.sd() * loss.bound / size
     plan = within_time(kernel_plan(known.total, sd, NOISE, TREES, COLUMNS, 1.0, MOST, kernel), 2, kernel)
     return replace(plan, trees=max(plan.trees // looks, 1), variance=plan.variance / looks)

@@ -76,7 +76,7 @@ def test_stated_deviations_are_those_of_repeated_fits(kind, case):
     stated = np.sqrt(np.square(sds).mean(axis=(0, 1)))
     assert (stated > 0.65 * scatter).all()
     # what is stated holds what smoothing leaves open, too, of which columns that matter little are nearly all
-    assert (stated < (2.0 if case == "trees" else 3.8) * scatter).all()
+    assert (stated < (2.8 if case == "trees" else 3.8) * scatter).all()
     average = np.mean(said, axis=0)
     average = 1 / (1 + np.exp(-average)) if kind == "classes" else average
     low, high = np.moveaxis(np.array(intervals), -1, 0)
