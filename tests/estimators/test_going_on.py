@@ -301,6 +301,33 @@ def test_another_question_in_the_place_of_one_is_refused(tmp_path: Path) -> None
         second.release(lambda: "what else", lambda: [np.array([2])])
 
 
+def check_goes_on_only_as_it_began(
+    payer: tacit.PrivacyAccount,
+    asked: dict[str, Any],
+    half_way: Callable[[JointReleases], bool],
+    moved: tuple[Any, str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Seen:
+    """Stops a fit where ``half_way`` says so: it is refused where something has ``moved``, and goes on without."""
+    made_before, estimator = JointReleases.measure, made("additive", payer, **asked)
+
+    def one(self: JointReleases, part: int, *asked: Any) -> Any:
+        if half_way(self):
+            raise Stopped
+        return made_before(self, part, *asked)
+
+    with monkeypatch.context() as patch, tacit.options(resumable=True):
+        patch.setattr(JointReleases, "measure", one)
+        with pytest.raises(Stopped):
+            estimator.fit(*rows_of("additive"))
+    [kept] = payer.kept()
+    with monkeypatch.context() as patch:
+        patch.setattr(*moved)
+        with pytest.raises(AccountError, match="was another one when it began"):
+            gone_on(made("additive", payer, **asked), kept.identifier, *rows_of("additive"))
+    return Seen.of(gone_on(made("additive", payer, **asked), kept.identifier, *rows_of("additive")))
+
+
 @pytest.mark.usefixtures("drawn")
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_rows_are_bounded_as_they_were_when_it_began(
@@ -310,29 +337,17 @@ def test_rows_are_bounded_as_they_were_when_it_began(
     payer, asked = account(tmp_path), {"epsilon": 0.5, "delta": delta}
     with tacit.options(resumable=True):
         whole = Seen.of(made("additive", payer, **asked).fit(*rows_of("additive")))
-    made_before, of = JointReleases.measure, Lengths.of
+    of = Lengths.of
 
-    def one(self: JointReleases, part: int, *asked: Any) -> Any:
-        if sum(self._made.values()) == 1:
-            raise Stopped
-        return made_before(self, part, *asked)
+    def half_way(releases: JointReleases) -> bool:
+        return sum(releases._made.values()) == 1
 
     def longer(*asked: Any) -> Lengths:
         found = of(*asked)
         return Lengths(found.limit * 1.01, found.seen)
 
-    estimator = made("additive", payer, **asked)
-    with monkeypatch.context() as patch, tacit.options(resumable=True):
-        patch.setattr(JointReleases, "measure", one)
-        with pytest.raises(Stopped):
-            estimator.fit(*rows_of("additive"))
-    [kept] = payer.kept()
-    with monkeypatch.context() as patch:
-        patch.setattr(Lengths, "of", longer)
-        with pytest.raises(AccountError, match="was another one when it began"):
-            gone_on(made("additive", payer, **asked), kept.identifier, *rows_of("additive"))
-    again = gone_on(made("additive", payer, **asked), kept.identifier, *rows_of("additive"))
-    assert Seen.of(again).model == whole.model
+    again = check_goes_on_only_as_it_began(payer, asked, half_way, (Lengths, "of", longer), monkeypatch)
+    assert again.model == whole.model
 
 
 @pytest.mark.usefixtures("drawn")
@@ -342,25 +357,14 @@ def test_shares_that_follow_what_is_known_are_those_of_before(tmp_path: Path, mo
     with tacit.options(resumable=True):
         whole = Seen.of(made("additive", payer, **asked).fit(*rows_of("additive")))
     spent, payer = payer.spent, account(tmp_path, "others")
-    made_before, of = JointReleases.measure, sweeps.shares_of_rest
+    of = sweeps.shares_of_rest
 
-    def one(self: JointReleases, part: int, *asked: Any) -> Any:
-        if self._labels[0][0].round != 1 and sum(self._made.values()) == 1:
-            raise Stopped
-        return made_before(self, part, *asked)
+    def half_way(releases: JointReleases) -> bool:
+        return releases._labels[0][0].round != 1 and sum(releases._made.values()) == 1
 
-    estimator = made("additive", payer, **asked)
-    with monkeypatch.context() as patch, tacit.options(resumable=True):
-        patch.setattr(JointReleases, "measure", one)
-        with pytest.raises(Stopped):
-            estimator.fit(*rows_of("additive"))
-    [kept] = payer.kept()
-    with monkeypatch.context() as patch:
-        patch.setattr(sweeps, "shares_of_rest", lambda *asked: of(*asked) - 1 / GRID)
-        with pytest.raises(AccountError, match="was another one when it began"):
-            gone_on(made("additive", payer, **asked), kept.identifier, *rows_of("additive"))
-    again = gone_on(made("additive", payer, **asked), kept.identifier, *rows_of("additive"))
-    assert Seen.of(again).model == whole.model
+    moved = sweeps, "shares_of_rest", lambda *asked: of(*asked) - 1 / GRID
+    again = check_goes_on_only_as_it_began(payer, asked, half_way, moved, monkeypatch)
+    assert again.model == whole.model
     assert payer.spent == spent
 
 

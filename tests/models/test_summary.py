@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.models.summary import Doubtful, Estimate, seen
+from tacit.binning.tuning import FEWEST_ROWS
+from tacit.models.summary import FEWEST, Doubtful, Estimate, seen
 from tacit.privacy.strength import WeakPromise
 
 SCHEMA = {
@@ -204,3 +205,8 @@ def test_the_bin_of_missing_values_is_found_without_its_edges() -> None:
         labels = feature.bin_labels()
         assert labels[feature.missing_bin] == "missing"
         assert len(labels) == feature.n_bins
+
+
+def test_the_fewest_rows_that_are_spoken_of_are_those_that_fits_go_by() -> None:
+    """Models may not know of learners, so the number stands twice."""
+    assert FEWEST == FEWEST_ROWS

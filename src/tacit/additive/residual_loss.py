@@ -19,6 +19,7 @@ from tacit.additive.target_shapes import target_spread
 from tacit.additive.term import Directions, strongest_order
 from tacit.additive.tuning import EFFECTS, INTERCEPTS, RESIDUALS, Residuals
 from tacit.arrays import Floats, Ints
+from tacit.binning.tuning import FEWEST_ROWS
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
 from tacit.growing.simulated_rows import SimulatedRows
@@ -168,7 +169,7 @@ class ResidualLoss:
         release = budget.measure(query, self._each, Label(Stage.RESIDUALS, f"histogram of residuals, {stage}"))
         known = self._total if self._pure else None
         shares, self._belief = residual_shares(release.value[:, 0], max(release.sd, LEAST_SD), self._belief, known)
-        self._choose(shares, budget, max(float(release.value.sum()), 30.0) if known is None else known)
+        self._choose(shares, budget, max(float(release.value.sum()), FEWEST_ROWS) if known is None else known)
 
     def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
         """How far the constant is from right once all else is learned, and its standard deviation: not looked at."""

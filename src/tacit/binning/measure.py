@@ -12,7 +12,7 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.binning.refine import AdaptiveHistogram, cut, in_pieces
 from tacit.binning.shape_search import ShapeSearch
-from tacit.binning.tuning import BINNING, MANY_ROWS, MEASURING, Binning, Measuring
+from tacit.binning.tuning import BINNING, FEWEST_ROWS, MANY_ROWS, MEASURING, Binning, Measuring
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.privacy.charges import Charge
@@ -68,7 +68,7 @@ def release_total(budget: Budget, numbers: Measuring = MEASURING) -> tuple[float
     query = Histogram(OneCell(), fine_count_rule(budget.layout.n_labels))
     share, sd, sure = budget.share, budget.sd(), numbers.sure_of_rows
     released = budget.measure(query, 1.0, Label(Stage.COUNTS, "number of rows")).value.item()
-    total = max(released, 30.0, 0.5 * sd)
+    total = max(released, FEWEST_ROWS, 0.5 * sd)
     again = min(share * (sure * sd / total) ** 2, numbers.largest_rows_share) if math.isfinite(sd) else 0.0
     if sd < total / sure or again <= share:
         return total, share
@@ -76,7 +76,7 @@ def release_total(budget: Budget, numbers: Measuring = MEASURING) -> tuple[float
         replace(budget, share=again).measure(query, 1.0, Label(Stage.COUNTS, "number of rows, once more")).value.item()
     )
     both = (released * share + more * again) / (share + again)  # precision goes with the share
-    return max(both, 30.0, replace(budget, share=share + again).sd()), share + again
+    return max(both, FEWEST_ROWS, replace(budget, share=share + again).sd()), share + again
 
 
 @dataclass(frozen=True)

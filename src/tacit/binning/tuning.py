@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+FEWEST_ROWS = 30.0
+"""A fit goes by at least so many rows, however few were released."""
+
 MANY_ROWS = 80_000
 """Beyond this many rows noise hardly matters any more, and time does: splits are chosen where noise lets choices see,
 additive trees have six levels at most and end where nothing is left to learn, sweeps end where effects have converged,

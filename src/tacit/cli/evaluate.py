@@ -78,17 +78,16 @@ def run(arguments: EvaluateArguments) -> None:
     from tacit.encoding.sources import read_files
     from tacit.evaluation.candidates import check_unit
     from tacit.evaluation.private_score import private_score
-    from tacit.models.base import checked_file
-    from tacit.models.files import load_model, schema_of
+    from tacit.models.files import load_with_schema
     from tacit.privacy.certificate import Certificate
     from tacit.schema import Schema
 
     inputs = {"the data": arguments.data, "the model": arguments.model, "the schema": arguments.schema}
     check_outputs({"--certificate": arguments.certificate}, inputs, arguments.account)
     given = None if arguments.schema is None else Schema.from_toml(arguments.schema)
-    model, promise = load_model(arguments.model)
+    model, promise, own = load_with_schema(arguments.model)
     target = target_column(arguments.target, given, None if promise is None else promise.get("target"))
-    schema = schema_of(checked_file(arguments.model)) if given is None else given
+    schema = own if given is None else given
     if promise is not None:
         check_unit(Certificate.from_dict(promise), schema)
     account = account_of(arguments.account, arguments.dataset)

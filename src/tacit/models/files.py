@@ -104,11 +104,17 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any] | No
         ModelError: if the file cannot be used; a :class:`ClaimError` if model, schema and certificate do not belong
             together.
     """
+    model, promise, _ = load_with_schema(path)
+    return model, promise
+
+
+def load_with_schema(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any] | None, Schema | None]:
+    """The same, and the schema, if there is one."""
     data = checked_file(path)
     problems = binding_problems(data)
     if problems:
         raise ClaimError(f"{path}: {'; '.join(problems)}")
-    return model_from_dict(data), data.get("certificate")
+    return model_from_dict(data), data.get("certificate"), schema_of(data)
 
 
 def schema_of(data: Mapping[str, Any]) -> Schema | None:

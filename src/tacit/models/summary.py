@@ -27,7 +27,7 @@ MUCH_MISSING = 0.5
 """From this share of missing values on a column deserves a look."""
 
 FEWEST = 30.0
-"""A fit goes by at least so many rows, however few were released."""
+"""A fit goes by at least so many rows, however few were released (``tacit.binning.tuning.FEWEST_ROWS``)."""
 
 STANDS_OUT, CLEAR = 3.0, 2.0
 """A count, and an effect that was shrunk already, of so many standard deviations of its noise is more than noise."""
