@@ -48,11 +48,8 @@ PARTS = {
     "shares that follow what is known": Part("sweeping.equal_part=1.0", ("additive/shares.py",)),
     "rows bounded together": Part("clipping.joint_below=0.0", ("additive/joint_clipping.py", "queries/joint_bound.py")),
     "pairs": Part("planning.pairs_from=1e12", ("additive/pairs.py",)),
-    "the look and all that follows it": Part("planning.look_from=1e12"),
-    "trees after a negative test": Part("planning.trees_explained_from=1e9"),
-    "pairs after a negative test": Part("planning.trees_explained_from=0.0"),
-    "the smooth function": Part("planning.fourier_part=0.0"),
-    "kernel trees after the smooth function": Part("planning.fourier_part=0.9999", ("growing/kernel_trees.py",)),
+    "trees where columns explain much": Part("planning.trees_explained_from=1e9", ("growing/kernel_trees.py",)),
+    "pairs where they explain little": Part("planning.trees_explained_from=0.0"),
 }
 
 

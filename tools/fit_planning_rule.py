@@ -22,7 +22,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import pairwise
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -34,7 +33,7 @@ from tacit.additive.boost import AdditiveBoost
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.plan import Rest
 from tacit.additive.planner import Planner
-from tacit.additive.tuning import TUNING, Tuning
+from tacit.additive.tuning import TUNING
 from tacit.growing import gradient_trees
 from tacit.privacy.budget import Allowance
 from tacit.trees.estimator import BoostedTreesClassifier
@@ -54,15 +53,12 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "intercept_doubt": (2.0, 8.0, 1e9),
     "pairs": ("none", 0.0, 0.33, 0.66, 1.0),
     "pair_evidence": (0.0, 1.0, 3.0, 6.0),
-    "look_from": (350.0, 1400.0),
+    "averaged_from": (350.0, 1400.0),
     "tree_kind": ("one by one", "none"),
     "tree_share": (0.0, 0.2, 0.4, 0.6, 0.8),
     "tree_noise": (0.15, 0.25, 0.5),
-    "look_part": (0.02, 0.1),
     "first_part": (0.2, 0.4),
-    "least_evidence": (0.0, 3.0, 1e12),
-    "fourier_part": (0.0, 0.4),
-    "fourier_noise": (0.1, 0.33),
+    "trees_explained_from": (0.0, 0.45, 1.8, 1e12),
     "rows_of_noise": (5.0, 80.0),
     "of_a_point": (4.0, 60.0),
     "n_trees": (100, 200, 400, 800),
@@ -90,16 +86,14 @@ def signal(setting: Setting) -> float:
     return setting.rows * Allowance.of(setting.epsilon, DELTA).mu / math.sqrt(setting.columns)
 
 
-TREE_FIELDS = ("n_trees", "tree_depth", "tree_rate", "tree_columns", "tree_noise", "fourier_noise")
+TREE_FIELDS = ("n_trees", "tree_depth", "tree_rate", "tree_columns", "tree_noise")
 
 
 def _with_rest(glass: plan.Plan, chosen: plan.Plan, share: float) -> plan.Plan:
     """The plan of columns and pairs, with ``share`` for what they leave over, in the way of another plan."""
     if not share or not chosen.n_trees:
         return glass
-    parts = {name: share * getattr(chosen, name) / chosen.rest for name in ("look", "fourier", "trees")}
-    trees = {name: getattr(chosen, name) for name in TREE_FIELDS}
-    return replace(glass.scaled(1.0 - share), **{**trees, **parts})
+    return replace(glass.scaled(1.0 - share), **{name: getattr(chosen, name) for name in TREE_FIELDS})
 
 
 def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
@@ -147,37 +141,25 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
     return varied
 
 
-NUMBERS: dict[str, tuple[str, ...]] = {
-    "tightness": ("clipping.tightness",),
-    "look_from": ("planning.look_from", "planning.look_full"),
-    "tree_noise": ("planning.tree_noise",),
-    "look_part": ("planning.look_part",),
-    "first_part": ("planning.first_part",),
-    "least_evidence": ("planning.least_evidence",),
-    "fourier_part": ("planning.fourier_part",),
-    "fourier_noise": ("planning.fourier_noise",),
-    "choice_from": ("planning.choice_from",),
-    "choice_share": ("planning.choice_share",),
-    "choosing_rate": ("planning.choosing_rate",),
-    "intercept_doubt": ("planning.intercept_doubt",),
-    "pair_evidence": ("pairing.least_evidence",),
-    "least_tree_prior": ("planning.least_tree_prior",),
-    "least_bins": ("binning.measuring.least_bins_of_shapes",),
-    "histogram_from": ("binning.searching.histogram_from",),
-    "rows_of_noise": ("growing.kernel.rows_of_noise",),
-    "of_a_point": ("growing.kernel.of_a_point",),
-    "within_leaves": ("growing.newton.within_leaves",),
+NUMBERS: dict[str, str] = {
+    "tightness": "clipping.tightness",
+    "averaged_from": "planning.averaged_from",
+    "tree_noise": "planning.tree_noise",
+    "first_part": "planning.first_part",
+    "trees_explained_from": "planning.trees_explained_from",
+    "choice_from": "planning.choice_from",
+    "choice_share": "planning.choice_share",
+    "choosing_rate": "planning.choosing_rate",
+    "intercept_doubt": "planning.intercept_doubt",
+    "pair_evidence": "pairing.least_evidence",
+    "least_tree_prior": "planning.least_tree_prior",
+    "least_bins": "binning.measuring.least_bins_of_shapes",
+    "histogram_from": "binning.searching.histogram_from",
+    "rows_of_noise": "growing.kernel.rows_of_noise",
+    "of_a_point": "growing.kernel.of_a_point",
+    "within_leaves": "growing.newton.within_leaves",
 }
-"""Choices that are numbers of the default learner: what is set to the value, and what keeps its ratio to that."""
-
-
-def tuned(tuning: Tuning, names: Sequence[str], value: float) -> Tuning:
-    """The numbers with the first of ``names``, each ``"group.number"``, set to a value; others keep their ratio."""
-    first = attrgetter(names[0])(tuning)
-    for name in names:
-        before = attrgetter(name)(tuning)
-        tuning = with_number(tuning, name.split("."), value if before == first else value * (before / first))
-    return tuning
+"""Choices that are numbers of the default learner: what is set to the value."""
 
 
 def with_number(page: Any, path: Sequence[str], value: Any) -> Any:
@@ -196,9 +178,13 @@ def varied(choice: str, value: Any) -> Iterator[None]:
                 patch.object(gradient_trees, "gaussian_plan", lambda *facts: replace(by_rule(*facts), **{field: value}))
             )
         elif choice == "tightness" and not value:
-            stack.enter_context(patch.object(AdditiveBoost, "tuning", tuned(TUNING, ["clipping.joint_below"], 0.0)))
+            stack.enter_context(
+                patch.object(AdditiveBoost, "tuning", with_number(TUNING, ["clipping", "joint_below"], 0.0))
+            )
         elif choice in NUMBERS:
-            stack.enter_context(patch.object(AdditiveBoost, "tuning", tuned(TUNING, NUMBERS[choice], value)))
+            stack.enter_context(
+                patch.object(AdditiveBoost, "tuning", with_number(TUNING, NUMBERS[choice].split("."), value))
+            )
         elif choice != RULE:
             stack.enter_context(patch.object(Planner, "plan", _flagship_rule(choice, value)))
         yield

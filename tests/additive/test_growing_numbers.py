@@ -4,39 +4,61 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
 import pytest
 
+from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.additive.boost import AdditiveBoost
-from tests.additive.test_smooth_function import fitted, light_for_its_size
-from tools.fit_planning_rule import tuned
+from tests.additive.test_smooth_function import NUMBER, fitted, nearly_the_same
+from tools.fit_planning_rule import with_number
 
 
 @cache
 def said() -> tuple[bytes, bytes]:
     """What a fit with the numbers as they are says of some rows, and how sure it is."""
-    model, (X, _) = fitted(4000).model_, light_for_its_size(300, 9)
-    assert model.fourier is not None
+    model, X = fitted("number", 4000)[0].model_, nearly_the_same(300, 9)
+    assert model.scores.fourier is not None
+    assert model.scores.trees
+    return model.predict(X).tobytes(), model.score_variance(X).tobytes()
+
+
+@cache
+def said_of_two() -> tuple[bytes, bytes]:
+    """The same of two classes, whose columns explain much."""
+    X = nearly_the_same(4000, 0)
+    y = np.random.default_rng(1).random(4000) < 1 / (1 + np.exp(-4 * X["a"]))
+    columns = dict.fromkeys("abc", NUMBER)
+    schema = {"label": {"column": "y", "classes": [False, True]}, "columns": columns}
+    model = AdditiveBoostClassifier(epsilon=2.0, schema=schema, random_state=0).fit(X[list("abc")], y).model_
     assert model.trees
-    return model.decision_function(X).tobytes(), model.score_variance(X).tobytes()
+    rows = nearly_the_same(300, 9)
+    return model.decision_function(rows).tobytes(), model.score_variance(rows).tobytes()
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("cutting.tries", 5),
-        ("kernel.clip", 0.6),
-        ("kernel.hessian_scale", 0.7),
         ("kernel.rows_of_noise", 14.0),
-        ("smooth.clip", 0.4),
         ("smooth.width", 0.5),
         ("smooth.scatter_part", 0.3),
         ("smooth.steps", 40),
-        ("tracing.answered", 0.5),
     ],
 )
 def test_a_number_that_is_replaced_reaches_the_fit(name, value, monkeypatch):
     before = said()
-    monkeypatch.setattr(AdditiveBoost, "tuning", tuned(AdditiveBoost.tuning, [f"growing.{name}"], value))
-    model, (X, _) = fitted(4000).model_, light_for_its_size(300, 9)
-    after = model.decision_function(X).tobytes(), model.score_variance(X).tobytes()
-    assert before != after
+    learner = AdditiveBoostRegressor
+    monkeypatch.setattr(learner, "tuning", with_number(learner.tuning, f"growing.{name}".split("."), value))
+    model, X = fitted("number", 4000)[0].model_, nearly_the_same(300, 9)
+    assert before != (model.predict(X).tobytes(), model.score_variance(X).tobytes())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("kernel.clip", 0.6), ("kernel.hessian_scale", 0.7), ("tracing.answered", 0.5)]
+)
+def test_a_number_of_two_classes_that_is_replaced_reaches_the_fit(name, value, monkeypatch):
+    before = said_of_two()
+    monkeypatch.setattr(AdditiveBoost, "tuning", with_number(AdditiveBoost.tuning, f"growing.{name}".split("."), value))
+    said_of_two.cache_clear()
+    assert before != said_of_two()
+    said_of_two.cache_clear()

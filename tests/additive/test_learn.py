@@ -10,6 +10,7 @@ import pytest
 from tacit.additive.learn import Learned
 from tacit.additive.learn import learn as learn_within
 from tacit.additive.losses import TwoClassLoss
+from tacit.additive.tuning import TUNING
 from tacit.binning.measure import MAX_CATEGORIES, Column, measure_bins, release_total
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
@@ -140,6 +141,21 @@ def test_where_no_pair_may_be_asked_for_columns_have_what_looking_would_have_cos
     assert isinstance(whole, Gaussian)
     spent = sum(entry.charge.precision for entry in reservation.entries)
     assert 0.95 <= spent / whole.precision <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("directions", [(1, -1), (1, 0)])
+def test_where_fewer_than_two_columns_may_be_cut_trees_cost_nothing(directions):
+    """Columns have all of the budget, however much they explain."""
+    codes, labels, _ = synthetic(8000)
+    columns = [Column(j, f"x{j}", True, direction) for j, direction in enumerate(directions)]
+    allowance = Allowance.of(4.0, 1e-6)
+    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    gate = Curator(MemoryTable(codes[:2], labels, N_CODES[:2], 2), reservation, SeededSource(1))
+    learned = learn_within(Budget(gate, allowance), columns, TwoClassLoss())
+    assert sum(term.variance for term in learned.mains) > TUNING.planning.trees_explained_from
+    assert learned.grown.trees == ()
+    spent = sum(entry.charge.precision for entry in reservation.entries)
+    assert 0.95 <= spent / allowance.mu**2 <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 49])

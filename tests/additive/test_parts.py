@@ -195,58 +195,51 @@ def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns):
     expected = [share * part for share, part in zip(wanted, kept, strict=True)]
     assert [made.rest for made in plans] == pytest.approx(expected)
     assert expected == pytest.approx(wanted, rel=0.025)
-    assert not any(made.look for made in plans)
+    assert not any(made.undecided for made in plans)
 
 
 @pytest.mark.parametrize("columns", [2, 9, 100])
-def test_two_classes_look_at_columns_together_where_rows_are_enough_and_pay_less_where_they_are_many(columns):
-    wholes = [699.0, 701.0, 3999.0, 8000.0, 40_000.0]
+def test_two_classes_wait_for_what_columns_explain_where_rows_are_enough(columns):
+    wholes = [699.0, 701.0, 3999.0, 40_000.0]
     plans = [Planner().plan(5000.0, columns, whole / math.sqrt(columns), False) for whole in wholes]
-    most = PLANNING.look_part
-    assert [made.look for made in plans] == pytest.approx([0.0, most, most, most / 2, most / 10])
-    assert [bool(made.fourier and made.trees) for made in plans] == [False] + [True] * 4
-    assert not any(made.looks_for_pairs for made in plans[1:])
+    assert [made.undecided for made in plans] == [False, True, True, True]
+    rest = 1.0 - PLANNING.binning_share - PLANNING.first_part
+    for made in plans[1:]:
+        assert (made.mains, made.trees) == (PLANNING.first_part, pytest.approx(rest))
+        assert (made.n_trees, made.tree_noise, made.fourier) == (PLANNING.kernel_trees, PLANNING.tree_noise, 0.0)
+        assert not made.looks_for_pairs
 
 
-def test_more_evidence_is_asked_for_where_rows_are_so_many_that_little_is_evident():
-    asked = [Planner().least_evidence(whole / 3.0, 9) for whole in (700.0, 1500.0, 3000.0, 30_000.0)]
-    assert asked == pytest.approx([1.0, 1.0, 2.0, 20.0])
-
-
-def after_no(columns, explained, cuts=True, pairs=True, whole=3000.0):
-    """The plan with a look, and the one after it found nothing."""
+def decided(columns, explained, pairs=True, whole=3000.0):
+    """The plan that waits, and the one after columns are learned."""
     signal = whole / math.sqrt(columns)
     chosen = Planner().plan(5000.0, columns, signal, False)
-    return chosen, Planner().without_smooth(chosen, signal, explained, cuts, pairs)
+    return chosen, Planner().decided(chosen, signal, explained, pairs)
 
 
 @pytest.mark.parametrize("columns", [2, 9, 100])
-def test_what_a_look_did_not_find_goes_to_trees_where_columns_explain_much(columns):
-    chosen, instead = after_no(columns, PLANNING.trees_explained_from)
-    assert (instead.trees, instead.n_trees) == (pytest.approx(chosen.fourier + chosen.trees), chosen.n_trees)
-    assert (instead.joint, instead.fourier) == (0.0, 0.0)
-    assert not instead.looks_for_pairs
-    assert (instead.mains, instead.look) == (chosen.mains, chosen.look)
+def test_trees_follow_where_columns_explain_much(columns):
+    chosen, after = decided(columns, PLANNING.trees_explained_from)
+    assert after == replace(chosen, undecided=False)
 
 
-@pytest.mark.parametrize(("explained", "cuts"), [(0.99, True), (0.0, True), (0.99, False), (50.0, False)])
+@pytest.mark.parametrize("explained", [0.99, 0.0])
 @pytest.mark.parametrize("columns", [2, 9, 100])
-def test_and_to_pairs_and_columns_where_they_explain_little_or_trees_cannot_cut(columns, explained, cuts):
-    chosen, instead = after_no(columns, explained * PLANNING.trees_explained_from, cuts)
+def test_pairs_and_columns_follow_where_they_explain_little(columns, explained):
+    chosen, after = decided(columns, explained * PLANNING.trees_explained_from)
     plain = Planner().plan(5000.0, columns, 3000.0 / math.sqrt(columns), False, trees=False)
-    assert instead.looks_for_pairs
-    assert (instead.screening, instead.pair_counts) == (plain.screening, plain.pair_counts)
-    assert instead.joint == pytest.approx(chosen.fourier + chosen.trees - plain.screening - plain.pair_counts)
-    assert (instead.trees, instead.n_trees, instead.fourier) == (0.0, 0, 0.0)
-    assert instead.joint_sweeps == PLANNING.joint_sweeps
-    assert (instead.mains, instead.look) == (chosen.mains, chosen.look)
+    assert after.looks_for_pairs
+    assert (after.screening, after.pair_counts) == (plain.screening, plain.pair_counts)
+    assert after.joint == pytest.approx(chosen.trees - plain.screening - plain.pair_counts)
+    assert (after.trees, after.n_trees, after.undecided) == (0.0, 0, False)
+    assert (after.mains, after.joint_sweeps) == (chosen.mains, PLANNING.joint_sweeps)
 
 
 @pytest.mark.parametrize(("columns", "pairs"), [(9, False), (1000, True)])
 def test_columns_have_it_all_where_pairs_are_not_wanted_or_noise_hides_them(columns, pairs):
-    chosen, instead = after_no(columns, 0.5, pairs=pairs)
-    assert not instead.looks_for_pairs
-    assert (instead.joint, instead.pair_counts) == (pytest.approx(chosen.fourier + chosen.trees), 0.0)
+    chosen, after = decided(columns, 0.5, pairs=pairs)
+    assert not after.looks_for_pairs
+    assert (after.joint, after.pair_counts) == (pytest.approx(chosen.trees), 0.0)
 
 
 @pytest.mark.parametrize("columns", [2, 9, 100])
@@ -280,7 +273,7 @@ def test_a_single_column_has_nothing_to_interact_with():
 def test_a_plan_spends_the_allowance_and_no_more(total, columns, signal, pure, pairs, trees):
     chosen = Planner().plan(total, columns, signal, pure, pairs, trees)
     looks = (chosen.binning, chosen.mains, chosen.screening, chosen.pair_counts, chosen.joint)
-    parts = (*looks, chosen.look, chosen.fourier, chosen.trees)
+    parts = (*looks, chosen.fourier, chosen.trees)
     assert min(parts) >= 0
     assert sum(parts) == pytest.approx(1.0)
 

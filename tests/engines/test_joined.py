@@ -34,7 +34,7 @@ from tacit.queries.dense.halfspace_log import (
 )
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
-from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
+from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
 from tacit.queries.log_link import LogLink
@@ -137,7 +137,6 @@ def one_score() -> Scores:
 
 def of_labels() -> list[Any]:
     log = log_of(TREE)
-    log.add_features(FEATURES, np.linspace(-0.1, 0.1, 6))
     pair = ProductCells((0, 1), (np.arange(7) // 2, np.arange(30) // 10), (4, 3))
     scores = Scores(2)
     scores.add(TREE, np.linspace(-1, 1, 8).reshape(4, 2))
@@ -154,7 +153,6 @@ def of_labels() -> list[Any]:
         ScoreHistogram(TREE, SoftmaxRule(2, 2, 3), scores, None, weights),
         ScoreHistogram(column_cells(2, 5), level_rule(2), one_score()),
         ScoreHistogram(TREE, level_rule(2), one_score(), None, weights),
-        FourierSum(FEATURES, margin_rule(), log),
         ScoreFourierSum(FEATURES, SoftmaxRule(2), featured(scores)),
         ScoreFourierSum(FEATURES, SoftmaxRule(2), scores, weights),
         ScatterSum((0, 2), (np.arange(7), np.arange(5)), 9, count_rule(2)),
@@ -392,14 +390,14 @@ BEYOND = {
         ProductCells((1, 1), (np.full(30, 0), np.full(30, 0)), (1 << 12, 1 << 12)), count_rule(2)
     ),
     "a tree over no column": Histogram(TreeCells(complete_shape([9], threshold_sets([2]))), count_rule(2)),
-    "features of no column": FourierSum(
-        FourierFeatures((5,), (np.zeros(5),), np.ones((1, 1))), margin_rule(), Margins()
+    "features of no column": ScoreFourierSum(
+        FourierFeatures((5,), (np.zeros(5),), np.ones((1, 1))), SoftmaxRule(2), Scores(2)
     ),
-    "features of fewer codes": FourierSum(
-        FourierFeatures((0,), (np.zeros(5),), np.ones((1, 1))), margin_rule(), Margins()
+    "features of fewer codes": ScoreFourierSum(
+        FourierFeatures((0,), (np.zeros(5),), np.ones((1, 1))), SoftmaxRule(2), Scores(2)
     ),
-    "features that are no numbers": FourierSum(
-        FourierFeatures((2,), (np.full(5, np.nan),), np.ones((1, 1))), margin_rule(), Margins()
+    "features that are no numbers": ScoreFourierSum(
+        FourierFeatures((2,), (np.full(5, np.nan),), np.ones((1, 1))), SoftmaxRule(2), Scores(2)
     ),
     "scores of fewer codes": ScatterSum((0,), (np.arange(6),), 9, count_rule(2)),
     "features of fewer classes than labels have": ScoreFourierSum(

@@ -31,7 +31,7 @@ from tacit.queries.cells import OneCell, column_cells
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MarginCounts, MeasureSize
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
-from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
+from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import CellFunction, Histogram, ResidualLevels, ScoreHistogram
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.query import Layout
@@ -123,7 +123,6 @@ def queries() -> dict[str, Any]:
         "vectors": Histogram(column_cells(0, 5), RowRule(thirds(), 1), margins),
         "function": CellFunction(counts, lambda sums: int(sums[0] - sums[1]), 1000, 1),
         "splits": splits,
-        "fourier": FourierSum(features, signed_margin_rule(margin), margins),
         "fourier of scores": ScoreFourierSum(features, SoftmaxRule(2), featured(scores, features)),
         "fourier of residuals": ScoreFourierSum(features, ResidualRule(scale, 0, -4096, 4096), featured(one, features)),
         "scatter": ScatterSum((0, 1), tuple(np.arange(size) * 9 - 20 for size in N_CODES[:2]), 60, count_rule(2)),

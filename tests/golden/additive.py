@@ -55,7 +55,7 @@ def cases() -> Cases:
             found[named(target, f"{n} rows, {words}")] = lambda t=target, n=n, a=asked: fit(t, n, **a)
         found |= variants(target)
     found |= of_classes() | of_ordered() | of_counts()
-    found[named("two classes", "pairs after a test that found nothing")] = lambda: fit(
+    found[named("two classes", "pairs where columns explain little")] = lambda: fit(
         "two classes", 8000, epsilon=4.0, rows=faint(8000)
     )
     found[named("two classes", "trees that choose")] = lambda: fit("two classes", 150_000, epsilon=8.0)

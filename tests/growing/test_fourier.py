@@ -1,173 +1,113 @@
-"""Smooth functions of all columns: what is learned, how large noise is, and what is paid."""
+"""Smooth functions for several scores and for numbers: what is learned, how large noise is, and what is paid."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.linalg import block_diag
 
+from tacit.additive.losses import SoftmaxLoss
+from tacit.arrays import Floats
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
-from tacit.growing.fourier import Directions, believed_way, fourier_rule, look_together
-from tacit.growing.normal_rows import NormalRows
+from tacit.growing.fourier import Directions, believed_way, grow_fourier
 from tacit.growing.random_trees import Cuts
-from tacit.growing.released_features import Axes, draw_features, normal_scores, released_axes
+from tacit.growing.released_features import Axes, draw_features, normal_scores
 from tacit.growing.tuning import SMOOTH
+from tacit.models.fourier_features import FourierFeatures
 from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.fourier import FourierSum
-from tacit.queries.margins import Margins
+from tacit.queries.fourier import ScoreFourierSum
+from tacit.queries.margins import Scores
+from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
 
 CODES = 32
+SCALE = TargetScale(1 << 23, 1 << 14)
+"""A score of 1 is 4096 * 2**24 / 2**14 codes: targets reach about 2 on either side of the middle."""
 
 
-def curator_of(columns, labels, allowance, seed=0):
-    """A curator over a table of columns of :data:`CODES` codes and "missing", and what pays for it."""
+@dataclass
+class Numbers:
+    """A number whose residuals are clipped at 1."""
+
+    scores: Scores = field(default_factory=lambda: Scores(1))
+    bare_rule: Any = field(default_factory=lambda: ResidualRule(SCALE, 0, -4096, 4096))
+    bound: float = 1.0
+    scatter: float = 0.25
+    steepest: float = 1.0
+    most_variance: float = 2.0
+
+    def curvature(self) -> Floats:
+        return np.array([[0.95]])
+
+    def add_features(self, features: FourierFeatures, weights: Floats) -> Floats:
+        return self.scores.add_features(features, weights)
+
+
+@dataclass
+class Classes(Numbers):
+    """Three classes of about one size."""
+
+    scores: Scores = field(default_factory=lambda: Scores(3))
+    bare_rule: Any = field(default_factory=lambda: SoftmaxRule(3))
+    scatter: float = 1.0
+    steepest: float = SoftmaxLoss.steepest
+
+    def curvature(self) -> Floats:
+        return (np.eye(3) - 1 / 3) / 3 / math.sqrt(2 / 3)
+
+
+def alike(n: int, seed: int, told: float = 1.0) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """Two columns that are nearly the same, a number that follows from their difference, and its noisy target."""
+    generator = np.random.default_rng(seed)
+    common, own = generator.normal(size=n), generator.normal(size=(2, n))
+    numbers = math.sqrt(0.95) * common + math.sqrt(0.05) * own
+    edges = np.quantile(numbers, np.arange(1, CODES) / CODES)
+    truth = told * np.sin(own[0] - own[1])
+    return [np.searchsorted(edges, column) for column in numbers], truth, truth + 0.5 * generator.normal(size=n)
+
+
+def curator_of(codes, labels, targets, allowance: Allowance, seed: int, n_labels: int = 1):
     reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
-    table = MemoryTable([c.astype(np.uint8) for c in columns], labels.astype(np.uint8), [CODES + 1] * len(columns), 2)
+    columns = [column.astype(np.uint8) for column in codes]
+    table = MemoryTable(columns, labels.astype(np.uint8), [CODES + 1] * len(codes), n_labels, targets=targets)
     return Curator(table, reservation, SeededSource(seed)), reservation
 
 
-def alike(n, seed, correlation=0.95):
-    """Two columns that are nearly the same, and labels that follow from their difference."""
-    generator = np.random.default_rng(seed)
-    common, own = generator.normal(size=n), generator.normal(size=(2, n))
-    numbers = math.sqrt(correlation) * common + math.sqrt(1 - correlation) * own
-    edges = np.quantile(numbers, np.arange(1, CODES) / CODES)
-    codes = [np.searchsorted(edges, column) for column in numbers]
-    odds = 2.0 * (own[0] - own[1])
-    return codes, (generator.random(n) < 1 / (1 + np.exp(-odds))).astype(int), odds
-
-
-def masses(columns):
-    return [np.append(np.full(CODES, 1.0 / CODES), 0.0)] * columns
-
-
-LOOK_PART = 0.2
-
-
-def looked(codes, labels, allowance, seed=0, share=1.0):
-    """A look that may spend the share, and what paid for it."""
-    gate, reservation = curator_of(codes, labels, allowance, seed)
+def grown(codes, said, allowance: Allowance, rounds, seed: int = 0, noise: float = 0.3, share: float = 1.0):
+    """What is learned of numbers, or of the thirds of them as classes."""
+    n = len(said)
+    if isinstance(rounds, Classes):
+        labels, targets = np.digitize(said, np.quantile(said, [1 / 3, 2 / 3])), None
+    else:
+        labels, targets = (
+            np.zeros(n),
+            (np.rint(said * SCALE.codes_per_unit).astype(np.int64) + (1 << 23)).astype(np.int32),
+        )
+    gate, reservation = curator_of(codes, labels, targets, allowance, seed, rounds.scores.n_scores)
+    masses = [np.append(np.full(CODES, 1.0 / CODES), 0.0)] * len(codes)
     budget, generator = Budget(gate, allowance, share), np.random.default_rng(seed)
-    look = look_together(budget, float(len(labels)), Cuts(masses(len(codes))), Margins(), generator)
+    term, spent = grow_fourier(budget, float(n), noise, Cuts(masses), rounds, generator)
     paid = sum(entry.charge.noise_multiplier**-2.0 for entry in reservation.entries) / allowance.mu**2
-    assert paid == pytest.approx(0.0 if look is None else share), "all of it, or nothing"
-    return look, reservation, budget
+    assert spent == pytest.approx(paid), "what is not spent is given back"
+    return term, reservation
 
 
-def grown(codes, labels, allowance, seed=0, noise=0.33, share=1.0):
-    look, reservation, budget = looked(codes, labels, allowance, seed, LOOK_PART * share)
-    rest = Budget(budget.curator, allowance, (1.0 - LOOK_PART) * share)
-    return look.grow(rest, noise), reservation
-
-
-def score_of(term, codes):
-    return term.score([c.astype(np.uint8) for c in codes])
-
-
-def test_normal_scores_rise_with_codes_have_mean_0_and_variance_1():
-    mass = np.array([5.0, 1.0, 20.0, 30.0, 10.0, 7.0])
-    scores = normal_scores(mass, None)
-    shares = mass[:-1] / mass[:-1].sum()
-    assert np.all(np.diff(scores[:-1]) > 0)
-    assert abs(shares @ scores[:-1]) < 1e-12
-    assert shares @ scores[:-1] ** 2 == pytest.approx(1.0)
-    assert scores[-1] == 0.0, "missing is the mean"
-
-
-def test_normal_scores_follow_the_order_that_codes_are_given():
-    rank = np.array([2, 0, 3, 1])
-    scores = normal_scores(np.array([3.0, 1.0, 2.0, 5.0]), rank)
-    assert np.array_equal(np.argsort(np.argsort(scores)), rank)
-
-
-def test_scores_of_a_column_that_hardly_varies_stay_small():
-    scores = normal_scores(np.array([99_990.0, 10.0, 0.0]), None)
-    mass = np.array([99_990.0, 10.0]) / 100_000
-    assert mass @ scores[:2] ** 2 < 0.1
-
-
-def test_axes_find_columns_that_vary_together():
-    codes, labels, _ = alike(4000, 1)
-    allowance = Allowance.of(8.0, 1e-6)
-    gate, _ = curator_of(codes, labels, allowance)
-    axes, spent = released_axes(Budget(gate, allowance, 0.1), 4000.0, masses(2), [None, None])
-    assert spent == 0.1
-    assert 0.85 < axes.covariance[0, 1] / axes.covariance[0, 0] < 1.0
-    assert np.linalg.eigvalsh(axes.covariance).min() >= SMOOTH.least_variance - 1e-9
-
-
-def test_axes_ask_nothing_where_noise_would_drown_it():
-    codes, labels, _ = alike(60, 2)
-    allowance = Allowance.of(0.1, 1e-6)
-    gate, reservation = curator_of(codes, labels, allowance)
-    axes, spent = released_axes(Budget(gate, allowance, 0.1), 60.0, masses(2), [None, None])
-    assert spent == 0.0
-    assert np.array_equal(axes.covariance, np.eye(2))
-    assert not reservation.entries
-
-
-def test_the_kernel_is_that_of_gaussian_distances():
-    axes = Axes((0, 1), (np.linspace(-2, 2, 30),) * 2, np.array([[1.0, 0.9], [0.9, 1.0]]))
-    features, normal = draw_features(axes, np.random.default_rng(3))
-    assert sum(np.trace(block) for block in normal.products) == pytest.approx(1.0)
-    along = np.array([1.0, 1.0]) @ features.frequencies.T
-    across = np.array([1.0, -1.0]) @ features.frequencies.T
-    assert across.std() / along.std() == pytest.approx(math.sqrt(1.9 / 0.1), rel=0.25), "small differences count more"
+def score_of(term, codes) -> np.ndarray:
+    return term.score([column.astype(np.uint8) for column in codes])
 
 
 def directions(columns=2, rows=3000.0, curvature=0.12, seed=4):
     axes = Axes(tuple(range(columns)), (np.linspace(-2, 2, 30),) * columns, np.eye(columns))
     _, normal = draw_features(axes, np.random.default_rng(seed))
-    return Directions.of(normal, rows, curvature), block_diag(*normal.products)
-
-
-def simulated(normal: NormalRows, rows: int, seed: int):
-    """Rows and their feature vectors."""
-    generator = np.random.default_rng(seed)
-    numbers = generator.multivariate_normal(np.zeros(len(normal.covariance)), normal.covariance, rows)
-    phases = numbers @ normal.frequencies.T
-    return numbers, np.concatenate([np.cos(phases), np.sin(phases)], axis=1) / math.sqrt(len(normal.frequencies))
-
-
-NORMAL = NormalRows(
-    np.array([[0.5, 0.2], [-0.3, 1.1], [1.4, 0.6], [0.0, -0.8], [0.9, -0.9]]), np.array([[1.0, 0.7], [0.7, 1.5]])
-)
-SIMULATED = 400_000
-
-
-def test_moments_of_normal_rows_are_those_of_simulated_ones():
-    """To five standard errors, none of which is above 1/2 over the root of the rows."""
-    _, vectors = simulated(NORMAL, SIMULATED, 1)
-    close = 2.5 / math.sqrt(SIMULATED) / len(NORMAL.frequencies)
-    np.testing.assert_allclose(block_diag(*NORMAL.products), vectors.T @ vectors / SIMULATED, atol=close)
-    np.testing.assert_allclose(NORMAL.mean, vectors.mean(axis=0), atol=close * math.sqrt(len(NORMAL.frequencies)))
-    weights = np.random.default_rng(2).normal(size=(10, 3))
-    spread = (vectors @ weights).var(axis=0)
-    assert NORMAL.variance(weights) == pytest.approx(spread.sum(), rel=0.01)
-    assert NORMAL.variance(weights[:, 0]) == pytest.approx(spread[0], rel=0.01)
-
-
-def test_answers_to_polynomials_of_one_column_are_those_of_simulated_rows():
-    """Every power of a column answers within the span, and the span has no more directions than powers."""
-    numbers, vectors = simulated(NORMAL, SIMULATED, 3)
-    for block, blind in zip(NORMAL.of_single_columns(3), (slice(0, 5), slice(5, 10)), strict=True):
-        basis, lengths, _ = np.linalg.svd(block, full_matrices=False)
-        np.testing.assert_allclose(np.linalg.norm(block, axis=0), 1.0)
-        for column in (0, 1):
-            for power in (0, 1, 2, 3):
-                function = numbers[:, column] ** power
-                answer = (function @ vectors)[blind] / SIMULATED
-                beyond = answer - basis @ (basis.T @ answer)
-                error = 5.0 * math.sqrt((function**2).mean() / SIMULATED)
-                assert np.linalg.norm(beyond) < error
-        assert len(lengths) <= 1 + 2 * 3
+    return Directions.of(normal, rows, curvature, 1.0, 0.25), block_diag(*normal.products)
 
 
 def test_steps_never_overshoot():
@@ -201,112 +141,100 @@ def test_the_way_ends_where_noise_says():
     assert 0.0 < deaf < 0.06, "where nothing is heard, nothing is as likely as something"
 
 
-def test_no_row_weighs_more_than_the_clip():
-    rule = fourier_rule()
-    assert rule.longest[0] <= SMOOTH.clip * rule.unit
-    assert rule.longest[0] > 0.99 * SMOOTH.clip * rule.unit
-    assert rule.table[1].min() >= 0
-    assert rule.table[0].max() <= 0
+@pytest.mark.parametrize("kind", [Numbers, Classes])
+def test_small_differences_of_columns_are_learned(kind):
+    codes, truth, said = alike(4000, 6)
+    term, reservation = grown(codes, said, Allowance.of(4.0, 1e-6), kind())
+    found = score_of(term, codes)
+    rising = found[:, 0] if found.shape[1] == 1 else found[:, 2] - found[:, 0]
+    assert np.corrcoef(rising, truth)[0, 1] > 0.8
+    assert len(reservation.entries) == SMOOTH.steps + 2
+    assert {entry.theorem.split(":")[0] for entry in reservation.entries} == {
+        "scatter of clipped scores",
+        "clipped residuals" if kind is Numbers else "scaled softmax residuals",
+    }
 
 
-def test_small_differences_of_columns_are_learned():
-    codes, labels, odds = alike(4000, 6)
-    term, _ = grown(codes, labels, Allowance.of(2.0, 1e-6))
-    assert np.corrcoef(score_of(term, codes), odds)[0, 1] > 0.85
+def test_scores_of_classes_add_up_to_nothing():
+    """Their sum is a direction that no release speaks of: noise must not move it."""
+    codes, _, said = alike(3000, 8)
+    term, _ = grown(codes, said, Allowance.of(4.0, 1e-6), Classes())
+    assert np.abs(score_of(term, codes).sum(axis=1)).max() < 1e-3 * np.abs(score_of(term, codes)).max()
+
+
+@pytest.mark.parametrize("kind", [Numbers, Classes])
+def test_where_columns_say_nothing_together_next_to_nothing_is_learned(kind):
+    """Twelve fits to noise alone, whose standard deviation is .5, or 1.8 of log-odds."""
+    spreads = []
+    for seed in range(12):
+        codes, _, said = alike(3000, seed, told=0.0)
+        term, _ = grown(codes, said, Allowance.of(2.0, 1e-6), kind(), seed)
+        spreads.append(score_of(term, codes).std())
+    assert np.mean(spreads) < 0.05
+    assert max(spreads) < 0.15
 
 
 def test_all_of_the_share_is_spent_and_no_more():
-    codes, labels, _ = alike(2000, 7)
-    allowance = Allowance.of(2.0, 1e-6)
-    _, reservation = grown(codes, labels, allowance, share=0.4)
+    codes, _, said = alike(4000, 7)
+    allowance = Allowance.of(4.0, 1e-6)
+    _, reservation = grown(codes, said, allowance, Numbers(), share=0.4)
     spent = [entry.charge.noise_multiplier**-2.0 for entry in reservation.entries]
-    assert len(spent) == SMOOTH.steps + 2
     assert sum(spent) == pytest.approx(0.4 * allowance.mu**2)
-    assert spent[0] == pytest.approx(SMOOTH.scatter_part * LOOK_PART * 0.4 * allowance.mu**2)
-    assert {entry.theorem.split(":")[0] for entry in reservation.entries} == {
-        "scatter of clipped scores",
-        "sum of weighted Fourier features",
-    }
+    assert spent[:2] == [
+        pytest.approx(part * 0.4 * allowance.mu**2)
+        for part in (SMOOTH.scatter_part * SMOOTH.look_part, (1 - SMOOTH.scatter_part) * SMOOTH.look_part)
+    ]
 
 
-def test_what_a_hopeless_scatter_would_cost_goes_to_the_function():
-    codes, labels, _ = alike(150, 13)
-    _, reservation = grown(codes, labels, Allowance.of(0.5, 1e-6))
-    assert len(reservation.entries) == SMOOTH.steps + 1
-
-
-def test_one_column_is_not_looked_at():
-    codes, labels, _ = alike(500, 8)
-    look, reservation, _ = looked(codes[:1], labels, Allowance.of(2.0, 1e-6))
-    assert look is None
+def test_one_column_has_nothing_to_say_together():
+    codes, _, said = alike(500, 1)
+    term, reservation = grown(codes[:1], said, Allowance.of(4.0, 1e-6), Numbers())
+    assert term is None
     assert not reservation.entries
 
 
-def test_a_look_tells_what_columns_say_together_from_what_each_says_alone():
-    """Differences of columns that are nearly the same; a curve of one of them; nothing at all."""
-    generator, allowance = np.random.default_rng(12), Allowance.of(4.0, 1e-6)
-    codes, together, _ = alike(6000, 6)
-    chance = 1 / (1 + np.exp(-1.5 * np.sin(codes[0] / 5.0)))
-    alone, nothing = (generator.random(6000) < chance).astype(int), generator.integers(0, 2, 6000)
-    found = {
-        name: [looked(codes, labels, allowance, seed, 0.1)[0] for seed in range(4)]
-        for name, labels in (("together", together), ("alone", alone), ("nothing", nothing))
-    }
-    evidence = {name: [look.evidence for look in looks] for name, looks in found.items()}
-    assert min(evidence["together"]) > 10.0
-    assert max(evidence["alone"]) < 0.2 * min(evidence["together"])
-    assert max(evidence["nothing"]) < 0.5
-
-
-def test_functions_of_one_column_are_not_seen_beyond_single_columns():
-    axes = Axes((0, 1), (np.linspace(-2, 2, 30),) * 2, np.eye(2))
-    _, normal = draw_features(axes, np.random.default_rng(3))
-    beyond = Directions.beyond_single_columns(normal, 3000.0, 0.12, 7).vectors
-    np.testing.assert_allclose(beyond.T @ beyond, np.eye(beyond.shape[1]), atol=1e-9)
-    numbers, vectors = simulated(normal, 20_000, 4)
-
-    def seen(function):
-        """The part of an answer that is seen, without what chance makes of it: two halves of the rows agree on it."""
-        one, other = (beyond.T @ (vectors[part].T @ function[part]) for part in (slice(0, 10_000), slice(10_000, None)))
-        whole = [np.linalg.norm(vectors[part].T @ function[part]) for part in (slice(0, 10_000), slice(10_000, None))]
-        return one @ other / math.prod(whole)
-
-    for function in (numbers[:, 0], numbers[:, 1] ** 2, numbers[:, 0] ** 3 + 1.0):
-        assert abs(seen(function)) < 1e-3
-    assert seen(numbers[:, 0] * numbers[:, 1]) > 0.1
-
-
-def test_more_columns_than_features_leave_nothing_to_see():
-    generator = np.random.default_rng(5)
-    normal = NormalRows(generator.normal(size=(4, 9)), np.eye(9))
-    nothing = Directions.beyond_single_columns(normal, 100.0, 0.1, 2)
-    assert nothing.vectors.shape == (8, 0)
-    assert np.ptp(nothing.likelihood(generator.normal(size=8), 1.0)) == 0.0
-
-
-def test_noise_is_of_the_stated_size(monkeypatch):
-    """Scatter of fits to the same rows, with features and first look held fixed."""
-    codes, labels, _ = alike(4000, 9)
-    together = np.array([[1.0, 0.95], [0.95, 1.0]])
-    drawn = draw_features(Axes((0, 1), (normal_scores(masses(1)[0], None),) * 2, together), np.random.default_rng(1))
+@pytest.mark.parametrize("kind", [Numbers, Classes])
+def test_noise_is_of_the_stated_size(kind, monkeypatch):
+    """Scatter of fits to the same rows, with features and way held fixed."""
+    codes, _, said = alike(4000, 9)
+    masses = normal_scores(np.append(np.full(CODES, 1.0 / CODES), 0.0), None)
+    axes = Axes((0, 1), (masses,) * 2, np.array([[1.0, 0.95], [0.95, 1.0]]))
+    drawn = draw_features(axes, np.random.default_rng(1))
     monkeypatch.setattr("tacit.growing.released_features.draw_features", lambda *_: drawn)
     monkeypatch.setattr("tacit.growing.fourier.believed_way", lambda *_: 0.1)
-    fits = [grown(codes, labels, Allowance.of(1.0, 1e-6), seed=seed)[0] for seed in range(12)]
+    fits = [grown(codes, said, Allowance.of(1.0, 1e-6), kind(), seed=seed)[0] for seed in range(12)]
     seen = np.stack([score_of(term, codes) for term in fits]).var(axis=0, ddof=1).mean()
     stated = np.mean([term.sd**2 for term in fits])
     assert 0.75 < math.sqrt(stated / seen) < 1.3
 
 
-@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("factor", [0.5, 0.9, 1.0, 1.1, 2.0])
 def test_noise_of_sums_has_the_declared_scale(factor):
-    """Of an empty table a sum is noise alone; half or twice its scale is rejected."""
-    allowance = Allowance.of(1.0, 1e-6)
-    gate, _ = curator_of([np.zeros(0, int)] * 2, np.zeros(0, int), allowance)
+    """Of an empty table sums are noise alone; a scale that is a tenth off is rejected."""
+    allowance, nothing = Allowance.of(1.0, 1e-6), np.zeros(0, int)
+    gate, _ = curator_of([nothing] * 2, nothing, nothing.astype(np.int32), allowance, 0)
     axes = Axes((0, 1), (np.linspace(-2, 2, CODES + 1),) * 2, np.eye(2))
     features, _ = draw_features(axes, np.random.default_rng(10))
-    query = FourierSum(features, fourier_rule(), Margins())
-    release = gate.measure(query, allowance.charge(1.0), "noise")
-    declared = math.sqrt(query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2_squared) / query.unit / allowance.mu
-    ratio = float((release.value**2).mean()) / (factor * declared) ** 2
-    bound = 4.5 * math.sqrt(2.0 / features.size)
-    assert (abs(ratio - 1.0) < bound) == (factor == 1.0)
+    query = ScoreFourierSum(features, ResidualRule(SCALE, 0, -4096, 4096), Scores(1))
+    each = [gate.measure(query, Budget(gate, allowance, 1 / 16).charge(), "noise").value for _ in range(16)]
+    declared = 4.0 * math.sqrt(query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2_squared) / query.unit / allowance.mu
+    ratio = float(np.square(each).mean()) / (factor * declared) ** 2
+    assert (abs(ratio - 1.0) < 4.5 * math.sqrt(2.0 / (16 * features.size))) == (factor == 1.0)
+
+
+def test_no_softmax_residual_is_steeper():
+    """The Jacobian of the mean contribution, ``c(p) (diag p - p p')``, over random chances and at two even classes."""
+    generator, steepest = np.random.default_rng(3), 0.0
+    chances = [
+        generator.dirichlet(np.full(4, concentration)) for concentration in (0.05, 0.3, 1.0) for _ in range(2000)
+    ]
+    for p in [*chances, np.array([0.5, 0.5])]:
+        longest = math.sqrt(1 - 2 * p.min() + np.square(p).sum())
+        steepest = max(steepest, float(np.linalg.eigvalsh(np.diag(p) - np.outer(p, p))[-1]) / longest)
+    assert steepest == pytest.approx(SoftmaxLoss.steepest)
+
+
+def test_what_a_hopeless_scatter_would_cost_goes_to_the_function():
+    codes, _, said = alike(150, 13)
+    _, reservation = grown(codes, said, Allowance.of(0.5, 1e-6), Numbers())
+    assert len(reservation.entries) == SMOOTH.steps + 1

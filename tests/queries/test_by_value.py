@@ -15,7 +15,7 @@ from tacit.models.tree import TreeShape
 from tacit.privacy.charges import Gaussian, Laplace
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
 from tacit.queries.dense.vector_sum import norm_ball
-from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
+from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import CellFunction, Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import FINE, JointBound, JointPart, joint_sensitivity
 from tacit.queries.keys import KEY_UNIT, KeyCounts, gaussian_tail, laplace_tail
@@ -32,9 +32,7 @@ from tacit.queries.row_weights import (
 )
 from tacit.queries.rules import (
     COUNT_UNIT,
-    LEVELS,
     WEIGHT_UNIT,
-    RowRule,
     class_count_rule,
     count_rule,
 )
@@ -210,13 +208,8 @@ def test_split_histograms() -> None:
 
 def test_sums_of_features() -> None:
     features = FourierFeatures((0, 1), (np.arange(4.0), np.arange(3.0)), np.ones((6, 2)))
-    rule = RowRule(np.full((2, LEVELS, 1), -5, np.int32), 10)
-    pair = math.isqrt(2 * 127**2) + 1
-    asked = FourierSum(features, rule, Margins())
-    assert moves(asked, ADD) == (5 * pair * 6, (5 * 127) ** 2 * 6)
-    assert moves(asked, REPLACE) == (10 * pair * 6, (10 * 127) ** 2 * 6)
-    assert (asked.unit, asked.shape, LENGTH) == (1270, (12,), 127)
-    one = WEIGHT_UNIT
+    pair, one = math.isqrt(2 * LENGTH**2) + 1, WEIGHT_UNIT
+    assert LENGTH == 127
     for weights, finer in ((None, 1), (LabelWeights.of((1.0,) * 4, level_weights()), 64)):
         scored = ScoreFourierSum(features, SoftmaxRule(4), Scores(4), weights)
         assert moves(scored, ADD) == (2 * one * finer * pair * 6, (one * finer * 127) ** 2 * 6)

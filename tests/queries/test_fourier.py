@@ -13,13 +13,12 @@ from tacit.engines.memory import MemoryTable
 from tacit.models.fourier_features import COSINES, LENGTH, SINES, FourierFeatures, FourierTerm
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import column_cells
-from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
+from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import ScoreHistogram
-from tacit.queries.margins import MARGIN_LIMIT, SCORE_LIMIT, Margins, Scores
+from tacit.queries.margins import SCORE_LIMIT, Scores
 from tacit.queries.row_weights import LabelWeights
-from tacit.queries.rules import MARGIN_BITS, RowRule, class_count_rule, count_rule, signed_margin_rule
+from tacit.queries.rules import MARGIN_BITS, count_rule, signed_margin_rule
 from tacit.queries.score_rules import ResidualRule, ScoreRule, SoftmaxRule, TargetScale
-from tacit.queries.tree_cells import logistic_gradient_rule
 
 CODES = (5, 3, 4)
 ROW = st.tuples(*(st.integers(0, codes - 1) for codes in CODES), st.sampled_from([0, 1, DROPPED]))
@@ -31,23 +30,10 @@ def features_of(seed: int, pairs: int = 6) -> FourierFeatures:
     return FourierFeatures((0, 1, 2), scores, generator.normal(size=(pairs, 3)))
 
 
-def gradient_rule(clip: float = 0.5) -> RowRule:
-    both = logistic_gradient_rule(clip, 1e-3, 2)
-    return RowRule(np.ascontiguousarray(both.table[:, :, :1]), both.unit)
-
-
 def table_of(rows: list[tuple[int, ...]], threads: int = 1) -> MemoryTable:
     data = np.array(rows, dtype=np.int64).reshape(-1, 4)
     columns = [data[:, j].astype(np.uint8) for j in range(3)]
     return MemoryTable(columns, data[:, 3].astype(np.uint8), CODES, 2, threads)
-
-
-def log_of(features: FourierFeatures, seed: int) -> Margins:
-    generator = np.random.default_rng(seed)
-    margins = Margins()
-    margins.add(column_cells(0, CODES[0]), generator.normal(0, 2, CODES[0]))
-    margins.add_features(features, generator.normal(0, 2, features.size))
-    return margins
 
 
 def scatter_of(seed: int, longest: int = 200) -> ScatterSum:
@@ -79,32 +65,16 @@ def test_a_row_s_vector_does_not_depend_on_other_rows():
     assert np.array_equal(whole[17:], rest)
 
 
-@pytest.mark.sensitivity_of("FourierSum", "ScatterSum")
+@pytest.mark.sensitivity_of("ScatterSum")
 @settings(max_examples=100, deadline=None)
 @given(st.lists(ROW, max_size=6), ROW, ROW, st.integers(0, 30))
-def test_no_neighbour_moves_an_answer_by_more(rows, one, other, seed):
-    features = features_of(seed)
-    queries = [FourierSum(features, gradient_rule(), log_of(features, seed)), scatter_of(seed)]
-    without, with_one, with_other = table_of(rows), table_of([*rows, one]), table_of([*rows, other])
-    for query in queries:
-        base, first, second = (table.answer(query) for table in (without, with_one, with_other))
-        for relation, gap in (
-            (Neighbouring.ADD_OR_REMOVE_ONE, first - base),
-            (Neighbouring.REPLACE_ONE, first - second),
-        ):
-            bound = query.sensitivity(relation)
-            assert int((gap * gap).sum()) <= bound.l2_squared
-            assert int(np.abs(gap).sum()) <= bound.l1
-
-
-def test_the_bounds_of_features_are_needed():
-    """Scores at which every phase is 0 or half a turn: a row as long as declared, and two that are opposite."""
-    whole = FourierFeatures((0,), (np.array([0.0, np.pi]),), np.ones((5, 1)))
-    rule = RowRule(np.full((2, 2048, 1), 7, np.int32), 7)
-    query, rows = FourierSum(whole, rule, Margins()), [np.array([code], np.uint8) for code in (0, 1)]
-    first, second = (MemoryTable([codes], np.zeros(1, np.uint8), (2,), 2).answer(query).astype(float) for codes in rows)
-    assert (first**2).sum() > 0.97 * query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2_squared
-    assert ((first - second) ** 2).sum() > 0.97 * query.sensitivity(Neighbouring.REPLACE_ONE).l2_squared
+def test_no_neighbour_moves_scatter_by_more(rows, one, other, seed):
+    query = scatter_of(seed)
+    base, first, second = (table_of(each).answer(query) for each in (rows, [*rows, one], [*rows, other]))
+    for relation, gap in ((Neighbouring.ADD_OR_REMOVE_ONE, first - base), (Neighbouring.REPLACE_ONE, first - second)):
+        bound = query.sensitivity(relation)
+        assert int((gap * gap).sum()) <= bound.l2_squared
+        assert int(np.abs(gap).sum()) <= bound.l1
 
 
 def test_the_bounds_of_scatter_are_needed():
@@ -254,46 +224,6 @@ def test_scatter_is_that_of_shortened_rows(threads, monkeypatch):
     np.testing.assert_allclose(query.matrix(answer.astype(float)) / 5, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_sums_and_margins_are_those_of_the_definition(threads, monkeypatch):
-    monkeypatch.setattr("tacit.engines.rows.BLOCK", 100)
-    generator = np.random.default_rng(7)
-    rows = [(*(int(generator.integers(codes)) for codes in CODES), int(generator.integers(2))) for _ in range(3000)]
-    features, margins = features_of(8, 20), Margins()
-    table, rule = table_of(rows, threads), gradient_rule()
-    data = np.array(rows)
-    vectors = features.of([data[:, j].astype(np.uint8) for j in range(3)]).astype(np.int64)
-    exact = np.zeros(len(rows), np.int64)
-    for step in range(4):
-        answer = table.answer(FourierSum(features, rule, margins))
-        level = np.clip((exact >> 9) + 1024, 0, 2047)
-        weights = rule.table[data[:, 3], level, 0].astype(np.int64)
-        assert np.array_equal(answer, weights @ vectors)
-        if step % 2:
-            values = generator.normal(size=CODES[1])
-            margins.add(column_cells(1, CODES[1]), values)
-            exact += np.rint(values * 2**MARGIN_BITS).astype(np.int64)[data[:, 1]]
-        else:
-            given_back = margins.add_features(features, generator.normal(size=features.size))
-            entry = margins.updates[-1]
-            exact += (vectors @ entry.weights.astype(np.int64)) >> entry.shift
-            term = FourierTerm(features, given_back, 0.0, 0.0)
-            scores = term.score([data[:, j].astype(np.uint8) for j in range(3)])
-            np.testing.assert_allclose(
-                scores, (vectors @ entry.weights) / 2.0 ** (MARGIN_BITS + entry.shift), atol=1e-9
-            )
-    assert margins.reach >= np.abs(exact).max()
-
-
-def test_a_log_never_leaves_32_bits():
-    features, margins = features_of(9), Margins()
-    for _ in range(5):
-        margins.add_features(features, np.full(features.size, 1e4))
-    assert margins.reach <= MARGIN_LIMIT + 10
-    for entry in margins.updates:
-        assert LENGTH * int(np.abs(entry.weights.astype(np.int64)).sum()) < 1 << 31
-
-
 def test_what_is_not_a_map_is_refused():
     features = features_of(10)
     with pytest.raises(ValueError, match="frequency and scores"):
@@ -301,15 +231,13 @@ def test_what_is_not_a_map_is_refused():
     with pytest.raises(ValueError, match="at least"):
         FourierFeatures((), (), np.ones((3, 0)))
     with pytest.raises(ValueError, match="finite weights"):
-        Margins().add_features(features, np.full(features.size, np.nan))
+        Scores(1).add_features(features, np.full((features.size, 1), np.nan))
     with pytest.raises(ValueError, match="finite weights"):
         Scores(2).add_features(features, np.zeros((features.size, 3)))
     with pytest.raises(ValueError, match="looks at 2 scores"):
         ScoreFourierSum(features, SoftmaxRule(2), Scores(3))
-    with pytest.raises(ValueError, match="one channel"):
-        FourierSum(features, class_count_rule(2), Margins())
     with pytest.raises(ValueError, match="without margins"):
         ScatterSum((0,), (np.arange(5),), 10, signed_margin_rule(lambda margin: np.ones_like(margin)))
     short = FourierFeatures((0,), (np.zeros(2),), np.ones((3, 1)))
     with pytest.raises(ValueError, match="5 codes, and 2 of them"):
-        table_of([]).answer(FourierSum(short, gradient_rule(), Margins()))
+        table_of([]).answer(ScoreFourierSum(short, SoftmaxRule(2), Scores(2)))

@@ -18,7 +18,7 @@ from tacit.queries.dense.capped_sum import CappedSum
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MeasureSize
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
-from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
+from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import CellFunction, Histogram, ReleaseMap, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointPart
 from tacit.queries.keys import KeyCounts, gaussian_tail
@@ -85,8 +85,8 @@ def map_of(columns: int) -> ReleaseMap:
 
 
 FINE: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
-    (FourierSum, (FEATURES, by_margin(1), Margins())), (scatter, (ONE,)), (scatter, (ONE, 1, 1)),
-    (scatter, (rule_of((0,), (0,)),)), (ScoreFourierSum, (FEATURES, SoftmaxRule(3), Scores(3))),
+    (scatter, (ONE,)), (scatter, (ONE, 1, 1)), (scatter, (rule_of((0,), (0,)),)),
+    (ScoreFourierSum, (FEATURES, SoftmaxRule(3), Scores(3))),
     (Histogram, (OneCell(), by_margin(1), Margins())), (Histogram, (column_cells(0, 3), ONE, None, map_of(3))),
     (ScoreHistogram, (OneCell(), SoftmaxRule(2), Scores(2))),
     (CellFunction, (Histogram(OneCell(), ONE), lambda _: 0, 1, 1)),
@@ -105,8 +105,6 @@ FINE: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
 ]  # fmt: skip
 
 REFUSED: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
-    (FourierSum, (FEATURES, by_margin(2), Margins()), "one channel"),
-    (FourierSum, (FEATURES, ONE, Margins()), "one channel"),
     (scatter, (rule_of((1, 1), (1, 1)),), "one channel"),
     (scatter, (by_margin(1),), "one channel"),
     (scatter, (rule_of((1,), (-1,)),), "one channel"),

@@ -243,28 +243,26 @@ def own(name: str, estimator: Any, kind: str, *, covers: tuple[str, ...] = (), *
     return Case(name, (estimator.__name__, *covers), kind, made, **ours)
 
 
-def convinced(case: Case) -> Case:
-    """The case where a look at columns together finds something, as it hardly does in so few rows; in few steps."""
+def smooth(case: Case) -> Case:
+    """The case with a smooth function of all columns, in few steps."""
     growing = FEW_ROUNDS.growing
     few = replace(FEW_ROUNDS, growing=replace(growing, smooth=replace(growing.smooth, steps=8, pairs=64)))
-    return looking(case, 1e3, few, "smooth function step")
+    return tuned(case, few, "smooth function step")
 
 
-def doubtful(case: Case) -> Case:
-    """The case where a look finds nothing, and columns explain too little for trees: pairs follow."""
-    few = replace(FEW_ROUNDS, planning=replace(FEW_ROUNDS.planning, trees_explained_from=np.inf))
-    return looking(case, -1e3, few, "screening of ")
+def explained(case: Case, least: float, asked: str) -> Case:
+    """The case where columns must explain so much for trees to follow."""
+    return tuned(case, replace(FEW_ROUNDS, planning=replace(FEW_ROUNDS.planning, trees_explained_from=least)), asked)
 
 
-def looking(case: Case, evidence: float, tuning: Tuning, asked: str) -> Case:
-    """The case where a look at columns together has that evidence, after which there are releases so named."""
+def tuned(case: Case, tuning: Tuning, asked: str) -> Case:
+    """The case with other numbers, by which there are releases so named."""
 
     def make(request: dict[str, Any]) -> Callable[[Rows], Any]:
         run = case.make(request)
 
-        def looked(rows: Rows) -> Any:
+        def checked(rows: Rows) -> Any:
             with ExitStack() as stack:
-                stack.enter_context(patch("tacit.growing.fourier.evidence", lambda _: evidence))
                 for learner in ADDITIVE:
                     stack.enter_context(patch.object(learner, "tuning", tuning))
                 fitted = run(rows)
@@ -272,7 +270,7 @@ def looking(case: Case, evidence: float, tuning: Tuning, asked: str) -> Case:
             assert any(label.startswith(asked) for label in labels), "it was never asked"
             return fitted
 
-        return looked
+        return checked
 
     return replace(case, make=make)
 
@@ -331,12 +329,13 @@ CASES = [
     own("ordered classes", several, "three", ordered=True, deltas=EITHER, few=4),
     own("ordered classes, larger epsilon", several, "three", ordered=True, epsilon=8.0, few=2),
     own("ordered classes, weights of rows", several, "three", ordered=True, weighted=True, few=3),
-    convinced(own("two classes, a smooth function", two, "two", epsilon=95.0, relations=(ADD,), few=2)),
-    doubtful(own("two classes, pairs after a no", two, "two", epsilon=95.0, relations=(ADD,), few=2)),
-    convinced(own("three classes, a smooth function", several, "three", epsilon=95.0, relations=(ADD,), few=2)),
-    convinced(own("ordered classes, a smooth function", several, "three", ordered=True, epsilon=95.0, relations=(ADD,),
-                  few=2)),
-    convinced(own("squared loss, a smooth function", number, "number", epsilon=95.0, relations=(ADD,), few=2)),
+    explained(own("two classes, trees", two, "two", epsilon=95.0, relations=(ADD,), few=2), 0.0, "tree 1"),
+    explained(own("two classes, pairs after columns", two, "two", epsilon=95.0, relations=(ADD,), few=2), np.inf,
+              "screening of "),
+    smooth(own("three classes, a smooth function", several, "three", epsilon=95.0, relations=(ADD,), few=2)),
+    smooth(own("ordered classes, a smooth function", several, "three", ordered=True, epsilon=95.0, relations=(ADD,),
+               few=2)),
+    smooth(own("squared loss, a smooth function", number, "number", epsilon=95.0, relations=(ADD,), few=2)),
     own("squared loss", number, "number", deltas=EITHER),
     own("quantile loss", number, "number", loss="quantile", quantile=0.8, few=4),
     own("Poisson loss", number, "count", loss="poisson", deltas=EITHER, few=4),

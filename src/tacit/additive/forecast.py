@@ -51,8 +51,8 @@ def forecast(
     else:
         signal = signal_to_noise(rows, n_columns, allowance.sd(1.0))
         chosen = planner.plan(rows, n_columns, signal, allowance.is_pure, pairs, trees)
-        after_no = planner.without_smooth(chosen, signal, 0.0, True, pairs) if chosen.look else chosen
-        learns, sure_from = _bought(chosen, after_no), enough * noise
+        without_trees = planner.decided(chosen, signal, 0.0, pairs) if chosen.undecided else chosen
+        learns, sure_from = _bought(chosen, without_trees), enough * noise
     signal = rows / max(noise, 1e-12)
     return {
         "signal": signal,

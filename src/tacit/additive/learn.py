@@ -28,7 +28,7 @@ from tacit.additive.planner import Planner
 from tacit.additive.posterior import categorical_covariances, numeric_covariances
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import AVERAGING_LOSS, Directions, Prior, Term
-from tacit.additive.trees import Grown, Seen, grow_rest, look_beyond
+from tacit.additive.trees import Grown, grow_rest
 from tacit.additive.tuning import TUNING, Tuning
 from tacit.arrays import Floats
 from tacit.binning.measure import Bins, Column
@@ -92,6 +92,7 @@ def learn(
         tuning: the numbers.
     """
     whole, planner = budget, Planner(tuning.planning, tuning.growing.cutting)
+    trees = trees and sum(not column.monotone for column in columns) > 1  # a declared direction is never cut
     known = first_look(whole.part(1 - loss.share).as_whole(), columns, pairs, trees, loss, planner, tuning.binning)
     chosen = _plan_for(loss, known, planner, trees, whole.is_pure)
     weight = planner.intercept_share(known.signal, len(columns)) if loss.uses.costly_intercept else 1.0
@@ -101,12 +102,13 @@ def learn(
     columns_and_bins = zip(known.columns, known.bins, strict=True)
     mains = [main_term(column, bins, each, state) for column, bins in columns_and_bins]
     chosen = chosen.passed_on(sweep(budget.part(chosen.mains), _pace(loss, chosen.pace), mains, state))
-    seen, chosen = _look(budget, chosen, planner, pairs, mains, state) if chosen.look else (None, chosen)
+    if chosen.undecided:
+        chosen = planner.decided(chosen, known.signal, sum(term.variance for term in mains), pairs)
     found, chosen = _learn_pairs(budget, chosen, mains, state) if chosen.joint else ([], chosen)
     grown = Grown()
     if chosen.n_trees:
         loss.refresh(whole, state.log, "before the trees")
-        grown = grow_rest(budget, chosen, mains, state, seen)
+        grown = grow_rest(budget, chosen, mains, state)
     shift, sd = loss.level(whole, state.log, known.total)
     directions = state.directions()
     return Learned(
@@ -147,19 +149,6 @@ def _state_of(
     state = State(known, whole, loss, loss.new_log(), intercept, hyper_prior, rows, jointly, tuning=tuning)
     state.add(OneCell(), intercept.value[None, :])
     return state
-
-
-def _look(
-    budget: Budget, chosen: Plan, planner: Planner, pairs: bool, mains: Sequence[Term], state: State
-) -> tuple[Seen, Plan]:
-    """A look at all columns together, and the plan after it: another one if it finds nothing."""
-    known, count = state.known, len(state.known.columns)
-    seen = look_beyond(budget.part(chosen.look), mains, state)
-    if seen.finds(planner.least_evidence(known.signal, count)):
-        return seen, chosen
-    explained = sum(term.variance for term in mains)
-    cuts = seen.look is not None  # else trees have nothing to cut either
-    return seen, planner.without_smooth(chosen, known.signal, explained, cuts, pairs)
 
 
 def _plan_for(loss: Loss, known: FirstLook, planner: Planner, trees: bool, pure: bool) -> Plan:

@@ -208,7 +208,7 @@ class TwoClassLoss(Unclipped):
     slope = EFFECTS.mode_curvature
     bound = 1.0
     jointly = True
-    rest = Rest.LOOK
+    rest = Rest.EXPLAINED
     rounded = False
     uses = Uses(True, True, True, True, simulated_rows=False, stages=False)
 

@@ -9,7 +9,7 @@ from enum import Enum
 class Rest(Enum):
     """What may follow columns and pairs, where rows are not very many."""
 
-    LOOK = "a look at columns together, and after a yes a smooth function and averaged trees"
+    EXPLAINED = "averaged trees where columns explain much, and else pairs"
     SMOOTH = "a smooth function of all columns, and averaged trees"
     AVERAGED = "averaged trees"
     NEWTON = "Newton trees"
@@ -47,8 +47,6 @@ class Plan:
         screening: looking for pairs.
         pair_counts: histograms of the pairs found.
         joint: sweeps over columns and pairs together.
-        look: whether columns say more together than one by one. Where they do, the next two follow; where they do not,
-            what those would have had goes to trees alone, or to columns and pairs.
         fourier: a smooth function of all columns.
         trees: boosting by trees what is left over after that.
         sweeps, joint_sweeps: how many.
@@ -57,6 +55,7 @@ class Plan:
         tree_columns: how many columns a tree may cut.
         tree_choice: share of the trees' budget that goes to choosing their splits; 0 for random ones.
         tree_enough: trees end once their steps have surely a smaller prior than this; 0 for never.
+        undecided: whether what columns explain decides if trees have their share, or pairs and columns.
         fourier_noise: noise that the smooth function may leave in a score (log-odds).
         tree_noise: trees are averaged as a kernel, and may leave so much noise in a score (log-odds); depth and rate
             follow from that. 0 for other trees.
@@ -71,7 +70,6 @@ class Plan:
     joint_sweeps: int
     converges: bool = False
     recency: float = 0.0
-    look: float = 0.0
     fourier: float = 0.0
     trees: float = 0.0
     n_trees: int = 0
@@ -82,6 +80,7 @@ class Plan:
     tree_enough: float = 0.0
     tree_noise: float = 0.0
     fourier_noise: float = 0.0
+    undecided: bool = False
 
     def scaled(self, share: float) -> Plan:
         """The same plan on ``share`` of the allowance; what is left is for trees."""
@@ -91,7 +90,7 @@ class Plan:
     def with_binning(self, binning: float) -> Plan:
         """The same plan where bins took ``binning``, and everything else shares what is left."""
         rest = (1 - binning) / (1 - self.binning)
-        names = ("mains", "screening", "pair_counts", "joint", "look", "fourier", "trees")
+        names = ("mains", "screening", "pair_counts", "joint", "fourier", "trees")
         return replace(self, binning=binning, **{name: getattr(self, name) * rest for name in names})
 
     def passed_on(self, share: float) -> Plan:
@@ -117,7 +116,7 @@ class Plan:
     @property
     def rest(self) -> float:
         """The share for what columns and pairs leave over."""
-        return self.look + self.fourier + self.trees
+        return self.fourier + self.trees
 
     @property
     def looks_for_pairs(self) -> bool:

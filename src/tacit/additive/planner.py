@@ -63,7 +63,7 @@ class Planner:
         pure: bool,
         pairs: bool = True,
         trees: bool = True,
-        rest: Rest = Rest.LOOK,
+        rest: Rest = Rest.EXPLAINED,
     ) -> Plan:
         """The plan.
 
@@ -74,14 +74,14 @@ class Planner:
             pure: whether noise is Laplace, which grows with the number of releases, so that there are few.
             pairs: whether pairs are wanted.
             trees: whether trees over the residual are wanted.
-            rest: what may follow columns and pairs; it is a look for two classes alone.
+            rest: what may follow columns and pairs.
         """
         whole = of_all_rows(signal, n_columns)
         plain = self._columns_and_pairs(total, n_columns, signal, pure, pairs, rest)
         few = total <= MANY_ROWS and whole <= self.numbers.kernel_upto * total
         if trees and rest is not Rest.NEWTON and not pure and few:
-            if rest is Rest.LOOK:
-                return self._with_look(plain, signal, n_columns)
+            if rest is Rest.EXPLAINED:
+                return self._undecided(plain, signal, n_columns)
             return self._with_trees(plain, total, signal, n_columns, rest is Rest.SMOOTH)
         if not trees or pure or whole <= self.numbers.trees_from:
             return plain
@@ -197,14 +197,12 @@ class Planner:
         rise = self.numbers.largest_kernel_share - self.numbers.kernel_share if way > 0 else self.numbers.kernel_share
         return max(self.numbers.kernel_share + rise * min(way, 1.0), 0.0)
 
-    def _with_look(self, plain: Plan, signal: float, n_columns: int) -> Plan:
-        """The plan that looks whether columns say more together, where the budget allows; otherwise ``plain``."""
-        numbers, whole = self.numbers, of_all_rows(signal, n_columns)
-        if whole <= numbers.look_from or n_columns < 2:
+    def _undecided(self, plain: Plan, signal: float, n_columns: int) -> Plan:
+        """The plan that waits for what columns explain, where the budget allows; otherwise ``plain``."""
+        numbers = self.numbers
+        if of_all_rows(signal, n_columns) <= numbers.averaged_from or n_columns < 2:
             return plain
         first = min(numbers.first_part, plain.mains)
-        look = numbers.look_part * min(numbers.look_full / whole, 1.0)
-        rest = 1.0 - plain.binning - first - look
         return replace(
             plain,
             mains=first,
@@ -212,51 +210,37 @@ class Planner:
             pair_counts=0.0,
             joint=0.0,
             joint_sweeps=0,
-            look=look,
-            fourier=numbers.fourier_part * rest,
-            trees=(1.0 - numbers.fourier_part) * rest,
+            trees=1.0 - plain.binning - first,
             n_trees=numbers.kernel_trees,
             tree_columns=numbers.columns_per_tree,
             tree_noise=numbers.tree_noise,
-            fourier_noise=numbers.fourier_noise,
+            undecided=True,
         )
 
-    def least_evidence(self, signal: float, n_columns: int) -> float:
-        """The log odds from which a look says yes.
+    def decided(self, chosen: Plan, signal: float, explained: float, pairs: bool) -> Plan:
+        """The plan once columns are learned: trees have what is left, or pairs and columns.
+
+        Where the effects of columns are large, trees find what columns leave over; where they are small, there is
+        little for trees to find (sixty real tables and the sets of the accuracy page, ``docs/ablation.md``).
 
         Args:
-            signal: ``q``, as for :meth:`plan`.
-            n_columns: columns of the model.
-        """
-        whole = of_all_rows(signal, n_columns)
-        return self.numbers.least_evidence * max(whole / self.numbers.sure_of_evidence, 1.0)
-
-    def without_smooth(self, chosen: Plan, signal: float, explained: float, cuts: bool, pairs: bool) -> Plan:
-        """The plan where a look found nothing: what is left is for trees, or for pairs and columns.
-
-        A look misses what trees find where the effects of columns are large; where they are small, there is little for
-        trees to find (sixty real tables and the sets of the accuracy page, ``docs/ablation.md``).
-
-        Args:
-            chosen: the plan with the look.
+            chosen: the plan that waits for this.
             signal: ``q``, as for :meth:`plan`.
             explained: variance of the scores of columns (squared log-odds).
-            cuts: whether there is anything that trees can cut.
             pairs: whether pairs are wanted.
         """
-        left = chosen.fourier + chosen.trees
-        if cuts and explained >= self.numbers.trees_explained_from:
-            return replace(chosen, fourier=0.0, trees=left)
+        if explained >= self.numbers.trees_explained_from:
+            return replace(chosen, undecided=False)
         screening, counts = self._pair_shares(signal) if pairs and signal >= self.numbers.pairs_from else (0.0, 0.0)
         return replace(
             chosen,
             screening=screening,
             pair_counts=counts,
-            joint=left - screening - counts,
+            joint=chosen.trees - screening - counts,
             joint_sweeps=self.numbers.joint_sweeps,
-            fourier=0.0,
             trees=0.0,
             n_trees=0,
+            undecided=False,
         )
 
     def _pair_shares(self, signal: float) -> tuple[float, float]:
@@ -280,7 +264,7 @@ class Planner:
             tree_columns=self.numbers.columns_per_tree,
             tree_noise=self.numbers.tree_noise * math.sqrt(ramp),
         )
-        if not smooth or whole <= self.numbers.look_from:
+        if not smooth or whole <= self.numbers.averaged_from:
             return planned
         fourier, noise = self.numbers.smooth_part * planned.trees, self.numbers.fourier_noise * math.sqrt(ramp)
         return replace(planned, fourier=fourier, fourier_noise=noise, trees=planned.trees - fourier)
@@ -295,7 +279,7 @@ class Planner:
         self, total: float, n_columns: int, signal: float, pure: bool, pairs: bool, rest: Rest
     ) -> Plan:
         # of several classes and numbers few sweeps were no better, and quantiles too sure of themselves
-        few = rest is Rest.LOOK and signal < self.numbers.noisy_below
+        few = rest is Rest.EXPLAINED and signal < self.numbers.noisy_below
         sweeps = self.numbers.noisy_sweeps if few else self.numbers.sweeps
         if pure:  # rows of quantiles are bounded alone, so that noise is what it is and bias counts for more
             clear = signal >= self._pairs_from(n_columns, pure) or rest is Rest.NEWTON

@@ -14,11 +14,10 @@ from tacit.additive.term import Term
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.growing.chosen_trees import structures_of
-from tacit.growing.fourier import FourierLook, look_together
+from tacit.growing.fourier import grow_fourier
 from tacit.growing.kernel_trees import grow_kernel_trees, kernel_plan, within_time
 from tacit.growing.newton_trees import NewtonPlan, grow_trees
 from tacit.growing.random_trees import Cuts, RandomStructures
-from tacit.growing.score_fourier import grow_score_fourier
 from tacit.growing.score_leaves import grow_score_trees
 from tacit.growing.tree_noise import LeafNoise
 from tacit.models.fourier_features import FourierFeatures, FourierTerm
@@ -41,37 +40,7 @@ class Grown:
     trees: tuple[Tree, ...] | tuple[ScoreTree, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """What a look at columns together found.
-
-    Attributes:
-        look: the first sum of a smooth function; None where there is nothing to look at.
-        cuts: where trees may cut.
-    """
-
-    look: FourierLook | None
-    cuts: Cuts
-
-    def finds(self, least: float) -> bool:
-        """Whether columns together say what they do not say one by one, by a log odds of at least so much."""
-        return self.look is not None and self.look.evidence > least
-
-
-def look_beyond(budget: Budget, mains: Sequence[Term], state: State) -> Seen:
-    """Looks whether columns say more together than one by one.
-
-    Args:
-        budget: of the look.
-        mains: the terms of the columns, in their order.
-        state: the model so far.
-    """
-    assert isinstance(state.log, Margins)
-    cuts, numbers, generator = _cuts(mains, state), state.tuning.growing, budget.public_generator
-    return Seen(look_together(budget, state.known.total, cuts, state.log, generator, numbers), cuts)
-
-
-def grow_rest(budget: Budget, chosen: Plan, mains: Sequence[Term], state: State, seen: Seen | None) -> Grown:
+def grow_rest(budget: Budget, chosen: Plan, mains: Sequence[Term], state: State) -> Grown:
     """Boosts the scores by a smooth function and trees; unordered columns go in the order of their effects.
 
     Args:
@@ -79,10 +48,9 @@ def grow_rest(budget: Budget, chosen: Plan, mains: Sequence[Term], state: State,
         chosen: the plan.
         mains: the terms of the columns, in their order.
         state: the model so far.
-        seen: what a look at columns together found.
     """
     if isinstance(state.log, Margins):
-        return _of_margins(budget, chosen, mains, state, state.log, seen)
+        return _of_margins(budget, chosen, mains, state, state.log)
     return _of_scores(budget, chosen, _cuts(mains, state), state)
 
 
@@ -107,35 +75,29 @@ def _newton_plan(chosen: Plan, least_prior: float) -> NewtonPlan:
     )
 
 
-def _of_margins(
-    budget: Budget, chosen: Plan, mains: Sequence[Term], state: State, margins: Margins, seen: Seen | None
-) -> Grown:
-    """Of two classes: chosen or random trees by Newton's steps, or a smooth function and kernel trees."""
-    generator, numbers, smooth = budget.public_generator, state.tuning.growing, None
-    noise = LeafNoise(numbers.tracing)
-    if seen is not None:
-        smooth, trees = _kernel_trees(budget, chosen, seen, state, margins, noise)
+def _of_margins(budget: Budget, chosen: Plan, mains: Sequence[Term], state: State, margins: Margins) -> Grown:
+    """Of two classes: kernel trees, or chosen or random trees by Newton's steps."""
+    generator, numbers, cuts = budget.public_generator, state.tuning.growing, _cuts(mains, state)
+    noise, whole = LeafNoise(numbers.tracing), budget.part(chosen.trees)
+    if chosen.tree_noise:
+        trees = _kernel_trees(whole, chosen, cuts, state, margins, noise)
     else:
-        newton, cuts = _newton_plan(chosen, state.tuning.planning.least_tree_prior), _cuts(mains, state)
-        whole = budget.part(chosen.trees)
+        newton = _newton_plan(chosen, state.tuning.planning.least_tree_prior)
         structures, growing = structures_of(whole, newton, margins, cuts, generator, numbers.cutting)
         trees = grow_trees(growing, structures, newton, margins, observe=noise.observe, numbers=numbers)
-    return Grown(smooth, noise.annotate(trees, [found.counts for found in state.known.bins], generator))
+    return Grown(None, noise.annotate(trees, [found.counts for found in state.known.bins], generator))
 
 
 def _kernel_trees(
-    budget: Budget, chosen: Plan, seen: Seen, state: State, margins: Margins, noise: LeafNoise
-) -> tuple[FourierTerm | None, tuple[Tree, ...]]:
-    """A smooth function of all columns, and trees that are averaged as a kernel."""
-    generator, total = budget.public_generator, state.known.total
-    assert seen.look is not None
-    smooth = seen.look.grow(budget.part(chosen.fourier), chosen.fourier_noise) if chosen.fourier else None
-    sd = budget.sd(chosen.trees)
-    numbers, growing = state.tuning.growing, budget.part(chosen.trees)
+    growing: Budget, chosen: Plan, cuts: Cuts, state: State, margins: Margins, noise: LeafNoise
+) -> tuple[Tree, ...]:
+    """Trees that are averaged as a kernel."""
+    generator, total, numbers = growing.public_generator, state.known.total, state.tuning.growing
     trees, columns, kernel = chosen.n_trees, chosen.tree_columns, numbers.kernel
-    plan = kernel_plan(total, sd, chosen.tree_noise, trees, columns, kernel.clip, kernel.most_variance, kernel)
-    structures = RandomStructures(seen.cuts.masses, generator, seen.cuts.ranks, numbers=numbers.cutting)
-    return smooth, grow_kernel_trees(growing, structures, plan, margins, generator, noise.observe, numbers)
+    noise_of_all, longest, most = chosen.tree_noise, kernel.clip, kernel.most_variance
+    plan = kernel_plan(total, growing.sd(), noise_of_all, trees, columns, longest, most, kernel)
+    structures = RandomStructures(cuts.masses, generator, cuts.ranks, numbers=numbers.cutting)
+    return grow_kernel_trees(growing, structures, plan, margins, generator, noise.observe, numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +164,7 @@ def _of_scores(budget: Budget, chosen: Plan, cuts: Cuts, state: State) -> Grown:
     if chosen.fourier:
         planned, noise = budget.part(chosen.fourier), chosen.fourier_noise * rounds.loss.tree_noise
         total, generator, numbers = state.known.total, budget.public_generator, state.tuning.growing.smooth
-        smooth, spent = grow_score_fourier(planned, total, noise, cuts, rounds, generator, numbers)
+        smooth, spent = grow_fourier(planned, total, noise, cuts, rounds, generator, numbers)
         chosen = chosen.passed_to_trees(chosen.fourier * (1.0 - spent / planned.share))
     return Grown(smooth, _trees_of_scores(budget.part(chosen.trees), chosen, cuts, rounds))
 

@@ -47,18 +47,10 @@ class Planning:
     trees_full: float = 3000.0
     largest_tree_share: float = 0.5
 
-    # ``n mu`` from which it is asked whether columns say more together than one by one; what that may cost, less in
-    # proportion from ``look_full`` on; what columns get before; and the log odds from which the answer is yes, more in
-    # proportion from ``sure_of_evidence`` on: where rows are very many what is small is evident, too.
-    look_from: float = 700.0
-    look_full: float = 4000.0
-    look_part: float = 0.05
+    # ``n mu`` from which averaged trees may follow the columns of two classes; what columns get before; and the
+    # variance of their scores (squared log-odds) from which trees follow: below, pairs and columns have the rest.
+    averaged_from: float = 700.0
     first_part: float = 0.3
-    least_evidence: float = 1.0
-    sure_of_evidence: float = 1500.0
-
-    # Variance of the columns' scores (squared log-odds) from which trees follow a no; below, pairs and columns have
-    # what is left.
     trees_explained_from: float = 0.9
 
     # The same for trees of several classes or numbers, whose splits are random where rows are not very many: deep ones
@@ -76,10 +68,9 @@ class Planning:
     # They go so far that noise leaves about this standard deviation in a score (log-odds).
     tree_noise: float = 0.33
 
-    # Of the share of such trees, what goes to a smooth function of all columns first (``fourier``); of several classes,
-    # or of numbers, how columns vary together and a first sum are paid from it, too. It goes no farther than leaves
+    # Of the share of such trees of several classes or numbers, what goes to a smooth function of all columns first
+    # (``fourier``): how columns vary together and a first sum are paid from it, too. It goes no farther than leaves
     # about this standard deviation of noise in a score (log-odds).
-    fourier_part: float = 0.2
     smooth_part: float = 0.5
     fourier_noise: float = 0.33
 

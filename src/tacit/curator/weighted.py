@@ -17,7 +17,7 @@ from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
-from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
+from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import SCORE_QUERIES, Histogram, ScoreQuery
 from tacit.queries.query import Layout, Query
 from tacit.queries.row_weights import LabelWeights, weighted_rule
@@ -85,10 +85,10 @@ class WeightedCurator(Curator):
     def _weigh(self) -> JointWeights:
         return JointWeights(self._classes)
 
-    def _weighted(self, query: Query) -> Histogram | FourierSum | ScatterSum | ScoreFourierSum | ScoreQuery:
+    def _weighted(self, query: Query) -> Histogram | ScatterSum | ScoreFourierSum | ScoreQuery:
         if isinstance(query, (*SCORE_QUERIES, ScoreFourierSum)):
             return replace(query, weights=self._label_weights)
-        if not isinstance(query, Histogram | FourierSum | ScatterSum):
+        if not isinstance(query, Histogram | ScatterSum):
             raise TypeError(f"a {type(query).__name__} knows no weights of rows")
         return replace(query, rule=self._weighted_rule(query.rule))
 

@@ -12,9 +12,8 @@ from tacit.arrays import Bytes, Ints
 from tacit.engines.kernels import ceil_root
 from tacit.engines.rows import RowRange, Rows
 from tacit.models.fourier_features import FourierFeatures
-from tacit.queries.fourier import OFF_DIAGONAL, ON_DIAGONAL, FourierSum, ScatterSum, ScoreFourierSum
+from tacit.queries.fourier import OFF_DIAGONAL, ON_DIAGONAL, ScatterSum, ScoreFourierSum
 from tacit.queries.margins import FourierUpdate
-from tacit.queries.rules import LEVEL_SHIFT, LEVELS
 
 BLOCK = 1 << 12
 """Rows whose scores are gathered at a time."""
@@ -26,14 +25,6 @@ class FourierRows:
     def __init__(self, rows: Rows) -> None:
         self._rows, self._labels = rows, rows.labels
         self._kept: WeakKeyDictionary[FourierFeatures, npt.NDArray[np.int8]] = WeakKeyDictionary()
-
-    def sums(self, query: FourierSum, margins: npt.NDArray[np.int32]) -> Ints:
-        """The answer to a query, under the margins of its log."""
-        vectors, labels, rule = self._of(query.features), self._labels, query.rule.table.reshape(-1)
-        return self._rows.run(
-            lambda start, stop, sums: sum_features(vectors, labels, rule, margins, sums, start, stop),
-            query.features.size,
-        )
 
     def score_sums(self, query: ScoreFourierSum, contribute: RowRange) -> Ints:
         """The answer to a query about rows with several scores.
@@ -73,13 +64,9 @@ class FourierRows:
         for score, weights in enumerate(entry.weights):
             self._update(entry, weights, scores[:, score])
 
-    def update(self, entry: FourierUpdate, margins: npt.NDArray[np.int32]) -> None:
-        """Applies an entry of a log to margins."""
-        self._update(entry, entry.weights, margins)
-
-    def _update(self, entry: FourierUpdate, weights: npt.NDArray[np.int32], margins: npt.NDArray[np.int32]) -> None:
+    def _update(self, entry: FourierUpdate, weights: npt.NDArray[np.int32], scores: npt.NDArray[np.int32]) -> None:
         vectors = self._of(entry.features)
-        self._rows.run(lambda start, stop, _: update_margins(vectors, weights, entry.shift, margins, start, stop))
+        self._rows.run(lambda start, stop, _: update_scores(vectors, weights, entry.shift, scores, start, stop))
 
     def _of(self, features: FourierFeatures) -> npt.NDArray[np.int8]:
         kept = self._kept.get(features)
@@ -104,30 +91,6 @@ def fourier_of(rows: Rows) -> FourierRows:
     return rows.kept(FourierRows, FourierRows)
 
 
-HALF = LEVELS // 2
-TOP = LEVELS - 1
-
-SHORT = 256
-"""Rows whose weighted features (at most ``2**15 * 127`` each) surely fit an int32 together."""
-
-
-@nb.njit(nogil=True, cache=True)
-def sum_features(vectors, labels, rule, margins, sums, start, stop):  # type: ignore[no-untyped-def]
-    """``sums += rule[label, level] * vector``; ``rule`` is flat, ``label * LEVELS + level``."""
-    size = vectors.shape[1]
-    short = np.zeros(size, np.int32)
-    for low in range(start, stop, SHORT):
-        short[:] = 0
-        for i in range(low, min(low + SHORT, stop)):
-            level = max(min((margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
-            weight = np.int32(rule[nb.uintp(labels[i] * LEVELS + level)])
-            line = vectors[i]
-            for k in range(size):
-                short[k] += weight * np.int32(line[k])
-        for k in range(size):
-            sums[k] += short[k]
-
-
 @nb.njit(nogil=True, cache=True)
 def sum_products(vectors, contributed, sums, start, stop):  # type: ignore[no-untyped-def]
     """``sums[k, c] += vector[k] * contributed[row modulo its length, c]``; ``sums`` is flat.
@@ -148,14 +111,14 @@ def sum_products(vectors, contributed, sums, start, stop):  # type: ignore[no-un
 
 
 @nb.njit(nogil=True, cache=True)
-def update_margins(vectors, weights, shift, margins, start, stop):  # type: ignore[no-untyped-def]
-    """``margins += (weights . vector) >> shift``; the log has made sure that the product fits an int32."""
+def update_scores(vectors, weights, shift, scores, start, stop):  # type: ignore[no-untyped-def]
+    """``scores += (weights . vector) >> shift``; the log has made sure that the product fits an int32."""
     for i in range(start, stop):
         line = vectors[i]
         total = np.int32(0)
         for k in range(len(weights)):
             total += weights[k] * np.int32(line[k])
-        margins[i] += total >> shift
+        scores[i] += total >> shift
 
 
 @nb.njit(nogil=True, cache=True)

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Codes
-from tacit.engines.fourier_rows import fourier_of
 from tacit.engines.rows import FollowsCodes, Rows
-from tacit.queries.margins import FourierUpdate, Margins, Update
+from tacit.queries.margins import Margins, Update
 
 
 @dataclass
@@ -41,14 +40,10 @@ class MarginRows(FollowsCodes):
             cache = self._margins[margins] = Running(self._rows.workspace.zeros(len(self._rows), np.int32))
         pending = margins.updates[cache.applied :]
         last = None
-        if leave and pending and isinstance(pending[-1], Update):
-            last = pending[-1]
-            del pending[-1]
+        if leave and pending:
+            last = pending.pop()
         sums = cache.sums
         for entry in pending:
-            if isinstance(entry, FourierUpdate):
-                fourier_of(self._rows).update(entry, sums)
-                continue
             self._rows.add_mapped(*self.steps(entry), sums)
         cache.applied = len(margins.updates)
         return sums, last

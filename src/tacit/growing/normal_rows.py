@@ -1,7 +1,7 @@
 """Random Fourier features of rows that are normally distributed: their moments in closed form.
 
 Of ``x ~ N(0, C)`` the mean of ``exp(i w'x)`` is ``exp(-w'Cw / 2)``. Products of cosines and sines are sums of such
-terms, and so are products with Hermite polynomials of one number: nothing needs to be simulated.
+terms: nothing needs to be simulated.
 """
 
 from __future__ import annotations
@@ -62,23 +62,3 @@ class NormalRows:
         squares = ((lines[:, :pairs] @ cosines) * lines[:, :pairs]).sum()
         squares += ((lines[:, pairs:] @ sines) * lines[:, pairs:]).sum()
         return max(float(squares - ((lines @ self.mean) ** 2).sum()), 0.0)
-
-    def of_single_columns(self, powers: int) -> tuple[Floats, Floats]:
-        """What features are on average times polynomials of one number of the row, of degree up to ``powers``.
-
-        ``E[exp(i w'x) He_p(x_j / s)] = (i a)^p exp(-w'Cw / 2)``, ``s`` the deviation of ``x_j`` and ``a = (Cw)_j / s``
-        (Hermite polynomials ``He_p`` are the derivatives of the normal density over it: Stein's identity ``p`` times).
-        Even powers answer in cosines, odd ones in sines; signs and lengths are left out.
-
-        Returns:
-            Of cosines and of sines, shape ``(pairs, functions)`` each, columns of length 1.
-        """
-        scaled = self.frequencies @ (self.covariance / np.sqrt(np.diag(self.covariance)))
-        damping = self._damping[:, None]
-        even = [damping, *(damping * scaled**power for power in range(2, powers + 1, 2))]
-        odd = [damping * scaled**power for power in range(1, powers + 1, 2)]
-        return _of_length_1(np.concatenate(even, axis=1)), _of_length_1(np.concatenate(odd, axis=1))
-
-
-def _of_length_1(vectors: Floats) -> Floats:
-    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-300))

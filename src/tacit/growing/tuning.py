@@ -115,12 +115,6 @@ class Kernel:
 class Smooth:
     """Smooth functions of all columns (:mod:`tacit.growing.fourier`)."""
 
-    # The largest weight of a row's vector: that of a row of which scores say nothing.
-    clip: float = 0.5
-
-    # The curvature that rows of two classes are thought to have on average, with such weights.
-    typical_curvature: float = 0.15
-
     # Pairs of features, and steps of gradient descent after the first sum.
     pairs: int = 256
     steps: int = 50
@@ -128,15 +122,10 @@ class Smooth:
     # The width of the kernel, relative to the typical distance of a row from the middle.
     width: float = 0.65
 
-    # Of a look's budget goes to how columns vary together, and the rest to the first sum. Of several scores a look has
-    # the second share of the whole budget, and the steps have the rest.
+    # How columns vary together and the first sum get the second share of the budget, and of that the first goes to how
+    # columns vary together; the steps have the rest.
     scatter_part: float = 0.45
     look_part: float = 0.36
-
-    # Powers of a column's scores: what a function of that column alone can be, as far as a look can separate it from
-    # others. Up to half of all features go to that.
-    most_powers: int = 7
-    least_powers: int = 2
 
     # Rows' scores are cut to the root of so many times the number of columns; theirs is 1 per column on average.
     longest_square: float = 1.5

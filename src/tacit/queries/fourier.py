@@ -10,7 +10,7 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.models.fourier_features import LENGTH, FourierFeatures
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.margins import Margins, Scores
+from tacit.queries.margins import Scores
 from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import RowRule
 from tacit.queries.score_rules import ScoreRule
@@ -25,52 +25,14 @@ ON_DIAGONAL, OFF_DIAGONAL = 5, 7
 
 
 @dataclass(frozen=True, eq=False)
-class FourierSum:
-    """A query for ``sum over rows of rule(label, margin) * phi(codes)``; integers of shape ``(features.size,)``.
-
-    Sensitivity (docs/theory/sensitivities.md, section 2): every pair of cosine and sine is at most
-    :data:`~tacit.models.fourier_features.LENGTH` long, so a row's vector is at most that times the root of the pairs,
-    and adding it moves the sum by at most the rule's largest weight times as much. Replacing is removing and adding:
-    rows may have opposite vectors, so twice as much, which is attained.
-    """
-
-    features: FourierFeatures
-    rule: RowRule
-    margins: Margins
-
-    def __post_init__(self) -> None:
-        if self.rule.channels != 1 or not self.rule.uses_margin:
-            raise ValueError("features are weighed by a rule of one channel that depends on the margin")
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """``(features.size,)``."""
-        return (self.features.size,)
-
-    @property
-    def unit(self) -> int:
-        """Integer units of a cosine of 1 at full weight; vectors of norm 1 are longer by the root of the pairs."""
-        return self.rule.unit * LENGTH
-
-    def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
-        """How far one row moves the sum, in integer units."""
-        largest, pairs = self.rule.longest[0], self.features.pairs
-        times, how = (1, "") if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else (2, "; replace = remove + add")
-        return Sensitivity(
-            times * largest * PAIR_L1 * pairs,
-            (times * largest * LENGTH) ** 2 * pairs,
-            f"sum of weighted Fourier features: max weight x norm{how}",
-        )
-
-
-@dataclass(frozen=True, eq=False)
 class ScoreFourierSum:
     """A query for ``sum over rows of phi(codes) rule(label or target, scores)'``; shape ``(features.size, channels)``.
 
     Sensitivity (docs/theory/sensitivities.md, section 2): a row's part is the outer product of two vectors, whose norm
-    (L1 and L2 alike) is the product of theirs; ``phi`` is as long as in :class:`FourierSum`, and the rule bounds the
-    other. Replacing is removing and adding: parts may be opposite, which is attained. Weights of rows move nothing
-    farther (:mod:`tacit.queries.row_weights`).
+    (L1 and L2 alike) is the product of theirs. Every pair of cosine and sine is at most
+    :data:`~tacit.models.fourier_features.LENGTH` long, so ``phi`` is at most that times the root of the pairs, and the
+    rule bounds the other. Replacing is removing and adding: parts may be opposite, which is attained. Weights of rows
+    move nothing farther (:mod:`tacit.queries.row_weights`).
     """
 
     features: FourierFeatures

@@ -62,9 +62,9 @@ class Update:
 
 @dataclass(frozen=True, eq=False)
 class FourierUpdate:
-    """Adds ``(weights . vector) >> shift`` (fixed point) to the margin of every row; every product fits an int32.
+    """Adds ``(weights . vector) >> shift`` (fixed point) to the scores of every row; every product fits an int32.
 
-    Of several scores ``weights`` has a line for each, shape ``(n_scores, features.size)``.
+    ``weights`` has a line for each score, shape ``(n_scores, features.size)``.
     """
 
     features: FourierFeatures
@@ -82,7 +82,7 @@ FINEST_SHIFT = 16
 class Margins:
     """The log of one score. Identity is the object: an engine caches by it."""
 
-    updates: list[Update | FourierUpdate] = field(default_factory=list)
+    updates: list[Update] = field(default_factory=list)
     reach: int = 0
 
     def add(self, cells: Cells, values: npt.ArrayLike) -> Floats:
@@ -90,18 +90,6 @@ class Margins:
         fixed, self.reach = fixed_point(values, (cells.size,), self.reach, MARGIN_LIMIT)
         self.updates.append(Update(cells, fixed))
         return fixed / 2.0**MARGIN_BITS
-
-    def add_features(self, features: FourierFeatures, weights: npt.ArrayLike) -> Floats:
-        """Appends ``weights . phi`` (log-odds, ``phi`` of norm 1) and returns the weights as they were rounded.
-
-        Raises:
-            ValueError: unless there is a finite weight for every feature.
-        """
-        lines, shift, self.reach = features_in_fixed_point(
-            features, weights, (features.size,), self.reach, MARGIN_LIMIT
-        )
-        self.updates.append(FourierUpdate(features, lines[0], shift))
-        return _as_weights(lines[0], features, shift)
 
 
 def features_in_fixed_point(

@@ -28,7 +28,7 @@ from tacit.queries.dense.halfspace_log import (
 )
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
-from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
+from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram
 from tacit.queries.margins import FINEST_SHIFT, FourierUpdate, ScoreUpdate, Update
@@ -153,11 +153,6 @@ class Admission:
     @_query.register
     def _(self, query: JointHistogram, n_labels: int) -> None:
         self._query(query.histogram, n_labels * N_LEVELS)
-
-    @_query.register
-    def _(self, query: FourierSum, n_labels: int) -> None:
-        self._features(query.features)
-        self._rule(query.rule, n_labels)
 
     @_query.register
     def _(self, query: ScatterSum, n_labels: int) -> None:

@@ -31,7 +31,7 @@ from tacit.queries.covers.candidates import StreamedConjunctions
 from tacit.queries.dense.halfspace_log import HalfspaceLog, HalfspaceStep, Levels, MarginCounts, MeasureSize
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
-from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
+from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointHistogram, JointPart
 from tacit.queries.log_link import LogLink
@@ -55,7 +55,7 @@ Log = Margins | Scores | HalfspaceLog
 
 BY_VALUE = (
     SumsOf, CodeCounts, ProductSums, LeftSums, CoverSums,
-    Histogram, ScoreHistogram, ResidualLevels, JointHistogram, FourierSum, ScoreFourierSum, ScatterSum, SplitHistogram,
+    Histogram, ScoreHistogram, ResidualLevels, JointHistogram, ScoreFourierSum, ScatterSum, SplitHistogram,
     OneCell, TreeShape, ReleaseMap, JointPart, SoftmaxRule, ResidualRule, TargetScale, LogLink,
     Update, FourierUpdate, ScoreUpdate,
     VectorSum, MeasureSize, MarginCounts, MomentSum, ShortenedSquares, Levels, HalfspaceStep,
@@ -72,7 +72,7 @@ LEFT_OUT = {(Histogram, "release_map"), (ScoreHistogram, "release_map")}
 """Sums do not need them: maps are of totals."""
 
 ANY_QUERY = (
-    Histogram, ScoreHistogram, ResidualLevels, JointHistogram, FourierSum, ScoreFourierSum, ScatterSum, SplitHistogram,
+    Histogram, ScoreHistogram, ResidualLevels, JointHistogram, ScoreFourierSum, ScatterSum, SplitHistogram,
     VectorSum, MeasureSize, MarginCounts, MomentSum, ShortenedSquares,
 )  # fmt: skip
 
@@ -235,7 +235,7 @@ class Receiver:
 
 
 UPDATES: dict[type, tuple[type, ...]] = {
-    Margins: (Update, FourierUpdate),
+    Margins: (Update,),
     Scores: (ScoreUpdate, FourierUpdate),
     HalfspaceLog: (HalfspaceStep,),
 }
