@@ -75,9 +75,8 @@ def additive_model(learned: Learned, classes: tuple[Any, ...], encoding: TableEn
         features_of(learned.columns, learned.bins, encoding),
         tuple(mains),
         tuple(pairs),
-        learned.grown.fourier,
-        tuple(tree for tree in learned.grown.trees if isinstance(tree, Tree)),
-        float(learned.intercept_sd[0]),
+        trees=tuple(tree for tree in learned.grown.trees if isinstance(tree, Tree)),
+        intercept_sd=float(learned.intercept_sd[0]),
     )
 
 

@@ -32,7 +32,7 @@ class Grown:
     """What was learned of what columns and pairs leave over.
 
     Attributes:
-        fourier: a smooth function of all columns together, if there is one.
+        fourier: a smooth function of all columns together, of several scores or a number, if there is one.
         trees: of one margin, or of several scores.
     """
 
@@ -85,7 +85,7 @@ def _of_margins(budget: Budget, chosen: Plan, mains: Sequence[Term], state: Stat
         newton = _newton_plan(chosen, state.tuning.planning.least_tree_prior)
         structures, growing = structures_of(whole, newton, margins, cuts, generator, numbers.cutting)
         trees = grow_trees(growing, structures, newton, margins, observe=noise.observe, numbers=numbers)
-    return Grown(None, noise.annotate(trees, [found.counts for found in state.known.bins], generator))
+    return Grown(trees=noise.annotate(trees, [found.counts for found in state.known.bins], generator))
 
 
 def _kernel_trees(

@@ -238,7 +238,7 @@ class AdditiveModel(ClassModel):
         features: the columns.
         mains: one effect per column.
         pairs: effects of two columns.
-        fourier: a smooth function of the bins of all columns together, if there is one.
+        fourier: a smooth function of the bins of all columns together; only older files have one.
         trees: trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
         intercept_sd: standard deviation of the noise in the intercept.
     """
