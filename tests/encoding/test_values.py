@@ -204,6 +204,29 @@ def test_labels() -> None:
     assert LabelIndex.of(Label("y", classes=(0, 1))).encode(np.array([1.0, 0.0, np.nan])).tolist() == [1, 0, DROPPED]
 
 
+@pytest.mark.parametrize(
+    ("classes", "positive", "codes"),
+    [
+        ((1, 2), (), [0, 1]),
+        ((1, 2), (1,), [0, 1]),
+        (("1", "2"), (), [0, 1]),
+        ((-1, 1), (), [0, 1]),
+        ((0, 2), (), [0, 1]),
+        ((0, 1), (), [0, 1]),
+        ((1, 0), (), [1, 0]),  # here 1 is a class as 0 is, and true is 1
+        ((0, 1, 2), (2,), [0, 0]),
+        ((True, False), (), [1, 0]),
+        (("true", "maybe"), (), [DROPPED, 0]),
+        ((1, 2, 3), (), [DROPPED, 0]),
+    ],
+)
+def test_truth_values_are_sides_unless_classes_mean_both(classes: Any, positive: Any, codes: list[int]) -> None:
+    index = LabelIndex(classes, positive)
+    assert index.encode(np.array([False, True])).tolist() == codes
+    assert index.encode(["false", "TRUE"]).tolist() == codes
+    assert index.encode([True, False, None, "x"]).tolist() == [*codes[::-1], DROPPED, DROPPED]
+
+
 @settings(max_examples=200, deadline=None)
 @given(values=st.lists(st.floats(), max_size=9))
 def test_numeric_labels_stay_in_range(values: list[float]) -> None:

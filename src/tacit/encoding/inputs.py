@@ -14,9 +14,11 @@ from tacit.arrays import Floats
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered, without_rows
 from tacit.encoding.numbers import as_numbers
+from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.errors import outside
 from tacit.privacy.request import RequestError
-from tacit.schema import NumericColumn, Schema
+from tacit.schema import DateColumn, NumericColumn, Schema
+from tacit.schema.columns import YEAR
 
 
 def table_of(X: Any) -> Frame:
@@ -72,14 +74,41 @@ def numbers_of(targets: Any, name: str = "target") -> Floats:
     return np.asarray(as_numbers(targets, name, loose=True), np.float64)
 
 
-def warn_of_texts(frame: Frame, schema: Schema) -> None:
-    """Warns of columns that are declared numeric and came as texts or objects: a fit reads them value by value."""
-    numeric = [name for name, column in schema.columns.items() if isinstance(column, NumericColumn)]
-    _warn_of_texts(frame, numeric, "is declared numeric and came as texts or objects: what spells no number is missing")
+def warn_of_types(frame: Frame, schema: Schema) -> None:
+    """Warns of columns of a type that says little of what is declared: a fit reads them value by value.
+
+    That is no reason to refuse them: a reader may have made the type from the rows, and one row would decide.
+    """
+    declared = schema.columns.items()
+    _warn_of_texts(
+        frame,
+        [name for name, column in declared if isinstance(column, NumericColumn)],
+        "is declared numeric and came as texts or objects: what spells no number is missing",
+    )
+    for name, column in declared:
+        if isinstance(column, DateColumn) and column.granularity != YEAR and _of_numbers(frame, name):
+            warnings.warn(
+                f"column {name!r} is declared a date and came as numbers: none of them is a date, and all are missing. "
+                "Write dates as texts such as 2024-12-31, or give their type",
+                UserWarning,
+                stacklevel=outside(),
+            )
+
+
+def warn_of_truths(labels: Any, index: LabelIndex) -> None:
+    """Warns of truth values as labels where the declared classes have none for one of them: its rows are dropped."""
+    dropped = [value for value in (False, True) if index.code_of(value) == DROPPED]
+    if dropped and is_boolean(labels):
+        warnings.warn(
+            f"y holds truth values, and the classes {', '.join(map(repr, index.classes))} have none for "
+            f"{' and '.join(map(str, dropped))}: its rows are dropped. Give y the values of the classes",
+            UserWarning,
+            stacklevel=outside(),
+        )
 
 
 def warn_of_undeclared(frame: Frame, algorithm: str) -> None:
-    """The same where no schema declares anything, and the learner takes every column for numbers."""
+    """Warns of texts where no schema declares anything, and the learner takes every column for numbers."""
     what = (
         f"came as texts or objects, and {algorithm} without a schema takes all for numbers: what spells none is missing"
     )
@@ -87,16 +116,22 @@ def warn_of_undeclared(frame: Frame, algorithm: str) -> None:
 
 
 def _warn_of_texts(frame: Frame, names: Iterable[str], what: str) -> None:
-    if frame.untyped or frame.mixed:
-        return
     for name in names:
-        if isinstance(frame.column(name), list | tuple):
-            continue
-        try:
-            as_numbers(without_rows(frame.column(name)), name)
-        except FrameError:
+        if _of_numbers(frame, name) is False:
             hint = "If they were read from a file, read it with tacit.read_table; numbers have a decimal point"
             warnings.warn(f"column {name!r} {what}. {hint}", UserWarning, stacklevel=outside())
+
+
+def _of_numbers(frame: Frame, name: str) -> bool | None:
+    """Whether a column came as numbers, by its dtype; None where it has none."""
+    column = frame.column(name)
+    if frame.untyped or frame.mixed or isinstance(column, list | tuple):
+        return None
+    try:
+        as_numbers(without_rows(column), name)
+    except FrameError:
+        return False
+    return True
 
 
 def by_position(frame: Frame, names: npt.NDArray[Any], algorithm: str) -> Frame:

@@ -234,7 +234,8 @@ class LabelIndex(ValueIndex):
     """Labels to classes ``0 .. k-1``; a label that is not declared gives :data:`DROPPED`.
 
     With two sides (``positive`` given, or two classes) the codes are 0 and 1, and 1 is the positive side. Labels may
-    then also be 0 and 1 (or false and true) themselves, unless one of those is a declared class.
+    then also be 0 and 1 themselves, unless one of those is a declared class; or false and true, unless one of those is,
+    or both 0 and 1: a truth value says which side a row is on even where 1 is the class of the other.
 
     Attributes:
         classes: declared values.
@@ -287,23 +288,22 @@ class LabelIndex(ValueIndex):
         return _Matcher(self.classes, self.exact)
 
     @cached_property
-    def _bits(self) -> BooleanIndex | None:
-        taken = self._match(0) >= 0 or self._match(1) >= 0
-        return BooleanIndex() if self.positive and not taken else None
+    def _sided(self) -> frozenset[str]:
+        """Kinds of values of which 0 and 1, or false and true, stand for the two sides: see above."""
+        taken = [self._match(bit) >= 0 for bit in (0, 1)]
+        truths = any(meaning(value).kind == "truth" for value in self.classes)
+        free = {"number": not any(taken), "truth": not truths and not all(taken)}
+        return frozenset(kind for kind in free if self.positive and free[kind])
 
     def code_of(self, value: Any) -> int:
         value = plain(value)
-        if is_missing(value):
+        if is_missing(value) or not isinstance(value, str | int | float | decimal.Decimal):
             return DROPPED
+        kind, said = meaning(value)
+        if kind in self._sided and said in (0, 1):
+            return int(said)
         position = self._match(value)
-        if position >= 0:
-            return self._sides[position]
-        if self._bits is None or not isinstance(value, str | int | float | decimal.Decimal):
-            return DROPPED
-        if isinstance(value, str) and meaning(value).kind == "text":  # yes and no mean nothing among other classes
-            return DROPPED
-        code = self._bits.code_of(value)
-        return code if code < 2 else DROPPED
+        return self._sides[position] if position >= 0 else DROPPED
 
     def to_dict(self) -> dict[str, Any]:
         """The index as plain JSON data; :meth:`from_dict` is the inverse."""

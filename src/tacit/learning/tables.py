@@ -11,7 +11,15 @@ from tacit.arrays import Ints
 from tacit.discovery.undeclared import NUMBERS, Undeclared, label_kind, refuse_unnamed
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, without_rows
-from tacit.encoding.inputs import is_boolean, label_vector, numbers_of, table_of, warn_of_texts, warn_of_undeclared
+from tacit.encoding.inputs import (
+    is_boolean,
+    label_vector,
+    numbers_of,
+    table_of,
+    warn_of_truths,
+    warn_of_types,
+    warn_of_undeclared,
+)
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.units import identifiers_of
@@ -45,7 +53,7 @@ def task_of(X: Any, y: Any, declared: Declared, learner: Learner) -> tuple[Task,
         return Task(None, frame.names, label, None, undeclared), frame, labels
     encoding = TableEncoding.of(schema, FINE_CELLS)
     encoding.check(frame)
-    warn_of_texts(frame, schema)
+    warn_of_types(frame, schema)
     if schema.unit is not None:
         identifiers_of(frame, schema.unit.column)
     return Task(schema, schema.features, label, encoding, undeclared), frame, labels
@@ -83,6 +91,7 @@ def check_labels(nothing: Any, label: LabelIndex | Target, column: str, name: st
     """Raises for labels (``nothing``: their vector without rows) of a dtype that can hold none."""
     if not isinstance(label, Target):
         label.encode(nothing, column or "label")
+        warn_of_truths(nothing, label)
         return
     try:
         numbers_of(nothing, column or TARGET)
