@@ -181,7 +181,7 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     refused("an empty list", where=[])
     refused("got int", where=7)
     refused("needs a query", where="sqlite:///rows.db")
-    refused("rows.db does not exist", where=f"sqlite:///{tmp_path / 'rows.db'}", query="people")
+    refused("Köln.db does not exist", where=f"sqlite:///{tmp_path / 'Köln.db'}", query="people")
     assert not list(tmp_path.iterdir())
     for query in (None, "people"):
         refused("knows no data base 'https'.* copied to this machine", where="https://host/rows.csv", query=query)

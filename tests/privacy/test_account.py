@@ -365,6 +365,16 @@ def test_a_relative_path_means_the_same_in_another_folder(tmp_path: Path, monkey
     assert not (tmp_path / "below" / "here.db").exists()
 
 
+def test_messages_name_places_as_people_write_them(tmp_path: Path) -> None:
+    (tmp_path / "Köln").mkdir()
+    url = f"sqlite:///{tmp_path}/Köln/budget.db"
+    with pytest.raises(AccountError, match=r"no budget store at sqlite:///.*/Köln/budget.db;"):
+        PrivacyAccount(url, "people")
+    made = PrivacyAccount.create(url, "people", 1.0, 1e-6)
+    assert "/Köln/budget.db" in repr(made)
+    assert PrivacyAccount(made.url, "people") == made
+
+
 def test_ephemeral_accounts_keep_one_budget_and_stay_in_their_process() -> None:
     account = EphemeralAccount(1.0, DELTA)
     twin = clone(account, safe=False)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
+from urllib.parse import unquote
 
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
@@ -74,7 +75,7 @@ class SqlReader(Reader):
         from sqlalchemy.exc import ArgumentError
 
         try:
-            return make_url(self.url).render_as_string(hide_password=True)
+            return unquote(make_url(self.url).render_as_string(hide_password=True))
         except ArgumentError:
             raise DataError(NO_URL) from None
 

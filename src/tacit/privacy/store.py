@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, insert, inspect, make_url, select
 from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
@@ -119,7 +120,7 @@ class Store:
     @property
     def name(self) -> str:
         """The URL for messages, without its password."""
-        return self._url.render_as_string(hide_password=True)
+        return unquote(self._url.render_as_string(hide_password=True))
 
     @contextmanager
     def transaction(
