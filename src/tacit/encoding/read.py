@@ -109,6 +109,10 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
     return _starts(path).startswith(_PARQUET)
 
 
+def _is_gzip(path: str | os.PathLike[str]) -> bool:
+    return _starts(path).startswith(_GZIP)
+
+
 def _parquet(path: str | os.PathLike[str]) -> Any:
     from pyarrow import parquet  # brings clients of remote stores with it, which a CSV file need not wait for
 
@@ -337,17 +341,15 @@ def _check_utf16(path: str | os.PathLike[str], encoding: str) -> None:
 
 @contextmanager
 def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
-    zipped = _starts(path).startswith(_GZIP)
-    with pa.input_stream(os.fspath(path), compression="gzip" if zipped else None) as stream:
+    with pa.input_stream(os.fspath(path), compression="gzip" if _is_gzip(path) else None) as stream:
         yield stream
 
 
 def _header(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> str:
     """The first line with its end, of a compressed file too."""
     _check_utf16(path, written.encoding)
-    zipped = _starts(path).startswith(_GZIP)
     encoding = "utf-8-sig" if written.encoding == UTF8 else written.encoding
-    with gzip.open(path) if zipped else Path(path).open("rb") as raw, io.TextIOWrapper(raw, encoding) as file:
+    with gzip.open(path) if _is_gzip(path) else Path(path).open("rb") as raw, io.TextIOWrapper(raw, encoding) as file:
         line = file.readline(1 << 20)
     if not line:
         raise DataError(f"{os.fspath(path)} is empty")
@@ -365,8 +367,6 @@ def _explained(
     where = os.fspath(path)
     try:
         yield
-    except DataError:
-        raise
     except FileNotFoundError:
         pattern = "; one file is read here, and no pattern of several" if glob.has_magic(where) else ""
         raise DataError(f"{where} does not exist{pattern}") from None
@@ -375,16 +375,14 @@ def _explained(
     except PermissionError as error:
         raise DataError(f"{where} cannot be read: {error.strerror}") from None
     except UnicodeError:
-        raise DataError(f"{where} {_no_text(written.encoding)}") from None
+        what, more = written.encoding, ""
+        if what == UTF8:
+            what, more = "UTF-8", ", or give its encoding, such as latin-1 or windows-1252"
+        raise DataError(f"{where} is not {what} text; save it as UTF-8{more}") from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{where} is a damaged or truncated gzip file") from None
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{where} {_reason(path, error, ragged, block)}") from None
-
-
-def _no_text(encoding: str) -> str:
-    other = "" if encoding != UTF8 else ", or give its encoding, such as latin-1 or windows-1252"
-    return f"is not {'UTF-8' if encoding == UTF8 else encoding} text; save it as UTF-8{other}"
 
 
 def _reason(path: str | os.PathLike[str], error: Exception, ragged: Sequence[pa_csv.InvalidRow], block: int) -> str:
@@ -394,9 +392,8 @@ def _reason(path: str | os.PathLike[str], error: Exception, ragged: Sequence[pa_
         place = f" (row {row.number})" if row.number is not None else ""
         hint = "; its quotes may not match" if block > BLOCK_BYTES else ""  # a row that swallowed those after it
         return f"has a row with {row.actual_columns} cells where its header has {row.expected_columns}{place}{hint}"
-    start = _starts(path)
-    if start.startswith(_PARQUET):
+    if is_parquet(path):
         return "is a damaged Parquet file"
     if isinstance(error, pa.ArrowInvalid) and block:
         return f"has a row longer than {block >> 20} MB; its quotes may not match"
-    return "is a damaged or truncated gzip file" if start.startswith(_GZIP) else "cannot be read as a table"
+    return "is a damaged or truncated gzip file" if _is_gzip(path) else "cannot be read as a table"
