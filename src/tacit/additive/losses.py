@@ -28,7 +28,7 @@ from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.curator.budget import Budget
 from tacit.growing.simulated_rows import SimulatedRows
 from tacit.growing.softmax import STEEPEST, log_odds_of, released_counts, softmax_curvature
-from tacit.growing.tuning import Kernel
+from tacit.growing.tuning import SOFTMAX, Kernel
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.rules import RowRule
 from tacit.queries.score_rules import ScoreRule, SoftmaxRule
@@ -253,7 +253,7 @@ def count_classes(budget: Budget, total: float, n_classes: int, numbers: Countin
         share = min(max(numbers.pure_care * noise ** (2 / 3), numbers.least_counted), numbers.pure_counted)
     else:
         share = min(max(numbers.counting_care * noise, numbers.least_counted), numbers.most_counted)
-    counts, variance = released_counts(budget, share, "counts of the classes", numbers.class_spread, total)
+    counts, variance = released_counts(budget, share, "counts of the classes", SOFTMAX.class_spread, total)
     return counts, variance + numbers.moves, share
 
 
@@ -277,7 +277,7 @@ class SoftmaxLoss(Unclipped):
         self.n_scores, self.share = n_classes, self.numbers.most_counted
         norm = 1 if pure else 2
         self.rule = SoftmaxRule(n_classes, norm)
-        self.tree_rule = SoftmaxRule(n_classes, norm, numbers.tree_curvature)
+        self.tree_rule = SoftmaxRule(n_classes, norm, SOFTMAX.tree_curvature)
         self.slope = 1.0 / n_classes
         self.strength = min(1.0, 2.0 * np.sqrt(n_classes - 1) / n_classes)
 
@@ -287,7 +287,7 @@ class SoftmaxLoss(Unclipped):
 
     @property
     def tree_curvature(self) -> float:
-        return self.numbers.tree_curvature / 256
+        return SOFTMAX.tree_curvature / 256
 
     @property
     def scatter(self) -> float:

@@ -22,7 +22,7 @@ from tacit.arrays import Floats, Ints
 from tacit.boosting.measures.proportional_odds import class_rule, longest_slopes, longest_vectors, ordered_rule
 from tacit.curator.budget import Budget
 from tacit.growing.simulated_rows import SimulatedRows
-from tacit.growing.tuning import Kernel
+from tacit.growing.tuning import SOFTMAX, Kernel
 from tacit.models.ordered import OrderedChances
 from tacit.queries.margins import Scores
 from tacit.queries.score_rules import LevelRule
@@ -67,7 +67,7 @@ class OrderedLoss(Unclipped):
 
     @property
     def tree_curvature(self) -> float:
-        return self.numbers.tree_curvature / 256
+        return SOFTMAX.tree_curvature / 256
 
     @property
     def rule(self) -> LevelRule:

@@ -2,9 +2,7 @@
 
 They were chosen on synthetic tables by ``tools/fit_planning_rule.py``; ``docs/planning.md`` has the outcome. Numbers of
 proofs (units of integers, bounds that a sensitivity rests on) are not here: nobody may tune them. A learner takes a
-:class:`Tuning`; to vary a number, replace it::
-
-    replace(Tuning(), planning=replace(Planning(), kernel_from=800.0))
+:class:`Tuning`; a number is varied by ``replace(Tuning(), planning=replace(Planning(), kernel_from=800.0))``.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.binning.tuning import BINNING, Binning
-from tacit.growing.tuning import GRADIENT, GROWING, SOFTMAX, Gradient, Growing
+from tacit.growing.tuning import GRADIENT, GROWING, Gradient, Growing
 
 
 @dataclass(frozen=True)
@@ -194,12 +192,10 @@ class Pairing:
     # A pair must be this much likelier (in logarithms) than noise: of many, some pass by chance.
     least_evidence: float = 3.0
 
-    # How large an interaction may be, and how many directions of each ordered side a screening releases at most: one
-    # that is not smooth at all hides from it, and the rest are found with less noise.
+    # How large an interaction may be (log-odds), and how many directions of each ordered side a screening releases at
+    # most, chosen for one of the last size: what is not smooth hides from it, and the rest is found with less noise.
     screen_scales: tuple[float, ...] = (0.03, 0.06, 0.12, 0.25, 0.5)
     screen_modes: int = 5
-
-    # Size of an interaction (log-odds) for which directions are chosen.
     mode_scale: float = 0.3
 
 
@@ -233,11 +229,6 @@ class Counting:
 
     # Variance by which constants move while effects are learned.
     moves: float = 0.25
-
-    # Logarithms of class sizes are thought to scatter this much; and the weight of the curvature beside the gradient in
-    # a leaf of a tree, in units of 1/256.
-    class_spread: float = SOFTMAX.class_spread
-    tree_curvature: int = SOFTMAX.tree_curvature
 
 
 @dataclass(frozen=True)
@@ -320,8 +311,7 @@ class Spreads:
     expected: float = 0.05
     factor: float = 4.0
 
-    # No target has one of the shapes exactly: a cell is believed to this part of what it holds. Standard deviations of
-    # noise by which a count must leave the outline to be believed, and then only beyond them.
+    # No target has one of the shapes exactly: a cell is believed to this part of what it holds; beyond, as residuals.
     misfit: float = 0.3
     sure: float = 2.0
 
@@ -403,7 +393,7 @@ class Tuning:
     gradient: Gradient = GRADIENT
 
 
-PLANNING, SWEEPING, PAIRING, CLIPPING = Planning(), Sweeping(), Pairing(), Clipping()
+PLANNING, SWEEPING, CLIPPING = Planning(), Sweeping(), Clipping()
 COUNTING, RESIDUALS, TUNING = Counting(), Residuals(), Tuning()
 LINKED, SPREADS, OUTLINES, EFFECTS, INTERCEPTS = Linked(), Spreads(), Outlines(), Effects(), Intercepts()
 """As they were chosen."""
