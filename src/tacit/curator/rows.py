@@ -148,7 +148,14 @@ class PrivateRows:
         return release_keys(codes, texts, self._reservation, self._noise, charge, delta, label, self._rows_per_unit)
 
     def check_handed_on(self) -> None:
-        """Raises :class:`HandedOnError` where rows stay with one curator."""
+        """Raises for a unit of several rows, of which a child knows nothing, or where rows stay with one curator.
+
+        Raises:
+            ValueError: for such a unit.
+            HandedOnError: where rows stay.
+        """
+        if self._rows_per_unit != 1:
+            raise ValueError("rows that are handed on are protected one by one; a unit of several is not supported")
         if self._reservation.keeps:
             raise HandedOnError("what other learners make of the rows is not kept: such a fit cannot go on later")
         if not self.hands_on_rows:

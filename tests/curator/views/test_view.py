@@ -8,8 +8,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tacit.curator.choose import select_concept
+from tacit.curator.choose import select_concept, select_member
 from tacit.curator.rows import PrivateRows
+from tacit.curator.trusted import run_trusted
 from tacit.curator.views.relabel import Relabel
 from tacit.curator.views.view import Rows, labels_as_values, open_view
 from tacit.curator.views.view_rows import Parts, Sample, random_order, uniform_indices
@@ -117,10 +118,19 @@ def test_relabel_charges_the_choice_and_the_child() -> None:
 
 
 def test_units_of_several_rows_are_refused() -> None:
+    """Wherever a cost is that of one row: in views, in choices, and in learners that see rows."""
     frame = columns_of({"x": np.zeros(4), "who": np.array([1, 1, 2, 2])})
     several = PrivateRows(frame, np.zeros(4, np.int64), Reservation([Pure(1.0)], ADD), 0, Unit("who", 2))
-    with pytest.raises(ValueError, match="single rows"):
-        open_view(several, Sample(0.5, LABELS, (Pure(1.0),)), "sample")
+    choice = Relabel(ENCODING, LABELS, (), lambda points: None, 1.0, 0.5, (), "claim", public=True)  # type: ignore[arg-type, return-value]
+    for release in (
+        lambda: open_view(several, Sample(0.5, LABELS, (Pure(1.0),)), "sample"),
+        lambda: select_concept(several, choice, "which"),
+        lambda: select_member(several, (), LABELS, BoundedRange(0.5), "best"),
+        lambda: run_trusted(several, None, None, LABELS, "foreign"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ValueError, match="one by one; a unit of several"):
+            release()
+    assert several._reservation.entries == ()
 
 
 def test_no_privacy_passes_through_every_view() -> None:

@@ -81,8 +81,8 @@ def open_view(private_rows: PrivateRows, view: View, label: Label | str) -> tupl
     """Private rows for each child of a view.
 
     Order: charge the parent, then read; see the module. The children's noise is the parent's, their reservation the
-    declared maximum, and their protected unit a row (a unit of several rows has to be refused before). A view that
-    tests in private whether to go on has no children when it ends.
+    declared maximum, and their protected unit a row. A view that tests in private whether to go on has no children when
+    it ends.
 
     Args:
         private_rows: the parent's rows and reservation.
@@ -94,8 +94,6 @@ def open_view(private_rows: PrivateRows, view: View, label: Label | str) -> tupl
         BudgetExceeded: if the parent's reservation does not cover it; nothing is read then.
     """
     private_rows.check_handed_on()
-    if private_rows._rows_per_unit != 1:
-        raise ValueError("views protect single rows; a unit of several rows is not supported")
     reservation = private_rows._reservation
     for charge, theorem in view.charges(reservation.neighbouring):
         reservation.record(charge, label, theorem)
