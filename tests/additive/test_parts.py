@@ -109,15 +109,16 @@ def test_posterior_is_the_textbook_gaussian_one():
 
 
 def test_weights_of_the_mixture_are_marginal_likelihoods():
-    """Two covariances and all scales, by dense normal densities of the release."""
+    """All scales, by dense normal densities of the release; of small eigenvalues, too."""
     generator = np.random.default_rng(3)
     counts, curvature_, scatter, noise = np.array([50.0, 80.0, 20.0, 40.0]), 0.35, 0.2, 30.0
     covariances = [centred(np.eye(4), counts / counts.sum()), centred(np.diag([1.0, 4.0, 0.5, 2.0]), counts / 190)]
+    covariances.append(centred(np.diag([1.0, 1e-3, 2e-3, 1e-3]), counts / 190))
     release = generator.normal(0, 25, 4)
     posterior = Posterior(counts, np.eye(4), covariances, scatter / noise)
     mean, weights = posterior.solve(release, noise, curvature_, None)
     blur, design = noise * (np.eye(4) + np.diag(counts) * (scatter / noise)), curvature_ * np.diag(counts)
-    logs, means = np.empty((2, len(SCALES))), []
+    logs, means = np.empty((3, len(SCALES))), []
     for i, covariance in enumerate(covariances):
         for k, scale in enumerate(SCALES):
             joint = scale * design @ covariance @ design + blur

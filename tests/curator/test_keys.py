@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.curator.keys import release_keys
+from tacit.curator.keys import _kept, release_keys
 from tacit.curator.rows import PrivateRows
 from tacit.curator.scale import integer_scale
 from tacit.encoding.frames import columns_of
@@ -162,3 +162,8 @@ def test_labels_and_columns_of_any_kind_have_keys():
 
 def _counted(out):
     return out.keys, [round(count / 100) * 100 for count in out.counts]
+
+
+def test_a_count_at_the_threshold_has_reached_it():
+    kept = _kept("k", ["a", "b", "c"], KEY_UNIT * np.array([9, 10, 11]), 10 * KEY_UNIT, 1.0, Gaussian(1.0), 0.1, "t")
+    assert (kept.keys, kept.threshold) == (("c", "b"), 10.0)
