@@ -77,15 +77,7 @@ class PrivateNumberScore:
 @final
 @dataclass(frozen=True)
 class Asked:
-    """What :func:`~tacit.evaluation.private_score.private_score` was asked, unchecked.
-
-    Attributes:
-        metrics, threshold, cost, subgroups, categories, clip, confidence: as there.
-        target_bounds: of numbers: public bounds of the target, by default the schema's or the model's.
-        error_clip: of numbers: larger errors count as this large. None: found with 15 % of the budget, so that hardly
-            any error is larger, and given with the result.
-        quantile: of numbers: which one the pinball loss is about, by default the model's own or the median.
-    """
+    """What :func:`~tacit.evaluation.private_score.private_score` was asked, unchecked; attributes as its arguments."""
 
     metrics: Sequence[str] | None
     threshold: Any

@@ -59,16 +59,16 @@ class Scorer:
                 f"a {type(predictor).__name__} cannot be judged: it has no predict_proba and classes (was it fitted?)"
             )
         names = _plain(classes)
-        declared = schema is not None and schema.label is not None and not schema.label.is_numeric
-        if schema is not None and schema.label is not None and not schema.label.is_numeric:
-            label_index = LabelIndex.of(schema.label)
+        label = None if schema is None or schema.label is None or schema.label.is_numeric else schema.label
+        if label is not None:
+            label_index = LabelIndex.of(label)
             if sorted(map(str, label_index.names)) != sorted(map(str, names)):
                 raise RequestError(f"the schema's classes are {label_index.names}, and the model's {names}")
         else:  # an estimator's classes are sorted, its model's have the positive one last
             label_index = LabelIndex(_plain(getattr(getattr(predictor, "model_", None), "classes", names)))
         columns = [str(name) for name in names]
         places = tuple(columns.index(str(name)) for name in label_index.names)
-        in_order = declared or isinstance(model, Model) or all(is_number(name) for name in names)
+        in_order = label is not None or isinstance(model, Model) or all(is_number(name) for name in names)
         return Scorer(predictor, label_index, verified, places, in_order)
 
     @property
