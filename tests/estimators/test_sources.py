@@ -155,12 +155,17 @@ def test_kept_rows_are_read_again_and_not_the_source(tmp_path: Path, monkeypatch
     assert file.read_bytes() != bytes(damaged)
 
 
-def test_kept_rows_of_a_source_that_changed_are_not_taken(tmp_path: Path) -> None:
+def test_kept_rows_of_a_source_that_changed_or_of_another_version_are_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, place = written(tmp_path / "rows", "two"), tmp_path / "kept"
     made("trees").fit(tacit.read_source(folder, directory=place, keep=True))
     os.utime(folder / "01.parquet", ns=(5, 5))
     made("trees").fit(tacit.read_source(folder, directory=place, keep=True))
     assert len(kept(place)) == 2
+    monkeypatch.setattr(source_rows, "library_version", lambda: "of another year")
+    made("trees").fit(tacit.read_source(folder, directory=place, keep=True))
+    assert len(kept(place)) == 3
 
 
 def test_two_fits_on_one_directory_do_not_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

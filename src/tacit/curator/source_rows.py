@@ -29,6 +29,7 @@ from tacit.engines.rows import Rows
 from tacit.engines.store import BLOCK_ROWS, Arrays, DamagedStoreError, Store, StoreWriter
 from tacit.engines.workspace import Workspace
 from tacit.privacy.ledger import Reservation
+from tacit.privacy.signatures import library_version
 from tacit.queries.query import Layout
 from tacit.schema import Schema
 
@@ -113,7 +114,13 @@ class PreparedSource:
         """What the file is called that stays for the next fit; None if none does."""
         if not (self._source.source.keep and isinstance(recipe, Columns) and self._directory is not None):
             return None
-        facts = [self._source.state, recipe.encoding.to_dict(), label_index.to_dict(), self._source.wanted]
+        facts = [
+            library_version(),
+            self._source.state,
+            recipe.encoding.to_dict(),
+            label_index.to_dict(),
+            self._source.wanted,
+        ]
         digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode("utf-8", "surrogateescape")).hexdigest()
         return self._directory / f"{digest[:32]}.rows"
 
