@@ -37,7 +37,7 @@ from tools.papers_page import ROOT, rows
 
 ROOMS = (
     "theory", "boosting", "halfspaces", "online", "decision_lists", "trees", "growing", "closure", "queries", "privacy",
-    "additive", "evaluation", "engines",
+    "additive", "evaluation", "engines", "curator", "binning",
 )  # fmt: skip
 LEFT_OUT = ("VariableReplacer", "VariableInserter", "RemoveDecorator", "ExceptionReplacer", "Invert", "_Is")
 """Operators whose mutants do not run, or say nothing."""

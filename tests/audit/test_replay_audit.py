@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from benchmarks.planted import BUGS, FLAG, LEARNERS, UNIT, WIDE, Bug
 from tacit.audit import replay_audit
 from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.curator.rows import PrivateRows
-from tacit.curator.watch import watched
+from tacit.curator.watch import WatchedTable, watched
 from tacit.encoding.frames import columns_of
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
@@ -139,3 +140,13 @@ def test_rows_whose_noise_has_no_seed_are_not_watched() -> None:
     rows = PrivateRows(columns_of({"x": np.zeros(3)}), np.zeros(3), paid, None)
     with pytest.raises(TypeError, match="seed"):
         watched(rows, None)  # type: ignore[arg-type]
+
+
+def test_a_cover_that_no_verb_asked_for_is_told_of() -> None:
+    heard: list[str] = []
+    table = WatchedTable(SimpleNamespace(open_cover=lambda _: None), SimpleNamespace(peeked=heard.append))  # type: ignore[arg-type]
+    table.open_cover(None)  # type: ignore[arg-type]
+    assert heard == ["a cover"]
+    with table:
+        table.open_cover(None)  # type: ignore[arg-type]
+    assert heard == ["a cover"]

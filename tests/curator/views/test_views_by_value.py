@@ -11,7 +11,7 @@ import pytest
 from tacit.curator.choose import select_concept, select_member
 from tacit.curator.rows import PrivateRows
 from tacit.curator.views.relabel import Relabel, drawn, scored_rows
-from tacit.curator.views.relabel_part import RelabelPart
+from tacit.curator.views.relabel_part import RelabelPart, restricted
 from tacit.curator.views.resample import MeasureSample
 from tacit.curator.views.view import Rows
 from tacit.curator.views.view_rows import Parts, Sample, rows_of_share, uniform_indices
@@ -139,3 +139,26 @@ def test_draws_from_a_measure_cost_by_the_size_of_the_measure() -> None:
     assert epsilon_of(view, REPLACE) == pytest.approx(cost_of_draws(Cost(0.1, 0.0), 1 / 50, 7, "sharp").epsilon)
     with pytest.raises(ValueError, match="use replace_one"):
         view.charges(ADD)
+
+
+def test_units_of_a_measure_that_are_nobodys_draw_a_null_row() -> None:
+    """Of a total of four rows, two count: each has a quarter of all units, and a dropped one between them has none."""
+    view = MeasureSample((), 4, 0.3, 5, LABELS, (Pure(0.1),), Cost(0.1, 0.0))
+    rows = Rows(columns_of({"x": np.array([0.1, 0.5, 0.9])}), np.array([1, DROPPED, 0], np.uint8))
+    one = int(view.weights(rows).max())
+    assert view.weights(rows).tolist() == [one, 0, one]
+    (drawn,) = view.open(rows, REPLACE, Asked(0, one - 1, one, 2 * one, 4 * one - 1))  # type: ignore[arg-type]
+    assert drawn.labels.tolist() == [1, 1, 0, DROPPED, DROPPED]
+    assert drawn.frame.column("x")[:3].tolist() == [0.1, 0.1, 0.9]
+
+
+def test_of_patterns_that_agree_on_a_part_the_best_counts() -> None:
+    class Patterns(Scored):
+        def labels(self, index: int) -> np.ndarray:
+            return np.array([index > 0, True, index == 1])
+
+    found = restricted(Patterns([4, 3, 1]), np.array([0, 1]))
+    assert [(found.labels(k).tolist(), score) for k, score in enumerate(found.scores)] == [
+        ([False, True], 4),
+        ([True, True], 1),
+    ]
