@@ -42,7 +42,8 @@ class Label:
         kind: ``"classes"`` or ``"numeric"``.
         classes: for classes: the values, at least two. A row with any other label is dropped.
         positive: for classes: a value or several. If given, the problem has two classes: positive and the rest. Of two
-            classes without it the second is the positive one; of more, each stays a class of its own.
+            classes without it the second is the positive one; of more, each stays a class of its own. Where there are
+            two sides, labels may be false and true, too, or 0 and 1, as far as classes do not mean those themselves.
         lower, upper: for numeric labels: finite bounds, values outside are clipped.
         exact: for classes: whether texts that spell numbers are compared as texts, as in a categorical column.
     """
