@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -51,9 +51,12 @@ SURE_FROM, WORSE_THAN_PRIOR = 70.0, 0.002
 """``q = n mu / sqrt(d)`` from which log loss should not exceed that of the class shares, by more than this."""
 
 
-def peers(dp_ebm: list[dict[str, Any]]) -> pd.DataFrame:
+def peers(dp_ebm: Sequence[dict[str, Any]] = ()) -> pd.DataFrame:
     """A line per table and split: the three, the best of them here and on the other split, DP-EBM by epsilon."""
-    lines = (data.tables_folder() / "peers.jsonl").read_text().splitlines()
+    path = data.tables_folder() / "peers.jsonl"
+    if not path.exists():
+        raise SystemExit(f"nobody measured peers on these tables: {path} is missing, and so is a summary")
+    lines = path.read_text().splitlines()
     found = pd.DataFrame([json.loads(line) for line in lines]).rename(columns={"name": "data"})
     return with_dp_ebm(with_best(found), dp_ebm)
 
@@ -66,7 +69,7 @@ def with_best(found: pd.DataFrame) -> pd.DataFrame:
     return found.assign(best=three.max(axis=1), best_elsewhere=chosen)
 
 
-def with_dp_ebm(found: pd.DataFrame, lines: list[dict[str, Any]]) -> pd.DataFrame:
+def with_dp_ebm(found: pd.DataFrame, lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """With DP-EBM's AUC and log loss (``ebm1.0``, ``ebmll1.0``) at the epsilons that are missing."""
     for epsilon in {line["epsilon"] for line in lines if f"ebm{line['epsilon']}" not in found}:
         own = pd.DataFrame([line for line in lines if line["epsilon"] == epsilon])[["data", "seed", "auc", "log_loss"]]
