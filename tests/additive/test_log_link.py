@@ -10,7 +10,6 @@ import pytest
 
 from tacit import AdditiveBoostRegressor, load_model, private_score, save_model
 from tacit.additive.log_link_loss import LogLinkLoss
-from tacit.additive.residual_shapes import residual_edges, spread_out
 from tacit.additive.sweeps import tempered
 from tacit.additive.target_shapes import part_values, target_shares
 from tacit.additive.term import Directions, Prior, Term
@@ -22,6 +21,7 @@ from tacit.models.additive_scores import AdditiveRegressionModel
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.request import RequestError
 from tacit.queries.cells import column_cells
+from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.score_rules import LOWEST_OFFSET, TARGET_BITS
 from tacit.report.model_card import model_card
 from tacit.report.page import render
@@ -201,9 +201,10 @@ def test_public_mistakes_are_refused(asked, declared, words):
 def test_the_first_histogram_sees_rare_counts_in_wide_bounds():
     """Counts of 0 to 3 under bounds of 0 to 1000: mean and spread are those of the counts, within half a doubling."""
     loss = LogLinkLoss(3, 1.0, NumericLabelIndex(0, 1000, TARGET_BITS))
-    edges, unit = loss.first_edges(), 2**TARGET_BITS / 1000
+    edges = loss._edges(1000.0) / 2.0**MARGIN_BITS
+    assert edges == pytest.approx(1000 * 2.0 ** np.arange(-16, 0), abs=1e-4)
     counts = np.histogram(
-        np.repeat([0.0, 1.0, 2.0, 3.0], [7000, 2000, 700, 300]) * unit, np.concatenate([[0], edges, [1 << 25]])
+        np.repeat([0.0, 1.0, 2.0, 3.0], [7000, 2000, 700, 300]), np.concatenate([[0], edges, [2000.0]])
     )[0]
     shares, values = target_shares(counts.astype(float), 20.0, 10_000.0), 1000 * part_values(len(edges))
     mean = float(shares @ values)
@@ -211,6 +212,40 @@ def test_the_first_histogram_sees_rare_counts_in_wide_bounds():
     assert 1 / math.sqrt(2.0) < math.sqrt(shares @ (values - mean) ** 2) / 0.77 < math.sqrt(2.0)
     far = LogLinkLoss(3, 2.0, NumericLabelIndex(1e9, 1e9 + 1, TARGET_BITS))
     assert far.zero == LOWEST_OFFSET
+    assert far.scale.numerator >= 1
+
+
+def rare_costs(n: int, seed: int, exposed: bool):
+    """Costs that about 6 % of the rows have, a year where there are exposures: rows, rates and exposures."""
+    generator = np.random.default_rng(seed)
+    X, _, _ = people(n, seed=seed)
+    years = generator.uniform(0.05, 1.0, n) if exposed else np.ones(n)
+    claims = generator.poisson((0.12 if exposed else 0.06) * years)
+    return X, np.where(claims > 0, generator.gamma(1.5 * np.maximum(claims, 1), 1000 / 1.5), 0.0) / years, years
+
+
+@pytest.mark.parametrize("exposed", [False, True])
+def test_the_total_of_costs_that_few_rows_have_is_not_lost(exposed):
+    """Where residuals were read through shapes without a rare tail, the clip shrank with the mean: a fiftieth of the
+    total was left."""
+    totals = []
+    for seed in range(3):
+        X, y, years = rare_costs(16_000, seed, exposed)
+        model = AdditiveBoostRegressor(0.5, schema=schema(50_000.0), loss="tweedie", random_state=seed)
+        said = model.fit(X, np.minimum(y, 50_000), sample_weight=years if exposed else None).predict(X)
+        totals.append((said * years).sum() / (y * years).sum())
+    assert min(totals) > 0.5
+    assert max(totals) < 2.0
+
+
+def test_bounds_a_thousand_times_too_wide_do_not_make_a_total():
+    totals = []
+    for seed in range(3):
+        X, y, _ = rare_costs(16_000, seed, False)
+        model = AdditiveBoostRegressor(1.0, schema=schema(10_000_000.0), loss="tweedie", random_state=seed)
+        totals.append(model.fit(X, y).predict(X).sum() / y.sum())
+    assert min(totals) > 0.4
+    assert max(totals) < 2.5
 
 
 def test_a_tail_that_noise_hides_is_not_lost():
@@ -227,17 +262,32 @@ def test_a_tail_that_noise_hides_is_not_lost():
     assert exact[1:].max() < 3 * 85
     assert 0.5 < np.median(means) / targets.mean() < 2.0
     nothing = target_shares(np.zeros(octaves + 1), 1e6, 30.0) @ part_values(octaves)
-    assert 0.01 < nothing < 0.2  # what is thought beforehand
+    assert 1e-4 < nothing < 0.1  # what is thought beforehand
+
+
+def test_a_light_tail_is_not_read_as_a_heavy_one():
+    """Amounts of a gamma law: what lies beyond three times the mean. Log-normal laws alone made ten times as much."""
+    generator, octaves = np.random.default_rng(0), 16
+    amounts = np.minimum(generator.gamma(1.5, 0.02 / 1.5, 5000), 1.0)
+    exact = np.histogram(amounts, np.concatenate([[0.0], 2.0 ** np.arange(-octaves, 0), [1.0]]))[0]
+    beyond = np.maximum(part_values(octaves) - 0.06, 0.0)
+    found = [
+        float(target_shares(exact + generator.normal(scale=20.0, size=octaves + 1), 20.0, 5000.0) @ beyond)
+        for _ in range(20)
+    ]
+    assert 0.25 < np.median(found) / np.maximum(amounts - 0.06, 0.0).mean() < 4.0
 
 
 @pytest.mark.parametrize(("epsilon", "delta", "looks"), [(0.5, 0.0, False), (0.5, 1e-6, False), (8.0, 1e-6, True)])
 def test_residuals_are_looked_at_where_noise_does_not_hide_them(epsilon, delta, looks):
+    """Elsewhere what looks at them would have cost goes to a second look at the targets."""
     X, y, _ = people(2000)
     asked = {"schema": schema(), "loss": "poisson", "interactions": False, "random_state": 0}
-    for weights, expected in ((None, looks), (np.full(2000, 0.5), True)):
+    for weights in (None, np.full(2000, 0.5)):
         model = AdditiveBoostRegressor(epsilon, delta, **asked).fit(X, y, sample_weight=weights)
-        entries = [entry.what for entry in model.certificate_.entries]
-        assert any("histogram of residuals" in str(label) for label in entries) == expected
+        labels = [str(entry.what) for entry in model.certificate_.entries]
+        assert any("histogram of residuals" in label for label in labels) == looks
+        assert any("histogram of the target, again" in label for label in labels) == (not looks)
         assert 0.85 < share_spent(model.certificate_) <= 1 + 1e-9
 
 
@@ -276,10 +326,9 @@ def test_releases_made_far_off_say_the_same_as_those_made_near(growth):
 def test_the_level_is_looked_at_under_a_clip_that_cuts_off_little():
     loss = LogLinkLoss(3, 1.0, NumericLabelIndex(0, 50, TARGET_BITS))
     assert loss._wide_clip(0.001) == pytest.approx(2.0)  # nothing is known to be cut off
-    shares = np.append(np.zeros(len(residual_edges()) - 10), np.ones(11))  # all of them large, and above
-    loss._seen = spread_out(shares / shares.sum())
-    assert loss._cut_off(1.0) > loss._cut_off(8.0) > 0
-    assert loss._wide_clip(1e-6) == 16.0
+    loss._seen = loss._began = np.array([0.0, 12.0, 40.0]), np.array([0.5, 0.4, 0.1])
+    assert loss._cut_off(1.0) == pytest.approx(0.4 * 11 + 0.1 * 39)
+    assert loss._wide_clip(1e-6) >= 40.0
     assert loss._wide_clip(10.0) == pytest.approx(2.0)
 
 

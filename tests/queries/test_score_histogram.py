@@ -79,11 +79,15 @@ def queries(seed: int, n_labels: int) -> list[ScoreHistogram | ResidualLevels]:
             ScoreHistogram(cells, replace(mean, scale=scale, curvature=15_000, link=link, weighted_first=True), one)
             for scale, link in ((SCALE, None), (COUNTS, LogLink(1.0, 1 << 15)))
         ),
+        *(
+            ResidualLevels(scale, np.array([-30_000, 0, 500, 60_000]), one, link=link, weighted_first=True)
+            for scale, link in ((SCALE, None), (COUNTS, LogLink(1.0, 1 << 15)))
+        ),
     ]
 
 
 def is_weighted_first(query) -> bool:
-    return getattr(getattr(query, "rule", None), "weighted_first", False)
+    return getattr(getattr(query, "rule", query), "weighted_first", False)
 
 
 def level_rules(seed: int, n_labels: int) -> list[LevelRule]:
@@ -174,7 +178,24 @@ def test_a_residual_that_is_weighted_first_is_clipped_afterwards():
             assert answer[1] == (8000 * factor if -40_000 < plain * factor < 50_000 else 0)
 
 
-@pytest.mark.parametrize("index", [0, 2, 6, 9, 12, 24, 25])
+def test_a_row_whose_residual_is_weighted_first_counts_once_where_that_lies():
+    """Its interval is that of the weighted residual, truncated toward 0; a row of weight 0 is in none."""
+    factors = np.array([0.0, 0.25, 1.0])
+    weights, edges = LabelWeights.of([1.0], factors), np.array([-30_000, -10_000, 0, 500, 40_000])
+    for link in (None, LogLink(1.0, 1 << 15)):
+        plain = ResidualLevels(COUNTS, edges, Scores(1), link=link, weighted_first=True)
+        for target in (0, 1 << 20, (1 << 23) + 9000, 1 << 24):
+            residual = (target * COUNTS.numerator >> 24) - (0 if link is None else 1 << 15)
+            for label, factor in enumerate(factors):
+                answer = table_of([(0, label, target)], 3).answer(replace(plain, weights=weights))[:, 0]
+                expected = np.zeros(len(edges) + 1)
+                expected[np.searchsorted(edges, math.trunc(residual * factor), side="right")] = factor > 0
+                assert (answer / WEIGHT_UNIT).tolist() == expected.tolist()
+            unweighted = table_of([(0, 0, target)], 1).answer(plain)
+            assert (unweighted == table_of([(0, 0, target)], 1).answer(replace(plain, weighted_first=False))).all()
+
+
+@pytest.mark.parametrize("index", [0, 2, 6, 9, 12, 24, 25, 26, 27])
 @pytest.mark.parametrize("relation", list(Neighbouring))
 def test_the_declared_sensitivity_of_weighted_rows_is_needed(index, relation):
     plain = queries(5, 3)[index]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,13 +20,13 @@ from tacit.additive.log_link_intercept import LogLinkIntercept
 from tacit.additive.losses import Uses
 from tacit.additive.plan import Rest
 from tacit.additive.residual_loss import SquaredLoss
-from tacit.additive.residual_shapes import LADDER, ONE, spread_out
-from tacit.additive.target_shapes import part_values, target_shares
+from tacit.additive.residual_shapes import ONE
+from tacit.additive.target_shapes import PARTS, part_values, target_shares
 from tacit.additive.term import Directions
-from tacit.additive.tuning import EFFECTS, LINKED, RESIDUALS, Linked, Residuals
+from tacit.additive.tuning import EFFECTS, LINKED, RESIDUALS, SPREADS, Linked, Residuals
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
-from tacit.curator.measurement import LEAST_SD
+from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.growing.simulated_rows import SimulatedRows
 from tacit.growing.tuning import Kernel
@@ -36,6 +37,13 @@ from tacit.queries.log_link import LogLink
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.score_rules import LARGEST_BOUND, LOWEST_OFFSET, TARGET_BITS, ResidualRule, TargetScale
+
+FINEST_TOP = 1024.0
+"""Not tuned, of the arithmetic: no unit of residuals is a smaller part of the upper bound (:class:`TargetScale`)."""
+
+
+NOTHING = LogLink(1.0, 1)
+"""A mean of nearly 0: residuals are the targets."""
 
 
 class LogLinkLoss(SquaredLoss):
@@ -55,17 +63,20 @@ class LogLinkLoss(SquaredLoss):
     rest = Rest.AVERAGED
 
     linked: Linked = LINKED
+    clips: ClassVar[Floats] = 2.0 ** (np.arange(-12, 13) / 2)
 
     def __init__(self, n_columns: int, power: float, label: NumericLabelIndex, numbers: Residuals = RESIDUALS) -> None:
-        self.link = LogLink(power, ONE)
+        self.power, self.link = power, LogLink(power, ONE)
         self.growth = 2.0 - power
         self.uses = Uses(growth=self.growth, weights_first=True)
-        self._level = 1.0
-        self._seen = np.zeros(1), np.ones(1)
+        self._level, self._ratio = 1.0, 1.0
+        self._seen = self._began = np.zeros(1), np.ones(1)
         super().__init__(n_columns, numbers)
         per_code = (label.upper - label.lower) / label.unit
         self.zero = min(max(round(-label.lower / per_code), LOWEST_OFFSET), 1 << TARGET_BITS)
-        self.scale = TargetScale(self.zero, 1 << TARGET_BITS)
+        top = (1 << TARGET_BITS) - self.zero
+        self._top, self._per_weight = FINEST_TOP, 1.0
+        self.scale = self._whole = TargetScale(self.zero, round(FINEST_TOP * 2.0 ** (MARGIN_BITS + TARGET_BITS) / top))
 
     @property
     def mean(self) -> float:
@@ -75,7 +86,7 @@ class LogLinkLoss(SquaredLoss):
     @property
     def per_row(self) -> float:
         """The curvature of a row on average."""
-        return max(self.mean * self._level * self._inside, EFFECTS.least_curvature)
+        return self.mean * max(self._level * self._inside, EFFECTS.least_curvature)
 
     @property
     def slope(self) -> float:
@@ -112,61 +123,76 @@ class LogLinkLoss(SquaredLoss):
 
     def curvature(self, rows: SimulatedRows) -> Floats:
         """The mean of ``m exp((2 - p) F)`` over simulated rows, times the share of rows that are not clipped."""
-        self._level = float(np.exp(self.growth * np.clip(rows.scores[:, 0], -8.0, 8.0)).mean())
+        scores = np.clip(rows.scores[:, 0], -8.0, 8.0)
+        self._level, self._ratio = (float(np.exp(growth * scores).mean()) for growth in (self.growth, 1.0))
         return np.array([[self.per_row]])
 
     def directions(self, intercept: Floats, spread: float, rows: SimulatedRows | None) -> Directions:
         del intercept, spread
         assert rows is not None
-        return Directions.of(self.curvature(rows), EFFECTS.least_curvature, self.scatter, self.least_scatter, self.gain)
+        return Directions.of(self.curvature(rows), 0.0, self.scatter, self.least_scatter, self.gain)
 
     def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
         """Finds mean and scale of the targets; the mean is where the score is 0.
 
         What was seen of the targets says where to clip, too. Residuals, which shrink as ratios are learned, are looked
-        at where noise does not hide their tail, and where rows have weights, of which targets say nothing.
+        at where noise does not hide their tail. Rows' weights are in what is looked at, as they are in what is clipped.
         """
         del intercept_share
         self._plan_looks(budget, total)
-        edges = self.first_edges()
-        query = ResidualLevels(TargetScale(self.zero, 1 << TARGET_BITS), edges, Scores(1))
-        release = budget.measure(query, self._first, Label(Stage.RESIDUALS, "histogram of the target"))
-        shares = target_shares(release.value[:, 0], max(release.sd, LEAST_SD), total)
-        targets = part_values(len(edges)) * float((1 << TARGET_BITS) - self.zero)
-        mean = max(float(shares @ targets), 1.0)
-        spread = math.sqrt(float(shares @ (targets - mean) ** 2))
-        unit = max(
-            min(spread, mean / self.linked.least_ratio), mean / self.linked.most_ratio, 2.0 ** (TARGET_BITS - 10)
-        )
-        self.scale = TargetScale(self.zero, round(2.0 ** (MARGIN_BITS + TARGET_BITS) / unit))
-        self.link = LogLink(self.link.power, max(round(min(mean / unit, self.linked.most_ratio) * ONE), 1))
-        self._seen = targets / unit - self.mean, shares
-        self._choose_clip(*self._seen, self._noise(budget, total))
-        hidden = total < self.linked.looks_from * budget.sd(self._each)
-        if hidden and not budget.curator.weighs_rows:
-            self.share, self._left = self.share - self._left * self._each, 0
+        counts, variance = self._count_targets(budget, self._first, "histogram of the target")
+        self._begin_with(counts, math.sqrt(variance), budget, total)
+        if self._seen[1][1:].sum() * total < self.linked.looks_from * budget.sd(self._each):
+            again, more = self._count_targets(budget, self._left * self._each, "histogram of the target, again")
+            self._left, precise = 0, 1 / variance + 1 / more
+            self._begin_with((counts / variance + again / more) / precise, precise**-0.5, budget, total)
         return LogLinkIntercept(total, self.growth)
 
-    def first_edges(self) -> Ints:
-        """Edges of the histogram of the target, in codes from the target of 0; public."""
-        top = (1 << TARGET_BITS) - self.zero
-        edges = top * 2.0 ** np.arange(-self.linked.octaves, 0)
-        return np.unique(np.maximum(np.rint(edges), 1).astype(np.int64))
+    def _count_targets(self, budget: Budget, share: float, name: str) -> tuple[Floats, float]:
+        """Noisy counts of the targets by octave, and the variance of their noise."""
+        query = ResidualLevels(self._whole, self._edges(FINEST_TOP), Scores(1), link=NOTHING, weighted_first=True)
+        release = budget.measure(query, share, Label(Stage.RESIDUALS, name))
+        return release.value[:, 0], max(release.sd, LEAST_SD) ** 2
+
+    def _begin_with(self, counts: Floats, sd: float, budget: Budget, total: float) -> None:
+        """Sets the mean, the unit and the clip by counts of the targets."""
+        rows = max(total, float(counts.sum())) if budget.curator.weighs_rows else total
+        self._per_weight = rows / total
+        shares, targets = target_shares(counts, sd, rows), part_values(self.linked.octaves)
+        mean = min(max(self._per_weight * float(shares @ targets), 2.0**-TARGET_BITS), 1.0)
+        spread = math.sqrt(float(shares @ (targets - shares @ targets) ** 2))
+        unit = max(min(spread, mean / self.linked.least_ratio), mean / self.linked.most_ratio, 1 / FINEST_TOP)
+        self._top = 1.0 / unit
+        self.scale = TargetScale(self.zero, max(round(self._whole.numerator / (FINEST_TOP * unit)), 1))
+        self.link = LogLink(self.power, max(round(min(mean / unit, self.linked.most_ratio) * ONE), 1))
+        self._sees(targets / unit - self.mean / self._per_weight, shares, budget)
+        self._began = self._seen
+
+    def _edges(self, top: float) -> Ints:
+        """Edges of octaves below the upper bound, which is ``top``, in fixed point."""
+        edges: Ints = np.rint(top * ONE * 2.0 ** np.arange(-self.linked.octaves, 0)).astype(np.int64)
+        return edges
 
     def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
-        """The mean of residuals under a clip as wide as costs little, as a change of the logarithm of all means."""
-        one, everybody = max(budget.sd(self.numbers.levelling), LEAST_SD) / total, self.mean * self._level
+        """The mean of residuals under a clip as wide as costs little, as a change of the logarithm of all means.
+
+        It is thought about as much as the clip of the sweeps has cut off, unless it is surely more or less.
+        """
+        one, everybody = max(budget.sd(self.numbers.levelling), LEAST_SD) / total, self.mean * self._ratio
         clip = self._wide_clip(one)
-        rule = ResidualRule(self.scale, 0, -round(clip * ONE), round(clip * ONE), link=self.link, weighted_first=True)
+        high, link = round(clip * ONE), replace(self.link, power=1.0)
+        rule = ResidualRule(self.scale, 0, -high, high, link=link, weighted_first=True)
         assert isinstance(log, Scores)
         query = ScoreHistogram(OneCell(), rule, log)
         release = budget.measure(query, self.numbers.levelling, Label(Stage.RESIDUALS, "mean of the residuals"))
         noise = max(release.sd, LEAST_SD) / total / everybody
         found = float(release.value.item()) / total / everybody
-        likely = self.numbers.likely_level**2 + (self._cut_off(self.bound) / everybody) ** 2
-        variance = max(found**2 - noise**2, likely)
+        expected = min(self._cut_off(self.bound) / (self.mean * self._level), 1.0)
+        surely = (found - expected) ** 2 - (self.linked.surprise * noise) ** 2
+        variance = max(surely, self.numbers.likely_level**2 + expected**2)
         kept = variance / (variance + noise**2)
-        return np.array([math.log1p(max(kept * found, -0.9))]), np.array([kept * noise])
+        change = expected + kept * (found - expected)
+        return np.array([math.log1p(max(change, -0.9))]), np.array([kept * noise])
 
     def _wide_clip(self, one: float) -> float:
         """At least twice the clip of the sweeps: where noise costs as much as what is still cut off.
@@ -174,23 +200,43 @@ class LogLinkLoss(SquaredLoss):
         Args:
             one: the noise of the mean of what is clipped at 1.
         """
-        clips = LADDER[2 * self.bound <= LADDER]
+        clips = self.clips[2 * self.bound <= self.clips]
         if not len(clips):
             return min(2 * self.bound, LARGEST_BOUND / ONE)
-        costs = [(clip * one) ** 2 + self._cut_off(float(clip)) ** 2 for clip in clips]
+        residuals, weights = self._began
+        costs = [(clip * one) ** 2 + float(weights @ np.maximum(residuals - clip, 0.0)) ** 2 for clip in clips]
         return float(clips[int(np.argmin(costs))])
 
-    def _choose(self, shares: Floats, budget: Budget, total: float) -> None:
-        super()._choose(shares, budget, total)
-        self._seen = spread_out(shares)
+    def _see(self, release: Measurement, budget: Budget) -> None:
+        """Reads the residuals above 0 as targets are read, and of those below, which a mean bounds, what is sure."""
+        counts, octaves, sd = release.value[:, 0], self.linked.octaves, max(release.sd, LEAST_SD)
+        rows, at_most = self._per_weight * self._total, octaves + 1
+        each = np.append(math.sqrt(at_most) * sd, np.full(octaves, sd))
+        above = target_shares(np.append(counts[:at_most].sum(), counts[at_most:]), each, rows)[1:]
+        below = np.repeat(np.maximum(counts[:octaves] - SPREADS.linked_sure * sd, 0.0) / (rows * PARTS), PARTS)
+        values = part_values(octaves)[1:] * self._top
+        among = np.concatenate([below, [max(1.0 - above.sum() - below.sum(), 0.0)], above])
+        self._sees(np.concatenate([-values[::-1], [0.0], values]), among, budget)
+
+    def _sees(self, residuals: Floats, shares: Floats, budget: Budget) -> None:
+        """Sets the clip; noise and scatter are those of a unit of weight, of which a row may have less.
+
+        Most of what a clip cuts off is lost by all rows alike, and comes back at the end (:meth:`level`).
+        """
+        self._seen = residuals, self._per_weight * shares
+        noise = self._noise(budget, self._total) / self._per_weight
+        self._choose_clip(residuals, shares, noise / self.linked.lasting)
+        self._scatter *= self._per_weight
 
     def _cut_off(self, clip: float) -> float:
         """What a clip takes from the mean residual, by the last histogram."""
         residuals, weights = self._seen
         return abs(float(weights @ (residuals - np.clip(residuals, -clip, clip))))
 
-    def _levels(self, edges: Ints, log: Scores) -> ResidualLevels:
-        return ResidualLevels(self.scale, edges, log, link=self.link)
+    def _levels(self, log: Scores) -> ResidualLevels:
+        edges = self._edges(self._top)
+        signed = np.concatenate([-edges[::-1], edges])
+        return ResidualLevels(self.scale, signed, log, link=self.link, weighted_first=True)
 
     def _set_clip(self, clip: float, inside: float, scatter: float) -> None:
         bound = min(max(round(clip * ONE), 64), LARGEST_BOUND)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from tacit.additive.tuning import EFFECTS, INTERCEPTS, RESIDUALS, Residuals
 from tacit.arrays import Floats, Ints
 from tacit.binning.tuning import FEWEST_ROWS
 from tacit.curator.budget import Budget
-from tacit.curator.measurement import LEAST_SD
+from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.growing.simulated_rows import SimulatedRows
 from tacit.growing.tuning import Kernel
 from tacit.privacy.label import Label, Stage
@@ -164,9 +165,12 @@ class ResidualLoss:
             return
         self._left -= 1
         assert isinstance(log, Scores)
-        edges = np.rint(residual_edges() * ONE).astype(np.int64)
-        query = self._levels(edges, log)
+        query = self._levels(log)
         release = budget.measure(query, self._each, Label(Stage.RESIDUALS, f"histogram of residuals, {stage}"))
+        self._see(release, budget)
+
+    def _see(self, release: Measurement, budget: Budget) -> None:
+        """Sets the clip by a histogram of the residuals."""
         known = self._total if self._pure else None
         shares, self._belief = residual_shares(release.value[:, 0], max(release.sd, LEAST_SD), self._belief, known)
         self._choose(shares, budget, max(float(release.value.sum()), FEWEST_ROWS) if known is None else known)
@@ -198,9 +202,9 @@ class ResidualLoss:
         self._left = round(later / self._each)
         self.share += self._first + self._left * self._each - before
 
-    def _levels(self, edges: Ints, log: Scores) -> ResidualLevels:
+    def _levels(self, log: Scores) -> ResidualLevels:
         """The histogram of the residuals."""
-        return ResidualLevels(self.scale, edges, log)
+        return ResidualLevels(self.scale, np.rint(residual_edges() * ONE).astype(np.int64), log)
 
     def _noise(self, budget: Budget, total: float) -> float:
         """Standard deviation that noise gives a prediction, for contributions of at most 1 that are never clipped.
@@ -223,6 +227,9 @@ class SquaredLoss(ResidualLoss):
     """The squared loss, as residuals clipped where clipping costs as much as noise: the clip shrinks with them."""
 
     rest = Rest.SMOOTH
+
+    clips: ClassVar[Floats] = LADDER
+    """Those among which the clip is chosen, in units of the score."""
 
     def __init__(self, n_columns: int, numbers: Residuals = RESIDUALS) -> None:
         super().__init__(n_columns, numbers=numbers)
@@ -269,8 +276,8 @@ class SquaredLoss(ResidualLoss):
         self._choose_clip(*spread_out(shares), self._noise(budget, total))
 
     def _choose_clip(self, residuals: Floats, weights: Floats, noise: float) -> None:
-        best, clip = math.inf, float(LADDER[-1])
-        for candidate in LADDER:
+        best, clip = math.inf, float(self.clips[-1])
+        for candidate in self.clips:
             over = weights @ np.maximum(residuals - candidate, 0.0)
             under = weights @ np.maximum(-residuals - candidate, 0.0)
             inside = float(weights @ (np.abs(residuals) < candidate))

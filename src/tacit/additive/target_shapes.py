@@ -2,8 +2,8 @@
 
 Read cell by cell, counts that noise hides spread over all cells: a number seems to vary far more than it does, and so
 all effects on it are thought larger; a count loses its tail, and with it most of its mean. The shapes of a target that
-is never negative are zeros beside a log-normal law, those of any other a normal or a log-normal law between its bounds;
-targets beyond a bound count as that bound.
+is never negative are zeros beside a log-normal or a gamma law, those of any other a normal or a log-normal law between
+its bounds; targets beyond a bound count as that bound.
 """
 
 from __future__ import annotations
@@ -22,14 +22,17 @@ PARTS = 4
 @lru_cache(maxsize=4)
 def _shapes(octaves: int) -> tuple[Floats, Floats]:
     """Shares of the parts under every shape, shape ``(shapes, 1 + PARTS * octaves)``, and the log prior of each."""
-    from scipy.special import ndtr  # takes long to load, and only numbers as labels need it
+    from scipy.special import gammainc, gammaincinv, ndtr  # take long to load, and only numbers as labels need them
 
     edges = -np.log(2.0) * np.arange(PARTS * octaves, 0, -1) / PARTS
     medians = -np.log(2.0) * np.arange(1, 2 * octaves - 2) / 2
-    zeros, medians, widths = (
-        each.ravel()[:, None] for each in np.meshgrid(SPREADS.zeros, medians, SPREADS.widths, indexing="ij")
-    )
-    upto = ndtr((edges[None, :] - medians) / widths)
+
+    def all_of(kinds: tuple[float, ...]) -> list[Floats]:
+        return [each.ravel()[:, None] for each in np.meshgrid(SPREADS.zeros, medians, kinds, indexing="ij")]
+
+    (no, at, width), (none, place, order) = all_of(SPREADS.widths), all_of(SPREADS.orders)
+    lighter = gammainc(order, gammaincinv(order, 0.5) * np.exp(edges - place))
+    zeros, upto = np.concatenate([no, none]), np.concatenate([ndtr((edges - at) / width), lighter])
     positive = np.diff(np.concatenate([np.zeros_like(zeros), upto, np.ones_like(zeros)], axis=1), axis=1)
     table = (1 - zeros) * positive
     table[:, :1] += zeros
@@ -45,23 +48,25 @@ def part_values(octaves: int) -> Floats:
     return np.concatenate([[0.0], 2.0 ** ((np.arange(-PARTS * octaves, 0) + 0.5) / PARTS)])
 
 
-def target_shares(counts: Floats, sd: float, total: float) -> Floats:
+def target_shares(counts: Floats, sd: Floats | float, total: float) -> Floats:
     """Shares of rows by part: the posterior mean over public shapes, corrected where counts are sure to differ.
 
     Args:
         counts: noisy counts below the first of the octaves, and in each, the last of which ends at the upper bound;
             shape ``(octaves + 1,)``.
-        sd: standard deviation of their noise; positive.
+        sd: standard deviation of their noise, of all or of each; positive.
         total: number of rows.
     """
     octaves = len(counts) - 1
     shapes, belief = _shapes(octaves)
     coarse = np.column_stack([shapes[:, 0], shapes[:, 1:].reshape(len(shapes), octaves, PARTS).sum(axis=2)])
-    weights, factors = _read(counts, sd, total, coarse, belief)
+    weights, factors = _read(counts, sd, total, coarse, belief, SPREADS.linked_sure)
     return np.asarray(weights @ shapes * np.concatenate([factors[:1], np.repeat(factors[1:], PARTS)]))
 
 
-def _read(counts: Floats, sd: float, total: float, coarse: Floats, belief: Floats | float) -> tuple[Floats, Floats]:
+def _read(
+    counts: Floats, sd: Floats | float, total: float, coarse: Floats, belief: Floats | float, sure_from: float
+) -> tuple[Floats, Floats]:
     """Weights of the shapes, whose shares of the cells are ``coarse``, and what sure counts multiply each cell by."""
     variance = sd**2 + (SPREADS.misfit * total * coarse) ** 2 + total * coarse
     fit = belief - 0.5 * ((counts - total * coarse) ** 2 / variance + np.log(variance)).sum(axis=1)
@@ -69,7 +74,7 @@ def _read(counts: Floats, sd: float, total: float, coarse: Floats, belief: Float
     weights = weights / weights.sum()
     outline = weights @ coarse
     away = counts / total - outline
-    sure = SPREADS.sure * np.sqrt(sd**2 + total * outline) / total
+    sure = sure_from * np.sqrt(sd**2 + total * outline) / total
     shares = np.maximum(outline + np.sign(away) * np.maximum(np.abs(away) - sure, 0.0), 0.0)
     return weights, np.asarray(shares / np.maximum(outline, 1e-12) / shares.sum())
 
@@ -114,7 +119,9 @@ def target_spread(counts: Floats, sd: float, total: float, quantile: float) -> t
         quantile: which, in (0, 1).
     """
     shapes, halves = _between_bounds(len(counts))
-    weights, factors = _read(counts, sd, total, shapes.reshape(len(shapes), len(counts), PARTS).sum(axis=2), 0.0)
+    weights, factors = _read(
+        counts, sd, total, shapes.reshape(len(shapes), len(counts), PARTS).sum(axis=2), 0.0, SPREADS.sure
+    )
     fine = weights @ shapes
     found, half = _middle(fine * np.repeat(factors, PARTS), quantile)
     return found, float(np.exp(weights @ np.log(halves))) * half / _middle(fine, quantile)[1]

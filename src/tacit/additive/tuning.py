@@ -286,10 +286,15 @@ class Linked:
     least_ratio: float = 1 / 32
     most_ratio: float = 32.0
 
-    # Rows, in standard deviations of the noise of a look at residuals, from which there are such looks; and the most
-    # noise that kernel trees leave in the logarithm of a mean.
+    # Rows whose target is not 0, in standard deviations of the noise of a look at residuals, from which there are such
+    # looks; and the most noise that kernel trees leave in the logarithm of a mean.
     looks_from: float = 100.0
     most_noise: float = 0.6
+
+    # How much of what a clip cuts off counts beside noise: the rest is a loss of the level, which is mended at the end;
+    # there it is believed to be other than was thought from so many standard deviations of noise.
+    lasting: float = 0.5
+    surprise: float = 3.0
 
 
 @dataclass(frozen=True)
@@ -303,17 +308,22 @@ class Spreads:
     medians: int = 15
     log_sds: tuple[float, ...] = (0.4, 0.8, 1.3)
 
-    # Under a log link: parts of the rows that are 0, and standard deviations of the logarithms of all others.
-    zeros: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.97)
+    # Under a log link: parts of the rows that are 0, and of all others standard deviations of the logarithms, or the
+    # orders of a gamma law, whose tail is lighter.
+    zeros: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.97, 0.99, 0.997)
     widths: tuple[float, ...] = (0.25, 0.5, 0.8, 1.2, 1.8)
+    orders: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0)
 
-    # The mean is thought about the first large relative to the upper bound, by a factor of the second.
-    expected: float = 0.05
-    factor: float = 4.0
+    # The mean is thought about the first large relative to the upper bound, by a factor of the second: bounds are wide.
+    expected: float = 0.0003
+    factor: float = 16.0
 
-    # No target has one of the shapes exactly: a cell is believed to this part of what it holds; beyond, as residuals.
+    # No target has one of the shapes exactly: a cell is believed to this part of what it holds. Standard deviations of
+    # noise by which a count must leave the outline to be believed, and then only beyond them; under a log link, where
+    # the uppermost cells hold most of a mean, the last.
     misfit: float = 0.3
     sure: float = 2.0
+    linked_sure: float = 3.0
 
 
 @dataclass(frozen=True)

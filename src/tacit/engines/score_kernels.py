@@ -121,11 +121,25 @@ def residual_sum(codes, labels, factors, bits, targets, scores, rule, cells, sta
 
 
 @nb.njit(nogil=True, cache=True)
-def residual_levels(labels, factors, targets, scores, offset, numerator, edges, cells, start, stop):  # type: ignore[no-untyped-def]
-    """Adds ``factors[label]`` to the interval each row's residual lies in."""
+def level_count(residual, factor, bits, weighted_first):  # type: ignore[no-untyped-def]
+    """The residual whose interval is meant, and what its row counts there: its weight, or 1 if that is in the residual.
+
+    A row of weight 0 counts nothing.
+    """
+    if not weighted_first:
+        return residual, factor
+    weighted = -((-residual * factor) >> bits) if residual < 0 else (residual * factor) >> bits
+    return weighted, nb.int64(factor > 0) << bits
+
+
+@nb.njit(nogil=True, cache=True)
+def residual_levels(labels, factors, bits, weighted_first, targets, scores, scale, edges, cells, start, stop):  # type: ignore[no-untyped-def]
+    """Adds what :func:`level_count` says to the interval each row's residual lies in."""
+    offset, numerator = scale
     for i in range(nb.uintp(start), nb.uintp(stop)):
         residual = (((nb.int64(targets[i]) - offset) * numerator) >> TARGET_BITS) - scores[i, 0]
-        cells[np.searchsorted(edges, residual, side="right")] += factors[labels[i]]
+        residual, count = level_count(residual, factors[labels[i]], bits, weighted_first)
+        cells[np.searchsorted(edges, residual, side="right")] += count
 
 
 FINER = MEAN_BITS - MARGIN_BITS
@@ -165,9 +179,13 @@ def linked_residual_sum(codes, labels, weights, bits, targets, scores, rule, lin
 
 
 @nb.njit(nogil=True, cache=True)
-def linked_residual_levels(labels, weights, targets, scores, offset, numerator, link, edges, cells, start, stop):  # type: ignore[no-untyped-def]
+def linked_residual_levels(  # type: ignore[no-untyped-def]
+    labels, weights, bits, weighted_first, targets, scores, scale, link, edges, cells, start, stop
+):
     """As :func:`residual_levels` under a log link."""
+    offset, numerator = scale
     means, factors, _ = link
     for i in range(nb.uintp(start), nb.uintp(stop)):
         residual, _ = linked_residual(targets[i], scores[i, 0], offset, numerator, means, factors)
-        cells[np.searchsorted(edges, residual, side="right")] += weights[labels[i]]
+        residual, count = level_count(residual, weights[labels[i]], bits, weighted_first)
+        cells[np.searchsorted(edges, residual, side="right")] += count

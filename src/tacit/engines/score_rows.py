@@ -93,13 +93,14 @@ class ScoreRows(FollowsCodes):
         scores, targets = self.caught_up(query.scores), self._targets
         edges, labels = np.ascontiguousarray(query.edges, np.int64), self._labels
         factors = ONE_EACH if query.weights is None else query.weights.factors
-        place: tuple[Any, ...] = (query.scale.offset, query.scale.numerator)
+        first = query.weighted_first and query.weights is not None
+        place: tuple[Any, ...] = ((query.scale.offset, query.scale.numerator),)
         adds: Any = score_kernels.residual_levels
         if query.link is not None:
             adds, place = score_kernels.linked_residual_levels, (*place, _tables(query.link))
 
         def run(start: int, stop: int, sums: Ints) -> None:
-            adds(labels, factors, targets, scores, *place, edges, sums, start, stop)
+            adds(labels, factors, FACTOR_BITS, first, targets, scores, *place, edges, sums, start, stop)
 
         return self._rows.run(run, len(edges) + 1).reshape(query.shape)
 

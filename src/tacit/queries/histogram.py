@@ -232,6 +232,7 @@ class ResidualLevels:
         scores: one score per row.
         weights: of rows; a row counts as much as it weighs.
         link: if there is one, residuals are what :class:`~tacit.queries.score_rules.ResidualRule` clips.
+        weighted_first: a row's weight multiplies its residual, and the row counts 1 then, or 0 where it weighs nothing.
     """
 
     scale: TargetScale
@@ -239,6 +240,7 @@ class ResidualLevels:
     scores: Scores
     weights: LabelWeights | None = None
     link: LogLink | None = None
+    weighted_first: bool = False
 
     def __post_init__(self) -> None:
         if self.scores.n_scores != 1 or len(self.edges) == 0 or (np.diff(self.edges) <= 0).any():

@@ -13,7 +13,8 @@ multiplied by the row's :class:`LabelWeights` factor, at most 1, and truncated t
 lies, entry by entry, between 0 and an unweighted one: no norm grows. Two of them differ by at most twice the longest;
 those for residuals, which lie in ``[low, high]`` around 0, stay there and differ by at most ``high - low``. Residuals
 that are weighted first and clipped then are in ``[low, high]`` by the clip, and what their rows count for is at most
-what unweighted ones do: the same bounds.
+what unweighted ones do: the same bounds. A row in a histogram of residuals is in one interval, and counts there as much
+as it weighs; or, where its weight is in the residual, 1 or nothing: in both cases at most 1.
 """
 
 from __future__ import annotations
