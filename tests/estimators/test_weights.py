@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.learning.weights import check_row_weights
+from tacit.encoding.values import LabelIndex
+from tacit.learning.weights import check_row_weights, declared_weights
 from tacit.models.summary import Doubtful
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import RequestError
@@ -59,6 +60,12 @@ def test_the_shift_back_to_the_tables_own_odds_goes_by_sorted_classes(learner):
     shift = math.log(weights[model.classes_[1]] / weights[model.classes_[0]])
     chances = 1 / (1 + np.exp(shift - model.decision_function(frame)))
     assert chances.mean() == pytest.approx((labels == model.classes_[1]).mean(), abs=0.05)
+
+
+def test_declared_weights_are_relative_to_the_largest():
+    index = LabelIndex(("a", "b"))
+    assert declared_weights({"a": 4.0}, index) == (1.0, 0.25)
+    assert declared_weights({"b": 0.5}, index) == (1.0, 0.5)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
