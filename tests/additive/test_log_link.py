@@ -238,6 +238,24 @@ def test_the_total_of_costs_that_few_rows_have_is_not_lost(exposed):
     assert max(totals) < 2.0
 
 
+def test_a_clip_leaves_half_of_what_lies_above_the_mean_however_large_noise_is():
+    X, y, _ = rare_costs(1000, 0, False)
+    seen = []
+
+    class Watched(LogLinkLoss):
+        def begin(self, budget, total, intercept_share):
+            found = super().begin(budget, total, intercept_share)
+            residuals, weights = self._seen
+            above = np.maximum(residuals, 0.0)
+            seen.append(float(weights @ np.minimum(above, self.bound) / (weights @ above)))
+            return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tacit.additive.regressor.LogLinkLoss", Watched)
+        AdditiveBoostRegressor(0.3, schema=schema(10_000.0), loss="tweedie", random_state=0).fit(X, y)
+    assert seen[0] >= 0.5
+
+
 def test_bounds_a_thousand_times_too_wide_do_not_make_a_total():
     totals = []
     for seed in range(3):

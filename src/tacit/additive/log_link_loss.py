@@ -221,11 +221,15 @@ class LogLinkLoss(SquaredLoss):
     def _sees(self, residuals: Floats, shares: Floats, budget: Budget) -> None:
         """Sets the clip; noise and scatter are those of a unit of weight, of which a row may have less.
 
-        Most of what a clip cuts off is lost by all rows alike, and comes back at the end (:meth:`level`).
+        Most of what a clip cuts off is lost by all rows alike, and comes back at the end (:meth:`level`), but where
+        noise is large, most of the total would be cut off if it were left to noise.
         """
         self._seen = residuals, self._per_weight * shares
         noise = self._noise(budget, self._total) / self._per_weight
-        self._choose_clip(residuals, shares, noise / self.linked.lasting)
+        above = np.maximum(residuals, 0.0)
+        kept = np.array([shares @ np.minimum(above, clip) for clip in self.clips])
+        clips = self.clips[kept >= self.linked.least_kept * (shares @ above)]
+        self._choose_clip(residuals, shares, noise / self.linked.lasting, clips if len(clips) else self.clips[-1:])
         self._scatter *= self._per_weight
 
     def _cut_off(self, clip: float) -> float:

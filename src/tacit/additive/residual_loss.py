@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -228,9 +227,6 @@ class SquaredLoss(ResidualLoss):
 
     rest = Rest.SMOOTH
 
-    clips: ClassVar[Floats] = LADDER
-    """Those among which the clip is chosen, in units of the score."""
-
     def __init__(self, n_columns: int, numbers: Residuals = RESIDUALS) -> None:
         super().__init__(n_columns, numbers=numbers)
         self.share = numbers.looking + numbers.levelling
@@ -275,9 +271,9 @@ class SquaredLoss(ResidualLoss):
     def _choose(self, shares: Floats, budget: Budget, total: float) -> None:
         self._choose_clip(*spread_out(shares), self._noise(budget, total))
 
-    def _choose_clip(self, residuals: Floats, weights: Floats, noise: float) -> None:
-        best, clip = math.inf, float(self.clips[-1])
-        for candidate in self.clips:
+    def _choose_clip(self, residuals: Floats, weights: Floats, noise: float, clips: Floats = LADDER) -> None:
+        best, clip = math.inf, float(clips[-1])
+        for candidate in clips:
             over = weights @ np.maximum(residuals - candidate, 0.0)
             under = weights @ np.maximum(-residuals - candidate, 0.0)
             inside = float(weights @ (np.abs(residuals) < candidate))

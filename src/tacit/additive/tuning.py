@@ -296,6 +296,9 @@ class Linked:
     lasting: float = 0.5
     surprise: float = 3.0
 
+    # A clip leaves at least this part of what lies above the mean.
+    least_kept: float = 0.5
+
 
 @dataclass(frozen=True)
 class Spreads:
