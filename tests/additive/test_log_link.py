@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from tacit import AdditiveBoostRegressor, load_model, private_score, save_model
-from tacit.additive.log_link_loss import LogLinkLoss
+from tacit.additive.log_link_loss import FINEST_TOP, LogLinkLoss
 from tacit.additive.sweeps import tempered
 from tacit.additive.target_shapes import part_values, target_shares
 from tacit.additive.term import Directions, Prior, Term
+from tacit.additive.tuning import LINKED
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.encoding.labels import NumericLabelIndex
@@ -198,11 +199,24 @@ def test_public_mistakes_are_refused(asked, declared, words):
         AdditiveBoostRegressor(schema=declared, **asked).fit(X, y)
 
 
+@pytest.mark.parametrize("wide", [1, 1000])
+def test_rates_by_exposure_keep_their_total_however_wide_the_bounds(wide):
+    """A row's count is its rate times its exposure, and far below what bounds of rates allow."""
+    generator = np.random.default_rng(0)
+    X, exposure = pd.DataFrame({"a": generator.random(20_000)}), np.exp(generator.uniform(math.log(0.01), 0, 20_000))
+    rates = generator.poisson(0.03 * np.exp(X["a"]) * exposure) / exposure
+    label = {"column": "y", "kind": "numeric", "lower": 0, "upper": 100 * wide}
+    schema = {"label": label, "columns": {"a": {"kind": "numeric", "lower": 0, "upper": 1}}}
+    model = AdditiveBoostRegressor(8.0, schema=schema, loss="poisson", random_state=0)
+    model.fit(X, np.minimum(rates, 100 * wide), sample_weight=exposure)
+    assert 0.8 < (model.predict(X) @ exposure) / (rates @ exposure) < 1.25
+
+
 def test_the_first_histogram_sees_rare_counts_in_wide_bounds():
     """Counts of 0 to 3 under bounds of 0 to 1000: mean and spread are those of the counts, within half a doubling."""
     loss = LogLinkLoss(3, 1.0, NumericLabelIndex(0, 1000, TARGET_BITS))
-    edges = loss._edges(1000.0) / 2.0**MARGIN_BITS
-    assert edges == pytest.approx(1000 * 2.0 ** np.arange(-16, 0), abs=1e-4)
+    edges = loss._edges(1000.0, 20) / 2.0**MARGIN_BITS
+    assert edges == pytest.approx(1000 * 2.0 ** np.arange(-20, 0), abs=1e-4)
     counts = np.histogram(
         np.repeat([0.0, 1.0, 2.0, 3.0], [7000, 2000, 700, 300]), np.concatenate([[0], edges, [2000.0]])
     )[0]
@@ -210,6 +224,9 @@ def test_the_first_histogram_sees_rare_counts_in_wide_bounds():
     mean = float(shares @ values)
     assert 1 / math.sqrt(2.0) < mean / 0.43 < math.sqrt(2.0)
     assert 1 / math.sqrt(2.0) < math.sqrt(shares @ (values - mean) ** 2) / 0.77 < math.sqrt(2.0)
+    finest = loss._edges(FINEST_TOP, LINKED.first_octaves)
+    assert finest[0] >= 1
+    assert (np.diff(finest) > 0).all()
     far = LogLinkLoss(3, 2.0, NumericLabelIndex(1e9, 1e9 + 1, TARGET_BITS))
     assert far.zero == LOWEST_OFFSET
     assert far.scale.numerator >= 1

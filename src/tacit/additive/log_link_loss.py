@@ -150,7 +150,8 @@ class LogLinkLoss(SquaredLoss):
 
     def _count_targets(self, budget: Budget, share: float, name: str) -> tuple[Floats, float]:
         """Noisy counts of the targets by octave, and the variance of their noise."""
-        query = ResidualLevels(self._whole, self._edges(FINEST_TOP), Scores(1), link=NOTHING, weighted_first=True)
+        edges = self._edges(FINEST_TOP, self.linked.first_octaves)
+        query = ResidualLevels(self._whole, edges, Scores(1), link=NOTHING, weighted_first=True)
         release = budget.measure(query, share, Label(Stage.RESIDUALS, name))
         return release.value[:, 0], max(release.sd, LEAST_SD) ** 2
 
@@ -158,7 +159,7 @@ class LogLinkLoss(SquaredLoss):
         """Sets the mean, the unit and the clip by counts of the targets."""
         rows = max(total, float(counts.sum())) if budget.curator.weighs_rows else total
         self._per_weight = rows / total
-        shares, targets = target_shares(counts, sd, rows), part_values(self.linked.octaves)
+        shares, targets = target_shares(counts, sd, rows), part_values(self.linked.first_octaves)
         mean = min(max(self._per_weight * float(shares @ targets), 2.0**-TARGET_BITS), 1.0)
         spread = math.sqrt(float(shares @ (targets - shares @ targets) ** 2))
         unit = max(min(spread, mean / self.linked.least_ratio), mean / self.linked.most_ratio, 1 / FINEST_TOP)
@@ -168,9 +169,9 @@ class LogLinkLoss(SquaredLoss):
         self._sees(targets / unit - self.mean / self._per_weight, shares, budget)
         self._began = self._seen
 
-    def _edges(self, top: float) -> Ints:
+    def _edges(self, top: float, octaves: int) -> Ints:
         """Edges of octaves below the upper bound, which is ``top``, in fixed point."""
-        edges: Ints = np.rint(top * ONE * 2.0 ** np.arange(-self.linked.octaves, 0)).astype(np.int64)
+        edges: Ints = np.rint(top * ONE * 2.0 ** np.arange(-octaves, 0)).astype(np.int64)
         return edges
 
     def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
@@ -238,7 +239,7 @@ class LogLinkLoss(SquaredLoss):
         return abs(float(weights @ (residuals - np.clip(residuals, -clip, clip))))
 
     def _levels(self, log: Scores) -> ResidualLevels:
-        edges = self._edges(self._top)
+        edges = self._edges(self._top, self.linked.octaves)
         signed = np.concatenate([-edges[::-1], edges])
         return ResidualLevels(self.scale, signed, log, link=self.link, weighted_first=True)
 
