@@ -280,8 +280,8 @@ class Residuals:
 class Linked:
     """How the losses with a log link begin (:mod:`tacit.additive.log_link_loss`)."""
 
-    # Cells of histograms of the target, and of residuals: so many doublings below the upper bound. The mean is thought to
-    # be at least and at most so large beside the standard deviation.
+    # Cells of histograms of the target, and of residuals: so many doublings below the upper bound. The mean is thought
+    # to be at least and at most so large beside the standard deviation.
     first_octaves: int = 20
     octaves: int = 16
     least_ratio: float = 1 / 32
