@@ -60,7 +60,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "first_part": (0.2, 0.4),
     "trees_explained_from": (0.0, 0.45, 1.8, 1e12),
     "rows_of_noise": (5.0, 80.0),
-    "of_a_point": (4.0, 60.0),
+    "of_a_point": (4.0, 15.0, 160.0),
     "n_trees": (100, 200, 400, 800),
     "tree_depth": (3, 4, 5, 6, 7),
     "columns_per_tree": (2, 3, 4, 6),

@@ -108,7 +108,7 @@ class Kernel:
 
     # A point's prior variance relative to the variance of the means of leaves: what two rows of one leaf have in common
     # is little of what deep trees of other columns can tell of each.
-    of_a_point: float = 15.0
+    of_a_point: float = 40.0
 
 
 @dataclass(frozen=True)
