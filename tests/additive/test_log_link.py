@@ -184,6 +184,20 @@ def test_bounds_that_are_found_and_bounds_above_zero():
     assert high.predict(X).mean() == pytest.approx(1000 + y.mean(), abs=1.0)
 
 
+@pytest.mark.parametrize("delta", [1e-6, 0.0])
+@pytest.mark.parametrize(
+    "targets",
+    [lambda n: np.zeros(n), lambda n: np.full(n, -5.0), lambda n: np.linspace(-9, 9, n), lambda n: np.full(n, np.inf)],
+    ids=["nothing but zeros", "all below zero", "both signs", "infinite"],
+)
+def test_whatever_bounds_are_found_there_is_a_model(targets, delta):
+    """Content never refuses: found bounds may reach below 0, and end there."""
+    X, _, _ = people(500)
+    model = AdditiveBoostRegressor(2.0, delta=delta, loss="poisson", random_state=0)
+    found = model.fit(X[["age", "size"]], targets(500))
+    assert np.isfinite(found.predict(X[["age", "size"]])).all()
+
+
 @pytest.mark.parametrize(
     ("asked", "declared", "words"),
     [

@@ -74,7 +74,7 @@ class LogLinkLoss(SquaredLoss):
         super().__init__(n_columns, numbers)
         per_code = (label.upper - label.lower) / label.unit
         self.zero = min(max(round(-label.lower / per_code), LOWEST_OFFSET), 1 << TARGET_BITS)
-        top = (1 << TARGET_BITS) - self.zero
+        top = (1 << TARGET_BITS) - min(self.zero, 0)  # of found bounds that reach below 0: all that lies between them
         self._top, self._per_weight = FINEST_TOP, 1.0
         self.scale = self._whole = TargetScale(self.zero, round(FINEST_TOP * 2.0 ** (MARGIN_BITS + TARGET_BITS) / top))
 
