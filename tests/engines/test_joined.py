@@ -38,7 +38,7 @@ from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
 from tacit.queries.log_link import LogLink
-from tacit.queries.margins import Margins, Scores
+from tacit.queries.margins import FourierUpdate, Margins, Scores
 from tacit.queries.row_weights import N_LEVELS, LabelWeights
 from tacit.queries.rules import LEVELS, RowRule, class_count_rule, count_rule, signed_margin_rule
 from tacit.queries.score_rules import LevelRule, ResidualRule, SoftmaxRule, TargetScale
@@ -163,12 +163,14 @@ def of_labels() -> list[Any]:
 def of_numbers() -> list[Any]:
     scores, scale = Scores(1), TargetScale(1 << 23, 1 << 20)
     scores.add(column_cells(0, 7), np.linspace(-1, 1, 7)[:, None])
+    halves = LabelWeights.of([1.0], np.array([0.5]))
     return [
         ScoreHistogram(column_cells(2, 5), ResidualRule(scale, 0, -4096, 4096, 7), scores),
         ScoreHistogram(OneCell(), ResidualRule(scale, 0, -4096, 4096, 7, LogLink(1.5, 3000)), scores),
         ScoreFourierSum(FEATURES, ResidualRule(scale, 0, -4096, 4096), featured(scores)),
         ResidualLevels(scale, np.array([-1000, 0, 1000]), scores),
         ResidualLevels(scale, np.array([-1000, 0, 1000]), scores, link=LogLink(1.0, 3000)),
+        ResidualLevels(scale, np.array([-300, 0, 300]), scores, halves, LogLink(1.0, 3000), weighted_first=True),
         Histogram(column_cells(1, 30), count_rule(1)),
     ]
 
@@ -398,6 +400,9 @@ BEYOND = {
     ),
     "features that are no numbers": ScoreFourierSum(
         FourierFeatures((2,), (np.full(5, np.nan),), np.ones((1, 1))), SoftmaxRule(2), Scores(2)
+    ),
+    "an update by features without a line for each score": ScoreHistogram(
+        OneCell(), SoftmaxRule(2), Scores(2, [FourierUpdate(FEATURES, np.zeros(6, np.int32), 0)])
     ),
     "scores of fewer codes": ScatterSum((0,), (np.arange(6),), 9, count_rule(2)),
     "features of fewer classes than labels have": ScoreFourierSum(

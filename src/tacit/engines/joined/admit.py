@@ -85,9 +85,8 @@ class Admission:
     @part.register
     def _(self, value: FourierUpdate) -> None:
         self._features(value.features)
-        lines = value.weights.shape[:-1]
         _require(value.weights.shape[-1:] == (value.features.size,), "an update needs a weight for each feature")
-        _require(len(lines) <= 1 and all(lines), "weights have a line for each score, or are of margins")
+        _require(value.weights.ndim == 2 and len(value.weights) > 0, "weights have a line for each score")
         _require(0 <= value.shift <= FINEST_SHIFT, "the shift of an update is out of range")
 
     @part.register

@@ -259,7 +259,7 @@ def _numbers_of(log: Log) -> list[int]:
 def _scores_of(update: Any) -> int:
     """Of how many scores an update is; 0 of one of margins."""
     if isinstance(update, FourierUpdate):
-        return len(update.weights) if update.weights.ndim == 2 else 0
+        return len(update.weights)
     values: Any = update.values
     return values.shape[1] if values.ndim == 2 else 0
 
