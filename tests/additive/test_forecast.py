@@ -142,12 +142,26 @@ def test_nothing_is_said_where_nothing_is_known() -> None:
     assert "forecast" not in AdditiveBoostClassifier(schema=three).dry_run(n=100)
 
 
-def test_what_may_follow_a_test_for_interactions_is_said() -> None:
-    """Pairs where they are wanted; without trees there is no test."""
+def test_what_may_follow_the_columns_is_said() -> None:
+    """Trees, and pairs where they are wanted: which it is depends on what columns explain."""
     allowance = Allowance.of(1.0, 1e-6)
     assert forecast(30_000, 9, allowance, True, True)["learns"] == ["columns", "pairs", "trees"]
     assert forecast(30_000, 9, allowance, False, True)["learns"] == ["columns", "trees"]
     assert forecast(30_000, 9, allowance, True, False)["learns"] == ["columns", "pairs"]
+
+
+@pytest.mark.parametrize("rows", [30_000, 500_000])
+def test_nothing_follows_where_fewer_than_two_columns_have_no_declared_direction(rows: int) -> None:
+    rising = {"kind": "numeric", "lower": 0, "upper": 1, "monotone": "increasing"}
+    free = {name: column for name, column in rising.items() if name != "monotone"}
+    for columns, more in (
+        ({"a": free, "b": free, "c": rising}, ["pairs", "trees"]),
+        ({"a": free, "b": rising, "c": rising}, []),
+        ({"a": free}, []),
+    ):
+        schema = {"label": {"column": "y", "classes": [0, 1]}, "columns": columns}
+        said = AdditiveBoostClassifier(epsilon=4.0, schema=schema).dry_run(n=rows)["forecast"]
+        assert said["learns"] == ["columns", *more]
 
 
 @pytest.mark.parametrize("columns", [1, 4, 60])

@@ -85,6 +85,8 @@ class AdditiveLearner(Learner):
         pairs, trees = parts_wanted(self.interactions)
         alone = trees and may_boost_trees_alone(allowance, task)
         alone = alone and drowns_columns(n, len(task.names), allowance.sd(1.0), self.tuning.planning)
+        if sum(monotone_of(task, name) is None for name in task.names) < 2:  # a declared direction is kept to itself
+            pairs = trees = False
         planner = Planner(self.tuning.planning, self.tuning.growing.cutting)
         return forecast(n, len(task.names), allowance, pairs, trees, alone, planner)
 
