@@ -126,10 +126,10 @@ def draw_features(
 def released_features(
     budget: Budget, rows: float, cuts: Cuts, generator: np.random.Generator, numbers: Smooth = SMOOTH
 ) -> tuple[tuple[FourierFeatures, NormalRows] | None, float]:
-    """Random features for columns as they vary together, and how much of a look was spent on that.
+    """Random features for columns as they vary together, and the share that was spent on that.
 
     Args:
-        budget: of a look, of Gaussian noise.
+        budget: of the features and their first sum, of Gaussian noise.
         rows: the released number of rows.
         cuts: what is known of the columns; unordered ones have ranks.
         generator: public randomness.
