@@ -3,8 +3,7 @@
 A score ``F`` is the logarithm of a mean. A row adds ``(t - mu) exp((1 - p) F)``, clipped
 (:class:`~tacit.queries.log_link.LogLink`): the score function of Tweedie's family of power ``p``. On average it is 0 at
 the mean, whatever law the target follows, as far as nothing is clipped. Where the clip lies follows from a noisy
-histogram of the target and, of weighted rows or in little noise, from histograms of these residuals, as for the
-squared loss.
+histogram of the target and, in little noise, from histograms of these residuals, as for the squared loss.
 """
 
 from __future__ import annotations
@@ -41,7 +40,6 @@ from tacit.queries.score_rules import LARGEST_BOUND, LOWEST_OFFSET, TARGET_BITS,
 FINEST_TOP = 1024.0
 """Not tuned, of the arithmetic: no unit of residuals is a smaller part of the upper bound (:class:`TargetScale`)."""
 
-
 NOTHING = LogLink(1.0, 1)
 """A mean of nearly 0: residuals are the targets."""
 
@@ -51,7 +49,7 @@ class LogLinkLoss(SquaredLoss):
 
     The unit of residuals is the standard deviation of the targets, as the first histogram shows it, and ``m`` the mean
     in that unit. A row's curvature is ``m exp((2 - p) F)``, and its residual has a variance in proportion: bins whose
-    means are larger count for more (:meth:`growth`).
+    means are larger count for more (``growth``).
 
     Args:
         n_columns: how many columns share the noise.
