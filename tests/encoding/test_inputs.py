@@ -72,7 +72,7 @@ def test_numbers_are_years() -> None:
 def test_truth_values_without_a_class_are_told_of() -> None:
     truths, numbers = np.array([True, False]), np.array([1, 2])
     [message] = said(warn_of_truths, truths, LabelIndex((1, 2, 3)))
-    assert "have none for False: its rows are dropped" in message
+    assert "have none for False: such rows are dropped" in message
     assert "have none for False and True" in said(warn_of_truths, truths, LabelIndex(("a", "b", "c")))[0]
     assert said(warn_of_truths, numbers, LabelIndex((1, 2, 3))) == []
     assert said(warn_of_truths, truths, LabelIndex((1, 2))) == []

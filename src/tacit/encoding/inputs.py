@@ -96,12 +96,12 @@ def warn_of_types(frame: Frame, schema: Schema) -> None:
 
 
 def warn_of_truths(labels: Any, index: LabelIndex) -> None:
-    """Warns of truth values as labels where the declared classes have none for one of them: its rows are dropped."""
+    """Warns of truth values as labels where the declared classes have none for one of them: such rows are dropped."""
     dropped = [value for value in (False, True) if index.code_of(value) == DROPPED]
     if dropped and is_boolean(labels):
         warnings.warn(
             f"y holds truth values, and the classes {', '.join(map(repr, index.classes))} have none for "
-            f"{' and '.join(map(str, dropped))}: its rows are dropped. Give y the values of the classes",
+            f"{' and '.join(map(str, dropped))}: such rows are dropped. Give y the values of the classes",
             UserWarning,
             stacklevel=outside(),
         )
