@@ -170,7 +170,7 @@ def test_plan_says_what_so_many_rows_can_teach(folder: Path, tacit: Callable[...
     assert "With 50 rows the signal-to-noise ratio per column is" in few
     assert "The model will use single columns." in few
     assert "worse than the class shares alone" in few
-    assert "The model will use single columns, pairs and trees." in many
+    assert "The model will use single columns and pairs, trees or both." in many
     assert "If the rarer class has less than 0.01 % of the rows," in many
     assert json.loads(tacit(*ask, "50", "--json").stdout)["forecast"]["sure"] is False
     pure = " ".join(tacit(*ask, "60", "--delta", "0").stdout.split())

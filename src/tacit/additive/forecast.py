@@ -39,7 +39,7 @@ def forecast(
         with their number and not with its root), or of one number where trees are learned alone; ``enough``, from
         which ``signal`` on probabilities can be expected to be better than the shares of the classes alone; ``sure``,
         whether they can; ``sure_from``, the number of rows from which they can; ``learns``, of "columns", "pairs" and
-        "trees" what there would be budget for.
+        "trees" what there would be budget for, if only for one of the last two.
     """
     numbers = planner.numbers
     noise, enough = _noise(n_columns, allowance, trees_alone, numbers)

@@ -80,8 +80,9 @@ def _plan(asked: PlanArguments) -> None:
 def _forecast(n: int, known: dict[str, Any]) -> str:
     enough, alone = known["enough"], known["learns"] == ["trees"]
     signal = f"{known['signal']:,.0f}" if known["sure"] else f"{known['signal']:.1f}"
-    *most, last = ("single columns" if part == "columns" else str(part) for part in known["learns"])
-    learns = f"{', '.join(most)} and {last}" if most else last
+    first, *more = ("single columns" if part == "columns" else str(part) for part in known["learns"])
+    rest = f"{', '.join(more)} or both" if len(more) > 1 else "".join(more)  # what columns explain may decide
+    learns = f"{first} and {rest}" if rest else first
     ratio = "of all rows" if alone else "per column"
     said = (
         f"With {n:,} rows the signal-to-noise ratio {ratio} is {signal} ({enough:g} or more is enough). "
