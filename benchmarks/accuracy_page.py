@@ -103,8 +103,9 @@ Log loss is above that of the training class shares where it is by more than .00
 """
 
 ALCOHOL = """\
-One fit can move a mean: of `flare_classF`, 35 of whose rows are positive, that of the first split at epsilon 1 had an AUC
-of .47, and .85 and .91 in the two measurements before. That is .06 of the gap closed there, which was .69 and .74 before.
+One fit can move a mean: of `flare_classF`, 35 of whose rows are positive, that of the first split at epsilon 1 had an
+AUC of .47, and .85 and .91 in the two measurements before. That is .06 of the gap closed there, which was .69 and .74
+before.
 
 Two splits do not tell a table below DP-EBM from chance. Over ten (version `9d4abf18`), on `alcohol_abuse`, a tenth of
 whose rows are positive, the default's AUC less DP-EBM's is .027, .011 and .004 at epsilon .5, 2 and 8:
