@@ -22,7 +22,6 @@ def said() -> tuple[bytes, bytes]:
     return model.predict(X).tobytes(), model.score_variance(X).tobytes()
 
 
-@cache
 def said_of_two() -> tuple[bytes, bytes]:
     """The same of two classes, whose columns explain much."""
     X = nearly_the_same(4000, 0)
@@ -59,6 +58,4 @@ def test_a_number_that_is_replaced_reaches_the_fit(name, value, monkeypatch):
 def test_a_number_of_two_classes_that_is_replaced_reaches_the_fit(name, value, monkeypatch):
     before = said_of_two()
     monkeypatch.setattr(AdditiveBoost, "tuning", with_number(AdditiveBoost.tuning, f"growing.{name}".split("."), value))
-    said_of_two.cache_clear()
     assert before != said_of_two()
-    said_of_two.cache_clear()

@@ -20,14 +20,6 @@ from tacit.privacy.neighbouring import Neighbouring
 CODES = 32
 
 
-def curator_of(columns, allowance):
-    """A curator over a table of columns of :data:`CODES` codes and "missing", and what pays for it."""
-    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
-    labels = np.zeros(len(columns[0]), np.uint8)
-    table = MemoryTable([c.astype(np.uint8) for c in columns], labels, [CODES + 1] * len(columns), 1)
-    return Curator(table, reservation, SeededSource(0)), reservation
-
-
 def alike(n, seed):
     """Two columns that are nearly the same."""
     generator = np.random.default_rng(seed)
@@ -36,7 +28,15 @@ def alike(n, seed):
     return [np.searchsorted(edges, column) for column in numbers]
 
 
-MASSES = [np.append(np.full(CODES, 1.0 / CODES), 0.0)] * 2
+def released(n, seed, epsilon):
+    """Axes of two such columns for a tenth of the budget, what they cost, and the ledger."""
+    allowance = Allowance.of(epsilon, 1e-6)
+    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    columns = [codes.astype(np.uint8) for codes in alike(n, seed)]
+    table = MemoryTable(columns, np.zeros(n, np.uint8), [CODES + 1] * 2, 1)
+    gate = Curator(table, reservation, SeededSource(0))
+    masses = [np.append(np.full(CODES, 1.0 / CODES), 0.0)] * 2
+    return *released_axes(Budget(gate, allowance, 0.1), float(n), masses, [None, None]), reservation
 
 
 def test_normal_scores_rise_with_codes_have_mean_0_and_variance_1():
@@ -62,20 +62,14 @@ def test_scores_of_a_column_that_hardly_varies_stay_small():
 
 
 def test_axes_find_columns_that_vary_together():
-    codes = alike(4000, 1)
-    allowance = Allowance.of(8.0, 1e-6)
-    gate, _ = curator_of(codes, allowance)
-    axes, spent = released_axes(Budget(gate, allowance, 0.1), 4000.0, MASSES, [None, None])
+    axes, spent, _ = released(4000, 1, 8.0)
     assert spent == 0.1
     assert 0.85 < axes.covariance[0, 1] / axes.covariance[0, 0] < 1.0
     assert np.linalg.eigvalsh(axes.covariance).min() >= SMOOTH.least_variance - 1e-9
 
 
 def test_axes_ask_nothing_where_noise_would_drown_it():
-    codes = alike(60, 2)
-    allowance = Allowance.of(0.1, 1e-6)
-    gate, reservation = curator_of(codes, allowance)
-    axes, spent = released_axes(Budget(gate, allowance, 0.1), 60.0, MASSES, [None, None])
+    axes, spent, reservation = released(60, 2, 0.1)
     assert spent == 0.0
     assert np.array_equal(axes.covariance, np.eye(2))
     assert not reservation.entries
