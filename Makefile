@@ -15,7 +15,7 @@ BROWSERS := chromium chromium-browser google-chrome
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint check format test test-slow test-all test-lowest mutants demo bench paper-trees lock clean
+.PHONY: help setup lint check format test test-slow test-all test-lowest mutants demo bench paper-trees docs lock clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
@@ -78,6 +78,10 @@ paper-trees: .venv/.installed ## the experiments of the paper on private trees; 
 demo: .venv/.installed ## a private model of real survey data, with certificate and report, in ./demo
 	$(BIN)/tacit demo
 
+docs: .venv/.installed ## the documentation site, in build/site; warnings are errors
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site
+	@echo "open build/site/index.html"
+
 lock: .venv/.created ## the lock files, for every supported Python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.5,<1"
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
@@ -86,5 +90,5 @@ lock: .venv/.created ## the lock files, for every supported Python
 	  --custom-compile-command "make lock" -c requirements/dev.lock pyproject.toml --output-file requirements/run.lock
 
 clean: ## what was made, but not .venv
-	rm -rf demo dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf demo dist build docs/reference/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -14,7 +14,7 @@ from pathlib import Path
 from tacit.schema import Schema
 
 ROOT = Path(__file__).parents[1]
-BLOCKS = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = re.compile(r"^```(\w*|\{[\w-]+\})\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def everywhere() -> list[Path]:
@@ -24,8 +24,8 @@ def everywhere() -> list[Path]:
 
 
 def blocks_of(page: Path) -> list[tuple[str, str]]:
-    """Language and text of each block of a page."""
-    return BLOCKS.findall(page.read_text("utf-8"))
+    """Language and text of each block of a page, without the directives of the site."""
+    return [block for block in BLOCKS.findall(page.read_text("utf-8")) if not block[0].startswith("{")]
 
 
 def pages() -> list[str]:

@@ -23,8 +23,8 @@ class PrivateSearch(PrivateSelection):
         estimator: an unfitted estimator of this library, without an account.
         param_grid: names of parameters -> the values to try, as :class:`sklearn.model_selection.GridSearchCV` has it;
             two settings or more. Values must not come from the rows.
-        epsilon, delta, neighbouring, strategy, runs, shape, holdout, criterion, quantile, error_clip, account,
-            random_state: as :class:`~tacit.PrivateSelection` has them.
+        epsilon, delta, neighbouring, strategy, runs, shape, holdout: as in :class:`~tacit.PrivateSelection`.
+        criterion, quantile, error_clip, account, random_state: likewise.
 
     Attributes:
         best_estimator_: the best estimator, fitted; its certificate is that of the search.

@@ -28,8 +28,8 @@ class DecisionListWinnow(Winnow):
     ``alternations`` the schedule has the mistake bound for lists of that shape; without, it is the one that does best.
 
     Args:
-        epsilon, delta, neighbouring, horizon, update, columns, schema, bins, labels, invalid, account, seed, period,
-            carried: as in :class:`Winnow`.
+        epsilon, delta, neighbouring, horizon, update, columns, schema: as in :class:`Winnow`.
+        bins, labels, invalid, account, seed, period, carried: likewise.
         k: the most conditions in a rule.
         length: the most rules of the list, the default included; None if no bound is wanted.
         alternations: how often its bits change at most; needed with ``length``.
