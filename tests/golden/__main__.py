@@ -23,7 +23,7 @@ def main() -> int:
     )
     parser.add_argument("--show", metavar="NAME", help="print what the digests of one case are made from")
     parser.add_argument("--times", action="store_true", help="print how long every case takes")
-    parser.add_argument("--digests", metavar="NAMES", help="print digests of a JSON list of cases, for the tests")
+    parser.add_argument("--serve", action="store_true", help="read names, print digests, a line each: for the tests")
     asked = parser.parse_args()
     if not is_pinned():
         return subprocess.run(
@@ -31,8 +31,8 @@ def main() -> int:
         ).returncode
     if asked.show is not None:
         return show(asked.show)
-    if asked.digests is not None:
-        return print_digests(json.loads(asked.digests))
+    if asked.serve:
+        return serve()
     return compare(asked.part, asked.write, asked.times, asked.file)
 
 
@@ -46,20 +46,20 @@ def show(name: str) -> int:
     return 0
 
 
-def print_digests(names: list[str]) -> int:
-    """Prints the digests of cases as a line of JSON; of one that fails, how it does."""
+def serve() -> int:
+    """Prints the probe of the arithmetic, then a line of digests for every case whose name is read, until none comes."""
     from tests.golden.case import run
     from tests.golden.net import all_cases
     from tests.workers import take_turns
 
     take_turns()  # the tests that run meanwhile compile the same kernels
-    known, found = all_cases(), {}
-    for name in names:
+    print(json.dumps(probe()), flush=True)
+    for line in sys.stdin:
         try:
-            found[name] = run(known[name]).digests()
-        except Exception:  # noqa: BLE001 - the test of this case fails, and the others are told of theirs
-            found[name] = {"error": traceback.format_exc()}
-    print(json.dumps({"cases": found, "probe": probe()}))
+            digests = run(all_cases()[json.loads(line)]).digests()
+        except Exception:  # noqa: BLE001 - the test of this case fails, and the others go on
+            digests = {"error": traceback.format_exc()}
+        print(json.dumps(digests), flush=True)
     return 0
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -55,22 +56,46 @@ def store(digests: Digests, file: Path = FILE) -> None:
     file.write_text("\n".join([HEADER, "[made_with]", *with_what, "", "[cases]", *lines]) + "\n", "utf-8")
 
 
-def run_pinned(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command of the net, in a process with the arithmetic of the digests."""
-    command = [sys.executable, "-m", "tests.golden", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=pinned(), capture_output=True, text=True, check=False)
+class Server:
+    """One process with the arithmetic of the digests, which runs one case after the other: imports are paid for once.
 
-
-def measured(names: Sequence[str]) -> tuple[Digests, str]:
-    """The digests of these cases, run now in a process of their own, and its probe.
-
-    A case that failed has no digests, but says under ``error`` how.
+    Attributes:
+        probe: of its arithmetic.
     """
-    done = run_pinned("--digests", json.dumps(list(names)))
-    if done.returncode:
-        raise RuntimeError(f"the net could not be run:\n{done.stderr}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found["cases"], found["probe"]
+
+    def __init__(self) -> None:
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 - as long as the process
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.golden", "--serve"],
+            cwd=ROOT,
+            env=pinned(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+        )
+        self.probe: str = self._answer()
+
+    def digests(self, name: str) -> dict[str, str]:
+        """The digests of a case, run now; of one that fails, under ``error``, how."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(name) + "\n")
+        self._process.stdin.flush()
+        answer: dict[str, str] = self._answer()
+        return answer
+
+    def _answer(self) -> Any:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            self._errors.seek(0)
+            raise RuntimeError(f"the process of the golden cases has ended:\n{self._errors.read()}")
+        return json.loads(line)
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._process.communicate()
+        self._errors.close()
 
 
 def moved(name: str, found: dict[str, str], before: Digests) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.golden.arithmetic import here
-from tests.golden.net import Digests, all_cases, measured, message, moved, stored
+from tests.golden.net import Digests, Server, all_cases, message, moved, stored
 
 
 @pytest.fixture(scope="module")
@@ -15,18 +17,20 @@ def before() -> Digests:
 
 
 @pytest.fixture(scope="module")
-def now(request: pytest.FixtureRequest) -> Digests:
-    """The digests of the cases that this run asked for, made by one process: each pays for imports and kernels."""
-    _, made_with = stored()
-    if not here().items() <= made_with.items() and measured([])[1] != made_with["probe"]:
-        pytest.skip(f"digests are of {made_with}, whose arithmetic is not that of {here()}: compare two trees by hand")
-    items = [item for item in request.session.items if item.path == request.path]
-    found, _ = measured([item.callspec.params["name"] for item in items if isinstance(item, pytest.Function)])
-    return found
+def server() -> Iterator[Server]:
+    """The process that runs the cases, each in the time of its own test."""
+    server, (_, made_with) = Server(), stored()
+    try:
+        if not here().items() <= made_with.items() and server.probe != made_with["probe"]:
+            pytest.skip(f"digests are of {made_with}, whose arithmetic is not that of {here()}: compare two trees by hand")
+        yield server
+    finally:
+        server.close()
 
 
 @pytest.mark.parametrize("name", all_cases())
-def test_nothing_moved(name: str, now: Digests, before: Digests) -> None:
-    assert "error" not in now[name], now[name]["error"]
-    parts = moved(name, now[name], before)
+def test_nothing_moved(name: str, server: Server, before: Digests) -> None:
+    digests = server.digests(name)
+    assert "error" not in digests, digests["error"]
+    parts = moved(name, digests, before)
     assert not parts, message({name: parts}, before)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import copy
+import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import tacit
 import tests.golden.__main__ as command
 from tests.golden.arithmetic import here
 from tests.golden.case import Seen, canonical, run
-from tests.golden.net import GROUPS, ROOT, all_cases, group, message, moved, stored
+from tests.golden.net import GROUPS, ROOT, Server, all_cases, group, message, moved, stored
 
 HERE = Path(__file__).parent
 
@@ -103,28 +105,38 @@ def test_the_message_says_what_moved_and_how_to_accept_it() -> None:
     assert "python -m tests.golden --write" in said
 
 
-def said(capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch, *arguments: str) -> Any:
-    """What the command of the net prints, run here: the tests of cases run it in a process of its own."""
+def printed(
+    capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch, *arguments: str, names: Sequence[str] = ()
+) -> str:
+    """The output of the command of the net, run here: the tests of cases run it in a process of its own."""
     patch.setattr(command, "is_pinned", lambda: True)
     patch.setattr("sys.argv", ["tests.golden", *arguments])
+    patch.setattr("sys.stdin", io.StringIO("".join(json.dumps(name) + "\n" for name in names)))
     assert command.main() == 0
-    return json.loads(capsys.readouterr().out)
+    return capsys.readouterr().out
 
 
 def test_what_a_case_is_made_of_can_be_shown(
     seen: Seen, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = said(capsys, monkeypatch, "--show", ONE)
+    shown = json.loads(printed(capsys, monkeypatch, "--show", ONE))
     assert shown["ledger"] == seen.ledger
     assert {path for path, _ in leaves(shown["model"])} == {path for path, _ in leaves(seen.model)}
 
 
-def test_a_case_that_fails_says_so_and_the_others_are_told(
+def test_a_case_that_fails_says_so_and_the_next_one_is_run(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = said(capsys, monkeypatch, "--digests", json.dumps(["no such case", ONE]))["cases"]
-    assert "KeyError" in found["no such case"]["error"]
-    assert set(found[ONE]) == {"model", "ledger"}
+    lines = printed(capsys, monkeypatch, "--serve", names=["no such case", ONE]).splitlines()
+    _, failed, digests = map(json.loads, lines)
+    assert "KeyError" in failed["error"]
+    assert set(digests) == {"model", "ledger"}
+
+
+def test_a_process_that_ends_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.golden.net.ROOT", HERE)  # from where no tests can be imported
+    with pytest.raises(RuntimeError, match=r"has ended:\n.*No module named"):
+        Server()
 
 
 def test_the_digests_are_of_locked_versions() -> None:
