@@ -15,7 +15,7 @@ BROWSERS := chromium chromium-browser google-chrome
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint check format test test-slow test-all test-lowest mutants demo bench paper-trees docs lock clean
+.PHONY: help setup lint check format test test-slow test-all test-lowest mutants demo bench paper-trees docs dist lock clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
@@ -81,6 +81,13 @@ demo: .venv/.installed ## a private model of real survey data, with certificate 
 docs: .venv/.installed ## the documentation site, in build/site; warnings are errors
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site
 	@echo "open build/site/index.html"
+
+dist: .venv/.installed ## wheel and source archive, built twice and compared byte by byte
+	rm -rf dist build/dist
+	for out in dist build/dist; do SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 1577836800) $(BIN)/python -m hatchling build -d $$out >/dev/null; done
+	for file in dist/*; do cmp $$file build/dist/$$(basename $$file); done
+	$(BIN)/twine check --strict dist/*
+	@ls -l dist
 
 lock: .venv/.created ## the lock files, for every supported Python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.5,<1"

@@ -16,6 +16,7 @@ STRATEGIES = ("calibrated", 0.1, 1.0)
 PAPER_TABLE_1 = {0.01: (14, 3, 5), 0.1: (13, 2, 6), 1.0: (9, 3, 9), 10.0: (5, 4, 11), 25.0: (8, 6, 6)}
 SIGNIFICANT = 0.01
 PLOTTED = ("printed", "paper", "sharp")
+FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 
 
 def mean_error(job: Job) -> float:
@@ -171,8 +172,8 @@ def mean_errors(jobs: list[Job], analysis: str) -> dict[float, tuple[float, floa
     return {eps: (float(np.mean(of_best[eps])), float(np.mean(of_all[eps]))) for eps in sorted(of_best)}
 
 
-def report(jobs: list[Job], folder: Path) -> None:
-    """Prints everything there are results for; plots go to ``folder``."""
+def report(jobs: list[Job]) -> None:
+    """Prints everything there are results for, and draws the plots of ``docs/trees.md``."""
     present = sorted({j["analysis"] for j in jobs})
     figures: dict[str, Any] = {"benchmark": "paper_trees", "fits": 10 * len(jobs)}
     print("\nmean error over domains: best of the grid (mean of the grid)")
@@ -203,7 +204,7 @@ def report(jobs: list[Job], folder: Path) -> None:
                         f"{one[eps][0]} of {one[eps][1]} against its best setting for all, {b} against the grid's mean"
                     )
                 figures[f"{default}_beats/{analysis}"] = {str(e): (c[0], one[e], plain[e]) for e, c in tuned.items()}
-    plot(jobs, folder)
+    plot(jobs)
     print(json.dumps(figures))
 
 
@@ -233,7 +234,7 @@ def _print_table_4(jobs: list[Job], present: list[str], figures: dict[str, Any])
                 figures[f"table_4/{ours}/{size}/{forest}"] = round(share, 3)
 
 
-def plot(jobs: list[Job], folder: Path) -> None:
+def plot(jobs: list[Job]) -> None:
     """Cumulative shares of runs by test error, a panel per domain and epsilon; left out where matplotlib is missing."""
     try:
         import matplotlib as mpl
@@ -243,7 +244,7 @@ def plot(jobs: list[Job], folder: Path) -> None:
     mpl.use("Agg")
     mpl.rcParams.update({"font.size": 6})
     for analysis in PLOTTED:
-        _panels([j for j in jobs if j["analysis"] == analysis], folder / f"paper_trees_{analysis}.png")
+        _panels([j for j in jobs if j["analysis"] == analysis], FIGURES / f"paper_trees_{analysis}.png")
 
 
 def _panels(jobs: list[Job], path: Path) -> None:

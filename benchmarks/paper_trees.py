@@ -197,7 +197,7 @@ def main() -> None:
         work(jobs, done, args.results, args.jobs)
     ran = [job for job in done.values() if job["errors"]]
     wanted = [j for j in ran if j["domain"] in names and j["analysis"] in args.analyses and is_named(j)]
-    report(wanted if args.report else ran, args.results.parent)
+    report(wanted if args.report else ran)
 
 
 def work(jobs: list[Job], done: dict[str, Job], path: Path, processes: int) -> None:

@@ -14,6 +14,7 @@ from tacit import compilation
 if TYPE_CHECKING:
     from tacit.additive.estimator import AdditiveBoostClassifier
     from tacit.additive.regressor import AdditiveBoostRegressor
+    from tacit.citation import cite
     from tacit.curator.options import options
     from tacit.decision_lists.estimator import DecisionListClassifier
     from tacit.discovery.discover_schema import discover_schema
@@ -62,6 +63,7 @@ PUBLIC = {
     "ResampledBoostClassifier": "tacit.resampling.estimator",
     "Schema": "tacit.schema",
     "SchemaError": "tacit.schema",
+    "cite": "tacit.citation",
     "discover_schema": "tacit.discovery.discover_schema",
     "join_sites": "tacit.learning.sites",
     "load": "tacit.estimators.files",
@@ -116,6 +118,7 @@ __all__ = [
     "Schema",
     "SchemaError",
     "__version__",
+    "cite",
     "discover_schema",
     "join_sites",
     "load",
