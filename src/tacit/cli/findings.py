@@ -17,12 +17,14 @@ from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import decimal_points, number_or_nan, parse_numbers
 from tacit.encoding.read import column_names, is_parquet
 from tacit.encoding.sources import files_of, read_files
+from tacit.encoding.spelled import spelled_as_numbers
 from tacit.encoding.table import encoder_of
 from tacit.encoding.tokens import as_tokens
 from tacit.encoding.values import DROPPED, BooleanIndex, CategoryIndex, LabelIndex, is_missing
 from tacit.schema import Column, DateColumn, Label, NumericColumn, Schema, Unit
+from tacit.schema.cell_format import DATE_FORMATS, parse_date
+from tacit.schema.columns import is_plain_number
 from tacit.schema.csv_format import COMMA, PLAIN, POINT, CsvFormat
-from tacit.schema.values import OTHER_DATE
 
 NOTABLE = 0.01
 """Share of rows from which on clipping and unknown values are complained of."""
@@ -74,7 +76,7 @@ def find(
     if is_parquet(first):
         decimal = POINT
         for name in schema.features:
-            if isinstance(schema.columns[name], NumericColumn):
+            if is_plain_number(schema.columns[name]):
                 frame.numbers(name)  # raises on the dtype that a fit would raise on
     findings = Findings(rows=frame.n_rows)
     if not frame.n_rows:
@@ -148,8 +150,17 @@ def _look_at_feature(
 def _look_at_numbers(
     facts: dict[str, Any], column: NumericColumn, given: list[tuple[Any, int]], decimal: str
 ) -> list[tuple[Any, int]]:
-    """Counts what is clipped; returns what is no finite number."""
-    numbers = _numbers(given, decimal)
+    """Counts what is clipped or declared to be missing; returns what is no finite number."""
+    written = column.cell_format
+    if not written.is_plain:
+        numbers = spelled_as_numbers([value for value, _ in given], written)
+    else:
+        numbers = _numbers(given, decimal)
+    marks = np.isin(numbers, written.missing_values)
+    facts["missing"] = facts.get("missing", 0) + sum(
+        count for (_, count), mark in zip(given, marks, strict=True) if mark
+    )
+    given, numbers = [pair for pair, mark in zip(given, marks, strict=True) if not mark], numbers[~marks]
     counts = np.array([count for _, count in given], np.int64)
     facts["clipped_below"] = int(counts[numbers < column.lower].sum())
     facts["clipped_above"] = int(counts[np.isfinite(numbers) & (numbers > column.upper)].sum())
@@ -159,7 +170,7 @@ def _look_at_numbers(
 def _look_at_dates(facts: dict[str, Any], column: DateColumn, given: list[tuple[Any, int]]) -> list[tuple[Any, int]]:
     """The same for dates."""
     lower, upper, _ = bounds_of(column)
-    numbers = dates_as_numbers([value for value, _ in given], column.granularity)
+    numbers = dates_as_numbers([value for value, _ in given], column.granularity, column.format)
     counts = np.array([count for _, count in given], np.int64)
     facts["clipped_below"] = int(counts[numbers < lower].sum())
     facts["clipped_above"] = int(counts[numbers > upper].sum())
@@ -196,9 +207,8 @@ def _remedy(column: Column, unknown: list[Any]) -> str:
     """What helps against values that are neither numbers nor dates as they are written."""
     if column.kind == "numeric" and any(map(_has_decimal_comma, unknown)):
         return "; give --decimal , where numbers have a decimal comma"
-    if column.kind == "date" and any(isinstance(value, str) and OTHER_DATE.fullmatch(value) for value in unknown):
-        return "; write dates as 2024-12-31"
-    return ""
+    shapes = [shape for shape in DATE_FORMATS if any(parse_date(str(value), shape) for value in unknown)]
+    return f"; declare how they are written, such as format = '{shapes[0]}'" if column.kind == "date" and shapes else ""
 
 
 def _has_decimal_comma(value: Any) -> bool:

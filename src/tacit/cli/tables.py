@@ -77,7 +77,7 @@ def training_table(
     """
     from tacit.encoding.read import check_decimals, column_names, is_parquet
     from tacit.encoding.sources import files_of, read_files
-    from tacit.schema import NumericColumn
+    from tacit.schema.columns import is_plain_number
     from tacit.schema.csv_format import PLAIN
 
     written = written or PLAIN
@@ -86,7 +86,7 @@ def training_table(
         numeric = features if numbers else []
     else:
         features = list(schema.features)
-        numeric = [name for name in features if isinstance(schema.columns[name], NumericColumn)]
+        numeric = [name for name in features if is_plain_number(schema.columns[name])]
         if schema.unit is not None:
             features.append(schema.unit.column)
     numeric = [*numeric, *([target] if numeric_target else [])]
@@ -172,7 +172,9 @@ def columns_for(model: Model, more: Sequence[str] = ()) -> tuple[list[str], froz
 
     if model.feature_names == (ROWS,):
         raise Mistake("the model was made for matrices without column names: predict from Python")
-    numeric = [name for name, encoder in encoders_of(model) if isinstance(encoder, NumericGrid) and not encoder.dates]
+    numeric = [
+        name for name, encoder in encoders_of(model) if isinstance(encoder, NumericGrid) and encoder.reads_numbers
+    ]
     return list(dict.fromkeys([*model.feature_names, *more])), frozenset(numeric)
 
 

@@ -68,7 +68,7 @@ def coarse_encoding(task: Task, names: Sequence[str], bins: int) -> TableEncodin
         fixed = isinstance(declared, NumericColumn) and declared.bins is not None
         if fixed or not isinstance(encoder, NumericGrid) or not isinstance(encoder.spacing, str) or encoder.dates:
             return encoder
-        return NumericGrid(encoder.lower, encoder.upper, bins, encoder.spacing)
+        return NumericGrid(encoder.lower, encoder.upper, bins, encoder.spacing, format=encoder.format)
 
     return TableEncoding(tuple(names), tuple(coarse(name) for name in names))
 

@@ -27,6 +27,7 @@ from tacit.learning.task import Task
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
 from tacit.schema import NumericColumn
+from tacit.schema.cell_format import PLAIN_CELLS
 from tacit.theory.closure.formula import TruthTable
 
 RAW_THEOREM = "errors of the best completion, every float a cut: a row adds an error or none"
@@ -115,9 +116,12 @@ def check_raw(sets: Sequence[RawSet], task: Task, neighbouring: Neighbouring) ->
     for column in sets[0].encoding.names:
         if column not in task.names:
             raise ConceptError(f"a concept class needs column '{column}', which is not among the features")
-        if task.schema is not None and not isinstance(task.schema.columns[column], NumericColumn):
+        declared = None if task.schema is None else task.schema.columns[column]
+        if declared is not None and not isinstance(declared, NumericColumn):
+            raise ConceptError(f"a raw threshold cuts a numeric column, and '{column}' is {declared.kind}")
+        if declared is not None and declared.cell_format != PLAIN_CELLS:
             raise ConceptError(
-                f"a raw threshold cuts a numeric column, and '{column}' is {task.schema.columns[column].kind}"
+                f"a raw threshold cuts numbers as they are, and '{column}' declares symbol, thousands or missing_values"
             )
     check_single_rows(task, neighbouring)
 

@@ -8,7 +8,10 @@ no cell is a reason to stop.
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -20,6 +23,7 @@ import pyarrow.compute as pc
 from tacit.arrays import Floats
 from tacit.encoding.arrow import dictionary_of, listed, positions
 from tacit.encoding.numbers import series_of
+from tacit.schema.cell_format import parse_date
 from tacit.schema.columns import YEAR, DateColumn
 
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})([T ].*)?", re.ASCII)
@@ -30,6 +34,9 @@ MONDAY, SUNDAY = dt.date(2024, 1, 1), dt.date(2024, 1, 7)
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 _NAT = np.datetime64("NaT", "D")
+
+Day = Callable[[Any], np.datetime64]
+"""From a Python value to the day that it stands for, or NaT."""
 
 
 def bounds_of(column: DateColumn) -> tuple[float, float, int]:
@@ -53,17 +60,19 @@ def text_of(granularity: str, number: float) -> str:
     return f"{months // 12:04d}-{months % 12 + 1:02d}"
 
 
-def dates_as_numbers(values: Any, granularity: str) -> Floats:
+def dates_as_numbers(values: Any, granularity: str, written: str = "") -> Floats:
     """A vector of dates, times or texts (numpy, pandas, polars, pyarrow, sequence) as numbers, shape ``(n,)``.
 
-    Texts are dates in ISO 8601 (``2020-03-31``), with or without a time, which plays no part; times with a zone are
-    those of their zone. A number stands for a year where years are asked for, and for nothing otherwise.
+    Texts are dates in ISO 8601 (``2020-03-31``), or in the declared format, with or without a time, which plays no
+    part; times with a zone are those of their zone. A number stands for a year where years are asked for and no format
+    is declared; for its digits where the format has digits alone; and for nothing otherwise.
 
     Args:
         values: the column; whatever it holds, nothing is raised.
         granularity: ``"year"``, ``"month"`` or ``"weekday"``.
+        written: the declared format; empty for ISO 8601.
     """
-    return _numbers_of_days(_days(values, granularity), granularity)
+    return _numbers_of_days(_days(values, partial(_day, granularity=granularity, written=written)), granularity)
 
 
 def _numbers_of_days(days: npt.NDArray[np.datetime64], granularity: str) -> Floats:
@@ -78,18 +87,18 @@ def _numbers_of_days(days: npt.NDArray[np.datetime64], granularity: str) -> Floa
     return np.where(known, numbers, np.nan)
 
 
-def _days(values: Any, granularity: str) -> npt.NDArray[np.datetime64]:
+def _days(values: Any, day: Day) -> npt.NDArray[np.datetime64]:
     if isinstance(values, pa.Array):
         values = pa.chunked_array([values])
     series = series_of(values)
     if series is not None and not isinstance(values, pa.ChunkedArray):
         values = _arrow_of(series)
     if isinstance(values, pa.ChunkedArray):
-        return _of_arrow(values, granularity)
+        return _of_arrow(values, day)
     array = values if isinstance(values, np.ndarray) else None
     if array is not None and array.ndim == 1 and array.dtype.kind == "M":
         return array.astype("datetime64[D]")
-    return _one_by_one(list(values if array is None else array.ravel().tolist()), granularity)
+    return _one_by_one(list(values if array is None else array.ravel().tolist()), day)
 
 
 def _arrow_of(series: nw.Series[Any]) -> Any:
@@ -105,7 +114,7 @@ def _arrow_of(series: nw.Series[Any]) -> Any:
     return arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
 
 
-def _of_arrow(values: pa.ChunkedArray, granularity: str) -> npt.NDArray[np.datetime64]:
+def _of_arrow(values: pa.ChunkedArray, day: Day) -> npt.NDArray[np.datetime64]:
     kind = values.type
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         values = pc.local_timestamp(values)
@@ -122,9 +131,9 @@ def _of_arrow(values: pa.ChunkedArray, granularity: str) -> npt.NDArray[np.datet
         try:
             coded = dictionary_of(chunk)
         except pa.ArrowException:  # of lists and the like Arrow makes no dictionary
-            found.append(_one_by_one(listed(chunk), granularity))
+            found.append(_one_by_one(listed(chunk), day))
             continue
-        table = np.append(_one_by_one(listed(coded.dictionary), granularity), _NAT)
+        table = np.append(_one_by_one(listed(coded.dictionary), day), _NAT)
         found.append(table[positions(coded, len(table) - 1)])
     return np.concatenate(found)
 
@@ -133,11 +142,11 @@ def _floats(array: npt.NDArray[Any]) -> Floats:
     return array.astype(np.float64)
 
 
-def _one_by_one(values: list[Any], granularity: str) -> npt.NDArray[np.datetime64]:
-    return np.array([_day(value, granularity) for value in values], "datetime64[D]")
+def _one_by_one(values: list[Any], day: Day) -> npt.NDArray[np.datetime64]:
+    return np.array([day(value) for value in values], "datetime64[D]")
 
 
-def _day(value: Any, granularity: str) -> np.datetime64:
+def _day(value: Any, granularity: str, written: str) -> np.datetime64:
     """The day that a Python value stands for, or NaT."""
     if isinstance(value, dt.datetime | dt.date):
         parts = (getattr(value, name, None) for name in ("year", "month", "day"))
@@ -145,6 +154,9 @@ def _day(value: Any, granularity: str) -> np.datetime64:
     if isinstance(value, np.datetime64):
         return _day_of(value)
     text = value.strip() if isinstance(value, str) else ""
+    if written:
+        date = parse_date(text or _digits(value), written)
+        return _NAT if date is None else np.datetime64(date, "D")
     match = _ISO.fullmatch(text)
     if match is not None:
         return _date(*(int(part) for part in match.groups()[:3]))
@@ -153,6 +165,13 @@ def _day(value: Any, granularity: str) -> np.datetime64:
         if isinstance(number, str | int | float | np.number) and not isinstance(number, bool):
             return _year(number)
     return _NAT
+
+
+def _digits(value: Any) -> str:
+    """The digits of a whole number that a reader made of a text such as ``20241231``."""
+    if not isinstance(value, int | float | np.number) or isinstance(value, bool):
+        return ""
+    return str(int(value)) if math.isfinite(value) and value == int(value) else ""
 
 
 def _day_of(moment: np.datetime64) -> np.datetime64:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -15,7 +15,9 @@ from tacit.encoding import kernels
 from tacit.encoding.dates import bounds_of, dates_as_numbers, text_of
 from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import as_numbers
+from tacit.encoding.spelled import spelled_as_numbers, without_marks
 from tacit.schema import DateColumn, NumericColumn
+from tacit.schema.cell_format import PLAIN_CELLS, CellFormat
 from tacit.schema.columns import GRANULARITIES, MOST_BINS
 from tacit.schema.values import short_number
 
@@ -42,6 +44,7 @@ class NumericGrid:
         spacing: ``"linear"``, ``"log"`` or increasing cuts strictly between the bounds.
         dates: what counts of dates, ``"year"``, ``"month"`` or ``"weekday"``, where values are dates
             (:mod:`tacit.encoding.dates`); empty where they are numbers.
+        format: how cells are written.
 
     Raises:
         SchemaError: for bounds or cuts that no grid can be laid over.
@@ -52,6 +55,7 @@ class NumericGrid:
     cells: int = MOST_BINS
     spacing: str | tuple[float, ...] = "linear"
     dates: str = ""
+    format: CellFormat = PLAIN_CELLS
 
     def __post_init__(self) -> None:
         if self.dates not in ("", *GRANULARITIES):
@@ -71,13 +75,13 @@ class NumericGrid:
     @staticmethod
     def of(column: NumericColumn, cells: int = MOST_BINS) -> NumericGrid:
         """The grid of a declared column: its own bins if it fixes them, ``cells`` otherwise."""
-        return NumericGrid(column.lower, column.upper, column.bins or cells, column.spacing)
+        return NumericGrid(column.lower, column.upper, column.bins or cells, column.spacing, format=column.cell_format)
 
     @staticmethod
     def of_dates(column: DateColumn) -> NumericGrid:
         """The grid of a column of dates: a cell for each year, month or day of the week."""
         lower, upper, cells = bounds_of(column)
-        return NumericGrid(lower, upper, cells, dates=column.granularity)
+        return NumericGrid(lower, upper, cells, dates=column.granularity, format=CellFormat(date=column.format))
 
     @property
     def n_codes(self) -> int:
@@ -95,7 +99,7 @@ class NumericGrid:
         Raises:
             FrameError: if the dtype is not numeric; ``name`` says which column that was.
         """
-        return self._codes(dates_as_numbers(values, self.dates) if self.dates else as_numbers(values, name))
+        return self._codes(self._read(values, name, as_numbers))
 
     def numbers(self, frame: Frame, name: str) -> npt.NDArray[Any]:
         """A column of a table as :meth:`encode_into` takes it.
@@ -103,7 +107,22 @@ class NumericGrid:
         Raises:
             FrameError: for its dtype.
         """
-        return dates_as_numbers(frame.column(name), self.dates) if self.dates else frame.numbers(name)
+        return self._read(frame.column(name), name, lambda _, name: frame.numbers(name))
+
+    def number(self, value: Any) -> float:
+        """What a single value counts as; NaN where it is missing."""
+        return float(self._read([value], "", as_numbers)[0])
+
+    def _read(self, values: Any, name: str, plainly: Callable[[Any, str], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        if self.dates:
+            return dates_as_numbers(values, self.dates, self.format.date)
+        numbers = plainly(values, name) if self.format.is_plain else spelled_as_numbers(values, self.format, name)
+        return without_marks(numbers, self.format.missing_values)
+
+    @property
+    def reads_numbers(self) -> bool:
+        """Whether a file's cells are read as plain numbers, and not as texts."""
+        return not self.dates and self.format.is_plain
 
     def codes(self, frame: Frame, name: str) -> npt.NDArray[np.uint16]:
         """The codes of a column of a table, texts among its numbers as missing."""
@@ -196,6 +215,7 @@ class NumericGrid:
             "cells": self.cells,
             "spacing": spacing,
             **({"dates": self.dates} if self.dates else {}),
+            **({} if self.format == PLAIN_CELLS else {"format": self.format.to_dict()}),
         }
 
     @staticmethod
@@ -203,7 +223,8 @@ class NumericGrid:
         """The inverse of :meth:`to_dict`."""
         spacing = data["spacing"]
         cuts = spacing if isinstance(spacing, str) else tuple(spacing)
-        return NumericGrid(data["lower"], data["upper"], data["cells"], cuts, data.get("dates", ""))
+        written = CellFormat.from_dict(data.get("format", {}))
+        return NumericGrid(data["lower"], data["upper"], data["cells"], cuts, data.get("dates", ""), written)
 
 
 def _rank(number: float) -> np.int64:

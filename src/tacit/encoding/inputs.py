@@ -17,8 +17,8 @@ from tacit.encoding.numbers import as_numbers
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.errors import outside
 from tacit.privacy.request import RequestError
-from tacit.schema import DateColumn, NumericColumn, Schema
-from tacit.schema.columns import YEAR
+from tacit.schema import DateColumn, Schema
+from tacit.schema.columns import YEAR, is_plain_number
 
 
 def table_of(X: Any) -> Frame:
@@ -82,11 +82,16 @@ def warn_of_types(frame: Frame, schema: Schema) -> None:
     declared = schema.columns.items()
     _warn_of_texts(
         frame,
-        [name for name, column in declared if isinstance(column, NumericColumn)],
+        [name for name, column in declared if is_plain_number(column)],
         "is declared numeric and came as texts or objects: what spells no number is missing",
     )
     for name, column in declared:
-        if isinstance(column, DateColumn) and column.granularity != YEAR and _of_numbers(frame, name):
+        if (
+            isinstance(column, DateColumn)
+            and column.granularity != YEAR
+            and not column.format
+            and _of_numbers(frame, name)
+        ):
             warnings.warn(
                 f"column {name!r} is declared a date and came as numbers: none of them is a date, and all are missing. "
                 "Write dates as texts such as 2024-12-31, or give their type",

@@ -17,7 +17,7 @@ from tacit.arrays import Floats
 from tacit.encoding.arrow import floats, listed, positions
 from tacit.encoding.errors import FrameError
 from tacit.schema.csv_format import COMMA, POINT
-from tacit.schema.values import parse_number
+from tacit.schema.values import MINUS, parse_number
 
 _WITH_COMMA = r"^(\s*[+-]?\d*),(\d+(?:[eE][+-]?\d+)?\s*)$"
 
@@ -164,6 +164,7 @@ def parse_numbers(cells: pa.Array, decimal: str = POINT) -> Floats:
     try:
         numbers = pc.cast(texts, pa.float64())
     except pa.ArrowInvalid:  # slower, and the same for every cell that the fast way reads
+        texts = pc.replace_substring(texts, MINUS, "-")
         for word, number in _TRUTH:
             texts = pc.replace_substring_regex(texts, word, number)
         texts = pc.if_else(pc.match_substring_regex(texts, _NUMBER), pc.utf8_ltrim(texts, "+"), _NO_TEXT)

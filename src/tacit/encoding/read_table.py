@@ -14,7 +14,8 @@ from tacit.encoding.errors import DataError
 from tacit.encoding.frames import UNTYPED
 from tacit.encoding.read import column_names, is_parquet, read_columns
 from tacit.privacy.request import declared_schema
-from tacit.schema import NumericColumn, Schema
+from tacit.schema import Schema
+from tacit.schema.columns import is_plain_number
 from tacit.schema.csv_format import COMMA, POINT, UTF8, CsvFormat
 
 
@@ -96,7 +97,7 @@ def _wanted(schema: Schema | None, present: Sequence[str]) -> tuple[list[str], l
     if schema is None:
         return list(present), []
     wanted = list(schema.features)
-    numeric = [name for name in wanted if isinstance(schema.columns[name], NumericColumn)]
+    numeric = [name for name in wanted if is_plain_number(schema.columns[name])]
     if schema.label is not None and schema.label.column in present:
         wanted.append(schema.label.column)
         numeric += [schema.label.column] if schema.label.kind == "numeric" else []

@@ -16,7 +16,8 @@ from tacit.encoding.read_table import csv_format
 from tacit.encoding.sources import DatasetReader, FileReader, Reader, files_of
 from tacit.encoding.sql_sources import DUCKDB, DuckReader, SqlReader, as_query, check_url
 from tacit.privacy.request import RequestError
-from tacit.schema import NumericColumn, Schema
+from tacit.schema import Schema
+from tacit.schema.columns import is_plain_number
 from tacit.schema.csv_format import UTF8, CsvFormat
 
 ENGINES = ("streamed", "memory", "dask", "ray", "workers")
@@ -158,7 +159,7 @@ class DeclaredSource:
     def numeric(self) -> frozenset[str]:
         """Those that are read as numbers where a file has texts."""
         assert self.schema.label is not None
-        features = [name for name in self.schema.features if isinstance(self.schema.columns[name], NumericColumn)]
+        features = [name for name in self.schema.features if is_plain_number(self.schema.columns[name])]
         return frozenset([*features, *([self.label] if self.schema.label.is_numeric else [])])
 
     @cached_property

@@ -99,7 +99,8 @@ class DeclaredScaler(_Declared):
         for place, name in enumerate(self._columns()):
             column = schema.columns[name]
             assert isinstance(column, NumericColumn)
-            values = np.clip(np.asarray(frame.numbers(name), np.float64), column.lower, column.upper)
+            values = NumericGrid.of(column).numbers(frame, name)
+            values = np.clip(np.asarray(values, np.float64), column.lower, column.upper)
             share = (values - column.lower) / (column.upper - column.lower)
             out[:, place] = self.low + share * (self.high - self.low)
         return out

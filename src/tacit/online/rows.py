@@ -14,11 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bools, Floats, Ints
-from tacit.encoding.dates import dates_as_numbers
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, rows_of_objects
 from tacit.encoding.grid import NumericGrid
-from tacit.encoding.numbers import number_or_nan
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.errors import TacitError
 from tacit.models.decision_list import AT_LEAST, IS, Condition
@@ -240,7 +238,7 @@ class SchemaRows:
         for name, encoder, edges in zip(self.encoding.names, self.encoding.encoders, self._edges, strict=True):
             value = x.get(name)
             if isinstance(encoder, NumericGrid):
-                number = dates_as_numbers([value], encoder.dates)[0] if encoder.dates else number_or_nan(value)
+                number = encoder.number(value)
                 known = math.isfinite(number)
                 point += [1 if known and number >= edge else -1 for edge in edges]
             else:

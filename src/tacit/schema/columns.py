@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, final
 
+from tacit.schema.cell_format import THOUSANDS, CellFormat, check_date_format
 from tacit.schema.errors import SchemaError, nearest, refuse_unknown
 from tacit.schema.values import (
     Value,
@@ -27,6 +28,12 @@ MOST_BINS = 65_535
 
 SMALLEST_SPAN, LARGEST_SPAN = 1e-290, 1e290
 """Spans between bounds that 64-bit floats can be scaled over without underflow or overflow."""
+
+MOST_MARKS = 100
+"""Numbers that may say that a value is missing."""
+
+IDENTIFIER = "identifier"
+"""What ``allow`` says of a feature that looks like an identifier and is none, or is to be learned from all the same."""
 
 CLOSEST_BOUNDS = 2.0**-34
 """Bounds nearer to each other than this share of their size leave too few floats between them for a fine grid."""
@@ -77,6 +84,11 @@ class NumericColumn(Column):
             between the bounds, which make one bin more than there are cuts.
         monotone: ``"increasing"`` or ``"decreasing"`` if the effect is known to be.
         description: for people.
+        missing_values: numbers that stand for missing, such as -200 or 999.
+        symbol: what stands before or behind the numbers of texts, such as ``"$"``, ``"%"`` or ``"kg"``.
+        thousands: what stands between groups of three digits: ``","``, ``"."`` (fractions then have a comma), a blank
+            or ``"'"``.
+        allow: ``"identifier"`` if the column may be learned from although it looks like an identifier.
 
     Raises:
         SchemaError: names the field.
@@ -88,6 +100,10 @@ class NumericColumn(Column):
     spacing: str | tuple[float, ...] = "linear"
     monotone: str | None = None
     description: str = ""
+    missing_values: tuple[float, ...] = ()
+    symbol: str = ""
+    thousands: str = ""
+    allow: str = ""
     kind: ClassVar[str] = "numeric"
 
     def __post_init__(self) -> None:
@@ -112,6 +128,17 @@ class NumericColumn(Column):
                 f"got {self.monotone!r}", "give 'increasing' or 'decreasing', or leave it out", "monotone"
             )
         self._set("description", plain_text(self.description, "description"))
+        self._set("missing_values", _marks(self.missing_values))
+        self._set("symbol", _symbol(self.symbol))
+        if self.thousands not in ("", *THOUSANDS):
+            known = ", ".join(map(repr, THOUSANDS))
+            raise SchemaError(f"got {self.thousands!r}", f"give one of {known}", "thousands")
+        check_allow(self.allow)
+
+    @property
+    def cell_format(self) -> CellFormat:
+        """How its cells are written."""
+        return CellFormat(self.symbol, self.thousands, self.missing_values)
 
     def _cuts(self) -> tuple[float, ...]:
         if not isinstance(self.spacing, Iterable):
@@ -129,6 +156,33 @@ class NumericColumn(Column):
         if self.bins is not None and self.bins != len(cuts) + 1:
             raise SchemaError(f"{len(cuts)} cuts make {len(cuts) + 1} bins, not {self.bins}", "leave bins out", "bins")
         return cuts
+
+
+def is_plain_number(column: Column) -> bool:
+    """Whether a file's cells are read as plain numbers, and not as texts."""
+    return isinstance(column, NumericColumn) and column.cell_format.is_plain
+
+
+def _marks(given: Any) -> tuple[float, ...]:
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise SchemaError(f"must be a list of numbers, got {given!r}", "write it as [-200, 999]", "missing_values")
+    marks = tuple(plain_number(mark, "missing_values") for mark in given)
+    if len(marks) > MOST_MARKS or len(set(marks)) < len(marks):
+        raise SchemaError(f"has {len(marks)} numbers", f"list at most {MOST_MARKS}, each once", "missing_values")
+    return marks
+
+
+def _symbol(given: Any) -> str:
+    symbol = plain_text(given, "symbol")
+    if symbol != symbol.strip() or any(character.isdigit() or character in "+-.," for character in symbol):
+        raise SchemaError(f"got {symbol!r}", "give what stands beside the number, such as '$' or 'kg'", "symbol")
+    return symbol
+
+
+def check_allow(allow: Any) -> None:
+    """Raises :class:`SchemaError` for what cannot be allowed."""
+    if allow not in ("", IDENTIFIER):
+        raise SchemaError(f"got {allow!r}", f"give '{IDENTIFIER}', or leave it out", "allow")
 
 
 def check_bounds(lower: float, upper: float) -> None:
@@ -150,8 +204,10 @@ class _Listed(Column):
     missing: bool = False
     description: str = ""
     exact: bool = False
+    allow: str = ""
 
     def __post_init__(self) -> None:
+        check_allow(self.allow)
         self._set("exact", plain_flag(self.exact, "exact"))
         self._set("categories", distinct_values(self.categories, "categories", 1, MOST_CATEGORIES, self.exact))
         self._set("missing", plain_flag(self.missing, "missing"))
@@ -174,6 +230,7 @@ class CategoricalColumn(_Listed):
         exact: whether texts that spell numbers are compared as texts: ``"250.1"`` and ``"250.10"`` are two categories
             then. The rows must be read as texts (:func:`tacit.read_table`): a reader that makes numbers of them loses
             the difference, and one row with another text would change how all others are read.
+        allow: ``"identifier"`` if the column may be learned from although it looks like an identifier.
     """
 
     kind: ClassVar[str] = "categorical"
@@ -204,6 +261,8 @@ class DateColumn(Column):
         lower: the first date, of years and months; its own year or month is the first.
         upper: the last date, in a later year or month.
         description: for people.
+        format: how texts are written, as ``strftime`` has it: ``"%d.%m.%Y"``, ``"%Y%m%d"``, ``"%d-%b-%y"``; empty for
+            ISO 8601. What is written otherwise is missing.
 
     Raises:
         SchemaError: names the field.
@@ -213,9 +272,14 @@ class DateColumn(Column):
     lower: dt.date | None = None
     upper: dt.date | None = None
     description: str = ""
+    format: str = ""
     kind: ClassVar[str] = "date"
 
     def __post_init__(self) -> None:
+        if self.format != "":
+            self._set("format", check_date_format(self.format))
+        if self.granularity == WEEKDAY and self.format and "%d" not in self.format:
+            raise SchemaError("names no day", "give a format with %d, or another granularity", "format")
         if self.granularity not in GRANULARITIES:
             hint = nearest(str(self.granularity), GRANULARITIES)
             raise SchemaError(f"unknown granularity {self.granularity!r}", hint, "granularity")

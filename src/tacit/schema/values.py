@@ -113,9 +113,13 @@ OTHER_DATE = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2,4}", re.ASCII)
 """Dates in another order than that of ISO 8601, which no column reads: nobody can tell 03/04/2020 without a guess."""
 
 
+MINUS = "\u2212"
+"""The typographic minus, which word processors write for a hyphen."""
+
+
 def parse_number(text: str) -> int | float | None:
     """The number a text spells in plain decimal notation (blanks around it do not count), or None."""
-    text = text.strip()
+    text = text.strip().replace(MINUS, "-")
     if not _DECIMAL.fullmatch(text):
         return None
     number = float(text)
