@@ -47,7 +47,7 @@ def show(name: str) -> int:
 
 
 def serve() -> int:
-    """Prints the probe of the arithmetic, then a line of digests for every case whose name is read, until none comes."""
+    """Prints the probe of the arithmetic, then the digests of every case whose name is read, until none comes."""
     from tests.golden.case import run
     from tests.golden.net import all_cases
     from tests.workers import take_turns

@@ -22,7 +22,9 @@ def server() -> Iterator[Server]:
     server, (_, made_with) = Server(), stored()
     try:
         if not here().items() <= made_with.items() and server.probe != made_with["probe"]:
-            pytest.skip(f"digests are of {made_with}, whose arithmetic is not that of {here()}: compare two trees by hand")
+            pytest.skip(
+                f"digests are of {made_with}, whose arithmetic is not that of {here()}: compare two trees by hand"
+            )
         yield server
     finally:
         server.close()
