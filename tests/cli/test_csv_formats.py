@@ -197,7 +197,7 @@ def test_what_is_said_after_a_fit_can_be_run(place: Path, tacit: Run) -> None:
 
 def test_utf16_without_its_mark_is_told_which_encoding_it_has(place: Path, tacit: Run) -> None:
     Path("wide.csv").write_text(rows(".", ","), "utf-16-le")
-    for given, meant in (("utf-8", "utf-16-le"), ("utf-16", "utf-16-le or utf-16-be")):
+    for given, meant in (("utf-8", "--encoding utf-16-le"), ("utf-16", "--encoding utf-16-le")):
         done = tacit("check", "wide.csv", "--schema", "schema.toml", "--encoding", given)
         assert (done.exit_code, f"{meant}" in done.stderr, "byte order mark" in done.stderr) == (2, True, True), done
     assert tacit("check", "wide.csv", "--schema", "schema.toml", "--encoding", "utf-16-le").exit_code == 0

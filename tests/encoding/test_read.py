@@ -20,6 +20,7 @@ from tacit.encoding.read import BLOCK_BYTES, column_names, read_columns, read_sa
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.schema import BooleanColumn, CategoricalColumn, IdColumn, IgnoredColumn, Label, NumericColumn, Schema, Unit
+from tacit.schema.csv_format import CsvFormat
 from tacit.schema.values import parse_number
 
 SCHEMA = Schema(
@@ -36,8 +37,7 @@ SCHEMA = Schema(
 ROWS = b"""note,id,age,zip,ok,y
 a,1, 25 ,02139,true,yes
 "b, c",1,old,2139,FALSE,no
-"line
-break",2,,,1,maybe
+"a ""w"" x",2,,,1,maybe
 ,3,1e3,99999,?,
 """
 WANTED, NUMERIC = ("age", "zip", "ok", "y", "id"), ("age",)
@@ -157,7 +157,10 @@ def test_names_without_an_end_are_no_sample(tmp_path: Path) -> None:
         (b"a,b,b,c\n1,2,3,4\n", "two columns named 'b'"),
         (b"a,b\n1,2\n", "has no column 'c'; it has 2 columns"),
         (b"a,b,colour,c1\n1,2,3,4\n", "has no column 'c'"),
-        (SMALL + b'1,"2,3\n' + b"1,2,3\n" * (BLOCK_BYTES // 2), "its quotes may not match"),
+        (SMALL + b'1,"2,3\n' + b"1,2,3\n" * (BLOCK_BYTES // 2), "quoted cell without its closing quote in line 4"),
+        (SMALL + b'1,"2"x,3\n', "text after a closing quote in line 4"),
+        (SMALL + b"1,5' 10\",3\n", "a quote inside an unquoted cell in line 4"),
+        (b'a,"b,c\n1,2,3\n', "quoted cell without its closing quote in line 1"),
         (b"PAR1" + b"x" * 40 + b"PAR1", "damaged Parquet"),
         (b"PK\x03\x04" + b"x" * 40, "zip archive or a spreadsheet"),
     ],
@@ -226,14 +229,15 @@ def test_a_long_text_of_one_person_is_read(packed: bool, tmp_path: Path, monkeyp
     text = b'2,"' + b"long, \n" * 5000 + b'",y\n'
     content = b"a,b,c\n" + b"1,x,z\n" * 500 + text + b"3,y,z\n" * 500
     path = write(tmp_path, "rows.csv", gzip.compress(content) if packed else content)
-    frame = read_columns(path, ["a", "b", "c"], ["a"])
+    written = CsvFormat(multiline=True)
+    frame = read_columns(path, ["a", "b", "c"], ["a"], written=written)
     assert frame.n_rows == 1001
     assert frame.numbers("a").sum() == 500 + 2 + 1500
     assert len(frame.column("b").to_pylist()[500]) == 35_000
-    assert read_sample(path).num_rows == 1001
+    assert read_sample(path, written).num_rows == 1001
     monkeypatch.setattr("tacit.encoding.read.MOST_BLOCK_BYTES", 1 << 12)
     with pytest.raises(DataError, match="a row longer than"):
-        read_columns(path, ["a"])
+        read_columns(path, ["a"], written=written)
 
 
 def test_a_cell_of_several_blocks_is_read(tmp_path: Path) -> None:

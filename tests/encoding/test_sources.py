@@ -187,7 +187,7 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
         refused("knows no data base 'https'.* copied to this machine", where="https://host/rows.csv", query=query)
     refused("a query is for a data base", where=tmp_path, query="SELECT 1")
     refused("engine must be one of", where=csv_file(tmp_path).reader, engine="fast")
-    refused("unknown encoding", where=tmp_path, encoding="klingon")
+    refused("encoding .klingon. is not one of text files", where=tmp_path, encoding="klingon")
 
 
 def test_parts_of_other_columns_or_types_are_named(tmp_path: Path) -> None:

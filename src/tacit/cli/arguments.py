@@ -93,6 +93,9 @@ Decimal = Annotated[
         'otherwise "." by default.',
     ),
 ]
+Multiline = Annotated[
+    bool, typer.Option("--multiline", help="CSV: quoted cells may hold line breaks; by default each ends in its line.")
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="A parameter of the learner, NAME=VALUE, such as n_trees=50; may be repeated."),

@@ -32,6 +32,7 @@ class CheckArguments:
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
+    multiline: shared.Multiline = False
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 if there is anything to complain of.")] = False
     as_json: shared.Json = False
 

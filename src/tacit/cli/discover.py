@@ -59,6 +59,7 @@ class DiscoverArguments:
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
+    multiline: shared.Multiline = False
     force: shared.Force = False
     as_json: shared.Json = False
 

@@ -70,6 +70,7 @@ class EvaluateArguments:
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
+    multiline: shared.Multiline = False
     as_json: shared.Json = False
 
 

@@ -71,6 +71,7 @@ class FitArguments:
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
+    multiline: shared.Multiline = False
     force: Annotated[bool, typer.Option("--force", help="Overwrite a model that is there.")] = False
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be charged; read no row.")] = False
     resumable: Annotated[

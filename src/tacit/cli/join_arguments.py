@@ -53,6 +53,7 @@ class SiteArguments:
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
+    multiline: shared.Multiline = False
     wait: Annotated[float, typer.Option("--wait", help="Seconds until the coordinator must be there.")] = 600.0
     allow_seeded: Annotated[
         bool, typer.Option("--allow-seeded", help="Agree to noise that can be repeated: for tests on made-up rows.")

@@ -48,6 +48,7 @@ class InitArguments:
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
+    multiline: shared.Multiline = False
     force: shared.Force = False
     as_json: shared.Json = False
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
-import contextlib
 import glob
-import gzip
-import io
 import os
 import shutil
 import sys
@@ -27,8 +23,6 @@ if TYPE_CHECKING:
 
 Tell = Callable[[str], None]
 
-GZIP, BLOCK = b"\x1f\x8b", 1 << 20
-
 
 def _rows(tell: Tell) -> Callable[[int], None]:
     return lambda n: tell(f"{n:,} rows read")
@@ -46,16 +40,25 @@ class CsvOptions(Protocol):
     @property
     def decimal(self) -> str | None: ...
 
+    @property
+    def multiline(self) -> bool: ...
+
 
 def csv_options(asked: CsvOptions) -> dict[str, Any]:
     """The same as arguments of :func:`tacit.read_source`."""
-    return {"encoding": asked.encoding, "delimiter": asked.delimiter, "decimal": asked.decimal}
+    return {
+        "encoding": asked.encoding,
+        "delimiter": asked.delimiter,
+        "decimal": asked.decimal,
+        "multiline": asked.multiline,
+    }
 
 
 def as_given(asked: CsvOptions) -> list[str]:
     """The same as words of a command, but for what is usual."""
-    usual = {"encoding": "utf-8", "delimiter": None, "decimal": None}
-    return [word for name, value in csv_options(asked).items() if value != usual[name] for word in (f"--{name}", value)]
+    usual = {"encoding": "utf-8", "delimiter": None, "decimal": None, "multiline": False}
+    given = {name: value for name, value in csv_options(asked).items() if value != usual[name]}
+    return [word for name, value in given.items() for word in (f"--{name}", *([] if value is True else [value]))]
 
 
 def training_table(
@@ -108,9 +111,7 @@ def is_many(path: Path) -> bool:
 
 @contextmanager
 def rows_of(path: Path, asked: CsvOptions) -> Iterator[tuple[Path, CsvFormat]]:
-    """A file of rows as readers know it, and how it is written there: standard input and other encodings as UTF-8.
-
-    A byte that is no character of the encoding becomes the replacement character: what rows hold is no error.
+    """A file of rows, or standard input as one, and how it is written.
 
     Raises:
         Mistake: if Python knows no such encoding, or no file is written so.
@@ -118,47 +119,20 @@ def rows_of(path: Path, asked: CsvOptions) -> Iterator[tuple[Path, CsvFormat]]:
     from tacit.encoding.read_table import csv_format
 
     try:
-        written = csv_format("utf-8", asked.delimiter, asked.decimal)
+        written = csv_format(**csv_options(asked))
     except DataError as error:
         raise Mistake(f"--{error.message}") from None
-    try:
-        known = codecs.lookup(asked.encoding).name
-    except LookupError:
-        raise Mistake(f"--encoding: Python knows no encoding {asked.encoding!r}; try latin-1 or windows-1252") from None
-    if is_many(path):  # whose readers know encodings themselves
-        yield path, csv_format(asked.encoding, asked.delimiter, asked.decimal)
-        return
-    if path != STREAM and (known == "utf-8" or path.suffix.lower() in (".parquet", ".pq")):
+    if path != STREAM:
         yield path, written
         return
     with os.fdopen(os.memfd_create("rows"), "w+b") as memory:
-        try:
-            _transcode(path, known, memory)
-        except UnicodeError:  # UTF-16 and UTF-32 say so in their first bytes
-            raise Mistake(
-                f"--encoding: {path} does not start with the byte order mark of {known}; give {known}-le or {known}-be"
-            ) from None
+        shutil.copyfileobj(sys.stdin.buffer, memory)
+        memory.flush()
         place = f"/proc/self/fd/{memory.fileno()}"
         try:
             yield Path(place), written
         except DataError as error:
-            raise DataError(str(error).replace(place, "standard input" if path == STREAM else str(path))) from None
-
-
-def _transcode(path: Path, encoding: str, memory: Any) -> None:
-    """Copies rows as UTF-8; those that are UTF-8, or no text, as they are."""
-    if path == STREAM and encoding == "utf-8":
-        shutil.copyfileobj(sys.stdin.buffer, memory)
-        memory.flush()
-        return
-    with contextlib.ExitStack() as stack:
-        raw: Any = sys.stdin.buffer if path == STREAM else stack.enter_context(path.open("rb"))
-        if raw.peek(2)[:2] == GZIP:
-            raw = stack.enter_context(gzip.open(raw))
-        text = io.TextIOWrapper(raw, encoding, errors="replace", newline="")
-        while part := text.read(BLOCK):
-            memory.write(part.encode("utf-8"))
-    memory.flush()
+            raise DataError(str(error).replace(place, "standard input")) from None
 
 
 def columns_for(model: Model, more: Sequence[str] = ()) -> tuple[list[str], frozenset[str]]:

@@ -1,7 +1,8 @@
 """Files of rows: CSV (also compressed with gzip) and Parquet.
 
-What a file *is* may be refused: empty, truncated, not a table, a column missing. What its cells hold is not: a cell
-of a numeric column that spells no number is missing. Texts stay texts, so that ``02139`` keeps its zero.
+What a file *is* may be refused: empty, truncated, not a table, a column missing, a quote that is not closed
+(:mod:`tacit.encoding.csv_lines`). What its cells hold is not: a cell of a numeric column that spells no number is
+missing. Texts stay texts, so that ``02139`` keeps its zero.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from tacit.encoding.csv_lines import CheckedRows, Scanner, Structure, structure_of
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import decimal_points, parse_numbers
@@ -78,7 +80,10 @@ def check_columns(names: Iterable[str], present: Sequence[str], where: str) -> N
     counts = Counter(present)
     for name in names:
         if not counts[name]:
-            width = f"it has {len(present):,} column{'s' if len(present) != 1 else ''}"
+            width = (
+                f"it has {len(present):,} column{'s' if len(present) != 1 else ''} (of a CSV file the first line is "
+                "the header; --delimiter says what separates its cells)"
+            )
             raise DataError(
                 f"{where} has no column '{name}'; {nearest(name, present) if resembles(name, present) else width}"
             )
@@ -149,7 +154,11 @@ def column_names(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> li
             return list(_parquet(path).schema_arrow.names)
     with _explained(path, written=written):
         line = _header(path, written).rstrip("\r\n")
-        names = next(csv.reader([line], delimiter=written.delimiter_of(line)), [])
+        mark = written.delimiter_of(line)
+        scanner = Scanner(mark, False, os.fspath(path))  # a header is one line, whatever rows may be
+        for part in (line.encode("utf-8", "surrogatepass"), b""):
+            scanner.check(part)
+        names = next(csv.reader([line], delimiter=mark), [])
     if not any(name.strip() for name in names):
         raise DataError(f"{os.fspath(path)} has no names in its first line; a CSV file starts with its column names")
     return names
@@ -166,18 +175,18 @@ def read_sample(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> pa.
     if not _header(path, written).endswith(("\n", "\r")):  # names, and not one row
         raise DataError(f"{os.fspath(path)} cannot be read as a table")
 
-    def read(block: int, ragged: list[pa_csv.InvalidRow]) -> Iterator[pa.Table]:
-        with _opened(path) as stream:
+    def read(block: int) -> Iterator[pa.Table]:
+        with _rows(path, written) as stream:
             options = pa_csv.ReadOptions(block_size=block, use_threads=False)  # pyarrow < 23: one may wait for itself
             numbers = pa_csv.ConvertOptions(decimal_point=written.decimal)
-            table = pa_csv.read_csv(stream, options, _parse_options(path, ragged, written=written), numbers)
+            table = pa_csv.read_csv(stream, options, _parse_options(path, written), numbers)
         if written.decimal == COMMA:  # numbers among texts
             for place, kind in enumerate(table.schema.types):
                 if pa.types.is_string(kind):
                     table = table.set_column(place, table.column_names[place], decimal_points(table.column(place)))
         yield table
 
-    [table] = _in_blocks(path, read, PLAIN)
+    [table] = _in_blocks(path, read, written)
     return table
 
 
@@ -223,9 +232,9 @@ def csv_chunks(
         return
     done = 0
 
-    def read(block: int, ragged: list[pa_csv.InvalidRow]) -> Iterator[Frame]:
+    def read(block: int) -> Iterator[Frame]:
         nonlocal done
-        for chunk in _csv_blocks(path, names, numeric, width == 1, block, ragged, written, done):
+        for chunk in _csv_blocks(path, names, numeric, width == 1, block, written, done):
             done += chunk.n_rows
             yield chunk
 
@@ -238,17 +247,15 @@ def _csv_blocks(
     numeric: frozenset[str],
     keep_empty_lines: bool,
     block: int,
-    ragged: list[pa_csv.InvalidRow],
     written: CsvFormat,
     skip: int,
 ) -> Iterator[Frame]:
     """Blocks of so many bytes, but for the first ``skip`` rows."""
-    encoding = "utf8" if written.encoding == UTF8 else written.encoding
-    with _opened(path) as stream:
+    with _rows(path, written) as stream:
         batches = pa_csv.open_csv(
             stream,
-            read_options=pa_csv.ReadOptions(block_size=block, encoding=encoding),
-            parse_options=_parse_options(path, ragged, keep_empty_lines=keep_empty_lines, written=written),
+            read_options=pa_csv.ReadOptions(block_size=block),
+            parse_options=_parse_options(path, written, keep_empty_lines),
             convert_options=pa_csv.ConvertOptions(
                 include_columns=list(names),
                 column_types=dict.fromkeys(names, pa.string()),
@@ -278,38 +285,27 @@ def _cells(texts: pa.Array, numeric: bool, written: CsvFormat) -> Any:
     return (decimal_points(texts) if written.decimal == COMMA else texts).dictionary_encode()
 
 
-def _in_blocks(
-    path: str | os.PathLike[str], read: Callable[[int, list[pa_csv.InvalidRow]], Iterator[T]], written: CsvFormat
-) -> Iterator[T]:
+def _in_blocks(path: str | os.PathLike[str], read: Callable[[int], Iterator[T]], written: CsvFormat) -> Iterator[T]:
     """What is read in larger and larger blocks, until no row is longer than one; see :func:`csv_chunks`."""
     block = BLOCK_BYTES
     while True:
-        ragged: list[pa_csv.InvalidRow] = []
-        with _explained(path, ragged, block, written):
+        with _explained(path, block, written):
             try:
-                yield from read(block, ragged)
+                yield from read(block)
                 return
-            except pa.ArrowInvalid:  # of a row with too many cells, or one that is longer than a block
-                if ragged or block >= MOST_BLOCK_BYTES:
+            except pa.ArrowInvalid:  # of a row that is longer than a block
+                if block >= MOST_BLOCK_BYTES:
                     raise
         block = min(4 * block, MOST_BLOCK_BYTES)
 
 
 def _parse_options(
-    path: str | os.PathLike[str],
-    ragged: list[pa_csv.InvalidRow],
-    keep_empty_lines: bool = False,
-    written: CsvFormat = PLAIN,
+    path: str | os.PathLike[str], written: CsvFormat = PLAIN, keep_empty_lines: bool = False
 ) -> pa_csv.ParseOptions:
-    def refuse(row: pa_csv.InvalidRow) -> str:
-        ragged.append(row)
-        return "error"
-
     return pa_csv.ParseOptions(
         delimiter=written.delimiter_of(_header(path, written)),
-        newlines_in_values=True,
+        newlines_in_values=written.multiline,
         ignore_empty_lines=not keep_empty_lines,
-        invalid_row_handler=refuse,
     )
 
 
@@ -331,7 +327,7 @@ def _check_utf16(path: str | os.PathLike[str], encoding: str) -> None:
     start = _starts(path)[:2]
     if start in _UTF16 and encoding != "utf-16":
         what, right = "", "utf-16"
-    elif 0 in start and encoding not in ("utf-16-le", "utf-16-be"):
+    elif 0 in start and not encoding.startswith(("utf-16-", "utf-32")):
         what, right = " without a byte order mark", "utf-16-be" if start[0] == 0 else "utf-16-le"
     else:
         return
@@ -340,9 +336,21 @@ def _check_utf16(path: str | os.PathLike[str], encoding: str) -> None:
 
 
 @contextmanager
-def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
-    with pa.input_stream(os.fspath(path), compression="gzip" if _is_gzip(path) else None) as stream:
-        yield stream
+def _rows(path: str | os.PathLike[str], written: CsvFormat, checked: bool = True) -> Iterator[CheckedRows]:
+    """The bytes of a CSV file in UTF-8; where they are ``checked``, the first fault of its structure is an error."""
+    scanner = _scanner(path, written) if checked else None
+    with pa.input_stream(os.fspath(path), compression="gzip" if _is_gzip(path) else None) as raw:
+        yield CheckedRows(raw, written, scanner)
+
+
+def _scanner(path: str | os.PathLike[str], written: CsvFormat) -> Scanner:
+    return Scanner(written.delimiter_of(_header(path, written)), written.multiline, os.fspath(path))
+
+
+def structure(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> Structure:
+    """Rows, cells with line breaks, and faults of a CSV file; errors as in :func:`read_columns`."""
+    with _explained(path, written=written), _rows(path, written, checked=False) as stream:
+        return structure_of(stream, _scanner(path, written))
 
 
 def _header(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> str:
@@ -357,12 +365,7 @@ def _header(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> str:
 
 
 @contextmanager
-def _explained(
-    path: str | os.PathLike[str],
-    ragged: Sequence[pa_csv.InvalidRow] = (),
-    block: int = 0,
-    written: CsvFormat = PLAIN,
-) -> Iterator[None]:
+def _explained(path: str | os.PathLike[str], block: int = 0, written: CsvFormat = PLAIN) -> Iterator[None]:
     """Turns what the readers below raise into one sentence without a cell of the file in it."""
     where = os.fspath(path)
     try:
@@ -379,21 +382,18 @@ def _explained(
         if what == UTF8:
             what, more = "UTF-8", ", or give its encoding, such as latin-1 or windows-1252"
         raise DataError(f"{where} is not {what} text; save it as UTF-8{more}") from None
+    except csv.Error:
+        raise DataError(f"{where} has a name of a column that is too long") from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{where} is a damaged or truncated gzip file") from None
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{where} {_reason(path, error, ragged, block)}") from None
+        raise DataError(f"{where} {_reason(path, error, block)}") from None
 
 
-def _reason(path: str | os.PathLike[str], error: Exception, ragged: Sequence[pa_csv.InvalidRow], block: int) -> str:
+def _reason(path: str | os.PathLike[str], error: Exception, block: int) -> str:
     """Told from what the file is and where its reader gave up: pyarrow has one type of error for all."""
-    if ragged:
-        row = ragged[0]
-        place = f" (row {row.number})" if row.number is not None else ""
-        hint = "; its quotes may not match" if block > BLOCK_BYTES else ""  # a row that swallowed those after it
-        return f"has a row with {row.actual_columns} cells where its header has {row.expected_columns}{place}{hint}"
     if is_parquet(path):
         return "is a damaged Parquet file"
     if isinstance(error, pa.ArrowInvalid) and block:
-        return f"has a row longer than {block >> 20} MB; its quotes may not match"
+        return f"has a row longer than {block >> 20} MB"
     return "is a damaged or truncated gzip file" if _is_gzip(path) else "cannot be read as a table"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ def read_table(
     encoding: str = UTF8,
     delimiter: str | None = None,
     decimal: str | None = None,
+    multiline: bool = False,
 ) -> pa.Table:
     """Reads a table row by row: what a cell becomes depends on that cell and the schema alone.
 
@@ -49,6 +51,9 @@ def read_table(
         decimal: ``","`` where its numbers have a decimal comma; a number with a point then counts as missing. None is a
             point, and refused where the header's names are parted by semicolons, as files with decimal commas have it,
             and the schema declares numbers: then say ``"."`` or ``","``.
+        multiline: whether quoted cells of a CSV file may hold line breaks. By default each ends in its line, so that no
+            line changes how another is read; with line breaks a quote that is never closed reaches into other rows,
+            and only a file that a program wrote is safe.
 
     Returns:
         The table, columns in the order of the schema: features, label, unit. ``table.drop_columns("y")`` and
@@ -57,7 +62,7 @@ def read_table(
     Raises:
         ValueError: one sentence that names the file and what is wrong with it; never what a cell holds.
     """
-    written = csv_format(encoding, delimiter, decimal)
+    written = csv_format(encoding, delimiter, decimal, multiline)
     declared = declared_schema(schema)
     present = column_names(path, written)
     wanted, numeric = _wanted(declared, present)
@@ -69,27 +74,38 @@ def read_table(
     return table.replace_schema_metadata(dict(UNTYPED)) if untyped else table
 
 
-def csv_format(encoding: str = UTF8, delimiter: str | None = None, decimal: str | None = None) -> CsvFormat:
+_NOT_BY_CHARACTER = re.compile(r"punycode|idna|undefined|mbcs|oem|hz|utf.?7|iso2022.*|(raw.)?unicode.escape")
+"""Codecs in which a character depends on those before it, so that a line could change the next one; or of no text."""
+
+
+def csv_format(
+    encoding: str = UTF8, delimiter: str | None = None, decimal: str | None = None, multiline: bool = False
+) -> CsvFormat:
     """How a CSV file is written; raises :class:`DataError` where none can be written so.
 
     Args:
-        encoding: any that Python knows.
+        encoding: any that Python knows and that writes each character by itself.
         delimiter: one character, or ``"tab"``; None to look at the header.
         decimal: a point or a comma; None where nobody says it.
+        multiline: whether quoted cells may hold line breaks.
     """
     try:
         name = codecs.lookup(encoding).name
-    except (LookupError, TypeError):
+        "a".encode(name)  # raises LookupError for codecs that make no text: hex, rot13, zip
+        usable = not _NOT_BY_CHARACTER.fullmatch(name)
+    except (LookupError, TypeError, ValueError):
+        usable = False
+    if not usable:
         raise DataError(
-            f"unknown encoding {encoding!r}; give one such as 'utf-8', 'latin-1' or 'windows-1252'"
-        ) from None
+            f"encoding {encoding!r} is not one of text files; give one such as 'utf-8', 'latin-1' or 'windows-1252'"
+        )
     if decimal not in (POINT, COMMA, None):
         raise DataError(f"decimal must be '.' or ',', what numbers have before their fractions; got {decimal!r}")
     mark = "\t" if delimiter in ("tab", "\\t") else delimiter
     if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in '"\r\n'):
         raise DataError(f"delimiter must be one character such as ';', or 'tab'; got {delimiter!r}")
     plain = UTF8 if name in (UTF8, "utf-8-sig", "ascii") else name
-    return CsvFormat(plain, mark, decimal or POINT, said=decimal is not None)
+    return CsvFormat(plain, mark, decimal or POINT, said=decimal is not None, multiline=bool(multiline))
 
 
 def _wanted(schema: Schema | None, present: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -80,6 +80,7 @@ def read_source(
     encoding: str = UTF8,
     delimiter: str | None = None,
     decimal: str | None = None,
+    multiline: bool = False,
     cluster: Any = None,
 ) -> Source:
     """Rows that are read while a model is fitted, and need not fit into memory.
@@ -105,6 +106,7 @@ def read_source(
         encoding: of CSV files.
         delimiter: of CSV files, as in :func:`tacit.read_table`.
         decimal: of CSV files, ``","`` where numbers have a decimal comma; None as :func:`tacit.read_table` has it.
+        multiline: whether cells of CSV files may hold line breaks, as in :func:`tacit.read_table`.
         cluster: of the engine ``"dask"``: the address of a scheduler such as ``"tcp://10.0.0.1:8786"``, or a
             ``distributed.Client`` (with its TLS); of ``"ray"``: an address that ``ray.init`` takes, unless this
             process is connected already. By default one is made on this machine, a process per core, for as long as
@@ -114,7 +116,9 @@ def read_source(
         ValueError: if there is nothing there to read; one sentence.
     """
     named = None if directory is None else Path(directory)
-    return Source(_reader_of(where, query, csv_format(encoding, delimiter, decimal)), engine, named, keep, cluster)
+    return Source(
+        _reader_of(where, query, csv_format(encoding, delimiter, decimal, multiline)), engine, named, keep, cluster
+    )
 
 
 def _reader_of(where: Any, query: str | None, written: CsvFormat) -> Reader:

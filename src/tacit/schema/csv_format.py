@@ -24,12 +24,15 @@ class CsvFormat:
         delimiter: what parts cells, one character; None for the one of :data:`MARKS` that the header has most of.
         decimal: what numbers have before their fractions, a point or a comma.
         said: whether somebody said so; a point is else taken for granted.
+        multiline: whether quoted cells may hold line breaks. A line can then reach into others: see
+            :mod:`tacit.encoding.csv_lines`.
     """
 
     encoding: str = UTF8
     delimiter: str | None = None
     decimal: str = POINT
     said: bool = False
+    multiline: bool = False
 
     def delimiter_of(self, header: str) -> str:
         """What parts the cells; where a header has no mark outside quotes, one that numbers have not either."""

@@ -32,7 +32,7 @@ from tacit.schema.columns import (
     NumericColumn,
     column_from_dict,
 )
-from tacit.schema.csv_format import COMMA, PLAIN, POINT, CsvFormat
+from tacit.schema.csv_format import COMMA, PLAIN, POINT, UTF8, CsvFormat
 from tacit.schema.errors import SchemaError, nearest, refuse_unknown
 from tacit.schema.label import MOST_CLASSES, Label
 from tacit.schema.schema import Schema
@@ -298,14 +298,15 @@ def draft_from_dictionary(
     """
     where = os.fspath(path)
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        encoding = "utf-8-sig" if written.encoding == UTF8 else written.encoding
+        with Path(path).open(encoding=encoding, newline="") as file:
             header = file.readline()
             file.seek(0)
             lines = list(csv.DictReader(file, skipinitialspace=True, delimiter=written.delimiter_of(header)))
     except OSError as error:
         raise SchemaError(f"cannot be read ({error.strerror})", "give a data dictionary", where=where) from None
-    except (UnicodeDecodeError, csv.Error):
-        raise SchemaError("is not CSV in UTF-8", "save it as UTF-8", where=where) from None
+    except (UnicodeError, csv.Error):
+        raise SchemaError(f"is not CSV in {written.encoding.upper()}", "save it as UTF-8", where=where) from None
     if not lines:
         raise SchemaError("has no lines", f"its header is {','.join(_DICTIONARY)}", where=where)
     columns: dict[str, Column] = {}
