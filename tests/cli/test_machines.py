@@ -141,7 +141,7 @@ def test_every_parameter_can_be_set(folder: Path, tacit: Run) -> None:
 
 def test_exit_codes_are_documented(tacit: Run) -> None:
     said = " ".join(tacit("--help").stdout.split())
-    for words in ("2 a mistake", "3 a budget that does not pay", "4 a claim that does not hold"):
+    for words in ("2 invalid input", "3 insufficient budget", "4 a claim that does not hold"):
         assert words in said
 
 

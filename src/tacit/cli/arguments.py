@@ -40,57 +40,67 @@ def number(text: str | float) -> float:
 Data = Annotated[
     Path,
     typer.Argument(
-        help="CSV (also .gz) or Parquet; a folder or a pattern of such files; - reads CSV from standard input."
+        help="CSV (also .gz) or Parquet; a folder or a glob pattern of such files; - for CSV on standard input."
     ),
 ]
 Rows = Annotated[
     str,
     typer.Argument(
-        help="CSV (also .gz) or Parquet; a folder or a pattern of such files; the URL of a data base, with --query. - "
-        "reads CSV from standard input."
+        help="CSV (also .gz) or Parquet; a folder or a glob pattern of such files; a database URL, with --query; - "
+        "for CSV on standard input."
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(help="A model file.")]
-SchemaFile = Annotated[Path | None, typer.Option("--schema", help="What is public about the columns (TOML).")]
+SchemaFile = Annotated[
+    Path | None, typer.Option("--schema", help="Schema file (TOML): the public facts about each column.")
+]
 Epsilon = Annotated[
     float,
     typer.Option(
-        "--epsilon", parser=number, metavar="FLOAT", help="Privacy budget; inf means no noise and no privacy."
+        "--epsilon", parser=number, metavar="FLOAT", help="Privacy budget. inf means no noise and no privacy."
     ),
 ]
 Delta = Annotated[
     float,
-    typer.Option("--delta", parser=number, metavar="FLOAT", help="The delta of (epsilon, delta); 0 for pure privacy."),
+    typer.Option(
+        "--delta",
+        parser=number,
+        metavar="FLOAT",
+        help="Delta of the (epsilon, delta) guarantee; 0 for pure differential privacy.",
+    ),
 ]
-Relation = Annotated[str, typer.Option("--neighbouring", help="add_or_remove_one or replace_one.")]
-Learner = Annotated[str, typer.Option("--learner", help=f"One of: {', '.join(LEARNERS)}.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")]
-Url = Annotated[str, typer.Option("--account", help="URL of a budget account, such as sqlite:///budget.tacit.db.")]
+Relation = Annotated[
+    str, typer.Option("--neighbouring", help="Neighbouring relation: add_or_remove_one or replace_one.")
+]
+Learner = Annotated[str, typer.Option("--learner", help=f"Learner: {', '.join(LEARNERS)}.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Url = Annotated[str, typer.Option("--account", help="URL of the budget account, e.g. sqlite:///budget.tacit.db.")]
 Dataset = Annotated[str, typer.Option("--dataset", help="Name of the data set in the account.")]
-AccountUrl = Annotated[str | None, typer.Option("--account", help="Spend from this budget account (a URL).")]
+AccountUrl = Annotated[str | None, typer.Option("--account", help="URL of the budget account that pays.")]
 AccountDataset = Annotated[str | None, typer.Option("--dataset", help="Name of the data set in the account.")]
-CertificateFile = Annotated[Path | None, typer.Option("--certificate", help="Write the certificate here (JSON).")]
+CertificateFile = Annotated[Path | None, typer.Option("--certificate", help="Output file for the certificate (JSON).")]
 Seed = Annotated[
-    int | None, typer.Option("--random-state", help="Makes a run repeatable, and what it makes not releasable.")
+    int | None,
+    typer.Option(
+        "--random-state", help="Random seed. Makes the run reproducible, so its output must not be published."
+    ),
 ]
-Progress = Annotated[bool, typer.Option("--progress", help="Say on standard error how far it is, a line a second.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")]
-Encoding = Annotated[
-    str, typer.Option("--encoding", help="Of a CSV file: utf-8, latin-1, windows-1252 or another that Python knows.")
-]
+Progress = Annotated[bool, typer.Option("--progress", help="Print progress to stderr, one line per second.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
+Encoding = Annotated[str, typer.Option("--encoding", help="CSV encoding, e.g. utf-8, latin-1, windows-1252.")]
 Delimiter = Annotated[
     str | None,
     typer.Option(
         "--delimiter",
-        help="Of a CSV file: the separator, such as ; or tab; by default the commonest one in the header.",
+        help="CSV separator, e.g. ; or tab. Default: the most frequent one in the header.",
     ),
 ]
 Decimal = Annotated[
     str | None,
     typer.Option(
         "--decimal",
-        help='Of a CSV file: "," if numbers are written 24,5, "." if 24.5. Required if semicolons separate the cells; '
-        'otherwise "." by default.',
+        help='Decimal mark of a CSV file: "," for 24,5 or "." for 24.5. Default: "."; required for files with '
+        "semicolons.",
     ),
 ]
 Multiline = Annotated[
@@ -98,27 +108,31 @@ Multiline = Annotated[
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A parameter of the learner, NAME=VALUE, such as n_trees=50; may be repeated."),
+    typer.Option("--set", help="Set a parameter of the learner, NAME=VALUE, e.g. n_trees=50. Repeatable."),
 ]
 Interactions = Annotated[
-    str | None, typer.Option("--interactions", help="Of the learner additive: true, pairs (no trees) or false.")
+    str | None,
+    typer.Option("--interactions", help="Interactions of the learner additive: true, pairs (no trees) or false."),
 ]
 LossOfNumber = Annotated[
     str | None,
     typer.Option(
-        "--loss", help="Of a number: squared (means) or quantile; of a count or cost: poisson, gamma, tweedie."
+        "--loss",
+        help="Loss for numbers: squared (default) or quantile; for counts and costs: poisson, gamma or tweedie.",
     ),
 ]
 Quantile = Annotated[
-    float | None, typer.Option("--quantile", help="Which quantile, with --loss quantile; the median if not given.")
+    float | None, typer.Option("--quantile", help="Quantile to predict with --loss quantile. Default: the median.")
 ]
-ReportFile = Annotated[Path | None, typer.Option("--report", help="Write the report here (HTML).")]
-SigningKey = Annotated[Path | None, typer.Option("--sign", help="Sign with this private key (see tacit keys new).")]
+ReportFile = Annotated[Path | None, typer.Option("--report", help="Output file for the report (HTML).")]
+SigningKey = Annotated[
+    Path | None, typer.Option("--sign", help="Private key to sign the certificate with (see tacit keys new).")
+]
 DataName = Annotated[
-    str | None, typer.Option("--name", help="What the data are called; the model and its report remember it.")
+    str | None, typer.Option("--name", help="Name of the data set, recorded in the model and the report.")
 ]
 SqlQuery = Annotated[
-    str | None, typer.Option("--query", help="Of a data base: a statement that selects rows, or a table's name.")
+    str | None, typer.Option("--query", help="With a database URL: a SELECT statement or the name of a table.")
 ]
 
 

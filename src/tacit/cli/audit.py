@@ -26,14 +26,18 @@ class AuditArguments:
     delta: shared.Delta = 1e-6
     neighbouring: shared.Relation = "add_or_remove_one"
     learner: shared.Learner = "additive"
-    trials: Annotated[int, typer.Option("--trials", help="Fits to each of two synthetic tables.")] = 300
-    confidence: Annotated[float, typer.Option("--confidence", help="Of the bounds, between 0 and 1.")] = 0.95
-    random_state: Annotated[int | None, typer.Option("--random-state", help="Makes an audit repeatable.")] = None
+    trials: Annotated[int, typer.Option("--trials", help="Number of fits to each of the two synthetic tables.")] = 300
+    confidence: Annotated[
+        float, typer.Option("--confidence", help="Confidence level of the bounds, between 0 and 1.")
+    ] = 0.95
+    random_state: Annotated[
+        int | None, typer.Option("--random-state", help="Random seed. Makes the audit reproducible.")
+    ] = None
     as_json: shared.Json = False
 
 
 def run(asked: AuditArguments) -> None:
-    """Attack a learner on synthetic tables: a lower bound on its epsilon. Exit code 4 if it exceeds the claim."""
+    """Attack a learner on synthetic tables: a lower bound on its epsilon. Exits with 4 if it exceeds the claim."""
     from tacit.audit import audit_estimator
     from tacit.schema import Schema
 

@@ -27,9 +27,9 @@ class CreateArguments:
     neighbouring: shared.Relation = "add_or_remove_one"
     unit: Annotated[
         str | None,
-        typer.Option("--unit", help="Column that tells persons apart, or row; by default what the first fit protects."),
+        typer.Option("--unit", help="Column that identifies a person, or row. Default: the unit of the first fit."),
     ] = None
-    max_rows: Annotated[int, typer.Option("--max-rows", help="With --unit: rows of one person that count.")] = 1
+    max_rows: Annotated[int, typer.Option("--max-rows", help="With --unit: maximum number of rows per person.")] = 1
     as_json: shared.Json = False
 
 
@@ -51,7 +51,7 @@ class ListArguments:
 
 
 def create(asked: CreateArguments) -> None:
-    """Open an account: all fits on one data set, together, may spend this much."""
+    """Create an account: the total budget of all fits on one data set."""
     from tacit.privacy.account import PrivacyAccount
     from tacit.privacy.neighbouring import Neighbouring
     from tacit.schema import Unit
@@ -67,14 +67,14 @@ def create(asked: CreateArguments) -> None:
 
 
 def show(asked: ShowArguments) -> None:
-    """Show what an account has spent, what remains, and on what."""
+    """Show what an account has spent, on what, and how much remains."""
     from tacit.privacy.account import PrivacyAccount
 
     _print(PrivacyAccount(asked.account, asked.dataset), f"The account of {asked.dataset}", asked.as_json)
 
 
 def list_accounts(asked: ListArguments) -> None:
-    """List the accounts that a store holds, with what each has left."""
+    """List the accounts of a store and the remaining budget of each."""
     from tacit.privacy.account import PrivacyAccount
 
     accounts = [PrivacyAccount(asked.account, name) for name in PrivacyAccount.datasets(asked.account)]

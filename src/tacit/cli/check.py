@@ -28,17 +28,17 @@ class CheckArguments:
     """What the command line asked for."""
 
     data: shared.Data
-    schema: Annotated[Path, typer.Option("--schema", help="What is public about the columns (TOML).")]
+    schema: Annotated[Path, typer.Option("--schema", help="Schema file (TOML): the public facts about each column.")]
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
     multiline: shared.Multiline = False
-    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 if there is anything to complain of.")] = False
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if any problem is found.")] = False
     as_json: shared.Json = False
 
 
 def run(asked: CheckArguments) -> None:
-    """List what a fit would clip, drop or treat as missing. Reads the rows: the output is not for release."""
+    """List what a fit would clip, drop or treat as missing. Reads the rows: keep the output confidential."""
     from tacit.cli.findings import find
     from tacit.schema import Schema
 

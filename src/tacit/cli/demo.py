@@ -57,14 +57,14 @@ def survey() -> tuple[dict[str, Any], Any]:
 class DemoArguments:
     """What the command line asked for."""
 
-    folder: Annotated[Path, typer.Option("--folder", help="Where to write.")] = Path("demo")
+    folder: Annotated[Path, typer.Option("--folder", help="Output folder.")] = Path("demo")
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6
     as_json: shared.Json = False
 
 
 def run(asked: DemoArguments) -> None:
-    """Learn from a real survey (6,366 women, 1974), with and without privacy, and compare."""
+    """Learn from a real survey (6,366 women, 1974) with and without privacy, and compare the two."""
     import numpy as np
     import pyarrow as pa
     from pyarrow import csv

@@ -28,30 +28,24 @@ class DiscoverArguments:
     data: Annotated[
         Path,
         typer.Argument(
-            help="The private rows: CSV (also .gz) or Parquet; a folder or a pattern of such files; - reads CSV from "
+            help="Private rows: CSV (also .gz) or Parquet; a folder or a glob pattern of such files; - for CSV on "
             "standard input."
         ),
     ]
     target: Annotated[str, typer.Option("--target", help="Column to predict.")]
-    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy to spend on finding the schema.")]
-    delta: Annotated[float, typer.Option("--delta", help="Positive, unless nothing but numbers is to be found.")] = 1e-6
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write.")] = Path("schema.toml")
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of the search.")]
+    delta: Annotated[
+        float, typer.Option("--delta", help="Delta of the guarantee; 0 is possible if all columns are numeric.")
+    ] = 1e-6
+    output: Annotated[Path, typer.Option("--output", "-o", help="Output file.")] = Path("schema.toml")
     neighbouring: shared.Relation = "add_or_remove_one"
-    numeric: Annotated[
-        str | None, typer.Option("--numeric", help="Columns known to hold numbers, comma-separated.")
-    ] = None
-    categories: Annotated[
-        str | None, typer.Option("--categories", help="Columns known to hold categories, comma-separated.")
-    ] = None
+    numeric: Annotated[str | None, typer.Option("--numeric", help="Numeric columns, comma-separated.")] = None
+    categories: Annotated[str | None, typer.Option("--categories", help="Categorical columns, comma-separated.")] = None
     ignore: Annotated[str | None, typer.Option("--ignore", help="Columns to leave out, comma-separated.")] = None
-    label_kind: Annotated[str, typer.Option("--label-kind", help="classes or numeric.")] = "classes"
-    positive: Annotated[
-        str | None, typer.Option("--positive", help="The positive class; by default the last of two.")
-    ] = None
-    unit: Annotated[str | None, typer.Option("--unit", help="Column whose equal values are one protected person.")] = (
-        None
-    )
-    max_rows: Annotated[int, typer.Option("--max-rows", help="Rows of one person that count.")] = 1
+    label_kind: Annotated[str, typer.Option("--label-kind", help="Kind of the label: classes or numeric.")] = "classes"
+    positive: Annotated[str | None, typer.Option("--positive", help="Positive class. Default: the last of two.")] = None
+    unit: Annotated[str | None, typer.Option("--unit", help="Column that identifies the protected person.")] = None
+    max_rows: Annotated[int, typer.Option("--max-rows", help="With --unit: maximum number of rows per person.")] = 1
     certificate: shared.CertificateFile = None
     account: shared.AccountUrl = None
     dataset: shared.AccountDataset = None
@@ -65,7 +59,7 @@ class DiscoverArguments:
 
 
 def run(arguments: DiscoverArguments) -> None:
-    """Find a schema in PRIVATE rows: every bound and category costs budget, and none comes from a single person."""
+    """Find a schema in PRIVATE rows. Every bound and category costs budget, and none comes from a single person."""
     outputs = {"--output": arguments.output, "--certificate": arguments.certificate}
     check_outputs(outputs, {"the data": arguments.data}, arguments.account)
     refuse_overwriting({"--output": arguments.output}, arguments.force)

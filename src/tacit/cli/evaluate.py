@@ -31,23 +31,31 @@ class EvaluateArguments:
 
     model: shared.ModelFile
     data: shared.Data
-    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy to spend on this evaluation.")]
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of this evaluation.")]
     target: Annotated[
         str | None,
-        typer.Option("--target", help="Column with the truth; by default the schema's label, or the model's."),
+        typer.Option("--target", help="Column with the true label. Default: the label of the schema or the model."),
     ] = None
     schema: Annotated[
-        Path | None, typer.Option("--schema", help="What is public about the columns (TOML); by default the model's.")
+        Path | None,
+        typer.Option(
+            "--schema", help="Schema file (TOML): the public facts about each column. Default: the schema of the model."
+        ),
     ] = None
     delta: shared.Delta = 1e-6
     neighbouring: shared.Relation = "add_or_remove_one"
-    threshold: Annotated[float, typer.Option("--threshold", help="Probability that counts as positive.")] = 0.5
+    threshold: Annotated[
+        float, typer.Option("--threshold", help="Predict the positive class at or above this probability.")
+    ] = 0.5
     cost: Annotated[
         str | None, typer.Option("--cost", help="Cost of a false positive and a false negative, such as 1,5.")
     ] = None
-    subgroups: Annotated[str | None, typer.Option("--subgroups", help="Figures by this column, too.")] = None
+    subgroups: Annotated[str | None, typer.Option("--subgroups", help="Break down the results by this column.")] = None
     categories: Annotated[
-        str | None, typer.Option("--categories", help="Its values, comma-separated, unless schema or model have them.")
+        str | None,
+        typer.Option(
+            "--categories", help="Values of that column, comma-separated. Default: those of the schema or the model."
+        ),
     ] = None
     certificate: shared.CertificateFile = None
     account: shared.AccountUrl = None
@@ -57,15 +65,15 @@ class EvaluateArguments:
         str | None,
         typer.Option(
             "--metrics",
-            help="Which figures, comma-separated: auc,log_loss or mae,r2,pinball ...; of classes in an order, "
+            help="Metrics, comma-separated: auc,log_loss or mae,r2,pinball ...; for ordered classes, "
             "ranked_probability_score.",
         ),
     ] = None
     quantile: Annotated[
-        float | None, typer.Option("--quantile", help="Of a number: which quantile the pinball loss is about.")
+        float | None, typer.Option("--quantile", help="Quantile of the pinball loss (numeric targets).")
     ] = None
     error_clip: Annotated[
-        float | None, typer.Option("--error-clip", help="Of a number: larger errors count as this large.")
+        float | None, typer.Option("--error-clip", help="Clip larger errors to this size (numeric targets).")
     ] = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
@@ -75,7 +83,7 @@ class EvaluateArguments:
 
 
 def run(arguments: EvaluateArguments) -> None:
-    """Say how good a model is on private rows it was not made from, with intervals, for one charge."""
+    """Evaluate a model on held-out private rows: metrics with confidence intervals, for one charge."""
     from tacit.encoding.sources import read_files
     from tacit.evaluation.candidates import check_unit
     from tacit.evaluation.private_score import private_score

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def from_table(asked: FitArguments) -> None:
-    """Fit a private classifier or regressor to a table."""
+    """Train a private classifier or regressor on a table."""
     run(asked)
 
 

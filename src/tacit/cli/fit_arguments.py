@@ -17,22 +17,24 @@ class FitArguments:
 
     data: shared.Rows
     target: Annotated[
-        str | None, typer.Option("--target", help="Column to predict; by default the schema's label.")
+        str | None, typer.Option("--target", help="Column to predict. Default: the label of the schema.")
     ] = None
     schema: shared.SchemaFile = None
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6
     neighbouring: shared.Relation = "add_or_remove_one"
     unit: Annotated[
-        str | None, typer.Option("--unit", help="Column whose equal values are one protected person; else it is a row.")
+        str | None,
+        typer.Option("--unit", help="Column that identifies the protected person. Default: every row is one."),
     ] = None
     max_rows: Annotated[
-        int | None, typer.Option("--max-rows", help="With --unit: rows of one person that count; the rest is dropped.")
+        int | None,
+        typer.Option("--max-rows", help="With --unit: maximum number of rows per person; further rows are dropped."),
     ] = None
     learner: shared.Learner = "additive"
     settings: shared.Settings = None
     interactions: shared.Interactions = None
-    model: Annotated[Path | None, typer.Option("--model", help="Write the model here (JSON).")] = None
+    model: Annotated[Path | None, typer.Option("--model", help="Output file for the model (JSON).")] = None
     report: shared.ReportFile = None
     certificate: shared.CertificateFile = None
     sign: shared.SigningKey = None
@@ -41,42 +43,57 @@ class FitArguments:
     dataset: shared.AccountDataset = None
     random_state: shared.Seed = None
     classes: Annotated[
-        str | None, typer.Option("--classes", help="Without a schema: the classes, comma-separated, positive one last.")
+        str | None,
+        typer.Option("--classes", help="Classes, comma-separated, the positive one last; for a fit without a schema."),
     ] = None
     loss: shared.LossOfNumber = None
     quantile: shared.Quantile = None
     target_bounds: Annotated[
-        str | None, typer.Option("--target-bounds", help="Bounds of such a target, such as 0,100, without a schema.")
+        str | None,
+        typer.Option(
+            "--target-bounds", help="Lower and upper bound of a numeric target, e.g. 0,100; for a fit without a schema."
+        ),
     ] = None
     batches: Annotated[
-        bool, typer.Option("--batches", help="The first batch of several, of other persons each: one charge for all.")
+        bool,
+        typer.Option(
+            "--batches", help="First of several batches that share no person; the whole series is charged once."
+        ),
     ] = False
     adds_to: Annotated[
         Path | None,
-        typer.Option("--adds-to", help="A model begun with --batches: learn from new persons too, at no new charge."),
+        typer.Option(
+            "--adds-to", help="Extend a model started with --batches by a batch of new people, at no extra charge."
+        ),
     ] = None
     query: shared.SqlQuery = None
     engine: Annotated[
         str | None,
-        typer.Option("--engine", help="streamed: keep rows in compact files, not in memory; memory; dask; or ray."),
+        typer.Option("--engine", help="Where rows are kept: memory, streamed (compact files), or dask."),
     ] = None
     cluster: Annotated[
         str | None,
-        typer.Option("--cluster", help="Of dask or Ray: the address; else processes on this machine."),
+        typer.Option("--cluster", help="Address of a running dask cluster. Default: processes on this machine."),
     ] = None
     directory: Annotated[
-        Path | None, typer.Option("--directory", help="Where these files are made; readable by their owner alone.")
+        Path | None, typer.Option("--directory", help="Folder for the compact files; only their owner can read them.")
     ] = None
-    keep: Annotated[bool, typer.Option("--keep", help="Leave them there for the next fit under this schema.")] = False
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the compact files for later fits with the same schema.")
+    ] = False
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
     multiline: shared.Multiline = False
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a model that is there.")] = False
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be charged; read no row.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing model.")] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what the fit would charge, without reading a row.")
+    ] = False
     resumable: Annotated[
         bool,
-        typer.Option("--resumable", help="Keep releases in the account, so that tacit resume can go on after a crash."),
+        typer.Option(
+            "--resumable", help="Store releases in the account, so that tacit resume can continue after a crash."
+        ),
     ] = False
     progress: shared.Progress = False
     as_json: shared.Json = False

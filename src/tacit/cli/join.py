@@ -11,7 +11,7 @@ from tacit.cli.tables import csv_options
 
 
 def party(asked: PartyArguments) -> None:
-    """Make a key and a certificate for a party of joined fits."""
+    """Create a key and a TLS certificate for one participant in a multi-site fit."""
     from tacit.curator.sites.parties import fingerprint_of, new_party
 
     check_outputs({"--key": asked.key}, {})
@@ -31,7 +31,7 @@ def party(asked: PartyArguments) -> None:
 
 
 def site(asked: SiteArguments) -> None:
-    """Take part in one fit with rows that stay here: answer with masked sums, and charge them."""
+    """Take part in a multi-site fit: the rows stay here, and masked sums are sent and charged."""
     from tacit.curator.options import options
     from tacit.encoding.source import read_source
     from tacit.learning.sites import serve_site
@@ -64,7 +64,7 @@ def site(asked: SiteArguments) -> None:
 
 
 def join(asked: JoinArguments) -> None:
-    """Learn one private model from several sites that keep their rows."""
+    """Train one private model on the rows of several sites, which stay where they are."""
     from tacit.learning.sites import join_sites
 
     sites = join_sites(asked.listen, parties=asked.parties, key=asked.key, wait=asked.wait, patience=asked.patience)

@@ -12,19 +12,24 @@ from tacit.cli import arguments as shared
 from tacit.cli.fit_arguments import FitArguments
 
 Parties = Annotated[
-    Path, typer.Option("--parties", help="Folder of the certificates of all who take part, NAME.pem each.")
+    Path, typer.Option("--parties", help="Folder with the TLS certificates of all participants, one NAME.pem each.")
 ]
-Key = Annotated[Path, typer.Option("--key", help="Private key of this party (see tacit party).")]
-Schema = Annotated[Path, typer.Option("--schema", help="What is public about the columns (TOML); the same everywhere.")]
+Key = Annotated[Path, typer.Option("--key", help="Private key of this participant (see tacit party).")]
+Schema = Annotated[
+    Path,
+    typer.Option(
+        "--schema", help="Schema file (TOML): the public facts about each column; the same for all participants."
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartyArguments:
     """What the command line asked for."""
 
-    name: Annotated[str, typer.Argument(help="Of the site, or: coordinator.")]
+    name: Annotated[str, typer.Argument(help="Name of the site, or coordinator.")]
     parties: Parties
-    key: Annotated[Path, typer.Option("--key", help="Where to write the private key.")]
+    key: Annotated[Path, typer.Option("--key", help="Output file for the private key.")]
     as_json: shared.Json = False
 
 
@@ -34,29 +39,29 @@ class SiteArguments:
 
     data: shared.Rows
     schema: Schema
-    connect: Annotated[str, typer.Option("--connect", help="HOST:PORT where the coordinator listens.")]
+    connect: Annotated[str, typer.Option("--connect", help="Address of the coordinator (HOST:PORT).")]
     parties: Parties
     key: Key
-    epsilon: Annotated[float, typer.Option("--epsilon", help="The most that this site lets the fit cost.")] = 1.0
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Largest epsilon that this site agrees to.")] = 1.0
     delta: shared.Delta = 1e-6
     neighbouring: shared.Relation = "add_or_remove_one"
     account: shared.AccountUrl = None
     dataset: shared.AccountDataset = None
     record: Annotated[
-        Path | None, typer.Option("--record", help="Add a line to this file for every answer: what was asked.")
+        Path | None, typer.Option("--record", help="Log file: one line for every answer, with the question.")
     ] = None
     certificate: shared.CertificateFile = None
     query: shared.SqlQuery = None
     directory: Annotated[
-        Path | None, typer.Option("--directory", help="Where compact files of the rows are made, for this fit.")
+        Path | None, typer.Option("--directory", help="Folder for compact files of the rows during this fit.")
     ] = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
     multiline: shared.Multiline = False
-    wait: Annotated[float, typer.Option("--wait", help="Seconds until the coordinator must be there.")] = 600.0
+    wait: Annotated[float, typer.Option("--wait", help="Timeout in seconds for reaching the coordinator.")] = 600.0
     allow_seeded: Annotated[
-        bool, typer.Option("--allow-seeded", help="Agree to noise that can be repeated: for tests on made-up rows.")
+        bool, typer.Option("--allow-seeded", help="Accept a seeded, reproducible fit; only for tests on made-up rows.")
     ] = False
     progress: shared.Progress = False
     as_json: shared.Json = False
@@ -67,7 +72,7 @@ class JoinArguments:
     """What the command line asked for."""
 
     schema: Schema
-    listen: Annotated[str, typer.Option("--listen", help="HOST:PORT where sites connect; 0.0.0.0 for all networks.")]
+    listen: Annotated[str, typer.Option("--listen", help="Address to listen on (HOST:PORT); 0.0.0.0 for all networks.")]
     parties: Parties
     key: Key
     epsilon: shared.Epsilon = 1.0
@@ -86,8 +91,10 @@ class JoinArguments:
     account: shared.AccountUrl = None
     dataset: shared.AccountDataset = None
     random_state: shared.Seed = None
-    wait: Annotated[float, typer.Option("--wait", help="Seconds until all sites must be there.")] = 600.0
-    patience: Annotated[float, typer.Option("--patience", help="Seconds that an answer of a site may take.")] = 600.0
+    wait: Annotated[float, typer.Option("--wait", help="Timeout in seconds until all sites have connected.")] = 600.0
+    patience: Annotated[float, typer.Option("--patience", help="Timeout in seconds for each answer from a site.")] = (
+        600.0
+    )
     force: shared.Force = False
     progress: shared.Progress = False
     as_json: shared.Json = False

@@ -17,12 +17,14 @@ from tacit.cli.files import check_outputs, refuse_overwriting
 class NewArguments:
     """What the command line asked for."""
 
-    output: Annotated[Path, typer.Argument(help="Where to write the private key; the public one goes beside it.")]
+    output: Annotated[
+        Path, typer.Argument(help="Output file for the private key; the public key is written beside it.")
+    ]
     as_json: shared.Json = False
 
 
 def new(asked: NewArguments) -> None:
-    """Make a key pair (Ed25519): OUTPUT, to sign with and to keep secret, and OUTPUT.pub, to give away."""
+    """Create an Ed25519 key pair: OUTPUT signs and must stay secret; OUTPUT.pub is for those who verify."""
     from tacit.privacy.signatures import new_key
 
     outputs = {"OUTPUT": asked.output, "OUTPUT.pub": Path(f"{asked.output}.pub")}

@@ -38,8 +38,8 @@ from tacit.cli.plan_arguments import PlanArguments
 from tacit.errors import UNSPENT, with_remark
 
 EXIT_CODES = (
-    "Exit codes: 0 done; 1 complaints under --strict; 2 a mistake in what was asked for; 3 a budget that does not pay "
-    "for it; 4 a claim that does not hold; 130 interrupted."
+    "Exit codes: 0 success; 1 problems found under --strict; 2 invalid input; 3 insufficient budget; 4 a claim that "
+    "does not hold; 130 interrupted."
 )
 
 
@@ -72,14 +72,16 @@ class Commands(TyperGroup):
 app = typer.Typer(
     name="tacit",
     cls=Commands,
-    help="Differentially private learning on tables, with a privacy claim that can be checked.",
+    help="Differentially private machine learning for tabular data, with a privacy guarantee that anyone can verify.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # a traceback with locals would print rows
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-budgets = typer.Typer(name="budget", help="Budget accounts on disk: several fits share one.", no_args_is_help=True)
-signing = typer.Typer(name="keys", help="Keys to sign models with.", no_args_is_help=True)
+budgets = typer.Typer(
+    name="budget", help="Accounts: one privacy budget for all fits on a data set.", no_args_is_help=True
+)
+signing = typer.Typer(name="keys", help="Keys for signing models.", no_args_is_help=True)
 
 COLLECTED_FROM = 200_000
 """New objects from which Python looks for cycles among them."""
@@ -97,10 +99,10 @@ def version(wanted: bool) -> None:
 @app.callback()
 def options(
     show_version: Annotated[
-        bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version and end.")
+        bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Differentially private learning on tables, with a privacy claim that can be checked."""
+    """Differentially private machine learning for tabular data, with a privacy guarantee that anyone can verify."""
 
 
 command(app, "fit", FitArguments, fit.from_table)

@@ -12,7 +12,7 @@ from tacit.cli.plan_arguments import PlanArguments
 
 
 def run(asked: PlanArguments) -> None:
-    """Show what a budget would buy, without any data."""
+    """Show what a budget buys, without any data."""
     context = asked.context
     if asked.margin is None:
         refuse_given(context, ("error", "dimension", "repeats", "plot"), "say something with --margin only")

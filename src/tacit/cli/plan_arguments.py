@@ -23,16 +23,20 @@ class PlanArguments:
     learner: shared.Learner = "additive"
     margin: Annotated[
         float | None,
-        typer.Option("--margin", help="Ask instead what a halfspace of this margin can be expected to do."),
+        typer.Option("--margin", help="Forecast the accuracy of a halfspace with this margin instead."),
     ] = None
     rows: Annotated[
         int | None,
-        typer.Option("--rows", help="What this many rows can be expected to teach; give a public number."),
+        typer.Option("--rows", help="Forecast what can be learnt from this many rows (the number must be public)."),
     ] = None
     error: Annotated[
-        float | None, typer.Option("--error", help="With --margin: how many rows does this error take?")
+        float | None, typer.Option("--error", help="With --margin: forecast the number of rows that reach this error.")
     ] = None
-    dimension: Annotated[int, typer.Option("--dimension", help="With --margin: number of coordinates.")] = 100
-    repeats: Annotated[int, typer.Option("--repeats", help="With --margin: synthetic tables per simulated figure.")] = 3
-    plot: Annotated[Path | None, typer.Option("--plot", help="With --margin: draw error against rows (SVG).")] = None
+    dimension: Annotated[int, typer.Option("--dimension", help="With --margin: dimension of the rows.")] = 100
+    repeats: Annotated[
+        int, typer.Option("--repeats", help="With --margin: number of synthetic tables per simulated figure.")
+    ] = 3
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="With --margin: output file for a plot of error against rows (SVG).")
+    ] = None
     as_json: shared.Json = False

@@ -51,18 +51,24 @@ class PredictArguments:
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "--out", "-o", help="Write predictions here: Parquet if it ends so, else CSV; - is a stream."
+            "--output",
+            "--out",
+            "-o",
+            help="Output file: Parquet if it ends in .parquet, otherwise CSV; - for standard output.",
         ),
     ]
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", help="Of two classes, predict the positive one from this probability."),
+        typer.Option("--threshold", help="Predict the positive class at or above this probability (binary models)."),
     ] = None
     cost: Annotated[
-        str | None, typer.Option("--cost", help="Or by the cost of a false positive and a false negative: 1,5.")
+        str | None,
+        typer.Option(
+            "--cost", help="Choose the threshold by the cost of a false positive and a false negative, e.g. 1,5."
+        ),
     ] = None
     keep: Annotated[
-        str | None, typer.Option("--keep", help="Columns of the data to write beside predictions, comma-separated.")
+        str | None, typer.Option("--keep", help="Columns of the data to copy to the output, comma-separated.")
     ] = None
     query: shared.SqlQuery = None
     encoding: shared.Encoding = "utf-8"
@@ -73,7 +79,7 @@ class PredictArguments:
 
 
 def run(asked: PredictArguments) -> None:
-    """Predict classes with probabilities, or numbers, for new rows: as many as there are, in bounded memory."""
+    """Predict classes with probabilities, or numbers, for new rows, in bounded memory."""
     from tacit.models.files import load_model
 
     streamed = asked.output == STREAM

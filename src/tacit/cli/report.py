@@ -19,15 +19,15 @@ class ReportArguments:
     """What the command line asked for."""
 
     model: shared.ModelFile
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to write; by default beside the model.")
-    ] = None
-    title: Annotated[str | None, typer.Option("--title", help="Heading of the page.")] = None
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Output file. Default: beside the model.")] = (
+        None
+    )
+    title: Annotated[str | None, typer.Option("--title", help="Title of the page.")] = None
     as_json: shared.Json = False
 
 
 def run(asked: ReportArguments) -> None:
-    """Write the report of a model: one page that opens offline. Exit code 4 if its claim does not hold."""
+    """Write the report of a model: one page that opens offline. Exits with 4 if the claim does not hold."""
     from tacit.models.base import checked_file
     from tacit.models.claims import claim_of_model
     from tacit.report.page import render_claim

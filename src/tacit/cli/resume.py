@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class ResumeArguments:
     """What the command line asked for."""
 
-    number: Annotated[int | None, typer.Argument(help="Of the fit; without one, those that can go on are listed.")] = (
-        None
-    )
+    number: Annotated[
+        int | None, typer.Argument(help="Number of the fit to resume. Omit it to list resumable fits.")
+    ] = None
     account: shared.Url
     dataset: shared.Dataset
     progress: shared.Progress = False
@@ -32,7 +32,7 @@ class ResumeArguments:
 
 
 def run(asked: ResumeArguments) -> None:
-    """Continue a fit that was begun with --resumable: nothing is charged, and nothing released twice.
+    """Continue a fit started with --resumable. Nothing is charged or released twice.
 
     The model of one that has ended is made again, from what it released: its process may have been killed before.
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tacit.schema import Column, Label, Schema
     from tacit.schema.draft import Draft
 
-app = typer.Typer(help="What is public about a table, in a TOML file.", no_args_is_help=True)
+app = typer.Typer(help="Schemas: the public facts about a table, in a TOML file.", no_args_is_help=True)
 
 MOST_SHOWN = 6
 """Categories listed per column in a summary."""
@@ -34,7 +34,7 @@ class InitArguments:
         Path | None, typer.Argument(help="A PUBLIC sample (CSV, also .gz, or Parquet). Never the private rows.")
     ] = None
     target: Annotated[str, typer.Option("--target", help="Column to predict.")] = ""
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write.")] = Path("schema.toml")
+    output: Annotated[Path, typer.Option("--output", "-o", help="Output file.")] = Path("schema.toml")
     dictionary: Annotated[
         Path | None,
         typer.Option(
@@ -42,9 +42,7 @@ class InitArguments:
             help="Instead of a sample: a CSV with name, kind, lower, upper, categories (a|b), description ...",
         ),
     ] = None
-    positive: Annotated[str | None, typer.Option("--positive", help="The positive class; by default the last one.")] = (
-        None
-    )
+    positive: Annotated[str | None, typer.Option("--positive", help="Positive class. Default: the last one.")] = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
@@ -62,7 +60,7 @@ class FileArguments:
 
 
 def init(asked: InitArguments) -> None:
-    """Write a first schema from a PUBLIC sample or data dictionary, to be read and corrected by you.
+    """Draft a schema from a PUBLIC sample or a data dictionary, for you to read and correct.
 
     A schema is never charged for, so it must not be made from private rows: finding their bounds and categories
     privately costs budget.
@@ -101,7 +99,7 @@ def show(asked: FileArguments) -> None:
 
 
 def validate(asked: FileArguments) -> None:
-    """Say whether a schema file can be used; exit code 2 if not."""
+    """Check that a schema file is valid. Exits with 2 if it is not."""
     loaded = _load(asked.schema)
     facts: dict[str, Any] = {
         "valid": True,

@@ -22,13 +22,11 @@ if TYPE_CHECKING:
 class VerifyArguments:
     """What the command line asked for."""
 
-    file: Annotated[Path, typer.Argument(help="A model with its certificate, or a certificate.")]
+    file: Annotated[Path, typer.Argument(help="Model file, or a certificate in a file of its own.")]
     model: Annotated[
-        Path | None, typer.Option("--model", help="The model that a certificate of its own should be of.")
+        Path | None, typer.Option("--model", help="Model that a separate certificate should belong to.")
     ] = None
-    key: Annotated[
-        Path | None, typer.Option("--key", help="The public key that it must be signed with (OUTPUT.pub).")
-    ] = None
+    key: Annotated[Path | None, typer.Option("--key", help="Public key of the signer (OUTPUT.pub).")] = None
     account: Annotated[
         str | None, typer.Option("--account", help="The account that should have a line about what was signed (a URL).")
     ] = None
@@ -37,7 +35,7 @@ class VerifyArguments:
 
 
 def run(asked: VerifyArguments) -> None:
-    """Check a claim: certificate, model, schema and ledger belong together, and the charges cost what is stated.
+    """Verify a claim: certificate, model, schema and ledger belong together, and the charges add up to what is stated.
 
     Certificates from before 0.1 name no model. Only a signature (--key) shows who made one.
     """
