@@ -100,7 +100,10 @@ def show(asked: FileArguments) -> None:
 
 def validate(asked: FileArguments) -> None:
     """Check that a schema file is valid. Exits with 2 if it is not."""
+    from tacit.schema.identifiers import refuse_identifiers
+
     loaded = _load(asked.schema)
+    refuse_identifiers(loaded)
     facts: dict[str, Any] = {
         "valid": True,
         "features": len(loaded.features),

@@ -39,6 +39,7 @@ from tacit.privacy.request import Request, RequestError, check_noise_fits
 from tacit.privacy.resumable import KEEPING
 from tacit.privacy.spending import certified, check_account, reserve
 from tacit.schema import Unit
+from tacit.schema.identifiers import refuse_identifiers
 
 
 @final
@@ -139,6 +140,7 @@ def blas() -> ThreadpoolController:
 def check(learner: Learner, task: Task, account: PrivacyAccount | None = None) -> None:
     """Raises :class:`RequestError` for what is public and wrong about a learner, its account and its task."""
     check_budget(learner, account)
+    check_schema(task)
     if task.public_rows is not None and task.public_rows < learner.least_rows:
         raise too_few_rows(learner, task.public_rows)
     learner.check(task)
@@ -149,6 +151,12 @@ def check(learner: Learner, task: Task, account: PrivacyAccount | None = None) -
             f"column '{declared[0]}' is declared monotone, and {learner.name} cannot promise that "
             "here: use AdditiveBoostClassifier, or leave 'monotone' out of the schema"
         )
+
+
+def check_schema(task: Task) -> None:
+    """Raises :class:`SchemaError` for a declared feature that looks like an identifier."""
+    if task.schema is not None:
+        refuse_identifiers(task.schema)
 
 
 def check_budget(learner: Learner, account: PrivacyAccount | None) -> None:
@@ -240,6 +248,7 @@ def unit_of(task: Task) -> Unit | None:
 
 def dry_run(learner: Learner, task: Task, n: int | None) -> dict[str, Any]:
     """What a fit would charge, before it does, to ``n`` rows if so many are expected. Reads none, charges nothing."""
+    check_schema(task)
     request, allowance = learner.request, allowance_of(learner.request, task)
     undeclared: Undeclared | None = task.undeclared
     share = (0.0 if task.schema is not None else BOUNDS_SHARE) if undeclared is None else undeclared.share

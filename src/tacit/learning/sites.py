@@ -29,6 +29,7 @@ from tacit.privacy.request import Request, RequestError, declared_schema
 from tacit.privacy.spending import check_account
 from tacit.queries.score_rules import TARGET_BITS
 from tacit.schema import Label, Schema
+from tacit.schema.identifiers import refuse_identifiers
 
 Place = str | os.PathLike[str]
 
@@ -149,6 +150,7 @@ def serve_site(
     check_account(account)
     if declared is None or declared.label is None or declared.unit is not None:
         raise RequestError("a site needs a schema with a [label], and without a [unit]")
+    refuse_identifiers(declared)
     lines = None if record is None else Path(record)
     agreement = Agreement(request.epsilon, request.delta, request.neighbouring, account, allow_seeded, lines)
     _check_agreement(agreement)

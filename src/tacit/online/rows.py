@@ -22,6 +22,7 @@ from tacit.errors import TacitError
 from tacit.models.decision_list import AT_LEAST, IS, Condition
 from tacit.privacy.request import RequestError, declared_schema
 from tacit.schema import Schema
+from tacit.schema.identifiers import refuse_identifiers
 
 
 class RowError(TacitError):
@@ -284,6 +285,7 @@ def declared_rows(schema: Any, columns: Sequence[Any] | None, bins: int) -> RowR
         return None if columns is None else SignRows(tuple(columns), declared=True)
     if known.unit is not None:
         raise RequestError("a stream protects single rows, and this schema declares units of several")
+    refuse_identifiers(known)
     return SchemaRows.of(known, bins)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from tacit.schema import Schema, Unit
+from tacit.schema.identifiers import names_identifier
 
 UNIT_OF_A_ROW = ("", 1)
 """What is protected where no unit is declared: column and most rows."""
@@ -40,7 +40,7 @@ def unit_question(schema: Schema) -> str:
 
 def name_question(names: Iterable[str]) -> str:
     """The same where no schema says what columns are, by their names alone; empty if none is called an identifier."""
-    name = next((name for name in names if re.search(r"(^|[_\W])[iI][dD]$|[a-z]I[dD]$", name)), None)
+    name = next(filter(names_identifier, names), None)
     if name is None:
         return ""
     return (

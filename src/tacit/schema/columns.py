@@ -380,3 +380,8 @@ def column_from_dict(data: Mapping[str, Any]) -> Column:
             choices = f": {', '.join(GRANULARITIES)}" if required == "granularity" else ""
             raise SchemaError("is missing", f"a column of kind '{kind}' needs it{choices}", required)
     return KINDS[kind](**given)
+
+
+def listed_categories(column: Column) -> tuple[Value, ...]:
+    """The categories that a column lists; none if it is of another kind."""
+    return column.categories if isinstance(column, _Listed) else ()

@@ -1,0 +1,182 @@
+"""The rule for columns that look like identifiers: by name, shape of values, share of distinct ones and steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import final
+
+from tacit.schema.columns import IDENTIFIER, Column, NumericColumn, listed_categories
+from tacit.schema.errors import SchemaError
+from tacit.schema.schema import Schema
+from tacit.schema.values import Value, parse_number
+
+_ALONE = """
+id ids uid uuid guid mrn ssn nino npi iban imei passport email phone telephone msisdn identifier pseudonym username
+login surname lastname firstname forename fullname vorname nachname kennung rowid
+"""
+ALONE = frozenset(_ALONE.split())
+"""Words that make an identifier of a name whose last word they are."""
+
+_HOLDERS = """
+patient patienten person customer kunden client member mitglieds respondent subject participant user employee
+personal student pupil passenger applicant household family case record account policy order invoice claim encounter
+admission loan contract ticket transaction row serial donor voter taxpayer citizen card phone insurance
+versicherten security passport licence license registration national tax vehicle device borrower guest tenant
+"""
+HOLDERS = frozenset(_HOLDERS.split())
+"""Who or what is numbered one by one."""
+
+NUMBERS = frozenset(("no", "nr", "num", "nbr", "number", "nummer", "key", "name"))
+"""Words that make an identifier of a name where a holder stands before them."""
+
+SHAPES: Mapping[str, str] = {
+    "e-mail addresses": r"[^@\s]+@[^@\s]+\.[^@\s]+",
+    "UUIDs": r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}",
+    "social security numbers": r"\d{3}-\d{2}-\d{4}",
+    "bank accounts": r"[A-Z]{2}\d{2}( ?[A-Z0-9]{4}){2,7}( ?[A-Z0-9]{1,3})?",
+    "telephone numbers": r"(\+\d|\(\d{2,}\))[\d ()/.-]{6,}",
+    "hashes": r"(?=.*\d)(?=.*[a-f])[0-9a-f]{16,}",
+}
+"""What identifiers of one kind look like, whatever their column is called."""
+
+FEW, LEAST_RUN, MOST_LISTED_RUN = 20, 30, 100
+"""Values of a column called ``store_id`` that may be categories; rows from which on a running number is no chance;
+listed categories from which on a running number among them is an identifier."""
+
+MOSTLY = 0.9
+"""Share of values that differ from which on texts are identifiers."""
+
+
+def names_identifier(name: str) -> bool:
+    """Whether a column is called an identifier: ``PassengerId``, ``patient_no``, ``MRN``, ``e-mail``, ``userid``."""
+    words = _words(name)
+    if not words:
+        return False
+    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    if last in ALONE or (before, last) == ("e", "mail"):
+        return True
+    if (last in NUMBERS and before in HOLDERS) or (words[0] == "id" and last in HOLDERS):
+        return True
+    return any(last == holder + end for holder in HOLDERS for end in ("id", "no", "nr", "num", "number", "nummer"))
+
+
+def _words(name: str) -> list[str]:
+    """The words of a name, in lower case: ``IDs``, ``CamelCase`` and digits part them too."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name.replace("IDs", "Ids"))
+    return [word.lower() for word in re.findall(r"[^\W\d_]+", parted)]
+
+
+def _names_holder(name: str) -> bool:
+    """Whether it is one of persons, or of things numbered one by one, however few a sample has."""
+    words = _words(name)
+    alone = len(words) == 1 or words[-1] not in ("id", "ids", "uid")
+    return alone or bool(HOLDERS & set(words)) or any(words[-1].startswith(holder) for holder in HOLDERS)
+
+
+@final
+@dataclass(frozen=True)
+class Verdict:
+    """What a column looks like: an identifier (``is_identifier``), a doubt with its reason, or neither (no reason)."""
+
+    is_identifier: bool = False
+    reason: str = ""
+
+
+def judge(name: str, values: Sequence[Value], count: int) -> Verdict:
+    """Whether the values of a sample look like identifiers.
+
+    Args:
+        name: of the column.
+        values: the distinct values in the order in which rows have them, without marks for missing.
+        count: how many cells hold them.
+    """
+    texts = [str(value) for value in values if isinstance(value, str) and parse_number(value) is None]
+    numbers = [float(n) for n in (parse_number(v) if isinstance(v, str) else v for v in values) if n is not None]
+    mostly_numbers = len(numbers) > len(texts)
+    whole = all(number.is_integer() for number in numbers)
+    shape = _shape(texts) if 2 * len(texts) > len(values) else ""
+    if shape:
+        return Verdict(True, f"its values look like {shape}")
+    if mostly_numbers and not whole:
+        return Verdict()
+    differ = len(values) / max(count, 1)
+    if names_identifier(name) and len(values) > 2:
+        if len(values) > FEW or _names_holder(name) or (differ > MOSTLY and count > FEW):
+            return Verdict(True, "its name says so")
+        return Verdict(False, f"its name is that of an identifier, and it has {len(values)} values: is it a category?")
+    if mostly_numbers:
+        return _judge_numbers(numbers, count)
+    if count >= FEW and differ > MOSTLY:
+        return Verdict(True, f"nearly all of {count} values differ")
+    if len(values) > MOST_LISTED_RUN and differ > 0.5:
+        return Verdict(True, f"{len(values)} of {count} values differ; list categories by hand if it has some")
+    return Verdict()
+
+
+def _judge_numbers(numbers: Sequence[float], count: int) -> Verdict:
+    if len(numbers) < max(LEAST_RUN, 0.99 * count) or _are_years(numbers):
+        return Verdict()
+    steps = {right - left for left, right in pairwise(numbers)}
+    if steps == {1.0}:
+        return Verdict(True, "it counts the rows")
+    if len(steps) == 1:
+        return Verdict(False, "its values rise from row to row by the same step: is it an identifier?")
+    if max(numbers) - min(numbers) == len(numbers) - 1:
+        return Verdict(False, "it has every whole number of its range once: is it an identifier?")
+    if min(numbers) >= 1e7 and len(str(int(min(numbers)))) == len(str(int(max(numbers)))):
+        return Verdict(False, "its values are long whole numbers that all differ: is it an identifier?")
+    return Verdict()
+
+
+def _are_years(numbers: Sequence[float]) -> bool:
+    return min(numbers) >= 1800 and max(numbers) <= 2100
+
+
+def _shape(texts: Sequence[str]) -> str:
+    """The shape that more than half of the texts have; empty if none."""
+    for what, pattern in SHAPES.items():
+        fitting = sum(re.fullmatch(pattern, text.strip(), re.IGNORECASE) is not None for text in texts)
+        if fitting >= 2 and 2 * fitting > len(texts):
+            return what
+    return ""
+
+
+def _runs(texts: Sequence[str]) -> bool:
+    """Whether texts are a prefix and a running number: ``P0001``, ``P0002`` ..."""
+    parts = [re.fullmatch(r"(.*?)(\d+)", text.strip()) for text in texts]
+    if len(texts) <= MOST_LISTED_RUN or not all(parts) or len({part[1] for part in parts if part}) > 1:
+        return False
+    numbers = sorted(int(part[2]) for part in parts if part)
+    return numbers[-1] - numbers[0] < 2 * len(numbers)
+
+
+def refuse_identifiers(schema: Schema) -> None:
+    """Raises :class:`SchemaError` for a feature that looks like an identifier and is not allowed to be learned from.
+
+    Only the schema is looked at, which is public; a model would publish the values that it lists.
+    """
+    for name in schema.features:
+        column = schema.columns[name]
+        reason = "" if getattr(column, "allow", "") == IDENTIFIER else _reason(name, column)
+        if reason:
+            raise SchemaError(
+                f"looks like an identifier ({reason}), and a model would publish it",
+                f'declare kind = "id", or allow = "{IDENTIFIER}" if it may be learned from all the same',
+                where=f"column '{name}'",
+            )
+
+
+def _reason(name: str, column: Column) -> str:
+    if isinstance(column, NumericColumn):
+        return "its name" if names_identifier(name) else ""
+    listed = listed_categories(column)
+    texts = [value for value in listed if isinstance(value, str)]
+    if len(listed) > 2 and names_identifier(name) and (len(listed) > FEW or _names_holder(name)):
+        return "its name"
+    shape = _shape(texts) if 2 * len(texts) > len(listed) else ""
+    if shape:
+        return f"its categories look like {shape}"
+    return "its categories are a running number" if texts and _runs(texts) else ""

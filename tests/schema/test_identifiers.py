@@ -1,0 +1,149 @@
+"""What looks like an identifier, and what only seems to; a schema that would publish one is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pandas as pd
+import pytest
+
+import tacit
+from tacit.online import Winnow
+from tacit.schema import CategoricalColumn, Column, IdColumn, Label, NumericColumn, OrdinalColumn, Schema, SchemaError
+from tacit.schema.identifiers import judge, names_identifier, refuse_identifiers
+
+_NAMES = """
+id ID Id ids PassengerId CustomerID RespondentID patient_no patient-nr MRN ssn household_nr uuid e-mail email E_Mail
+userid patientid memberNo person.id id_patient RowID case_number PolicyNumber phone Kundennummer Patienten-Nr
+account_key customer_name Surname IBAN patient_id_2 IDs
+"""
+_OTHER_NAMES = """
+age income humid humidity paid valid void acid idle grid rapid said no number no_children number_of_rooms num_visits
+zip_code country_code sex_code product_name visit_number ClaimNb year price weight_g kidney diagnosis_code month x0 0
+order_total customer_age patients household_size id_type 1.5
+"""
+
+
+@pytest.mark.parametrize("name", _NAMES.split())
+def test_names_of_identifiers(name: str) -> None:
+    assert names_identifier(name)
+
+
+@pytest.mark.parametrize("name", [*_OTHER_NAMES.split(), "", "__"])
+def test_names_of_other_columns(name: str) -> None:
+    assert not names_identifier(name)
+
+
+N = 300
+UUIDS = [str(UUID(int=2**127 + i)) for i in range(N)]
+IDENTIFIERS: dict[str, tuple[str, list[Any], int]] = {
+    "a name and whole numbers": ("CustomerID", [70001 + 3 * i for i in range(N)], N),
+    "a name and repeated numbers": ("patient_id", list(range(25)), N),
+    "a name and few persons": ("patient_id", [5, 9, 2], N),
+    "a name and texts": ("patient_id", [f"P{i:04d}" for i in range(200)], N),
+    "a name and texts of digits": ("MRN", [f"{i:08d}" for i in range(0, 7 * N, 7)], N),
+    "a name and nearly all differ": ("id", [2 * i for i in range(30)], 32),
+    "a running number": ("z", list(range(1, N + 1)), N),
+    "a running number as floats": ("z", [float(i) for i in range(N)], N),
+    "texts that differ": ("who", [f"name {i}" for i in range(N)], N),
+    "most texts differ": ("who", [f"name {i}" for i in range(200)], N),
+    "e-mail addresses": ("contact", [f"a{i}@b.org" for i in range(5)], N),
+    "UUIDs": ("key", UUIDS[:9], N),
+    "social security numbers": ("number", [f"123-45-{i:04d}" for i in range(9)], N),
+    "telephone numbers": ("reach", [f"+49 89 123{i:04d}" for i in range(9)], N),
+    "a stray among a shape": ("contact", ["unknown", *(f"a{i}@b.org" for i in range(5))], N),
+}
+OTHERS: dict[str, tuple[str, list[Any], int]] = {
+    "incomes": ("income", [18000 + 91 * i + i * i for i in range(N)], N),
+    "prices": ("price", [i + 0.99 for i in range(N)], N),
+    "years": ("year", list(range(1900, 2001)), 101),
+    "weights in grams": ("weight_g", [3000 + (i * 7919) % 2003 for i in range(N)], N),
+    "ages": ("age", list(range(18, 90)), N),
+    "a fraction called id": ("id", [i / 7 for i in range(N)], N),
+    "countries": ("country", [f"country {i}" for i in range(90)], N),
+    "a small sample": ("town", [f"town {i}" for i in range(12)], 12),
+    "two values": ("phone", ["none", "yes"], N),
+    "hex words": ("word", ["deadbeefdeadbeef"], N),
+}
+DOUBTS: dict[str, tuple[str, list[Any], int]] = {
+    "few shops": ("store_id", list(range(5)), N),
+    "equal steps": ("income", [18000 + 91 * i for i in range(N)], N),
+    "every number once": ("rank", [(i * 7) % N for i in range(N)], N),
+    "long numbers": ("z", [3308895255 + i * i for i in range(N)], N),
+}
+
+
+@pytest.mark.parametrize("case", IDENTIFIERS.values(), ids=IDENTIFIERS)
+def test_identifiers(case: tuple[str, list[Any], int]) -> None:
+    verdict = judge(*case)
+    assert verdict.is_identifier
+    assert verdict.reason
+    name, values, count = case
+    assert judge(name, list(map(str, values)), count) == verdict
+
+
+@pytest.mark.parametrize("case", OTHERS.values(), ids=OTHERS)
+def test_other_columns(case: tuple[str, list[Any], int]) -> None:
+    assert judge(*case) == judge("x", [], 0)
+
+
+@pytest.mark.parametrize("case", DOUBTS.values(), ids=DOUBTS)
+def test_doubts_are_questions(case: tuple[str, list[Any], int]) -> None:
+    verdict = judge(*case)
+    assert not verdict.is_identifier
+    assert verdict.reason.endswith("?")
+
+
+def _schema(name: str, column: Column) -> Schema:
+    return Schema({name: column, "x": NumericColumn(0, 1)}, Label("y", "classes", ("a", "b")))
+
+
+REFUSED: dict[str, tuple[str, Column]] = {
+    "a number with a name": ("PassengerId", NumericColumn(0, 900)),
+    "categories with a name": ("patient_id", CategoricalColumn(("P1", "P2", "P3"))),
+    "levels with a name": ("id", OrdinalColumn(tuple(range(30)))),
+    "addresses": ("contact", CategoricalColumn(("a@b.org", "c@d.org"))),
+    "UUIDs": ("key", CategoricalColumn(tuple(UUIDS))),
+    "a running number": ("who", CategoricalColumn(tuple(f"P{i:04d}" for i in range(101)))),
+}
+ACCEPTED: dict[str, tuple[str, Column]] = {
+    "few shops": ("store_id", CategoricalColumn(("n", "s", "w"))),
+    "an id column": ("patient_id", IdColumn()),
+    "districts": ("district", CategoricalColumn(tuple(f"District {i}" for i in range(40)))),
+    "diagnoses": ("diagnosis", CategoricalColumn(tuple(f"E{i}" for i in range(100, 900, 3)))),
+    "postcodes": ("postcode", CategoricalColumn(tuple(f"{i:05d}" for i in range(900, 90000, 311)), exact=True)),
+    "an allowed one": ("PassengerId", NumericColumn(0, 900, allow="identifier")),
+    "allowed categories": ("patient_id", CategoricalColumn(("P1", "P2", "P3"), allow="identifier")),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
+def test_a_schema_that_would_publish_identifiers_is_refused_before_a_charge(
+    tmp_path: Path, case: tuple[str, Column]
+) -> None:
+    schema = _schema(*case)
+    with pytest.raises(SchemaError, match=rf"'{case[0]}'.*looks like an identifier.*allow.*Nothing was spent"):
+        refuse_identifiers(schema)
+    account = tacit.PrivacyAccount.create(f"sqlite:///{tmp_path}/account.db", "d", epsilon=1.0, delta=1e-6)
+    model = tacit.AdditiveBoostClassifier(epsilon=1, schema=schema, account=account)
+    with pytest.raises(SchemaError, match="looks like an identifier"):
+        model.fit(pd.DataFrame({case[0]: [1, 2], "x": [0.1, 0.2]}), ["a", "b"])
+    with pytest.raises(SchemaError, match="looks like an identifier"):
+        model.dry_run()
+    assert account.remaining == 1
+    with pytest.raises(SchemaError, match="looks like an identifier"):
+        Winnow(epsilon=1, schema=schema).learn_one({case[0]: 1, "x": 0.1}, "a")
+
+
+@pytest.mark.parametrize("case", ACCEPTED.values(), ids=ACCEPTED)
+def test_other_schemas_are_not(case: tuple[str, Column]) -> None:
+    refuse_identifiers(_schema(*case))
+
+
+def test_what_is_allowed_is_written_to_the_file(tmp_path: Any) -> None:
+    schema = _schema("id", NumericColumn(0, 900, allow="identifier"))
+    schema.to_toml(tmp_path / "s.toml")
+    assert 'allow = "identifier"' in (tmp_path / "s.toml").read_text()
+    assert Schema.from_toml(tmp_path / "s.toml") == schema
