@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.encoding.errors import FrameError
+from tacit.encoding.keys import key_codes
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.values import DROPPED, BooleanIndex, CategoryIndex, LabelIndex
 from tacit.schema import Label, SchemaError
@@ -245,3 +246,43 @@ def test_a_label_index_checks_its_classes() -> None:
         LabelIndex(("a", "b"), ("c",))
     with pytest.raises(ValueError, match="'y' is not numeric"):
         NumericLabelIndex.of(Label("y", classes=("a", "b")))
+
+
+def _narrow_vectors(numbers: list[float | None], kind: str) -> list[Any]:
+    """The numbers in every container that has floats of 32 or 16 bits."""
+    array = np.array([np.nan if number is None else number for number in numbers], kind)
+    arrow = pa.array(array, mask=np.isnan(array))
+    vectors: list[Any] = [
+        array,
+        pd.Series(array),
+        np.ma.masked_invalid(array),
+        arrow,
+        pa.chunked_array([arrow[:2], arrow[2:]]),
+        list(array),
+        np.array([*array, None], object)[:-1],
+        pd.Series([*array], dtype=object),
+    ]
+    if kind == "float32":
+        vectors += [
+            pd.Series(array).astype("category"),
+            arrow.dictionary_encode(),
+            pd.Series(array, dtype="Float32"),
+            pd.Series(pd.arrays.SparseArray(array)),
+        ]
+        vectors += [pd.Series(arrow.to_pandas(), dtype="float[pyarrow]"), pl.Series(array, dtype=pl.Float32)]
+    return vectors
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16"])
+def test_narrow_floats_are_what_they_were_written_as(kind: str) -> None:
+    """0.1 in 32 bits is a declared 0.1; so is what differs from a declared number beyond that precision."""
+    declared = (0.1, 0.2, "0.30", 1.23456789012, 7, 1e-9, 1e6)
+    cells = [0.1, 0.2, 0.3, 1.23456789012, 7.0, None, 0.5, 0.0]
+    for vector in _narrow_vectors(cells, kind):
+        assert CategoryIndex(declared).encode(vector).tolist() == [0, 1, 2, 3, 4, 8, 7, 7], type(vector)
+        assert LabelIndex((0.1, 0.2, 0.3)).encode(vector).tolist() == [0, 1, 2, *[DROPPED] * 5], type(vector)
+        assert key_codes(vector)[1] == ("0.1", "0.2", "0.3", str(np.dtype(kind).type(1.23456789012)), "7", "0.5", "0")
+    infinite = np.array([np.inf, 1e-9], kind)
+    assert CategoryIndex(declared).encode(infinite).tolist() == [7, 5 if kind == "float32" else 7]
+    assert CategoryIndex((0.1, 0.1000001)).encode(np.array([0.1], "float16")).tolist() == [0]  # the first, of one float
+    assert CategoryIndex((0.1,)).encode(np.array([0.1], "float32").astype("float64")).tolist() == [1]

@@ -14,6 +14,8 @@ import pyarrow as pa
 
 from tacit.arrays import Floats, Ints
 
+_NARROW = {pa.float16(): np.float16, pa.float32(): np.float32}
+
 
 def floats(array: pa.Array) -> Floats:
     """An array of float64, NaN where it is null."""
@@ -31,14 +33,21 @@ def dictionary_of(chunk: pa.Array) -> pa.DictionaryArray:
     if isinstance(chunk, pa.DictionaryArray):
         return chunk
     if pa.types.is_float16(kind):  # Arrow tells apart no values of 16 bits, nor of narrow decimals
-        chunk = chunk.cast(pa.float32())
-    elif pa.types.is_decimal(kind) and kind.bit_width < 128:
+        wide = chunk.cast(pa.float32()).dictionary_encode()
+        return pa.DictionaryArray.from_arrays(wide.indices, wide.dictionary.cast(kind))
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:
         chunk = chunk.cast(pa.decimal128(kind.precision, kind.scale))
     return chunk.dictionary_encode()
 
 
 def listed(values: pa.Array) -> list[Any]:
-    """Python values of an array; of texts whose bytes are not UTF-8, what can be read of them."""
+    """Python values of an array; of texts whose bytes are not UTF-8, what can be read of them.
+
+    Floats of 32 or 16 bits stay such: in 64 bits 0.1 would be another number.
+    """
+    narrow = _NARROW.get(values.type)
+    if narrow is not None:
+        return [None if value is None else narrow(value) for value in values.to_pylist()]
     try:
         found: list[Any] = values.to_pylist()
     except UnicodeDecodeError:

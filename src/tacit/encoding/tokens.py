@@ -43,9 +43,10 @@ def _of_series(series: nw.Series[Any], name: str) -> pa.ChunkedArray | npt.NDArr
     dtype = str(getattr(native, "dtype", ""))
     if dtype == "category" and not _holds_texts(native.dtype.categories):
         # What a categorical lists was made from rows, and so was its type: every value is read by itself.
-        return _from_objects(np.array([*native.to_list(), None], object)[:-1])
+        narrow = str(native.dtype.categories.dtype) == "float32"
+        return _from_objects(np.fromiter(np.asarray(native) if narrow else native.to_list(), object, len(native)))
     if dtype.startswith("Sparse["):
-        return as_tokens(np.asarray(native), name)
+        return as_tokens(np.asarray(native, native.dtype.subtype), name)
     if dtype.lower() not in ("object", "int128", "uint128"):  # Arrow has no type for them
         try:
             arrow = series.to_arrow()
@@ -64,7 +65,8 @@ def _holds_texts(categories: Any) -> bool:
 
 def _of_vector(values: Any, name: str) -> pa.ChunkedArray | npt.NDArray[np.object_]:
     if isinstance(values, np.ma.MaskedArray):
-        hidden, values = np.ma.getmaskarray(values), np.ma.getdata(values).astype(object)
+        hidden, shown = np.ma.getmaskarray(values), np.ma.getdata(values)
+        values = np.fromiter(shown, object, len(shown)) if shown.ndim == 1 else shown.astype(object)
         values[hidden] = None
     if isinstance(values, list | tuple):
         return _from_objects(np.fromiter(values, object, len(values)))

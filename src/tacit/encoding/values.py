@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -92,9 +93,11 @@ def is_missing(value: Any) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """Bytes as text, numpy scalars as Python's."""
+    """Bytes as text, numpy scalars as Python's; a float of 32 bits or fewer as its shortest decimal."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
+    if isinstance(value, np.floating) and value.itemsize != 8:
+        return float(str(value))
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -102,8 +105,9 @@ class _Matcher:
     """Position of a value among declared ones, or -1.
 
     Values match by their :func:`~tacit.schema.values.meaning`, and truth values match 1 and 0 where only those are
-    declared. ``exact``: texts match declared texts by text alone, and those that match none the declared numbers and
-    truth values; what came as a number matches the first declared value that means it.
+    declared. A float of 32 or 16 bits matches the first declared number that is this float in its precision, as the
+    0.1 of a 32-bit column is 0.1. ``exact``: texts match declared texts by text alone, and those that match none the
+    declared numbers and truth values; what came as a number matches the first declared value that means it.
     """
 
     def __init__(self, declared: Iterable[Value], exact: bool) -> None:
@@ -111,12 +115,22 @@ class _Matcher:
         self._meant: dict[Meaning, int] = {}
         self._typed: dict[Meaning, int] = {}
         self._texts: dict[str, int] = {}
+        self._narrow: dict[tuple[int, float], float] = {}
         for position, value in enumerate(declared):
-            self._meant.setdefault(meaning(value), position)
+            meant = meaning(value)
+            self._meant.setdefault(meant, position)
+            if meant.kind == "number":
+                self._narrow = {each: float(meant.value) for each in _narrowed(float(meant.value))} | self._narrow
             if isinstance(value, str):
                 self._texts[value.strip()] = position
             else:
                 self._typed[meaning(value)] = position
+
+    def plain(self, value: Any) -> Any:
+        """The value as :func:`plain` has it, of a narrow float the declared number that it stands for."""
+        if isinstance(value, np.float32 | np.float16):
+            return self._narrow.get((value.itemsize, float(value)), plain(value))
+        return plain(value)
 
     def __call__(self, value: Any) -> int:
         if not isinstance(value, str | int | float | decimal.Decimal):
@@ -125,6 +139,13 @@ class _Matcher:
             return _found(self._meant, meaning(value))
         position = self._texts.get(value.strip(), -1)
         return position if position >= 0 else _found(self._typed, meaning(value))
+
+
+def _narrowed(number: float) -> list[tuple[int, float]]:
+    """A number in 32 and in 16 bits, by their bytes, unless it is lost in them."""
+    with np.errstate(over="ignore", under="ignore"):
+        narrow = [(4, float(np.float32(number))), (2, float(np.float16(number)))]
+    return [(size, each) for size, each in narrow if math.isfinite(each) and (each != 0 or number == 0)]
 
 
 def _found(positions: Mapping[Meaning, int], meant: Meaning) -> int:
@@ -175,7 +196,7 @@ class CategoryIndex(ValueIndex):
         return _Matcher(self.categories, self.exact)
 
     def code_of(self, value: Any) -> int:
-        value = plain(value)
+        value = self._match.plain(value)
         if is_missing(value):
             return self.missing
         position = self._match(value)
@@ -296,7 +317,7 @@ class LabelIndex(ValueIndex):
         return frozenset(kind for kind in free if self.positive and free[kind])
 
     def code_of(self, value: Any) -> int:
-        value = plain(value)
+        value = self._match.plain(value)
         if is_missing(value) or not isinstance(value, str | int | float | decimal.Decimal):
             return DROPPED
         kind, said = meaning(value)
