@@ -1,13 +1,12 @@
-"""Models, certificates and accounts as version 3805dc5 wrote them: they load, verify, and say what they said then.
+"""Models and certificates as version 3805dc5 wrote them: they load, verify, and say what they said then.
 
 Additive models are whole models of small made-up tables, but for trees, of which two at most are kept. Those of all
-other learners (``whole``) are its files as they were, with their certificates, and ``account.sql`` is a budget store.
+other learners (``whole``) are its files as they were, with their certificates.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from tacit.encoding.frames import columns_of
 from tacit.models.claims import read_claim
 from tacit.models.files import kinds, load_model, model_from_dict
 from tacit.privacy.certificate import UNBOUND, Certificate
-from tacit.privacy.charges import Laplace, Pure
 
 OLD = Path(__file__).parent / "written_by_3805dc5"
 WRITTEN = sorted(OLD.glob("additive*.json"))
@@ -95,23 +93,3 @@ def test_a_smaller_epsilon_than_it_promised_does_not_hold(path: Path, tmp_path: 
     forged = tmp_path / "forged.json"
     forged.write_text(json.dumps(data), encoding="utf-8")
     assert not read_claim(forged).holds
-
-
-def test_an_account_goes_on_paying_and_forgets_nothing(tmp_path: Path) -> None:
-    """A store of format 1: it had no units, batches or secrets."""
-    place = tmp_path / "account.db"
-    with sqlite3.connect(place) as connection:
-        connection.executescript((OLD / "account.sql").read_text(encoding="utf-8"))
-    connection.close()
-    account = tacit.PrivacyAccount(f"sqlite:///{place}", "survey")
-    assert account.spent == pytest.approx(0.735044366755996, rel=1e-9)
-    first, second = account.reservations()
-    assert second.charges == (Pure(0.25),)
-    assert second.entries[0].charge == Laplace(4.0)
-    assert first.entries[0].label == "tree 1, class counts of leaves"
-    with account.reserve([Pure(0.5)], "the next one"):
-        pass
-    assert account.spent > 1.0
-    assert len(account.reservations()) == 3
-    with pytest.raises(tacit.BudgetExceeded):
-        account.reserve([Pure(1.5)], "too much")

@@ -278,13 +278,13 @@ def test_without_an_account_copies_go_on_once_and_files_not_at_all(tmp_path):
 
 def test_fingerprints_of_two_accounts_have_nothing_in_common(account, tmp_path):
     other = PrivacyAccount.create(f"sqlite:///{tmp_path}/b.db", "arrivals", 1.0, 1e-6)
-    key = account.batch_key(fresh_key())
+    key = account.key(fresh_key()).secret
     assert len(key) == 32
-    assert key != other.batch_key(fresh_key())
-    assert key == PrivacyAccount(account.url, "arrivals").batch_key(fresh_key())
+    assert key != other.key(fresh_key()).secret
+    assert key == PrivacyAccount(account.url, "arrivals").key(fresh_key()).secret
     columns = [np.arange(50), np.arange(50) % 3]
     known = fingerprint(columns, key)
-    assert known != fingerprint(columns, other.batch_key(fresh_key()))
+    assert known != fingerprint(columns, other.key(fresh_key()).secret)
     assert known == fingerprint([column[::-1] for column in columns], key)
     assert known != fingerprint(columns[::-1], key)
     assert known != fingerprint([columns[0], columns[1][::-1]], key)
@@ -306,8 +306,10 @@ def test_of_two_who_begin_a_batch_at_once_one_pays(account):
     charges = AdditiveBoostClassifier(epsilon=0.3, schema=SCHEMA).declared_charge("add_or_remove_one")
     account.reserve(charges, "first").close()
 
-    def begin(_: int) -> bool:
-        held = account.reserve_batch(charges, "second", "first")
+    account.take_batch("key:one", "first")
+
+    def begin(number: int) -> bool:
+        held = account.reserve_batch(charges, "second", "first", f"key:{number}")
         held.close()
         return bool(held.charges)
 

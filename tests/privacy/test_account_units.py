@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 
 from tacit import AdditiveBoostClassifier, PrivacyAccount, PrivateSelection, discover_schema, private_score
 from tacit.online.winnow import Winnow
-from tacit.privacy import store
 from tacit.privacy.charges import Pure
 from tacit.privacy.ephemeral_account import EphemeralAccount
 from tacit.privacy.errors import AccountError
@@ -105,45 +103,6 @@ def test_whatever_spends_says_whom_it_protects(path: Path) -> None:
     private_score(person, X, y, epsilon=0.1, account=account)
     discover_schema({**X, "y": y}, "y", 0.1, 0.0, kinds={"y": "boolean"}, account=account, unit=PERSON)
     assert len(account.reservations()) == 3
-
-
-def of_format_1(path: Path) -> None:
-    """Makes the store what earlier versions wrote."""
-    with sqlite3.connect(path) as connection:
-        connection.execute("DROP TABLE tacit_units")
-        for verb in ("update", "delete"):
-            connection.execute(f"DROP TRIGGER tacit_store_no_{verb}")
-        connection.execute("UPDATE tacit_store SET version = 1")
-
-
-def test_an_old_account_loads_and_counts_what_it_holds_as_rows(path: Path) -> None:
-    account = opened(path)
-    account.reserve([Pure(0.1)], "old").close()
-    of_format_1(path)
-    again = PrivacyAccount(str(path), "survey")
-    assert again.unit is None
-    assert len(again.reservations()) == 1
-    assert again.spent == account.spent
-    with pytest.raises(AccountError, match="before accounts kept what they protect: they count for single rows"):
-        again.reserve([Pure(0.1)], "new", unit=PERSON)
-    again.reserve([Pure(0.1)], "new").close()
-    assert again.unit == "row"
-    with pytest.raises(sqlite3.IntegrityError, match="append-only"), sqlite3.connect(path) as connection:
-        connection.execute("DELETE FROM tacit_units")
-
-
-def test_an_old_account_that_holds_nothing_takes_any_unit(path: Path) -> None:
-    account = opened(path)
-    of_format_1(path)
-    account.reserve([Pure(0.1)], "new", unit=PERSON).close()
-    assert account.unit == PERSON
-
-
-def test_a_store_of_a_later_version_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened(path)
-    monkeypatch.setattr(store, "VERSION", 1)
-    with pytest.raises(AccountError, match="has format 2, this version of tacit reads formats up to 1"):
-        PrivacyAccount(str(path), "survey")
 
 
 def test_a_budget_in_memory_holds_one_unit_too() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tacit.cli.failures import Mistake
 
-BESIDE_SQLITE = ("", "-wal", "-shm", "-journal")
+BESIDE_SQLITE = ("", "-wal", "-shm", "-journal", ".key")
 """What is added to the name of an SQLite file for the files that belong to it."""
 
 
@@ -58,7 +58,7 @@ def _files_of(account: str | None) -> list[Path]:
     """The files of an account's store, if it is kept in one."""
     if account is None:
         return []
-    from tacit.privacy.store import normal_url
+    from tacit.privacy.database import normal_url
 
     url = normal_url(account)
     if url.get_backend_name() != "sqlite":

@@ -93,7 +93,7 @@ class _Batchwise(BaseEstimator):
         with spending():
             with self._reserve(fresh, learner.request, account, series, known_by) as held:
                 if first:
-                    self._remember(account, known_by)
+                    self._remember(account, held.label, known_by)
                 for charge in held.charges:
                     held.record(charge, Label(Stage.BATCHES, series), THEOREM)
                 fresh.tells = False  # the batches say it together
@@ -104,10 +104,10 @@ class _Batchwise(BaseEstimator):
             self.summary_ = told(fresh.model_, self.certificate_, fresh.schema_)
             return self
 
-    def _remember(self, account: PrivacyAccount | None, known_by: Callable[[bytes], str]) -> None:
+    def _remember(self, account: PrivacyAccount | None, label: str, known_by: Callable[[bytes], str]) -> None:
         """Keeps what the first batch is known by, once it is paid for."""
         if account is not None:
-            account.take_batch(known_by(account.batch_key(fresh_key())))
+            account.take_batch(account.key(fresh_key()).fingerprint(known_by), label)
             return
         self._begun = Begun()
         self._begun.take(1, known_by(self._begun.key))
@@ -125,9 +125,12 @@ class _Batchwise(BaseEstimator):
         labels = [f"batch {n} of {series} by {type(fresh).__name__}, one charge for all batches" for n in (1, number)]
         unit = fresh.declared()[0].unit
         if number == 1:
+            if account is not None:
+                account.key(fresh_key())  # what is wrong with its file costs nothing yet
             return reserve(account, request, charges, labels[1], unit)
         if account is not None:
-            return account.reserve_batch(charges, labels[1], labels[0], unit, known_by(account.batch_key(fresh_key())))
+            fingerprint = account.key(fresh_key()).fingerprint(known_by)
+            return account.reserve_batch(charges, labels[1], labels[0], fingerprint, unit)
         begun: Begun | None = getattr(self, "_begun", None)
         if begun is None:
             raise RequestError(

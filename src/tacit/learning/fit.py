@@ -25,7 +25,14 @@ from tacit.encoding.source import CLUSTERS, DeclaredSource
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
 from tacit.learning.learner import Learner
-from tacit.learning.resumable import RowsKnownBy, check_keeping, pay_and_keep, rows_of_table
+from tacit.learning.resumable import (
+    RowsKnownBy,
+    check_keeping,
+    pay_and_keep,
+    rows_of_source,
+    rows_of_table,
+    unknown_rows,
+)
 from tacit.learning.tables import labels_of
 from tacit.learning.task import FINE_CELLS, Task, monotone_of
 from tacit.models.base import Model
@@ -105,7 +112,7 @@ def fit_source(learner: Learner, task: Task, source: DeclaredSource, account: Pr
             task,
             account,
             lambda paid: ready.rows(paid, learner.request.random_state),
-            lambda _: source.state,
+            rows_of_source(source.state),
         )
 
 
@@ -114,7 +121,7 @@ def learned(
     task: Task,
     account: PrivacyAccount | None,
     seal_under: Callable[[Reservation], PrivateRows],
-    rows_known_by: RowsKnownBy = lambda _: None,
+    rows_known_by: RowsKnownBy = unknown_rows,
 ) -> Fitted:
     """Pays, seals, finds, learns: ``seal_under`` gives the rows once the charge is durable.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -25,8 +26,11 @@ from tacit.privacy.resumable import KEEPING, Beginning
 from tacit.privacy.signatures import library_version
 from tacit.schema import Schema
 
-RowsKnownBy = Callable[[bytes], str | None]
-"""From a secret of the account to what the rows of a fit are known by; None where nothing tells whether they change."""
+RowsKnownBy = Callable[[bytes], str]
+"""From a secret of the account to what the rows of a fit are known by.
+
+Raises :class:`RequestError` where nothing tells whether they change.
+"""
 
 
 def check_keeping(learner: Learner, task: Task, account: PrivacyAccount | None) -> None:
@@ -61,9 +65,7 @@ def pay_and_keep(
     """
     asked = KEEPING.get()
     assert asked is not None
-    known = rows(account.batch_key(fresh_key()))
-    if known is None:
-        raise RequestError("nothing tells whether these rows are the same when the fit goes on: give files or a table")
+    known = account.key(fresh_key()).fingerprint(rows)
     # releases of one fit are about one question: what it asks follows from these, and from what was released
     asks = hashlib.sha256(f"{learner!r} {schema.fingerprint()} {library_version()}".encode()).hexdigest()
     beginning = Beginning(known, asks, fresh_key(), asked.command)
@@ -93,3 +95,15 @@ def rows_of_table(frame: Frame, labels: Any, task: Task, row_weights: Floats | N
         return fingerprint(columns, key)
 
     return known
+
+
+def rows_of_source(state: str | None) -> RowsKnownBy:
+    """What files are known by: their state, under the key as well, because it tells how large they are."""
+    if state is None:
+        return unknown_rows
+    return lambda key: hmac.digest(key, f"files {state}".encode("utf-8", "surrogateescape"), "sha256").hex()
+
+
+def unknown_rows(_: bytes) -> str:
+    """Raises :class:`RequestError`: such rows cannot be known again."""
+    raise RequestError("nothing tells whether these rows are the same when the fit goes on: give files or a table")

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from tacit.privacy.account_key import AccountKey, account_key, key_path
 from tacit.privacy.charges import Charge
+from tacit.privacy.composition import Sums
 from tacit.privacy.errors import AccountError
-from tacit.privacy.ledger import Entry, Reservation
+from tacit.privacy.ledger import COMPLETED, FAILED, Entry, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.promised_budget import PromisedBudget, check_promise, compact
 from tacit.privacy.resumable import Beginning
@@ -22,6 +26,8 @@ from tacit.privacy.unit import ROW, UNIT_OF_A_ROW, unit_key
 from tacit.schema import Unit
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from tacit.privacy.kept_releases import Kept
     from tacit.privacy.store import Store
     from tacit.privacy.store_records import Held, Line
@@ -38,18 +44,23 @@ class PrivacyAccount(PromisedBudget):
     and at ``delta = 0``.
 
     Args:
-        url: an SQLite file (path, or ``sqlite:///path``) or any other database URL SQLAlchemy understands.
+        url: an SQLite file (path, or ``sqlite:///path``) or ``postgresql://user@host/database``.
         dataset: the name of the data set.
+        key_file: where the key is that rows are known by, for resumable fits and batches; see
+            :mod:`tacit.privacy.account_key`. None for the place beside an SQLite store, or the one that the
+            environment variable ``TACIT_KEY_FILE`` names.
 
     Raises:
         AccountError: if there is no such account, or the store cannot be read.
     """
 
-    def __init__(self, url: str, dataset: str) -> None:
-        from tacit.privacy.store import normal_url
+    def __init__(self, url: str, dataset: str, key_file: str | os.PathLike[str] | None = None) -> None:
+        from tacit.privacy.database import normal_url
 
         self.url = normal_url(os.fspath(url)).render_as_string(hide_password=False)
         self.dataset = dataset
+        self.key_file = None if key_file is None else os.path.abspath(key_file)  # noqa: PTH100 - a text, to be compared
+        self._waiting: list[tuple[bool, Callable[[str], None]]] | None = None
         facts = self._store.facts(dataset)
         super().__init__(facts.epsilon, facts.delta, facts.neighbouring)
 
@@ -66,7 +77,8 @@ class PrivacyAccount(PromisedBudget):
         """Creates an account, and its store if need be.
 
         Args:
-            url: an SQLite file (path, or ``sqlite:///path``) or any other database URL SQLAlchemy understands.
+            url: an SQLite file (path, or ``sqlite:///path``), readable by its owner alone, or
+                ``postgresql://user@host/database``.
             dataset: the name of the data set.
             epsilon: the promise, positive; ``inf`` promises nothing and records all.
             delta: the promise, in [0, 1); with 0, only fits that ask for ``delta=0`` can be paid for.
@@ -78,7 +90,8 @@ class PrivacyAccount(PromisedBudget):
             AccountError: if there is such an account already, or the store cannot be written.
             ValueError: if the promise is out of range.
         """
-        from tacit.privacy.store import Store, normal_url
+        from tacit.privacy.database import normal_url
+        from tacit.privacy.store import Store
         from tacit.privacy.store_records import Facts
 
         check_promise(epsilon, delta)
@@ -91,13 +104,15 @@ class PrivacyAccount(PromisedBudget):
     @staticmethod
     def datasets(url: str) -> tuple[str, ...]:
         """The names of all accounts in a store."""
-        from tacit.privacy.store import Store, normal_url
+        from tacit.privacy.database import normal_url
+        from tacit.privacy.store import Store
 
         return Store(normal_url(os.fspath(url))).datasets()
 
     @property
     def _store(self) -> Store:
-        from tacit.privacy.store import Store, normal_url
+        from tacit.privacy.database import normal_url
+        from tacit.privacy.store import Store
 
         return Store(normal_url(self.url))
 
@@ -105,6 +120,11 @@ class PrivacyAccount(PromisedBudget):
     def charges(self) -> tuple[Charge, ...]:
         """All that was ever reserved, open, failed and interrupted reservations included."""
         return self._store.charges(self.dataset)
+
+    @property
+    def total(self) -> Sums:
+        """The same, as far as its cost depends on it: reads one line, however long the history is."""
+        return self._store.total(self.dataset)
 
     @property
     def unit(self) -> Unit | str | None:
@@ -129,8 +149,7 @@ class PrivacyAccount(PromisedBudget):
             charges: everything the fit may release.
             label: what the fit is, for people.
             neighbouring: the relation the charges were computed for; must be the account's.
-            unit: who they protect; None for a row. Must be the account's unit, which the first reservation fixes. An
-                account that is older than units counts what it holds as single rows.
+            unit: who they protect; None for a row. Must be the account's unit, which the first reservation fixes.
             timeless: whether the history is not to say when it ended, because that tells what must not be told.
 
         Raises:
@@ -149,17 +168,11 @@ class PrivacyAccount(PromisedBudget):
     ) -> None:
         """Raises what :meth:`reserve` would raise as things are now. Reserves nothing."""
         self._check_relation(neighbouring)
-        earlier = self.charges
-        self._check_unit(self._store.unit(self.dataset), unit_key(unit), bool(earlier), label)
-        self._check(earlier, compact(charges), label)
+        self._check_unit(self._store.unit(self.dataset), unit_key(unit), label)
+        self._check(self.total, compact(charges), label)
 
     def reserve_batch(
-        self,
-        charges: Sequence[Charge],
-        label: str,
-        first: str,
-        unit: Unit | None = None,
-        fingerprint: str | None = None,
+        self, charges: Sequence[Charge], label: str, first: str, fingerprint: str, unit: Unit | None = None
     ) -> Reservation:
         """Reserves a later batch of rows, of other persons than the first: what that paid is for both.
 
@@ -170,49 +183,65 @@ class PrivacyAccount(PromisedBudget):
             charges: what a batch may release.
             label: of the batch, no other's.
             first: label of the reservation that paid for the first batch.
+            fingerprint: of its rows, made with :meth:`key`. Rows that were learned from before are refused where they
+                would not be charged. So is every batch, whatever its rows, if the first one was not known by this key.
             unit: who is protected; None for a row.
-            fingerprint: of its rows, made with :meth:`batch_key`. Rows that were learned from before are refused where
-                they would not be charged.
 
         Raises:
-            AccountError: if this account has not paid ``charges`` for the first batch, or has seen these rows, or the
-                store cannot be written; nothing changes.
+            AccountError: if this account has not paid ``charges`` for the first batch, or has seen these rows, or
+                cannot tell because the key is another, or the store cannot be written; nothing changes.
             BudgetExceeded: if the batch was begun before and the account cannot pay for it again; nothing changes.
         """
-        from tacit.privacy.store_records import Reserved
+        from tacit.privacy.store import write_batch
 
         planned = compact(charges)
 
         def decide(held: Held) -> Sequence[Charge]:
-            self._check_unit(held.unit, unit_key(unit), bool(held.reserved), label)
-            if Reserved(first, planned) not in held.reserved:
+            self._check_unit(held.unit, unit_key(unit), label)
+            if planned not in held.charges_of(first):
                 raise AccountError(
                     f"the account of {self.dataset!r} did not pay for the first batch ({first!r}): go on under the "
                     "account that did, or begin anew"
                 )
-            if label not in [reserved.label for reserved in held.reserved]:
-                if held.seen:
-                    raise AccountError(
-                        f"the rows of {label!r} were learned from before: who is in two batches is not protected by "
-                        "one charge. Leave them out, or begin anew with fit, which is charged"
-                    )
-                return ()
-            self._check(held.charges, planned, f"{label}, begun before,")
-            return planned
+            if not held.has_series(first, fingerprint.partition(":")[0] + ":"):
+                raise AccountError(
+                    f"the key that the first batch ({first!r}) was known by is not in {self._key_path}: without it "
+                    "nobody can tell whether these rows were learned from before. Bring the key back, or begin anew "
+                    "with fit, which is charged"
+                )
+            if held.charges_of(label):
+                self._check(held.total, planned, f"{label}, begun before,")
+                return planned
+            if held.has_batch(fingerprint):
+                raise AccountError(
+                    f"the rows of {label!r} were learned from before: who is in two batches is not protected by "
+                    "one charge. Leave them out, or begin anew with fit, which is charged"
+                )
+            return ()
 
-        return self._reserve(label, unit, decide, fingerprint=fingerprint)
+        def also(connection: Connection, _: int) -> None:
+            write_batch(connection, self.dataset, fingerprint, first)
 
-    def batch_key(self, fresh: bytes) -> bytes:
-        """The secret that fingerprints of batches are made with: equal batches of two accounts look different.
+        return self._reserve(label, unit, decide, also=also)
+
+    @property
+    def _key_path(self) -> Path:
+        return key_path(self.key_file, self._store.file)
+
+    def key(self, fresh: bytes) -> AccountKey:
+        """The secret that fingerprints of rows are made with: equal rows look different to two accounts.
 
         Args:
             fresh: 32 bytes that nobody knows, for an account that has none yet.
-        """
-        return self._store.key(self.dataset, fresh)
 
-    def take_batch(self, fingerprint: str) -> None:
-        """Writes down that a batch was learned from, under a fingerprint made with :meth:`batch_key`."""
-        self._store.take_batch(self.dataset, fingerprint)
+        Raises:
+            AccountError: if nobody says where it is, or it cannot be read or made.
+        """
+        return account_key(self._key_path, self.dataset, fresh)
+
+    def take_batch(self, fingerprint: str, first: str) -> None:
+        """Writes down that a batch was learned from, under a fingerprint made with :meth:`key`, of a series."""
+        self._store.take_batch(self.dataset, fingerprint, first)
 
     def _reserve(
         self,
@@ -221,10 +250,10 @@ class PrivacyAccount(PromisedBudget):
         decide: Callable[[Held], Sequence[Charge]],
         *,
         timeless: bool = False,
-        fingerprint: str | None = None,
+        also: Callable[[Connection, int], None] | None = None,
     ) -> Reservation:
         """A reservation of what is decided on all earlier ones."""
-        identifier, planned = self._store.reserve(self.dataset, label, unit_key(unit), decide, fingerprint)
+        identifier, planned = self._store.reserve(self.dataset, label, unit_key(unit), decide, also)
         return Reservation(planned, self.neighbouring, label, self._closing(identifier, label, timeless=timeless))
 
     def reserve_kept(
@@ -278,9 +307,14 @@ class PrivacyAccount(PromisedBudget):
                 f"fit {identifier} is a {found.label!r} of other parameters, or of another version of tacit: give "
                 "those that it began with"
             )
+        if found.rows.partition(":")[0] != beginning.rows.partition(":")[0]:
+            raise AccountError(
+                f"the key that the rows of fit {identifier} were known by is not in {self._key_path}: without it "
+                "nobody can tell whether these are the same. Bring it back, or begin another fit, which is charged"
+            )
         if found.rows != beginning.rows:
             raise AccountError(f"fit {identifier} began with other rows: what it released is not about these")
-        return KeptReservation(found, self.neighbouring, self._closing(identifier, label), self._store)
+        return KeptReservation(found, self.neighbouring, self._closing(identifier, label, kept=True), self._store)
 
     def _decision(
         self, planned: tuple[Charge, ...], label: str, unit: Unit | None
@@ -288,19 +322,19 @@ class PrivacyAccount(PromisedBudget):
         """Reserves what is planned, if the account pays for it."""
 
         def decide(held: Held) -> Sequence[Charge]:
-            self._check_unit(held.unit, unit_key(unit), bool(held.reserved), label)
-            self._check(held.charges, planned, label)
+            self._check_unit(held.unit, unit_key(unit), label)
+            self._check(held.total, planned, label)
             return planned
 
         return decide
 
     def _closing(
-        self, identifier: int, label: str, *, timeless: bool = False
+        self, identifier: int, label: str, *, timeless: bool = False, kept: bool = False
     ) -> Callable[[tuple[Entry, ...], str], None]:
-        """Writes down how a reservation ended."""
+        """Writes down how a reservation ended, or has that done by :meth:`closing_at_the_end`."""
         store = self._store
 
-        def on_close(entries: tuple[Entry, ...], outcome: str) -> None:
+        def close(entries: tuple[Entry, ...], outcome: str) -> None:
             try:
                 store.close(identifier, entries, outcome, timeless=timeless)
             except AccountError as error:
@@ -308,7 +342,33 @@ class PrivacyAccount(PromisedBudget):
                 message = f"{label!r} will show as interrupted: {error}"
                 warnings.warn(message, RuntimeWarning, stacklevel=2)
 
+        def on_close(entries: tuple[Entry, ...], outcome: str) -> None:
+            if self._waiting is None or outcome != COMPLETED:
+                close(entries, outcome)
+            else:
+                self._waiting.append((kept, lambda final: close(entries, final)))
+
         return on_close
+
+    @contextmanager
+    def closing_at_the_end(self) -> Iterator[None]:
+        """Within, what completes is written down as completed when this ends: a model that is there by then.
+
+        Where it fails, a fit that is there to go on stays so, and another has failed.
+        """
+        self._waiting, outcome = [], FAILED
+        try:
+            yield
+            outcome = COMPLETED
+        finally:
+            waiting, self._waiting = self._waiting, None
+            for kept, close in waiting:
+                if outcome == COMPLETED or not kept:
+                    close(outcome)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Copies close what they reserve themselves."""
+        return {**self.__dict__, "_waiting": None}
 
     def note(self, line: str, unit: Unit | None = None) -> None:
         """Adds a line that costs nothing and cannot be taken back, such as the digests of what was signed.

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tacit.privacy.charges import Charge
-from tacit.privacy.composition import Parts, parts_of
+from tacit.privacy.composition import Parts, Sums, parts_of
 from tacit.privacy.gaussian import gaussian_delta, gaussian_epsilon
 from tacit.privacy.loss import Composed, composed
 from tacit.privacy.renyi import renyi_delta, renyi_epsilon
@@ -46,7 +46,7 @@ def check_epsilon(epsilon: float) -> None:
         raise ValueError(f"epsilon must not be negative, got {epsilon}")
 
 
-def epsilon(charges: Iterable[Charge], delta: float) -> float:
+def epsilon(charges: Iterable[Charge] | Sums, delta: float) -> float:
     """The epsilon of the composition of ``charges`` at ``delta``: a valid upper bound, exact for Gaussian charges.
 
     Args:
@@ -75,7 +75,7 @@ def _epsilon_of(parts: Parts, delta: float) -> float:
     return min(_summed_epsilon(parts, delta), _renyi_epsilon(parts, delta), _loss_epsilon(parts, delta))
 
 
-def delta(charges: Iterable[Charge], epsilon: float) -> float:
+def delta(charges: Iterable[Charge] | Sums, epsilon: float) -> float:
     """The delta of the composition of ``charges`` at ``epsilon``: a valid upper bound, exact for Gaussian charges.
 
     Args:

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from tacit.privacy import accountants
 from tacit.privacy.charges import Charge
+from tacit.privacy.composition import Sums
 from tacit.privacy.gaussian import gaussian_epsilon, smallest_gaussian_multiplier
 
 MARGIN = 1e-12
@@ -87,7 +88,7 @@ def _narrow(excess: Callable[[float], float], low: Point, high: Point, tolerance
 
 
 def calibrate(
-    charges_at: Callable[[float], Sequence[Charge]],
+    charges_at: Callable[[float], Sequence[Charge] | Sums],
     epsilon: float,
     delta: float,
     *,

@@ -78,8 +78,13 @@ class Parts:
         return bool(self.rho or self.renyi)
 
 
-class _Sums:
-    """Collects the parts."""
+class Sums:
+    """A list of charges, as far as its cost depends on it; charges are added one after the other.
+
+    Whatever was added in whatever order, :meth:`parts` is that of the whole list, bit by bit: uses are counted, and the
+    Gaussian and zCDP costs are kept as floats whose exact sum is theirs (:func:`exact_sum`), which ``fsum`` rounds
+    once. So a sum that is stored and goes on costs exactly what its history does (``docs/theory/running_totals.md``).
+    """
 
     def __init__(self) -> None:
         self.unlimited = False
@@ -117,32 +122,67 @@ class _Sums:
             case _:
                 raise ValueError(f"cannot account for a charge of type {type(charge).__name__}")
 
+    def plus(self, charges: Iterable[Charge]) -> Sums:
+        """These and more; this object stays as it is."""
+        more = Sums()
+        more.unlimited, more.precisions, more.rhos = self.unlimited, list(self.precisions), list(self.rhos)
+        for name in COUNTED:
+            setattr(more, name, Counter(getattr(self, name)))
+        for charge, times in uses(charges):
+            more.add(charge, times)
+        return more
+
+    @property
+    def parts(self) -> Parts:
+        """What accountants look at."""
+        precision, rho = math.fsum(self.precisions), math.fsum(self.rhos)
+        sizes = [(charge.epsilon, times) for charge, times in self.approx.items()]
+        sizes += [(max(map(abs, charge.losses)), times) for charge, times in self.losses.items()]
+        spans = [value * times for value, times in (*self.pure.items(), *self.ranges.items(), *sizes)]
+        many = [*self.renyi.values(), *self.approx.values()]
+        return Parts(
+            unlimited=self.unlimited or not all(value <= MOST for value in (precision, rho, *spans, *many)),
+            precision=precision,
+            rho=rho,
+            pure=_counted(self.pure),
+            ranges=_counted(self.ranges),
+            approx=tuple(sorted(self.approx.items(), key=lambda item: (item[0].epsilon, item[0].delta))),
+            renyi=tuple(sorted(self.renyi.items(), key=lambda item: (item[0].orders, item[0].divergences))),
+            losses=tuple(sorted(self.losses.items(), key=lambda item: (item[0].losses, item[0].probabilities))),
+        )
+
+    def __bool__(self) -> bool:
+        """Whether anything was added."""
+        return self.unlimited or bool(self.precisions or self.rhos) or any(getattr(self, name) for name in COUNTED)
+
+
+COUNTED = ("pure", "ranges", "approx", "renyi", "losses")
+"""What is kept as numbers of uses."""
+
+
+def exact_sum(values: Iterable[float]) -> list[float]:
+    """Few floats with the same sum, exactly (Shewchuk 1997): what ``math.fsum`` keeps inside."""
+    partials: list[float] = []
+    for value in values:
+        rest, kept = value, []
+        for partial in partials:
+            large, small = (rest, partial) if abs(rest) >= abs(partial) else (partial, rest)
+            rest = large + small
+            error = small - (rest - large)
+            if error:
+                kept.append(error)
+        partials = [*kept, rest]
+    return partials
+
 
 def _counted(counter: Counter[float]) -> Counted:
     return tuple(sorted((value, times) for value, times in counter.items() if value > 0))
 
 
-def parts_of(charges: Iterable[Charge]) -> Parts:
+def parts_of(charges: Iterable[Charge] | Sums) -> Parts:
     """Sorts charges into parts.
 
     Raises:
         ValueError: on a kind of charge that is not known.
     """
-    sums = _Sums()
-    for charge, times in uses(charges):
-        sums.add(charge, times)
-    precision, rho = math.fsum(sums.precisions), math.fsum(sums.rhos)
-    sizes = [(charge.epsilon, times) for charge, times in sums.approx.items()]
-    sizes += [(max(map(abs, charge.losses)), times) for charge, times in sums.losses.items()]
-    spans = [value * times for value, times in (*sums.pure.items(), *sums.ranges.items(), *sizes)]
-    many = [*sums.renyi.values(), *sums.approx.values()]
-    return Parts(
-        unlimited=sums.unlimited or not all(value <= MOST for value in (precision, rho, *spans, *many)),
-        precision=precision,
-        rho=rho,
-        pure=_counted(sums.pure),
-        ranges=_counted(sums.ranges),
-        approx=tuple(sorted(sums.approx.items(), key=lambda item: (item[0].epsilon, item[0].delta))),
-        renyi=tuple(sorted(sums.renyi.items(), key=lambda item: (item[0].orders, item[0].divergences))),
-        losses=tuple(sorted(sums.losses.items(), key=lambda item: (item[0].losses, item[0].probabilities))),
-    )
+    return charges.parts if isinstance(charges, Sums) else Sums().plus(charges).parts

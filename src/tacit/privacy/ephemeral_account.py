@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn, Self
 
 from tacit.privacy.charges import Charge
+from tacit.privacy.composition import Sums
 from tacit.privacy.errors import AccountError
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
@@ -34,6 +35,7 @@ class EphemeralAccount(PromisedBudget):
         check_promise(epsilon, delta)
         super().__init__(epsilon, delta, neighbouring)
         self._charges: list[Charge] = []
+        self._total = Sums()
         self._unit: tuple[str, int] | None = None
         self._lock = threading.Lock()
         self._process = os.getpid()
@@ -43,6 +45,12 @@ class EphemeralAccount(PromisedBudget):
         """All that was reserved."""
         with self._lock:
             return tuple(self._charges)
+
+    @property
+    def total(self) -> Sums:
+        """The same, as far as its cost depends on it."""
+        with self._lock:
+            return self._total
 
     def reserve(
         self,
@@ -62,9 +70,10 @@ class EphemeralAccount(PromisedBudget):
             raise AccountError("this budget belongs to another process: use a PrivacyAccount, which is shared")
         planned = compact(charges)
         with self._lock:
-            self._check_unit(self._unit, unit_key(unit), bool(self._charges), label)
-            self._check(self._charges, planned, label)
+            self._check_unit(self._unit, unit_key(unit), label)
+            self._check(self._total, planned, label)
             self._charges.extend(planned)
+            self._total = self._total.plus(planned)
             self._unit = unit_key(unit)
         return Reservation(planned, self.neighbouring, label)
 

@@ -23,21 +23,7 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-from sqlalchemy import (
-    Column,
-    Connection,
-    ForeignKey,
-    Integer,
-    LargeBinary,
-    String,
-    Table,
-    Text,
-    func,
-    insert,
-    inspect,
-    select,
-)
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, func, insert, select
 
 from tacit.privacy.charges import Charge
 from tacit.privacy.errors import AccountError
@@ -46,26 +32,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.resumable import Beginning
 from tacit.privacy.store import Store
 from tacit.privacy.store_records import read_charges
-from tacit.privacy.store_tables import CLOSINGS, METADATA, RESERVATIONS
-
-FITS = Table(
-    "tacit_kept_fits",
-    METADATA,
-    Column("reservation", ForeignKey("tacit_reservations.id"), primary_key=True),
-    Column("seed", String(64), nullable=False),
-    Column("rows", String(64), nullable=False),
-    Column("learner", String(64), nullable=False),
-    Column("command", Text, nullable=False),
-)
-
-RELEASES = Table(
-    "tacit_kept_releases",
-    METADATA,
-    Column("reservation", ForeignKey("tacit_reservations.id"), primary_key=True),
-    Column("sequence", Integer, primary_key=True),
-    Column("what", String(64), nullable=False),
-    Column("value", LargeBinary, nullable=False),
-)
+from tacit.privacy.store_tables import CLOSINGS, FITS, RELEASES, RESERVATIONS
 
 
 @dataclass(frozen=True)
@@ -77,7 +44,7 @@ class Kept:
         label: what it is.
         charges: what was reserved.
         seed: of its public random choices.
-        rows: a fingerprint of the rows that it began with.
+        rows: a fingerprint of the rows that it began with, and the name of the key that it was made with.
         learner: a digest of its parameters.
         command: what the command line asked for, JSON; empty for a fit from Python.
         releases: how many are kept.
@@ -103,16 +70,15 @@ def keep(connection: Connection, identifier: int, beginning: Beginning) -> None:
 
 def kept_fits(store: Store, dataset: str) -> tuple[Kept, ...]:
     """The fits of an account whose releases are kept, oldest first."""
-    with store.transaction() as connection:
-        if not inspect(connection).has_table(FITS.name):
-            return ()
+    with store.read() as connection:
         joined = FITS.join(RESERVATIONS, FITS.c.reservation == RESERVATIONS.c.id).outerjoin(
             CLOSINGS, CLOSINGS.c.reservation == RESERVATIONS.c.id
         )
         chosen = select(FITS, RESERVATIONS.c.label, RESERVATIONS.c.charges, CLOSINGS.c.outcome).select_from(joined)
         mine = RESERVATIONS.c.dataset == dataset
         found = connection.execute(chosen.where(mine).order_by(RESERVATIONS.c.id)).all()
-        grouped = select(RELEASES.c.reservation, func.count()).group_by(RELEASES.c.reservation)
+        releases = select(RELEASES.c.reservation, func.count()).join(RESERVATIONS).where(mine)
+        grouped = releases.group_by(RELEASES.c.reservation)
         counts = {row[0]: row[1] for row in connection.execute(grouped)}
     return tuple(
         Kept(
@@ -198,7 +164,7 @@ class KeptReservation(Reservation):
             self._outcome = self._outcome or outcome
 
     def _read(self) -> dict[int, tuple[str, bytes]]:
-        with self._store.transaction() as connection:
+        with self._store.read() as connection:
             rows = connection.execute(select(RELEASES).where(RELEASES.c.reservation == self.identifier)).all()
         return {row.sequence: (row.what, row.value) for row in rows}
 
@@ -206,14 +172,15 @@ class KeptReservation(Reservation):
         """Keeps a release, unless another process has kept one meanwhile: then that is it."""
         mine = RELEASES.c.reservation == self.identifier, RELEASES.c.sequence == sequence
         row = {"reservation": self.identifier, "sequence": sequence, "what": digest, "value": value}
-        with self._store.transaction(write=True, consequence="the reservation keeps its full charge") as connection:
-            try:
-                with connection.begin_nested():
-                    connection.execute(insert(RELEASES).values(**row))
-            except IntegrityError:
-                there = connection.execute(select(RELEASES).where(*mine)).one()
+
+        def add(connection: Connection) -> tuple[str, bytes]:
+            there = connection.execute(select(RELEASES).where(*mine)).one_or_none()
+            if there is not None:
                 return there.what, there.value
-        return digest, value
+            connection.execute(insert(RELEASES).values(**row))
+            return digest, value
+
+        return self._store.write(add, "the reservation keeps its full charge")
 
 
 def _packed(arrays: Sequence[Any]) -> bytes:

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from tacit.privacy import accountants
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, Gaussian, Repeated
+from tacit.privacy.composition import Sums
 from tacit.privacy.coverage import TOLERANCE
 from tacit.privacy.errors import AccountError
 from tacit.privacy.gaussian import gaussian_epsilon
 from tacit.privacy.ledger import BudgetExceeded
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.unit import UNIT_OF_A_ROW, words_of
+from tacit.privacy.unit import words_of
 
 
 def compact(charges: Sequence[Charge]) -> tuple[Charge, ...]:
@@ -66,9 +67,14 @@ class PromisedBudget:
         raise NotImplementedError
 
     @property
+    def total(self) -> Sums:
+        """The same, as far as its cost depends on it."""
+        raise NotImplementedError
+
+    @property
     def spent(self) -> float:
         """The epsilon, at the account's delta, of everything reserved so far."""
-        return accountants.epsilon(self.charges, self.delta)
+        return self._cost(self.total)
 
     @property
     def remaining(self) -> float:
@@ -83,27 +89,27 @@ class PromisedBudget:
 
         More than :attr:`remaining`, because costs compose better than they add. At ``delta = 0`` both are the same.
         """
-        return self._affordable(self.charges)
+        return self._affordable(self.total)
 
-    def _affordable(self, charges: Sequence[Charge]) -> float:
-        """The same where ``charges`` are all that was reserved."""
-        spent = self._cost(charges)
+    def _affordable(self, total: Sums) -> float:
+        """The same where ``total`` is all that was reserved."""
+        spent = self._cost(total)
         if not math.isfinite(self.epsilon) or self.delta == 0:
             return self._left(spent)
         if spent >= self.epsilon:
             return 0.0
-        multiplier = calibrate(lambda z: (*charges, Gaussian(z)), self.epsilon, self.delta)
+        multiplier = calibrate(lambda z: total.plus([Gaussian(z)]), self.epsilon, self.delta)
         return gaussian_epsilon(1 / multiplier, self.delta)
 
     def covers(self, charges: Sequence[Charge]) -> bool:
         """Whether a reservation of ``charges`` would be accepted now. Reserves nothing."""
-        return self._cost([*self.charges, *charges]) <= self.epsilon * (1 + TOLERANCE)
+        return self._cost(self.total.plus(charges)) <= self.epsilon * (1 + TOLERANCE)
 
-    def _cost(self, charges: Sequence[Charge]) -> float:
+    def _cost(self, charges: Sequence[Charge] | Sums) -> float:
         return accountants.epsilon(charges, self.delta)
 
-    def _check(self, earlier: Sequence[Charge], charges: Sequence[Charge], label: str) -> None:
-        total = self._cost([*earlier, *charges])
+    def _check(self, earlier: Sums, charges: Sequence[Charge], label: str) -> None:
+        total = self._cost(earlier.plus(charges))
         if total <= self.epsilon * (1 + TOLERANCE):
             return
         if self.delta == 0 and math.isinf(self._cost(charges)):
@@ -120,15 +126,10 @@ class PromisedBudget:
         )
 
     @staticmethod
-    def _check_unit(known: tuple[str, int] | None, asked: tuple[str, int], earlier: bool, label: str) -> None:
+    def _check_unit(known: tuple[str, int] | None, asked: tuple[str, int], label: str) -> None:
         """Raises where what a reservation protects is not what those before it do: their costs do not add up then."""
-        if known == asked or (known is None and (not earlier or asked == UNIT_OF_A_ROW)):
+        if known in (None, asked):
             return
-        if known is None:
-            raise AccountError(
-                f"{label!r} protects {words_of(asked)}, and the account holds reservations from before accounts kept "
-                "what they protect: they count for single rows. Open a new account for units"
-            )
         raise AccountError(
             f"{label!r} protects {words_of(asked)}, and the account {words_of(known)}: costs of the two do not add up. "
             "Declare the same [unit] in every schema, or open another account"

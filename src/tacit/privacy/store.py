@@ -1,4 +1,4 @@
-"""Where accounts are kept: append-only tables in any database SQLAlchemy can reach, SQLite by default.
+"""Where accounts are kept: what is read from and added to the tables of a database.
 
 Loaded only when an account is used: SQLAlchemy is slow to import. Every operation opens its own connection, so a store
 can be used from forked and spawned processes and from threads.
@@ -10,55 +10,30 @@ import getpass
 import json
 import os
 import platform
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
-from urllib.parse import unquote
 
-from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, insert, inspect, make_url, select
-from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy import Connection, exists, insert, select
+from sqlalchemy.exc import IntegrityError
 
 from tacit.privacy.charges import Charge
+from tacit.privacy.composition import Sums
+from tacit.privacy.database import Database
 from tacit.privacy.errors import AccountError
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Entry
-from tacit.privacy.store_records import Facts, Held, Line, Reserved, read_charges, read_facts, read_unit
+from tacit.privacy.running_total import curves_of, digest, read_total, write_total
+from tacit.privacy.store_records import Facts, Held, Line, read_charges, read_facts, read_unit
 from tacit.privacy.store_tables import (
     ACCOUNTS,
     BATCHES,
     CLOSINGS,
+    CURVES,
     ENTRIES,
-    META,
-    METADATA,
+    LONGEST_LABEL,
     RESERVATIONS,
-    SECRETS,
     UNITS,
 )
-
-VERSION = 2
-"""Version of the tables. A store of a later one is refused; one of an earlier gets what it lacks when it is written."""
-
-WAIT = 60.0
-"""Seconds to wait for another process that holds the store."""
-
-
-def normal_url(url: str) -> URL:
-    """The URL with an absolute path, so that it means the same in another process; a plain path is an SQLite file.
-
-    Raises:
-        AccountError: if it is no URL, or a store in memory, which would not be durable.
-    """
-    try:
-        parsed = make_url(url) if "://" in url else URL.create("sqlite", database=url)
-    except ArgumentError:
-        raise AccountError(f"{url!r} is neither a path nor a database URL such as sqlite:///budget.db") from None
-    if parsed.get_backend_name() != "sqlite":
-        return parsed
-    if not parsed.database or parsed.database == ":memory:":
-        raise AccountError("an account needs a store that survives the process, such as sqlite:///budget.db")
-    return parsed.set(database=str(Path(parsed.database).absolute()))
 
 
 def _now() -> str:
@@ -92,89 +67,14 @@ def _is_gone(holder: str) -> bool:
     return False
 
 
-def _sqlite_transactions(engine: Engine, write: bool) -> None:
-    """SQLite: a transaction that writes takes the lock when it begins, and is on the disk when it ends."""
-
-    @event.listens_for(engine, "connect")
-    def _connected(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # the driver must not begin transactions by itself
-        connection.execute("PRAGMA synchronous = EXTRA")
-        connection.execute("PRAGMA foreign_keys = ON")
-
-    @event.listens_for(engine, "begin")
-    def _began(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-
-
-class Store:
-    """The tables behind accounts.
-
-    Args:
-        url: as :func:`normal_url` returns it.
-    """
-
-    def __init__(self, url: URL) -> None:
-        self._url = url
-        self._is_sqlite = url.get_backend_name() == "sqlite"
-
-    @property
-    def name(self) -> str:
-        """The URL for messages, without its password."""
-        return unquote(self._url.render_as_string(hide_password=True))
-
-    @contextmanager
-    def transaction(
-        self, *, write: bool = False, create: bool = False, consequence: str = "nothing was spent"
-    ) -> Iterator[Connection]:
-        """A transaction that sees all earlier ones; failures of the database come out as ``AccountError``."""
-        if self._is_sqlite and not create and not Path(self._url.database or "").is_file():
-            raise AccountError(f"there is no budget store at {self.name}; create the account first")
-        try:
-            options = {"connect_args": {"timeout": WAIT}} if self._is_sqlite else {}
-            engine = create_engine(self._url, poolclass=NullPool, **options)
-        except (ImportError, NoSuchModuleError) as error:
-            raise AccountError(f"cannot open {self.name}: {error}", f"; {consequence}") from error
-        if self._is_sqlite:
-            _sqlite_transactions(engine, write or create)
-        try:
-            with engine.begin() as connection:
-                if create:
-                    self.make_tables(connection)
-                self._check_version(connection)
-                yield connection
-        except SQLAlchemyError as error:
-            reason = str(getattr(error, "orig", None) or error)
-            raise AccountError(f"the budget store {self.name} cannot be used: {reason}", f"; {consequence}") from error
-        finally:
-            engine.dispose()
-
-    def make_tables(self, connection: Connection) -> None:
-        present = set(inspect(connection).get_table_names())
-        missing = [table for table in METADATA.sorted_tables if table.name not in present]
-        if not missing:
-            return
-        METADATA.create_all(connection, missing)
-        if VERSION not in connection.execute(select(META.c.version)).scalars().all():
-            connection.execute(insert(META).values(version=VERSION))
-        if self._is_sqlite:  # elsewhere the operator grants no right to update or delete
-            for table in missing:
-                for verb in ("UPDATE", "DELETE"):
-                    connection.exec_driver_sql(
-                        f"CREATE TRIGGER {table.name}_no_{verb.lower()} BEFORE {verb} ON {table.name} "
-                        f"BEGIN SELECT RAISE(ABORT, '{table.name} is append-only'); END"
-                    )
-
-    def _check_version(self, connection: Connection) -> None:
-        if not inspect(connection).has_table(META.name):
-            raise AccountError(f"{self.name} holds no budgets; create the account first")
-        found = max(connection.execute(select(META.c.version)).scalars(), default=None)
-        if found is None or found > VERSION:
-            raise AccountError(f"{self.name} has format {found}, this version of tacit reads formats up to {VERSION}")
+class Store(Database):
+    """The tables behind accounts."""
 
     def create_account(self, dataset: str, facts: Facts, unit: tuple[str, int] | None = None) -> None:
         """Writes a new account, and its unit if there is one yet."""
         row = {"dataset": dataset, "epsilon": facts.epsilon, "delta": facts.delta, "created": _now()}
-        with self.transaction(create=True) as connection:
+
+        def add(connection: Connection) -> None:
             try:
                 connection.execute(insert(ACCOUNTS).values(neighbouring=str(facts.neighbouring), **row))
             except IntegrityError:
@@ -183,56 +83,31 @@ class Store:
                     f"PrivacyAccount(url, {dataset!r}), or see tacit budget show"
                 ) from None
             if unit is not None:
-                self._write_unit(connection, dataset, unit)
+                _write_unit(connection, dataset, unit)
 
-    @staticmethod
-    def _write_unit(connection: Connection, dataset: str, unit: tuple[str, int]) -> None:
-        connection.execute(insert(UNITS).values(dataset=dataset, column=unit[0], max_rows=unit[1]))
+        self.prepare()
+        self.write(add)
 
     def unit(self, dataset: str) -> tuple[str, int] | None:
         """What the account protects; None if no fit has said so yet."""
-        with self.transaction() as connection:
-            return self._unit(connection, dataset)
+        with self.read() as connection:
+            return _unit(connection, dataset)
 
-    @staticmethod
-    def _unit(connection: Connection, dataset: str) -> tuple[str, int] | None:
-        if not inspect(connection).has_table(UNITS.name):  # of a store that was made before there were units
-            return None
-        row = connection.execute(select(UNITS).where(UNITS.c.dataset == dataset)).one_or_none()
-        if row is None:
-            return None
-        return read_unit(row.column, row.max_rows)
-
-    def key(self, dataset: str, fresh: bytes) -> bytes:
-        """The secret that this account makes fingerprints of batches with: ``fresh`` when it is first asked for."""
-        with self.transaction(write=True) as connection:
-            self.make_tables(connection)
-            known = connection.execute(select(SECRETS.c.key).where(SECRETS.c.dataset == dataset)).scalar()
-            if known is None:
-                known = fresh.hex()
-                connection.execute(insert(SECRETS).values(dataset=dataset, key=known))
-            return bytes.fromhex(str(known))
-
-    def take_batch(self, dataset: str, fingerprint: str) -> None:
-        """Writes down that a batch was learned from."""
-        with self.transaction(write=True) as connection:
-            self.make_tables(connection)
-            if not self._seen(connection, dataset, fingerprint):
-                connection.execute(insert(BATCHES).values(dataset=dataset, fingerprint=fingerprint))
-
-    @staticmethod
-    def _seen(connection: Connection, dataset: str, fingerprint: str) -> bool:
-        mine = BATCHES.c.dataset == dataset, BATCHES.c.fingerprint == fingerprint
-        return connection.execute(select(BATCHES.c.dataset).where(*mine)).first() is not None
+    def take_batch(self, dataset: str, fingerprint: str, first: str) -> None:
+        """Writes down that a batch was learned from, of the series whose first reservation is called ``first``."""
+        self.write(
+            lambda connection: write_batch(connection, dataset, fingerprint, first),
+            "the reservation keeps its full charge",
+        )
 
     def datasets(self) -> tuple[str, ...]:
         """The names of all accounts."""
-        with self.transaction() as connection:
+        with self.read() as connection:
             return tuple(connection.execute(select(ACCOUNTS.c.dataset).order_by(ACCOUNTS.c.dataset)).scalars())
 
     def facts(self, dataset: str) -> Facts:
         """What the account promises."""
-        with self.transaction() as connection:
+        with self.read() as connection:
             row = connection.execute(select(ACCOUNTS).where(ACCOUNTS.c.dataset == dataset)).one_or_none()
             if row is None:
                 names = ", ".join(connection.execute(select(ACCOUNTS.c.dataset)).scalars()) or "none"
@@ -242,15 +117,16 @@ class Store:
                 )
             return read_facts(row.epsilon, row.delta, row.neighbouring)
 
-    def charges(self, dataset: str) -> tuple[Charge, ...]:
-        """All charges ever reserved, whatever became of the reservation."""
-        with self.transaction() as connection:
-            return tuple(charge for held in self._reserved(connection, dataset) for charge in held.charges)
+    def total(self, dataset: str) -> Sums:
+        """All that was ever reserved, whatever became of the reservation, as far as its cost depends on it."""
+        with self.read() as connection:
+            return _total(connection, dataset)
 
-    def _reserved(self, connection: Connection, dataset: str) -> list[Reserved]:
-        columns = (RESERVATIONS.c.label, RESERVATIONS.c.charges)
-        query = select(*columns).where(RESERVATIONS.c.dataset == dataset).order_by(RESERVATIONS.c.id)
-        return [Reserved(row.label, read_charges(row.charges)) for row in connection.execute(query)]
+    def charges(self, dataset: str) -> tuple[Charge, ...]:
+        """The same in full: reads the history."""
+        query = select(RESERVATIONS.c.charges).where(RESERVATIONS.c.dataset == dataset).order_by(RESERVATIONS.c.id)
+        with self.read() as connection:
+            return tuple(charge for text in connection.execute(query).scalars() for charge in read_charges(text))
 
     def reserve(
         self,
@@ -258,38 +134,38 @@ class Store:
         label: str,
         unit: tuple[str, int],
         decide: Callable[[Held], Sequence[Charge]],
-        fingerprint: str | None = None,
         also: Callable[[Connection, int], None] | None = None,
     ) -> tuple[int, tuple[Charge, ...]]:
         """Adds a reservation in one durable write: of what ``decide`` says on all so far, unless it raises.
 
-        No other process can reserve between the decision and the write. The first reservation fixes the account's unit.
-        ``fingerprint``: of the batch of rows it is for, which is written down with it. ``also`` writes more about the
-        reservation of that number in the same transaction: both are there, or neither.
+        No other process can reserve between the decision and the write, and both read one line of the history
+        (``docs/theory/running_totals.md``). The first reservation fixes the account's unit. ``also`` writes more about
+        the reservation of that number in the same transaction: both are there, or neither.
 
         Returns:
             The reservation's identifier, and its charges.
         """
+        if len(label) > LONGEST_LABEL:
+            raise AccountError(f"a label has at most {LONGEST_LABEL} characters, and {label:.40}... {len(label)}")
         row = {"dataset": dataset, "label": label, "holder": _holder(), "created": _now()}
-        with self.transaction(write=True) as connection:
-            self.make_tables(connection)
-            # Where a transaction does not lock the whole database, this locks the account until it ends.
-            locked = select(ACCOUNTS.c.dataset).where(ACCOUNTS.c.dataset == dataset).with_for_update()
-            if connection.execute(locked).scalar() is None:
+
+        def add(connection: Connection) -> tuple[int, tuple[Charge, ...]]:
+            if connection.execute(select(ACCOUNTS.c.dataset).where(ACCOUNTS.c.dataset == dataset)).scalar() is None:
                 raise AccountError(f"{self.name} has lost its account for {dataset!r}")
-            seen = fingerprint is not None and self._seen(connection, dataset, fingerprint)
-            held = Held(tuple(self._reserved(connection, dataset)), self._unit(connection, dataset), seen)
+            held = _Held(connection, dataset)
             charges = tuple(decide(held))
-            if fingerprint is not None and not seen:
-                connection.execute(insert(BATCHES).values(dataset=dataset, fingerprint=fingerprint))
             if held.unit is None:
-                self._write_unit(connection, dataset, unit)
-            text = json.dumps([charge.to_dict() for charge in charges])
-            added = insert(RESERVATIONS).values(charges=text, **row).returning(RESERVATIONS.c.id)
+                _write_unit(connection, dataset, unit)
+            total = held.total.plus(charges)
+            _write_curves(connection, total)
+            texts = {"charges": json.dumps([charge.to_dict() for charge in charges]), "total": write_total(total)}
+            added = insert(RESERVATIONS).values(**texts, **row).returning(RESERVATIONS.c.id)
             identifier = int(connection.execute(added).scalar_one())
             if also is not None:
                 also(connection, identifier)
             return identifier, charges
+
+        return self.write(add)
 
     def close(self, identifier: int, entries: Sequence[Entry], outcome: str, *, timeless: bool = False) -> None:
         """Adds the entries and the outcome of a reservation; ``timeless``: and not when it ended."""
@@ -303,17 +179,19 @@ class Store:
             }
             for entry in entries
         ]
-        with self.transaction(write=True, consequence="the reservation keeps its full charge") as connection:
+        end = {"reservation": identifier, "outcome": outcome, "closed": "" if timeless else _now()}
+
+        def add(connection: Connection) -> None:
             if rows:
                 connection.execute(insert(ENTRIES), rows)
-            connection.execute(
-                insert(CLOSINGS).values(reservation=identifier, outcome=outcome, closed="" if timeless else _now())
-            )
+            connection.execute(insert(CLOSINGS).values(**end))
+
+        self.write(add, "the reservation keeps its full charge")
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         """The history of an account, oldest first."""
         mine = select(RESERVATIONS.c.id).where(RESERVATIONS.c.dataset == dataset)
-        with self.transaction() as connection:
+        with self.read() as connection:
             entries: dict[int, list[Entry]] = {}
             query = select(ENTRIES).where(ENTRIES.c.reservation.in_(mine)).order_by(ENTRIES.c.sequence)
             for row in connection.execute(query):
@@ -333,7 +211,66 @@ class Store:
                 created=row.created,
                 closed=row.closed or None,
                 entries=tuple(entries.get(row.id, ())),
-                by=row.holder.rpartition(":")[0] if "@" in row.holder else None,
+                by=row.holder.rpartition(":")[0],
             )
             for row in rows
         )
+
+
+class _Held(Held):
+    """What an account holds, asked within the transaction that reserves."""
+
+    def __init__(self, connection: Connection, dataset: str) -> None:
+        self._connection, self._dataset = connection, dataset
+        self.unit, self.total = _unit(connection, dataset), _total(connection, dataset)
+
+    def charges_of(self, label: str) -> list[tuple[Charge, ...]]:
+        mine = RESERVATIONS.c.dataset == self._dataset, RESERVATIONS.c.label == label
+        query = select(RESERVATIONS.c.charges).where(*mine).order_by(RESERVATIONS.c.id)
+        return [read_charges(text) for text in self._connection.execute(query).scalars()]
+
+    def has_batch(self, fingerprint: str) -> bool:
+        return _seen(self._connection, self._dataset, fingerprint)
+
+    def has_series(self, first: str, key: str) -> bool:
+        mine = BATCHES.c.dataset == self._dataset, BATCHES.c.first == first
+        found = select(BATCHES.c.fingerprint).where(*mine, BATCHES.c.fingerprint.startswith(key, autoescape=True))
+        return self._connection.execute(found.limit(1)).first() is not None
+
+
+def write_batch(connection: Connection, dataset: str, fingerprint: str, first: str) -> None:
+    """Writes down that a batch was learned from."""
+    if not _seen(connection, dataset, fingerprint):
+        connection.execute(insert(BATCHES).values(dataset=dataset, fingerprint=fingerprint, first=first))
+
+
+def _write_unit(connection: Connection, dataset: str, unit: tuple[str, int]) -> None:
+    connection.execute(insert(UNITS).values(dataset=dataset, column=unit[0], max_rows=unit[1]))
+
+
+def _unit(connection: Connection, dataset: str) -> tuple[str, int] | None:
+    row = connection.execute(select(UNITS).where(UNITS.c.dataset == dataset)).one_or_none()
+    return None if row is None else read_unit(row.column, row.max_rows)
+
+
+def _total(connection: Connection, dataset: str) -> Sums:
+    mine = select(RESERVATIONS.c.total).where(RESERVATIONS.c.dataset == dataset)
+    text = connection.execute(mine.order_by(RESERVATIONS.c.id.desc()).limit(1)).scalar()
+
+    def curves(digests: Iterable[str]) -> dict[str, str]:
+        query = select(CURVES.c.digest, CURVES.c.charge).where(CURVES.c.digest.in_(list(digests)))
+        return {row.digest: row.charge for row in connection.execute(query)}
+
+    return Sums() if text is None else read_total(text, curves)
+
+
+def _write_curves(connection: Connection, total: Sums) -> None:
+    for curve in curves_of(total):
+        name = digest(curve)
+        if not connection.execute(select(exists().where(CURVES.c.digest == name))).scalar():
+            connection.execute(insert(CURVES).values(digest=name, charge=json.dumps(curve.to_dict())))
+
+
+def _seen(connection: Connection, dataset: str, fingerprint: str) -> bool:
+    mine = BATCHES.c.dataset == dataset, BATCHES.c.fingerprint == fingerprint
+    return connection.execute(select(BATCHES.c.dataset).where(*mine)).first() is not None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
 from tacit.privacy.charges import Charge, charge_from_dict
+from tacit.privacy.composition import Sums
 from tacit.privacy.errors import AccountError
 from tacit.privacy.ledger import Entry
 from tacit.privacy.neighbouring import Neighbouring
@@ -21,39 +23,35 @@ class Facts:
     neighbouring: Neighbouring
 
 
-@dataclass(frozen=True)
-class Reserved:
-    """What a reservation is called and what it holds, whatever became of it."""
-
-    label: str
-    charges: tuple[Charge, ...]
-
-
-@dataclass(frozen=True)
-class Held:
+class Held(ABC):
     """What an account holds when a reservation is decided on.
 
     Attributes:
-        reserved: all reservations so far, whatever became of them.
+        total: all reservations so far, whatever became of them.
         unit: what they protect, as column and most rows (no column for single rows); None if nobody said.
-        seen: whether the batch of rows that the reservation is for was learned from before.
     """
 
-    reserved: tuple[Reserved, ...]
+    total: Sums
     unit: tuple[str, int] | None
-    seen: bool = False
 
-    @property
-    def charges(self) -> tuple[Charge, ...]:
-        """All that was ever reserved."""
-        return tuple(charge for held in self.reserved for charge in held.charges)
+    @abstractmethod
+    def charges_of(self, label: str) -> list[tuple[Charge, ...]]:
+        """What was reserved under a label, each time."""
+
+    @abstractmethod
+    def has_batch(self, fingerprint: str) -> bool:
+        """Whether the rows of this fingerprint were learned from."""
+
+    @abstractmethod
+    def has_series(self, first: str, key: str) -> bool:
+        """Whether the first batch of a series has a fingerprint that was made with a key of this name."""
 
 
 @dataclass(frozen=True)
 class Line:
     """One reservation as it stands in the store; times are UTC in ISO format.
 
-    ``by`` is who made it and where, as ``user@machine``; None in lines that are older than this.
+    ``by`` is who made it and where, as ``user@machine``.
     """
 
     identifier: int
@@ -63,7 +61,7 @@ class Line:
     created: str
     closed: str | None
     entries: tuple[Entry, ...]
-    by: str | None = None
+    by: str
 
 
 def read_facts(epsilon: Any, delta: Any, neighbouring: Any) -> Facts:

@@ -1,12 +1,16 @@
-"""The tables in which accounts are kept; rows are only ever added."""
+"""The tables in which accounts are kept; rows are only ever added.
+
+A change of them is a migration in ``migrations/versions``; a test compares the two.
+"""
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, ForeignKey, Integer, MetaData, String, Table, Text
+from sqlalchemy import Column, Float, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text
 
 METADATA = MetaData()
 
-META = Table("tacit_store", METADATA, Column("version", Integer, primary_key=True))
+LONGEST_LABEL = 600
+"""Characters of a label: an index of PostgreSQL holds no more than some 2,700 bytes."""
 
 ACCOUNTS = Table(
     "tacit_accounts",
@@ -26,29 +30,25 @@ UNITS = Table(
     Column("max_rows", Integer, nullable=False),
 )
 
-SECRETS = Table(
-    "tacit_secrets",
-    METADATA,
-    Column("dataset", ForeignKey("tacit_accounts.dataset"), primary_key=True),
-    Column("key", String(64), nullable=False),
-)
-
-BATCHES = Table(
-    "tacit_batches",
-    METADATA,
-    Column("dataset", ForeignKey("tacit_accounts.dataset"), primary_key=True),
-    Column("fingerprint", String(64), primary_key=True),
-)
-
 RESERVATIONS = Table(
     "tacit_reservations",
     METADATA,
     Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("dataset", ForeignKey("tacit_accounts.dataset"), nullable=False, index=True),
-    Column("label", Text, nullable=False),
+    Column("dataset", ForeignKey("tacit_accounts.dataset"), nullable=False),
+    Column("label", String(LONGEST_LABEL), nullable=False),
     Column("charges", Text, nullable=False),
+    Column("total", Text, nullable=False),
     Column("holder", String(255), nullable=False),
     Column("created", String(32), nullable=False),
+    Index("tacit_reservations_in_order", "dataset", "id"),
+    Index("tacit_reservations_by_label", "dataset", "label"),
+)
+
+CURVES = Table(
+    "tacit_curves",
+    METADATA,
+    Column("digest", String(64), primary_key=True),
+    Column("charge", Text, nullable=False),
 )
 
 CLOSINGS = Table(
@@ -67,4 +67,32 @@ ENTRIES = Table(
     Column("label", Text, nullable=False),
     Column("charge", Text, nullable=False),
     Column("theorem", Text, nullable=False),
+)
+
+BATCHES = Table(
+    "tacit_batches",
+    METADATA,
+    Column("dataset", ForeignKey("tacit_accounts.dataset"), primary_key=True),
+    Column("fingerprint", String(128), primary_key=True),
+    Column("first", String(LONGEST_LABEL), nullable=False),
+)
+"""Fingerprints are made with a key that no store holds."""
+
+FITS = Table(
+    "tacit_kept_fits",
+    METADATA,
+    Column("reservation", ForeignKey("tacit_reservations.id"), primary_key=True),
+    Column("seed", String(64), nullable=False),
+    Column("rows", String(128), nullable=False),
+    Column("learner", String(64), nullable=False),
+    Column("command", Text, nullable=False),
+)
+
+RELEASES = Table(
+    "tacit_kept_releases",
+    METADATA,
+    Column("reservation", ForeignKey("tacit_reservations.id"), primary_key=True),
+    Column("sequence", Integer, primary_key=True),
+    Column("what", String(64), nullable=False),
+    Column("value", LargeBinary, nullable=False),
 )

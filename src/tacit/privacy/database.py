@@ -1,0 +1,263 @@
+"""The databases that hold accounts: SQLite files and PostgreSQL, reached by SQLAlchemy.
+
+A transaction that writes takes the one lock of all writers before it reads anything, and its commit is on the disk when
+it returns. SQLite locks its file; who finds it locked tries again after a random wait of one mean, so that all who wait
+have the same chance each time. PostgreSQL has a queue: the lock is an advisory one, which needs no right to change
+rows, at READ COMMITTED, where every statement sees what was committed before it. A transaction that fails only because
+others ran beside it is run again.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import unquote
+
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, inspect, make_url
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    NoSuchModuleError,
+    OperationalError,
+    ProgrammingError,
+    SQLAlchemyError,
+)
+
+from tacit.privacy.errors import AccountError
+
+HEAD = "1"
+"""The last of the migrations, which a store must be at."""
+
+VERSION_TABLE = "tacit_version"
+
+WAIT = 600.0
+"""Seconds to wait for others that write to the store."""
+
+POLL = 0.02
+"""Seconds between two tries for the lock of an SQLite file, at most."""
+
+AGAIN = ("40001", "40P01")
+"""States of PostgreSQL: serialization failure, deadlock. Nothing was written."""
+
+LOCK = 0x7461636974
+"""The advisory lock of all who write to accounts in one PostgreSQL database."""
+
+SUPPORTED = "SQLite (a path, or sqlite:///budget.db) or PostgreSQL (postgresql://user@host/database)"
+
+UNKNOWN = "; whether it was charged is not known: see tacit budget show"
+
+T = TypeVar("T")
+
+
+def normal_url(url: str) -> URL:
+    """The URL with an absolute path, so that it means the same in another process; a plain path is an SQLite file.
+
+    Raises:
+        AccountError: if it is no URL, of a database that is not supported, or a store in memory, which would not be
+            durable.
+    """
+    try:
+        parsed = make_url(url) if "://" in url else URL.create("sqlite", database=url)
+    except ArgumentError:
+        raise AccountError(f"{url!r} is neither a path nor a database URL such as sqlite:///budget.db") from None
+    if parsed.drivername in ("postgresql", "postgres", "postgresql+psycopg"):
+        return parsed.set(drivername="postgresql+psycopg")
+    if parsed.drivername not in ("sqlite", "sqlite+pysqlite"):
+        raise AccountError(f"accounts are kept in {SUPPORTED}, not in {parsed.drivername!r}")
+    if not parsed.database or parsed.database == ":memory:":
+        raise AccountError("an account needs a store that survives the process, such as sqlite:///budget.db")
+    if parsed.query or parsed.database.startswith("file:"):  # they can turn locks off, or keep it in memory
+        raise AccountError("the URL of an SQLite account is sqlite:/// and a path, without options")
+    return parsed.set(drivername="sqlite", database=str(Path(parsed.database).absolute()))
+
+
+class Database:
+    """One of them.
+
+    Args:
+        url: as :func:`normal_url` returns it.
+    """
+
+    def __init__(self, url: URL) -> None:
+        self._url = url
+        self._file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+
+    @property
+    def name(self) -> str:
+        """The URL for messages, without its password."""
+        return unquote(self._url.render_as_string(hide_password=True))
+
+    @property
+    def file(self) -> Path | None:
+        """The file of an SQLite store; None elsewhere."""
+        return self._file
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A transaction that sees all earlier ones.
+
+        Raises:
+            AccountError: for whatever the database cannot do.
+        """
+        with self._telling("nothing was spent"), self._engine() as engine, engine.begin() as connection:
+            self._check_version(connection)
+            yield connection
+
+    def write(self, work: Callable[[Connection], T], consequence: str = "nothing was spent") -> T:
+        """Runs ``work`` in a transaction that holds the lock of all writers, again if others made it fail.
+
+        Raises:
+            AccountError: for whatever the database cannot do, with the consequence.
+        """
+
+        def checked(connection: Connection) -> T:
+            self._check_version(connection)
+            return work(connection)
+
+        return self._written(checked, consequence)
+
+    def prepare(self) -> None:
+        """Makes the tables if there are none, and first the file of an SQLite store, which nobody else may read.
+
+        Raises:
+            AccountError: if it cannot be made, or is something else.
+        """
+        if self._file is not None:
+            try:
+                os.close(os.open(self._file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            except FileExistsError:
+                pass
+            except OSError as error:
+                raise AccountError(f"cannot make {self.name}: {error.strerror}") from error
+        self._written(_upgrade, "nothing was spent")
+
+    def _written(self, work: Callable[[Connection], T], consequence: str) -> T:
+        end = time.monotonic() + WAIT
+        with self._telling(consequence), self._engine() as engine:
+            writing = engine.execution_options(tacit_writes_until=end)
+            while True:
+                try:
+                    return self._once(writing, work)
+                except DBAPIError as error:
+                    if getattr(error.orig, "sqlstate", None) not in AGAIN or time.monotonic() > end:
+                        raise
+                time.sleep(jitter())
+
+    def _once(self, engine: Engine, work: Callable[[Connection], T]) -> T:
+        """One try. Where a commit fails, nobody knows whether it is there, but for the states of :data:`AGAIN`."""
+        with engine.connect() as connection, connection.begin() as transaction:
+            if self._file is None:
+                _take_postgresql_lock(connection)
+            done = work(connection)
+            try:
+                transaction.commit()
+            except DBAPIError as error:
+                if getattr(error.orig, "sqlstate", None) in AGAIN:
+                    raise
+                raise AccountError(f"the budget store {self.name} did not answer: {error.orig}", UNKNOWN) from error
+            return done
+
+    @contextmanager
+    def _engine(self) -> Iterator[Engine]:
+        """What opens connections: a new one for every transaction, so that it works from forks and threads."""
+        if self._file is not None and not self._file.is_file():
+            raise AccountError(f"there is no budget store at {self.name}; create the account first")
+        try:
+            engine = _engine_of(self._url)
+        except (ImportError, NoSuchModuleError) as error:
+            words = f"cannot open {self.name}: {error}. PostgreSQL takes pip install 'tacit[postgresql]'"
+            raise AccountError(words) from error
+        yield engine
+
+    @contextmanager
+    def _telling(self, consequence: str) -> Iterator[None]:
+        """Failures of the database come out as ``AccountError``."""
+        try:
+            yield
+        except (SQLAlchemyError, UnicodeError) as error:
+            reason = str(getattr(error, "orig", None) or error)
+            raise AccountError(f"the budget store {self.name} cannot be used: {reason}", f"; {consequence}") from error
+
+    def _check_version(self, connection: Connection) -> None:
+        try:
+            version = connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalar()  # noqa: S608
+        except (OperationalError, ProgrammingError):
+            if self._has_tables():
+                raise
+            raise AccountError(f"{self.name} holds no budgets; create the account first") from None
+        if version != HEAD:
+            raise AccountError(f"{self.name} has tables of version {version}, and this version of tacit uses {HEAD}")
+
+    def _has_tables(self) -> bool:
+        with self._engine() as engine, engine.connect() as connection:
+            return inspect(connection).has_table(VERSION_TABLE)
+
+
+@lru_cache(maxsize=16)
+def _engine_of(url: URL) -> Engine:
+    if url.get_backend_name() != "sqlite":
+        return create_engine(url, poolclass=NullPool, isolation_level="READ COMMITTED")
+    engine = create_engine(url, poolclass=NullPool)
+    event.listen(engine, "connect", _sqlite_connected)
+    event.listen(engine, "begin", _sqlite_begins)
+    return engine
+
+
+def _sqlite_connected(connection: sqlite3.Connection, _: object) -> None:
+    connection.isolation_level = None  # the driver must not begin transactions by itself
+    connection.execute("PRAGMA synchronous = EXTRA")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _sqlite_begins(connection: Connection) -> None:
+    end = connection.get_execution_options().get("tacit_writes_until")
+    if end is not None:
+        connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+        while not _has_sqlite_lock(connection, end):
+            time.sleep(jitter())
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(1000 * WAIT)}")
+    if end is None:
+        connection.exec_driver_sql("BEGIN")
+
+
+def _has_sqlite_lock(connection: Connection, end: float) -> bool:
+    try:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    except OperationalError as error:
+        busy = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+        if not busy or time.monotonic() > end:
+            raise
+        return False
+    return True
+
+
+def jitter() -> float:
+    """Seconds to wait before another try: of one distribution for all, so that nobody is served last for long.
+
+    They come from the clock's last digits, which differ between processes; nothing of the rows or of the noise is in
+    them.
+    """
+    return POLL * (time.perf_counter_ns() % 997) / 997
+
+
+def _take_postgresql_lock(connection: Connection) -> None:
+    connection.exec_driver_sql(
+        f"SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '{WAIT:.0f}s'; "
+        f"SELECT pg_advisory_xact_lock({LOCK})"
+    )
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
