@@ -163,8 +163,6 @@ def test_certificates_of_different_units_do_not_combine(fitted):
         with pytest.raises(ValueError, match=r"do not add up. Give the schema of the model. Nothing was spent"):
             combined_certificate(first, second, "both")
     assert combined_certificate(by_person, by_person, "both").unit == "patient_id"
-    old = replace(by_person, unit=None, format_version=1)  # names no column
-    assert combined_certificate(old, by_clinic, "both").rows_per_unit == 3
 
 
 def test_an_evaluation_protects_the_persons_that_the_model_does():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +22,7 @@ from tacit.models.binding import ClaimError, model_digest
 from tacit.models.claims import WITHOUT_SCHEMA, claim_of_model, read_claim
 from tacit.models.files import load_model, model_from_dict, save_model
 from tacit.privacy.canonical import canonical_json
-from tacit.privacy.certificate import OF_NO_MODEL, UNBOUND, Certificate
+from tacit.privacy.certificate import OF_NO_MODEL, Certificate
 from tacit.privacy.certificate_format import CertificateError
 from tacit.report.page import render_claim
 
@@ -32,7 +34,9 @@ SCHEMA = {
     },
 }
 NUMBERS = {"label": {"column": "price", "kind": "numeric", "lower": 0, "upper": 100}, "columns": SCHEMA["columns"]}
-OLD = Path(__file__).parent / "before_0_1"
+
+
+EXAMPLES, NODE = Path(__file__).parents[2] / "examples", shutil.which("node")
 
 
 def rows(seed: int = 0, n: int = 300) -> tuple[dict[str, Any], Any]:
@@ -272,38 +276,6 @@ def test_a_file_without_the_schema_that_its_certificate_names_is_said_to_be(lear
     assert WITHOUT_SCHEMA in read_claim(path).remarks
 
 
-@pytest.mark.parametrize("name", ["additive", "trees", "regression"])
-def test_files_written_before_are_read_and_said_to_be_unbound(name: str, tmp_path: Path) -> None:
-    """Written by the version before certificates named their models."""
-    X = {"age": [20.0, 50.0, 88.0], "colour": ["red", "green", "red"]}
-    expected = json.loads((OLD / "predictions.json").read_text())[name]
-    claim = read_claim(OLD / f"{name}.json")
-    assert claim.holds
-    assert claim.remarks == (UNBOUND,)
-    model, certificate = load_model(OLD / f"{name}.json")
-    assert certificate is not None
-    said = model.predict(X) if name == "regression" else model.predict_proba(X)
-    assert np.allclose(said, expected, rtol=1e-12)
-    with pytest.warns(UserWarning, match=UNBOUND):
-        again = tacit.load(OLD / f"{name}.json")
-    assert again.certificate_.to_dict() == certificate
-    save_model(model, tmp_path / "again.json", certificate)
-    assert load_model(tmp_path / "again.json")[1] == certificate
-
-
-def test_an_old_certificate_alone_still_verifies() -> None:
-    claim = read_claim(OLD / "additive_certificate.json")
-    assert (claim.holds, claim.remarks) == (True, (UNBOUND,))
-
-
-def test_a_new_certificate_does_not_pass_for_an_old_one(tmp_path: Path) -> None:
-    made = additive()
-    old = {**made.certificate_.to_dict(), "version": 1}
-    path = tmp_path / "certificate.json"
-    path.write_text(json.dumps(old))
-    assert not read_claim(path).holds
-
-
 def test_a_certificate_of_its_own_is_checked_against_a_model(tmp_path: Path) -> None:
     made, other = additive(), additive(2.0)
     tacit.save(made, tmp_path / "made.json")
@@ -354,3 +326,18 @@ def test_what_is_of_no_model_says_so(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="of no model"):
             tacit.save_model(fitted.model_, tmp_path / "n.json", certificate)
     assert fitted.certificate_.remarks == ()
+
+
+@pytest.mark.skipif(NODE is None, reason="no node on this machine: digests are not computed a second time")
+@pytest.mark.parametrize("name", ["additive", "halfspace"])
+def test_javascript_finds_the_digests_of_a_file(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    tacit.save(LEARNERS[name](), path)
+    script, text = str(EXAMPLES / "digests.mjs"), path.read_text()
+    assert NODE is not None
+    told = subprocess.run([NODE, script, str(path)], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [line.split()[0] for line in told] == ["model", "schema", "ledger", "certificate"]
+    for old, new in (('"lower": 18', '"lower": 17'), ('"charge"', '"charged"'), ('"delta": 1e-06', '"delta": 1.1e-06')):
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+        assert subprocess.run([NODE, script, str(path)], capture_output=True, check=False).returncode == 4

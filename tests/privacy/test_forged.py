@@ -15,7 +15,7 @@ from tacit.errors import TacitError
 from tacit.learning.checks import check_number
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.canonical import sha256
+from tacit.privacy.canonical import finite, sha256
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.certificate_format import CertificateError
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, Pure, Repeated, charge_from_dict
@@ -45,10 +45,10 @@ def certificate() -> dict[str, Any]:
 
 def resealed(data: dict[str, Any]) -> dict[str, Any]:
     """With digests that fit, as anybody computes them from the text."""
-    ledger = sha256({"charges": data["charges"], "entries": data["entries"]})
+    ledger = sha256(finite({"charges": data["charges"], "entries": data["entries"]}))
     sealed = {**data, "ledger_digest": ledger}
     body = {name: value for name, value in sealed.items() if name not in ("digest", "signature", "format")}
-    return {**sealed, "digest": sha256(body)}
+    return {**sealed, "digest": sha256(finite(body))}
 
 
 def problems_of(data: dict[str, Any]) -> list[str]:
@@ -142,7 +142,10 @@ def test_deep_nesting_is_refused_in_words() -> None:
 )  # fmt: skip
 def test_a_field_of_another_kind_is_refused(name: str, wrong: Any) -> None:
     data = {**certificate(), name: wrong}
-    assert any("damaged" in problem for problem in problems_of(data if wrong == 1e400 else resealed(data)))
+    assert any(
+        "damaged" in problem or "no double" in problem
+        for problem in problems_of(data if wrong == 1e400 else resealed(data))
+    )
 
 
 @pytest.mark.parametrize("size", [1e6, 1e9, 1e11, 1e12, 1e15, 1e100, 1e300])

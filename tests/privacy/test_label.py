@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.certificate_format import CertificateError
-from tacit.privacy.charges import Gaussian, Laplace, Repeated
+from tacit.privacy.charges import Gaussian, Repeated
 from tacit.privacy.label import TEXTS, Label, Stage
 from tacit.privacy.ledger import Entry, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 
 ONE = Neighbouring.ADD_OR_REMOVE_ONE
 
-EARLIER = """
-{"format": "tacit certificate", "version": 1, "epsilon": 5.286685199444815, "delta": 1e-06,
- "neighbouring": "add_or_remove_one", "n_public": false, "rows_per_unit": 1,
- "charges": [{"kind": "gaussian", "noise_multiplier": 1.0}, {"kind": "laplace", "noise_multiplier": 2.0}],
- "entries": [
-  {"label": "number of rows", "charge": {"kind": "gaussian", "noise_multiplier": 20.0}, "theorem": "t0"},
-  {"label": "age, sweep 3", "charge": {"kind": "gaussian", "noise_multiplier": 30.0}, "theorem": "t1"},
-  {"label": "round #: age", "charge": {"kind": "repeated",
-   "charge": {"kind": "gaussian", "noise_multiplier": 40.0}, "times": 120}, "theorem": "t2"},
-  {"label": "the last", "charge": {"kind": "laplace", "noise_multiplier": 2.0}, "theorem": "t3"}],
- "noise_source": "opendp", "releasable": true, "reasons": [], "algorithm": "something", "outcome": "completed",
- "schema_fingerprint": null, "dataset": null,
- "versions": {"python": "3.11.7", "tacit": "0.1.0", "numpy": "2.4.6", "dp-accounting": "0.6.0", "opendp": "0.16.0"},
- "created": "2026-11-24T12:38:03+00:00",
- "digest": "e258b3dd94100cc297f5d69cf95dc468f7f3da1debc275a9da5846e8b1769de6"}
-"""
 """Written by the version before labels had facts."""
 
 
@@ -101,23 +83,6 @@ def test_facts_survive_a_file_and_are_part_of_its_digest() -> None:
     written["entries"][0]["stage"] = "no such stage"
     with pytest.raises(CertificateError, match="damaged"):
         Certificate.from_dict(written)
-
-
-def test_a_certificate_from_before_labels_had_facts_loads_verifies_and_reads_as_it_did() -> None:
-    certificate = Certificate.from_json(EARLIER)
-    assert certificate.verify() == []
-    assert [entry.label for entry in certificate.entries] == [
-        "number of rows",
-        "age, sweep 3",
-        "round #: age",
-        "the last",
-    ]
-    assert {entry.stage for entry in certificate.entries} == {Stage.OTHER}
-    assert certificate.entries[2].charge == Repeated(Gaussian(40.0), 120)
-    assert certificate.entries[3].charge == Laplace(2.0)
-    again = certificate.to_dict()
-    assert {**again, "version": 1} == json.loads(EARLIER)
-    assert Certificate.from_dict(again) == certificate
 
 
 def test_gathering_keeps_the_stage_and_never_merges_two() -> None:

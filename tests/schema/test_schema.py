@@ -71,7 +71,7 @@ def test_the_file_of_the_architecture_page_reads_as_it_says(tmp_path: Path) -> N
 
 texts = st.text(min_size=1, max_size=8)
 finite = st.floats(-1e6, 1e6).filter(lambda x: x == 0 or abs(x) > 1e-200)
-values = texts.filter(str.strip) | st.integers(-(10**20), 10**20) | finite | st.booleans()
+values = texts.filter(str.strip) | st.integers(1 - 2**53, 2**53 - 1) | finite | st.booleans()
 categories = st.lists(
     values, min_size=1, max_size=6, unique_by=lambda v: identity(v if isinstance(v, str) else _plain(v))
 )
@@ -282,3 +282,10 @@ def test_a_schema_cannot_be_changed() -> None:
 def test_bounds_of_a_label_of_classes_say_what_is_missing():
     with pytest.raises(SchemaError, match="kind = 'numeric'"):
         Label.from_dict({"column": "cost", "lower": 0, "upper": 50})
+
+
+@pytest.mark.parametrize("number", [2**53, -(2**53) - 1, 10**20])
+def test_an_integer_that_readers_of_json_round_is_refused(number: int) -> None:
+    with pytest.raises(SchemaError, match="write it in quotes"):
+        CategoricalColumn((1, number), exact=True)
+    assert CategoricalColumn((1, 1e300), exact=True).categories == (1, 1e300)

@@ -37,7 +37,7 @@ class VerifyArguments:
 def run(asked: VerifyArguments) -> None:
     """Verify a claim: certificate, model, schema and ledger belong together, and the charges add up to what is stated.
 
-    Certificates from before 0.1 name no model. Only a signature (--key) shows who made one.
+    Only a signature (--key) shows who made one.
     """
     from tacit.models.claims import read_claim
 

@@ -53,6 +53,10 @@ class _Batchwise(BaseEstimator):
     def __init__(self, estimator: Any = None) -> None:
         self.estimator = estimator
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        gone = "_begun" in state and not vars(state["_begun"] or self)
+        super().__setstate__({**state, "_begun": None} if gone else state)
+
     def fit(self, X: Any, y: Any) -> Self:
         """Forgets what there was, and learns from a first batch; it is charged.
 

@@ -16,9 +16,6 @@ from tacit.privacy.canonical import infinite
 from tacit.privacy.certificate import Certificate
 from tacit.schema import Schema
 
-PROMISE = ("epsilon", "delta", "neighbouring")
-"""Parameters that every learner has; of a certificate of format 1 they are all that is known."""
-
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Writes a fitted estimator: its model, its schema and its certificate, as one JSON file.
@@ -61,15 +58,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     for remark in certificate.remarks:
         warnings.warn(f"{path} is {remark}", UserWarning, stacklevel=2)
     declared = schema if certificate.schema_fingerprint is not None else None
-    learner = _learner(_described(certificate), declared, path)
+    learner = _learner(infinite(dict(certificate.parameters)), declared, path)
     return _fitted(learner, model_from_dict(data), certificate, schema)
-
-
-def _described(certificate: Certificate) -> dict[str, Any]:
-    """What is written of the learner; of format 1 its class and its promise."""
-    if certificate.parameters:
-        return dict(infinite(dict(certificate.parameters)))
-    return {"class": certificate.algorithm, **{name: getattr(certificate, name) for name in PROMISE}}
 
 
 def _learner(written: Mapping[str, Any], schema: Schema | None, path: Any) -> Any:

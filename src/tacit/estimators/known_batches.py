@@ -59,6 +59,9 @@ class Begun:
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
         return type(None), ()  # stored, it is gone: only an account can tell then
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {}  # the same for skops, which does not ask for more
+
 
 def batch_fingerprint(task: Task, frame: Frame, labels: Any, key: bytes) -> str:
     """What a batch is known by: the codes of its rows.

@@ -107,18 +107,14 @@ def check_unit(own: Certificate, schema: Schema | None) -> None:
 
 
 def check_combinable(first: Certificate, neighbouring: str, unit: tuple[str, int]) -> None:
-    """Raises ``ValueError`` unless a certificate speaks of a relation and of a unit, as :func:`unit_key` gives it.
-
-    A certificate of format 1 names no column: its rows alone are compared then.
-    """
+    """Raises ``ValueError`` unless a certificate speaks of a relation and of a unit, as :func:`unit_key` gives it."""
     if first.neighbouring != neighbouring:
         raise TacitError(
             f"the model's certificate is about {first.neighbouring}, and the request about {neighbouring}: the two do "
             "not add up",
             UNSPENT,
         )
-    own = (first.unit or "", first.rows_per_unit)
-    if own[1] != unit[1] or (own[0] != unit[0] and first.format_version > 1):
+    if (first.unit or "", first.rows_per_unit) != unit:
         raise TacitError(
             f"the model's certificate protects {first.protected}, and the request {words_of(unit)}: costs of the two "
             "do not add up. Give the schema of the model",

@@ -297,9 +297,6 @@ class AdditiveModel(ClassModel):
         return self.scores.importance()
 
     def body(self) -> dict[str, Any]:
-        return {**self.contents(), "trees": [tree.to_dict() for tree in self.trees]}
-
-    def contents(self) -> dict[str, Any]:
         return {
             "classes": list(self.classes),
             "intercept": self.intercept,
@@ -307,7 +304,7 @@ class AdditiveModel(ClassModel):
             "mains": [main.to_dict() for main in self.mains],
             "pairs": [pair.to_dict() for pair in self.pairs],
             "fourier": None if self.fourier is None else self.fourier.to_dict(),
-            "trees": [tree.contents() for tree in self.trees],
+            "trees": [tree.to_dict() for tree in self.trees],
             "intercept_sd": self.intercept_sd,
         }
 

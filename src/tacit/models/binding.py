@@ -7,7 +7,7 @@ from typing import Any
 
 from tacit.errors import UNSPENT
 from tacit.models.base import Model, ModelError
-from tacit.privacy.canonical import sha256_of_numbers
+from tacit.privacy.canonical import sha256
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.certificate_format import CertificateError
 
@@ -23,13 +23,11 @@ class ClaimError(ModelError):
 
 def model_digest(model: Model) -> str:
     """SHA-256 of a model: its kind and its body, in canonical form."""
-    return sha256_of_numbers({"kind": model.kind, "model": model.contents()})
+    return sha256({"kind": model.kind, "model": model.body()})
 
 
 def problem_of_model(certificate: Certificate, data: Mapping[str, Any]) -> list[str]:
     """Why a certificate is not that of the model in the plain data of a file; empty if it is."""
-    if certificate.format_version == 1:
-        return []
     if certificate.model_digest is None:
         return [f"the certificate is that of no model, but of {certificate.algorithm}"]
     if certificate.model_digest != _digest({"kind": data.get("kind"), "model": data.get("model")}):
@@ -40,8 +38,7 @@ def problem_of_model(certificate: Certificate, data: Mapping[str, Any]) -> list[
 def binding_problems(data: Mapping[str, Any]) -> list[str]:
     """What does not belong together in the plain data of a model file. Accounts for nothing, and is quick.
 
-    A file without a certificate claims nothing, so that nothing is wrong with it. A certificate of format 1 names no
-    model: only its own digest is checked.
+    A file without a certificate claims nothing, so that nothing is wrong with it.
     """
     problems = [f"the file holds {name!r}, which no model file does" for name in data if name not in PARTS]
     written = data.get("certificate")
@@ -52,8 +49,6 @@ def binding_problems(data: Mapping[str, Any]) -> list[str]:
     except CertificateError as error:
         return [*problems, str(error)]
     problems += certificate.integrity()
-    if certificate.format_version == 1:
-        return problems
     return [*problems, *problem_of_model(certificate, data), *_schema_problems(certificate, data.get("schema"))]
 
 
@@ -68,6 +63,6 @@ def _schema_problems(certificate: Certificate, schema: Any) -> list[str]:
 def _digest(data: Any) -> str | None:
     """SHA-256 of what a file holds; None for what no model file has, such as NaN, or lists in lists without end."""
     try:
-        return sha256_of_numbers(data)
+        return sha256(data)
     except (ValueError, RecursionError):
         return None

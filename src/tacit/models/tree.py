@@ -130,16 +130,11 @@ class TreeShape:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data: what goes right is the last code that does not, or a list of codes; shorter where complete."""
-        plain: dict[str, Any] = listed(self.contents())
-        return plain
-
-    def contents(self) -> dict[str, Any]:
-        """As :meth:`to_dict`, but for arrays in place of long lists of numbers."""
         tests = self._tests()
         if self.is_complete:
-            return {"complete": {"columns": self.columns, "right": tests}}
+            return {"complete": {"columns": self.columns.tolist(), "right": tests}}
         splits = []
-        for column, test, children in zip(self.columns.tolist(), listed(tests), self.children.tolist(), strict=True):
+        for column, test, children in zip(self.columns.tolist(), tests, self.children.tolist(), strict=True):
             splits.append({"column": column, "above" if isinstance(test, int) else "in": test, "children": children})
         return {"splits": splits}
 
@@ -156,12 +151,10 @@ class TreeShape:
             np.array([s["children"] for s in splits], np.int64).reshape(len(splits), 2),
         )
 
-    def _tests(self) -> Ints | list[int | list[int]]:
+    def _tests(self) -> list[int | list[int]]:
         """Per split, the last code that does not go right where all above it do, else the codes that go right."""
         last = self.thresholds
         others = np.flatnonzero((last == -2) | (last == CODES - 1))
-        if not len(others):
-            return last
         tests: list[int | list[int]] = last.tolist()
         for split, goes in zip(
             others.tolist(), np.unpackbits(self.right[others], axis=1, bitorder="little"), strict=True
@@ -180,13 +173,6 @@ class TreeShape:
                 yield -1 - node
             else:
                 stack += [int(self.children[node, 1]), int(self.children[node, 0])]
-
-
-def listed(data: Any) -> Any:
-    """Plain data with lists in place of arrays."""
-    if isinstance(data, dict):
-        return {name: listed(part) for name, part in data.items()}
-    return data.tolist() if isinstance(data, np.ndarray) else data
 
 
 def code_set(codes: Sequence[int] | range | Bools) -> Bytes:
@@ -306,13 +292,8 @@ class Tree:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data."""
-        plain: dict[str, Any] = listed(self.contents())
-        return plain
-
-    def contents(self) -> dict[str, Any]:
-        """As :meth:`to_dict`, but for arrays in place of long lists of numbers."""
-        sd = {} if self.sd is None else {"sd": self.sd}
-        return {**self.shape.contents(), "values": self.values, "support": self.support, **sd}
+        sd = {} if self.sd is None else {"sd": self.sd.tolist()}
+        return {**self.shape.to_dict(), "values": self.values.tolist(), "support": self.support.tolist(), **sd}
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Tree:

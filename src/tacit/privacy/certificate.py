@@ -20,9 +20,9 @@ from tacit.privacy.certificate_format import (
     FORMAT,
     FORMAT_VERSION,
     CertificateError,
+    check_format,
     ledger_facts,
     read_fields,
-    version_of,
     written_names,
 )
 from tacit.privacy.charges import Charge, uses
@@ -40,9 +40,6 @@ from tacit.privacy.verification import (
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-UNBOUND = "not bound to its model: written before 0.1"
-"""What is said of a certificate of format 1, which names no model."""
 
 OF_NO_MODEL = "of no model, so that it says nothing of one: of a score, a choice, a schema found, or a stream"
 """What is said of a certificate that names no model. A score's is not bound to the model that was judged, on purpose:
@@ -97,7 +94,6 @@ class Certificate:
         model_digest: SHA-256 of the model, None if this is the certificate of no model.
         schema_digest: SHA-256 of the schema beside the model: the one declared, or the one found.
         ledger_digest: SHA-256 of the charges and the entries.
-        format_version: of the text it was read from; 1 names no model.
         signature: who stands for it, None if nobody signed.
         data: what people call the data, None if nobody gave them a name.
     """
@@ -126,7 +122,6 @@ class Certificate:
     model_digest: str | None = None
     schema_digest: str | None = None
     ledger_digest: str = ""
-    format_version: int = FORMAT_VERSION
     signature: Mapping[str, Any] | None = None
     data: str | None = None
 
@@ -237,8 +232,6 @@ class Certificate:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a reader must know, and is no fault."""
-        if self.format_version == 1:
-            return (UNBOUND,)
         return (OF_NO_MODEL,) if self.model_digest is None else ()
 
     @property
@@ -251,7 +244,7 @@ class Certificate:
         signed = {} if self.signature is None else {"signature": dict(self.signature)}
         return {
             "format": FORMAT,
-            "version": self.format_version,
+            "version": FORMAT_VERSION,
             **finite(self._content()),
             "digest": self.digest,
             **signed,
@@ -268,9 +261,9 @@ class Certificate:
         Raises:
             CertificateError: if it is no certificate, or of a newer format.
         """
-        found = version_of(data)
+        check_format(data)
         try:
-            read = cls(**read_fields(data, found, [item.name for item in fields(cls)]))
+            read = cls(**read_fields(data, [item.name for item in fields(cls)]))
             same = canonical_json(read.to_dict()) == canonical_json(data)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise CertificateError(f"the certificate is damaged: {type(error).__name__}: {error}") from error
@@ -313,7 +306,7 @@ class Certificate:
         problems = []
         if self.digest != self._computed_digest():
             problems.append("its digest does not belong to its text: it was changed after it was made")
-        if self.format_version > 1 and self.ledger_digest != self._computed_ledger_digest():
+        if self.ledger_digest != self._computed_ledger_digest():
             problems.append("its ledger is not the one it was made with")
         if self.signature is not None:
             from tacit.privacy.signatures import signature_problems  # loads cryptography, for signed ones alone
@@ -343,6 +336,12 @@ class Certificate:
             lines.append(f"Paid from the account of {self.dataset}")
         return "\n".join(lines)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"json": self.to_json()}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(vars(type(self).from_json(state["json"])))
+
     def __repr__(self) -> str:
         return (
             f"Certificate(epsilon={self.epsilon:.6g}, delta={self.delta:g}, neighbouring={str(self.neighbouring)!r}, "
@@ -360,7 +359,7 @@ class Certificate:
         return changed
 
     def _content(self) -> dict[str, Any]:
-        names = written_names([item.name for item in fields(self)], self.format_version)
+        names = written_names([item.name for item in fields(self)])
         written = {name: getattr(self, name) for name in names}
         written["neighbouring"] = str(self.neighbouring)
         written["reasons"] = list(self.reasons)
@@ -376,5 +375,4 @@ class Certificate:
         return sha256(self._ledger)
 
     def _computed_digest(self) -> str:
-        of_version = {} if self.format_version == 1 else {"version": self.format_version}
-        return sha256({**self._content(), **of_version})
+        return sha256({**self._content(), "version": FORMAT_VERSION})

@@ -1,4 +1,4 @@
-"""How a certificate is written down as plain data, and read again: format 2, and format 1 of before 0.1."""
+"""How a certificate is written down as plain data, and read again: and read again."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ from tacit.privacy.ledger import Entry
 from tacit.privacy.neighbouring import Neighbouring
 
 FORMAT = "tacit certificate"
-FORMAT_VERSION = 2
-"""2 binds a certificate to its model, and keeps what a release is for as facts beside its label; 1 has labels alone."""
-
-SINCE_2 = ("unit", "target", "data", "columns", "parameters", "model_digest", "schema_digest", "ledger_digest")
-"""Fields that format 1 lacks."""
+FORMAT_VERSION = 1
 
 TEXTS = ("noise_source", "algorithm", "outcome", "created", "digest", "ledger_digest")
 """Fields that are texts."""
@@ -25,18 +21,17 @@ TEXTS = ("noise_source", "algorithm", "outcome", "created", "digest", "ledger_di
 TEXTS_OR_NOTHING = ("schema_fingerprint", "dataset", "unit", "target", "data", "model_digest", "schema_digest")
 """Fields that are texts, or None."""
 
-OUTSIDE = ("digest", "signature", "format_version")
-"""Fields that are no part of what the digest is of, or are written under another name."""
+OUTSIDE = ("digest", "signature")
+"""Fields that are no part of what the digest is of."""
 
 
 class CertificateError(TacitError):
     """Something that is not a certificate this version can read."""
 
 
-def written_names(names: Iterable[str], version: int) -> list[str]:
-    """Those of a certificate's fields that are written under their own names in a version of the format."""
-    left_out = (*OUTSIDE, *(SINCE_2 if version == 1 else ()))
-    return [name for name in names if name not in left_out]
+def written_names(names: Iterable[str]) -> list[str]:
+    """Those of a certificate's fields that its digest is of."""
+    return [name for name in names if name not in OUTSIDE]
 
 
 def ledger_facts(charges: Sequence[Charge], entries: Sequence[Entry]) -> dict[str, Any]:
@@ -57,12 +52,8 @@ def ledger_facts(charges: Sequence[Charge], entries: Sequence[Entry]) -> dict[st
     }
 
 
-def version_of(data: Any) -> int:
-    """The version of the format that plain data are in.
-
-    Raises:
-        CertificateError: if it is no certificate, or of a newer format.
-    """
+def check_format(data: Any) -> None:
+    """Raises :class:`CertificateError` if plain data are no certificate, or one of a newer format."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise CertificateError("this is not a certificate")
     found = data.get("version")
@@ -73,14 +64,13 @@ def version_of(data: Any) -> int:
             f"the certificate has format {found}, and this version of tacit reads up to {FORMAT_VERSION}: "
             "use a newer version"
         )
-    return found
 
 
-def read_fields(data: Mapping[str, Any], version: int, names: Iterable[str]) -> dict[str, Any]:
+def read_fields(data: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The fields of a certificate that plain data hold; what is missing or of another kind raises as Python does."""
-    read = {name: data[name] for name in (*written_names(names, version), "digest")}
-    read["format_version"], read["signature"] = version, data.get("signature")
-    if version > 1 and isinstance(read["columns"], list):
+    read = {name: data[name] for name in (*written_names(names), "digest")}
+    read["signature"] = data.get("signature")
+    if isinstance(read["columns"], list):
         read["columns"] = tuple(str(name) for name in read["columns"])
     read["epsilon"], read["delta"] = float(data["epsilon"]), float(data["delta"])
     read["neighbouring"] = Neighbouring(data["neighbouring"])

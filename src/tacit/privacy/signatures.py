@@ -82,7 +82,7 @@ def read_public_key(path: str | os.PathLike[str]) -> str:
 def signature(digests: Mapping[str, str | None], key: Ed25519PrivateKey) -> dict[str, Any]:
     """A signature of the digests of model, schema, ledger and certificate under a key, as certificates keep it."""
     statement = {**digests, "tacit": library_version(), "signed": datetime.now(UTC).isoformat(timespec="seconds")}
-    signed = key.sign(canonical_json(statement).encode("ascii")).hex()
+    signed = key.sign(canonical_json(statement)).hex()
     return {"statement": statement, "key": _hexadecimal(key.public_key()), "signature": signed}
 
 
@@ -99,7 +99,7 @@ def signature_problems(written: Any, digests: Mapping[str, str | None], key: str
     statement: Mapping[str, Any] = written["statement"]
     try:
         public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(written["key"]))
-        public.verify(bytes.fromhex(written["signature"]), canonical_json(statement).encode("ascii"))
+        public.verify(bytes.fromhex(written["signature"]), canonical_json(statement))
     except (InvalidSignature, ValueError, TypeError):
         return ["its signature does not belong to what was signed"]
     problems = [

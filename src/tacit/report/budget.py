@@ -92,7 +92,7 @@ MOST_STAGES = 9
 def stages(releases: Iterable[Entry], planned: Sequence[Charge] = (), delta: float = 0.0) -> list[StageShare]:
     """Releases gathered by stage, in the order in which the stages began; the smallest share one line if many.
 
-    Releases of no stage, as those of certificates of format 1 are, stand for themselves. Where a charge is a Renyi
+    Releases of no stage stand for themselves. Where a charge is a Renyi
     curve, which has no one size, shares are those of the epsilons that stages cost by themselves at delta.
     """
     gaussian = any(isinstance(charge, Gaussian) for charge, _ in uses(planned))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import tomllib
 from collections.abc import Callable, Mapping
@@ -12,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, final
 
+import rfc8785
 import tomli_w
 
 from tacit.schema.columns import Column, IdColumn, column_from_dict
@@ -116,15 +116,15 @@ class Schema:
             raise SchemaError(f"is not valid TOML: {error}", "", where=where) from None
         return _within(where, Schema.from_dict, data)
 
-    def canonical_json(self) -> str:
-        """One text per schema: keys sorted, columns in their order."""
+    def canonical_json(self) -> bytes:
+        """One text per schema (RFC 8785), columns in their order."""
         data = self.to_dict()
         data["columns"] = list(data["columns"].items())
-        return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+        return rfc8785.dumps(data)
 
     def fingerprint(self) -> str:
         """SHA-256 of the canonical JSON, in hexadecimal."""
-        return hashlib.sha256(self.canonical_json().encode("ascii")).hexdigest()
+        return hashlib.sha256(self.canonical_json()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
         return self.canonical_json() == other.canonical_json() if isinstance(other, Schema) else NotImplemented
@@ -132,8 +132,11 @@ class Schema:
     def __hash__(self) -> int:
         return hash(self.canonical_json())
 
-    def __reduce__(self) -> tuple[Callable[[Mapping[str, Any]], Schema], tuple[dict[str, Any]]]:
-        return (Schema.from_dict, (self.to_dict(),))
+    def __getstate__(self) -> dict[str, Any]:
+        return self.to_dict()
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(vars(Schema.from_dict(state)))
 
 
 def _column(name: object) -> str:

@@ -17,6 +17,9 @@ from tacit.schema.errors import SchemaError
 Value = str | int | float | bool
 """What a category or class may be."""
 
+EXACT = 2**53
+"""Integers below it are doubles, as which JSON readers take them."""
+
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -28,6 +31,9 @@ def plain_value(value: Any, field: str) -> Value:
         _require_encodable(value, field)
         return str(value)
     if isinstance(value, numbers.Integral):
+        if abs(int(value)) >= EXACT:
+            right = "write it in quotes, and set exact = true"
+            raise SchemaError(f"{value} is an integer that other programs read as another one", right, field)
         return int(value)
     if isinstance(value, numbers.Real):
         number = float(value)
@@ -35,7 +41,7 @@ def plain_value(value: Any, field: str) -> Value:
             raise SchemaError(
                 f"{number} is not a value that can be declared", "leave it out: missing has its own bin", field
             )
-        return int(number) if number.is_integer() else number
+        return int(number) if number.is_integer() and abs(number) < EXACT else number
     raise SchemaError(
         f"{value!r} is of type {type(value).__name__}", "give texts in quotes, numbers, or true and false", field
     )
@@ -101,7 +107,7 @@ def plain_count(value: Any, field: str, least: int, most: int) -> int:
 
 def short_number(value: float) -> int | float:
     """The number as it is written in a file: whole numbers without a point. Read back, it is the same float."""
-    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+    return int(value) if value.is_integer() and abs(value) < EXACT else value
 
 
 def identity(value: Value) -> str:
