@@ -43,12 +43,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(text: str) -> int | float:
-    """A number without a point: other programs write doubles such as 1e20 in this form."""
+    """A number without a point: other programs write large doubles in this form, as shortest digits and zeros."""
     exact = int(text)
     if abs(exact) <= MOST:
         return exact
     double = float(text)
-    if not math.isfinite(double) or int(double) != exact:
+    if not math.isfinite(double) or (int(double) != exact and rfc8785.dumps(double) != text.encode()):
         raise ValueError(f"it holds the integer {text:.40}, which is no double")
     return double
 
