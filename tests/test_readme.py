@@ -34,7 +34,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[subpr
     for language, text in blocks():
         before += text if text == ACTIVATION else ""
         shell = text if text == ACTIVATION else before + text
-        command = ["bash", "-euc", shell] if language == "sh" else ["bash", "-euc", before + 'python -c "$0"', text]
+        command = ["bash", "-euc", shell] if language == "sh" else ["bash", "-euc", ACTIVATION + 'python -c "$0"', text]
         done.append(subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False))
     return folder, done
 
@@ -70,7 +70,20 @@ def test_the_demo_prints_what_is_shown(outcomes: tuple[Path, list[subprocess.Com
 
 def test_what_was_promised_is_there(outcomes: tuple[Path, list[subprocess.CompletedProcess[str]]]) -> None:
     folder, done = outcomes
-    for name in ("demo/report.html", "demo/certificate.json", "affair.json", "affair.html", "predictions.csv"):
+    for name in (
+        "demo/report.html",
+        "demo/certificate.json",
+        "readmission.json",
+        "readmission.html",
+        "hospital.json",
+        "predictions.csv",
+    ):
         assert (folder / name).stat().st_size > 100, name
     assert "the claim holds" in outcome_of("tacit fit", done)
-    assert "True" in outcome_of("from tacit import", done)
+    assert "at most 3 rows True" in outcome_of("from tacit import", done)
+
+
+def test_both_commands_for_a_clone_are_named() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert "    make demo" in text
+    assert "    make test" in text

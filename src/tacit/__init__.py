@@ -86,6 +86,7 @@ ROOMS = (
     "boosting",
     "closure",
     "decision_lists",
+    "examples",
     "halfspaces",
     "learning",
     "models",

@@ -203,16 +203,6 @@ def test_demo_writes_all_it_says(tmp_path: Path, tacit: Callable[..., Any]) -> N
         assert Path(path).stat().st_size > 100
 
 
-def test_demo_without_its_package_says_what_to_install(
-    tmp_path: Path, tacit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "statsmodels.datasets", None)
-    done = tacit("demo", "--folder", tmp_path / "demo")
-    assert done.exit_code == 2
-    assert 'pip install "tacit[demo]"' in done.stderr
-    assert not (tmp_path / "demo").exists()
-
-
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     target = tmp_path / "file.txt"
     write_text(target, "first")
