@@ -165,6 +165,7 @@ CHANGES: dict[str, Any] = {
     "model_digest": "0" * 64,
     "schema_digest": "0" * 64,
     "ledger_digest": "0" * 64,
+    "assumptions": [{"subject": "dtypes", "text": "as they are", "accepted": True}],
     "version": 2,
 }
 

@@ -22,7 +22,7 @@ ADD = Neighbouring.ADD_OR_REMOVE_ONE
         ("budget:Allowance", {"reach": 1.0}),
         ("budget:Allowance.sd", {"sensitivity": 1.0}),
         ("calibration:calibrate", {"start": 1.0, "tolerance": 1e-6}),
-        ("certificate:Certificate", {"digest": "", "ledger_digest": ""}),
+        ("certificate:Certificate", {"digest": "", "ledger_digest": "", "assumptions": ()}),
         ("certificate:Certificate.of", {"unverified": False}),
         ("charges:PrivacyLoss", {"infinity_mass": 0.0}),
         ("ephemeral_account:EphemeralAccount", {"neighbouring": ADD}),

@@ -126,6 +126,7 @@ class AdditiveBoost(Weighting, Uncertainty):
     interactions: bool | str = True
     class_weight: Any = None
     ordered: bool = False
+    dtypes: str | None = None
 
     tuning: ClassVar[Tuning] = TUNING
     """The numbers of the learner: to fit them, not to be chosen by looking at private rows."""

@@ -40,6 +40,8 @@ class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
             always: one score multiplies the odds of a higher class by the same factor at every cut (proportional
             odds). Better than a score per class with few rows or a small epsilon, worse with many rows where that
             assumption fails.
+        dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: where no schema declares all
+            columns and the label, the certificate is not releasable (docs/claims.md).
 
     More than two declared classes share one budget: a row's contribution to a round is one vector of norm at most 1,
     not one number for each class (:class:`~tacit.queries.score_rules.SoftmaxRule`).

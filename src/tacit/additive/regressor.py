@@ -125,6 +125,8 @@ class AdditiveBoostRegressor(PrivateRegressor):
             nothing else.
         power: of ``loss="tweedie"``, strictly between 1 (as Poisson) and 2 (as Gamma): variances are taken to grow as
             the mean to this power.
+        dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: where no schema declares all
+            columns and the label, the certificate is not releasable (docs/claims.md).
 
     Attributes:
         model_: the frozen :class:`~tacit.models.additive_scores.AdditiveRegressionModel`.
@@ -143,6 +145,7 @@ class AdditiveBoostRegressor(PrivateRegressor):
     quantile: float = 0.5
     interactions: bool | str = True
     power: float = 1.5
+    dtypes: str | None = None
 
     tuning: ClassVar[Tuning] = TUNING
     """The numbers of the learner."""

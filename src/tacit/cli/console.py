@@ -99,7 +99,10 @@ def table(title: str, rows: Mapping[str, str]) -> None:
     drawn.add_column(style="cyan", no_wrap=True)
     drawn.add_column(overflow="fold")
     for name, value in rows.items():
-        drawn.add_row(Text(name), Text(value))  # a column named "[x]" is no markup
+        style = (
+            "bold red" if value.startswith(("NO:", "the claim does NOT hold", "the charges add up, but NOT")) else ""
+        )
+        drawn.add_row(Text(name), Text(value, style))  # a column named "[x]" is no markup
     Console().print(drawn)
 
 
@@ -120,8 +123,8 @@ def spent(certificate: Certificate) -> str:
 
 
 def releasable(certificate: Certificate) -> str:
-    """Whether something may be released, in a word."""
-    return "yes" if certificate.releasable else "NO"
+    """Whether something may be released, with the reasons why not."""
+    return "yes" if certificate.releasable else f"NO: {'; '.join(certificate.reasons)}"
 
 
 def charge_words(charges: Sequence[dict[str, Any]]) -> str:

@@ -45,6 +45,10 @@ class DiscoverArguments:
     label_kind: Annotated[str, typer.Option("--label-kind", help="Kind of the label: classes or numeric.")] = "classes"
     positive: Annotated[str | None, typer.Option("--positive", help="Positive class. Default: the last of two.")] = None
     unit: Annotated[str | None, typer.Option("--unit", help="Column that identifies the protected person.")] = None
+    dtypes: Annotated[
+        str | None,
+        typer.Option("--dtypes", help="public: the column types of a Parquet file do not depend on its rows."),
+    ] = None
     max_rows: Annotated[int, typer.Option("--max-rows", help="With --unit: maximum number of rows per person.")] = 1
     certificate: shared.CertificateFile = None
     account: shared.AccountUrl = None

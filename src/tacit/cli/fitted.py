@@ -71,6 +71,7 @@ def claim_facts(certificate: Certificate, strength: Strength) -> dict[str, Any]:
         "protected": certificate.protected,
         "strength": strength.word,
         "releasable": certificate.releasable,
+        "reasons": list(certificate.reasons),
         "releases": certificate.releases,
     }
 

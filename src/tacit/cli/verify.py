@@ -69,10 +69,14 @@ def _of_signature(asked: VerifyArguments, certificate: Certificate | None) -> li
 
 
 def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
+    from tacit.privacy.assumptions import objections
     from tacit.privacy.strength import strength_of
 
     certificate = claim.certificate
-    verdict = "the claim does NOT hold: " + "; ".join(problems) if problems else "the claim holds"
+    open_ones = () if certificate is None else objections(certificate.assumptions)
+    verdict = "the charges add up, but NOT the promise: nobody answers for what it assumes"
+    if problems or not open_ones:
+        verdict = "the claim does NOT hold: " + "; ".join(problems) if problems else "the claim holds"
     if asked.as_json:
         said: dict[str, Any] = {"holds": not problems, "findings": problems, "remarks": list(claim.remarks)}
         if certificate is not None:
@@ -81,9 +85,11 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
                 "epsilon": finite(certificate.epsilon),
                 "delta": certificate.delta,
                 "releasable": certificate.releasable and not problems,
+                "reasons": list(certificate.reasons),
+                "assumptions": [each.to_dict() for each in certificate.assumptions],
                 "protected": certificate.protected,
                 "schema_fingerprint": certificate.schema_fingerprint,
-                "strength": None if problems else strength.word,
+                "strength": None if problems or open_ones else strength.word,
                 "warnings": [*strength.warnings, *_questions(claim)],
                 "signed_by": None if certificate.signature is None else certificate.signature.get("key"),
             }
@@ -98,12 +104,14 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
         strength = strength_of(certificate)
         rows["claim"] = f"epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}, {certificate.neighbouring}"
         rows["protects"] = certificate.protected
-        rows["strength"] = f"{strength.word}: {strength.guess_words}"
+        rows["strength"] = "not known" if open_ones else f"{strength.word}: {strength.guess_words}"
         rows |= {f"warning {i}": words for i, words in enumerate([*strength.warnings, *_questions(claim)], start=1)}
         rows["releases"] = str(certificate.releases)
         if certificate.schema_fingerprint is not None:  # as tacit schema show prints it of a file
             rows["schema"] = f"fingerprint {certificate.schema_fingerprint}"
         rows["releasable"] = releasable(certificate)
+        if public := [each.text for each in certificate.assumptions if each.accepted]:
+            rows["taken as public"] = "; ".join(public)
         rows["signature"] = _signature_words(asked, certificate, problems)
     rows |= {"note": "; ".join(claim.remarks)} if claim.remarks else {}
     table("Certificate", rows)

@@ -131,6 +131,8 @@ class AgnosticClassifier(PrivateClassifier):
         repetitions: runs on disjoint parts, of which the best is chosen: fewer failures, fewer rows each.
         declared_rows: a public number of rows, if there is one, no smaller than the true one: is checked against the
             parts, and where rows are replaced bounds patterns.
+        dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: where no schema declares all
+            columns and the label, the certificate is not releasable (docs/claims.md).
 
     Attributes:
         model_: what the learner released.
@@ -155,6 +157,7 @@ class AgnosticClassifier(PrivateClassifier):
     analysis: str = "sharp"
     repetitions: int = 1
     declared_rows: int | None = None
+    dtypes: str | None = None
 
     def _inner(self) -> Sequence[Any]:
         return () if self.learner is None else (self.learner,)

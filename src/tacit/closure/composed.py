@@ -223,6 +223,8 @@ class ComposedClassifier(PrivateClassifier):
         analysis: ``"sharp"``, or ``"paper"`` for Algorithm 5 with the constants of Lemmas 3.12 and 5.3.
         progress: called with (done, all) patterns while a class is scored. For the operator's eyes: the numbers depend
             on the rows.
+        dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: where no schema declares all
+            columns and the label, the certificate is not releasable (docs/claims.md).
 
     Attributes:
         model_: the frozen :class:`~tacit.models.rule.ComposedModel`; ``print(model_.to_text())``.
@@ -249,6 +251,7 @@ class ComposedClassifier(PrivateClassifier):
     repetitions: int = 1
     declared_rows: int | None = None
     progress: Progress | None = None
+    dtypes: str | None = None
 
     def _inner(self) -> Sequence[Any]:
         return listed(self.learners)

@@ -163,6 +163,8 @@ class FiniteClassClassifier(PrivateClassifier):
         bins: cells of a numeric column, where the schema does not fix them.
         max_patterns: the most concepts that may be listed.
         counts_share: share of epsilon for the class counts inside and outside the concept, in [0, 1); 0 for none.
+        dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: where no schema declares all
+            columns and the label, the certificate is not releasable (docs/claims.md).
 
     Attributes:
         model_: the frozen :class:`~tacit.models.rule.RuleModel`; ``print(model_.to_text())``.
@@ -182,6 +184,7 @@ class FiniteClassClassifier(PrivateClassifier):
     bins: int = 32
     max_patterns: int = MOST_PATTERNS
     counts_share: float = 0.1
+    dtypes: str | None = None
 
     def make_learner(self, request: Request) -> FiniteClassLearner:
         return learner_of(FiniteClassLearner, self, request)

@@ -46,6 +46,8 @@ class DecisionListClassifier(PrivateClassifier):
         analysis: how the choice is accounted for: ``"sharp"`` (the cheapest that applies), ``"moments"``, ``"curve"``,
             ``"exact"`` or ``"paper"``, as :class:`~tacit.queries.covers.charges.Accounting` explains.
         counts_share: share of epsilon for the rows each rule decides, in [0, 1); 0 releases none.
+        dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: where no schema declares all
+            columns and the label, the certificate is not releasable (docs/claims.md).
 
     Attributes:
         model_: the frozen :class:`~tacit.models.decision_list.DecisionListModel`; ``print(model_.to_text())``.
@@ -68,6 +70,7 @@ class DecisionListClassifier(PrivateClassifier):
     objective: str = DecisionListLearner.objective
     analysis: str = DecisionListLearner.analysis
     counts_share: float = DecisionListLearner.counts_share
+    dtypes: str | None = None
 
     @classmethod
     def from_theorem(

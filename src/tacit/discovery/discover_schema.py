@@ -28,6 +28,7 @@ from tacit.encoding.units import identifiers_of
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.assumptions import check_dtypes, dtypes_assumed
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError
@@ -57,6 +58,7 @@ def discover_schema(
     account: PrivacyAccount | None = None,
     neighbouring: str = "add_or_remove_one",
     random_state: int | None = None,
+    dtypes: str | None = None,
 ) -> tuple[Schema, Certificate]:
     """Finds bounds, categories and classes in private rows.
 
@@ -79,6 +81,8 @@ def discover_schema(
         account: pays, if given.
         neighbouring: the relation of the guarantee.
         random_state: None for fresh entropy; an integer makes the result repeatable and not releasable.
+        dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: the result is not releasable
+            unless ``kinds`` names all columns, or they come from a file that has no dtypes (docs/claims.md).
 
     Returns:
         The schema and its certificate. Where nothing was found the schema is valid all the same: a column with the one
@@ -88,6 +92,7 @@ def discover_schema(
         ValueError: for public mistakes; nothing was spent.
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
+    check_dtypes(dtypes)
     request = Request.of(epsilon, delta, neighbouring, random_state)
     frame = columns_of(df)
     found = _kinds(frame, label, label_kind, dict(kinds or {}), unit)
@@ -102,7 +107,9 @@ def discover_schema(
             discovered = discover_within(rows, unknowns, all_rows, allowance, 1.0, request.delta, most_categories)
         columns = {name: discovered.columns.get(name, IdColumn()) for name in found if name != label}
         schema = Schema(columns, _label(frame, label, label_kind, discovered, positive), unit)
-        return schema, certified(account, request, reservation, rows, "discover_schema", schema)
+        certificate = certified(account, request, reservation, rows, "discover_schema", schema)
+        open_kinds = {*found} - {*(kinds or {})} - ({label} if label_kind == "numeric" else set())
+        return schema, certificate.assuming(*dtypes_assumed(dtypes, frame.untyped, bool(open_kinds), label=False))
 
 
 def _check_most(categories: int) -> None:

@@ -19,6 +19,7 @@ from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.encoding.inputs import by_number, by_position, table_of
 from tacit.encoding.source import Source
 from tacit.errors import spending
+from tacit.estimators.assumptions import assumptions_of
 from tacit.estimators.binding import bound, told
 from tacit.estimators.callers import surroundings
 from tacit.learning.declared import Declared, classes_declared, common_classes, common_schema
@@ -29,6 +30,7 @@ from tacit.learning.tables import public_rows, task_of, undeclared_before
 from tacit.learning.task import Task
 from tacit.learning.weights import refuse_unknown
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.assumptions import check_dtypes
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.request import Request, RequestError
@@ -151,6 +153,7 @@ class Estimator:
     # What all share.
 
     def _fit(self, X: Any, y: Any, row_weights: Floats | None = None) -> Self:
+        around, assumed = surroundings(), assumptions_of(self, X, row_weights is not None)
         with spending():
             if isinstance(X, Source):
                 fitted, task, X = self._fitted_to_source(X, y, row_weights)
@@ -163,9 +166,10 @@ class Estimator:
             self.describe(fitted)
             self.n_features_in_ = self._width(X)
             keep_names(self, X)
-            self.certificate_ = bound(self, fitted.certificate, y)
-            around = surroundings(self.account) if self.tells else []
-            self.summary_ = told(self.model_, self.certificate_, task.schema, around, quiet=not self.tells)
+            assumed += tuple(each.assumption for each in around)
+            self.certificate_ = bound(self, fitted.certificate.assuming(*assumed), y)
+            warned = [each.warning for each in around if each.whoever_pays or self.account is None]
+            self.summary_ = told(self.model_, self.certificate_, task.schema, warned, quiet=not self.tells)
         return self
 
     def _fitted_to_source(self, X: Source, y: Any, row_weights: Any) -> tuple[Fitted, Task, Frame]:
@@ -201,6 +205,7 @@ class Estimator:
 
 def request_of(estimator: Estimator, neighbouring: str | None = None) -> Request:
     """What privacy an estimator asks for, checked; under another relation, if one is given."""
+    check_dtypes(getattr(estimator, "dtypes", None))
     relation = estimator.neighbouring if neighbouring is None else neighbouring
     return Request.of(estimator.epsilon, estimator.delta, relation, estimator.random_state)
 

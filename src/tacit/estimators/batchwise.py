@@ -248,7 +248,7 @@ class _Batchwise(BaseEstimator):
         self.certificates_, self._last = (*self.certificates_, fresh.certificate_), fresh
         self.describe()
         self.schema_ = fresh.schema_
-        self.certificate_ = bound(self, self.certificate_)
+        self.certificate_ = bound(self, self.certificate_.assuming(*fresh.certificate_.assumptions))
 
     def describe(self) -> None:
         """What scikit-learn wants to know, from the model."""

@@ -149,7 +149,7 @@ def combined_certificate(first: Certificate, second: Certificate, algorithm: str
         schema=None if first.schema_fingerprint is None else facts,
         account=None if facts.dataset is None else facts,
         unverified=any(UNVERIFIED in part.reasons for part in (first, second)),
-    )
+    ).assuming(*first.assumptions, *second.assumptions)
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,10 @@ from tacit.encoding.frames import Frame, take, take_rows
 from tacit.encoding.inputs import numbers_of
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
+from tacit.estimators.assumptions import assumptions_of
 from tacit.estimators.base import check_fit, keep_names
 from tacit.estimators.binding import bound, told
+from tacit.estimators.callers import surroundings
 from tacit.evaluation.candidates import about_numbers, measure_of
 from tacit.evaluation.measure_scores import declared_unit, rows_and_labels, with_unit
 from tacit.evaluation.search_plan import EACH, SearchPlan, plan_search
@@ -138,6 +140,7 @@ class PrivateSelection(BaseEstimator):
         for candidate in self.candidates:
             check_fit(fresh_candidate(candidate, plan, request, None), data, labels)
         EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(plan.charges, "dry run")
+        around = surroundings()
         label, protected = f"search of {len(self.candidates)} candidates", None if schema is None else schema.unit
         # How long a search takes tells how many candidates it tried, which is not released.
         with spending():
@@ -154,9 +157,11 @@ class PrivateSelection(BaseEstimator):
                 keep_names(estimator, X)
             if not self._numbers:
                 self.classes_ = best.classes_
+            certificate = certificate.assuming(*assumptions_of(best, X), *(each.assumption for each in around))
             self.certificate_ = best.certificate_ = bound(best, certificate, y)
             best.tells = True
-            self.summary_ = best.summary_ = told(best.model_, certificate, schema)
+            warned = [each.warning for each in around if each.whoever_pays or self.account is None]
+            self.summary_ = best.summary_ = told(best.model_, certificate, schema, warned)
             return self
 
     def declared(self) -> tuple[Schema | None, Any]:

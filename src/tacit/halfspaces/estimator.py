@@ -91,6 +91,8 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
             without a constant coordinate for a fiftieth, and not where noise would hide them.
         analysis: ``"sharp"``, or ``"paper"`` for Theorem 22's constant (lazy Bregman only; twice the noise).
         shortest_centre: a public lower bound on the length of a round's exact average: half the margin, if known.
+        dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: where no schema declares all
+            columns and the label, the certificate is not releasable (docs/claims.md).
 
     Attributes:
         model_: the frozen :class:`~tacit.models.halfspace.HalfspaceModel`.
@@ -119,6 +121,7 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
     calibrate: bool = DEFAULTS.calibrate
     analysis: Analysis = DEFAULTS.analysis
     shortest_centre: float = DEFAULTS.shortest_centre
+    dtypes: str | None = None
 
     @classmethod
     def from_theorem(

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from tacit.privacy import accountants
+from tacit.privacy.assumptions import Assumption, objections, united
 from tacit.privacy.canonical import canonical_json, finite, read_json, sha256
 from tacit.privacy.certificate_format import (
     FORMAT,
@@ -96,6 +97,7 @@ class Certificate:
         ledger_digest: SHA-256 of the charges and the entries.
         signature: who stands for it, None if nobody signed.
         data: what people call the data, None if nobody gave them a name.
+        assumptions: what was taken as public, or not covered: no charge is about it.
     """
 
     epsilon: float
@@ -124,6 +126,7 @@ class Certificate:
     ledger_digest: str = ""
     signature: Mapping[str, Any] | None = None
     data: str | None = None
+    assumptions: tuple[Assumption, ...] = ()
 
     @classmethod
     def of(
@@ -194,6 +197,15 @@ class Certificate:
             model_digest=model_digest, schema_digest=schema_digest, target=target, columns=columns,
             parameters=dict(parameters or {}), signature=None,
         )._sealed()  # fmt: skip
+
+    def assuming(self, *assumptions: Assumption) -> Self:
+        """The same certificate with more assumptions; not releasable if nobody answers for one of them."""
+        if not (added := united(self.assumptions, assumptions)[len(self.assumptions) :]):
+            return self
+        reasons = tuple(dict.fromkeys((*self.reasons, *objections(added))))
+        return self._with(
+            assumptions=(*self.assumptions, *added), releasable=not reasons, reasons=reasons, signature=None
+        )._sealed()
 
     def named(self, target: str | None, data: str | None = None) -> Self:
         """The same certificate with the names of what is predicted, and of the data, for people."""
@@ -296,6 +308,7 @@ class Certificate:
         if self.rows_per_unit < 1:
             problems.append(f"rows_per_unit is {self.rows_per_unit}, and a person has at least one row")
         evident = evident_reasons(self.epsilon, self.delta, self.charges, self.outcome)
+        evident += objections(self.assumptions)
         problems += claim_problems(self.releasable, self.reasons, evident, self.noise_source)
         if self.model_digest is not None and self.outcome == COMPLETED and not self.entries:
             problems.append("it is of a model, and lists no release that the model could be made from")
@@ -332,6 +345,7 @@ class Certificate:
             f"Noise: {self.noise_source}",
             "May be released: " + ("yes" if self.releasable else "NO, " + "; ".join(self.reasons)),
         ]
+        lines += [f"Taken as public: {each.text}" for each in self.assumptions if each.accepted]
         if self.dataset is not None:
             lines.append(f"Paid from the account of {self.dataset}")
         return "\n".join(lines)
@@ -363,6 +377,7 @@ class Certificate:
         written = {name: getattr(self, name) for name in names}
         written["neighbouring"] = str(self.neighbouring)
         written["reasons"] = list(self.reasons)
+        written["assumptions"] = [each.to_dict() for each in self.assumptions]
         written["versions"] = dict(self.versions)
         content: dict[str, Any] = finite(written)
         return content | self._ledger

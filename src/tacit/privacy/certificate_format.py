@@ -1,4 +1,4 @@
-"""How a certificate is written down as plain data, and read again: and read again."""
+"""How a certificate is written down as plain data, and read again."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tacit.errors import TacitError
+from tacit.privacy.assumptions import Assumption
 from tacit.privacy.canonical import finite, infinite
 from tacit.privacy.charges import Charge, charge_from_dict
 from tacit.privacy.label import Label
@@ -77,6 +78,7 @@ def read_fields(data: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]
     read["rows_per_unit"] = int(data["rows_per_unit"])
     read["reasons"] = tuple(str(reason) for reason in data["reasons"])
     read["versions"] = {str(name): str(value) for name, value in data["versions"].items()}
+    read["assumptions"] = tuple(Assumption.from_dict(each) for each in data["assumptions"])
     read["charges"] = tuple(charge_from_dict(infinite(charge)) for charge in data["charges"])
     read["entries"] = tuple(
         Entry(i, Label.from_dict(entry), charge_from_dict(infinite(entry["charge"])), str(entry["theorem"]))

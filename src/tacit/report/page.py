@@ -126,6 +126,8 @@ def public_facts(claim: Certificate | None, classes: Sequence[Any], label: str =
             if claim.n_public and claim.unit is None and claim.rows_per_unit == 1
             else "Not the number of rows: where it was needed it was measured."
         )
+        public = [each.text for each in claim.assumptions if each.accepted and each.subject != "rows"]
+        said += [f"{text[0].upper()}{text[1:]}." for text in public]
     return said
 
 

@@ -45,6 +45,8 @@ class ResampledBoostClassifier(PrivateClassifier):
         advantage: gamma, of SmoothBoost: what a voter is trusted to achieve, in (0, 1/2).
         sample_size: draws per round; None for a quarter of ``density * rows``.
         analysis: ``"sharp"``, or ``"paper"`` for Lemma 55 as stated, which needs a base epsilon of at most 1/2.
+        dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: where no schema declares all
+            columns and the label, the certificate is not releasable (docs/claims.md).
 
     Attributes:
         model_: the frozen :class:`~tacit.models.rule.VoteModel`.
@@ -69,6 +71,7 @@ class ResampledBoostClassifier(PrivateClassifier):
     advantage: float = 0.2
     sample_size: int | None = None
     analysis: Analysis = "sharp"
+    dtypes: str | None = None
 
     @property
     def takes_on_trust(self) -> bool:

@@ -63,6 +63,8 @@ class BoostedTreesClassifier(Weighting, Uncertainty, PrivateClassifier):
             ``decision_function(X)``, with ``w0`` and ``w1`` the weights of ``classes_[0]`` and ``classes_[1]``; of more
             than two classes, from each score the logarithm of its weight. To predict by costs, a threshold on
             unweighted probabilities is the better way. Not with ``alpha``.
+        dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: where no schema declares all
+            columns and the label, the certificate is not releasable (docs/claims.md).
 
     Attributes:
         model_: the frozen :class:`~tacit.models.tree_ensemble.TreeEnsembleModel`; of more than two classes a
@@ -90,6 +92,7 @@ class BoostedTreesClassifier(Weighting, Uncertainty, PrivateClassifier):
     max_leaves: int | None = None
     noise: str = MAlphaLearner.noise
     class_weight: Any = None
+    dtypes: str | None = None
 
     @property
     def tells_several_classes(self) -> bool:

@@ -39,6 +39,8 @@ class RandomTreesClassifier(ScoredClasses, PrivateClassifier):
             epsilon and ``replace_one`` only).
         n_bins: public cells of a numeric column.
         noise: ``"auto"``; or ``"gaussian"`` or ``"laplace"``, which are refused where delta does not allow them.
+        dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: where no schema declares all
+            columns and the label, the certificate is not releasable (docs/claims.md).
 
     Attributes:
         model_: the frozen :class:`~tacit.models.tree_ensemble.TreeEnsembleModel`.
@@ -60,6 +62,7 @@ class RandomTreesClassifier(ScoredClasses, PrivateClassifier):
     analysis: str = ForestLearner.analysis
     n_bins: int = ForestLearner.n_bins
     noise: str = ForestLearner.noise
+    dtypes: str | None = None
 
     def make_learner(self, request: Request) -> ForestLearner:
         return learner_of(ForestLearner, self, request)

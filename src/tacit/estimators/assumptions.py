@@ -1,0 +1,43 @@
+"""What a fit takes as public about the table it was given, for its certificate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tacit.curator.sites.gathering import Sites
+from tacit.encoding.frames import Frame
+from tacit.encoding.source import Source
+from tacit.privacy.assumptions import Assumption, dtypes_assumed
+from tacit.schema import Schema
+
+
+def assumptions_of(estimator: Any, X: Any, weighted: bool = False) -> tuple[Assumption, ...]:
+    """What a fit of an estimator to ``X`` takes as public, beside its schema and what called it.
+
+    Args:
+        estimator: with its parameters.
+        X: as ``fit`` takes it.
+        weighted: whether rows have weights.
+    """
+    schema, classes = estimator.declared()
+    if isinstance(X, Sites):
+        return (Assumption("sites", f"which sites take part: {', '.join(X.parties.sites)}", accepted=True),)
+    if isinstance(X, Source):
+        return (Assumption("source", "how many files there are, their names, and their columns", accepted=True),)
+    labelled = schema is not None and schema.label is not None
+    untyped = isinstance(X, Frame) and X.untyped
+    of_label = not labelled and classes is None and not hasattr(estimator, "target_bounds")
+    found = dtypes_assumed(getattr(estimator, "dtypes", None), untyped, schema is None, of_label)
+    if schema is None:
+        found += (Assumption("columns", "which columns there are, and their names", accepted=True),)
+    if weighted:
+        found += (Assumption("weights", "the weight of each row", accepted=True),)
+    return found + _rows_assumed(estimator.neighbouring, schema)
+
+
+def _rows_assumed(neighbouring: str, schema: Schema | None) -> tuple[Assumption, ...]:
+    """The number of rows, where the relation makes it public."""
+    if neighbouring != "replace_one":
+        return ()
+    what = "rows" if schema is None or schema.unit is None else f"different {schema.unit.column} values"
+    return (Assumption("rows", f"the number of {what}", accepted=True),)
