@@ -66,7 +66,8 @@ def joined(
 ) -> Iterator[Joined]:
     """Sites that serve these files. What they agree to is for tests, unless it is given."""
     parties, address = place / "parties", f"127.0.0.1:{free_port()}"
-    usual = {"epsilon": 100.0, "allow_seeded": True, "wait": 30}
+    changed = {"allow_changed_parties": True, "allow_changed_rows": True}
+    usual = {"epsilon": 100.0, "allow_seeded": True, "wait": 30, **changed}
     made = Joined(tacit.join_sites(address, parties=parties, key=place / "coordinator.key", wait=30, patience=60))
 
     def run(name: str) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import re
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgpack
 import numpy as np
@@ -409,6 +410,67 @@ def test_a_site_refuses(talk: Any, place: Path) -> None:
     assert words in sent[-1]["refused"]
     assert was_spent(error) == spent
     assert not answers(sent)
+
+
+def places(message: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths to all parts of a message."""
+    items = message.items() if isinstance(message, dict) else enumerate(message) if isinstance(message, list) else ()
+    for key, value in items:
+        yield (*path, key)
+        yield from places(value, (*path, key))
+
+
+def spoiled(message: Message, path: tuple[Any, ...], wrong: Any) -> Message:
+    """A message with something else at a place."""
+    copy: Any = msgpack.unpackb(msgpack.packb(message))
+    inner = copy
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = wrong
+    return cast("Message", copy)
+
+
+@pytest.mark.parametrize("wrong", [None, -1, "x", [], {}], ids=repr)
+@pytest.mark.parametrize("step", range(4))
+def test_anything_in_the_place_of_a_part_ends_in_our_words(step: int, wrong: Any, place: Path) -> None:
+    """A visit goes on or is refused in words of this library, whatever part of a message is replaced."""
+    coarsen = {"do": "coarsen", "table": 1, "logs": [], "column": 0, "mapping": Sender().plain(np.zeros(7, np.int64))}
+
+    def messages(other: Other) -> list[Callable[[Message], Message]]:
+        return [
+            lambda _: INVITATION,
+            lambda said: {"keys": other.keys(said), "charges": [CHARGE.to_dict()] * 2},
+            lambda _: {"begin": "fit of nothing"},
+            lambda _: (asked := other.ask(1, COUNTS)) | {"tell": [*asked["tell"], coarsen]},
+        ]
+
+    counted = list(places(_nth(place, messages, step)))
+    for path in counted:
+
+        def talk(other: Other, path: tuple[Any, ...] = path) -> Talk:
+            said: Message = {}
+            for number, make in enumerate(messages(other)):
+                message = make(said)
+                said = yield spoiled(message, path, wrong) if number == step else message
+
+        error, _ = visited(place, talk)
+        assert isinstance(error, SitesError), path
+        own = any(words in str(error) for words in ("there is no such", "is damaged", "must be a table"))
+        assert own or not re.search("object|NoneType|unpack|subscript|argument", str(error)), path
+
+
+def _nth(place: Path, messages: Any, step: int) -> Message:
+    """The message of a step, of a visit in which all is well until then."""
+    found: list[Message] = []
+
+    def talk(other: Other) -> Talk:
+        said: Message = {}
+        for make in messages(other)[: step + 1]:
+            found.append(make(said))
+            said = yield found[-1]
+
+    visited(place, talk)
+    return found[-1]
 
 
 def test_no_answer_is_given_twice(place: Path) -> None:

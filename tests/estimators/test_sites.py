@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
 import threading
 import warnings
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tacit
@@ -19,6 +21,8 @@ from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.curator.sites import channel, coordinator, site
 from tacit.curator.sites.channel import Channel, Gone
 from tacit.curator.sites.errors import SitesError
+from tacit.curator.sites.memory import Gathering, digest_of
+from tacit.curator.sites.parties import Parties
 from tacit.engines.joined.answers import SiteTables
 from tacit.errors import was_spent
 from tacit.privacy.request import RequestError
@@ -227,6 +231,92 @@ def test_sites_refuse_what_they_did_not_agree_to(
     assert all(isinstance(ended, SitesError) and not was_spent(ended) for ended in here.ended.values())
 
 
+@pytest.fixture(scope="module")
+def parties(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Keys and certificates of four sites."""
+    made = tmp_path_factory.mktemp("four")
+    make_parties(made, MORE_NAMES)
+    return made
+
+
+def fresh(parties: Path, place: Path) -> Path:
+    """The same sites, which took part in no fit yet."""
+    return Path(shutil.copytree(parties, place / "parties of a test"))
+
+
+STRICT = {"allow_changed_parties": False, "allow_changed_rows": False}
+
+
+def tried(place: Path, rows: dict[str, Path], serve: Any = tacit.serve_site, **agreed: Any) -> str:
+    """How a fit of the sites of these rows ends, with all others' certificates gone: in words, or empty."""
+    gone = [path for path in (place / "parties").glob("*.pem") if path.stem not in (*rows, "coordinator")]
+    kept = [(path, path.read_bytes()) for path in gone]
+    for path in gone:
+        path.unlink()
+    words = ""
+    with joined(place, rows, declared("two"), serve, **STRICT | agreed) as here:
+        try:
+            quick(n_trees=1).fit(here.sites)
+        except SitesError as error:
+            words = str(error)
+    for path, content in kept:
+        path.write_bytes(content)
+    assert not words or "Nothing was spent" in words
+    assert not words or all(not was_spent(ended) for ended in here.ended.values())
+    return words
+
+
+def without(rows: dict[str, Path], name: str) -> dict[str, Path]:
+    return {each: path for each, path in rows.items() if each != name}
+
+
+@pytest.mark.parametrize("paid", [False, True], ids=["no account", "account"])
+def test_a_site_takes_part_with_others_only_if_it_is_told_to(paid: bool, parties: Path, tmp_path: Path) -> None:
+    """Exact totals of three sites, less those of two of them, are the sums of the third."""
+    place, rows = fresh(parties, tmp_path), files(tmp_path, cuts=(1000, 1013, 2000))
+    serve = serving(accounts(tmp_path, 9.0, MORE_NAMES)) if paid else tacit.serve_site
+    three = without(rows, "east")
+    assert tried(place, three, serve) == ""
+    assert "took part in a fit of other sites before" in tried(place, without(three, "west"), serve)
+    assert "took part in a fit of other sites before" in tried(place, rows, serve)  # one more
+    assert tried(place, three, serve) == ""  # those of before may
+    assert tried(place, without(three, "west"), serve, allow_changed_parties=True) == ""
+    assert "allow-changed-parties" in tried(place, three, serve)  # both sets are of an earlier fit now
+    if not paid:
+        assert [(place / f"{name}.key.fits").stat().st_mode & 0o777 for name in three] == [0o600] * 3
+        assert not (place / "east.key.fits").exists()
+
+
+def test_a_site_takes_part_with_other_rows_only_if_it_is_told_to(parties: Path, tmp_path: Path) -> None:
+    place, rows = fresh(parties, tmp_path), without(files(tmp_path), "west")
+    assert tried(place, rows) == ""
+    table_ = pd.read_parquet(rows["south"])
+    table_.sample(frac=1.0, random_state=0).to_parquet(rows["south"], index=False)  # their order does not matter
+    assert tried(place, rows) == ""
+    table_.iloc[:-1].to_parquet(rows["south"], index=False)
+    assert "site 'south' refuses: this site took part in a fit with other rows before" in tried(place, rows)
+    assert tried(place, rows, allow_changed_rows=True) == ""
+
+
+def test_a_fit_that_failed_is_remembered(parties: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, rows = fresh(parties, tmp_path), without(files(tmp_path), "east")
+    (place / "parties" / "east.pem").unlink()
+    with monkeypatch.context() as patch:
+        _Leaves("west", 1).watch(patch)
+        with joined(place, rows, declared("two"), **STRICT) as here, pytest.raises(SitesError, match="dropped out"):
+            quick().fit(here.sites)
+    assert "took part in a fit of other sites before" in tried(place, without(rows, "west"))
+
+
+def test_what_a_site_remembers_tells_no_rows_without_its_key(place: Path) -> None:
+    blocks = [[np.arange(9), np.arange(9) % 2]]
+    digests = {digest_of(blocks, Parties(place / "parties", place / f"{name}.key").secret(b"x")) for name in NAMES}
+    assert len(digests) == 3
+    assert Gathering.read(f"joined {Gathering('0' * 64, '1' * 64)} and more: {Gathering('2' * 64, '3' * 64)}") == (
+        Gathering("2" * 64, "3" * 64)  # what the coordinator calls its fit comes before
+    )
+
+
 def test_another_schema_is_refused(place: Path) -> None:
     changed = declared("two").to_dict()
     changed["columns"]["a"]["upper"] = 3
@@ -309,6 +399,8 @@ def test_strangers_are_left_standing(place: Path, tmp_path: Path, monkeypatch: p
                 key=place / "west.key",
                 epsilon=100,
                 allow_seeded=True,
+                allow_changed_parties=True,
+                allow_changed_rows=True,
             )
         fit.join(30)
     assert found == [facts(quick().fit(table(ROWS).X, table(ROWS).two))]
@@ -317,10 +409,12 @@ def test_strangers_are_left_standing(place: Path, tmp_path: Path, monkeypatch: p
 # Accounts, and sites that drop out.
 
 
-def accounts(place: Path, epsilon: float = 2.0) -> dict[str, tacit.PrivacyAccount]:
+def accounts(
+    place: Path, epsilon: float = 2.0, names: tuple[str, ...] = NAMES
+) -> dict[str, tacit.PrivacyAccount]:
     return {
         name: tacit.PrivacyAccount.create(f"sqlite:///{place}/{name}.db", "rows", epsilon, 1e-6)
-        for name in ("coordinator", *NAMES)
+        for name in ("coordinator", *names)
     }
 
 
@@ -342,7 +436,7 @@ def test_every_site_pays_from_its_own_account(place: Path, tmp_path: Path) -> No
     for name in NAMES:
         [*_, line] = paying[name].reservations()
         assert line.status == "completed"
-        assert line.label == "joined fit of RandomTreesClassifier"
+        assert line.label.startswith("joined fit of RandomTreesClassifier: sites ")
         assert [entry.label for entry in line.entries] == [entry.label for entry in fitted.certificate_.entries]
     with joined(place, files(place), declared("two"), serving(paying)) as here:
         with pytest.raises(SitesError, match="refuses: the account of this site does not pay"):

@@ -52,6 +52,8 @@ def site(asked: SiteArguments) -> None:
             account=account_of(asked.account, asked.dataset),
             record=asked.record,
             allow_seeded=asked.allow_seeded,
+            allow_changed_parties=asked.allow_changed_parties,
+            allow_changed_rows=asked.allow_changed_rows,
             wait=asked.wait,
         )
     if asked.certificate is not None:

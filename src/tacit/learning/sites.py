@@ -118,6 +118,8 @@ def serve_site(
     account: PrivacyAccount | None = None,
     record: Place | None = None,
     allow_seeded: bool = False,
+    allow_changed_parties: bool = False,
+    allow_changed_rows: bool = False,
     wait: float = 600.0,
 ) -> Visit:
     """Takes part in one fit with the rows of this site, which stay here.
@@ -134,6 +136,9 @@ def serve_site(
         account: pays as well; None for no account.
         record: a file that gets a line for every answer: what was asked and charged, never what was answered.
         allow_seeded: whether noise that somebody could repeat is agreed to; for tests.
+        allow_changed_parties: whether to take part with other sites than in earlier fits: the coordinator can then tell
+            what the difference of the sites contributed (docs/many_sites.md).
+        allow_changed_rows: whether to take part with other rows than in earlier fits, likewise.
         wait: seconds until the coordinator must be there.
 
     Returns:
@@ -152,7 +157,10 @@ def serve_site(
         raise RequestError("a site needs a schema with a [label], and without a [unit]")
     refuse_identifiers(declared)
     lines = None if record is None else Path(record)
-    agreement = Agreement(request.epsilon, request.delta, request.neighbouring, account, allow_seeded, lines)
+    agreement = Agreement(
+        request.epsilon, request.delta, request.neighbouring, account,
+        allow_seeded, allow_changed_parties, allow_changed_rows, lines,
+    )  # fmt: skip
     _check_agreement(agreement)
     source = DeclaredSource(data if isinstance(data, Source) else read_source(data), declared)
     encoding, index = TableEncoding.of(declared, FINE_CELLS), _checked_labels(source, declared.label)

@@ -18,8 +18,9 @@ from typing import Any, final
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from tacit.curator.sites.errors import SitesError
@@ -144,6 +145,17 @@ class Parties:
         """Of all of them: parties whose digests differ do not agree about who takes part."""
         listed = "".join(f"{name} {self.fingerprint(name)}\n" for name in sorted(self._certificates))
         return hashlib.sha256(listed.encode()).hexdigest()
+
+    @cached_property
+    def sites_digest(self) -> str:
+        """Of the sites alone: the sums of a fit are over their rows, whoever learns."""
+        listed = "".join(f"{name} {self.fingerprint(name)}\n" for name in self.sites)
+        return hashlib.sha256(listed.encode()).hexdigest()
+
+    def secret(self, purpose: bytes) -> bytes:
+        """A key of 32 bytes for a purpose of this party, derived from its private key."""
+        private: bytes = self._signer.private_bytes_raw()
+        return HKDF(hashes.SHA256(), 32, None, purpose).derive(private)
 
     def context(self) -> ssl.SSLContext:
         """TLS 1.3 between parties alone: both sides show a certificate that the other holds a copy of."""

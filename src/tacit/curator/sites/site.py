@@ -16,8 +16,10 @@ from typing import Any, final
 
 import numpy as np
 
+from tacit.curator.recipes import Columns
 from tacit.curator.sites.channel import PROTOCOL, Channel, Gone, packed
 from tacit.curator.sites.errors import SitesError
+from tacit.curator.sites.memory import Gathering, Memory, digest_of
 from tacit.curator.sites.parties import Parties
 from tacit.curator.sites.recipes import recipe_of
 from tacit.curator.sites.shares import PairKey, Transcript, share
@@ -38,6 +40,9 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.signatures import library_version
 from tacit.schema import Schema
 
+ROWS_KEY = b"tacit rows of a site"
+"""What the key is for that digests of rows are made with."""
+
 KEY_WORDS = b"tacit pair key\0"
 """What a signed key begins with: a signature of anything else is no signature of a key."""
 
@@ -53,6 +58,8 @@ class Agreement:
         neighbouring: the relation.
         account: pays as well; None for no account.
         allow_seeded: whether noise that somebody can repeat is agreed to: a test, whose model must not be released.
+        allow_changed_parties: whether a fit of other sites than those of earlier fits is agreed to.
+        allow_changed_rows: whether a fit to other rows than those of earlier fits is.
         record: a file that gets a line for every answer; None for none.
     """
 
@@ -61,6 +68,8 @@ class Agreement:
     neighbouring: Neighbouring = Neighbouring.ADD_OR_REMOVE_ONE
     account: PrivacyAccount | None = None
     allow_seeded: bool = False
+    allow_changed_parties: bool = False
+    allow_changed_rows: bool = False
     record: Path | None = None
 
 
@@ -111,6 +120,9 @@ class Site:
         def seal(recipe: Any) -> BlockTable:
             return ready.table(recipe_of(recipe, schema, encoding), label_index)
 
+        rows = digest_of(ready.encoded(Columns(encoding), label_index), parties.secret(ROWS_KEY))
+        self._gathering = Gathering(parties.sites_digest, rows)
+        self._memory = Memory(agreement.account, parties.key.with_name(f"{parties.key.name}.fits"))
         self._tables = SiteTables(seal, isinstance(label_index, NumericLabelIndex))
         self._n_rows, self._schema, self._parties, self._agreement = n_rows, schema, parties, agreement
         self._limit = EphemeralAccount(agreement.epsilon, agreement.delta, agreement.neighbouring)
@@ -151,12 +163,17 @@ class Site:
             return True
         try:
             said = self._answer(message, body)
-        except (TacitError, ValueError, TypeError, KeyError, RuntimeError) as error:
-            words = error.message if isinstance(error, TacitError) else str(error)
-            channel.send(packed({"refused": words}))
-            raise SitesError(f"this site refused: {words}") from None
-        channel.send(packed(said))
-        return False
+        except TacitError as error:
+            words = error.message
+        except (ValueError, RuntimeError) as error:
+            words = str(error)
+        except (TypeError, KeyError, AttributeError, IndexError, OverflowError):
+            words = "the coordinator says something that is no message"
+        else:
+            channel.send(packed(said))
+            return False
+        channel.send(packed({"refused": words}))
+        raise SitesError(f"this site refused: {words}")
 
     def _answer(self, message: dict[str, Any], body: bytes) -> dict[str, Any]:
         if "invite" in message:
@@ -195,6 +212,8 @@ class Site:
         keys = message["keys"]
         if fit.secrets or not isinstance(keys, dict) or sorted(keys) != list(self._parties.sites):
             raise WireError("the keys are not those of the sites that this one knows")
+        if not all(isinstance(pair, list) and list(map(type, pair)) == [bytes, bytes] for pair in keys.values()):
+            raise WireError("a key comes with its signature")
         for name, (public, signature) in keys.items():
             if not self._parties.signed_by(name, self._key_words(name, public), signature):
                 raise SitesError(f"the key of {name!r} was not signed by it")
@@ -205,6 +224,7 @@ class Site:
         fit.secrets = fit.key.secrets(own, others, fit.session)
         fit.charges = tuple(charge_from_dict(charge) for charge in message["charges"])
         agreed = self._agreement
+        self._check_gathering()
         if not self._limit.covers(fit.charges):
             raise SitesError(
                 f"this site agreed to epsilon {agreed.epsilon:g}, delta {agreed.delta:g}, and this is more"
@@ -216,12 +236,19 @@ class Site:
     def _begun(self, message: dict[str, Any], fit: _Fit) -> dict[str, Any]:
         if not fit.secrets or fit.paid is not None:
             raise WireError("a fit begins once, when all have agreed")
-        agreed, label = self._agreement, f"joined {str(message['begin'])[:200]}"
+        agreed, label = self._agreement, f"joined {str(message['begin'])[:200]}: {self._gathering}"
         payer = self._limit if agreed.account is None else agreed.account
         fit.paid = payer.reserve(fit.charges, label, agreed.neighbouring)
         self._stack.enter_context(fit.paid)
         self.visit.spent = True
+        self._memory.write(self._gathering)
+        self._check_gathering()  # once more: another fit may have begun since
         return {"begun": True}
+
+    def _check_gathering(self) -> None:
+        """Raises :class:`SitesError` if sites or rows are others than in earlier fits, and nobody allowed that."""
+        agreed = self._agreement
+        self._memory.check(self._gathering, agreed.allow_changed_parties, agreed.allow_changed_rows)
 
     def _asked(self, message: dict[str, Any], fit: _Fit, transcript: bytes) -> dict[str, Any]:
         paid, number = fit.paid, message["ask"]

@@ -268,12 +268,14 @@ MOST_BYTES = 1 << 31
 """Of an array that arrives."""
 
 
-def array_of(data: dict[str, Any]) -> Any:
+def array_of(data: Any) -> Any:
     """An array from its plain data; numbers and truth values only.
 
     Raises:
         WireError: if it is none.
     """
+    if not isinstance(data, dict):
+        raise WireError("an array was expected")
     kind, shape, raw = data.get("array"), data.get("shape"), data.get("bytes")
     if not isinstance(kind, str) or not isinstance(shape, list) or not isinstance(raw, bytes):
         raise WireError("an array is damaged")
