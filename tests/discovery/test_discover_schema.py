@@ -39,7 +39,7 @@ def people(n: int = 5000, seed: int = 0) -> pd.DataFrame:
 
 
 def test_finds_what_is_there():
-    schema, certificate = discover_schema(people(), "sick", 2.0, 1e-6)
+    schema, certificate = discover_schema(people(), "sick", 2.0, 1e-6, dtypes="public")
     assert schema.columns["age"] == NumericColumn(16, 128)
     assert schema.columns["gain"] == NumericColumn(0, 1024)
     income = schema.columns["income"]

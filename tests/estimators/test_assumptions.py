@@ -225,3 +225,17 @@ def test_the_page_and_the_command_say_why(tmp_path: Path) -> None:
     said = json.loads(CliRunner().invoke(app, ["verify", str(place), "--json"]).output)
     assert (said["releasable"], said["strength"]) == (False, None)
     assert "the step StandardScaler" in said["reasons"][0]
+
+
+def test_a_csv_file_has_no_dtypes_and_a_parquet_file_has(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text(f"age,x,sick\n{PERSONS}")
+    pd.read_csv(tmp_path / "d.csv").to_parquet(tmp_path / "d.parquet")
+    public = ["--set", "dtypes=public"]
+    for name, more, releasable in (("d.csv", [], True), ("d.parquet", [], False), ("d.parquet", public, True)):
+        asked = ["fit", str(tmp_path / name), "--target", "sick", "--epsilon", "1", "--json", "--force"]
+        done = CliRunner().invoke(app, [*asked, "--model", str(tmp_path / "m.json"), *more])
+        assert json.loads(done.stdout)["releasable"] is releasable, name
+    for more, releasable in (([], False), (["--dtypes", "public"], True)):
+        asked = ["schema", "discover", str(tmp_path / "d.parquet"), "--target", "sick", "--epsilon", "1", "--json"]
+        done = CliRunner().invoke(app, [*asked, "--force", "-o", str(tmp_path / "s.toml"), *more])
+        assert json.loads(done.stdout)["releasable"] is releasable

@@ -409,9 +409,7 @@ def test_strangers_are_left_standing(place: Path, tmp_path: Path, monkeypatch: p
 # Accounts, and sites that drop out.
 
 
-def accounts(
-    place: Path, epsilon: float = 2.0, names: tuple[str, ...] = NAMES
-) -> dict[str, tacit.PrivacyAccount]:
+def accounts(place: Path, epsilon: float = 2.0, names: tuple[str, ...] = NAMES) -> dict[str, tacit.PrivacyAccount]:
     return {
         name: tacit.PrivacyAccount.create(f"sqlite:///{place}/{name}.db", "rows", epsilon, 1e-6)
         for name in ("coordinator", *names)

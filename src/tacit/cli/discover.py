@@ -127,6 +127,7 @@ def _discovered(
         account=account,
         neighbouring=arguments.neighbouring,
         random_state=arguments.random_state,
+        dtypes=arguments.dtypes,
     )
 
 
