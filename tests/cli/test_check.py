@@ -185,3 +185,53 @@ def test_mistakes_end_in_one_message(place: Path, tacit: Run, data: str, schema:
     assert message in done.stderr
     assert "Nothing was spent." in done.stderr
     assert "Traceback" not in done.output
+
+
+def test_all_faults_of_a_file_are_named_by_line(place: Path, tacit: Run) -> None:
+    (place / "d.csv").write_text(ROWS + '1,a,no\n1,a,no,1,no\n1,"a,no,1,no\n1,a"b,no,1,no\n')
+    said = " ".join(tacit("check", "d.csv", "--schema", "s.toml").stderr.split())
+    assert "d.csv has 3 faults: a row with 3 cells where its header has 5 (line 7);" in said
+    assert "closing quote in line 9;" in said
+    assert "a quote inside an unquoted cell in line 10;" in said
+    assert said.endswith("Nothing was spent.")
+
+
+def test_cells_with_line_breaks_are_counted(place: Path, tacit: Run) -> None:
+    (place / "d.csv").write_text(ROWS + '1,"a\nb\nc",no,1,no\n1,a,no,"\n",no\n')
+    assert tacit("check", "d.csv", "--schema", "s.toml").exit_code == 2
+    facts = looked(tacit, "d.csv", "--schema", "s.toml", "--multiline")
+    assert (facts["rows"], facts["cells_with_line_breaks"]) == (7, 2)
+    assert looked(tacit, "d.csv", "--schema", "s.toml", "--multiline")["columns"][1]["unknown"] == 3
+
+
+def test_values_that_look_like_declared_ones_are_told_from_them(place: Path, tacit: Run) -> None:
+    (place / "s.toml").write_text(
+        '[label]\ncolumn = "y"\nclasses = ["né", "yes"]\n'
+        '[columns.work]\nkind = "categorical"\ncategories = ["Köln", "b"]\n'
+    )
+    (place / "d.csv").write_text("work,y\nKo\u0308ln,ne\u0301\nB,YES\nb\u200b,yes\nKöln,né\n", "utf-8")
+    complaints = " ".join(looked(tacit, "d.csv", "--schema", "s.toml")["complaints"])
+    for words in (
+        "differs only in Unicode form (composed or decomposed) from 'Köln'",
+        "column 'work': 'B' differs only in case from 'b'",
+        "differs only in invisible characters or blanks from 'b'",
+        "label: 'YES' differs only in case from 'yes'",
+        "from 'né'",
+    ):
+        assert words in complaints
+
+
+def test_narrow_and_binary_columns_are_counted_as_a_fit_reads_them(place: Path, tacit: Run) -> None:
+    (place / "s.toml").write_text(
+        '[label]\ncolumn = "y"\nclasses = ["no", "yes"]\n'
+        '[columns.dose]\nkind = "categorical"\ncategories = [0.1, 0.2]\n'
+        '[columns.half]\nkind = "categorical"\ncategories = [0.1]\n'
+    )
+    narrow = pa.array([0.1, 0.2, 0.3, None], pa.float32())
+    columns = {"dose": narrow, "half": narrow.cast(pa.float16()), "y": pa.array([b"no", b"yes", b"yes", b"\xff"])}
+    pq.write_table(pa.table(columns), place / "d.parquet")
+    facts = looked(tacit, "d.parquet", "--schema", "s.toml")
+    dose, half = facts["columns"]
+    assert (dose["missing"], dose["unknown"], dose["unknown_values"]) == (1, 1, [[0.3, 1]])
+    assert (half["missing"], half["unknown"]) == (1, 2)
+    assert facts["label"] == {"classes": {"no": 1, "yes": 2}, "dropped": 1, "unknown_values": [["\ufffd", 1]]}

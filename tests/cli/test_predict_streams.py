@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -133,3 +134,25 @@ def test_a_kept_column_may_have_no_value_in_the_first_part(fitted: Path, folder:
     done = tacit("predict", fitted / "model.json", "parts", "-o", "p.parquet", "--keep", "note")
     assert done.exit_code == 0, done.output
     assert parquet.read_table("p.parquet")["note"].to_pylist() == [None] * 20 + ["seen"] * 20
+
+
+def test_rows_that_the_model_does_not_know_are_counted_on_standard_error(
+    fitted: Path, folder: Path, tacit: Run, small_chunks: list[int]
+) -> None:
+    names = Path("data.csv").read_text().partition("\n")[0].split(",")
+    values = {"age": "1970", "colour": "RED"}
+    lines = [",".join(values.get(name, "1") for name in names)] * 90
+    lines += [",".join({"age": "1,970", "colour": "red"}.get(name, "1").replace(",", ".9.") for name in names)] * 110
+    Path("new.csv").write_text("\n".join([",".join(names), *lines]) + "\n")
+    done = tacit("predict", fitted / "model.json", "new.csv", "-o", "p.csv")
+    assert done.exit_code == 0
+    for words in (
+        "note: column 'age': 110 of 200 rows hold nothing that can be read, and count as missing",
+        "note: column 'age': 90 of 200 rows lie outside the declared bounds, and are clipped",
+        "90 of 200 rows hold values that are not declared, and go to 'other'; one differs only in case from 'red'",
+    ):
+        assert words in " ".join(done.stderr.split())
+    said = tacit("predict", fitted / "model.json", "data.csv", "-o", "q.csv").stderr
+    assert said == "note: column 'colour': 133 of 400 rows hold values that are not declared, and go to 'other'\n"
+    made = tacit("predict", fitted / "model.json", "new.csv", "-o", "p.csv", "--json")
+    assert len(json.loads(made.stdout)["notes"]) == 3

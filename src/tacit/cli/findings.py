@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.arrays import Floats
+from tacit.encoding.alike import difference
+from tacit.encoding.arrow import dictionary_of, listed, positions
 from tacit.encoding.dates import bounds_of, dates_as_numbers
-from tacit.encoding.errors import FrameError
+from tacit.encoding.errors import DataError, FrameError
 from tacit.encoding.numbers import decimal_points, number_or_nan, parse_numbers
-from tacit.encoding.read import column_names, is_parquet
+from tacit.encoding.read import column_names, is_parquet, structure
 from tacit.encoding.sources import files_of, read_files
 from tacit.encoding.spelled import spelled_as_numbers
 from tacit.encoding.table import encoder_of
 from tacit.encoding.tokens import as_tokens
-from tacit.encoding.values import DROPPED, BooleanIndex, CategoryIndex, LabelIndex, is_missing
+from tacit.encoding.values import DROPPED, BooleanIndex, CategoryIndex, LabelIndex, is_missing, plain
 from tacit.schema import Column, DateColumn, Label, NumericColumn, Schema, Unit
 from tacit.schema.cell_format import DATE_FORMATS, parse_date
 from tacit.schema.columns import is_plain_number
@@ -42,6 +44,7 @@ class Findings:
         columns: per feature, counts of rows that are missing, clipped, or hold what is not declared.
         label: rows per class, and rows a fit would drop.
         unit: how many units there are, and how many have more rows than may count.
+        cells_with_line_breaks: of CSV files, where they are allowed.
         complaints: what a person should look at, in words.
     """
 
@@ -49,6 +52,7 @@ class Findings:
     columns: list[dict[str, Any]] = field(default_factory=list)
     label: dict[str, Any] = field(default_factory=dict)
     unit: dict[str, Any] = field(default_factory=dict)
+    cells_with_line_breaks: int = 0
     complaints: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,13 +76,18 @@ def find(
     if identifier is not None and (schema.unit is not None or identifier in present) and identifier not in wanted:
         wanted.append(identifier)
     as_written = replace(written, decimal=POINT)  # all as texts, to tell what is empty from what is no number
-    frame, decimal = read_files(path, wanted, (), on_rows, as_written), written.decimal
+    try:
+        frame, decimal = read_files(path, wanted, (), on_rows, as_written), written.decimal
+    except DataError as error:
+        raise _with_all_faults(path, written) or error from None
     if is_parquet(first):
         decimal = POINT
         for name in schema.features:
             if is_plain_number(schema.columns[name]):
                 frame.numbers(name)  # raises on the dtype that a fit would raise on
     findings = Findings(rows=frame.n_rows)
+    if written.multiline:
+        findings.cells_with_line_breaks = sum(structure(each, written).breaks for each in files_of(path))
     if not frame.n_rows:
         findings.complaints.append("there are no rows")
         return findings
@@ -92,6 +101,16 @@ def find(
     return findings
 
 
+def _with_all_faults(path: Path, written: CsvFormat) -> DataError | None:
+    """The error that names the faults of the first file with several, where a reader stops at its first."""
+    for file in files_of(path):
+        faults = None if is_parquet(file) else structure(file, written)
+        if faults is not None and faults.n_faults > 1:
+            more = "; ..." if faults.n_faults > len(faults.faults) else ""
+            return DataError(f"{file} has {faults.n_faults:,} faults: {'; '.join(faults.faults)}{more}")
+    return None
+
+
 def _distinct(values: Any, name: str) -> list[tuple[Any, int]]:
     """Distinct values with their counts, the most frequent first; what is missing as None."""
     kind = getattr(values, "type", None)
@@ -100,13 +119,15 @@ def _distinct(values: Any, name: str) -> list[tuple[Any, int]]:
     tokens = as_tokens(values, name)
     if isinstance(tokens, np.ndarray):
         raise FrameError(f"column '{name}' mixes types; convert it")
-    if pa.types.is_dictionary(tokens.type):
-        tokens = pc.cast(tokens, tokens.type.value_type)
     counts: dict[Any, int] = {}
-    for pair in pc.value_counts(tokens.combine_chunks()):
-        value, count = pair["values"].as_py(), pair["counts"].as_py()
-        key = None if is_missing(value) else value.strip() if isinstance(value, str) else value
-        counts[key] = counts.get(key, 0) + count
+    for chunk in tokens.chunks:
+        coded = dictionary_of(chunk)
+        values = [*map(plain, listed(coded.dictionary)), None]
+        numbers = np.bincount(positions(coded, len(values) - 1), minlength=len(values)).tolist()
+        for value, count in zip(values, numbers, strict=True):
+            key = None if is_missing(value) else value.strip() if isinstance(value, str) else value
+            counts[key] = counts.get(key, 0) + count
+    counts = {key: count for key, count in counts.items() if count}
     return sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))
 
 
@@ -194,6 +215,7 @@ def _complaints(facts: dict[str, Any], column: Column, rows: int) -> list[str]:
         examples = ", ".join(repr(value) for value, _ in facts["unknown_values"][:3])
         remedy = _remedy(column, [value for value, _ in facts["unknown_values"]])
         words.append(f"{_percent(facts['unknown'], rows)} {what} and {place}: {examples}{remedy}")
+    words.extend(_alike([value for value, _ in facts["unknown_values"]], getattr(column, "categories", ())))
     if facts["missing"] + facts["unknown"] == rows:
         words.append("no row holds a declared value")
     elif facts["missing"] > 0.5 * rows:
@@ -201,6 +223,13 @@ def _complaints(facts: dict[str, Any], column: Column, rows: int) -> list[str]:
     elif facts["missing"] and getattr(column, "missing", True) is False:
         words.append(f"{_percent(facts['missing'], rows)} are missing, which the schema does not expect")
     return words
+
+
+def _alike(unknown: list[Any], declared: Iterable[Any]) -> list[str]:
+    """Which unknown values look like declared ones, and in what they differ."""
+    texts = [str(value) for value in declared]
+    alike = [(value, difference(value, texts)) for value in unknown if isinstance(value, str)]
+    return [f"{value!r} differs only {why}: write both the same way" for value, why in alike if why][:3]
 
 
 def _remedy(column: Column, unknown: list[Any]) -> str:
@@ -251,6 +280,7 @@ def _look_at_label(findings: Findings, label: Label, values: list[tuple[Any, int
         findings.complaints.append(
             f"label: {_percent(facts['dropped'], findings.rows)} have no declared label and are dropped: {examples}"
         )
+    findings.complaints += [f"label: {words}" for words in _alike([value for value, _ in unknown], label.classes or ())]
 
 
 def _look_at_unit(findings: Findings, name: str, unit: Unit | None, values: list[tuple[Any, int]]) -> None:

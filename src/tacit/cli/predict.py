@@ -14,10 +14,11 @@ import typer
 
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, progress, table
+from tacit.cli.counting import Counts
 from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs, write_with
 from tacit.cli.options import costs_of, listed
-from tacit.cli.tables import STREAM, columns_for, csv_options, rows_of
+from tacit.cli.tables import STREAM, columns_for, csv_options, encoders_of, rows_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -94,24 +95,34 @@ def run(asked: PredictArguments) -> None:
     kept = listed(asked.keep) or []
     with read(asked) as reader, progress(Path(asked.data).name, quiet=asked.as_json) as tell:
         names, numeric = columns_for(model, kept)
+        encoders, counts = list(encoders_of(model)), Counts()
         nothing = reader.empty(names, numeric)
 
         def predictions() -> Iterator[pa.Table]:
             done = 0
             for chunk in reader.chunks(names, numeric):
                 yield predicted(model, chunk, least, kept)
+                counts.add(chunk, encoders)
                 done += chunk.n_rows
                 tell(f"{done:,} rows")
 
         columns = predicted(model, nothing, least, kept)
         if streamed:
             write(predictions(), columns, sys.stdout.buffer, asked)
+            _say(counts.notes())
             return
         write_with(asked.output, lambda temporary: write(predictions(), columns, temporary, asked))
     if asked.as_json:
-        as_json({"written": str(asked.output), "columns": columns.column_names})
+        as_json({"written": str(asked.output), "columns": columns.column_names, "notes": counts.notes()})
         return
+    _say(counts.notes())
     table("Predictions", {"written": str(asked.output), "columns": ", ".join(columns.column_names)})
+
+
+def _say(notes: list[str]) -> None:
+    """Prints what the rows hold that the model does not know, on standard error."""
+    for note in notes:
+        typer.echo(f"note: {note}", err=True)
 
 
 def _check_format(output: Path) -> None:
