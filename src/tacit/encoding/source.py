@@ -169,8 +169,8 @@ class DeclaredSource:
     @cached_property
     def without_rows(self) -> Frame:
         """The columns as they are read, without rows: looks at every part of the source, and at nothing private."""
-        if guessed := self.source.reader.guessed():
-            raise DataError(guessed)
+        if unfit := self.source.reader.unfit():
+            raise DataError(unfit)
         return self.source.reader.empty(self.wanted, self.numeric)
 
     @cached_property

@@ -80,8 +80,8 @@ class Reader(ABC):
     def state(self) -> str | None:
         """What changes when the rows may have; None where nothing tells."""
 
-    def guessed(self) -> str:
-        """Why its types are no public ones, but made from the rows, and what to do; empty where they are public."""
+    def unfit(self) -> str:
+        """Why no fit may read it (rows make its types, or one another), and what to do; else empty."""
         return ""
 
     def parts(self) -> Sequence[Reader]:
@@ -235,7 +235,7 @@ class DatasetReader(Reader):
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"{self.name} cannot be read: {type(error).__name__}") from None
 
-    def guessed(self) -> str:
+    def unfit(self) -> str:
         kind = str(getattr(getattr(self.dataset, "format", None), "default_extname", ""))
         if kind not in UNTYPED_FORMATS:
             return ""

@@ -13,17 +13,14 @@ from urllib.parse import unquote
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
 from tacit.encoding.sources import CHUNK_ROWS, Reader
+from tacit.encoding.sql_rules import fault_of
 
 DUCKDB = "duckdb:"
 
 NO_URL = "the URL of a data base reads dialect://place, such as sqlite:///rows.db"
 
-_UNTYPED = re.compile(r'"name": *"((?:READ_(?:CSV|JSON|NDJSON|XLSX)|SNIFF_CSV)\w*)"')
-"""What a plan of DuckDB calls readers of files that have no types; ``_AUTO`` at the end where a file is named alone."""
-
-_READS = re.compile(r"\bread_(csv|json|ndjson|xlsx)\w*\s*\(", re.IGNORECASE)
-
-_SAYS_TYPES = re.compile(r"auto_detect\s*=\s*(false|0)\b", re.IGNORECASE)
+_TEXT_FILES = re.compile(r'"name": *"(?:READ_(?:CSV|JSON|NDJSON|XLSX)|SNIFF_CSV|READ_TEXT)\w*"')
+"""What a plan of DuckDB calls readers of text files."""
 
 _TABLE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -59,6 +56,12 @@ def check_url(url: str) -> None:
 
 def _no_rows_of(query: str) -> str:
     return f"SELECT * FROM ({query}) AS rows_of_a_source WHERE 1 = 0"  # noqa: S608 - the query is the user's own
+
+
+def _said(name: str, fault: str) -> str:
+    if not fault:
+        return ""
+    return f"the query to {name} {fault}. What is protected is one row that it gives: make a table of them first"
 
 
 @final
@@ -97,6 +100,24 @@ class SqlReader(Reader):
 
     def state(self) -> str | None:
         return None
+
+    def unfit(self) -> str:
+        from sqlalchemy import create_engine, inspect
+        from sqlalchemy.engine import make_url
+        from sqlalchemy.exc import SQLAlchemyError
+        from sqlalchemy.pool import NullPool
+
+        def view_of(name: str) -> str | None:
+            if self._lacks_file():
+                return None
+            try:
+                inspector = inspect(create_engine(self.url, poolclass=NullPool))
+                views = {view.lower(): view for view in inspector.get_view_names()}
+                return inspector.get_view_definition(views[name]) if name in views else None
+            except (SQLAlchemyError, NotImplementedError, ImportError):  # it does not tell
+                return None
+
+        return _said(self.name, fault_of(self.query, make_url(self.url).get_backend_name(), view_of))
 
     def _lacks_file(self) -> bool:
         """Whether there is no file of this name, which SQLite would make."""
@@ -167,21 +188,19 @@ class DuckReader(Reader):
         with self._batches(_no_rows_of(self.query), shows_nothing=True) as batches:
             return {field.name: field.type for field in batches.schema}
 
-    def guessed(self) -> str:
-        """Of text files DuckDB guesses form and types, unless the query says them.
-
-        One date in another order makes other dates of all that can be read in both.
-        """
+    def unfit(self) -> str:
+        """Also of text files: DuckDB guesses their types from rows, and one stray quote swallows others."""
         with self._connected(shows_nothing=True) as connection:
             plan = str(connection.execute(f"EXPLAIN (FORMAT json) {self.query}").fetchall())
-        readers, said = _UNTYPED.findall(plan), len(_SAYS_TYPES.findall(self.query))
-        files_alone = any(reader.endswith("_AUTO") for reader in readers)
-        if not readers or (said and said >= len(_READS.findall(self.query)) and not files_alone):
-            return ""
-        return (
-            f"the query to {self.name} reads a text file, of which DuckDB guesses types from the rows: name the file "
-            "itself as the source, query a table with types, or give read_csv auto_detect = false and columns"
-        )
+            views = dict(
+                connection.execute("SELECT lower(view_name), sql FROM duckdb_views() WHERE NOT internal").fetchall()
+            )
+        if _TEXT_FILES.search(plan):
+            return (
+                f"the query to {self.name} reads a text file, in which one line can change how DuckDB reads others: "
+                "name the file itself as the source, or query a table or Parquet"
+            )
+        return _said(self.name, fault_of(self.query, "duckdb", views.get))
 
     @contextmanager
     def _batches(self, query: str, shows_nothing: bool = False) -> Iterator[Any]:
