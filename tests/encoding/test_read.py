@@ -214,9 +214,9 @@ def test_large_files_come_in_blocks(tmp_path: Path) -> None:
     assert np.array_equal(TableEncoding.of(schema).encode(frame)[0], 2 - np.arange(n_rows) % 3)
 
 
-def test_a_sample_has_types(tmp_path: Path) -> None:
+def test_a_sample_has_the_cells_of_a_file(tmp_path: Path) -> None:
     table: Any = read_sample(write(tmp_path, "x.csv", b"a;b\n1.5;x\n2;y\n"))
-    assert table.to_pydict() == {"a": [1.5, 2.0], "b": ["x", "y"]}
+    assert table.to_pydict() == {"a": ["1.5", "2"], "b": ["x", "y"]}
     pq.write_table(table, tmp_path / "x.parquet")
     assert read_sample(tmp_path / "x.parquet").equals(table)
     with pytest.raises(DataError, match="two columns named 'a'"):

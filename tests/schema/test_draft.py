@@ -28,7 +28,9 @@ from tacit.schema import (
     Schema,
     SchemaError,
 )
-from tacit.schema.draft import PublicDataWarning, _log_round, draft_from_dictionary, draft_schema, round_outward
+from tacit.schema.dictionary import draft_from_dictionary
+from tacit.schema.draft import PublicDataWarning, draft_schema, round_outward
+from tacit.schema.draft_columns import _log_round
 
 N = 300
 SAMPLE: dict[str, list[Any]] = {
@@ -232,15 +234,6 @@ def test_numbers_among_which_some_texts_say_that_one_is_missing_are_numbers() ->
     drafted = draft_schema({"code": codes, "case": numbers, "y": ["a", "b"] * 150}, "y", public=True).schema.columns
     assert isinstance(drafted["code"], CategoricalColumn)
     assert drafted["case"] == IdColumn()
-
-
-def test_what_is_written_as_nothing_here_reads_is_not_drafted_as_categories() -> None:
-    dates = ["NA"] * 60 + [f"{1 + i % 28:02d}.12.2024" for i in range(90)]
-    commas = ["NA"] * 60 + [f"{i},5" for i in range(90)]
-    draft = draft_schema({"on": dates, "dose": commas, "z": range(150), "y": ["a", "b"] * 75}, "y", public=True)
-    assert draft.schema.columns["on"] == draft.schema.columns["dose"] == IgnoredColumn()
-    assert "dates are read only if they are written as 2024-12-31" in draft.notes[0]
-    assert "draft it with --decimal ," in draft.notes[1]
 
 
 def test_a_total_below_a_sample_is_no_row() -> None:

@@ -42,6 +42,18 @@ class InitArguments:
             help="Instead of a sample: a CSV with name, kind, lower, upper, categories (a|b), description ...",
         ),
     ] = None
+    kind: Annotated[
+        str | None,
+        typer.Option("--kind", help="Kind of the target: classes or numeric. Default: told from its values."),
+    ] = None
+    thousands: Annotated[
+        str,
+        typer.Option(
+            "--thousands",
+            help="What separates thousands in numbers: , if 1,204 means 1204; also . or ' or a blank. The schema "
+            "remembers it.",
+        ),
+    ] = ""
     positive: Annotated[str | None, typer.Option("--positive", help="Positive class. Default: the last one.")] = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
@@ -72,6 +84,7 @@ def init(asked: InitArguments) -> None:
         raise Mistake("--target is missing: name the column to predict")
     check_outputs({"--output": output}, {"the sample": data, "the dictionary": dictionary})
     refuse_overwriting({"--output": output}, asked.force)
+    _check_options(asked)
     _warn()
     draft = _drafted(asked)
     write_with(output, draft.to_toml)
@@ -81,6 +94,18 @@ def init(asked: InitArguments) -> None:
     typer.echo(f"wrote {output}: {len(draft.schema.features)} features. Read it and correct it:")
     for note in draft.notes:
         typer.echo(f"  {note}")
+
+
+def _check_options(asked: InitArguments) -> None:
+    from tacit.schema.cell_format import THOUSANDS
+    from tacit.schema.label import LabelKind
+
+    if asked.kind not in (None, *LabelKind):
+        raise Mistake(f"--kind must be one of {', '.join(LabelKind)}, got {asked.kind!r}")
+    if asked.thousands not in ("", *THOUSANDS) or (asked.thousands and asked.thousands == asked.decimal):
+        raise Mistake(f"--thousands must be one of {' '.join(map(repr, THOUSANDS))}, and not what --decimal says")
+    if asked.dictionary is not None and (asked.kind is not None or asked.thousands):
+        raise Mistake("--kind and --thousands are about a sample; a dictionary says it itself")
 
 
 def show(asked: FileArguments) -> None:
@@ -160,8 +185,9 @@ def _load(path: Path) -> Schema:
 
 
 def _drafted(asked: InitArguments) -> Draft:
-    from tacit.encoding.read import read_sample
-    from tacit.schema.draft import draft_from_dictionary, draft_schema
+    from tacit.encoding.read import column_names, read_sample
+    from tacit.schema.dictionary import draft_from_dictionary
+    from tacit.schema.draft import Draft, draft_schema
     from tacit.schema.errors import SchemaError
 
     if asked.dictionary is not None:
@@ -173,7 +199,18 @@ def _drafted(asked: InitArguments) -> Draft:
                 raise SchemaError(error.problem, error.remedy, error.field, where) from None
     assert asked.data is not None
     with rows_of(asked.data, asked) as (data, written):
-        return draft_schema(read_sample(data, written), asked.target, asked.positive, public=True)
+        unnamed = sum(not name.strip() for name in column_names(data, written))
+        draft = draft_schema(
+            read_sample(data, written),
+            asked.target,
+            asked.positive,
+            public=True,
+            kind=asked.kind,
+            decimal=written.decimal,
+            thousands=asked.thousands,
+        )
+    words = "column has no name and is" if unnamed == 1 else "columns have no names and are"
+    return Draft(draft.schema, (f"{unnamed} {words} left out", *draft.notes)) if unnamed else draft
 
 
 def _warn() -> None:

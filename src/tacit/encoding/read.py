@@ -16,6 +16,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,8 +28,9 @@ from tacit.encoding.csv_lines import CheckedRows, Scanner, Structure, structure_
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import decimal_points, parse_numbers
-from tacit.schema.csv_format import COMMA, PLAIN, UTF8, CsvFormat
+from tacit.schema.csv_format import COMMA, PLAIN, POINT, UTF8, CsvFormat
 from tacit.schema.errors import nearest, resembles
+from tacit.schema.header import are_cells
 
 T = TypeVar("T")
 
@@ -82,7 +84,7 @@ def check_columns(names: Iterable[str], present: Sequence[str], where: str) -> N
         if not counts[name]:
             width = (
                 f"it has {len(present):,} column{'s' if len(present) != 1 else ''} (of a CSV file the first line is "
-                "the header; --delimiter says what separates its cells)"
+                "the header, with no title or comment above it; --delimiter says what separates its cells)"
             )
             raise DataError(
                 f"{where} has no column '{name}'; {nearest(name, present) if resembles(name, present) else width}"
@@ -159,35 +161,51 @@ def column_names(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> li
         for part in (line.encode("utf-8", "surrogatepass"), b""):
             scanner.check(part)
         names = next(csv.reader([line], delimiter=mark), [])
+    _check_header(path, line, names, written)
     if not any(name.strip() for name in names):
         raise DataError(f"{os.fspath(path)} has no names in its first line; a CSV file starts with its column names")
     return names
 
 
+def _check_header(path: str | os.PathLike[str], line: str, names: Sequence[str], written: CsvFormat) -> None:
+    """Raises :class:`DataError` for a first line that is none of names; no value in it is shown."""
+    where = f"{os.fspath(path)} starts with"
+    if line.lower().startswith("sep="):
+        raise DataError(
+            f"{where} '{line}', a first line for spreadsheets, and the header stands below it: delete that line, and "
+            f"give the separator by --delimiter"
+        )
+    if written.delimiter is None and len(names) == 1 and (mark := next((m for m in "|^~\x1f" if m in line), "")):
+        raise DataError(
+            f"{where} a header of one name with {mark!r} in it: give --delimiter '{mark}' if cells end there"
+        )
+    if are_cells(names):
+        raise DataError(
+            f"{where} numbers where the header, the names of its columns, should be: its first line looks like a row. "
+            "Write a line of names on top"
+        )
+
+
 def read_sample(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> pa.Table:
-    """A PUBLIC sample with types guessed from its values; errors as in :func:`read_columns`. Not for private rows."""
-    names = column_names(path, written)
-    check_columns(names, names, os.fspath(path))
-    if is_parquet(path):
-        with _explained(path):
-            return _parquet(path).read()
+    """A PUBLIC sample as a fit reads it: a CSV file as texts, a Parquet file with its types; not for private rows.
 
-    if not _header(path, written).endswith(("\n", "\r")):  # names, and not one row
+    Columns without a name are left out, and binary ones are texts. Errors as in :func:`read_columns`.
+    """
+    names = [name for name in column_names(path, written) if name.strip()]
+    if not is_parquet(path) and not _header(path, written).endswith(("\n", "\r")):  # names, and not one row
         raise DataError(f"{os.fspath(path)} cannot be read as a table")
+    frame = read_columns(path, names, written=replace(written, decimal=POINT))
+    return pa.table({name: _readable(frame.column(name)) for name in names})
 
-    def read(block: int) -> Iterator[pa.Table]:
-        with _rows(path, written) as stream:
-            options = pa_csv.ReadOptions(block_size=block, use_threads=False)  # pyarrow < 23: one may wait for itself
-            numbers = pa_csv.ConvertOptions(decimal_point=written.decimal)
-            table = pa_csv.read_csv(stream, options, _parse_options(path, written), numbers)
-        if written.decimal == COMMA:  # numbers among texts
-            for place, kind in enumerate(table.schema.types):
-                if pa.types.is_string(kind):
-                    table = table.set_column(place, table.column_names[place], decimal_points(table.column(place)))
-        yield table
 
-    [table] = _in_blocks(path, read, written)
-    return table
+def _readable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column without dictionaries, and binary values as the texts that a fit makes of them."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        texts = [None if value is None else value.decode("utf-8", "replace") for value in column.to_pylist()]
+        return pa.chunked_array([pa.array(texts, pa.string())])
+    return column
 
 
 def _read_csv(

@@ -1,0 +1,280 @@
+"""From the cells of a public sample to a column of a draft, and one line about what was decided or is doubtful."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, final
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from tacit.schema.cell_format import CellFormat, parse_date
+from tacit.schema.columns import (
+    BooleanColumn,
+    CategoricalColumn,
+    Column,
+    DateColumn,
+    IdColumn,
+    IgnoredColumn,
+    NumericColumn,
+)
+from tacit.schema.csv_format import COMMA, POINT
+from tacit.schema.errors import SchemaError
+from tacit.schema.identifiers import MOSTLY, judge
+from tacit.schema.spellings import (
+    MARKS,
+    Spelled,
+    date_format,
+    far_marks,
+    leading_zeros,
+    plain_number_of,
+    spelled,
+)
+from tacit.schema.values import needs_exact
+
+MOST_LISTED = 200
+"""Texts with more distinct values than this are cut to the most frequent ones."""
+
+MOST_CODES, LEAST_CELLS = 10, 20
+"""Whole numbers of so few values, in so many cells or more, may be codes."""
+
+LOG_RATIO = 1000.0
+"""Positive numbers that span this factor are drafted with log spacing."""
+
+
+@final
+@dataclass(frozen=True)
+class Reading:
+    """What somebody said about the cells of a sample.
+
+    Attributes:
+        decimal: what numbers have before their fractions.
+        thousands: what stands between groups of three digits; empty if nobody said so.
+    """
+
+    decimal: str = POINT
+    thousands: str = ""
+
+
+@final
+@dataclass(frozen=True)
+class Cells:
+    """The cells of a column, counted.
+
+    Attributes:
+        name: of the column.
+        texts: per distinct text, how many cells hold it, in the order of rows; empty cells are left out.
+        numbers: the same of a column that came as numbers.
+        rows: how many rows there are.
+        kind: ``"text"``, ``"number"``, ``"truth"``, or what else the type says.
+        years: the first and the last year of a column that came as dates.
+    """
+
+    name: str
+    rows: int
+    kind: str = "text"
+    texts: Mapping[str, int] = field(default_factory=Counter)
+    numbers: Mapping[float, int] = field(default_factory=Counter)
+    years: tuple[int, int] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no cell holds anything."""
+        return not (self.texts or self.numbers or self.years) and self.kind in ("text", "number")
+
+
+def cells_of(series: nw.Series[Any]) -> Cells:
+    """The cells of a column of any table."""
+    name, dtype, rows = series.name, series.dtype, len(series)
+    if dtype == nw.Boolean:
+        return Cells(name, rows, "truth")
+    if dtype in (nw.Date, nw.Datetime):
+        return Cells(name, rows, "date", years=_years(series))
+    if dtype.is_nested() or dtype.is_temporal():
+        return Cells(name, rows, str(dtype))
+    values = [value for value in series.drop_nulls().to_list() if value == value]
+    if values and all(isinstance(value, dt.date) for value in values):
+        years = [value.year for value in values]
+        return Cells(name, rows, "date", years=(min(years), max(years)))
+    if all(isinstance(value, int | float | Decimal) for value in values) and (values or dtype.is_numeric()):
+        numbers = Counter(value for value in map(_plain, values) if math.isfinite(value))
+        return Cells(name, rows, "number", numbers=numbers)
+    texts = (value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in values)
+    return Cells(name, rows, texts=Counter(text.strip() for text in texts if text.strip()))
+
+
+def _plain(value: Any) -> float:
+    return value if isinstance(value, int) else float(value)
+
+
+def _years(series: nw.Series[Any]) -> tuple[int, int] | None:
+    """The first and the last year, within the calendar of Python."""
+    arrow = series.drop_nulls().to_arrow()
+    days = arrow.cast(pa.date32(), safe=False).cast(pa.int32())
+    if not len(days):
+        return None
+    years = np.array([min(days.to_pylist()), max(days.to_pylist())], "datetime64[D]").astype("datetime64[Y]")
+    first, last = np.clip(years.astype(np.int64) + 1970, dt.MINYEAR, dt.MAXYEAR).tolist()
+    return first, last
+
+
+def draft_column(cells: Cells, said: Reading) -> tuple[Column, str]:
+    """A column, and what should be said about it; empty where nothing is doubtful."""
+    if cells.kind == "truth":
+        return BooleanColumn(), ""
+    if cells.is_empty or (cells.kind == "date" and cells.years is None):
+        return IgnoredColumn(), "ignored, because the sample has no values"
+    if cells.kind == "date":
+        assert cells.years is not None
+        return _dates(*cells.years)
+    if cells.kind == "number":
+        return _numbers(cells.name, cells.numbers, CellFormat(), "")
+    if cells.kind != "text":
+        return IgnoredColumn(), f"ignored, because {cells.kind} is not learned from; derive numbers or texts"
+    return _texts(cells, said)
+
+
+def _texts(cells: Cells, said: Reading) -> tuple[Column, str]:
+    """A column of texts, whatever they spell."""
+    present = {text: count for text, count in cells.texts.items() if text.casefold() not in MARKS} or cells.texts
+    shape = date_format(present)
+    if shape is not None and 2 * sum(present.values()) > sum(cells.texts.values()):
+        days = [day for text in present if (day := parse_date(text, shape[0]))]
+        column, note = _dates(min(days).year, max(days).year, "" if shape[0] == "%Y-%m-%d" else shape[0])
+        return column, shape[1] or note
+    truths = _truths(present)
+    if truths is not None:
+        return truths
+    numbers = spelled(cells.texts, said.decimal, said.thousands)
+    plain = numbers is not None and numbers.written.is_plain
+    if leading_zeros(present) and plain:
+        return _codes(cells, present)
+    if numbers is not None:
+        return _spelled(cells, numbers)
+    verdict = judge(cells.name, list(present), sum(present.values()))
+    if verdict.is_identifier:
+        return IdColumn(), _identifier(cells.name, verdict.reason)
+    column, note = _categories(cells, said)
+    return column, "; ".join(part for part in (verdict.reason, note) if part)
+
+
+def _truths(present: Mapping[str, int]) -> tuple[Column, str] | None:
+    words = {text.lower() for text in present}
+    if words <= {"true", "false"} or words == {"yes", "no"}:
+        return BooleanColumn(), "read as true and false"
+    return None
+
+
+def _spelled(cells: Cells, read: Spelled) -> tuple[Column, str]:
+    if not read.numbers:
+        return IgnoredColumn(), read.note
+    counts: Counter[float] = Counter()
+    for text, number in read.numbers.items():
+        counts[number] += cells.texts[text]
+    column, note = _numbers(cells.name, counts, read.written, read.note)
+    strays = sorted(text for text in cells.texts if text not in read.numbers)
+    if strays and isinstance(column, NumericColumn):
+        shown = ", ".join(map(repr, strays[:3])) + (f" and {len(strays) - 3} more" if len(strays) > 3 else "")
+        note = f"{note or 'read as numbers'}; missing is what spells none: {shown}"
+    return column, note
+
+
+def _codes(cells: Cells, present: Mapping[str, int]) -> tuple[Column, str]:
+    """Digits with zeros in front: an identifier, or categories."""
+    cells_there = sum(present.values())
+    verdict = judge(cells.name, list(present), cells_there)
+    if verdict.is_identifier or (len(present) > MOSTLY * cells_there and cells_there >= LEAST_CELLS):
+        return IdColumn(), _identifier(cells.name, verdict.reason or "nearly all of its codes differ")
+    column, note = _categories(cells, Reading())
+    question = 'codes, because some begin with zeros: are they numbers? Then kind = "numeric" with bounds'
+    return column, f"{question}; {note}" if note else question
+
+
+def _identifier(name: str, reason: str) -> str:
+    return (
+        f"taken for an identifier, because {reason}. If it tells persons apart, add [unit] with column = {name!r} and "
+        f'max_rows; if it is none, declare what it is, with allow = "identifier"'
+    )
+
+
+def _dates(first: int, last: int, written: str = "") -> tuple[Column, str]:
+    """Dates by month, from the first year of the sample to the last."""
+    column = DateColumn("month", dt.date(first, 1, 1), dt.date(last, 12, 31), format=written)
+    form = f" written as {written}" if written else ""
+    return column, f"a date{form}, by month: change granularity to year or weekday where that matters more"
+
+
+def _categories(cells: Cells, said: Reading) -> tuple[Column, str]:
+    counts = Counter[str]()
+    for text, count in cells.texts.items():
+        fits = said.decimal == COMMA and plain_number_of(text, COMMA) is not None
+        counts[text.replace(COMMA, POINT) if fits else text] += count
+    listed = sorted(sorted(counts, key=lambda text: (-counts[text], text))[:MOST_LISTED])
+    missing = sum(counts.values()) < cells.rows
+    note = f"the {MOST_LISTED} most frequent of {len(counts)} values are listed; the rest is 'other'"
+    column = CategoricalColumn(tuple(listed), missing=missing, exact=needs_exact(listed))
+    return column, note if len(counts) > MOST_LISTED else ""
+
+
+def _numbers(name: str, counts: Mapping[float, int], written: CellFormat, note: str) -> tuple[Column, str]:
+    """A column of numbers: an identifier, truth values, or numbers between bounds rounded outward."""
+    verdict = judge(name, list(counts), sum(counts.values()))
+    if verdict.is_identifier:
+        return IdColumn(), _identifier(name, verdict.reason)
+    if set(counts) == {0, 1} and written.is_plain:
+        return BooleanColumn(), "0 and 1 read as false and true"
+    values = sorted(map(float, counts))
+    marks = far_marks(values, {float(value): count for value, count in counts.items()})
+    values = [value for value in values if value not in marks]
+    notes = [note, verdict.reason]
+    if marks:
+        share = sum(counts[mark] for mark in marks) / sum(counts.values())
+        shown = ", ".join(f"{mark:.12g}" for mark in marks)
+        notes.append(f"{shown} ({share:.1%} of cells) taken for missing: leave missing_values out if it is a value")
+    elif 2 < len(counts) <= MOST_CODES and sum(counts.values()) >= LEAST_CELLS and all(map(float.is_integer, values)):
+        notes.append('a few whole numbers: if they are codes without order, declare kind = "categorical"')
+    column, more = _between(values, CellFormat(written.symbol, written.thousands, marks))
+    return column, "; ".join(part for part in (*notes, more) if part)
+
+
+def _between(values: list[float], written: CellFormat) -> tuple[Column, str]:
+    least, most = values[0], values[-1]
+    how: dict[str, Any] = {name: getattr(written, name) for name in ("symbol", "thousands", "missing_values")}
+    if least > 0 and most / least >= LOG_RATIO:
+        lower, upper = _log_round(least, -1), _log_round(most, 1)
+        column = NumericColumn(lower, upper, spacing="log", **how)
+        return column, f"log spacing, because values span a factor {most / least:.3g}"
+    lower, upper = round_outward(least, most)
+    try:
+        column = NumericColumn(lower, upper, **how)
+    except SchemaError as error:
+        return IgnoredColumn(), f"ignored, because {error.problem}: rescale it"
+    return column, "the sample has one value only: widen the bounds" if least == most else ""
+
+
+def round_outward(least: float, most: float) -> tuple[float, float]:
+    """The next round numbers below and above: multiples of a 1-2-5 step of about a twentieth of the span."""
+    span = most - least or abs(least) or 1.0
+    if not 1e-200 < span < 1e200:
+        return least, most
+    rough = span / 20.0
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(step for step in (1.0, 2.0, 5.0, 10.0) if step * power >= rough * (1 - 1e-9)) * power
+    lower, upper = math.floor(least / step), math.ceil(most / step)
+    if lower == upper:
+        lower, upper = lower - 1, upper + 1
+    decimals = max(0, -math.floor(math.log10(step)))
+    return min(round(lower * step, decimals), least), max(round(upper * step, decimals), most)
+
+
+def _log_round(value: float, outward: int) -> float:
+    """The next 1, 2 or 5 times a power of ten above (``outward = 1``) or below (``-1``) a positive number."""
+    power = 10.0 ** math.floor(math.log10(value))
+    steps = [float(f"{step * power:.1g}") for step in (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)]
+    return min(s for s in steps if s >= value) if outward > 0 else max(s for s in steps if s <= value)

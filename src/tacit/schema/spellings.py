@@ -1,0 +1,221 @@
+"""How the numbers and dates of a sample are written, and what is doubtful about it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from tacit.schema.cell_format import DATE_FORMATS, PLAIN_CELLS, THOUSANDS, CellFormat, parse_date
+from tacit.schema.csv_format import COMMA, POINT
+from tacit.schema.values import MINUS, parse_number
+
+MARKS = frozenset(
+    ("na", "n/a", "n.a.", "nan", "null", "none", "nil", "-", "--", "?", ".", "unknown", "missing", "#n/a")
+)
+"""Texts that say that a value is missing."""
+
+NUMBERS_PER_STRAY = 10
+"""Texts with so many different numbers per other text, or more, are numbers: the others say what is missing."""
+
+_GAP = "[ \u00a0\u2009\u202f]"
+_CORE = rf"\d(?:[\d.,'\u2019]|{_GAP}(?=\d))*"
+_UNIT = r"[^\s\d.,+:/<>=~-]"
+_WITH_SYMBOL = re.compile(
+    rf"[+-]?{_GAP}*(?P<before>{_UNIT}{{0,6}}){_GAP}*[+-]?{_CORE}{_GAP}*(?P<after>{_UNIT}[^\s\d]{{0,7}})?"
+)
+
+FEW = 20
+"""Distinct texts that are left categories although they have numbers in them."""
+
+MOST_MARKS = 4
+"""Different reasons for missing, such as 96 to 99, at one end of a column."""
+
+FIRST_LOOK = 200
+"""Distinct texts by which formats of dates are tried before all are."""
+
+
+@final
+@dataclass(frozen=True)
+class Spelled:
+    """Numbers of a column of texts.
+
+    Attributes:
+        numbers: per text that spells one.
+        written: how.
+        note: what was decided or is doubtful; a doubt that nothing decides leaves ``numbers`` empty.
+    """
+
+    numbers: Mapping[str, float]
+    written: CellFormat = PLAIN_CELLS
+    note: str = ""
+
+
+def spelled(counts: Mapping[str, int], decimal: str = POINT, thousands: str = "") -> Spelled | None:
+    """How the texts of a column spell numbers; None if they are no numbers.
+
+    Args:
+        counts: per distinct text, how many cells hold it.
+        decimal: what numbers have before their fractions.
+        thousands: what somebody said to stand between groups of three digits.
+    """
+    plain = {text: number for text in counts if (number := plain_number_of(text, decimal)) is not None}
+    if _are_numbers(counts, plain) and not (thousands and any(thousands in text for text in counts)):
+        doubt = _points_of_thousands(plain) if decimal == POINT and not thousands else ""
+        minus = f"{MINUS!r} is read as a minus" if any(MINUS in text for text in plain) else ""
+        return Spelled(plain, note=doubt or minus)
+    if _mostly(counts, lambda text: plain_number_of(text, COMMA) is not None) and decimal == POINT and not thousands:
+        return _commas(counts)
+    return _with_symbol(counts, thousands)
+
+
+def plain_number_of(text: str, decimal: str) -> float | None:
+    """The number that a text spells where numbers have such a mark before their fractions, or None."""
+    if decimal == COMMA:
+        text = "" if POINT in text else text.replace(COMMA, POINT)
+    number = parse_number(text)
+    return None if number is None else float(number)
+
+
+def _are_numbers(counts: Mapping[str, int], numbers: Mapping[str, float]) -> bool:
+    """Whether the texts that spell no numbers are few, or say that a value is missing."""
+    strays = [text for text in counts if text not in numbers]
+    cells = sum(counts[text] for text in numbers)
+    marks = all(text.casefold() in MARKS for text in strays) and 2 * cells > sum(counts.values())
+    return bool(numbers) and (marks or NUMBERS_PER_STRAY * len(strays) <= len(numbers))
+
+
+def _mostly(counts: Mapping[str, int], holds: Callable[[str], object]) -> bool:
+    """Whether something is said of more than half of the cells."""
+    return 2 * sum(count for text, count in counts.items() if holds(text)) > sum(counts.values())
+
+
+def _commas(counts: Mapping[str, int]) -> Spelled | None:
+    """Numbers with one comma: of thousands, where all agree and something shows it, or before fractions."""
+    parted = [text.lstrip("+-") for text in counts if COMMA in text and plain_number_of(text, COMMA) is not None]
+    groups = all(re.fullmatch(r"[1-9]\d{0,2},\d{3}", text) for text in parted)
+    example = next(text for text in counts if COMMA in text) if parted else ""
+    if not parted:
+        return None
+    if not groups:
+        return Spelled({}, note=f"ignored: do numbers such as {example!r} have a decimal comma? Then give --decimal ,")
+    whole = [number for text in counts if (number := parse_number(text)) is not None]
+    if whole and all(isinstance(number, int) and abs(number) < 1000 for number in whole):
+        return _under(counts, CellFormat(thousands=COMMA))
+    return Spelled(
+        {},
+        note=f"ignored: give --thousands , if {example!r} means {example.replace(COMMA, '')}, and --decimal , if it "
+        f"means {example.replace(COMMA, POINT)}",
+    )
+
+
+def _points_of_thousands(plain: Mapping[str, float]) -> str:
+    """A question where all fractions have three digits, and all numbers without one are below a thousand."""
+    parted = [text for text in plain if POINT in text]
+    groups = all(re.fullmatch(r"[+-]?[1-9]\d{0,2}\.\d{3}", text) for text in parted)
+    whole = [number for text, number in plain.items() if POINT not in text]
+    if len(parted) < 3 or not groups or not whole or max(map(abs, whole)) >= 1000:
+        return ""
+    return f"does {parted[0]!r} mean {parted[0].replace(POINT, '')}? Then give --thousands ."
+
+
+def _with_symbol(counts: Mapping[str, int], thousands: str) -> Spelled | None:
+    """Numbers with a symbol, with thousands, or with both."""
+    matches = {text: match for text in counts if (match := _WITH_SYMBOL.fullmatch(text.replace(MINUS, "-")))}
+    if not _mostly(counts, matches.__contains__):
+        return None
+    pairs: Counter[tuple[str, str]] = Counter()
+    for text, match in matches.items():
+        pairs[(match["before"], match["after"] or "")] += counts[text]
+    units = [pair for pair, _ in pairs.most_common() if any(pair)]
+    if units and (2 * pairs[("", "")] > sum(counts.values()) or not _is_unit(units[0])):
+        return None
+    symbol = "".join(units[0]) if units else ""
+    if not units or not all(units[0]):
+        marks = [thousands] if thousands else ["", *THOUSANDS]
+        choices = [made for mark in marks if (made := _under(counts, CellFormat(symbol, mark)))]
+        if choices:
+            return max(choices, key=lambda made: (len(made.numbers), -len(made.written.thousands)))
+    if not units or len(counts) <= FEW:
+        return None
+    examples = [repr(_example(matches, unit)) for unit in units[:2]]
+    return Spelled({}, note=f"ignored: rewrite numbers such as {' and '.join(examples)} in one unit, without it")
+
+
+def _is_unit(pair: tuple[str, str]) -> bool:
+    """Whether what stands beside numbers is a unit, and not the letter of a code such as ``E119`` or ``c7``."""
+    before, after = pair
+    return bool(after) or not before.isalpha() or (len(before) > 1 and before.isupper())
+
+
+def _example(matches: Mapping[str, re.Match[str]], pair: tuple[str, str]) -> str:
+    return next(text for text, match in matches.items() if (match["before"], match["after"] or "") == pair)
+
+
+def _under(counts: Mapping[str, int], written: CellFormat) -> Spelled | None:
+    """The numbers that a format reads; None unless the others are few."""
+    numbers = {text: number for text in counts if (number := written.number_of(text)) is not None}
+    if not _are_numbers(counts, numbers):
+        return None
+    parts = [f"without {written.symbol!r}"] if written.symbol else []
+    if written.thousands:
+        grouped = next((t for t in numbers if re.search(rf"\d{THOUSANDS[written.thousands]}\d{{3}}", t)), "")
+        parts += [f"{grouped!r} as {numbers[grouped]:.12g}"] if grouped else []
+    return Spelled(numbers, written, f"read as numbers, {' and '.join(parts)}: is that right?" if parts else "")
+
+
+def date_format(counts: Mapping[str, int]) -> tuple[str, str] | None:
+    """The format that more than half of the cells have as dates, and what is doubtful about it; None if none."""
+    first = list(counts)[:FIRST_LOOK]
+    tried = [shape for shape in DATE_FORMATS if any(parse_date(text, shape) for text in first)]
+    fitting = {shape: sum(count for text, count in counts.items() if parse_date(text, shape)) for shape in tried}
+    best = max(tried, key=fitting.__getitem__, default="")
+    if not best or 2 * fitting[best] <= sum(counts.values()):
+        return None
+    other = next((shape for shape in tried if shape != best and fitting[shape] == fitting[best]), "")
+    example = next(text for text in first if parse_date(text, best))
+    doubt = f"is {example!r} day or month first? {best} is taken, and {other} fits as well" if other else ""
+    two = "; years such as 68 are 2068, and 69 is 1969" if "%y" in best else ""
+    return best, f"{doubt}{two}" if doubt else two.removeprefix("; ")
+
+
+def leading_zeros(counts: Mapping[str, int]) -> bool:
+    """Whether whole numbers are codes: some begin with zeros, and nearly all have as many digits."""
+    digits = [text for text in counts if text.isdecimal()]
+    zeros = [text for text in digits if text.startswith("0") and len(text) > 1]
+    usual = Counter(map(len, digits)).most_common(1)[0][1] if digits else 0
+    many = usual >= 0.9 * len(digits) or 100 * sum(counts[text] for text in zeros) >= sum(counts.values())
+    return bool(zeros) and len(digits) >= 0.9 * len(counts) and many
+
+
+def far_marks(values: Sequence[float], counts: Mapping[float, int]) -> tuple[float, ...]:
+    """Numbers that say that a value is missing: far from all others, repeated, and of one kind: -200, 99, 999.
+
+    Args:
+        values: the distinct numbers, sorted.
+        counts: how many cells hold each.
+    """
+    rest = list(values)
+    while found := _outside(rest, counts):
+        rest = [value for value in rest if value not in found]
+    return tuple(value for value in values if value not in rest)
+
+
+def _outside(values: Sequence[float], counts: Mapping[float, int]) -> Sequence[float]:
+    """Marks at one end, farther from the other numbers than these are from one another."""
+    for number in range(1, min(MOST_MARKS, len(values) - 2) + 1):
+        for marks, others, gap in (
+            (values[-number:], values[:-number], values[-number] - values[-number - 1]),
+            (values[:number], values[number:], values[number] - values[number - 1]),
+        ):
+            repeated = all(counts[mark] > 1 and _is_mark(mark, others) for mark in marks)
+            if gap > others[-1] - others[0] and repeated:
+                return marks
+    return ()
+
+
+def _is_mark(number: float, others: Sequence[float]) -> bool:
+    """Whether somebody would write a number for missing: nines and the like, or a negative one where no other is."""
+    return number < 0 <= others[0] or re.fullmatch(r"-?(9+\.9+|99+|9+[678]|77+|88+)", f"{number:.12g}") is not None

@@ -1,0 +1,365 @@
+"""What a draft makes of cells as people write them: one column each, its kind, and the question that it asks."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tacit.encoding.errors import DataError
+from tacit.encoding.read import column_names, read_columns, read_sample
+from tacit.encoding.read_table import read_table
+from tacit.encoding.table import TableEncoding
+from tacit.schema import (
+    BooleanColumn,
+    CategoricalColumn,
+    Column,
+    DateColumn,
+    IdColumn,
+    IgnoredColumn,
+    Label,
+    NumericColumn,
+    SchemaError,
+)
+from tacit.schema.csv_format import CsvFormat
+from tacit.schema.draft import Draft, draft_schema
+from tacit.schema.header import are_cells
+
+N = 180
+NBSP, THIN, MINUS = "\u00a0", "\u202f", "\u2212"
+
+
+def _file(folder: Path, columns: dict[str, Sequence[Any]], **options: Any) -> Path:
+    path = folder / "sample.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, **options)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    return path
+
+
+def _draft(folder: Path, cells: Sequence[Any], name: str = "x", **said: Any) -> tuple[Column, str, Draft]:
+    """The draft of a column of a file, beside an ordinary one."""
+    n = len(cells)
+    columns = {
+        name: cells,
+        "age": [i * i % 61 + 20 for i in range(n)],
+        "y": [("no", "yes")[i % 3 == 0] for i in range(n)],
+    }
+    written = CsvFormat(decimal=said.get("decimal", "."), said=True)
+    draft = draft_schema(read_sample(_file(folder, columns), written), "y", public=True, **said)
+    note = next((note for note in draft.notes if note.startswith(f"{name}:")), "")
+    return draft.schema.columns[name], note, draft
+
+
+def _cells(make: Callable[[int], Any]) -> list[Any]:
+    return [make(i * 37 % 181) for i in range(N)]
+
+
+NUMBERS: dict[str, tuple[list[Any], tuple[str, str], tuple[float, float], str]] = {
+    "percent": (_cells(lambda i: f"{i % 100}%"), ("%", ""), (0, 100), "without '%'"),
+    "percent with a blank": (_cells(lambda i: f"{i / 10} %"), ("%", ""), (0, 18), "without '%'"),
+    "dollars and thousands": (_cells(lambda i: f"${1000 + 37 * i:,}"), ("$", ","), (1000, 8000), "right?"),
+    "dollars below zero": (_cells(lambda i: f"-${i}"), ("$", ""), (-180, 0), "without '$'"),
+    "euros": (_cells(lambda i: f"{i * 7 % 900 / 10} €"), ("€", ""), (0, 90), "without '€'"),
+    "euros with commas": (_cells(lambda i: f"{i},50 €"), ("€", "."), (0, 185), "without '€'"),
+    "a currency's code": (_cells(lambda i: f"EUR {i}"), ("EUR", ""), (0, 180), "without 'EUR'"),
+    "kilograms": (_cells(lambda i: f"{40 + i % 80} kg"), ("kg", ""), (40, 120), "without 'kg'"),
+    "degrees": (_cells(lambda i: f"{i - 90}°C"), ("°C", ""), (-90, 90), "without '°C'"),
+    "a unit in some cells": (_cells(lambda i: f"{i} cm" if i % 3 else str(i)), ("cm", ""), (0, 180), "without 'cm'"),
+    "thin spaces": (_cells(lambda i: f"{1000 + 53 * i:,}".replace(",", THIN)), ("", " "), (1000, 11000), "right?"),
+    "spaces": (_cells(lambda i: f"{1000 + 53 * i:,}".replace(",", " ")), ("", " "), (1000, 11000), "right?"),
+    "apostrophes": (_cells(lambda i: f"{1000 + 53 * i:,}".replace(",", "'")), ("", "'"), (1000, 11000), "right?"),
+    "commas of thousands": (_cells(lambda i: f"{50 + 53 * i:,}"), ("", ","), (0, 10000), "right?"),
+    "millions": (_cells(lambda i: f"{10**6 + 53_001 * i:,}"), ("", ","), (10**6, 1.1e7), "right?"),
+    "thousands and fractions": (_cells(lambda i: f"{900 + 53 * i:,}.50"), ("", ","), (900, 10500), "right?"),
+    "points and commas": (
+        _cells(lambda i: f"{900 + 53 * i:,}_50".replace(",", ".").replace("_", ",")), ("", "."), (900, 10500), "right?",
+    ),
+    "typographic minus": (_cells(lambda i: f"{MINUS if i % 2 else ''}{i % 90 / 10}"), ("", ""), (-9, 9), "as a minus"),
+    "a stray": (["-", *_cells(lambda i: 18000 + 91 * i)[1:]], ("", ""), (18000, 35000), "'-'"),
+    "marks in words": (["NA", "unknown", *_cells(lambda i: i % 6)[2:]], ("", ""), (0, 5), "'NA', 'unknown'"),
+    "plus signs": (_cells(lambda i: f"+{i}"), ("", ""), (0, 180), ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NUMBERS.values(), ids=NUMBERS)
+def test_numbers_as_people_write_them(tmp_path: Path, case: tuple[Any, ...]) -> None:
+    cells, (symbol, thousands), (lower, upper), words = case
+    column, note, draft = _draft(tmp_path, cells)
+    assert isinstance(column, NumericColumn), note
+    assert (column.symbol, column.thousands) == (symbol, thousands)
+    span = upper - lower
+    assert lower - 0.11 * span <= column.lower <= lower
+    assert upper <= column.upper <= upper + 0.11 * span
+    assert words in note
+    codes = TableEncoding.of(draft.schema).encode(read_table(tmp_path / "sample.csv", draft.schema))[0]
+    assert len(set(codes.tolist())) > 5  # and a fit reads it so
+    assert (codes == 65_535).sum() == (len(set(cells) & {"-", "NA", "unknown"}))
+    draft.to_toml(tmp_path / "s.toml")
+    assert f"# x: {note[3:]}" in (tmp_path / "s.toml").read_text() or not note
+
+
+IGNORED: dict[str, tuple[list[Any], str]] = {
+    "two units": (_cells(lambda i: f"{i} {('kg', 'lb')[i % 2]}"), "in one unit"),
+    "letters of millions": (_cells(lambda i: f"${i / 10}M"), "in one unit"),
+    "two currencies": (_cells(lambda i: f"{'$€'[i % 2]}{i}"), "in one unit"),
+    "decimal commas": (_cells(lambda i: f"{i},5"), "--decimal ,"),
+    "small decimal commas": (_cells(lambda i: f"0,{i:03d}"), "--decimal ,"),
+    "commas of either kind": (_cells(lambda i: f"{1 + i % 9},{i:03d}"), "--thousands , if"),
+}
+
+
+@pytest.mark.parametrize("case", IGNORED.values(), ids=IGNORED)
+def test_what_nothing_decides_is_asked_and_left_out(tmp_path: Path, case: tuple[list[Any], str]) -> None:
+    column, note, _ = _draft(tmp_path, case[0])
+    assert column == IgnoredColumn()
+    assert case[1] in note
+    assert "ignored" in note
+
+
+def test_an_answer_decides() -> None:
+    cells = [f"{1 + i % 9},{i:03d}" for i in range(N)]
+    table = {"x": cells, "age": list(range(20, 20 + N)), "y": ["a", "b"] * (N // 2)}
+    column = draft_schema(table, "y", public=True, thousands=",").schema.columns["x"]
+    assert column == NumericColumn(1000, 9500, thousands=",")
+    assert draft_schema(table, "y", public=True, decimal=",").schema.columns["x"] == NumericColumn(1, 9.5)
+    points = {**table, "x": [f"{i % 9}.{i:03d}" if i % 9 else str(i) for i in range(N)]}
+    assert "Then give --thousands ." in draft_schema(points, "y", public=True).notes[0]
+    drafted = draft_schema(points, "y", public=True, thousands=".").schema.columns["x"]
+    assert isinstance(drafted, NumericColumn)
+    assert (drafted.thousands, drafted.upper) == (".", 8500)
+
+
+DATES: dict[str, tuple[str, str, str]] = {
+    written: (written, first, words)
+    for written, first, words in (
+        ("%d.%m.%Y", "24.08.1972", "a date written as %d.%m.%Y"),
+        ("%Y/%m/%d", "2024/12/31", "a date written as"),
+        ("%d-%b-%y", "17-Jan-18", "years such as 68"),
+        ("%Y%m%d", "20241231", "a date written as"),
+        ("%d/%m/%Y", "24/12/2024", "a date written as"),
+        ("%m/%d/%Y", "12/24/2024", "a date written as"),
+        ("%b %d, %Y", "Dec 24, 2024", "a date written as"),
+        ("%d %b %Y", "24 December 2024", "a date written as"),
+        ("%m/%Y", "12/2024", "a date written as"),
+        ("", "2024-12-31", "a date, by month"),
+    )
+}
+
+
+@pytest.mark.parametrize("case", DATES.values(), ids=DATES)
+def test_dates_are_declared_as_they_are_written(tmp_path: Path, case: tuple[str, str, str]) -> None:
+    written, first, words = case
+    days = [dt.date(2015, 1, 3) + dt.timedelta(days=29 * i) for i in range(100)]
+    cells = ["NA"] * 60 + [first] + [day.strftime(written or "%Y-%m-%d") for day in days]
+    column, note, draft = _draft(tmp_path, cells)
+    assert isinstance(column, DateColumn), note
+    assert column.format == written
+    assert words in note
+    codes = TableEncoding.of(draft.schema).encode(read_table(tmp_path / "sample.csv", draft.schema))[0]
+    assert (codes == codes[0]).sum() == 60
+    years = {
+        int(first[-2:]) + 2000 if "%y" in written else int(next(p for p in (first[:4], first[-4:]) if p.isdigit()))
+    }
+    assert column.lower == dt.date(min(2015, *years), 1, 1)
+
+
+def test_a_doubt_about_days_and_months_is_a_question(tmp_path: Path) -> None:
+    column, note, _ = _draft(tmp_path, [f"0{1 + i % 9}/0{1 + i % 7}/2024" for i in range(N)])
+    assert isinstance(column, DateColumn)
+    assert column.format == "%d/%m/%Y"
+    assert "day or month first? %d/%m/%Y is taken, and %m/%d/%Y fits as well" in note
+    column, note, _ = _draft(tmp_path, [f"x{i % 5}" if i % 2 else f"{1 + i % 28}.1.2020" for i in range(N)])
+    assert isinstance(column, CategoricalColumn)  # half of the cells, and not more
+
+
+CODES: dict[str, tuple[str, list[str], type[Column]]] = {
+    "postcodes": ("postcode", [f"{i % 40 * 731 % 100000:05d}" for i in range(300)], CategoricalColumn),
+    "counties": ("fips", [f"{1 + i % 9:02d}{i % 3:03d}" for i in range(300)], CategoricalColumn),
+    "groups of diagnoses": ("drg", [f"{i % 70:03d}" for i in range(300)], CategoricalColumn),
+    "postcodes with a stray": ("zip", ["unknown", *(f"{i % 40 * 731:05d}" for i in range(300))], CategoricalColumn),
+    "codes that all differ": ("code", [f"{i * 7919 % 100000:05d}" for i in range(300)], IdColumn),
+}
+
+
+@pytest.mark.parametrize("case", CODES.values(), ids=CODES)
+def test_zeros_in_front_make_codes(tmp_path: Path, case: tuple[str, list[str], type[Column]]) -> None:
+    name, cells, kind = case
+    column, note, _ = _draft(tmp_path, cells, name)
+    assert type(column) is kind
+    assert ("begin with zeros" in note) or kind is IdColumn
+    assert "0." not in cells
+    amounts, note, _ = _draft(tmp_path, [f"0.{i % 97:02d}" for i in range(300)])
+    assert isinstance(amounts, NumericColumn)
+
+
+MISSING: dict[str, tuple[list[Any], tuple[float, ...]]] = {
+    "-200 below 0 to 30": ([-200 if i % 12 == 0 else i % 300 / 10 for i in range(600)], (-200,)),
+    "999 above ages": ([999 if i % 9 == 0 else 18 + i % 70 for i in range(300)], (999,)),
+    "99 above a scale": ([99 if i % 9 == 0 else 1 + i % 5 for i in range(300)], (99,)),
+    "98 and 99 above a scale": ([(98, 99)[i % 2] if i % 9 == 0 else 1 + i % 5 for i in range(300)], (98, 99)),
+    "-9 below a scale": ([-9 if i % 9 == 0 else 1 + i % 5 for i in range(300)], (-9,)),
+    "-999.9 below temperatures": ([-999.9 if i % 9 == 0 else i % 50 - 20.5 for i in range(300)], (-999.9,)),
+    "9999 and -1": ([(9999, -100)[i % 2] if i % 9 == 0 else i % 50 for i in range(300)], (-100, 9999)),
+    "one rich person": ([10**6 if i == 7 else 18 + i % 70 for i in range(300)], ()),
+    "a round price": ([20000 if i % 9 == 0 else 18 + i % 70 for i in range(300)], ()),
+    "99 among ages": ([99 if i % 9 == 0 else 18 + i % 80 for i in range(300)], ()),
+    "ordinary numbers": ([i % 50 - 10 for i in range(300)], ()),
+}
+
+
+@pytest.mark.parametrize("case", MISSING.values(), ids=MISSING)
+def test_far_marks_for_missing(tmp_path: Path, case: tuple[list[Any], tuple[float, ...]]) -> None:
+    cells, marks = case
+    column, note, _ = _draft(tmp_path, cells)
+    assert isinstance(column, NumericColumn)
+    assert column.missing_values == marks
+    assert ("taken for missing" in note) == bool(marks)
+    if marks:
+        inside = [cell for cell in cells if cell not in marks]
+        assert column.upper - column.lower < 1.3 * (max(inside) - min(inside))
+
+
+def test_few_whole_numbers_may_be_codes(tmp_path: Path) -> None:
+    for cells, asked in (([1 + i % 4 for i in range(90)], True), ([i % 40 for i in range(90)], False)):
+        column, note, _ = _draft(tmp_path, cells)
+        assert isinstance(column, NumericColumn)
+        assert ("codes without order" in note) is asked
+    assert _draft(tmp_path, [i % 2 for i in range(90)])[0] == BooleanColumn()
+
+
+def test_units_are_proposed_for_identifiers(tmp_path: Path) -> None:
+    column, note, draft = _draft(tmp_path, [f"P{i % 200:04d}" for i in range(600)], "patient_id")
+    assert column == IdColumn()
+    assert "add [unit] with column = 'patient_id'" in note
+    draft.to_toml(tmp_path / "s.toml")
+    assert "P0" not in (tmp_path / "s.toml").read_text()
+    for stray in ("-", "", "unknown"):
+        assert _draft(tmp_path, [stray, *(70001 + 3 * i for i in range(300))], "CustomerID")[0] == IdColumn()
+        assert isinstance(_draft(tmp_path, [stray, *(18000 + 91 * i for i in range(300))], "income")[0], NumericColumn)
+
+
+LABELS: dict[str, tuple[list[Any], str | None, Label]] = {
+    "whole prices": ([900 + 61 * (i % 255) for i in range(400)], None, Label("y", "numeric", lower=0, upper=17000)),
+    "prices": ([900 + 61.5 * (i % 255) for i in range(400)], None, Label("y", "numeric", lower=0, upper=17000)),
+    "months as a quantity": ([1 + i % 12 for i in range(400)], "numeric", Label("y", "numeric", lower=1, upper=12)),
+    "months": ([1 + i % 12 for i in range(400)], None, Label("y", classes=tuple(range(1, 13)))),
+    "30 codes": ([i % 30 for i in range(400)], "classes", Label("y", classes=tuple(range(30)))),
+    "words": (["b", "a"] * 200, None, Label("y", classes=("a", "b"), positive="b")),
+    "codes with zeros": (["01", "02"] * 200, None, Label("y", classes=("01", "02"), positive="02")),
+}
+
+
+@pytest.mark.parametrize("case", LABELS.values(), ids=LABELS)
+def test_labels(tmp_path: Path, case: tuple[list[Any], str | None, Label]) -> None:
+    cells, kind, label = case
+    path = _file(tmp_path, {"x": [i % 17 for i in range(400)], "y": cells})
+    assert draft_schema(read_sample(path), "y", public=True, kind=kind).schema.label == label
+    typed = pa.table({"x": [i % 17 for i in range(400)], "y": cells})
+    assert draft_schema(typed, "y", public=True, kind=kind).schema.label == label
+
+
+def test_labels_that_are_none(tmp_path: Path) -> None:
+    for cells, kind, words in (
+        (["a", "b"] * 20, "numeric", "spells no numbers"),
+        ([f"${i}" for i in range(40)], None, "symbols or thousands"),
+        (list(range(300)), "classes", "300 distinct values"),
+    ):
+        with pytest.raises(SchemaError, match=words):
+            draft_schema({"x": [1] * len(cells), "y": cells}, "y", public=True, kind=kind)
+
+
+HEADERS: dict[str, tuple[str, bool]] = {
+    "a patient": ("69,87.97,A,2584,0", True),
+    "a flower": ("5.1,3.5,1.4,0.2,setosa", True),
+    "an adult": ("39,State-gov,77516,Bachelors,13,Never-married,2174,0,40,<=50K", True),
+    "one number": ("34,male,yes", True),
+    "zeros": ("0,0,0,1,0", True),
+    "names": ("age,sex,y", False),
+    "positions": ("0,1,2,3,label", False),
+    "an unnamed column": ("0,y", False),
+    "years": ("country,1990,1995,2000", False),
+    "one year": ("country,2020", False),
+    "steps": ("y,400,410,420,430", False),
+    "wavelengths": ("y,400.1,402.7,404.9,407.3,409.8,412.2", False),
+}
+
+
+@pytest.mark.parametrize("case", HEADERS.values(), ids=HEADERS)
+def test_a_first_row_is_no_header(tmp_path: Path, case: tuple[str, bool]) -> None:
+    line, is_row = case
+    assert are_cells(line.split(",")) is is_row
+    (tmp_path / "d.csv").write_text(f"{line}\n{line}\n")
+    if not is_row:
+        assert column_names(tmp_path / "d.csv") == line.split(",")
+        return
+    with pytest.raises(DataError, match="its first line looks like a row") as caught:
+        column_names(tmp_path / "d.csv")
+    assert not any(cell in str(caught.value).replace(str(tmp_path), "") for cell in line.split(",") if len(cell) > 1)
+    names = list(dict.fromkeys(line.split(",")))
+    with pytest.raises(SchemaError, match="first line holds values" if are_cells(names) else "not among the columns"):
+        draft_schema(pa.table({name: ["a"] for name in names}), "y", public=True)
+
+
+def test_words_of_a_first_row_are_values_below_it(tmp_path: Path) -> None:
+    rows = {"male": ["female", "male"] * 20, "blue": ["red", "blue"] * 20, "yes": ["no", "yes"] * 20}
+    with pytest.raises(SchemaError, match="first line holds values"):
+        draft_schema(read_sample(_file(tmp_path, rows)), "yes", public=True)
+
+
+def test_a_repeated_header_is_left_out(tmp_path: Path) -> None:
+    path = _file(tmp_path, {"age": [20 + i % 50 for i in range(90)], "sex": ["f", "m"] * 45, "y": ["a", "b"] * 45})
+    plain = draft_schema(read_sample(path), "y", public=True)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:40], lines[0], *lines[40:], lines[0], ""]))
+    draft = draft_schema(read_sample(path), "y", public=True)
+    assert draft.schema == plain.schema
+    assert draft.notes[0].startswith("the header stands among the rows 2 times more")
+
+
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        ("sep=;\nage;y\n", "delete that line"),
+        ("SEP=,\nage,y\n", "delete that line"),
+        ("age|y\n", "give --delimiter '|'"),
+        ("age^y\n", "give --delimiter '^'"),
+        ("Table 3: persons\n", "no title or comment above it"),
+        ("# source: office\n", "no title or comment above it"),
+    ],
+)
+def test_first_lines_that_are_no_header(tmp_path: Path, start: str, words: str) -> None:
+    (tmp_path / "d.csv").write_text(start)
+    with pytest.raises(DataError, match=words.replace("|", r"\|").replace("^", r"\^")):
+        read_columns(tmp_path / "d.csv", ["age", "y"])
+
+
+def test_samples_are_read_as_a_fit_reads_them(tmp_path: Path) -> None:
+    towns = "".join(f"{('Leeds', 'Malmö')[i % 2 and i > 1000]},{i % 60},no\n" for i in range(1500))
+    (tmp_path / "d.csv").write_bytes(("town,age,y\n" + towns).encode("windows-1252"))
+    with pytest.raises(DataError, match="is not UTF-8 text"):
+        read_sample(tmp_path / "d.csv")
+    table = read_sample(tmp_path / "d.csv", CsvFormat("cp1252"))
+    assert set(table["town"].to_pylist()) == {"Leeds", "Malmö"}
+    coded = pa.array(["u", "v"]).dictionary_encode()
+    pq.write_table(pa.table({"part": [b"north", b"s\xff"], "y": ["a", "b"], "d": coded}), tmp_path / "d.parquet")
+    table = read_sample(tmp_path / "d.parquet")
+    assert table["part"].to_pylist() == ["north", "s\ufffd"]
+    assert table.schema.field("d").type == pa.string()
+    (tmp_path / "d.csv").write_text("age,,y,\n1,2,a,\n3,,b,4\n")
+    assert read_sample(tmp_path / "d.csv").to_pydict() == {"age": ["1", "3"], "y": ["a", "b"]}
+
+
+def test_times_beyond_the_calendar(tmp_path: Path) -> None:
+    moments = np.array(["2019-05-01", "12019-05-01", "-0044-03-15", "NaT"], "datetime64[s]")
+    for table in (pa.table({"t": moments, "y": ["a", "b", "a", "b"]}), {"t": moments, "y": ["a", "b", "a", "b"]}):
+        column = draft_schema(table, "y", public=True).schema.columns["t"]
+        assert column == DateColumn("month", dt.date(1, 1, 1), dt.date(9999, 12, 31))
