@@ -54,6 +54,16 @@ class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
         certificate_: what was spent, on what, by which theorem.
         classes_: the classes.
         n_features_in_: number of columns seen by ``fit``.
+
+    Example:
+        >>> from tacit import AdditiveBoostClassifier
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital()
+        >>> model = AdditiveBoostClassifier(epsilon=1.0, delta=1e-6, schema=schema).fit(X, y)
+        >>> print(model.certificate_.epsilon, model.certificate_.protected)
+        1.0 one patient_id, at most 3 rows
+        >>> model.predict_proba(X)[:3].shape
+        (3, 2)
     """
 
     @property

@@ -132,6 +132,16 @@ class AdditiveBoostRegressor(PrivateRegressor):
         model_: the frozen :class:`~tacit.models.additive_scores.AdditiveRegressionModel`.
         certificate_: what was spent, on what, by which theorem.
         n_features_in_: number of columns seen by ``fit``.
+
+    Example:
+        >>> from tacit import AdditiveBoostRegressor
+        >>> schema = {"columns": {"age": {"kind": "numeric", "lower": 0, "upper": 100}}}
+        >>> ages = {"age": [20, 40, 60, 80] * 500}
+        >>> cost = [100.0, 200.0, 300.0, 400.0] * 500
+        >>> model = AdditiveBoostRegressor(epsilon=4.0, delta=1e-6, schema=schema, target_bounds=(0, 1000))
+        >>> model = model.fit(ages, cost)
+        >>> print(model.predict({"age": [80]}).shape, model.certificate_.releasable)
+        (1,) True
     """
 
     epsilon: float = 1.0

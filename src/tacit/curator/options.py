@@ -42,6 +42,15 @@ def options(
 
     Raises:
         ValueError: for another name, or what cannot be called; nothing was spent.
+
+    Example:
+        >>> import tacit
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital(4000)
+        >>> with tacit.options(noise="opendp"):
+        ...     model = tacit.RandomTreesClassifier(epsilon=1.0, schema=schema).fit(X, y)
+        >>> print(model.certificate_.releasable)
+        True
     """
     if progress is not None and not callable(progress):
         raise ValueError(f"progress is called with every step, and {progress!r} cannot be. {UNSPENT}")

@@ -54,6 +54,14 @@ class DecisionListClassifier(PrivateClassifier):
         certificate_: what was spent, on what, by which theorem.
         classes_: the classes.
         n_features_in_: number of columns seen by ``fit``.
+
+    Example:
+        >>> from tacit import DecisionListClassifier
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital(4000)
+        >>> model = DecisionListClassifier(epsilon=1.0, delta=1e-6, schema=schema, max_rules=3).fit(X, y)
+        >>> print(model.model_.to_text().startswith("if "))
+        True
     """
 
     epsilon: float = 1.0

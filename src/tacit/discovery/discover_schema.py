@@ -91,6 +91,15 @@ def discover_schema(
     Raises:
         ValueError: for public mistakes; nothing was spent.
         BudgetExceeded: if the account cannot pay; nothing was read.
+
+    Example:
+        >>> from tacit import discover_schema
+        >>> from tacit.examples import hospital
+        >>> X, y, _ = hospital(4000)
+        >>> rows = {"age": X["age"], "smoker": X["smoker"], "readmitted": y}
+        >>> schema, certificate = discover_schema(rows, "readmitted", epsilon=2.0, delta=1e-6)
+        >>> print(list(schema.columns), certificate.epsilon)
+        ['age', 'smoker'] 2.0
     """
     check_dtypes(dtypes)
     request = Request.of(epsilon, delta, neighbouring, random_state)

@@ -30,7 +30,7 @@ def read_table(
     decimal: str | None = None,
     multiline: bool = False,
 ) -> pa.Table:
-    """Reads a table row by row: what a cell becomes depends on that cell and the schema alone.
+    r"""Reads a table row by row: what a cell becomes depends on that cell and the schema alone.
 
     A reader that makes types from rows, such as ``pandas.read_csv``, does not: one text among numbers makes a column of
     texts, one gap makes floats of integers, ``007`` becomes ``7``. Differential privacy is a promise about the way from
@@ -61,6 +61,18 @@ def read_table(
 
     Raises:
         ValueError: one sentence that names the file and what is wrong with it; never what a cell holds.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from tacit import read_table
+        >>> path = Path(tempfile.mkdtemp(), "rows.csv")
+        >>> _ = path.write_text("age,sick\n44,yes\n61,no\n")
+        >>> schema = {"label": {"column": "sick", "classes": ["no", "yes"]},
+        ...           "columns": {"age": {"kind": "numeric", "lower": 0, "upper": 100}}}
+        >>> table = read_table(path, schema)
+        >>> print(table.num_rows, table.drop_columns("sick").column_names)
+        2 ['age']
     """
     written = csv_format(encoding, delimiter, decimal, multiline)
     declared = declared_schema(schema)

@@ -83,7 +83,7 @@ def read_source(
     multiline: bool = False,
     cluster: Any = None,
 ) -> Source:
-    """Rows that are read while a model is fitted, and need not fit into memory.
+    r"""Rows that are read while a model is fitted, and need not fit into memory.
 
     ``AdditiveBoostClassifier(schema=schema).fit(tacit.read_source("rows/*.parquet"))`` learns what a fit to the whole
     table would, bit by bit if the noise is the same: neither the cutting into files and chunks nor the engine changes
@@ -114,6 +114,18 @@ def read_source(
 
     Raises:
         ValueError: if there is nothing there to read; one sentence.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from tacit import AdditiveBoostClassifier, read_source
+        >>> path = Path(tempfile.mkdtemp(), "rows.csv")
+        >>> _ = path.write_text("age,sick\n" + "44,yes\n61,no\n" * 500)
+        >>> schema = {"label": {"column": "sick", "classes": ["no", "yes"]},
+        ...           "columns": {"age": {"kind": "numeric", "lower": 0, "upper": 100}}}
+        >>> model = AdditiveBoostClassifier(epsilon=1.0, delta=1e-6, schema=schema).fit(read_source(path))
+        >>> print(model.certificate_.releasable)
+        True
     """
     named = None if directory is None else Path(directory)
     return Source(

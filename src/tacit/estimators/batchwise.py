@@ -284,6 +284,16 @@ class BatchwiseClassifier(ClassifierMixin, _Batchwise):
         charged_: whether the last batch was charged.
         classes_: the classes.
         n_features_in_: number of columns.
+
+    Example:
+        >>> from tacit import AdditiveBoostClassifier, BatchwiseClassifier
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital()
+        >>> half = {name: values[:10_000] for name, values in X.items()}
+        >>> model = BatchwiseClassifier(AdditiveBoostClassifier(epsilon=1.0, delta=1e-6, schema=schema))
+        >>> model = model.partial_fit(half, y[:10_000])
+        >>> print(model.charged_, len(model.model_.members))
+        True 1
     """
 
     _kind, _mean = PrivateClassifier, MeanModel
@@ -326,6 +336,14 @@ class BatchwiseRegressor(RegressorMixin, _Batchwise):
         certificates_: of each batch's fit.
         charged_: whether the last batch was charged.
         n_features_in_: number of columns.
+
+    Example:
+        >>> from tacit import AdditiveBoostRegressor, BatchwiseRegressor
+        >>> schema = {"columns": {"age": {"kind": "numeric", "lower": 0, "upper": 100}}}
+        >>> learner = AdditiveBoostRegressor(epsilon=1.0, delta=1e-6, schema=schema, target_bounds=(0, 1000))
+        >>> model = BatchwiseRegressor(learner).partial_fit({"age": [20, 40, 60, 80] * 500}, [1.0, 2.0, 3.0, 4.0] * 500)
+        >>> print(model.charged_)
+        True
     """
 
     _kind, _mean = PrivateRegressor, MeanNumberModel

@@ -85,6 +85,13 @@ class DeclaredScaler(_Declared):
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file; its numeric columns are taken.
         low: what the lower bound becomes.
         high: what the upper bound becomes.
+
+    Example:
+        >>> from tacit import DeclaredScaler
+        >>> schema = {"columns": {"age": {"kind": "numeric", "lower": 0, "upper": 100}}}
+        >>> DeclaredScaler(schema).fit_transform({"age": [25.0, 150.0]})
+        array([[0.25],
+               [1.  ]])
     """
 
     def __init__(self, schema: Any = None, low: float = 0.0, high: float = 1.0) -> None:
@@ -120,6 +127,14 @@ class DeclaredEncoder(_Declared):
     Args:
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file; its columns of categories are taken, and
             those of truth values.
+
+    Example:
+        >>> from tacit import DeclaredEncoder
+        >>> schema = {"columns": {"ward": {"kind": "categorical", "categories": ["a", "b"]}}}
+        >>> DeclaredEncoder(schema).fit_transform({"ward": ["a", "b", "z"]})
+        array([[1., 0., 0., 0.],
+               [0., 1., 0., 0.],
+               [0., 0., 1., 0.]])
     """
 
     def __init__(self, schema: Any = None) -> None:

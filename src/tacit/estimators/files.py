@@ -27,6 +27,16 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     Raises:
         TypeError: if it is no fitted estimator of this library. Nothing was spent or written.
         ClaimError: if its model or certificate was changed after the fit. Nothing was written.
+
+    Example:
+        >>> import tempfile
+        >>> from tacit import RandomTreesClassifier, load, save
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital(4000)
+        >>> path = f"{tempfile.mkdtemp()}/model.json"
+        >>> save(RandomTreesClassifier(epsilon=1.0, schema=schema).fit(X, y), path)
+        >>> print(load(path).certificate_.epsilon)
+        1.0
     """
     model, certificate = getattr(estimator, "model_", None), getattr(estimator, "certificate_", None)
     if not isinstance(model, Model) or not isinstance(certificate, Certificate):
@@ -47,6 +57,16 @@ def load(path: str | os.PathLike[str]) -> Any:
         ModelError: if the file cannot be used, or its learner cannot be put together from plain data (then
             :func:`~tacit.load_model` reads the model); a :class:`ClaimError` if model, schema and certificate do not
             belong together. Nothing was spent.
+
+    Example:
+        >>> import tempfile
+        >>> from tacit import RandomTreesClassifier, load, save
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital(4000)
+        >>> path = f"{tempfile.mkdtemp()}/model.json"
+        >>> save(RandomTreesClassifier(epsilon=1.0, schema=schema).fit(X, y), path)
+        >>> print(load(path).predict(X).shape)
+        (4000,)
     """
     data = checked_file(path)
     problems = binding_problems(data)

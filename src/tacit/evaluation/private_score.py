@@ -137,6 +137,17 @@ def private_score(
     Raises:
         ValueError: for public mistakes; nothing was spent.
         BudgetExceeded: if the account cannot pay; nothing was read.
+
+    Example:
+        >>> from tacit import AdditiveBoostClassifier, private_score
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital()
+        >>> first = {name: values[:15_000] for name, values in X.items()}
+        >>> second = {name: values[15_000:] for name, values in X.items()}
+        >>> model = AdditiveBoostClassifier(epsilon=1.0, schema=schema).fit(first, y[:15_000])
+        >>> score = private_score(model, second, y[15_000:], epsilon=0.5, metrics=["auc"])
+        >>> print(0.5 < score.overall.metrics["auc"].value < 1, score.certificate.epsilon)
+        True 0.5
     """
     asked = Asked(
         metrics, threshold, cost, subgroups, categories, clip, confidence, target_bounds, error_clip, quantile

@@ -31,6 +31,14 @@ class PrivateSearch(PrivateSelection):
         best_params_: its setting.
         best_index_: the place of its setting in the grid.
         certificate_: what was spent.
+
+    Example:
+        >>> from tacit import BoostedTreesClassifier, PrivateSearch
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital(4000)
+        >>> search = PrivateSearch(BoostedTreesClassifier(schema=schema), {"max_depth": [2, 4]}, epsilon=2.0)
+        >>> print(search.fit(X, y).best_params_["max_depth"] in (2, 4))
+        True
     """
 
     def __init__(

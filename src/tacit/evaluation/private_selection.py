@@ -105,6 +105,15 @@ class PrivateSelection(BaseEstimator):
         model_: its model.
         certificate_: what was spent.
         classes_: its classes, if it is about classes.
+
+    Example:
+        >>> from tacit import BoostedTreesClassifier, PrivateSelection
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital(4000)
+        >>> trees = [BoostedTreesClassifier(schema=schema, max_depth=depth) for depth in (2, 4)]
+        >>> search = PrivateSelection(trees, epsilon=2.0, delta=1e-6).fit(X, y)
+        >>> print(search.certificate_.epsilon, search.best_index_ in (0, 1))
+        2.0 True
     """
 
     candidates: Sequence[Any] = ()

@@ -56,6 +56,12 @@ def ranked_probability_score(labels: Any, probabilities: Any, classes: Sequence[
 
     Raises:
         ValueError: for a label that is no class, or shapes that do not fit.
+
+    Example:
+        >>> from tacit import ranked_probability_score
+        >>> probabilities = [[0.8, 0.1, 0.1], [0.0, 0.0, 1.0]]
+        >>> round(ranked_probability_score(["low", "high"], probabilities, ["low", "middle", "high"]), 4)
+        0.0125
     """
     place = {value: k for k, value in enumerate(classes)}
     chances = np.asarray(probabilities, np.float64)

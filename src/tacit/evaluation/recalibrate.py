@@ -93,6 +93,17 @@ def recalibrate(
     Raises:
         ValueError: for public mistakes; nothing was spent.
         BudgetExceeded: if the account cannot pay; nothing was read.
+
+    Example:
+        >>> from tacit import AdditiveBoostClassifier, recalibrate
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital()
+        >>> first = {name: values[:15_000] for name, values in X.items()}
+        >>> second = {name: values[15_000:] for name, values in X.items()}
+        >>> model = AdditiveBoostClassifier(epsilon=1.0, schema=schema).fit(first, y[:15_000])
+        >>> corrected = recalibrate(model, second, y[15_000:], epsilon=0.5)
+        >>> print(corrected.certificate.epsilon)
+        0.5
     """
     request = Request.of(epsilon, delta, neighbouring, random_state)
     base = model if isinstance(model, Model) else getattr(model, "model_", None)

@@ -91,6 +91,18 @@ def select_model(
     Raises:
         ValueError: for public mistakes; nothing was spent.
         BudgetExceeded: if the account cannot pay; nothing was read.
+
+    Example:
+        >>> from tacit import AdditiveBoostClassifier, select_model
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital()
+        >>> first = {name: values[:15_000] for name, values in X.items()}
+        >>> second = {name: values[15_000:] for name, values in X.items()}
+        >>> learners = [AdditiveBoostClassifier(epsilon=epsilon, schema=schema) for epsilon in (0.5, 1.0)]
+        >>> models = [learner.fit(first, y[:15_000]) for learner in learners]
+        >>> chosen = select_model(models, second, y[15_000:], epsilon=0.5)
+        >>> print(chosen.index in (0, 1), chosen.certificate.epsilon)
+        True 0.5
     """
     request = Request.of(epsilon, delta, neighbouring, random_state)
     declared = _checked(models, schema)

@@ -100,6 +100,14 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
         classes_: the two classes.
         n_features_in_: number of columns seen by ``fit``.
         ensemble_: the released hypotheses, round by round; the model is their combination.
+
+    Example:
+        >>> from tacit import HalfspaceBoostClassifier
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital()
+        >>> model = HalfspaceBoostClassifier(epsilon=1.0, delta=1e-6, schema=schema).fit(X, y)
+        >>> print(model.predict(X).shape)
+        (20000,)
     """
 
     epsilon: float = 1.0

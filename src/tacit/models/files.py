@@ -63,6 +63,18 @@ def save_model(
     Raises:
         TypeError: if it is no model, but an estimator, or the certificate is none. Nothing was spent or written.
         ClaimError: if the certificate is that of another model or schema. Nothing was written.
+
+    Example:
+        >>> import tempfile
+        >>> from tacit import RandomTreesClassifier, load_model, save_model
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital(4000)
+        >>> estimator = RandomTreesClassifier(epsilon=1.0, schema=schema).fit(X, y)
+        >>> path = f"{tempfile.mkdtemp()}/model.json"
+        >>> save_model(estimator.model_, path, estimator.certificate_, schema=estimator.schema_)
+        >>> model, certificate = load_model(path)
+        >>> print(certificate["epsilon"])
+        1.0
     """
     given: Any = model
     if not isinstance(given, Model):
@@ -103,6 +115,17 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any] | No
     Raises:
         ModelError: if the file cannot be used; a :class:`ClaimError` if model, schema and certificate do not belong
             together.
+
+    Example:
+        >>> import tempfile
+        >>> from tacit import RandomTreesClassifier, load_model, save
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital(4000)
+        >>> path = f"{tempfile.mkdtemp()}/model.json"
+        >>> save(RandomTreesClassifier(epsilon=1.0, schema=schema).fit(X, y), path)
+        >>> model, certificate = load_model(path)
+        >>> print(model.feature_names[:2])
+        ('admitted', 'age')
     """
     model, promise, _ = load_with_schema(path)
     return model, promise

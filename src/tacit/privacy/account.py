@@ -52,6 +52,14 @@ class PrivacyAccount(PromisedBudget):
 
     Raises:
         AccountError: if there is no such account, or the store cannot be read.
+
+    Example:
+        >>> import tempfile
+        >>> from tacit import PrivacyAccount
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> account = PrivacyAccount.create(f"{folder.name}/budget.db", "stays", epsilon=2.0, delta=1e-6)
+        >>> print(account.spent, account.remaining)
+        0.0 2.0
     """
 
     def __init__(self, url: str, dataset: str, key_file: str | os.PathLike[str] | None = None) -> None:

@@ -98,6 +98,17 @@ class Certificate:
         signature: who stands for it, None if nobody signed.
         data: what people call the data, None if nobody gave them a name.
         assumptions: what was taken as public, or not covered: no charge is about it.
+
+    Example:
+        >>> from tacit import AdditiveBoostClassifier, Certificate
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital(4000)
+        >>> model = AdditiveBoostClassifier(epsilon=1.0, delta=1e-6, schema=schema).fit(X, y)
+        >>> certificate = Certificate.from_dict(model.certificate_.to_dict())
+        >>> certificate.verify()
+        []
+        >>> print(certificate.releasable, certificate.delta)
+        True 1e-06
     """
 
     epsilon: float

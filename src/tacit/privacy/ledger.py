@@ -29,7 +29,21 @@ FAILED = "failed"
 
 
 class BudgetExceeded(TacitError):  # noqa: N818 - a public name, and not a fault
-    """A release or a reservation that the budget does not cover. Nothing was read."""
+    """A release or a reservation that the budget does not cover. Nothing was read.
+
+    Example:
+        >>> import tempfile
+        >>> from tacit import BudgetExceeded, PrivacyAccount, AdditiveBoostClassifier
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital(4000)
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> account = PrivacyAccount.create(f"{folder.name}/budget.db", "stays", epsilon=1.0, delta=1e-6)
+        >>> try:
+        ...     AdditiveBoostClassifier(epsilon=2.0, delta=1e-6, schema=schema, account=account).fit(X, y)
+        ... except BudgetExceeded:
+        ...     print("refused")
+        refused
+    """
 
 
 @dataclass(frozen=True)

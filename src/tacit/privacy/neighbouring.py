@@ -9,6 +9,11 @@ class Neighbouring(StrEnum):
     """Which pairs of tables a guarantee compares.
 
     One ledger has one relation; mixing two is an error, and there is no conversion.
+
+    Example:
+        >>> from tacit import Neighbouring
+        >>> Neighbouring("replace_one").n_is_public
+        True
     """
 
     ADD_OR_REMOVE_ONE = "add_or_remove_one"

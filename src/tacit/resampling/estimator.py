@@ -54,6 +54,15 @@ class ResampledBoostClassifier(PrivateClassifier):
         classes_: the two classes.
         n_features_in_: number of columns seen by ``fit``.
         plan_: how the budget was divided.
+
+    Example:
+        >>> from tacit import HalfspaceBoostClassifier, ResampledBoostClassifier
+        >>> schema = {"label": {"column": "sick", "classes": ["no", "yes"]},
+        ...           "columns": {"age": {"kind": "numeric", "lower": 0, "upper": 100}}}
+        >>> model = ResampledBoostClassifier(HalfspaceBoostClassifier(), epsilon=4.0, schema=schema, rounds=3)
+        >>> model = model.fit({"age": [20, 40, 60, 80] * 500}, ["no", "no", "yes", "yes"] * 500)
+        >>> print(model.certificate_.epsilon, model.certificate_.releasable)
+        4.0 True
     """
 
     base: Any = None

@@ -19,6 +19,14 @@ class SchemaError(TacitError):
         remedy: what would be right.
         field: the key concerned, if there is one.
         where: the column, section or file concerned, outermost first.
+
+    Example:
+        >>> from tacit import Schema, SchemaError
+        >>> try:
+        ...     Schema.from_dict({"columns": {"age": {"kind": "numeric", "lower": 100, "upper": 0}}})
+        ... except SchemaError as error:
+        ...     print("lower = 100 is not below upper = 0" in str(error))
+        True
     """
 
     def __init__(self, problem: str, remedy: str = "", field: str = "", where: str = "") -> None:

@@ -34,6 +34,12 @@ class Schema:
 
     Raises:
         SchemaError: names the column and the field, and says what would be right.
+
+    Example:
+        >>> from tacit import Schema
+        >>> schema = Schema.from_dict({"columns": {"age": {"kind": "numeric", "lower": 0, "upper": 100}}})
+        >>> print(schema.features, schema.columns["age"].upper)
+        ('age',) 100.0
     """
 
     columns: Mapping[str, Column]

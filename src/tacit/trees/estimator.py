@@ -72,6 +72,14 @@ class BoostedTreesClassifier(Weighting, Uncertainty, PrivateClassifier):
         certificate_: what was spent, on what, by which theorem.
         classes_: the classes.
         n_features_in_: number of columns seen by ``fit``.
+
+    Example:
+        >>> from tacit import BoostedTreesClassifier
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital()
+        >>> model = BoostedTreesClassifier(epsilon=1.0, delta=1e-6, schema=schema).fit(X, y)
+        >>> print(model.certificate_.epsilon, len(model.predict(X)))
+        1.0 20000
     """
 
     epsilon: float = 1.0

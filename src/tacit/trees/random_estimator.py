@@ -47,6 +47,14 @@ class RandomTreesClassifier(ScoredClasses, PrivateClassifier):
         certificate_: what was spent, on what, by which theorem.
         classes_: the two classes.
         n_features_in_: number of columns seen by ``fit``.
+
+    Example:
+        >>> from tacit import RandomTreesClassifier
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital(4000)
+        >>> model = RandomTreesClassifier(epsilon=1.0, schema=schema).fit(X, y)
+        >>> print(model.classes_)
+        ['no' 'yes']
     """
 
     epsilon: float = 1.0
