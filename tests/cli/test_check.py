@@ -235,3 +235,17 @@ def test_narrow_and_binary_columns_are_counted_as_a_fit_reads_them(place: Path, 
     assert (dose["missing"], dose["unknown"], dose["unknown_values"]) == (1, 1, [[0.3, 1]])
     assert (half["missing"], half["unknown"]) == (1, 2)
     assert facts["label"] == {"classes": {"no": 1, "yes": 2}, "dropped": 1, "unknown_values": [["\ufffd", 1]]}
+
+
+def test_times_beyond_the_calendar_are_counted_as_a_fit_reads_them(place: Path, tacit: Run) -> None:
+    (place / "s.toml").write_text(
+        '[columns.d]\nkind = "date"\ngranularity = "month"\nlower = 2000-01-01\nupper = 2020-12-31\n'
+    )
+    far = [2**60, -(2**60), 1_000_000_000_000, None]
+    kinds = [pa.timestamp("ms"), pa.timestamp("us"), pa.timestamp("ms", "Europe/Rome")]
+    for kind, scale in zip(kinds, (1, 1000, 1), strict=True):
+        values = [None if value is None else max(min(value * scale, 2**62), -(2**62)) for value in far]
+        pq.write_table(pa.table({"d": pa.array(values, pa.int64()).view(kind)}), place / "d.parquet")
+        [found] = looked(tacit, "d.parquet", "--schema", "s.toml")["columns"]
+        counts = (found["missing"], found["clipped_below"], found["clipped_above"], found["unknown"])
+        assert counts == (1, 1, 1, 0), kind

@@ -100,7 +100,7 @@ def test_every_month_and_every_year_has_its_own_cell() -> None:
 
 BAD = [
     "2020-02-30", "2020-13-01", "0000-01-01", "20200101", "2020-W01-1", "31.12.2020", "yesterday", "", " ", "NaN",
-    True, 3, 2020.5, float("inf"), b"2020-01-01", [1], {"a": 1}, object(), pd.NaT, np.datetime64("NaT"), 10**400,
+    True, 3, 2020.5, float("inf"), b"2020-01-32", [1], {"a": 1}, object(), pd.NaT, np.datetime64("NaT"), 10**400,
     np.datetime64(5, "as"), np.datetime64(-1, "fs"), np.timedelta64(1, "s"), np.timedelta64("NaT"),
 ]  # fmt: skip
 

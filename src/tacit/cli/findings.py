@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from tacit.arrays import Floats
 from tacit.encoding.alike import difference
 from tacit.encoding.arrow import dictionary_of, listed, positions
-from tacit.encoding.dates import bounds_of, dates_as_numbers
+from tacit.encoding.dates import bounds_of, dates_as_numbers, days_of
 from tacit.encoding.errors import DataError, FrameError
 from tacit.encoding.numbers import decimal_points, number_or_nan, parse_numbers
 from tacit.encoding.read import column_names, is_parquet, structure
@@ -92,7 +92,9 @@ def find(
         findings.complaints.append("there are no rows")
         return findings
     for name in schema.features:
-        _look_at_feature(findings, name, schema.columns[name], _distinct(frame.column(name), name), decimal)
+        declared = schema.columns[name]
+        days = _distinct_days(frame.column(name)) if isinstance(declared, DateColumn) else None
+        _look_at_feature(findings, name, declared, days or _distinct(frame.column(name), name), decimal)
     if schema.label is not None:
         name = schema.label.column
         _look_at_label(findings, schema.label, _distinct(frame.column(name), name), decimal)
@@ -129,6 +131,15 @@ def _distinct(values: Any, name: str) -> list[tuple[Any, int]]:
             counts[key] = counts.get(key, 0) + count
     counts = {key: count for key, count in counts.items() if count}
     return sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))
+
+
+def _distinct_days(values: Any) -> list[tuple[Any, int]] | None:
+    """The same for a column of dates or times, as a fit reads them; None for another."""
+    days = days_of(values) if isinstance(values, pa.ChunkedArray) else None
+    if days is None:
+        return None
+    found, counts = np.unique(days, return_counts=True)
+    return [(None if np.isnat(day) else day, int(count)) for day, count in zip(found, counts, strict=True)]
 
 
 def _pointed(given: list[tuple[Any, int]], decimal: str) -> list[Any]:

@@ -53,7 +53,38 @@ def listed(values: pa.Array) -> list[Any]:
     except UnicodeDecodeError:
         kind = pa.large_binary() if pa.types.is_large_string(values.type) else pa.binary()
         found = [None if raw is None else raw.decode("utf-8", "replace") for raw in values.cast(kind).to_pylist()]
+    except (OverflowError, ValueError):  # a moment or a duration that Python has not, which stands for nothing
+        found = [_python(value) for value in values]
     return found
+
+
+def _python(value: pa.Scalar) -> Any:
+    try:
+        return value.as_py()
+    except (OverflowError, ValueError):
+        return None
+
+
+def as_texts(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Binary data as the UTF-8 text that it holds, as a CSV file would have it; other data as they are.
+
+    A byte that is no character becomes the replacement character: what a row holds is no error.
+    """
+    if not is_binary(values.type):
+        return values
+    try:
+        return values.cast(pa.large_binary()).cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        texts = [None if raw is None else raw.decode("utf-8", "replace") for raw in values.to_pylist()]
+        return pa.chunked_array([pa.array(texts, pa.large_string())])
+
+
+def is_binary(kind: pa.DataType) -> bool:
+    """Whether values of a type are bytes."""
+    of = pa.types
+    return bool(
+        of.is_binary(kind) or of.is_large_binary(kind) or of.is_binary_view(kind) or of.is_fixed_size_binary(kind)
+    )
 
 
 def _values(array: pa.Array, kind: Any, null: Any) -> npt.NDArray[Any]:

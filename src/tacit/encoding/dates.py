@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.arrays import Floats
-from tacit.encoding.arrow import dictionary_of, listed, positions
+from tacit.encoding.arrow import as_texts, dictionary_of, listed, positions
 from tacit.encoding.numbers import series_of
 from tacit.schema.cell_format import parse_date
 from tacit.schema.columns import YEAR, DateColumn
@@ -114,18 +114,26 @@ def _arrow_of(series: nw.Series[Any]) -> Any:
     return arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
 
 
-def _of_arrow(values: pa.ChunkedArray, day: Day) -> npt.NDArray[np.datetime64]:
+def days_of(values: pa.ChunkedArray) -> npt.NDArray[np.datetime64] | None:
+    """The days of Arrow's dates and times, those beyond Python's calendar too; None for other types."""
     kind = values.type
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         values = pc.local_timestamp(values)
         kind = values.type
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        parts = [
-            chunk.cast(pa.date32(), safe=False).cast(pa.int32()).to_numpy(zero_copy_only=False)
-            for chunk in values.chunks
-        ]
-        days = [np.where(np.isnan(part), np.iinfo(np.int64).min, part).astype(np.int64) for part in map(_floats, parts)]
-        return np.concatenate([np.empty(0, np.int64), *days]).view("datetime64[D]")
+    if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+        return None
+    parts = [
+        chunk.cast(pa.date32(), safe=False).cast(pa.int32()).to_numpy(zero_copy_only=False) for chunk in values.chunks
+    ]
+    days = [np.where(np.isnan(part), np.iinfo(np.int64).min, part).astype(np.int64) for part in map(_floats, parts)]
+    return np.concatenate([np.empty(0, np.int64), *days]).view("datetime64[D]")
+
+
+def _of_arrow(values: pa.ChunkedArray, day: Day) -> npt.NDArray[np.datetime64]:
+    days = days_of(values)
+    if days is not None:
+        return days
+    values = as_texts(values)
     found: list[npt.NDArray[np.datetime64]] = [np.empty(0, "datetime64[D]")]
     for chunk in values.chunks:
         try:
@@ -153,6 +161,7 @@ def _day(value: Any, granularity: str, written: str) -> np.datetime64:
         return _date(*parts)  # of pandas' missing time they are no numbers, of which there is no date
     if isinstance(value, np.datetime64):
         return _day_of(value)
+    value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     text = value.strip() if isinstance(value, str) else ""
     if written:
         date = parse_date(text or _digits(value), written)

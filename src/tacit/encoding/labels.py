@@ -61,8 +61,8 @@ class NumericLabelIndex:
 
     def encode(self, values: Any, name: str = "") -> npt.NDArray[np.int32]:
         """Fixed-point labels, shape ``(n,)``; each depends on its own value only."""
-        numbers = as_numbers(values, name).astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
+            numbers = as_numbers(values, name).astype(np.float64)
             share = (numbers - self.lower) * (self.unit / (self.upper - self.lower))
             codes = np.clip(np.nan_to_num(share, nan=0.0), 0, self.unit).astype(np.int32)
         codes[~np.isfinite(numbers)] = NO_LABEL

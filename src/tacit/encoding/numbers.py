@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.arrays import Floats
-from tacit.encoding.arrow import floats, listed, positions
+from tacit.encoding.arrow import as_texts, floats, is_binary, listed, positions
 from tacit.encoding.errors import FrameError
 from tacit.schema.csv_format import COMMA, POINT
 from tacit.schema.values import MINUS, parse_number
@@ -93,6 +93,9 @@ def _loosely(series: nw.Series[Any]) -> npt.NDArray[Any] | None:
     native = series.to_native()
     if is_object(native) or str(getattr(native, "dtype", "")) == "category":
         return np.fromiter(map(number_or_nan, native.to_list()), np.float64, len(series))
+    if isinstance(series.dtype, nw.Binary) or (isinstance(native, pa.ChunkedArray) and is_binary(native.type)):
+        binary = series.to_arrow()
+        return texts_as_numbers(as_texts(binary if isinstance(binary, pa.ChunkedArray) else pa.chunked_array([binary])))
     if not isinstance(series.dtype, nw.String) or str(getattr(native, "dtype", "")).startswith("Sparse["):
         return None
     try:
@@ -123,7 +126,10 @@ def _from_series(series: nw.Series[Any], name: str) -> npt.NDArray[Any]:
     if native == "object" or native.startswith("complex"):  # narwhals would look at the values to say more of objects
         raise _wrong_dtype(name, native)
     if isinstance(dtype, nw.Decimal | nw.Boolean) or str(dtype) in ("Unknown", "Null"):
-        arrow = series.to_arrow()
+        try:
+            arrow = series.to_arrow()
+        except pa.ArrowNotImplementedError:  # a type that Arrow has not
+            raise _wrong_dtype(name, native) from None
         if not _is_number(arrow.type):
             raise _wrong_dtype(name, native)
         return np.asarray(pc.cast(arrow, pa.float64(), safe=False).to_numpy(zero_copy_only=False))
@@ -201,6 +207,8 @@ def number_or_nan(value: Any) -> float:
     """A Python value as a float: numbers by value, texts as :func:`parse_numbers` reads them, anything else NaN."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
     if isinstance(value, str):
         number = _WORDS.get(value.strip().lower()) or parse_number(value)
         return math.nan if number is None else float(number)

@@ -51,6 +51,8 @@ def _of_series(series: nw.Series[Any], name: str) -> pa.ChunkedArray | npt.NDArr
         try:
             arrow = series.to_arrow()
             return arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
+        except pa.ArrowNotImplementedError:  # a type that Arrow has not
+            return _of_vector(np.asarray(native), name)
         except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
             pass  # for one value's sake, a category or a text that is not UTF-8: each is read by itself
     return _from_objects(np.array([*native.to_list(), None], object)[:-1])
@@ -78,7 +80,8 @@ def _of_vector(values: Any, name: str) -> pa.ChunkedArray | npt.NDArray[np.objec
     if array.dtype.kind not in "fiubSU":
         raise _wrong_dtype(name, str(array.dtype))
     if array.dtype == np.longdouble:
-        array = array.astype(np.float64)
+        with np.errstate(over="ignore"):  # a warning would tell of a value
+            array = array.astype(np.float64)
     try:
         return pa.chunked_array([pa.array(array.astype(array.dtype.newbyteorder("="), copy=False))])
     except UnicodeError:  # one text that cannot be written in UTF-8 must not stop the others
