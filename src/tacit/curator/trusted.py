@@ -19,7 +19,8 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.errors import TacitError
-from tacit.models.base import ClassModel, ModelError
+from tacit.models.base import ClassModel
+from tacit.models.plain import ModelError
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
 from tacit.privacy.neighbouring import Neighbouring

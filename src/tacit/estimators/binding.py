@@ -11,8 +11,9 @@ from typing import Any
 from tacit.encoding.inputs import plain
 from tacit.errors import outside
 from tacit.estimators.callers import VoidsThePromise
-from tacit.models.base import Model, ModelError
+from tacit.models.base import Model
 from tacit.models.binding import model_digest
+from tacit.models.plain import ModelError
 from tacit.models.summary import Doubtful, Summary, seen
 from tacit.privacy.canonical import finite
 from tacit.privacy.certificate import Certificate

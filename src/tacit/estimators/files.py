@@ -9,9 +9,10 @@ from importlib import import_module
 from typing import Any
 
 from tacit.errors import UNSPENT
-from tacit.models.base import Model, ModelError, checked_file
+from tacit.models.base import Model, checked_file
 from tacit.models.binding import ClaimError, binding_problems
 from tacit.models.files import model_from_dict, save_model, schema_of
+from tacit.models.plain import ModelError
 from tacit.privacy.canonical import infinite
 from tacit.privacy.certificate import Certificate
 from tacit.schema import Schema

@@ -16,15 +16,19 @@ from scipy.special import expit
 
 from tacit.arrays import Floats, Ints
 from tacit.encoding.frames import Frame
-from tacit.models.base import ClassModel, floats, ints, of_any_table
-from tacit.models.feature import Feature
+from tacit.models.base import ClassModel, of_any_table
+from tacit.models.feature import Feature, features_of
 from tacit.models.fourier_features import FourierTerm
-from tacit.models.tree import ScoreTree, Tree
+from tacit.models.plain import classes_of, floats, ints, items, number, require, whole
+from tacit.models.tree import ScoreTree, Tree, fitting
 from tacit.models.tree_leaves import add_values
 
 SMOOTH = "smooth function of all columns"
 TREES = "trees over the residual"
 """What the function of all columns, and the trees together, are called among the terms."""
+
+LEAST_ROWS = 1e-9
+"""So many rows are divided by at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +51,7 @@ class MainEffect:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> MainEffect:
         """The inverse of :meth:`to_dict`."""
-        return MainEffect(int(data["feature"]), floats(data["effect"]), floats(data["sd"]), floats(data["counts"]))
+        return MainEffect(whole(data["feature"], "the number of a column"), *_numbers_of(data))
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +79,9 @@ class PairEffect:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> PairEffect:
         """The inverse of :meth:`to_dict`."""
-        first, second = data["features"]
-        return PairEffect(
-            (int(first), int(second)),
-            (ints(data["groups"][0]), ints(data["groups"][1])),
-            floats(data["effect"]),
-            floats(data["sd"]),
-            floats(data["counts"]),
-        )
+        first, second = (whole(feature, "the number of a column") for feature in data["features"])
+        of_first, of_second = (ints(groups, "groups") for groups in data["groups"])
+        return PairEffect((first, second), (of_first, of_second), *_numbers_of(data))
 
 
 @final
@@ -111,6 +110,27 @@ class AdditiveScores:
     @property
     def n_scores(self) -> int:
         return len(self.intercept)
+
+    def check(self) -> None:
+        """Refuses what does not fit together.
+
+        Raises:
+            ModelError: says what.
+        """
+        require(self.intercept.ndim == 1 and self.n_scores > 0, "it needs an intercept for every score")
+        n_bins = [feature.n_bins for feature in self.features]
+        for main in self.mains:
+            require(main.feature < len(n_bins), "an effect is of a column that is not there")
+            _check_effect(main, (n_bins[main.feature],), self.n_scores)
+        for pair in self.pairs:
+            require(max(pair.features) < len(n_bins), "an effect is of a column that is not there")
+            fit = [len(group) == n_bins[f] for f, group in zip(pair.features, pair.groups, strict=True)]
+            require(all(fit), "every bin of a pair of columns needs a group")
+            _check_effect(pair, tuple(int(group.max()) + 1 for group in pair.groups), self.n_scores)
+        for tree in self.trees:
+            require(fitting(tree, n_bins).values.shape[1] == self.n_scores, "a tree needs a value for every score")
+        if self.fourier is not None:
+            self.fourier.check(n_bins, self.n_scores)
 
     def pair_name(self, pair: PairEffect) -> str:
         """What to call an interaction."""
@@ -180,10 +200,10 @@ class AdditiveScores:
         """
         out = {}
         for main in self.mains:
-            share = main.counts / main.counts.sum()
+            share = shares(main.counts)
             out[self.features[main.feature].name] = float(np.sqrt((share[:, None] * main.effect**2).sum()))
         for pair in self.pairs:
-            share = pair.counts / pair.counts.sum()
+            share = shares(pair.counts)
             out[self.pair_name(pair)] = float(np.sqrt((share[:, :, None] * pair.effect**2).sum()))
         if self.fourier is not None:
             out[SMOOTH] = self.fourier.spread
@@ -207,15 +227,37 @@ class AdditiveScores:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> AdditiveScores:
         """The inverse of :meth:`to_dict`."""
-        return AdditiveScores(
-            floats(data["intercept"]),
-            tuple(Feature.from_dict(item) for item in data["features"]),
+        intercept = floats(data["intercept"], "intercepts")
+        scores = AdditiveScores(
+            intercept,
+            features_of(data["features"]),
             tuple(MainEffect.from_dict(item) for item in data["mains"]),
             tuple(PairEffect.from_dict(item) for item in data["pairs"]),
             tuple(ScoreTree.from_dict(item) for item in data["trees"]),
-            floats(data["intercept_sd"]) if "intercept_sd" in data else None,
+            floats(data["intercept_sd"], "deviations", intercept.shape, 0.0) if "intercept_sd" in data else None,
             FourierTerm.from_dict(data["fourier"]) if "fourier" in data else None,
         )
+        scores.check()
+        return scores
+
+
+def shares(counts: Floats) -> Floats:
+    """Released numbers of rows as parts of all; nothing where there are none."""
+    return np.asarray(counts / max(float(counts.sum()), LEAST_ROWS))
+
+
+def _numbers_of(data: Mapping[str, Any]) -> tuple[Floats, Floats, Floats]:
+    """Effects, deviations and rows in the plain data of an effect."""
+    sd, counts = floats(data["sd"], "deviations", least=0.0), floats(data["counts"], "numbers of rows", least=0.0)
+    return floats(data["effect"], "effects"), sd, counts
+
+
+def _check_effect(effect: MainEffect | PairEffect, n_bins: tuple[int, ...], n_scores: int) -> None:
+    """Refuses an effect that has not a number for every bin and score."""
+    shape = (*n_bins, n_scores)
+    require(effect.effect.shape == shape, f"an effect must have the shape {shape}, got {effect.effect.shape}")
+    require(effect.sd.shape == shape, f"deviations must have the shape {shape}, got {effect.sd.shape}")
+    require(effect.counts.shape == n_bins, f"rows must have the shape {n_bins}, got {effect.counts.shape}")
 
 
 E = TypeVar("E", MainEffect, PairEffect)
@@ -310,13 +352,19 @@ class AdditiveModel(ClassModel):
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> AdditiveModel:
-        return cls(
-            tuple(body["classes"]),
-            float(body["intercept"]),
-            tuple(Feature.from_dict(item) for item in body["features"]),
+        model = cls(
+            classes_of(body, 2),
+            number(body["intercept"], "the intercept"),
+            features_of(body["features"]),
             tuple(MainEffect.from_dict(item) for item in body["mains"]),
             tuple(PairEffect.from_dict(item) for item in body["pairs"]),
-            FourierTerm.from_dict(body["fourier"]) if body.get("fourier") else None,
-            tuple(Tree.from_dict(item) for item in body.get("trees", ())),
-            float(body.get("intercept_sd", 0.0)),
+            None if body.get("fourier") is None else FourierTerm.from_dict(body["fourier"]),
+            tuple(Tree.from_dict(item) for item in items(body["trees"], "trees")),
+            number(body["intercept_sd"], "the deviation of the intercept", least=0.0),
         )
+        effects: list[MainEffect | PairEffect] = [*model.mains, *model.pairs]
+        for effect in effects:
+            require(effect.sd.shape in ((), effect.effect.shape), "every effect needs its deviation")
+            require(effect.counts.shape in ((), effect.effect.shape), "every effect needs its rows")
+        model.scores.check()
+        return model

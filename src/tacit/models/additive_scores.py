@@ -11,10 +11,11 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.encoding.frames import Frame
 from tacit.models.additive import AdditiveScores
-from tacit.models.base import ClassModel, Model, ModelError, NumberModel, floats, of_any_table
+from tacit.models.base import ClassModel, Model, NumberModel, of_any_table
 from tacit.models.feature import Feature
-from tacit.models.log_linked import means
+from tacit.models.log_linked import POWERS, means
 from tacit.models.ordered import LEAST, OrderedChances
+from tacit.models.plain import ModelError, classes_of, floats, number, require, text
 from tacit.models.softmax import SoftmaxModel
 
 
@@ -72,7 +73,9 @@ class AdditiveClassesModel(_AdditiveScoresModel, SoftmaxModel):
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> AdditiveClassesModel:
-        return cls(tuple(body["classes"]), AdditiveScores.from_dict(body["scores"]))
+        classes, scores = classes_of(body), AdditiveScores.from_dict(body["scores"])
+        require(scores.n_scores == len(classes), "it needs a score for every class")
+        return cls(classes, scores)
 
 
 @final
@@ -139,7 +142,8 @@ class AdditiveOrderedModel(_AdditiveScoresModel, ClassModel):
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> AdditiveOrderedModel:
-        return cls(tuple(body["classes"]), floats(body["cuts"]), AdditiveScores.from_dict(body["scores"]))
+        cuts = floats(body["cuts"], "cut points")
+        return cls(classes_of(body), cuts, AdditiveScores.from_dict(body["scores"]))
 
 
 @final
@@ -199,5 +203,13 @@ class AdditiveRegressionModel(_AdditiveScoresModel, NumberModel):
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> AdditiveRegressionModel:
-        facts = {name: body[name] for name in ("target", "lower", "upper", "loss", "quantile")}
-        return cls(**facts, scores=AdditiveScores.from_dict(body["scores"]), power=body.get("power"))
+        target, loss, power = text(body["target"], "the name of the target"), body["loss"], body.get("power")
+        require(loss in ("squared", "quantile", *POWERS), "its loss is none of the library's")
+        require((power is None) == (loss not in POWERS), "a power belongs to a loss with a log link")
+        lower, upper, quantile = body["lower"], body["upper"], body["quantile"]
+        require(number(lower, "the lower bound") < number(upper, "the upper bound"), "its bounds must rise")
+        number(quantile, "the quantile", 0.0, 1.0)
+        power = None if power is None else number(power, "the power of the variance", 1.0, 2.0)
+        scores = AdditiveScores.from_dict(body["scores"])
+        require(scores.n_scores == 1, "a number has one score")
+        return cls(target, lower, upper, loss, quantile, scores, power)

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Bytes, Floats, Ints
+from tacit.arrays import Bytes, Floats
 from tacit.encoding.frames import Frame, columns_of, numbered
-from tacit.errors import TacitError
 from tacit.models.evidence import FAILURE
+from tacit.models.plain import ModelError, require
 from tacit.models.tree import Tree
 from tacit.models.tree_leaves import add_values
 from tacit.privacy.canonical import read_json
@@ -27,20 +27,6 @@ FORMAT_VERSION = 1
 
 LEAST_CHANCE = 1e-12
 """Probabilities are kept this far from 0, and from 1 where that matters, so that their logarithms are finite."""
-
-
-class ModelError(TacitError):
-    """A model file that cannot be used. Nothing was spent."""
-
-
-def floats(values: Any) -> Floats:
-    """A float array from plain data."""
-    return np.asarray(values, dtype=np.float64)
-
-
-def ints(values: Any) -> Ints:
-    """An integer array from plain data."""
-    return np.asarray(values, dtype=np.int64)
 
 
 M = TypeVar("M", bound="Model")
@@ -231,6 +217,17 @@ def class_models(parts: Sequence[Model]) -> tuple[ClassModel, ...]:
     if len(found) != len(parts):
         raise ModelError("the model is damaged: a model of classes holds a model of a number")
     return found
+
+
+def models_of_two_classes(parts: Sequence[Model]) -> tuple[ClassModel, ...]:
+    """The models inside another of two classes.
+
+    Raises:
+        ModelError: if there is none, or one is of a number or of more classes.
+    """
+    members = class_models(parts)
+    require(members and all(len(member.classes) == 2 for member in members), "it needs models of two classes inside")
+    return members
 
 
 def nested(models: Sequence[Model]) -> list[dict[str, Any]]:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tacit.errors import UNSPENT
-from tacit.models.base import Model, ModelError
+from tacit.models.base import Model
+from tacit.models.plain import ModelError
 from tacit.privacy.canonical import sha256
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.certificate_format import CertificateError

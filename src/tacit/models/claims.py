@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.models.base import Model, ModelError, checked_file
+from tacit.models.base import Model, checked_file
 from tacit.models.binding import binding_problems, problem_of_model
 from tacit.models.files import model_from_dict, schema_of
+from tacit.models.plain import ModelError
 from tacit.privacy.canonical import read_json
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.certificate_format import CertificateError

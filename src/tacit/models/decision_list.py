@@ -15,9 +15,10 @@ from tacit.arrays import Bools, Floats, Ints
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
-from tacit.models.base import ClassModel, floats, of_any_table
+from tacit.models.base import ClassModel, of_any_table
 from tacit.models.evidence import FAILURE, CountedErrors
 from tacit.models.feature import code_names
+from tacit.models.plain import classes_of, floats, items, number, require, table_encoding_of, whole
 
 AT_LEAST, BELOW, IS, IS_NOT = "at_least", "below", "is", "is_not"
 TESTS = (AT_LEAST, BELOW, IS, IS_NOT)
@@ -114,8 +115,12 @@ class ListRule:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> ListRule:
         """The inverse of :meth:`to_dict`."""
-        conditions = tuple(Condition(int(c["feature"]), str(c["test"]), int(c["code"])) for c in data["if"])
-        return ListRule(conditions, int(data["then"]), None if data["counts"] is None else floats(data["counts"]))
+        conditions = tuple(
+            Condition(whole(c["feature"], "the number of a column"), str(c["test"]), whole(c["code"], "a code"))
+            for c in items(data["if"], "conditions")
+        )
+        counts = None if data["counts"] is None else floats(data["counts"], "the counts of a rule")
+        return ListRule(conditions, whole(data["then"], "the number of a class"), counts)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -253,10 +258,14 @@ class DecisionListModel(ClassModel):
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> DecisionListModel:
-        return cls(
-            tuple(body["classes"]),
-            TableEncoding.from_dict(body["encoding"]),
-            tuple(ListRule.from_dict(rule) for rule in body["rules"]),
-            float(body["sd"]),
-            None if body.get("evidence") is None else CountedErrors.from_dict(body["evidence"]),
-        )
+        classes, encoding = classes_of(body), table_encoding_of(body["encoding"])
+        rules = tuple(ListRule.from_dict(rule) for rule in items(body["rules"], "rules"))
+        evidence = None if body.get("evidence") is None else CountedErrors.from_dict(body["evidence"])
+        model = cls(classes, encoding, rules, number(body["sd"], "the deviation of a count", least=0.0), evidence)
+        for rule in rules:
+            require(rule.counts is None or rule.counts.shape == (len(classes),), "a rule needs a count for every class")
+            for condition in rule.conditions:
+                encoder = encoding.encoders[condition.feature]
+                ordered = isinstance(encoder, NumericGrid) and condition.test in (AT_LEAST, BELOW)
+                require(condition.code < encoder.n_codes - ordered, "a condition has a code that its column does not")
+        return model

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tacit.models.plain import number, whole
 from tacit.theory.certified_error import certified_error
 
 FAILURE = 0.05
@@ -47,6 +48,7 @@ class CountedErrors:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> CountedErrors:
         """The inverse of :meth:`to_dict`."""
-        cells = int(data["wrong_cells"]), int(data["right_cells"])
-        sd, log_models = float(data["sd"]), float(data["log_models"])
-        return CountedErrors(float(data["wrong"]), float(data["right"]), *cells, sd, log_models)
+        wrong_cells, right_cells = (whole(data[f"{name}_cells"], "the number of counts") for name in ("wrong", "right"))
+        sd, log_models = (number(data[name], name, least=0.0) for name in ("sd", "log_models"))
+        wrong, right = (number(data[name], f"the count of {name} rows") for name in ("wrong", "right"))
+        return CountedErrors(wrong, right, wrong_cells, right_cells, sd, log_models)

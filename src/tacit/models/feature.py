@@ -12,9 +12,9 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
-from tacit.encoding.table import Encoder, encoder_from_dict
+from tacit.encoding.table import Encoder
 from tacit.encoding.values import BooleanIndex, CategoryIndex
-from tacit.models.base import ints
+from tacit.models.plain import encoder_of, ints, names, require, text, truth
 
 ROUNDED_AWAY = 2.0**-40
 """Edges so close to 0, as a part of all that lies between edges, are 0 but for rounding."""
@@ -41,6 +41,13 @@ class Feature:
     @property
     def n_bins(self) -> int:
         return int(self.mapping.max()) + 1
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether its bins are intervals of a grid, numbered in their order, and "missing" is the last."""
+        steps = np.diff(self.mapping[:-1])
+        rising = self.mapping[0] == 0 and np.isin(steps, (0, 1)).all()
+        return bool(isinstance(self.encoder, NumericGrid) and rising and self.mapping[-1] == steps.sum() + 1)
 
     def bins(self, frame: Frame) -> Ints:
         """The bin of every row."""
@@ -102,11 +109,23 @@ class Feature:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Feature:
         """The inverse of :meth:`to_dict`."""
-        encoder = encoder_from_dict(data["encoder"])
-        starts = ints(data["starts"])
+        name, encoder = text(data["name"], "the name of a column"), encoder_of(data["encoder"])
+        starts, bins = ints(data["starts"], "codes"), ints(data["bins"], "bins", most=encoder.n_codes - 1)
         lengths = np.diff(np.append(starts, encoder.n_codes))
-        mapping = np.repeat(ints(data["bins"]), lengths)
-        return Feature(data["name"], encoder, mapping, bool(data["ordered"]), data.get("monotone"))
+        good = len(starts) == len(bins) > 0 and starts[0] == 0 and (lengths > 0).all()
+        require(good, f"the bins of {name!r} must begin at rising codes from 0, one each")
+        ordered, monotone = truth(data["ordered"], "ordered"), data.get("monotone")
+        require(monotone in (None, "increasing", "decreasing"), f"{name!r} is neither increasing nor decreasing")
+        feature = Feature(name, encoder, np.repeat(bins, lengths), ordered, monotone)
+        require(not ordered or feature.has_intervals, f"the bins of {name!r} must be intervals in order, missing last")
+        return feature
+
+
+def features_of(data: Any) -> tuple[Feature, ...]:
+    """The columns of a model from plain data."""
+    features = tuple(Feature.from_dict(item) for item in data)
+    names([feature.name for feature in features])
+    return features
 
 
 def code_names(encoder: Encoder) -> list[str]:

@@ -9,17 +9,18 @@ from typing import Any
 
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
-from tacit.models.base import Model, ModelError, Nest, checked_file, write_atomically
+from tacit.models.base import Model, Nest, checked_file, write_atomically
 from tacit.models.binding import ClaimError, binding_problems
 from tacit.models.decision_list import DecisionListModel
 from tacit.models.halfspace import HalfspaceModel
 from tacit.models.mean import MeanModel, MeanNumberModel
+from tacit.models.plain import ModelError
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.models.rule import ComposedModel, RuleModel, VoteModel
 from tacit.models.tree_classes import TreeClassesModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.privacy.certificate import Certificate
-from tacit.schema import Schema
+from tacit.schema import Schema, SchemaError
 
 
 def kinds() -> dict[str, type[Model]]:
@@ -105,8 +106,12 @@ def model_from_dict(data: Mapping[str, Any]) -> Model:
         if issubclass(kind, Nest):
             return kind.of_parts(body, [model_from_dict(item) for item in kind.inside(body)])
         return kind.from_body(body)
-    except (KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
-        raise ModelError(f"the model is damaged: {type(error).__name__}: {error}") from error
+    except ModelError:
+        raise
+    except KeyError as error:
+        raise ModelError(f"the model is damaged: it lacks {error}") from error
+    except (ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+        raise ModelError(f"the model is damaged: {f'{error}':.200}") from error
 
 
 def load_model(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any] | None]:
@@ -143,4 +148,13 @@ def load_with_schema(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any
 def schema_of(data: Mapping[str, Any]) -> Schema | None:
     """The schema in the plain data of a model file; None if there is none."""
     written = data.get("schema")
-    return None if written is None else Schema.from_dict({**written, "columns": dict(written["columns"])})
+    if written is None:
+        return None
+    try:
+        return Schema.from_dict({**written, "columns": dict(written["columns"])})
+    except SchemaError:
+        raise
+    except KeyError as error:
+        raise ModelError(f"the schema is damaged: it lacks {error}") from error
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise ModelError(f"the schema is damaged: {f'{error}':.200}") from error

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bytes, Floats
-from tacit.models.base import floats
+from tacit.models.plain import floats, number, require, whole
 
 TURN = 1 << 16
 """Units of a whole turn."""
@@ -30,6 +30,9 @@ ANGLE_BITS = 10
 
 LENGTH = 127
 """No pair of cosine and sine is longer, in integer units."""
+
+BINS = 256
+"""A column has at most so many bins."""
 
 BLOCK = 1 << 12
 """Rows whose phases are added up at a time."""
@@ -184,9 +187,25 @@ class FourierTerm:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> FourierTerm:
         """The inverse of :meth:`to_dict`."""
+        frequencies = floats(data["frequencies"], "frequencies")
+        require(frequencies.ndim == 2, "frequencies must be a table")
         features = FourierFeatures(
-            tuple(int(column) for column in data["columns"]),
-            tuple(floats(scores) for scores in data["scores"]),
-            np.array([floats(line) for line in data["frequencies"]]),
+            tuple(whole(column, "the number of a column") for column in data["columns"]),
+            tuple(floats(scores, "scores") for scores in data["scores"]),
+            frequencies,
         )
-        return FourierTerm(features, floats(data["weights"]), float(data["sd"]), float(data["spread"]))
+        sd, spread = (number(data[name], name, least=0.0) for name in ("sd", "spread"))
+        return FourierTerm(features, floats(data["weights"], "weights"), sd, spread)
+
+    def check(self, n_bins: Sequence[int], n_scores: int) -> None:
+        """Refuses a function that is not of columns of so many bins, to so many scores.
+
+        Raises:
+            ModelError: says why.
+        """
+        bins = [n_bins[column] for column in self.features.columns if column < len(n_bins)]
+        codes = [scores.shape for scores in self.features.scores]
+        require(codes == [(n,) for n in bins] and max(bins) <= BINS, "the smooth function does not fit its columns")
+        width, shapes = self.features.size, ((), (n_scores,)) if n_scores == 1 else ((n_scores,),)
+        fits = self.weights.shape[:1] == (width,) and self.weights.shape[1:] in shapes
+        require(fits, "the smooth function needs a weight for every feature and score")

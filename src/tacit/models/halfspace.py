@@ -10,10 +10,11 @@ import numpy as np
 from scipy.special import expit
 
 from tacit.arrays import Floats
-from tacit.encoding.dense import RowEncoder
+from tacit.encoding.dense import RowClipper, RowEncoder
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder
-from tacit.models.base import ClassModel, floats
+from tacit.models.base import ClassModel
 from tacit.models.evidence import FAILURE, CountedErrors
+from tacit.models.plain import classes_of, floats, items, number, require, table_encoding_of, truth, whole
 
 BLOCK_CELLS = 1 << 20
 """Cells multiplied at a time."""
@@ -102,15 +103,29 @@ class HalfspaceModel(ClassModel):
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> HalfspaceModel:
         """The inverse of :meth:`body`."""
-        data = body["encoder"]
-        takes_matrices = data["kind"] == "matrix_encoder"
-        encoder = MatrixEncoder.from_dict(data) if takes_matrices else RowEncoder.from_dict(data)
+        encoder = _row_encoder_of(body["encoder"])
         return cls(
-            tuple(body["classes"]),
+            classes_of(body, 2),
             encoder,
-            floats(body["weights"]),
-            float(body["noise_sd"]),
-            float(body["slope"]),
-            float(body["offset"]),
+            floats(body["weights"], "weights", (encoder.width,)),
+            number(body["noise_sd"], "the deviation of the noise", least=0.0),
+            number(body["slope"], "the slope"),
+            number(body["offset"], "the offset"),
             None if body.get("evidence") is None else CountedErrors.from_dict(body["evidence"]),
         )
+
+
+def _row_encoder_of(data: Mapping[str, Any]) -> RowEncoder | MatrixEncoder:
+    """The row encoding in plain data."""
+    norm, radius = data["clipper"]["norm"], data["clipper"]["radius"]
+    clipper = RowClipper(number(norm, "a norm"), whole(radius, "the radius of rows", 1))
+    intercept = data["intercept"]
+    if not isinstance(intercept, bool):
+        number(intercept, "the constant", 0.0)
+    if data["kind"] == "matrix_encoder":
+        return MatrixEncoder(whole(data["n_features"], "the number of columns", 1), clipper, float(intercept))
+    require(data["kind"] == "row_encoder", "it has no encoding of rows")
+    encoding = table_encoding_of(data["encoding"])
+    ordinal = tuple(truth(value, "ordinal") for value in items(data["ordinal"], "ordinal"))
+    require(len(ordinal) == len(encoding.names), "every column is ordinal, or is not")
+    return RowEncoder(encoding, ordinal, clipper, intercept)

@@ -11,17 +11,13 @@ from scipy.special import log_softmax, softmax
 
 from tacit.arrays import Floats
 from tacit.models.additive_scores import AdditiveRegressionModel
-from tacit.models.base import (
-    LEAST_CHANCE,
-    ClassModel,
-    Model,
-    ModelError,
-    Nest,
-    NumberModel,
-    Uncertain,
-    class_models,
-    nested,
-)
+from tacit.models.base import LEAST_CHANCE, ClassModel, Model, Nest, NumberModel, Uncertain, class_models, nested
+from tacit.models.plain import ModelError, floats
+
+
+def _weights_of(body: Mapping[str, Any]) -> tuple[float, ...]:
+    """The weights of members in plain data."""
+    return tuple(floats(body["weights"], "weights").tolist())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,7 +105,7 @@ class MeanModel(_Mean, ClassModel):
 
     @classmethod
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> MeanModel:
-        return cls(class_models(parts), tuple(map(float, body["weights"])))
+        return cls(class_models(parts), _weights_of(body))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,4 +172,4 @@ class MeanNumberModel(_Mean, NumberModel):
         members = tuple(part for part in parts if isinstance(part, AdditiveRegressionModel))
         if len(members) != len(parts):
             raise ModelError("the model is damaged: a mean of numbers holds a model of classes")
-        return cls(members, tuple(map(float, body["weights"])))
+        return cls(members, _weights_of(body))

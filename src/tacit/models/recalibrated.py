@@ -10,7 +10,8 @@ import numpy as np
 from scipy.special import expit
 
 from tacit.arrays import Floats
-from tacit.models.base import LEAST_CHANCE, ClassModel, Model, ModelError, Nest, class_models, floats, nested
+from tacit.models.base import LEAST_CHANCE, ClassModel, Model, Nest, class_models, nested
+from tacit.models.plain import floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,7 +79,4 @@ class RecalibratedModel(Nest, ClassModel):
 
     @classmethod
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> RecalibratedModel:
-        try:
-            return cls(class_models(parts)[0], floats(body["knots"]), floats(body["values"]))
-        except ValueError as error:
-            raise ModelError(f"the model is damaged: {error}") from error
+        return cls(class_models(parts)[0], floats(body["knots"], "knots"), floats(body["values"], "values"))

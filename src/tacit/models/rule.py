@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ import numpy as np
 
 from tacit.arrays import Bools, Floats, Ints
 from tacit.encoding.frames import Frame, numbered
-from tacit.encoding.table import Encoder, TableEncoding, encoder_from_dict
-from tacit.models.base import ClassModel, Model, ModelError, Nest, class_models, nested, of_any_table
+from tacit.encoding.table import Encoder, TableEncoding
+from tacit.models.base import ClassModel, Model, Nest, models_of_two_classes, nested, of_any_table
+from tacit.models.plain import ModelError, classes_of, encoder_of, ints, items, names, number, require, text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,18 +83,15 @@ class RuleModel(ClassModel):
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> RuleModel:
-        encoders = tuple(encoder_from_dict(item) for item in body["encoders"])
-        size = int(np.prod([encoder.n_codes for encoder in encoders]))
-        raw = np.frombuffer(bytes.fromhex(body["positive"]), np.uint8)
-        low, high = body["rates"]
-        return cls(
-            tuple(body["classes"]),
-            tuple(body["names"]),
-            encoders,
-            np.unpackbits(raw)[:size].astype(bool),
-            str(body["text"]),
-            (float(low), float(high)),
-        )
+        encoders = tuple(encoder_of(item) for item in items(body["encoders"], "encoders"))
+        columns = names(items(body["names"], "names"))
+        require(len(columns) == len(encoders) > 0, "every column needs its encoding")
+        size = math.prod(encoder.n_codes for encoder in encoders)
+        raw = np.frombuffer(bytes.fromhex(text(body["positive"], "the table")), np.uint8)
+        require(len(raw) == -(-size // 8), "its table does not fit its columns")
+        low, high = (number(rate, "a rate", 0.0, 1.0) for rate in items(body["rates"], "rates"))
+        positive = np.unpackbits(raw)[:size].astype(bool)
+        return cls(classes_of(body, 2), columns, encoders, positive, text(body["text"], "its text"), (low, high))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,8 +144,8 @@ class ComposedModel(Nest, ClassModel):
 
     @classmethod
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> ComposedModel:
-        function = tuple(int(value) for value in body["function"])
-        return cls(tuple(body["classes"]), function, class_models(parts), str(body["text"]))
+        function = tuple(ints(body["function"], "its truth table", most=1).tolist())
+        return cls(classes_of(body, 2), function, models_of_two_classes(parts), text(body["text"], "its text"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,4 +182,4 @@ class VoteModel(Nest, ClassModel):
 
     @classmethod
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> VoteModel:
-        return cls(tuple(body["classes"]), class_models(parts))
+        return cls(classes_of(body, 2), models_of_two_classes(parts) if parts else ())

@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bools, Bytes, Codes, Floats, Ints
+from tacit.models.plain import floats, ints, items, require
 from tacit.models.tree_leaves import CODES, LeafTables, find_leaves
 from tacit.models.tree_leaves import thresholds as thresholds_of
 
 MAX_LEAVES = 1 << 16
+
+E = TypeVar("E", "Tree", "ScoreTree")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +44,7 @@ class TreeShape:
             raise ValueError(f"a tree of {splits} splits needs as many sets of codes and pairs of children")
         if self.n_leaves > MAX_LEAVES:
             raise ValueError(f"a tree may have at most {MAX_LEAVES} leaves, got {self.n_leaves}")
-        if splits and (self.columns.min() < 0 or not (self.is_complete or self._is_numbered_from_left())):
+        if splits and (self.columns.min() < 0 or not (self.is_complete or self._is_tree())):
             raise ValueError("columns must not be negative, and leaves must be numbered from left to right")
 
     @property
@@ -143,12 +146,14 @@ class TreeShape:
         """The inverse of :meth:`to_dict`."""
         if "complete" in data:
             whole = data["complete"]
-            return complete_shape(whole["columns"], _sets_of(whole["right"]))
-        splits = data["splits"]
+            return complete_shape(ints(whole["columns"], "columns"), _sets_of(whole["right"]))
+        splits = items(data["splits"], "splits")
+        require(all(len(items(s["children"], "children")) == 2 for s in splits), "a split has two children")
+        children = ints([c for s in splits for c in s["children"]], "children", -len(splits) - 1, len(splits))
         return TreeShape(
-            np.array([s["column"] for s in splits], np.int64),
+            ints([s["column"] for s in splits], "columns"),
             _sets_of([s["above"] if "above" in s else s["in"] for s in splits]),
-            np.array([s["children"] for s in splits], np.int64).reshape(len(splits), 2),
+            children.reshape(len(splits), 2),
         )
 
     def _tests(self) -> list[int | list[int]]:
@@ -162,8 +167,12 @@ class TreeShape:
             tests[split] = goes.nonzero()[0].tolist()
         return tests
 
-    def _is_numbered_from_left(self) -> bool:
-        return list(self._leaves_from_left()) == list(range(self.n_leaves))
+    def _is_tree(self) -> bool:
+        """Whether each split but the first, and each leaf, is the child of one earlier split, leaves from the left."""
+        every = np.sort(self.children, axis=None)
+        once = np.array_equal(every, [*range(-self.n_leaves, 0), *range(1, self.n_splits)])
+        later = np.where(self.children >= 0, self.children > np.arange(self.n_splits)[:, None], True)
+        return once and bool(later.all()) and list(self._leaves_from_left()) == list(range(self.n_leaves))
 
     def _leaves_from_left(self) -> Iterator[int]:
         stack = [0]
@@ -173,6 +182,17 @@ class TreeShape:
                 yield -1 - node
             else:
                 stack += [int(self.children[node, 1]), int(self.children[node, 0])]
+
+
+def fitting(tree: E, n_bins: Sequence[int]) -> E:
+    """A tree over columns of so many bins.
+
+    Raises:
+        ModelError: if it tests a column that is not there, or a column has more bins than trees tell apart.
+    """
+    require(max(n_bins, default=0) <= CODES, f"trees tell at most {CODES} bins of a column apart")
+    require(n_bins and tree.shape.columns.max(initial=0) < len(n_bins), "a tree tests a column that is not there")
+    return tree
 
 
 def code_set(codes: Sequence[int] | range | Bools) -> Bytes:
@@ -187,10 +207,11 @@ def code_set(codes: Sequence[int] | range | Bools) -> Bytes:
 
 def _sets_of(tests: Sequence[int | Sequence[int]]) -> Bytes:
     """The packed sets of codes that go right, of each a threshold or a list; shape ``(len(tests), 32)``."""
+    ints([test for test in items(tests, "splits") if isinstance(test, int)], "thresholds", least=-1, most=CODES)
     sets = threshold_sets([test if isinstance(test, int) else CODES for test in tests])
     for split, test in enumerate(tests):
         if not isinstance(test, int):
-            sets[split] = code_set(test)
+            sets[split] = code_set(ints(test, "codes", most=CODES - 1).tolist())
     return sets
 
 
@@ -298,8 +319,11 @@ class Tree:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Tree:
         """The inverse of :meth:`to_dict`."""
-        sd = np.array(data["sd"], float) if "sd" in data else None
-        return Tree(TreeShape.from_dict(data), np.array(data["values"], float), np.array(data["support"], float), sd)
+        shape = TreeShape.from_dict(data)
+        leaves = (shape.n_leaves,)
+        sd = floats(data["sd"], "deviations of leaves", leaves, least=0.0) if "sd" in data else None
+        support = floats(data["support"], "the support of leaves", leaves, least=0.0)
+        return Tree(shape, floats(data["values"], "leaves", leaves), support, sd)
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,6 +360,7 @@ class ScoreTree:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> ScoreTree:
         """The inverse of :meth:`to_dict`."""
-        sd = np.asarray(data["sd"], np.float64) if "sd" in data else None
-        values, support = (np.asarray(data[name], np.float64) for name in ("values", "support"))
-        return ScoreTree(TreeShape.from_dict(data), values, support, sd)
+        shape, values = TreeShape.from_dict(data), floats(data["values"], "leaves")
+        require(values.ndim == 2 and len(values) == shape.n_leaves, "a tree needs a list of values for every leaf")
+        sd = floats(data["sd"], "deviations of leaves", values.shape, least=0.0) if "sd" in data else None
+        return ScoreTree(shape, values, floats(data["support"], "the support of leaves", values.shape[:1], 0.0), sd)

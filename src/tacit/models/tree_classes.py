@@ -9,10 +9,10 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from tacit.arrays import Bytes, Floats
-from tacit.models.base import floats
-from tacit.models.feature import Feature
+from tacit.models.feature import Feature, features_of
+from tacit.models.plain import classes_of, floats, items, require
 from tacit.models.softmax import SoftmaxModel
-from tacit.models.tree import ScoreTree
+from tacit.models.tree import ScoreTree, fitting
 from tacit.models.tree_ensemble import BinnedTrees
 from tacit.models.tree_importance import total_effects
 
@@ -76,11 +76,11 @@ class TreeClassesModel(BinnedTrees, SoftmaxModel):
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> TreeClassesModel:
-        return cls(
-            tuple(body["classes"]),
-            floats(body["intercept"]),
-            tuple(Feature.from_dict(item) for item in body["features"]),
-            tuple(floats(item) for item in body["masses"]),
-            tuple(ScoreTree.from_dict(item) for item in body["trees"]),
-            floats(body["intercept_sd"]),
-        )
+        classes, features = classes_of(body), features_of(body["features"])
+        n_bins, shape = [feature.n_bins for feature in features], (len(classes),)
+        trees = tuple(fitting(ScoreTree.from_dict(item), n_bins) for item in items(body["trees"], "trees"))
+        require(features and all(tree.values.shape[1:] == shape for tree in trees), "it needs a score for every class")
+        require(len(body["masses"]) == len(features), "it needs the masses of every column")
+        masses = [floats(mass, "masses", (n,), least=0.0) for mass, n in zip(body["masses"], n_bins, strict=True)]
+        intercept, sd = (floats(body[name], name, shape) for name in ("intercept", "intercept_sd"))
+        return cls(classes, intercept, features, tuple(masses), trees, sd)

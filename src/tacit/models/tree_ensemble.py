@@ -15,8 +15,9 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.models.base import ClassModel, of_any_table, tree_variance
 from tacit.models.decision_list import threshold_text
-from tacit.models.feature import Feature
-from tacit.models.tree import Tree
+from tacit.models.feature import Feature, features_of
+from tacit.models.plain import classes_of, items, number, require
+from tacit.models.tree import Tree, fitting
 from tacit.models.tree_importance import total_effects
 from tacit.models.tree_leaves import add_values
 from tacit.theory.trees import m_alpha_inverse_link
@@ -57,7 +58,7 @@ class Link:
         return np.clip(0.5 * (1.0 + z), 0.0, 1.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """The link as plain data; a scale of 1, which old files do not have, is left out."""
+        """The link as plain data; a scale of 1 is left out."""
         plain: dict[str, Any] = {"name": self.name, "alpha": self.alpha}
         return plain if self.scale == 1.0 else {**plain, "scale": self.scale}
 
@@ -215,14 +216,19 @@ class TreeEnsembleModel(BinnedTrees):
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> TreeEnsembleModel:
+        features, link, spending = features_of(body["features"]), body["link"], body["spending"]
+        require(features, "it has no columns")
+        n_bins = [feature.n_bins for feature in features]
+        alpha, scale = number(link["alpha"], "alpha", 0.0, 1.0), number(link.get("scale", 1.0), "a scale", 0.0)
+        levels = [number(level, "a share of the budget", 0.0) for level in items(spending["levels"], "levels")]
         return cls(
-            tuple(body["classes"]),
-            float(body["intercept"]),
-            tuple(Feature.from_dict(item) for item in body["features"]),
-            tuple(Tree.from_dict(item) for item in body["trees"]),
-            Link(body["link"]["name"], float(body["link"]["alpha"]), float(body["link"].get("scale", 1.0))),
-            TreeSpending(tuple(body["spending"]["levels"]), float(body["spending"]["leaves"])),
-            float(body.get("intercept_sd", 0.0)),
+            classes_of(body, 2),
+            number(body["intercept"], "the intercept"),
+            features,
+            tuple(fitting(Tree.from_dict(item), n_bins) for item in items(body["trees"], "trees")),
+            Link(link["name"], alpha, scale),
+            TreeSpending(tuple(levels), number(spending["leaves"], "a share of the budget", 0.0)),
+            number(body["intercept_sd"], "the deviation of the intercept", 0.0),
         )
 
 
