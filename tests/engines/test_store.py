@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import gc
 import os
+import shutil
 import stat
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +16,7 @@ import numpy as np
 import pytest
 
 from tacit.engines.disk import FIRST_SLAB, DiskFullError, DiskWorkspace
-from tacit.engines.store import DamagedStoreError, Store, StoreWriter
+from tacit.engines.store import DamagedStoreError, Store, StoreWriter, give_name, sweep, without_name
 
 KINDS = [np.zeros(0, np.uint8), np.zeros(0, np.uint16), np.zeros((0, 3), np.int16)]
 
@@ -25,17 +27,22 @@ def some(rows: int, seed: int = 0) -> list[np.ndarray]:
 
 
 def written(path: Path, arrays: list[np.ndarray], cuts: list[int], block_rows: int) -> Path:
-    with StoreWriter(path, KINDS, block_rows) as writer:
+    with path.open("xb") as file, StoreWriter(file, KINDS, path.parent, block_rows) as writer:
         for low, high in pairwise([0, *cuts, len(arrays[0])]):
             writer.append([array[low:high] for array in arrays])
     return path
+
+
+def opened(path: Path) -> Store:
+    with path.open("r+b") as file:
+        return Store(file, check=True)
 
 
 @pytest.mark.parametrize("block_rows", [1, 7, 100, 1000])
 @pytest.mark.parametrize("cuts", [[], [0, 3, 3, 50, 99], list(range(1, 100))])
 def test_what_was_written_comes_back_in_blocks_of_one_size(tmp_path: Path, block_rows: int, cuts: list[int]) -> None:
     arrays = some(100)
-    store = Store(written(tmp_path / "rows", arrays, cuts, block_rows), check=True)
+    store = opened(written(tmp_path / "rows", arrays, cuts, block_rows))
     blocks = list(store.blocks())
     assert [len(block[0]) for block in blocks[:-1]] == [block_rows] * (len(blocks) - 1)
     for place, array in enumerate(arrays):
@@ -45,19 +52,62 @@ def test_what_was_written_comes_back_in_blocks_of_one_size(tmp_path: Path, block
 
 
 def test_no_rows_are_one_empty_block(tmp_path: Path) -> None:
-    [block] = Store(written(tmp_path / "rows", some(0), [], 8), check=True).blocks()
+    [block] = opened(written(tmp_path / "rows", some(0), [], 8)).blocks()
     assert [array.shape for array in block] == [(0,), (0,), (0, 3)]
 
 
-def test_only_the_owner_can_read_it_and_a_name_is_taken_once(tmp_path: Path) -> None:
-    before = os.umask(0)
+@pytest.mark.parametrize("named", [True, False])
+def test_only_the_owner_can_read_it_and_a_name_is_taken_once(
+    tmp_path: Path, named: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the file system gives no name to a file without one, it is copied."""
+
+    def no_names(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    if not named:  # neither by a link nor without a name from the beginning
+        monkeypatch.setattr(os, "link", no_names)
+        monkeypatch.setattr(os, "O_TMPFILE", os.O_DIRECTORY)
+    before, path = os.umask(0), tmp_path / "rows"
     try:
-        path = written(tmp_path / "rows", some(10), [], 8)
+        with without_name(tmp_path) as file:
+            with StoreWriter(file, KINDS, tmp_path, 8) as writer:
+                writer.append(some(10))
+            assert list(tmp_path.iterdir()) == []  # whoever is killed here leaves nothing
+            give_name(file, path)
+            if named:
+                give_name(file, path)
     finally:
         os.umask(before)
+    assert list(tmp_path.iterdir()) == [path]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    with pytest.raises(FileExistsError):
-        StoreWriter(path, KINDS)
+    np.testing.assert_array_equal(next(opened(path).blocks())[0], some(10)[0][:8])
+
+
+def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "link", full)
+    monkeypatch.setattr(shutil, "copyfileobj", full)
+    with without_name(tmp_path) as file, pytest.raises(OSError, match="No space"):
+        give_name(file, tmp_path / "rows")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_killed_processes_left_is_swept_and_nothing_else(tmp_path: Path) -> None:
+    for name in (".tacit-killed", ".tacit-written", "kept.rows", ".tacitus"):
+        (tmp_path / name).write_bytes(b"rows")
+    for name in (".tacit-old", ".tacit-new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "rows").write_bytes(b"rows")
+    os.utime(tmp_path / ".tacit-old", (0, 0))
+    (tmp_path / ".tacit-link").symlink_to(tmp_path / "kept.rows")
+    with (tmp_path / ".tacit-written").open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        sweep(tmp_path)
+        left = {path.name for path in tmp_path.iterdir()}
+    assert left == {".tacit-written", "kept.rows", ".tacitus", ".tacit-new", ".tacit-link"}
 
 
 def test_a_flipped_bit_is_noticed_wherever_it_is(tmp_path: Path) -> None:
@@ -65,29 +115,30 @@ def test_a_flipped_bit_is_noticed_wherever_it_is(tmp_path: Path) -> None:
     whole = path.read_bytes()
     data = sum(array.nbytes for array in some(100))
     rows = np.random.default_rng(1).integers(0, data // 3, 20)  # padding lies between the arrays
-    Store(path, check=True)
+    opened(path)
     noticed = 0
     for place in rows:
         changed = bytearray(whole)
         changed[place] ^= 1
         path.write_bytes(changed)
         try:
-            Store(path, check=True)
+            opened(path)
         except DamagedStoreError:
             noticed += 1
     assert noticed >= 10
     for cut in (whole[:-1], whole[:3], whole[: len(whole) // 2], b"", whole + b"x"):
         path.write_bytes(cut)
         with pytest.raises(DamagedStoreError):
-            Store(path, check=True)
+            opened(path)
 
 
 def test_a_file_without_its_end_is_none(tmp_path: Path) -> None:
-    writer = StoreWriter(tmp_path / "rows", KINDS, 4)
-    writer.append(some(9))
-    writer.__exit__(RuntimeError, RuntimeError(), None)
+    with (tmp_path / "rows").open("xb") as file:
+        writer = StoreWriter(file, KINDS, tmp_path, 4)
+        writer.append(some(9))
+        writer.__exit__(RuntimeError, RuntimeError(), None)
     with pytest.raises(DamagedStoreError):
-        Store(tmp_path / "rows")
+        opened(tmp_path / "rows")
 
 
 def test_arrays_on_disk_are_zero_and_apart(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -216,7 +217,8 @@ def test_noise_is_fresh_where_nothing_was_kept(tmp_path: Path) -> None:
     """Two fits that go on from copies of one store release the same up to where they were stopped, and then differ."""
     payer = account(tmp_path)
     stopped(made("forest", payer), 3, *rows_of("forest"))
-    (tmp_path / "copy.db").write_bytes((tmp_path / "account.db").read_bytes())
+    for name in ("", ".key"):
+        shutil.copy(tmp_path / f"account.db{name}", tmp_path / f"copy.db{name}")
     copied = tacit.PrivacyAccount(str(tmp_path / "copy.db"), "people")
     models = [gone_on(made("forest", each), 1, *rows_of("forest")).model_.to_dict() for each in (payer, copied)]
     assert models[0] != models[1]

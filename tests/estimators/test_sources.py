@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
+import subprocess
+import sys
 import warnings
 from functools import cache
 from pathlib import Path
@@ -184,6 +187,37 @@ def test_two_fits_on_one_directory_do_not_meet(tmp_path: Path, monkeypatch: pyte
     outer = facts(made("trees").fit(source))
     assert outer == inner[0] == facts(in_memory("trees"))
     assert len(kept(place)) == 1
+
+
+KILLED = """
+import os, signal, sys
+import tacit
+from tacit.engines.store import StoreWriter
+from tests.estimators.test_sources import made
+finish = StoreWriter._finish
+def killed(self):
+    if sys.argv[3] == "after":
+        finish(self)
+    else:
+        self._flush()
+    self._file.flush()
+    assert os.fstat(self._file.fileno()).st_size > 1000
+    os.kill(os.getpid(), signal.SIGKILL)
+StoreWriter._finish = killed
+made("trees").fit(tacit.read_source(sys.argv[1], directory=sys.argv[2], keep=bool(sys.argv[4:])))
+"""
+
+
+@pytest.mark.parametrize("arguments", [("before",), ("after",), ("before", "keep"), ("after", "keep")])
+def test_a_killed_fit_leaves_no_rows(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    folder, place, root = written(tmp_path / "rows", "two"), tmp_path / "codes", Path(__file__).parents[2]
+    found = subprocess.run(
+        [sys.executable, "-c", KILLED, folder, place, *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))},
+        check=False,
+    )
+    assert found.returncode == -signal.SIGKILL
+    assert list(place.iterdir()) == []
 
 
 # What goes wrong, and what it costs.

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 import numpy as np
 
@@ -26,7 +26,16 @@ from tacit.engines.disk import DirectoryError, DiskFullError, DiskWorkspace, is_
 from tacit.engines.memory import counting
 from tacit.engines.protocol import SealedTable
 from tacit.engines.rows import Rows
-from tacit.engines.store import BLOCK_ROWS, Arrays, DamagedStoreError, Store, StoreWriter
+from tacit.engines.store import (
+    BLOCK_ROWS,
+    Arrays,
+    DamagedStoreError,
+    Store,
+    StoreWriter,
+    give_name,
+    sweep,
+    without_name,
+)
 from tacit.engines.workspace import Workspace
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.signatures import library_version
@@ -93,7 +102,8 @@ class PreparedSource:
         kept = self._kept_name(recipe, label_index)
         if kept is not None and kept.exists():
             try:
-                return list(Store(kept, check=True).blocks())
+                with kept.open("r+b") as file:
+                    return list(Store(file, check=True).blocks())
             except DamagedStoreError:
                 kept.unlink()  # it is made again
         nothing = self._source.without_rows
@@ -101,14 +111,13 @@ class PreparedSource:
         chunks = (arrays_of(*chunk, recipe, label_index) for chunk in self._source.chunks())
         if self._directory is None:
             return [[np.concatenate(parts) for parts in zip(like, *chunks, strict=True)]]
-        with self._new_file() as path:
-            with StoreWriter(path, like, BLOCK_ROWS, self._directory) as writer:
+        with self._new_file(self._directory) as file:
+            with StoreWriter(file, like, self._directory, BLOCK_ROWS) as writer:
                 for arrays in chunks:
                     writer.append(arrays)
-            store = Store(path)
             if kept is not None:
-                path.replace(kept)
-        return list(store.blocks())
+                give_name(file, kept)
+            return list(Store(file).blocks())
 
     def _kept_name(self, recipe: Recipe, label_index: Labels) -> Path | None:
         """What the file is called that stays for the next fit; None if none does."""
@@ -124,15 +133,16 @@ class PreparedSource:
         digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode("utf-8", "surrogateescape")).hexdigest()
         return self._directory / f"{digest[:32]}.rows"
 
+    @staticmethod
     @contextmanager
-    def _new_file(self) -> Iterator[Path]:
-        """A name for a file that is gone afterwards, unless it was given another: mappings of it stay."""
+    def _new_file(directory: Path) -> Iterator[IO[bytes]]:
+        """A file without a name, that is gone with its last mapping, however the process ends, unless it gets one."""
         try:
-            with tempfile.TemporaryDirectory(prefix=".tacit-", dir=self._directory, ignore_cleanup_errors=True) as made:
-                yield Path(made) / "rows"
+            with without_name(directory) as file:
+                yield file
         except OSError as error:
-            if is_full(error) and self._directory is not None:
-                raise DiskFullError.of(self._directory, 1 << 20) from None
+            if is_full(error):
+                raise DiskFullError.of(directory, 1 << 20) from None
             raise
 
 
@@ -187,6 +197,7 @@ def prepare(source: DeclaredSource, encoding: TableEncoding, label_index: Labels
             if is_full(error):
                 raise DiskFullError.of(directory, 1 << 20) from None
             raise DirectoryError(f"{directory} cannot be used for files: {os.strerror(error.errno or 0)}") from None
+        sweep(directory)
     ready = PreparedSource(source, directory)
     ready.encoded(Columns(encoding), label_index)
     yield ready

@@ -1,19 +1,26 @@
 """Rows in compact form on disk: arrays by block, in one file that is mapped and not read into memory.
 
-The file holds private rows. Nobody but its owner may read it (0600), a checksum of every block says whether it is as it
-was written, and it is complete or it has no name.
+The file holds private rows. It has no name while it is written, so that nothing stays of a process that is killed; one
+that is to stay gets its name when it is complete. Nobody but its owner may read it (0600), and a checksum of every
+block says whether it is as it was written.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import mmap
 import os
+import shutil
+import stat
+import tempfile
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -30,21 +37,20 @@ Arrays = list[npt.NDArray[Any]]
 
 
 class StoreWriter:
-    """Writes rows as they come to a new file, and cuts them into blocks of one size.
+    """Writes rows as they come to an empty file, and cuts them into blocks of one size.
 
     ``like`` has an array without rows for each that is stored: they say dtype and width. ``place`` is the directory
-    that is said to be full, by default that of the file.
+    that is said to be full.
     """
 
     def __init__(
-        self, path: Path, like: Sequence[npt.NDArray[Any]], block_rows: int = BLOCK_ROWS, place: Path | None = None
+        self, file: IO[bytes], like: Sequence[npt.NDArray[Any]], place: Path, block_rows: int = BLOCK_ROWS
     ) -> None:
-        self._place, self._rows = place or path.parent, 0
+        self._file, self._place, self._rows = file, place, 0
         self._shapes = [(array.dtype, array.shape[1:]) for array in like]
         self._pending: Arrays = [np.empty((block_rows, *width), kind) for kind, width in self._shapes]
         self._filled, self._written = 0, 0
         self._blocks: list[dict[str, Any]] = []
-        self._file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
     def __enter__(self) -> Self:
         return self
@@ -53,11 +59,8 @@ class StoreWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         del error, where
-        try:
-            if kind is None:
-                self._finish()
-        finally:
-            self._file.close()
+        if kind is None:
+            self._finish()
 
     def append(self, arrays: Sequence[npt.NDArray[Any]]) -> None:
         """Adds rows: arrays of one length, in the order of ``like``.
@@ -114,19 +117,18 @@ class DamagedStoreError(ValueError):
 
 
 class Store:
-    """What a :class:`StoreWriter` has written; ``check`` compares checksums, which reads all of it.
+    """What a :class:`StoreWriter` has written, mapped; ``check`` compares checksums, which reads all of it.
 
     Raises:
         DamagedStoreError: if it is not as it was written.
     """
 
-    def __init__(self, path: Path, check: bool = False) -> None:
-        with path.open("r+b") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size < 8:
-                raise DamagedStoreError(f"{path} is no file of rows")
-            # never written to; compiled loops tell arrays that could be from others, and are made for those
-            self._map = mmap.mmap(file.fileno(), size)
+    def __init__(self, file: IO[bytes], check: bool = False) -> None:
+        path, size = file.name, os.fstat(file.fileno()).st_size
+        if size < 8:
+            raise DamagedStoreError(f"{path} is no file of rows")
+        # never written to; compiled loops tell arrays that could be from others, and are made for those
+        self._map = mmap.mmap(file.fileno(), size)
         try:
             length = int.from_bytes(self._map[-8:], "little")
             facts = json.loads(self._map[-8 - length : -8])
@@ -159,3 +161,67 @@ class Store:
         except (ValueError, TypeError):  # it ends before its last block does
             return ""
         return digest.hexdigest()
+
+
+def without_name(directory: Path) -> IO[bytes]:
+    """A new file that is gone with the last that refers to it, however the process ends, unless it is given a name."""
+    try:
+        descriptor = os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError:  # a file system without such files; what else is wrong is wrong below, too
+        return tempfile.TemporaryFile(dir=directory)
+    return os.fdopen(descriptor, "w+b")
+
+
+def give_name(file: IO[bytes], path: Path) -> None:
+    """Lets a complete file without a name stay as ``path``, on the disk; nothing is done if there is one of that name.
+
+    Where the file system gives no names to such files, it is copied, and what a killed copy leaves is removed by
+    :func:`sweep`.
+    """
+    file.flush()
+    os.fsync(file.fileno())
+    with suppress(FileExistsError):
+        try:
+            # with a folder, which an absolute path does not ask for, the link is followed
+            os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=file.fileno(), follow_symlinks=True)
+        except FileExistsError:
+            raise
+        except OSError:
+            _copy(file, path)
+
+
+def _copy(file: IO[bytes], path: Path) -> None:
+    descriptor, temporary = tempfile.mkstemp(prefix=UNFINISHED, dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as copy:
+            fcntl.flock(copy, fcntl.LOCK_EX)
+            file.seek(0)
+            shutil.copyfileobj(file, copy, 1 << 20)
+            copy.flush()
+            os.fsync(copy.fileno())
+            Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+UNFINISHED = ".tacit-"
+"""So begin the names of files that are not complete, and of folders in which earlier versions made them."""
+
+OLD = 86400.0
+"""Seconds after which a folder of an earlier version is one whose process was killed."""
+
+
+def sweep(directory: Path) -> None:
+    """Removes what killed processes of this user have left in a directory: rows, which nobody else should find."""
+    for path in directory.glob(f"{UNFINISHED}*"):
+        with suppress(OSError):
+            about = path.lstat()
+            if about.st_uid != os.getuid():
+                continue
+            if stat.S_ISDIR(about.st_mode) and time.time() - about.st_mtime > OLD:
+                shutil.rmtree(path)
+            elif stat.S_ISREG(about.st_mode):
+                with path.open("rb") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # whoever writes it holds the lock
+                    path.unlink()

@@ -39,7 +39,7 @@ VERSION_TABLE = "tacit_version"
 WAIT = 600.0
 """Seconds to wait for others that write to the store."""
 
-POLL = 0.02
+POLL = 0.1
 """Seconds between two tries for the lock of an SQLite file, at most."""
 
 AGAIN = ("40001", "40P01")
@@ -180,7 +180,7 @@ class Database:
         """Failures of the database come out as ``AccountError``."""
         try:
             yield
-        except (SQLAlchemyError, UnicodeError) as error:
+        except (SQLAlchemyError, sqlite3.Error, UnicodeError) as error:
             reason = str(getattr(error, "orig", None) or error)
             raise AccountError(f"the budget store {self.name} cannot be used: {reason}", f"; {consequence}") from error
 
@@ -217,21 +217,22 @@ def _sqlite_connected(connection: sqlite3.Connection, _: object) -> None:
 
 def _sqlite_begins(connection: Connection) -> None:
     end = connection.get_execution_options().get("tacit_writes_until")
+    driver: sqlite3.Connection = connection.connection.dbapi_connection  # type: ignore[assignment]
     if end is not None:
-        connection.exec_driver_sql("PRAGMA busy_timeout = 0")
-        while not _has_sqlite_lock(connection, end):
+        driver.execute("PRAGMA busy_timeout = 0")
+        while not _has_sqlite_lock(driver, end):
             time.sleep(jitter())
-    connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(1000 * WAIT)}")
+    driver.execute(f"PRAGMA busy_timeout = {int(1000 * WAIT)}")
     if end is None:
-        connection.exec_driver_sql("BEGIN")
+        driver.execute("BEGIN")
 
 
-def _has_sqlite_lock(connection: Connection, end: float) -> bool:
+def _has_sqlite_lock(driver: sqlite3.Connection, end: float) -> bool:
+    """Tries once, past SQLAlchemy: many may wait, and a try should cost them nothing."""
     try:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-    except OperationalError as error:
-        busy = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-        if not busy or time.monotonic() > end:
+        driver.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
             raise
         return False
     return True
