@@ -10,7 +10,7 @@ from tests.stated import check_defaults, stated
 
 STREAM = {
     "epsilon": 1.0, "delta": 1e-6, "neighbouring": "add_or_remove_one", "horizon": 100_000, "bins": 8,
-    "labels": (False, True), "invalid": "error", "carried": 0.0,
+    "labels": None, "invalid": "error", "carried": 0.0,
 }  # fmt: skip
 
 

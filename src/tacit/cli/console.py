@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -85,7 +88,8 @@ def as_json(data: Mapping[str, Any]) -> None:
     """One JSON document on stdout."""
     import typer
 
-    typer.echo(json.dumps(data, indent=2, allow_nan=False, default=str))
+    with nobody_reading():
+        typer.echo(json.dumps(data, indent=2, allow_nan=False, default=str))
 
 
 def table(title: str, rows: Mapping[str, str]) -> None:
@@ -103,7 +107,22 @@ def table(title: str, rows: Mapping[str, str]) -> None:
             "bold red" if value.startswith(("NO:", "the claim does NOT hold", "the charges add up, but NOT")) else ""
         )
         drawn.add_row(Text(name), Text(value, style))  # a column named "[x]" is no markup
-    Console().print(drawn)
+
+    class Printer(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # where a console of its own would end the process
+
+    with nobody_reading():
+        Printer().print(drawn)
+
+
+@contextmanager
+def nobody_reading() -> Iterator[None]:
+    """Prints a summary, or the rest of it to nobody where the reader has gone (``| head``): the work is done."""
+    try:
+        yield
+    except BrokenPipeError:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as the process
 
 
 def stopwatch() -> Callable[[], float]:

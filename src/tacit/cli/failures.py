@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import sys
 from collections.abc import Callable, Mapping
 from typing import ParamSpec, TypeVar
 
@@ -106,8 +105,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
                 return command(*args, **kwargs)
         except OSError as error:
             if isinstance(error, BrokenPipeError):
-                sys.stderr.close()
-                raise typer.Exit(1) from None
+                raise typer.Exit(0 if was_spent(error) else 1) from None  # what was charged for is done
             code = USAGE
             tell(with_spending(error), code, as_json)
         except ValueError as error:

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -127,6 +128,15 @@ app.add_typer(signing)
 app.add_typer(schema_commands.app, name="schema")
 
 
+def open_streams() -> None:
+    """Opens what the caller closed (``>&-``): a model file must not become the standard output of anything."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as the process
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+
+
 def main() -> None:
     """The entry point: runs the command and ends the process at once.
 
@@ -134,6 +144,7 @@ def main() -> None:
     the end, would take a fifth of a fit of a small table; what must outlive the process is on disk by then.
     """
     gc.set_threshold(COLLECTED_FROM)
+    open_streams()
     for stream in (sys.stdout, sys.stderr):  # a character that a terminal lacks must not hide what was paid for
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -90,6 +91,8 @@ def run(asked: PredictArguments) -> None:
         inputs = {"the data": None if is_elsewhere(asked) else Path(asked.data), "the model": asked.model}
         check_outputs({"--output": asked.output}, inputs)
         _check_format(asked.output)
+    elif sys.stdout.name == os.devnull:
+        raise Mistake("-o -: standard output is closed")
     model, _ = load_model(asked.model)
     least = threshold_of(model, asked.threshold, asked.cost)
     kept = listed(asked.keep) or []
@@ -106,6 +109,7 @@ def run(asked: PredictArguments) -> None:
                 done += chunk.n_rows
                 tell(f"{done:,} rows")
 
+        _check_kept(kept, predicted(model, nothing, least).column_names)
         columns = predicted(model, nothing, least, kept)
         if streamed:
             write(predictions(), columns, sys.stdout.buffer, asked)
@@ -123,6 +127,16 @@ def _say(notes: list[str]) -> None:
     """Prints what the rows hold that the model does not know, on standard error."""
     for note in notes:
         typer.echo(f"note: {note}", err=True)
+
+
+def _check_kept(kept: list[str], own: list[str]) -> None:
+    """Raises where a column to keep is called as one of the predictions."""
+    for name in kept:
+        if name in own:
+            raise Mistake(
+                f"--keep: the predictions have a column {name!r} of their own, and a kept one would be lost: rename "
+                "it in the data, or leave it out"
+            )
 
 
 def _check_format(output: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,6 +112,17 @@ def warn_of_truths(labels: Any, index: LabelIndex) -> None:
         )
 
 
+def warn_of_ignored(names: Sequence[str]) -> None:
+    """Warns of columns that a fit without a schema leaves out."""
+    if names:
+        warnings.warn(
+            f"without a schema dates and nested values are ignored: {len(names)} columns, of which the first is "
+            f"{names[0]!r}. Declare dates in a schema (kind = 'date') to learn from them",
+            UserWarning,
+            stacklevel=outside(),
+        )
+
+
 def warn_of_undeclared(frame: Frame, algorithm: str) -> None:
     """Warns of texts where no schema declares anything, and the learner takes every column for numbers."""
     what = (
@@ -179,6 +190,14 @@ def is_boolean(values: Any) -> bool:
     if getattr(values, "type", None) == pa.bool_():
         return True
     return str(getattr(values, "dtype", "")).lower() in ("bool", "boolean", "bool[pyarrow]")
+
+
+def is_fractional(values: Any) -> bool:
+    """Whether a vector holds floating-point numbers, by its dtype or its type of Arrow's; a list has no dtype."""
+    kind = getattr(values, "type", None)
+    if isinstance(kind, pa.DataType):
+        return bool(pa.types.is_floating(kind))
+    return str(getattr(values, "dtype", "")).lower().startswith(("float", "double"))
 
 
 def plain(value: Any) -> Any:

@@ -11,12 +11,13 @@ from tacit.privacy.assumptions import Assumption, dtypes_assumed
 from tacit.schema import Schema
 
 
-def assumptions_of(estimator: Any, X: Any, weighted: bool = False) -> tuple[Assumption, ...]:
+def assumptions_of(estimator: Any, X: Any, y: Any, weighted: bool = False) -> tuple[Assumption, ...]:
     """What a fit of an estimator to ``X`` takes as public, beside its schema and what called it.
 
     Args:
         estimator: with its parameters.
         X: as ``fit`` takes it.
+        y: likewise; a list has no dtype.
         weighted: whether rows have weights.
     """
     schema, classes = estimator.declared()
@@ -26,7 +27,8 @@ def assumptions_of(estimator: Any, X: Any, weighted: bool = False) -> tuple[Assu
         return (Assumption("source", "how many files there are, their names, and their columns", accepted=True),)
     labelled = schema is not None and schema.label is not None
     untyped = isinstance(X, Frame) and X.untyped
-    of_label = not labelled and classes is None and not hasattr(estimator, "target_bounds")
+    number = hasattr(estimator, "target_bounds")
+    of_label = not (labelled or number or isinstance(y, list | tuple)) and classes is None
     found = dtypes_assumed(getattr(estimator, "dtypes", None), untyped, schema is None, of_label)
     if schema is None:
         found += (Assumption("columns", "which columns there are, and their names", accepted=True),)

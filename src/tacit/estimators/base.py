@@ -153,7 +153,7 @@ class Estimator:
     # What all share.
 
     def _fit(self, X: Any, y: Any, row_weights: Floats | None = None) -> Self:
-        around, assumed = surroundings(), assumptions_of(self, X, row_weights is not None)
+        around, assumed = surroundings(), assumptions_of(self, X, y, row_weights is not None)
         with spending():
             if isinstance(X, Source):
                 fitted, task, X = self._fitted_to_source(X, y, row_weights)

@@ -19,7 +19,7 @@ from tacit.encoding.frames import Frame
 from tacit.errors import spending
 from tacit.estimators.base import check_fit
 from tacit.estimators.binding import bound, told
-from tacit.estimators.classes import classes_in_order, scores_in_order
+from tacit.estimators.classes import accuracy, classes_in_order, scores_in_order
 from tacit.estimators.classifier import PrivateClassifier, PrivateEstimator
 from tacit.estimators.known_batches import Begun, batch_fingerprint
 from tacit.estimators.regressor import PrivateRegressor
@@ -310,6 +310,11 @@ class BatchwiseClassifier(ClassifierMixin, _Batchwise):
         """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
         check_is_fitted(self, "model_")
         return scores_in_order(self.model_.classes, self.model_.predict_proba(self._frame(X)))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy, with labels read as ``fit`` reads them. Not private: never publish it for private rows."""
+        predicted = self.predict(X)
+        return accuracy(self.model_, self.schema_, predicted, y, sample_weight)
 
     def decision_function(self, X: Any) -> Floats:
         """Log-odds of the last of two ``classes_``, shape ``(rows,)``; of several classes log-probabilities."""

@@ -9,9 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Floats
+from tacit.encoding.inputs import label_vector
+from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.estimators.base import Estimator, check_fitted
 from tacit.learning.fit import Fitted
 from tacit.learning.weights import refuse_unknown, row_weights_of
+from tacit.privacy.request import RequestError
+from tacit.schema import Schema
 
 
 def in_order(names: Sequence[Any]) -> list[int]:
@@ -37,6 +41,31 @@ def scores_in_order(classes: Sequence[Any], scores: Floats) -> Floats:
     if scores.ndim > 1:
         return scores[:, places]
     return scores if places == [0, 1] else -scores
+
+
+def accuracy(model: Any, schema: Schema | None, predicted: npt.NDArray[Any], y: Any, sample_weight: Any) -> float:
+    """The share of rows whose class was predicted, with labels read as a fit reads them. Not private.
+
+    Args:
+        model: fitted, of classes.
+        schema: of the model, whose label says how labels are read; None, or one without a label, for its classes.
+        predicted: a class of each row, shape ``(rows,)``.
+        y: labels, shape ``(rows,)``; rows of others than the declared ones are left out, as in a fit.
+        sample_weight: a weight of each row, or None.
+
+    Raises:
+        RequestError: if no row has a declared label.
+    """
+    declared = None if schema is None else schema.label
+    index = LabelIndex(tuple(model.classes)) if declared is None or declared.is_numeric else LabelIndex.of(declared)
+    truth, said = index.encode(label_vector(y)), index.encode(predicted.tolist())
+    weights = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    if len(truth) != len(said) or weights.shape != truth.shape:
+        raise RequestError(f"X and y must have as many rows as each other, got {len(said)} and {len(truth)}")
+    counted = np.where(truth == DROPPED, 0.0, weights)
+    if not counted.sum() > 0:
+        raise RequestError(f"no label of y is one of the classes {', '.join(map(repr, model.classes))}")
+    return float(np.average(truth == said, weights=counted))
 
 
 class ClassEstimator(Estimator):

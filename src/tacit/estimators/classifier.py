@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 
 from tacit.estimators.base import Estimator
-from tacit.estimators.classes import ClassEstimator
+from tacit.estimators.classes import ClassEstimator, accuracy
 from tacit.learning.learner import Learner
 from tacit.privacy.request import Request
 
@@ -44,6 +44,11 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator, ClassEstimator):
     def tells_several_classes(self) -> bool:
         """Whether more than two classes are declared, and can be learned."""
         return False
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy, with labels read as ``fit`` reads them. Not private: never publish it for private rows."""
+        predicted = self.predict(X)
+        return accuracy(self.model_, self.schema_, predicted, y, sample_weight)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -166,7 +166,7 @@ class PrivateSelection(BaseEstimator):
                 keep_names(estimator, X)
             if not self._numbers:
                 self.classes_ = best.classes_
-            certificate = certificate.assuming(*assumptions_of(best, X), *(each.assumption for each in around))
+            certificate = certificate.assuming(*assumptions_of(best, X, y), *(each.assumption for each in around))
             self.certificate_ = best.certificate_ = bound(best, certificate, y)
             best.tells = True
             warned = [each.warning for each in around if each.whoever_pays or self.account is None]

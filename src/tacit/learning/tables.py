@@ -9,13 +9,16 @@ import numpy as np
 
 from tacit.arrays import Ints
 from tacit.discovery.undeclared import NUMBERS, Undeclared, label_kind, refuse_unnamed
+from tacit.discovery.unknowns import IGNORED
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, without_rows
 from tacit.encoding.inputs import (
     is_boolean,
+    is_fractional,
     label_vector,
     numbers_of,
     table_of,
+    warn_of_ignored,
     warn_of_truths,
     warn_of_types,
     warn_of_undeclared,
@@ -41,6 +44,11 @@ def task_of(X: Any, y: Any, declared: Declared, learner: Learner) -> tuple[Task,
     check_labels_given(y, learner.name)
     frame, labels = table_of(X), label_vector(y)
     check_as_many(frame, labels)
+    if declared.names_no_classes and is_fractional(y):
+        raise RequestError(
+            f"y holds floating-point numbers, and {learner.name} learns classes: name them, such as classes=(0, 1), or "
+            "take a regressor"
+        )
     schema, label = declared.schema, label_of(declared, labels)
     named = "" if schema is None or schema.label is None else schema.label.column
     check_labels(without_rows(labels), label, named, learner.name)
@@ -132,6 +140,7 @@ def _undeclared(frame: Frame, labels: Any, declared: Declared, learner: Learner)
         return None
     kind = NUMBERS if isinstance(declared.label, Target) else label_kind(labels, frame)
     undeclared = Undeclared.of(frame, without_schema, kind, open_classes, learner.request)
+    warn_of_ignored([name for name, kind in undeclared.unknowns.kinds.items() if kind == IGNORED])
     return undeclared if undeclared.unknowns.releases or without_schema else None
 
 

@@ -50,7 +50,7 @@ class DecisionListWinnow(Winnow):
         columns: tuple[str, ...] | None = None,
         schema: Any = None,
         bins: int = 8,
-        labels: tuple[Any, ...] = (False, True),
+        labels: tuple[Any, ...] | None = None,
         invalid: str = "error",
         account: PrivacyAccount | None = None,
         seed: int | None = None,
@@ -75,7 +75,7 @@ class DecisionListWinnow(Winnow):
         if (self.length is None) != (self.alternations is None):
             raise RequestError("give length and alternations together, or neither")
         if self.length is not None and self.alternations is not None:
-            if len(self.labels) != 2:
+            if len(self._classes) != 2:
                 raise RequestError("the bound of lists is for two classes: leave length and alternations out for more")
             try:
                 self.margin = lemma_4_10(int(self.length), int(self.alternations))

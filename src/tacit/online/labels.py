@@ -7,11 +7,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.encoding.values import LabelIndex
 from tacit.online.rows import RowError
-from tacit.privacy.request import RequestError
+from tacit.privacy.request import RequestError, declared_schema
 
 MOST_CLASSES = 1000
 """That labels may name: each has weights of its own."""
+
+
+def classes_of(schema: Any) -> tuple[Any, ...]:
+    """The classes that a schema's label declares, of two the positive one last; False and True where none does.
+
+    Raises:
+        RequestError: if the label is a number, or its classes are grouped into two sides.
+    """
+    declared = declared_schema(schema)
+    label = None if declared is None else declared.label
+    if label is None:
+        return (False, True)
+    if label.is_numeric:
+        raise RequestError(f"label '{label.column}' is numeric, and a stream learns classes: give labels")
+    index = LabelIndex.of(label)
+    if index.n_classes != len(label.classes):
+        raise RequestError(f"label '{label.column}' groups its classes into two sides: give the two labels of a stream")
+    return index.names
 
 
 def check_labels(labels: tuple[Any, ...]) -> None:

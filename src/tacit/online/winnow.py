@@ -21,7 +21,7 @@ from tacit.curator.streams.winnow_log import WinnowLog
 from tacit.encoding.inputs import plain
 from tacit.errors import spending
 from tacit.learning.checks import check_choice, check_integer, check_number
-from tacit.online.labels import as_labels, check_labels, code_of, codes_of, shares_of
+from tacit.online.labels import as_labels, check_labels, classes_of, code_of, codes_of, shares_of
 from tacit.online.pipelines import refuse_learning_steps, river_base
 from tacit.online.rows import RowError, RowReader, declared_rows, named_rows, names_of, undeclared_rows
 from tacit.online.schedule import WinnowRequest, schedule_of
@@ -73,8 +73,9 @@ class Winnow(river_base()):  # type: ignore[misc]
         schema: a :class:`~tacit.Schema` (or its dict, or path), the better way: numbers become thresholds between their
             bounds, categories indicators.
         bins: bins of a numeric column under a schema.
-        labels: what the classes are called; of two the positive one last. They are public: a label that is none of them
-            is an error, or a null round. More than two classes have weights each, and share one budget.
+        labels: what the classes are called; of two the positive one last. None for the classes of the schema's label,
+            or False and True where it declares none. They are public: a label that is none of them is an error, or a
+            null round. More than two classes have weights each, and share one budget.
         invalid: ``"error"`` to raise for values that are not signs or labels that are neither class (an error can be
             seen, so it tells that such a row was there), ``"null"`` to take such a round as a null round.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this stream alone.
@@ -97,7 +98,7 @@ class Winnow(river_base()):  # type: ignore[misc]
     columns: tuple[str, ...] | None = None
     schema: Any = None
     bins: int = 8
-    labels: tuple[Any, ...] = (False, True)
+    labels: tuple[Any, ...] | None = None
     invalid: str = "error"
     account: PrivacyAccount | None = None
     seed: int | None = None
@@ -110,20 +111,30 @@ class Winnow(river_base()):  # type: ignore[misc]
         self.rounds_ = 0
         self._began = 0  # the round with which this period began
         self._rows: RowReader | None = None
+        self._declared: tuple[Any, tuple[Any, ...]] | None = None
         self._stream: Stream | None = None
         self._closed = False
 
     @property
+    def _classes(self) -> tuple[Any, ...]:
+        """What the classes are called."""
+        if self.labels is not None:
+            return self.labels
+        if self._declared is None or self._declared[0] is not self.schema:  # its file is not read for every row
+            self._declared = (self.schema, classes_of(self.schema))
+        return self._declared[1]
+
+    @property
     def _multiclass(self) -> bool:
         """What river asks."""
-        return len(self.labels) > 2
+        return len(self._classes) > 2
 
     # Learning.
 
     def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
         """One round. Raises before anything changes: for other features, values, labels, or beyond the horizon."""
         points, fine = self._rows_for(x).one(x)
-        self._take(points, code_of(y, self.labels), np.array([fine]))
+        self._take(points, code_of(y, self._classes), np.array([fine]))
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Many rounds in order: the same as one by one.
@@ -133,7 +144,7 @@ class Winnow(river_base()):  # type: ignore[misc]
             y: labels, shape ``(n,)``: as declared; two classes may be 1 against -1 or 0.
         """
         points, fine = self._rows_for(X).many(X)
-        self._take(points, codes_of(y, self.labels, len(points)), fine)
+        self._take(points, codes_of(y, self._classes, len(points)), fine)
 
     def _take(self, points: npt.NDArray[np.int8], codes: npt.NDArray[Any], fine: Bools) -> None:
         if self.invalid == "error":
@@ -143,7 +154,7 @@ class Winnow(river_base()):  # type: ignore[misc]
                     "skip such rounds. The stream is as it was."
                 )
             if not codes.all():
-                raise RowError(f"a label is none of {self.labels}; a round is learned when its label has come")
+                raise RowError(f"a label is none of {self._classes}; a round is learned when its label has come")
         if self.rounds_ + len(points) > self.horizon:
             raise ValueError(
                 f"the stream was declared for {self.horizon} rounds; {self.rounds_} were taken and {len(points)} more "
@@ -192,7 +203,7 @@ class Winnow(river_base()):  # type: ignore[misc]
         """The likelier class under the released weights."""
         del kwargs
         points, _ = self._rows_for(x).one(x)
-        return self.labels[int(self._marks(points).said(self._scores(points))[0])]
+        return self._classes[int(self._marks(points).said(self._scores(points))[0])]
 
     def predict_proba_one(self, x: Mapping[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """The share of the released weights that vote for each class: equal shares where nothing was learned yet.
@@ -204,12 +215,12 @@ class Winnow(river_base()):  # type: ignore[misc]
         del kwargs
         points, _ = self._rows_for(x).one(x)
         total = max(int(np.abs(self._log_for(points).weights).sum()), 1)
-        return shares_of(self._scores(points)[0] / total, self.labels)
+        return shares_of(self._scores(points)[0] / total, self._classes)
 
     def predict_many(self, X: Any) -> npt.NDArray[Any]:
         """The likelier class of every row, shape ``(n,)``."""
         points, _ = self._rows_for(X).many(X)
-        return as_labels(self.labels)[self._marks(points).said(self._scores(points))]
+        return as_labels(self._classes)[self._marks(points).said(self._scores(points))]
 
     def _scores(self, points: npt.NDArray[np.int8]) -> Ints:
         weights, marks = self._log_for(points).weights, self._marks(points)
@@ -218,7 +229,7 @@ class Winnow(river_base()):  # type: ignore[misc]
         return np.concatenate([marks.scores(weights, self._expand(points[start : start + step])) for start in starts])
 
     def _marks(self, points: npt.NDArray[np.int8]) -> Marks:
-        return Marks(self._width(points.shape[1]), len(self.labels))
+        return Marks(self._width(points.shape[1]), len(self._classes))
 
     def _log_for(self, points: npt.NDArray[np.int8]) -> WinnowLog:
         """What was released; before the first row the start, which predicts as well."""
@@ -233,7 +244,7 @@ class Winnow(river_base()):  # type: ignore[misc]
         if self.log_ is None:
             return None
         weights: Floats = self.log_.weights / max(int(np.abs(self.log_.weights).sum()), 1)
-        return weights.reshape(len(self.labels), -1) if len(self.labels) > 2 else weights
+        return weights.reshape(len(self._classes), -1) if len(self._classes) > 2 else weights
 
     # Moving the stream.
 
@@ -309,8 +320,8 @@ class Winnow(river_base()):  # type: ignore[misc]
         check_number("margin", self.margin, 0.0, 1.0, with_high=True, optional=True)
         if self.carried and self.period is None:
             raise RequestError("carried is what the next period begins with: declare period too")
-        check_labels(self.labels)
-        if len(self.labels) > 2 and self.update == "first":
+        check_labels(self._classes)
+        if len(self._classes) > 2 and self.update == "first":
             raise RequestError("update='first' is the paper's, for two classes: use update='batch' for more")
         return request
 
@@ -354,7 +365,7 @@ class Winnow(river_base()):  # type: ignore[misc]
             request.neighbouring,
             min(int(self.horizon), int(self.period or self.horizon)),
             None if self.margin is None else float(self.margin),
-            classes=len(self.labels),
+            classes=len(self._classes),
             carried=float(self.carried),
         )
         try:

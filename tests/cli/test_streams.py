@@ -1,0 +1,82 @@
+"""Closed standard streams, readers that go away, and columns that would be overwritten: no failure after a charge."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCHEMA = """
+[label]
+column = "y"
+kind = "classes"
+classes = ["no", "yes"]
+[columns.age]
+kind = "numeric"
+lower = 18
+upper = 90
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("streams")
+    rows = "".join(f"{20 + i % 60},older,{i},{('no', 'yes')[i % 60 > 30]}\n" for i in range(120))
+    (made / "d.csv").write_text(f"age,prediction,p(yes),y\n{rows}")
+    (made / "s.toml").write_text(SCHEMA)
+    return made
+
+
+def tacit(place: Path, command: str, shell: str = "{}", **more: Any) -> subprocess.CompletedProcess[str]:
+    whole = shell.format(f"{sys.executable} -m tacit {command}")
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", whole], cwd=place, capture_output=True, text=True, check=False, **more
+    )
+
+
+FIT = "fit d.csv --schema s.toml --epsilon 8 --force --model"
+
+
+@pytest.mark.parametrize(
+    "shell",
+    [
+        "{} >&-",
+        "{} 2>&-",
+        "{} <&-",
+        "{} <&- >&- 2>&-",
+        "{} --json >&-",
+        "{} | true",
+        "{} --json | true",
+        "{} --json | head -c 1",
+    ],
+)
+def test_a_fit_ends_well_whoever_reads(shell: str, place: Path) -> None:
+    name = f"m{abs(hash(shell))}.json"
+    done = tacit(place, f"{FIT} {name}", shell)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    model = json.loads((place / name).read_text())
+    assert model["certificate"]["outcome"] == "completed"
+
+
+def test_predictions_to_a_closed_stream_are_a_mistake(place: Path) -> None:
+    assert tacit(place, f"{FIT} m.json").returncode == 0
+    done = tacit(place, "predict m.json d.csv -o -", "{} >&-")
+    assert done.returncode == 2
+    assert "standard output is closed" in done.stderr
+
+
+@pytest.mark.parametrize("kept", ["prediction", "age,prediction", "p(yes)"])
+def test_a_kept_column_is_never_overwritten(kept: str, place: Path) -> None:
+    assert tacit(place, f"{FIT} m.json").returncode == 0
+    done = tacit(place, f"predict m.json d.csv -o '{kept}.csv' --keep '{kept}'")
+    assert done.returncode == 2
+    assert f"the predictions have a column '{kept.rpartition(',')[2]}' of their own" in done.stderr
+    assert not (place / f"{kept}.csv").exists()
+    done = tacit(place, "predict m.json d.csv -o fine.csv --keep age,y")
+    assert done.returncode == 0
+    assert (place / "fine.csv").read_text().startswith('"age","y","prediction"')
