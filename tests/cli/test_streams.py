@@ -45,8 +45,6 @@ FIT = "fit d.csv --schema s.toml --epsilon 8 --force --model"
     "shell",
     [
         "{} >&-",
-        "{} 2>&-",
-        "{} <&-",
         "{} <&- >&- 2>&-",
         "{} --json >&-",
         "{} | true",
