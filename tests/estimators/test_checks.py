@@ -54,7 +54,10 @@ NUMBERS = [
     (AgnosticClassifier, {"relabel_share": 0.25}),
     (DecisionListClassifier, {"counts_share": 0.25, "max_rules": 2}),
     (drawn, {"density": 0.25, "learning_rate": 0.25, "advantage": 0.25, "neighbouring": "replace_one"}),
-    (HalfspaceBoostClassifier, {"density": 0.25, "learning_rate": 0.5, "advantage": 0.25, "shortest_centre": 0.5}),
+    (
+        HalfspaceBoostClassifier,
+        {"density": 0.25, "learning_rate": 0.5, "advantage": 0.25, "divisor": 0.5, "measure": "lazy_bregman"},
+    ),
 ]
 
 

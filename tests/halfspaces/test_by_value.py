@@ -37,6 +37,9 @@ def test_shares_by_hand() -> None:
         {"count": 0.04, "scaling": 0.1, "calibration": 0.05, "errors": 0.01, "stopping": 0.1, "rounds": 0.7}
     )
     assert Options(scaling=False, calibrate=False).shares == {"count": 0.01, "rounds": 0.99}
+    assert Options(calibrate=False).shares == pytest.approx(
+        {"count": 0.01, "scaling": 0.1, "far": 0.002, "rounds": 0.888}
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,7 +47,8 @@ def test_shares_by_hand() -> None:
     [
         {"measure": "steep"}, {"rounds": 0}, {"density": 0.0}, {"density": 1.0}, {"advantage": 0.0},
         {"advantage": 0.5}, {"stop_density": 0.0}, {"stop_density": 1.0}, {"learning_rate": 0.0},
-        {"learning_rate": 1.01}, {"shortest_centre": -0.01}, {"shortest_centre": 1.01}, {"analysis": "loose"},
+        {"learning_rate": 1.01}, {"divisor": -0.01}, {"divisor": 1.01}, {"analysis": "loose"},
+        {"divisor": 0.1}, {"promise": {"error": 0.1}},
         {"scaling": 2}, {"calibrate": "no"}, {"analysis": "paper"}, {"analysis": "paper", "measure": "smooth"},
         {"measure": "lazy_bregman", "stop_density": 0.5},
     ],
@@ -55,9 +59,9 @@ def test_options_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
 
 
 def test_options_at_their_limits_are_taken() -> None:
-    given = Options("lazy_bregman", np.int64(1), 0.01, 1, 0.49, analysis="paper", shortest_centre=1)  # type: ignore[arg-type]
-    assert given.checked() == Options("lazy_bregman", 1, 0.01, 1.0, 0.49, analysis="paper", shortest_centre=1.0)
-    assert Options(stop_density=0.99, shortest_centre=0.0).checked().stop_density == 0.99
+    given = Options("lazy_bregman", np.int64(1), 0.01, 1, 0.49, analysis="paper", divisor=1)  # type: ignore[arg-type]
+    assert given.checked() == Options("lazy_bregman", 1, 0.01, 1.0, 0.49, analysis="paper", divisor=1.0)
+    assert Options(stop_density=0.99, divisor=0.0).checked().stop_density == 0.99
 
 
 def test_the_inverse_of_a_scaling_and_its_traces() -> None:
@@ -131,10 +135,8 @@ def test_lengths_of_centres_by_hand() -> None:
     length = math.sqrt(centre @ direction - noise)
     assert centering()._length(centre, direction, 0.1) == pytest.approx(length)
     assert centering()._length(centre, direction, 10.0) == pytest.approx(0.5 * math.sqrt(np.trace(INVERSE) * 100))
-    told = centering(shortest=0.3)
-    cut = 4 * 0.01 * math.sqrt(2 * np.trace(INVERSE @ INVERSE))
-    assert told._length(centre, direction, 0.1) == pytest.approx(math.sqrt(centre @ direction - noise - cut))
-    assert told._length(centre, direction, 10.0) == pytest.approx(0.3)
+    for others in ([], [Centre(centre, 0.0, 7.0)]):
+        assert centering(divisor=0.3)._divisor(centre, direction, 10.0, others) == 0.3
     even = centering(even_steps=True)
     assert centering()._divisor(centre, direction, 0.1, []) == pytest.approx(length)
     assert even._divisor(centre, direction, 0.1, []) == pytest.approx(length / math.sqrt(10 / math.sqrt(3)))

@@ -11,7 +11,7 @@ from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.schema import Ensemble
 from tacit.halfspaces.centering import Centering, Centre
 from tacit.halfspaces.learn import sum_of_steps
-from tacit.halfspaces.plan import Descent, Options
+from tacit.halfspaces.plan import PROMISED, Descent, Options
 from tacit.halfspaces.tuning import TUNING
 
 
@@ -25,13 +25,15 @@ def test_measure_rounds_and_density_follow_public_numbers() -> None:
     assert options.rounds_for("lazy_bregman", 10, False) == 200
     assert options.rounds_for("smooth", 100, True) == 8
     assert Options(rounds=3).rounds_for("smooth", 100, True) == 3
-    for signal, density in ((1.0, 0.5), (TUNING.density_signal / 0.2, 0.2), (math.inf, 0.1)):
-        measure = options.make_measure("lazy_bregman", 100.0, signal)
-        assert isinstance(measure, LazyBregman)
-        assert (measure.density, measure.learning_rate) == (pytest.approx(density), TUNING.lazy_rate)
-    asked = Options(density=0.3, learning_rate=0.7).make_measure("lazy_bregman", 100.0, 1.0)
-    assert isinstance(asked, LazyBregman)
-    assert (asked.density, asked.learning_rate) == (0.3, 0.7)
+    measure = options.make_measure("lazy_bregman", 100.0)
+    assert measure == LazyBregman(TUNING.lazy_density, TUNING.lazy_rate, 100.0)
+    assert TUNING.lazy_density < 0.3  # half of the rows may be the easy ones
+    asked = Options("lazy_bregman", density=0.3, learning_rate=0.7, divisor=0.1).make_measure("lazy_bregman", 100.0)
+    assert asked == LazyBregman(0.3, 0.7, 100.0, fine=True)
+    promise = dict.fromkeys(PROMISED, 0) | {"rows": 70}
+    assert Options(promise=promise).make_measure("lazy_bregman", 100.0) == LazyBregman(
+        TUNING.lazy_density, TUNING.lazy_rate, 70.0
+    )
     assert options.descent(1000, 40) == Descent(TUNING.stable_rate / 1000, 0.9)
     assert options.descent(3, 8) == Descent(TUNING.most_rate, 0.5)
     assert Options(scaling=False).descent(1000, 2) == Descent(TUNING.stable_rate, 0.0)

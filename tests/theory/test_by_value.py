@@ -58,7 +58,6 @@ def test_centering() -> None:
     assert boosting.undivided_centering_advantage(0.4) == pytest.approx(0.02)
     length = ROOT(30) + ROOT(2 * LOG(20))
     assert boosting.average_noise_length(0.3, 30, 16, 0.05) == pytest.approx(0.3 / 4 * length)
-    assert boosting.divided_noise_length(0.3, 0.2, 30, 16, 0.05) == pytest.approx(3.0 * (1 + length / 4))
 
 
 def test_stopping_rules() -> None:
@@ -83,26 +82,22 @@ def test_stopping_rules() -> None:
 # halfspaces
 
 
-def test_the_strong_learner() -> None:
-    for aim, analysis, rounds, rate in (
-        ("margin", "sharp", 2 * LOG(40) * 256, 0.125),
-        ("errors", "sharp", LOG(40) / 2 * 256, 0.25),
-        ("margin", "paper", 16 * LOG(40) * 256, 0.0625),
-    ):
-        found = halfspaces.strong_halfspace(0.1, 0.05, 0.5, aim, analysis)  # type: ignore[arg-type]
-        assert (found.density, found.advantage, found.learning_rate) == (0.025, 0.0625, pytest.approx(rate))
-        assert found.rounds == math.ceil(rounds)
-        assert found.sigma == pytest.approx(0.5 / (8 * ROOT(0.5) * ROOT(LOG(60 * found.rounds))))
+def test_the_strong_learner_as_printed() -> None:
+    found = halfspaces.printed_run(0.1, 0.05, 0.5)
+    assert (found.density, found.divisor, found.learning_rate, found.margin) == (0.025, 0.25, 0.0625, 0.0)
+    assert found.rounds == math.ceil(16 * LOG(40) * 256)
+    assert found.sigma == pytest.approx(0.5 / (8 * ROOT(0.5) * ROOT(LOG(60 * found.rounds))))
     for wrong in ((0.0, 0.1, 0.1), (0.1, 1.0, 0.1), (0.1, 0.1, 1.0)):
-        with pytest.raises(ValueError, match="must lie in"):
-            halfspaces.strong_halfspace(*wrong)
+        for made in (halfspaces.printed_run, lambda *given: halfspaces.run_for_signs(*given, 0.1)):
+            with pytest.raises(ValueError, match="must lie in"):
+                made(*wrong)
 
 
 def test_rows_that_halfspaces_need() -> None:
-    made = halfspaces.strong_halfspace(0.1, 0.05, 0.5)
-    spread = 0.5 / (2 * made.sigma) - 1
-    wide = (spread * ROOT(made.rounds) - ROOT(2 * LOG(120))) ** 2
-    assert halfspaces.largest_dimension(made, 0.05) == math.floor(wide)
+    made = halfspaces.printed_run(0.1, 0.05, 0.5)
+    wide = (0.8 * 0.25 * ROOT(made.rounds) / made.sigma - ROOT(2 * LOG(120))) ** 2
+    assert halfspaces.largest_dimension(made, 0.25, 0.8, 0.05 / 6) == math.floor(wide)
+    assert halfspaces.violating_share(0.1, 0.5) == pytest.approx(0.1 * 0.5 / 16)
     assert halfspaces.tolerated_noise(0.1, 0.5) == pytest.approx(0.1 * 0.5 / 32)
     assert halfspaces.label_noise_rows(0.1, 0.05, 0.5) == math.ceil(96 * LOG(80) / 0.05)
     assert halfspaces.label_noise_rows(0.1, 0.05, 0.5, 3.0) == math.ceil(96 * LOG(60) / 0.05)
@@ -111,7 +106,7 @@ def test_rows_that_halfspaces_need() -> None:
     assert rho + 2 * ROOT(rho * LOG(1e5)) == pytest.approx(0.7)
     for analysis, times in (("sharp", 2), ("paper", 4)):
         rows = halfspaces.privacy_rows(made, 3.0, analysis)  # type: ignore[arg-type]
-        assert rows == math.ceil(3 * ROOT(made.rounds) * times / 0.025 / made.sigma)
+        assert rows == math.ceil(math.ceil(3 * ROOT(made.rounds) * times / made.sigma) / 0.025)
     noise = 0.1 * 0.5 / 32
     assert halfspaces.error_on_noisy_rows(0.1, 0.5) == pytest.approx(min(0.1, 0.1 * (1 - 2 * noise) + noise))
     assert halfspaces.error_on_noisy_rows(0.9, 0.9) < 0.9
@@ -121,16 +116,16 @@ def test_rows_that_halfspaces_need() -> None:
 
 
 def test_parts_of_sample_sizes() -> None:
-    found = halfspaces.sample_size(0.1, 0.05, 0.5, 3.0)
-    made = halfspaces.strong_halfspace(0.1, 0.05, 0.5)
+    found = halfspaces.sample_size(0.1, 0.05, 0.5, 3.0, "paper")
+    made = halfspaces.printed_run(0.1, 0.05, 0.5)
     bounds = generalisation.new_rows(halfspaces.error_on_noisy_rows(0.1, 0.5), 0.025, 0.0625, 0.0125)
-    assert found.privacy == halfspaces.privacy_rows(made, 3.0)
+    assert found.privacy == halfspaces.privacy_rows(made, 3.0, "paper")
     assert found.label_noise == halfspaces.label_noise_rows(0.1, 0.05, 0.5)
     assert (found.generalisation, found.bound) == (min(bounds.values()), "PAC-Bayes")
     assert found.rows == max(found.privacy, found.label_noise, found.generalisation)
     strict, strict_delta = halfspaces.transfer_privacy(0.1, 0.05, 1.0, 1e-6)
     private = halfspaces.sample_size_by_privacy(0.1, 0.05, 0.5, 1.0, 1e-6)
-    signs = halfspaces.strong_halfspace(0.1, 0.05, 0.5, "errors")
+    signs = halfspaces.run_for_signs(0.1, 0.05 / 3, 0.5, 0.1 - 18 * strict, exact=True)
     assert private.generalisation == math.ceil(LOG(4 * strict / strict_delta) / strict**2)
     multiplier = 1 / ROOT(2 * halfspaces.zcdp_for(strict, strict_delta))
     assert private.privacy == halfspaces.privacy_rows(signs, multiplier)

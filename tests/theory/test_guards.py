@@ -81,7 +81,7 @@ OUTSIDE: list[Case] = [
     *((generalisation.fat_shattering_halfspaces, (m,)) for m in (0.0, math.nan)),
     *((generalisation.pac_bayes_margin_bound, (m, 99, 0.5, 0.1)) for m in (-TINY, above(1.0))),
     *((generalisation.transfer_rows, pair) for pair in ((0.0, 0.0), (1 / 3, 0.01), (0.2, 0.0), (0.2, 0.05))),
-    *((halfspaces.strong_halfspace, given) for given in ((0.0, 0.1, 0.1), (0.1, 1.0, 0.1), (0.1, 0.1, 1.0))),
+    *((halfspaces.printed_run, given) for given in ((0.0, 0.1, 0.1), (0.1, 1.0, 0.1), (0.1, 0.1, 1.0))),
     (HalfspaceCode().log_halfspaces, (np.array([1 << 15]),)), (HalfspaceCode().log_halfspaces, (np.array([33]),)),
     (resampling.sampling_amplification, (RoundCost(above(0.5), 0.0), 0.1, 9)),
     *((resampling.sampled_round, (HALF, x, 9)) for x in (-TINY, above(1.0))),

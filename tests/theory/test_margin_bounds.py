@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -102,3 +103,35 @@ def test_bounds_hold_for_halfspaces_that_were_fitted() -> None:
         error = float((labels[400:] * (rows[400:] @ fitted) <= 0).mean())
         bounds = [bound(misfits, 400, 0.3, 0.05, 1.0) for bound in theory.MARGIN_BOUNDS.values()]
         assert error <= min(bounds) < 1
+
+
+def test_bounds_are_rounded_upwards() -> None:
+    """What is called an upper bound is one: in exact arithmetic the divergence there is at least what is allowed."""
+
+    def divergence(p: float, q: float) -> Decimal:
+        p_, q_, one = Decimal(p), Decimal(q), Decimal(1)
+        first = p_ * (p_ / q_).ln() if p else Decimal(0)
+        return first + ((one - p_) * ((one - p_) / (one - q_)).ln() if p < 1 else Decimal(0))
+
+    rng = np.random.default_rng(0)
+    with localcontext() as context:
+        context.prec = 60
+        for _ in range(200):
+            p = float(rng.choice([0.0, rng.random(), 10 ** -rng.uniform(1, 12)]))
+            allowed = 10 ** -rng.uniform(0, 9)
+            found = float(theory.largest_within(np.array([p]), np.array([allowed]))[0])
+            assert found > p
+            if found < 1.0:
+                assert divergence(p, found) >= Decimal(allowed)
+                below = p + (found - p) * (1 - 1e-3)
+                assert divergence(p, below) < Decimal(allowed)  # and it is not far from the largest
+    assert theory.largest_within(np.array([1.0]), np.array([0.1])) == 1.0
+
+
+def test_to_prove_an_error_is_to_bound_it() -> None:
+    for n in (7, 8, 100, 3000, 100_000):
+        for misfits in (0.0, 0.02, 0.2):
+            bound = theory.pac_bayes_margin_bound(misfits, n, 0.2, 0.05, 1.0)
+            assert not theory.pac_bayes_margin_proves(0.999 * bound, misfits, n, 0.2, 0.05, 1.0)
+            assert bound == 1.0 or theory.pac_bayes_margin_proves(1.001 * bound, misfits, n, 0.2, 0.05, 1.0)
+    assert not theory.pac_bayes_margin_proves(0.9, 0.95, 10**9, 0.5, 0.05)

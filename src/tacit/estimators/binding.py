@@ -35,12 +35,16 @@ def bound(learner: Any, certificate: Certificate, y: Any = None) -> Certificate:
     schema = getattr(learner, "schema_", None)
     names = getattr(learner, "feature_names_in_", None)
     columns = getattr(learner, "n_features_in_", None) if names is None else tuple(str(name) for name in names)
+    parameters = public_parameters(learner)
+    promise = getattr(learner.model_, "promise", None)
+    if promise is not None and promise.is_withdrawn:
+        parameters["promise"] = None
     return certificate.bound(
         digest,
         None if schema is None else schema.fingerprint(),
         target=target_name(schema, y),
         columns=columns,
-        parameters=public_parameters(learner),
+        parameters=parameters,
     )
 
 

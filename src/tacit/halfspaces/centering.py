@@ -61,13 +61,18 @@ class DenseEmbedding:
     """Hypotheses over dense rows: each moves a row's margin by ``step * clip(direction . x, -1, 1)``.
 
     Row margins are clipped, not the noisy vector: its length grows with the square root of the dimension, the margin
-    of a single row does not. The average of the unclipped vectors stays a proper halfspace.
+    of a single row does not. The average of the unclipped vectors stays a proper halfspace. Where a theorem is about
+    the released halfspace itself, nothing is clipped.
     """
 
     log: HalfspaceLog
+    clips: bool = True
 
     def append(self, hypothesis: Centre, step: float) -> None:
-        self.log.add(hypothesis.direction, step)
+        if self.clips:
+            self.log.add(hypothesis.direction, step)
+        else:
+            self.log.add_whole(step * hypothesis.direction)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +94,8 @@ class Centering:
         scaling: ``A``; the hypothesis is ``A^-1 z`` in place of ``z``, and lengths are ``sqrt(z^T A^-1 z)``.
         descent: steps along the gradient of the logistic loss; None for centres that are divided by a length.
         even_steps: whether to divide by the first centre's length, over :func:`pace_of`; Theorem 27 needs the own one.
-        shortest: a public lower bound on the exact centre's length, ``tau / 2`` under the assumptions of Theorem 22,
-            which then takes the place of ``tuning.length_floor``: that grows with the dimension, and the advantage
-            that is promised does not shrink with it. 0 for none.
+        divisor: what all centres are divided by in place of a length, as docs/theory/lazy_bregman.md has it; 0 for
+            their own one.
         tuning: the numbers of the learner.
     """
 
@@ -102,7 +106,7 @@ class Centering:
     scaling: Scaling
     descent: Descent | None = None
     even_steps: bool = False
-    shortest: float = 0.0
+    divisor: float = 0.0
     tuning: Tuning = TUNING
 
     def learn(self, curator: Curator, measure: Measure, hypotheses: Sequence[Centre]) -> Centre:
@@ -129,6 +133,8 @@ class Centering:
         return Centre(ahead / step, noise_sd * descent.rate / step, 1.0, velocity)
 
     def _divisor(self, centre: Floats, direction: Floats, sd: float, hypotheses: Sequence[Centre]) -> float:
+        if self.divisor:
+            return self.divisor
         if not self.even_steps:
             return self._length(centre, direction, sd)
         if hypotheses:
@@ -140,7 +146,4 @@ class Centering:
     def _length(self, centre: Floats, direction: Floats, sd: float) -> float:
         noise = self.scaling.trace * sd * sd
         estimate = float(centre @ direction) - noise
-        if self.shortest > 0:  # too long a length would cost the advantage that is promised, too short a one clips rows
-            estimate -= self.tuning.length_deviations * sd * sd * math.sqrt(2 * self.scaling.trace_of_square)
-        least = self.shortest**2 if self.shortest > 0 else self.tuning.length_floor**2 * noise
-        return math.sqrt(max(estimate, least, 1e-300))
+        return math.sqrt(max(estimate, self.tuning.length_floor**2 * noise, 1e-300))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self, cast
 
@@ -21,7 +21,8 @@ from tacit.estimators.classes import ScoredClasses
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.halfspaces.centering import Centre
 from tacit.halfspaces.learner import HalfspaceLearner, MatrixTask
-from tacit.halfspaces.plan import DEFAULTS, Options
+from tacit.halfspaces.plan import DEFAULTS, PROMISED, Options
+from tacit.learning.checks import check_choice, check_integer
 from tacit.learning.learner import Learner
 from tacit.learning.tables import check_as_many, check_labels, check_labels_given, label_of, refuse_open_classes
 from tacit.learning.task import Task
@@ -30,7 +31,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import Request, RequestError, check_noise_fits
 from tacit.queries.dense.halfspace_log import RADIUS_16, RADIUS_32
 from tacit.theory.boosting import Analysis
-from tacit.theory.halfspaces import cheapest_promise
+from tacit.theory.halfspaces import DIMENSION, cheapest_promise, promise_on_training_rows, violating_share
 
 ERRORS_ON = ("new_rows", "training_rows")
 
@@ -78,8 +79,7 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
             projected once per round (Algorithm 3); ``"logistic"``: gradient descent on the logistic loss; ``"auto"``:
             logistic where there is little noise for the rows and the dimension, smooth otherwise.
         rounds: number of rounds; None for 40 (smooth: 80 from 100 columns on; lazy Bregman: 200; 8 with ``delta=0``).
-        density: of lazy Bregman, kappa: the share of rows that a round's weights add up to; None for .1 to .5, by the
-            noise.
+        density: of lazy Bregman, kappa: the share of rows that a round's weights add up to; None for .15.
         learning_rate: of lazy Bregman, lambda; None for .2.
         advantage: of SmoothBoost, gamma: what a round is trusted to achieve; None for .4, or .2 where rows have a
             constant coordinate.
@@ -90,7 +90,9 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
         calibrate: whether to release counts by score and class, for a twentieth of the budget, to give probabilities;
             without a constant coordinate for a fiftieth, and not where noise would hide them.
         analysis: ``"sharp"``, or ``"paper"`` for Theorem 22's constant (lazy Bregman only; twice the noise).
-        shortest_centre: a public lower bound on the length of a round's exact average: half the margin, if known.
+        divisor: of lazy Bregman, what every average is divided by; margins are then not clipped, as the theorem of
+            :meth:`from_theorem` needs it. 0 for the average's own length, and clipped margins.
+        promise: what :meth:`from_theorem` promises; leave it to that.
         dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: where no schema declares all
             columns and the label, the certificate is not releasable (docs/claims.md).
 
@@ -128,7 +130,8 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
     scaling: bool = DEFAULTS.scaling
     calibrate: bool = DEFAULTS.calibrate
     analysis: Analysis = DEFAULTS.analysis
-    shortest_centre: float = DEFAULTS.shortest_centre
+    divisor: float = DEFAULTS.divisor
+    promise: Mapping[str, Any] | None = DEFAULTS.promise
     dtypes: str | None = None
 
     @classmethod
@@ -142,44 +145,54 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
         delta: float = 1e-6,
         analysis: Analysis = "sharp",
         errors_on: str = "new_rows",
+        columns: int = DIMENSION,
         **others: Any,
     ) -> Self:
         """The learner of Algorithm 4 for an (alpha, beta)-PAC guarantee at margin ``margin`` (Theorem 25).
 
-        Lazy Bregman without scaling or calibration, as docs/theory/lazy_bregman.md has it. Rows are taken from the
-        unit ball; random label noise at rate ``alpha margin / 32`` is tolerated.
+        Lazy Bregman without scaling or calibration, whose noise averages out over the rounds: the theorem of
+        docs/theory/lazy_bregman.md. Rows are taken from the unit ball; ``alpha margin / 16 * n`` may violate the
+        margin, which random label noise at half that rate stays below.
 
         Args:
             alpha: error to reach, in (0, 1).
             beta: probability of failure, in (0, 1).
             margin: tau, of the halfspace that labels the rows, in (0, 1).
-            n: the declared (public) number of rows; not read from the data.
+            n: the declared (public) number of rows, at least; not read from the data. Where the released number is
+                less, or more than twice as much, the promise is withdrawn.
             epsilon: privacy parameter.
             delta: in (0, 1).
             analysis: ``"sharp"``; or ``"paper"`` for constants, rounds and learning rate as printed.
             errors_on: ``"new_rows"``, or ``"training_rows"`` for a promise about these alone.
+            columns: the most columns; a promise about training rows has no such limit.
             others: further parameters, such as ``random_state``.
 
         Raises:
             RequestError: if ``n`` is too small for what is promised; names the ``n`` that would do, and why.
         """
-        if errors_on not in ERRORS_ON:
-            raise RequestError(f"errors_on must be one of {', '.join(ERRORS_ON)}, got {errors_on!r}")
+        check_choice("errors_on", errors_on, ERRORS_ON)
+        check_integer("columns", columns)
         estimator = cls(epsilon, delta, analysis=analysis, **OF_THEOREM, **others)
         noise = estimator.make_learner(request_of(estimator)).rounds_noise()
         of_new_rows = errors_on == "new_rows"
         try:
-            promise = cheapest_promise(alpha, beta, margin, epsilon, delta, noise, analysis, of_new_rows)
+            made = (
+                cheapest_promise(alpha, beta, margin, (epsilon, delta), noise, analysis, columns)
+                if of_new_rows
+                else promise_on_training_rows(alpha, beta, margin, noise, analysis)
+            )
         except ValueError as error:
             raise RequestError(str(error)) from None
-        if n < promise.rows:
-            parts = ", ".join(f"{what}: {rows}" for what, rows in promise.needed.items())
+        if n < made.rows:
+            parts = ", ".join(f"{what}: {rows}" for what, rows in made.needed.items())
             raise RequestError(
                 f"n = {n} is too small for alpha={alpha}, beta={beta}, margin={margin} at epsilon={epsilon}, "
-                f"delta={delta}: {promise.rows} rows would do ({parts})"
+                f"delta={delta}: {made.rows} rows would do ({parts})"
             )
-        found = {name: getattr(promise.parameters, name) for name in ("rounds", "density", "learning_rate")}
-        estimator.set_params(**found, shortest_centre=margin / 2)
+        settled = {name: getattr(made.run, name) for name in ("rounds", "density", "learning_rate", "divisor")}
+        violating = violating_share(alpha, margin)
+        facts = (alpha, beta, margin, violating, errors_on, int(n), made.dimension)
+        estimator.set_params(**settled, promise=dict(zip(PROMISED, facts, strict=True)))
         return estimator
 
     def diagnose(self, X: Any, y: Any, density: float = 0.1) -> Diagnosis:

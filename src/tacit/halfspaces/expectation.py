@@ -154,7 +154,9 @@ def needed(setting: Setting, accuracy: float) -> dict[str, SampleSize]:
     if not allowance.is_private or allowance.is_pure:
         raise RequestError("the theorems are about Gaussian noise: give a finite epsilon and a positive delta")
     return {
-        "Theorem 25 (margins)": sample_size(accuracy, setting.failure, setting.margin, allowance.sd(1.0)),
+        "Theorem 25 (margins)": sample_size(
+            accuracy, setting.failure, setting.margin, allowance.sd(1.0), dimension=setting.dimension
+        ),
         "Theorem 34 (privacy alone)": sample_size_by_privacy(
             accuracy, setting.failure, setting.margin, setting.epsilon, setting.delta
         ),
@@ -162,14 +164,14 @@ def needed(setting: Setting, accuracy: float) -> dict[str, SampleSize]:
 
 
 def proved_error(setting: Setting, n: int) -> Expectation:
-    """The least error that one of the theorems proves for ``n`` rows; 1 if none proves any."""
+    """The least error below 1/2 that one of the theorems proves for ``n`` rows; 1 if none proves any."""
 
     def enough(accuracy: float) -> Iterator[str]:
         return (name for name, size in needed(setting, accuracy).items() if size.rows <= n)
 
-    if next(enough(0.999), None) is None:
+    if next(enough(0.5), None) is None:
         return Expectation(n, 1.0, "theorem", "no theorem says anything for so few rows")
-    low, high = 0.0, 0.999
+    low, high = 0.0, 0.5
     for _ in range(25):
         middle = (low + high) / 2
         low, high = (low, middle) if next(enough(middle), None) else (middle, high)

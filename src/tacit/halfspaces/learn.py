@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.boosting.schema import Ensemble, boost
+from tacit.boosting.measures.lazy_bregman import LazyBregman
+from tacit.boosting.schema import Ensemble, Stop, boost, iterate
 from tacit.boosting.stopping import EndTest
 from tacit.curator.budget import Budget
 from tacit.halfspaces.base_rate import BaseRate, count_rows
 from tacit.halfspaces.calibration import DEFAULT, Calibration, calibrate, prior_of, spread_of
 from tacit.halfspaces.centering import Centering, Centre, DenseEmbedding
 from tacit.halfspaces.counted_errors import count_errors, plain_halfspace
+from tacit.halfspaces.far_rows import many_far_rows
 from tacit.halfspaces.plan import Options
 from tacit.halfspaces.scaling import Scaling, measure_scaling
 from tacit.models.evidence import CountedErrors
 from tacit.privacy.charges import Charge, Gaussian, Laplace
 from tacit.queries.dense.halfspace_log import HalfspaceLog
+from tacit.theory.averaged_noise import DEVIATIONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +57,21 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
     n_rows = base_rate.rows
     signal = signal_of(n_rows, budget.sd(), width)
     shares = options.shares_for(signal, width)
+    if budget.is_pure and "far" in shares:  # every round divides epsilon itself, and one alone would be an eighth
+        shares["rounds"] += shares.pop("far")
     scaling = Scaling.none(width)
     if options.scaling:
         half = budget.charge(shares["scaling"] / 2)
         longest = options.longest_squares(width, signal)
         scaling = measure_scaling(budget.curator, radius, n_rows, (half, half), longest, options.tuning)
 
-    ensemble, weights, noise_sd, descends = boosted(budget, radius, base_rate, shares, scaling, options)
+    run = chosen(budget, radius, base_rate, shares, scaling, options)
+    ensemble, weights, noise_sd = run.ensemble, run.weights, run.noise_sd
     if not options.calibrate:
-        calibration = Calibration(1.0, 0.0) if descends else DEFAULT
+        calibration = Calibration(1.0, 0.0) if run.descends else DEFAULT
         return Learned(weights, noise_sd, calibration, n_rows, ensemble)
     spread = spread_of(weights, scaling, options.constant)
-    believed = prior_of(spread, noise_sd * scaling.noise_spread(options.constant != 0), base_rate, options.tuning)
+    believed = prior_of(spread, noise_sd * run.scaling.noise_spread(options.constant != 0), base_rate, options.tuning)
     if "calibration" not in shares:
         slope = max(believed.slope, 1.0 / options.tuning.most_slope)  # never 0, so that scores keep their sign
         return Learned(weights, noise_sd, Calibration(slope / spread.width, 0.0), n_rows, ensemble)
@@ -75,38 +82,89 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
     return Learned(plain.weights, noise_sd, plain.calibration, n_rows, ensemble, errors)
 
 
-def boosted(
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Hypotheses, where they lead and with how much noise per coordinate, and the scaling they were learned with.
+
+    ``descends``: whether they are gradient steps.
+    """
+
+    ensemble: Ensemble[Centre]
+    weights: Floats
+    noise_sd: float
+    descends: bool
+    scaling: Scaling
+
+
+def chosen(
     budget: Budget, radius: int, base_rate: BaseRate, shares: dict[str, float], scaling: Scaling, options: Options
-) -> tuple[Ensemble[Centre], Floats, float, bool]:
-    """The rounds: the hypotheses, where they lead and with how much noise, and whether they are gradient steps."""
-    width, n_rows = budget.layout.n_dense, base_rate.rows
-    signal = signal_of(n_rows, budget.sd(shares["rounds"]), width)
-    name = options.measure_for(signal)
-    rounds = options.rounds_for(name, width, budget.is_pure)
-    measure = options.make_measure(name, n_rows, signal)
+) -> Run:
+    """The rounds under the measure asked for, or that of the rule.
+
+    The rule asks, after one round, how many rows are far on the wrong side. Where they are many, the logistic measure
+    takes the rest of the budget; if not, the rounds go on.
+    """
+    width = budget.layout.n_dense
+    name = options.measure_for(signal_of(base_rate.rows, budget.sd(shares["rounds"]), width))
+    if "far" not in shares:
+        rounds = options.rounds_for(name, width, budget.is_pure)
+        return boosted(budget, radius, base_rate, shares, scaling, replace(options, measure=name, rounds=rounds))
+    numbers = options.tuning
+    smooth = replace(options, measure="smooth", rounds=options.rounds_for("smooth", width, False))
+    assert smooth.rounds is not None
+    rest = {**shares, "rounds": shares["rounds"] * (1 - 1 / smooth.rounds)}
+    far: list[bool] = []
+
+    def ask(hypotheses: Sequence[Centre]) -> bool:
+        far.append(many_far_rows(budget, radius, shares["far"], hypotheses, scaling, base_rate.rows, numbers))
+        return far[0] or name != "smooth"
+
+    first = boosted(budget, radius, base_rate, shares, scaling, smooth, ask)
+    if far[0]:
+        logistic = replace(options, measure="logistic", rounds=numbers.far_rounds, scaling=False)
+        return boosted(budget, radius, base_rate, rest, Scaling.none(width), logistic)
+    if name == "smooth":
+        return first
+    logistic = replace(options, measure="logistic", rounds=options.rounds_for("logistic", width, False))
+    return boosted(budget, radius, base_rate, rest, scaling, logistic)
+
+
+def boosted(
+    budget: Budget, radius: int, base_rate: BaseRate, shares: dict[str, float], scaling: Scaling, options: Options,
+    after_one: Callable[[Sequence[Centre]], bool] | None = None,
+) -> Run:  # fmt: skip
+    """The rounds of a measure that was chosen; ``after_one`` is asked after the first whether to end them."""
+    width, n_rows, rounds, name = budget.layout.n_dense, base_rate.rows, options.rounds, options.measure
+    assert rounds is not None
+    measure = options.make_measure(name, n_rows)
     descent = options.descent(width, rounds) if name == "logistic" else None
     log = HalfspaceLog(width, radius)
-    embedding = DenseEmbedding(log)
+    embedding = DenseEmbedding(log, clips=not options.divisor)
+    charge = round_charge(budget, shares["rounds"] / rounds, options)
     start = options.start(measure, base_rate.log_odds)
     if start:
         log.add(constant_direction(width, math.copysign(1.0 / options.constant, start)), abs(start))
     reach = measure.step * rounds + abs(start)
+    if isinstance(measure, LazyBregman) and measure.fine:
+        sigma = 2 * getattr(charge, "noise_multiplier", 0.0) / measure.rows_at_cap
+        reach = (rounds + DEVIATIONS * sigma * math.sqrt(rounds)) / options.divisor
     learner = Centering(
-        embedding,
-        round_charge(budget, shares["rounds"] / rounds, options),
-        n_rows,
-        reach,
-        scaling,
-        descent,
-        even_steps=name == "smooth",
-        shortest=options.shortest_centre,
-        tuning=options.tuning,
-    )
-    stop = None
+        embedding, charge, n_rows, reach, scaling, descent,
+        even_steps=name == "smooth", divisor=options.divisor, tuning=options.tuning,
+    )  # fmt: skip
+    stop: Stop | None = None
     if options.stop_density is not None:
         test = budget.charge(shares["stopping"] / rounds)
         stop = EndTest(log, max(1.0, options.stop_density * n_rows), test, reach)
-    ensemble = boost(budget.curator, embedding, measure, learner, rounds, stop)
+    if after_one is None:
+        ensemble = boost(budget.curator, embedding, measure, learner, rounds, stop)
+    else:
+        hypotheses: list[Centre] = []
+        iterate(budget.curator, embedding, measure, learner, hypotheses)
+        ended = after_one(hypotheses)
+        while not ended and len(hypotheses) < rounds:
+            iterate(budget.curator, embedding, measure, learner, hypotheses)
+        ensemble = Ensemble(tuple(hypotheses), ended)
     if descent is None:
         weights, noise_sd = average(ensemble, width)
         start /= max(1, len(ensemble.hypotheses))
@@ -114,7 +172,7 @@ def boosted(
         weights, noise_sd = sum_of_steps(ensemble, width, measure.step, descent.momentum)
     if start:
         weights = weights + constant_direction(width, start / options.constant)
-    return ensemble, weights, noise_sd, descent is not None
+    return Run(ensemble, weights, noise_sd, descent is not None, scaling)
 
 
 def signal_of(n_rows: float, noise: float, width: int) -> float:

@@ -19,14 +19,14 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.halfspaces.centering import Centre
 from tacit.halfspaces.learn import learn_halfspace
-from tacit.halfspaces.plan import DEFAULTS, Options
+from tacit.halfspaces.plan import DEFAULTS, PROMISED, Options
 from tacit.halfspaces.row_norm import find_common_bounds, find_row_norm, length_grid
 from tacit.halfspaces.tuning import Tuning
 from tacit.learning.checks import check_truth, check_two_classes
 from tacit.learning.learner import Learner
 from tacit.learning.task import Task
 from tacit.models.base import Model
-from tacit.models.evidence import CountedErrors
+from tacit.models.evidence import CountedErrors, ErrorPromise
 from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
@@ -87,6 +87,22 @@ class HalfspaceLearner(Learner):
 
     def check(self, task: Task) -> None:
         check_two_classes(task, self.name)
+        promise = self.options.promise
+        if promise is None:
+            return
+        if task.schema is not None and task.schema.unit is not None and task.schema.unit.max_rows > 1:
+            raise RequestError("the promise of from_theorem is for persons of one row each: declare max_rows = 1")
+        width = None
+        if isinstance(task, MatrixTask) and task.encoder is not None:
+            width = task.encoder.width
+        elif task.schema is not None:
+            width = RowEncoder.of(task.schema).width
+        most = promise["columns"]
+        if most is not None and width is not None and width > most:
+            raise RequestError(
+                f"there are {width} columns, and the promise is for at most {most}: make it anew with "
+                f"from_theorem(..., columns={width})"
+            )
 
     def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
         del task
@@ -113,7 +129,16 @@ class HalfspaceLearner(Learner):
             learned.calibration.slope,
             learned.calibration.offset,
             self._evidence(learned.errors, task),
+            self._promise(learned.n_rows, allowance),
         )
+
+    def _promise(self, counted: float, allowance: Allowance) -> ErrorPromise | None:
+        """What was promised, with the released number of rows, which may contradict the declared one."""
+        promise = self.options.promise
+        if promise is None:
+            return None
+        facts = {name: promise[name] for name in PROMISED if name != "columns"}
+        return ErrorPromise(**facts, counted=counted, sd=allowance.sd(self.options.shares["count"]))
 
     def _evidence(self, errors: CountedErrors | None, task: Task) -> CountedErrors | None:
         """The counted errors, where rows are independent draws and the encoding was public but for the length found."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.logistic import LogisticMeasure
@@ -41,7 +42,8 @@ class Options:
     scaling: bool = True
     calibrate: bool = True
     analysis: Analysis = "sharp"
-    shortest_centre: float = 0.0
+    divisor: float = 0.0
+    promise: Mapping[str, Any] | None = None
     constant: float = 0.0
     tuning: Tuning = TUNING
 
@@ -53,7 +55,10 @@ class Options:
         check_number("advantage", self.advantage, 0.0, 0.5, optional=True)
         check_number("stop_density", self.stop_density, 0.0, 1.0, optional=True)
         check_number("learning_rate", self.learning_rate, 0.0, 1.0, optional=True, with_high=True)
-        check_number("shortest_centre", self.shortest_centre, 0.0, 1.0, with_low=True, with_high=True)
+        check_number("divisor", self.divisor, 0.0, 1.0, with_low=True, with_high=True)
+        check_promise(self.promise)
+        if self.divisor and self.measure != "lazy_bregman":
+            raise RequestError("divisor is of the theorem about measure='lazy_bregman': give that, or divisor=0")
         check_choice("analysis", self.analysis, get_args(Analysis))
         check_truth("scaling", self.scaling)
         check_truth("calibrate", self.calibrate)
@@ -73,7 +78,7 @@ class Options:
             stop_density=None if self.stop_density is None else float(self.stop_density),
             scaling=bool(self.scaling),
             calibrate=bool(self.calibrate),
-            shortest_centre=float(self.shortest_centre),
+            divisor=float(self.divisor),
         )
 
     @property
@@ -99,9 +104,25 @@ class Options:
         if self.calibrate and (constant or signal * math.sqrt(width) >= numbers.least_counted):
             shares["calibration"] = numbers.calibration_share if constant else numbers.slope_share
             shares["errors"] = numbers.errors_share
+        far = self.far_share(signal * math.sqrt(width))
+        if far:
+            shares["far"] = far
         if self.stop_density is not None:
             shares["stopping"] = numbers.stopping_share
         return {**shares, "rounds": 1.0 - math.fsum(shares.values())}
+
+    def far_share(self, rows_per_noise: float) -> float:
+        """The share of the rule's count of rows that are far on the wrong side; 0 where it does not ask.
+
+        ``rows_per_noise``: rows per unit of the whole budget's noise; inf without privacy.
+        """
+        numbers, free = self.tuning, self.measure == "auto" and self.rounds is None and self.stop_density is None
+        if not (free and self.scaling) or self.constant:
+            return 0.0
+        wanted = (numbers.far_deviations / (numbers.far_noise * rows_per_noise)) ** 2 if rows_per_noise else math.inf
+        share = min(max(wanted, numbers.least_far_share), numbers.most_far_share)
+        hides = numbers.far_deviations / math.sqrt(share) > numbers.far_hides * rows_per_noise
+        return 0.0 if hides else share
 
     def longest_squares(self, width: int, signal: float) -> float | None:
         """What squared rows are shortened to: what those have whose coordinates are alike; more with much signal."""
@@ -127,14 +148,13 @@ class Options:
             return numbers.lazy_rounds
         return numbers.smooth_rounds if measure == "smooth" and width >= numbers.many_columns else numbers.rounds
 
-    def make_measure(
-        self, measure: MeasureName, n_rows: float, signal: float
-    ) -> SmoothMeasure | LazyBregman | LogisticMeasure:
-        """The measure of a run, for the released number of rows; lazy Bregman's density is small for much signal."""
+    def make_measure(self, measure: MeasureName, n_rows: float) -> SmoothMeasure | LazyBregman | LogisticMeasure:
+        """The measure of a run, for the released number of rows, or the declared one of a promise."""
         numbers = self.tuning
         if measure == "lazy_bregman":
-            density = min(numbers.most_density, max(numbers.least_density, numbers.density_signal / signal))
-            return LazyBregman(self.density or density, self.learning_rate or numbers.lazy_rate, n_rows)
+            density, rate = self.density or numbers.lazy_density, self.learning_rate or numbers.lazy_rate
+            rows = n_rows if self.promise is None else float(self.promise["rows"])
+            return LazyBregman(density, rate, rows, fine=self.divisor > 0)
         if measure == "logistic":
             return LogisticMeasure(numbers.logistic_step)
         return SmoothMeasure(self.advantage or (numbers.classes_advantage if self.constant else numbers.advantage))
@@ -155,6 +175,16 @@ class Options:
         numbers = self.tuning
         rate = min(numbers.most_rate, numbers.stable_rate / width) if self.scaling else numbers.stable_rate
         return Descent(rate, max(0.0, min(numbers.most_momentum, 1 - 4 / rounds)))
+
+
+PROMISED = ("error", "failure", "margin", "violating", "errors_on", "rows", "columns")
+"""What ``from_theorem`` declares of a promise."""
+
+
+def check_promise(promise: Any) -> None:
+    """Raises :class:`RequestError` for what is no promise of ``from_theorem``."""
+    if promise is not None and (not isinstance(promise, Mapping) or set(promise) != set(PROMISED)):
+        raise RequestError(f"promise is what HalfspaceBoostClassifier.from_theorem makes, got {promise!r}")
 
 
 DEFAULTS = Options()

@@ -38,6 +38,19 @@ class Tuning:
     # benchmarks.halfspace_rule``).
     logistic_signal: float = 400.0
 
+    # Without a constant coordinate: rows count as far on the wrong side from so many typical scores on, and are many
+    # from this share of the rows and so many deviations of the count's noise on. The budget's share makes those
+    # deviations ``far_noise`` of the rows, between two bounds; nothing where they are more than ``far_hides`` of them.
+    # Where there are many, the logistic measure goes on, with more rounds, unscaled.
+    far_scores: float = 2.0
+    far_rows: float = 0.04
+    far_deviations: float = 2.0
+    far_noise: float = 0.02
+    least_far_share: float = 0.002
+    most_far_share: float = 0.015
+    far_hides: float = 0.25
+    far_rounds: int = 80
+
     # How far one step of the logistic measure may move a margin, in log-odds; beyond, its weights no longer change.
     logistic_step: float = 16.0
 
@@ -57,12 +70,9 @@ class Tuning:
     many_columns: int = 100
     lazy_rounds: int = 200
 
-    # Lazy Bregman's lambda; its density, between these two, is ``density_signal`` over the rows per unit of noise and
-    # root of dimension.
+    # Lazy Bregman's lambda and density.
     lazy_rate: float = 0.2
-    least_density: float = 0.1
-    most_density: float = 0.5
-    density_signal: float = 60.0
+    lazy_density: float = 0.15
 
     # SmoothBoost's gamma: the advantage that a round is trusted to have; the other one is for rows with a constant
     # coordinate, which hardly any halfspace separates.
@@ -79,7 +89,7 @@ class Tuning:
     # root of dimension on it takes all; the length that rows' squares are shortened to, as a kurtosis (3 for rows whose
     # coordinates are alike and normal), and from which such signal on it grows with it; and how many standard
     # deviations longer than on average noise is taken to be, of the mean and of the squares.
-    least_scaling: float = 0.5
+    least_scaling: float = 0.3
     scaling_signal: float = 100.0
     typical_kurtosis: float = 3.0
     shortening_signal: float = 50.0
@@ -98,9 +108,6 @@ class Tuning:
 
     # Least length of a centre, in standard deviations of its own noise: a centre that drowns in noise stays small.
     length_floor: float = 0.5
-
-    # Where a margin is promised, squared lengths are taken this many standard deviations of their noise too short.
-    length_deviations: float = 4.0
 
     # Standard deviations of noise that are added to every variance that stands for itself; the least variance of a
     # coordinate, as a share of what all have in common, where noise hides their differences; and as a share of the mean

@@ -13,7 +13,7 @@ from tacit.arrays import Floats
 from tacit.encoding.dense import RowClipper, RowEncoder
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder
 from tacit.models.base import ClassModel
-from tacit.models.evidence import FAILURE, CountedErrors
+from tacit.models.evidence import FAILURE, CountedErrors, ErrorPromise
 from tacit.models.plain import classes_of, floats, items, number, require, table_encoding_of, truth, whole
 
 BLOCK_CELLS = 1 << 20
@@ -47,6 +47,7 @@ class HalfspaceModel(ClassModel):
         slope: log-odds per unit of ``weights . x``.
         offset: log-odds where ``weights . x`` is 0.
         evidence: its counted errors and the length of its code, where a bound on new rows follows from them.
+        promise: of ``from_theorem``, and whether the released number of rows withdraws it.
     """
 
     kind: ClassVar[str] = "halfspace"
@@ -58,6 +59,7 @@ class HalfspaceModel(ClassModel):
     slope: float = 1.0
     offset: float = 0.0
     evidence: CountedErrors | None = None
+    promise: ErrorPromise | None = None
 
     def __post_init__(self) -> None:
         if self.weights.shape != (self.encoder.width,):
@@ -98,6 +100,7 @@ class HalfspaceModel(ClassModel):
             "slope": self.slope,
             "offset": self.offset,
             **({} if self.evidence is None else {"evidence": self.evidence.to_dict()}),
+            **({} if self.promise is None else {"promise": self.promise.to_dict()}),
         }
 
     @classmethod
@@ -112,6 +115,7 @@ class HalfspaceModel(ClassModel):
             number(body["slope"], "the slope"),
             number(body["offset"], "the offset"),
             None if body.get("evidence") is None else CountedErrors.from_dict(body["evidence"]),
+            None if body.get("promise") is None else ErrorPromise.from_dict(body["promise"]),
         )
 
 

@@ -16,6 +16,7 @@ from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import ClassModel
 from tacit.models.evidence import FAILURE
+from tacit.models.halfspace import HalfspaceModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.privacy.charges import Gaussian, Laplace
 
@@ -122,6 +123,9 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
         for name, share in unknown.items()
         if share < MUCH_MISSING
     ]
+    promise = model.promise if isinstance(model, HalfspaceModel) else None
+    if promise is not None:
+        (concerns if promise.is_withdrawn else said).append(str(promise))
     bound = _error_bound(model, certificate)
     if bound is not None:
         said.append(

@@ -159,17 +159,6 @@ def average_noise_length(sigma: float, dimension: int, rounds: int, failure: flo
     return sigma / math.sqrt(rounds) * (math.sqrt(dimension) + math.sqrt(2 * math.log(1 / failure)))
 
 
-def divided_noise_length(sigma: float, margin: float, dimension: int, rounds: int, failure: float) -> float:
-    """The same for noise that every round divides by a length of at least ``tau / 2`` which may depend on it.
-
-    ``2 sigma / tau (1 + (sqrt(d) + sqrt(2 log(1 / xi))) / sqrt(T))``: the matrix of all noise vectors is at most
-    ``sigma (sqrt(d) + sqrt(T) + sqrt(2 log(1 / xi)))`` long (Davidson, Szarek 2001), whatever it is multiplied by.
-    Lemma 24 needs at most 1, which bounds the dimension.
-    """
-    spread = 1 + (math.sqrt(dimension) + math.sqrt(2 * math.log(1 / failure))) / math.sqrt(rounds)
-    return 2 * sigma / margin * spread
-
-
 # --- Appendix K: stopping rules ------------------------------------------------------------------------------------
 
 

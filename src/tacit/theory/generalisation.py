@@ -69,8 +69,12 @@ def binary_divergence(p: Floats, q: Floats) -> Floats:
 
 
 def largest_within(p: Floats, divergence: Floats) -> Floats:
-    """The largest ``q >= p`` with ``kl(p || q) <= divergence``, by bisection from above; shapes as given."""
+    """The largest ``q >= p`` with ``kl(p || q) <= divergence``, or less than 2**-49 above it; shapes as given.
+
+    Bisection from above: it is an upper bound of an error, and so is all that rounding may do to the divergence.
+    """
     low, high = np.broadcast_arrays(p, divergence)[0].copy(), np.ones(np.broadcast(p, divergence).shape)
+    divergence = divergence * (1 + 2.0**-40) + 2.0**-48
     for _ in range(50):
         middle = (low + high) / 2
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -102,15 +106,33 @@ def pac_bayes_margin_bound(misfits: float, n_rows: int, margin: float, failure: 
     Raises:
         ValueError: unless ``misfits`` is a share.
     """
-    require(0 <= misfits <= 1, f"misfits are a share, got {misfits}")
-    fat_shattering_halfspaces(margin)  # refuses a margin that is none
     if n_rows < LEAST_PAC_BAYES_ROWS:
         return 1.0
+    passes, seen, budget = _pac_bayes(misfits, n_rows, margin, failure, length)
+    return min(1.0, float((largest_within(seen, budget) / passes).min()))
+
+
+def pac_bayes_margin_proves(
+    error: float, misfits: float, n_rows: int, margin: float, failure: float, length: float = 2.0
+) -> bool:
+    """Whether :func:`pac_bayes_margin_bound` is at most ``error``, which is quick to say."""
+    if n_rows < LEAST_PAC_BAYES_ROWS:
+        return False
+    passes, seen, budget = _pac_bayes(misfits, n_rows, margin, failure, length)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        far = binary_divergence(seen, error * passes) >= budget * (1 + 2.0**-40) + 2.0**-48
+    return bool((far & (seen < error * passes)).any())
+
+
+def _pac_bayes(misfits: float, n_rows: int, margin: float, failure: float, length: float) -> tuple[Floats, ...]:
+    """How often a normal vector errs on a row that the halfspace errs on, and misfits; and the divergence allowed."""
+    require(0 <= misfits <= 1, f"misfits are a share, got {misfits}")
+    fat_shattering_halfspaces(margin)  # refuses a margin that is none
     theta, beyond = np.meshgrid(np.linspace(0, 3, 13), np.linspace(0, 6, 25))
     seen = np.minimum(1.0, misfits + ndtr(-beyond))
     scale = (theta + beyond) / margin
     budget = ((scale * length) ** 2 / 2 + math.log(2 * math.sqrt(n_rows) / failure)) / n_rows
-    return min(1.0, float((largest_within(seen, budget) / ndtr(theta)).min()))
+    return ndtr(theta), seen, budget
 
 
 def rademacher_margin_bound(misfits: float, n_rows: int, margin: float, failure: float, length: float = 2.0) -> float:

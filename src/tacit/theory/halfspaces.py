@@ -3,68 +3,57 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tacit.theory.boosting import (
-    ADVANTAGE_CONSTANT,
-    Aim,
-    Analysis,
-    centering_sensitivity,
-    lazy_bregman_learning_rate,
-    lazy_bregman_rounds,
-)
+from tacit.theory.averaged_noise import AveragedRun, averaged_run, noise_spread, shortest_centre
+from tacit.theory.boosting import ADVANTAGE_CONSTANT, Analysis, centering_sensitivity, lazy_bregman_rounds
 from tacit.theory.checks import check_probability
-from tacit.theory.generalisation import new_rows, transfer_rows
+from tacit.theory.generalisation import (
+    LEAST_PAC_BAYES_ROWS,
+    new_rows,
+    pac_bayes_margin_proves,
+    transfer_bound,
+    transfer_rows,
+)
+
+DIMENSION = 1000
+"""Columns up to which margins are promised where nobody says how many there are."""
 
 
-@dataclass(frozen=True)
-class StrongHalfspace:
-    """The parameters of ``HS-StL`` (Algorithm 4) for an (alpha, beta)-PAC guarantee at margin tau.
+def printed_run(accuracy: float, failure: float, margin: float) -> AveragedRun:
+    """Algorithm 4 as printed: ``kappa = alpha / 4``, ``lambda = gamma = tau / 8``, ``T = 16 ln(1 / kappa) / gamma^2``.
 
-    Attributes:
-        density: kappa = alpha / 4.
-        advantage: gamma = tau / 8, what every round has with high probability.
-        learning_rate: lambda = 2 gamma = tau / 4 for the margin, 4 gamma = tau / 2 for the signs; printed: tau / 8.
-        rounds: T = 2 log(1 / kappa) / gamma^2 for the margin, a quarter of it for the signs; printed: eight times it.
-        sigma: noise per coordinate of the average, so that all rounds keep the advantage with probability 1 - beta / 3.
-    """
-
-    density: float
-    advantage: float
-    learning_rate: float
-    rounds: int
-    sigma: float
-
-
-def strong_halfspace(
-    accuracy: float, failure: float, margin: float, aim: Aim = "margin", analysis: Analysis = "sharp"
-) -> StrongHalfspace:
-    """Algorithm 4, with the rounds and the learning rate that Theorem 20 needs (docs/theory/lazy_bregman.md).
-
-    Args:
-        accuracy: alpha, in (0, 1).
-        failure: beta, in (0, 1).
-        margin: tau, in (0, 1).
-        aim: ``"margin"``: all but kappa n rows have margin at least gamma; ``"errors"``: the right sign.
-        analysis: ``"sharp"``, or ``"paper"`` for rounds and learning rate as printed, with margin ``13 gamma / 8``.
+    Its noise leaves every round the advantage ``tau / 8`` with probability ``1 - beta / 3`` (Claim 3); that advantage
+    is of centres divided by ``tau / 2`` (docs/theory/lazy_bregman.md).
     """
     check_probability(alpha=accuracy, beta=failure, margin=margin)
     density, advantage = accuracy / 4, margin / 8
-    rounds = lazy_bregman_rounds(advantage, density, aim, analysis)
-    rate = advantage if analysis == "paper" else lazy_bregman_learning_rate(advantage, aim)
+    rounds = lazy_bregman_rounds(advantage, density, "errors", "paper")
     sigma = margin / (8 * ADVANTAGE_CONSTANT * math.sqrt(math.log(3 * rounds / failure)))
-    return StrongHalfspace(density, advantage, rate, rounds, sigma)
+    return AveragedRun(density, rounds, sigma, margin / 2, advantage)
 
 
-def largest_dimension(parameters: StrongHalfspace, failure: float) -> int:
-    """Lemma 24's bound on the dimension, which it does not state: up to here halfspaces have length at most 2.
+def violating_share(accuracy: float, margin: float) -> float:
+    """The share of rows that may violate the margin: twice the rate of label noise that is tolerated (Claim 2)."""
+    return 2 * tolerated_noise(accuracy, margin)
 
-    With probability ``1 - beta / 6``, as noise takes beta / 3, and label noise and new rows beta / 4 each; 0 if there
-    is none. From :func:`tacit.theory.boosting.divided_noise_length`.
+
+def run_for_signs(accuracy: float, failure: float, margin: float, density: float, exact: bool = False) -> AveragedRun:
+    """The run after which all but kappa n rows are on their side, with probability ``1 - failure``."""
+    check_probability(alpha=accuracy, beta=failure, margin=margin)
+    return averaged_run(
+        density, failure, shortest_centre(margin, violating_share(accuracy, margin) / density), exact=exact
+    )
+
+
+def largest_dimension(run: AveragedRun, shortest: float, spread: float, failure: float) -> int:
+    """Up to how many columns the sum of all noise is at most ``spread`` times as long as the exact centres together.
+
+    But for probability ``failure``; 0 if there is none. The inverse of
+    :func:`tacit.theory.averaged_noise.noise_spread`.
     """
-    margin = 8 * parameters.advantage
-    spread = margin / (2 * parameters.sigma) - 1
-    root = spread * math.sqrt(parameters.rounds) - math.sqrt(2 * math.log(6 / failure))
+    root = spread * shortest * math.sqrt(run.rounds) / run.sigma - math.sqrt(2 * math.log(1 / failure))
     return math.floor(root**2) if root > 0 else 0
 
 
@@ -89,17 +78,19 @@ def zcdp_for(epsilon: float, delta: float) -> float:
     return (math.sqrt(log_delta + epsilon) - math.sqrt(log_delta)) ** 2
 
 
-def privacy_rows(parameters: StrongHalfspace, noise_multiplier: float, analysis: Analysis = "sharp") -> int:
-    """Claim 1: the least number of rows at which ``parameters.sigma`` is as much noise as privacy asks for.
+def privacy_rows(run: AveragedRun, noise_multiplier: float, analysis: Analysis = "sharp") -> int:
+    """Claim 1: the least number of rows at which the noise that privacy asks for is as much as the run allows.
+
+    The cap of the weights, ``kappa n`` rows, is a whole number.
 
     Args:
-        parameters: from :func:`strong_halfspace`.
+        run: its density, rounds and noise.
         noise_multiplier: what the *whole* run needs as one Gaussian mechanism: a round needs ``sqrt(T)`` times it.
         analysis: the constant of one round: 2 (sharp) or 4 (paper).
     """
-    per_round = noise_multiplier * math.sqrt(parameters.rounds)
-    sensitivity_times_rows = centering_sensitivity(parameters.density, 1.0, analysis)
-    return math.ceil(per_round * sensitivity_times_rows / parameters.sigma)
+    per_round = noise_multiplier * math.sqrt(run.rounds)
+    cap = math.ceil(per_round * centering_sensitivity(1.0, 1.0, analysis) / run.sigma)
+    return math.ceil(cap / run.density)
 
 
 @dataclass(frozen=True)
@@ -133,31 +124,101 @@ def error_on_noisy_rows(accuracy: float, margin: float) -> float:
     return min(accuracy, accuracy * (1 - 2 * rate) + rate)
 
 
+@dataclass(frozen=True)
+class MarginRun:
+    """A run for a margin on all but kappa n rows, and the rows that noise and new rows need.
+
+    Attributes:
+        run: its parameters; margins are over the lengths of all exact centres together.
+        privacy: rows at which the noise is as little as the run takes for granted.
+        generalisation: rows at which the margin proves the error on new rows.
+    """
+
+    run: AveragedRun
+    privacy: int
+    generalisation: int
+
+
+def margin_runs(
+    accuracy: float, failure: float, margin: float, exact: bool = False
+) -> Iterator[tuple[AveragedRun, float]]:
+    """Runs to choose from, with their shortest centres: by kappa, margin, and noise over the shortest centre."""
+    for part in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
+        density = part * accuracy
+        shortest = shortest_centre(margin, violating_share(accuracy, margin) / density)
+        for wanted in (0.2, 0.3, 0.4, 0.5, 0.6):
+            for ratio in (0.25, 0.5, 1.0, 2.0):
+                if shortest > 0:
+                    try:
+                        yield averaged_run(density, failure / 3, shortest, ratio, wanted, exact), shortest
+                    except ValueError:  # too short for integers, at this margin
+                        continue
+
+
+def cheapest_margin_run(
+    accuracy: float, failure: float, margin: float, noise_multiplier: float, dimension: int, exact: bool = False
+) -> MarginRun:
+    """The run whose margin proves an error of alpha on new rows with the fewest rows, by the PAC-Bayes bound.
+
+    beta / 3 is for the rounds, beta / 6 for the length of the noise, beta / 4 for label noise, beta / 4 for new rows.
+
+    Raises:
+        ValueError: where no run can be kept in integers.
+    """
+    check_probability(alpha=accuracy, beta=failure, margin=margin)
+    target, best = error_on_noisy_rows(accuracy, margin), None
+    for run, shortest in margin_runs(accuracy, failure, margin, exact):
+        privacy = privacy_rows(run, noise_multiplier)
+        theta = run.margin / (1 + noise_spread(run, shortest, dimension, failure / 6))
+
+        def proves(n: int, run: AveragedRun = run, theta: float = theta) -> bool:
+            return pac_bayes_margin_proves(target, run.density, n, theta, failure / 4, 1.0)
+
+        most = 1 << 40 if best is None else max(best.privacy, best.generalisation) - 1
+        if privacy <= most and proves(most):
+            least = LEAST_PAC_BAYES_ROWS
+            while most - least > max(1, most // 1000):
+                middle = (least + most) // 2
+                least, most = (least, middle) if proves(middle) else (middle, most)
+            best = MarginRun(run, privacy, most)
+    if best is None:
+        raise ValueError(f"a margin of {margin:g} is too small for the weights of a run, which are integers")
+    return best
+
+
 def sample_size(
-    accuracy: float, failure: float, margin: float, noise_multiplier: float, analysis: Analysis = "sharp"
+    accuracy: float,
+    failure: float,
+    margin: float,
+    noise_multiplier: float,
+    analysis: Analysis = "sharp",
+    dimension: int = DIMENSION,
 ) -> SampleSize:
     """Theorem 25 (= 26) with constants: rows for error ``alpha`` with probability ``1 - beta``, by way of margins.
 
-    All but kappa n of the rows, with the labels that were learned from, have margin tau / 8 (Theorem 20), and
-    halfspaces have length at most 2 (Lemma 24). Of the bounds in ``generalisation.MARGIN_BOUNDS`` the one that needs
-    the fewest rows counts. With PAC-Bayes all parts grow as Theorem 1 says, with ``1 / (alpha tau^2)``.
+    Weights are real numbers, as in the theorem. Sharp: the cheapest of :func:`margin_runs`. Paper: rounds as printed,
+    margin ``tau / 8`` on all but kappa n rows, length at most 2 (Lemma 24); of the bounds in
+    ``generalisation.MARGIN_BOUNDS`` the one that needs the fewest rows counts.
     """
-    parameters = strong_halfspace(accuracy, failure, margin, "margin", analysis)
-    target = error_on_noisy_rows(accuracy, margin)
-    bounds = new_rows(target, parameters.density, parameters.advantage, failure / 4)
+    label_noise = label_noise_rows(accuracy, failure, margin)
+    if analysis == "sharp":
+        found = cheapest_margin_run(accuracy, failure, margin, noise_multiplier, dimension, exact=True)
+        return SampleSize(found.privacy, label_noise, found.generalisation, "PAC-Bayes")
+    run = printed_run(accuracy, failure, margin)
+    bounds = new_rows(error_on_noisy_rows(accuracy, margin), run.density, run.learning_rate, failure / 4)
     bound = min(bounds, key=bounds.__getitem__)
-    return SampleSize(
-        privacy_rows(parameters, noise_multiplier, analysis),
-        label_noise_rows(accuracy, failure, margin),
-        bounds[bound],
-        bound,
-    )
+    return SampleSize(privacy_rows(run, noise_multiplier, analysis), label_noise, bounds[bound], bound)
 
 
 def transfer_privacy(accuracy: float, failure: float, epsilon: float, delta: float) -> tuple[float, float]:
     """Theorem 34: the privacy that makes errors generalise by alpha / 2, or the one asked for where it is stricter."""
     strict = min(epsilon, accuracy / 36, 0.33)
     return strict, min(delta, strict * failure / 4)
+
+
+def transfer_density(accuracy: float, margin: float, strict: float) -> float:
+    """What Theorem 34 leaves for errors on the training rows, beside the ``18 epsilon`` of Theorem 31."""
+    return error_on_noisy_rows(accuracy, margin) - transfer_bound(strict, strict / 8)[0]
 
 
 def sample_size_by_privacy(
@@ -183,10 +244,12 @@ def sample_size_by_privacy(
         noise_multiplier: what the whole run needs at eps_T; None for Lemma 15's.
     """
     strict, strict_delta = transfer_privacy(accuracy, failure, epsilon, delta)
-    parameters = strong_halfspace(accuracy, failure, margin, "errors", analysis)
+    run = printed_run(accuracy, failure, margin)
+    if analysis == "sharp":
+        run = run_for_signs(accuracy, failure / 3, margin, transfer_density(accuracy, margin, strict), exact=True)
     multiplier = noise_multiplier or 1 / math.sqrt(2 * zcdp_for(strict, strict_delta))
     return SampleSize(
-        privacy_rows(parameters, multiplier, analysis),
+        privacy_rows(run, multiplier, analysis),
         label_noise_rows(accuracy, failure, margin),
         transfer_rows(strict, strict_delta),
         "Theorem 31",
@@ -195,56 +258,77 @@ def sample_size_by_privacy(
 
 @dataclass(frozen=True)
 class Promise:
-    """Parameters that keep a promise of error alpha, and the rows that each part of its proof needs."""
+    """A run that keeps a promise of error alpha, the rows that each part of its proof needs, and its limit on columns.
 
-    parameters: StrongHalfspace
+    ``dimension`` is None where there is none.
+    """
+
+    run: AveragedRun
     needed: dict[str, int]
+    dimension: int | None = None
 
     @property
     def rows(self) -> int:
         return max(self.needed.values())
 
 
+def promise_on_training_rows(
+    accuracy: float, failure: float, margin: float, noise_multiplier: float, analysis: Analysis = "sharp"
+) -> Promise:
+    """Errors on the rows themselves: only the noise can fail, so kappa is alpha and all of beta is for it."""
+    run = printed_run(accuracy, failure, margin)
+    if analysis == "sharp":
+        run = run_for_signs(accuracy, failure, margin, accuracy)
+    return Promise(run, {"that noise averages out": max(1, privacy_rows(run, noise_multiplier, analysis))})
+
+
 def cheapest_promise(
     accuracy: float,
     failure: float,
     margin: float,
-    epsilon: float,
-    delta: float,
+    privacy: tuple[float, float],
     noise_multiplier: float,
     analysis: Analysis = "sharp",
-    on_new_rows: bool = True,
+    dimension: int = DIMENSION,
 ) -> Promise:
-    """The smaller of Theorems 25 and 34 for a run at this privacy, or of errors on the training rows alone.
+    """The smaller of Theorems 25 and 34 for the error on new rows of a run at this privacy.
 
     Args:
         accuracy: alpha.
         failure: beta.
         margin: tau.
-        epsilon: of the run. Theorem 34 speaks of it where it is at most alpha / 36.
-        delta: of the run.
+        privacy: (epsilon, delta) of the run. Theorem 34 speaks of it where epsilon is at most alpha / 36.
         noise_multiplier: what the whole run needs as one Gaussian mechanism; 0 without privacy.
         analysis: of rounds and of one round's privacy.
-        on_new_rows: whether errors on new rows are promised.
+        dimension: the most columns.
+
+    Raises:
+        ValueError: where the margin is too small for integers.
     """
-    signs = strong_halfspace(accuracy, failure, margin, "errors", analysis)
-    alone = {"that noise leaves the advantage": max(1, privacy_rows(signs, noise_multiplier, analysis))}
-    if not on_new_rows:
-        return Promise(signs, alone)
+    check_probability(alpha=accuracy, beta=failure, margin=margin)
     label_noise = {"that label noise is tolerated": label_noise_rows(accuracy, failure, margin)}
-    size = sample_size(accuracy, failure, margin, noise_multiplier, analysis)
-    by_margins = Promise(
-        strong_halfspace(accuracy, failure, margin, "margin", analysis),
-        {
-            "that noise leaves the advantage": size.privacy,
-            f"that margins generalise, by {size.bound}": size.generalisation,
-            **label_noise,
-        },
+    if analysis == "sharp":
+        found = cheapest_margin_run(accuracy, failure, margin, noise_multiplier, dimension)
+        run, size = found.run, SampleSize(found.privacy, 0, found.generalisation, "PAC-Bayes")
+    else:
+        run = printed_run(accuracy, failure, margin)
+        limit = largest_dimension(run, margin / 2, 1.0, failure / 6)
+        if dimension > limit:
+            raise ValueError(f"with the constants as printed halfspaces have length 2 up to {limit} columns alone")
+        size = sample_size(accuracy, failure, margin, noise_multiplier, analysis)
+    averages = "that noise averages out"
+    by_margins = {averages: max(1, size.privacy), f"that margins generalise, by {size.bound}": size.generalisation}
+    promise = Promise(run, by_margins | label_noise, dimension)
+    if privacy != transfer_privacy(accuracy, failure, *privacy):
+        return promise
+    signs = (
+        run
+        if analysis == "paper"
+        else run_for_signs(accuracy, failure / 3, margin, transfer_density(accuracy, margin, privacy[0]))
     )
-    if (epsilon, delta) != transfer_privacy(accuracy, failure, epsilon, delta):
-        return by_margins
-    transfer = {"that private errors generalise, by Theorem 31": transfer_rows(epsilon, delta)}
-    return min(by_margins, Promise(signs, alone | transfer | label_noise), key=lambda promise: promise.rows)
+    alone = {averages: max(1, privacy_rows(signs, noise_multiplier, analysis))}
+    transfer = {"that private errors generalise, by Theorem 31": transfer_rows(*privacy)}
+    return min(promise, Promise(signs, alone | transfer | label_noise), key=lambda made: made.rows)
 
 
 def sample_size_order(accuracy: float, failure: float, margin: float, epsilon: float, delta: float) -> dict[str, float]:

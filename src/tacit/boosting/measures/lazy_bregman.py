@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Ints
-from tacit.queries.dense.capped_scaling import TICKS
+from tacit.queries.dense.capped_scaling import TICKS, WEIGHT_BITS
 from tacit.queries.dense.capped_sum import CappedSum
-from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels
+from tacit.queries.dense.halfspace_log import N_LEVELS, HalfspaceLog, Levels
+from tacit.theory.averaged_noise import BITS, LEVELS
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,13 @@ class LazyBregman:
         density: ``kappa``, the share of rows whose weight the measure adds up to, in (0, 1).
         learning_rate: ``lambda``, in (0, 1]; a quarter of the advantage in Theorem 20.
         n_rows: the released (or public) number of rows that ``kappa`` is a share of.
+        fine: whether levels and weights are as fine as the theorem of a run takes for granted, and rounds slower.
     """
 
     density: float
     learning_rate: float
     n_rows: float
+    fine: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.density < 1:
@@ -62,5 +65,5 @@ class LazyBregman:
     def weighted_sum(self, log: HalfspaceLog, rounds: int, reach: float) -> CappedSum:
         """One query: histogram, projection and sum happen inside the curator."""
         del rounds
-        levels = Levels.covering(reach)
-        return CappedSum(log, levels, self.ticks(levels), self.rows_at_cap)
+        levels = Levels.covering(reach, LEVELS if self.fine else N_LEVELS)
+        return CappedSum(log, levels, self.ticks(levels), self.rows_at_cap, BITS if self.fine else WEIGHT_BITS)

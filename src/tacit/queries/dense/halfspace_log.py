@@ -118,6 +118,25 @@ class HalfspaceLog:
         multiplier = min(round(factor * 2.0**shift), 1 << MULTIPLIER_BITS)
         self.steps.append(HalfspaceStep(integers, multiplier, shift, limit))
 
+    def add_whole(self, direction: Floats) -> None:
+        """Appends ``direction . x`` for rows of norm at most 1, clipped nowhere and to about 30 bits.
+
+        Steps of at most 1024, and what 16 bits leave of each as a step of its own. ``direction``, shape
+        ``(n_features,)``, was released.
+
+        Raises:
+            ValueError: for another number of weights, or one that is not finite.
+        """
+        length = float(np.linalg.norm(direction))
+        if not math.isfinite(length):
+            raise ValueError("a halfspace must be finite")
+        parts = max(1, math.ceil(length / 1000))
+        for _ in range(parts):
+            integers, unit = quantise(direction / parts)
+            for part in (direction / parts, direction / parts - integers * unit):
+                step = 1.001 * float(np.linalg.norm(part)) + 2.0 ** (1 - MARGIN_BITS)
+                self.add(part / step, step)
+
     def add_sign(self, integers: Ints) -> None:
         """Appends 1 (natural units, or less) where ``integers . x > 0``, minus as much where it is below 0, exactly.
 
