@@ -143,7 +143,6 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
         n: int,
         epsilon: float = 1.0,
         delta: float = 1e-6,
-        analysis: Analysis = "sharp",
         errors_on: str = "new_rows",
         columns: int = DIMENSION,
         **others: Any,
@@ -162,17 +161,18 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
                 less, or more than twice as much, the promise is withdrawn.
             epsilon: privacy parameter.
             delta: in (0, 1).
-            analysis: ``"sharp"``; or ``"paper"`` for constants, rounds and learning rate as printed.
             errors_on: ``"new_rows"``, or ``"training_rows"`` for a promise about these alone.
             columns: the most columns; a promise about training rows has no such limit.
-            others: further parameters, such as ``random_state``.
+            others: further parameters, such as ``random_state``; ``analysis="paper"`` takes constants, rounds and
+                learning rate as printed.
 
         Raises:
             RequestError: if ``n`` is too small for what is promised; names the ``n`` that would do, and why.
         """
         check_choice("errors_on", errors_on, ERRORS_ON)
         check_integer("columns", columns)
-        estimator = cls(epsilon, delta, analysis=analysis, **OF_THEOREM, **others)
+        estimator = cls(epsilon, delta, **OF_THEOREM, **others)
+        analysis = estimator.analysis
         noise = estimator.make_learner(request_of(estimator)).rounds_noise()
         of_new_rows = errors_on == "new_rows"
         try:

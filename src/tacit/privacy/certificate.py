@@ -24,6 +24,7 @@ from tacit.privacy.certificate_format import (
     check_format,
     ledger_facts,
     read_fields,
+    said_of_error,
     written_names,
 )
 from tacit.privacy.charges import Charge, uses
@@ -357,14 +358,7 @@ class Certificate:
             "May be released: " + ("yes" if self.releasable else "NO, " + "; ".join(self.reasons)),
         ]
         lines += [f"Taken as public: {each.text}" for each in self.assumptions if each.accepted]
-        promise_of_error = self.parameters.get("promise")
-        if promise_of_error is not None:
-            facts = dict(promise_of_error["mapping"])
-            lines.append(
-                f"Error: at most {facts['error']:g} on {facts['errors_on'].replace('_', ' ')} with probability "
-                f"{1 - facts['failure']:.4g}, if there are at least {facts['rows']:,} rows and a halfspace has margin "
-                f"{facts['margin']:g} on all but {int(facts['violating'] * facts['rows']):,} of them"
-            )
+        lines += said_of_error(self.parameters.get("promise"))
         if self.dataset is not None:
             lines.append(f"Paid from the account of {self.dataset}")
         return "\n".join(lines)

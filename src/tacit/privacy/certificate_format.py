@@ -102,3 +102,15 @@ def _check_kinds(read: Mapping[str, Any]) -> None:
         raise TypeError("columns must be names, or their number")
     if not isinstance(read.get("parameters", {}), Mapping):
         raise TypeError("parameters must be a table")
+
+
+def said_of_error(promise: Any) -> list[str]:
+    """A line about the error that a fit was made to keep below, from the parameter of the learner that says so."""
+    if promise is None:
+        return []
+    facts = dict(promise["mapping"])
+    return [
+        f"Error: at most {facts['error']:g} on {facts['errors_on'].replace('_', ' ')} with probability "
+        f"{1 - facts['failure']:.4g}, if there are at least {facts['rows']:,} rows and a halfspace has margin "
+        f"{facts['margin']:g} on all but {int(facts['violating'] * facts['rows']):,} of them"
+    ]
