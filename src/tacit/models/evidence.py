@@ -110,6 +110,9 @@ class ErrorPromise:
         """The inverse of :meth:`to_dict`."""
         where = data["errors_on"]
         require(where in ("new_rows", "training_rows"), "errors are on new rows, or on training rows")
-        shares = [number(data[name], name, 0.0, 1.0) for name in ("error", "failure", "margin", "violating")]
+        error, failure, margin, violating = (
+            number(data[name], name, 0.0, 1.0) for name in ("error", "failure", "margin", "violating")
+        )
         counted, sd = number(data["counted"], "the number of rows"), number(data["sd"], "its deviation", 0.0)
-        return ErrorPromise(*shares, where, whole(data["rows"], "the declared number of rows", 1), counted, sd)
+        rows = whole(data["rows"], "the declared number of rows", 1)
+        return ErrorPromise(error, failure, margin, violating, where, rows, counted, sd)

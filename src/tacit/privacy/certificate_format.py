@@ -110,7 +110,9 @@ def said_of_error(promise: Any) -> list[str]:
         return []
     facts = dict(promise["mapping"])
     return [
-        f"Error: at most {facts['error']:g} on {facts['errors_on'].replace('_', ' ')} with probability "
-        f"{1 - facts['failure']:.4g}, if there are at least {facts['rows']:,} rows and a halfspace has margin "
-        f"{facts['margin']:g} on all but {int(facts['violating'] * facts['rows']):,} of them"
+        (
+            f"Error: at most {facts['error']:g} on {facts['errors_on'].replace('_', ' ')} with probability "
+            f"{1 - facts['failure']:.4g}, if there are at least {facts['rows']:,} rows and a halfspace has margin "
+            f"{facts['margin']:g} on all but {int(facts['violating'] * facts['rows']):,} of them"
+        )
     ]
