@@ -14,7 +14,7 @@ from pathlib import Path
 from tacit.schema import Schema
 
 ROOT = Path(__file__).parents[1]
-BLOCKS = re.compile(r"^```(\w*|\{[\w-]+\})\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = re.compile(r"^```(\w*|\{[\w-]+\}[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def everywhere() -> list[Path]:
