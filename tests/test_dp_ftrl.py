@@ -10,6 +10,7 @@ from scipy import stats
 
 from benchmarks.dp_ftrl import dp_ftrl, sensitivity, square_root, zcdp
 from tacit.privacy.budget import Allowance
+from tests.chance import ALARM, GAUSSIAN_DRAWS, check_scale
 
 
 def table(rows: int = 2000) -> tuple[np.ndarray, np.ndarray]:
@@ -69,10 +70,10 @@ def test_what_is_released_has_noise_of_that_scale() -> None:
     mean_of_last = np.linalg.norm(root[-batches:].mean(axis=0)) * scale * rate * batches / 50
     drawn = [
         dp_ftrl(X, y, 1.0, 1e-6, np.random.default_rng(seed), batches, epochs, rate)[0] / mean_of_last
-        for seed in range(4000)
+        for seed in range(GAUSSIAN_DRAWS)
     ]
-    assert stats.kstest(drawn, "norm").pvalue > 1e-3
-    assert stats.kstest(np.array(drawn) / 1.1, "norm").pvalue < 1e-3  # a scale 10 % off is seen
+    check_scale(np.array(drawn), 1.0)
+    assert stats.kstest(drawn, "norm").pvalue > ALARM
 
 
 def test_it_learns_where_there_is_next_to_no_noise() -> None:

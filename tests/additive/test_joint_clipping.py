@@ -59,7 +59,7 @@ def test_in_laplace_noise_lengths_are_l1_norms():
     assert found.limit == pytest.approx(CLIPPING.tightness * 0.3, rel=0.03)
     assert np.average(found.seen[0], weights=masses) == pytest.approx(CLIPPING.tightness, rel=0.12)
     squared = lengths_of(masses, maps)
-    assert np.average(squared.seen[0], weights=masses) > math.sqrt(CLIPPING.tightness) - 0.03
+    assert np.average(squared.seen[0], weights=masses) > math.sqrt(CLIPPING.tightness) - 0.15
 
 
 def test_few_modes_are_released_where_laplace_noise_is_large_and_bins_where_it_is_small():

@@ -18,6 +18,7 @@ from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassCla
 from tacit.noise.seeded_source import SeededSource
 from tacit.schema import Schema
 from tests.audit.learners import FLAG, LaplaceCount
+from tests.chance import at_most_share
 
 NUMBER = Schema.from_dict(
     {
@@ -59,7 +60,7 @@ def test_bounds_keep_their_confidence_through_the_whole_audit():
         not audit_estimator(LaplaceCount(epsilon=0.7), FLAG, trials=90, confidence=0.8, random_state=seed).holds
         for seed in range(repeats)
     )
-    assert beyond <= 0.2 * repeats + 3 * math.sqrt(repeats * 0.2 * 0.8)
+    assert at_most_share(beyond, repeats, 0.2)
 
 
 def test_a_learner_that_lies_is_caught_and_an_honest_one_is_not():

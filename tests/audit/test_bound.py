@@ -17,6 +17,7 @@ from tacit.audit.bound import (
     most_provable,
 )
 from tacit.privacy.gaussian import gaussian_epsilon
+from tests.chance import at_most_share
 
 
 @pytest.mark.parametrize(("count", "trials"), [(1, 10), (7, 10), (10, 10), (150, 200)])
@@ -77,8 +78,7 @@ def test_randomised_response_is_bounded_from_below_and_nearly_attained():
         hits, alarms = draws.binomial(trials, keep, repeats), draws.binomial(trials, 1 - keep, repeats)
         pairs, times = np.unique(np.stack([hits, alarms], axis=1), axis=0, return_counts=True)
         bounds = np.asarray([epsilon_lower(Counts(*map(int, pair), trials), 0.0, 0.9) for pair in pairs])
-        above = times[bounds > epsilon].sum() / repeats
-        assert above <= 0.1 + 3 * math.sqrt(0.1 * 0.9 / repeats)
+        assert at_most_share(int(times[bounds > epsilon].sum()), repeats, 0.1)
     many = Counts(round(10**6 * keep), round(10**6 * (1 - keep)), 10**6)
     assert 0.98 * epsilon < epsilon_lower(many, 0.0, 0.95) < epsilon
 
@@ -89,7 +89,7 @@ def test_gaussian_noise_is_bounded_from_below_and_nearly_attained():
     draws = np.random.default_rng(1)
     hits, alarms = (draws.binomial(trials, norm.sf(0.5 - shift), repeats) for shift in (mu, 0.0))
     bounds = [gaussian_lower(Counts(int(h), int(a), trials), delta, 0.9) for h, a in zip(hits, alarms, strict=True)]
-    assert np.mean(np.asarray(bounds) > truth) <= 0.1 + 3 * math.sqrt(0.1 * 0.9 / repeats)
+    assert at_most_share(int((np.asarray(bounds) > truth).sum()), repeats, 0.1)
     many = Counts(round(10**6 * norm.sf(-0.5)), round(10**6 * norm.sf(0.5)), 10**6)
     assert 0.98 * truth < gaussian_lower(many, delta, 0.95) < truth
     assert gaussian_lower(many, delta, 0.95) > 4 * epsilon_lower(many, delta, 0.95)

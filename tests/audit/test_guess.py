@@ -9,6 +9,7 @@ import pytest
 
 from tacit.audit.bound import chances, epsilon_lower, gaussian_shift, log_ratio
 from tacit.audit.guess import choose, scores
+from tests.chance import at_most_share
 
 
 def by_epsilon(counts):
@@ -62,8 +63,8 @@ def test_where_nothing_differs_the_bound_keeps_its_confidence():
         fresh += epsilon_lower(guess.count(with_canary[30:], without[30:]), 0.0, 0.8) > 0
         guess = choose(with_canary, without, by_epsilon)
         same += epsilon_lower(guess.count(with_canary, without), 0.0, 0.8) > 0
-    assert fresh <= 0.2 * 150 + 3 * np.sqrt(150 * 0.2 * 0.8)
-    assert same > 2 * fresh
+    assert at_most_share(fresh, 150, 0.2)
+    assert not at_most_share(same, 150, 0.2)
 
 
 def test_models_that_all_say_the_same_are_no_error():

@@ -13,6 +13,7 @@ from tacit.boosting.stopping import EndTest
 from tacit.privacy.charges import Laplace, NonPrivate, Repeated
 from tacit.queries.dense.halfspace_log import HalfspaceLog
 from tests.boosting.common import curator_over
+from tests.chance import within_share
 
 ROWS, LABELS = np.eye(3)[np.arange(60) % 3], np.ones(60)
 
@@ -38,15 +39,15 @@ def test_the_paper_s_test_is_algorithm_11() -> None:
     end_test = EndTest.of_paper(log, 42.0, 0.5, 1e-3, 5.0)
     assert end_test.charge == Laplace(2.0)
     assert end_test.surplus == pytest.approx(2 + math.log(1e3) / 0.5)
-    curator, reservation = curator_over(ROWS, LABELS, (Repeated(Laplace(2.0), 400),), seed=3)
-    stopped = np.mean([end_test(curator, measure, 0) for _ in range(400)])
+    curator, reservation = curator_over(ROWS, LABELS, (Repeated(Laplace(2.0), 1000),), seed=3)
+    stopped = sum(end_test(curator, measure, 0) for _ in range(1000))
     gap = 60 - 42 - end_test.surplus  # positive: stops when the noise is below -gap
     expected = 0.5 * math.exp(-0.5 * gap)
-    assert abs(stopped - expected) < 5 * math.sqrt(expected * (1 - expected) / 400)
+    assert within_share(stopped, 1000, expected)
     assert {entry.charge for entry in reservation.entries} == {Laplace(2.0)}
     assert "largest weight" in reservation.entries[0].theorem
     wrong = 0.5 * math.exp(-0.5 * (gap + 6))  # a threshold six rows lower would be told apart
-    assert abs(stopped - wrong) > 5 * math.sqrt(wrong * (1 - wrong) / 400)
+    assert not within_share(stopped, 1000, wrong)
 
 
 def test_a_measure_of_constant_size_has_no_end_test() -> None:

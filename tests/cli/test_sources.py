@@ -93,7 +93,7 @@ MISTAKES = {
     "no file": (("nothing/*.csv", "--schema", "schema.toml"), "no file matches"),
     "keep": (("data.csv", "--schema", "schema.toml", "--keep"), "add --engine streamed"),
     "keep nowhere": (("rows", "--schema", "schema.toml", "--keep"), "needs the directory"),
-    "cluster": (("data.csv", "--schema", "schema.toml", "--cluster", "tcp://1.2.3.4:5"), "--engine dask or ray runs"),
+    "cluster": (("data.csv", "--schema", "schema.toml", "--cluster", "tcp://1.2.3.4:5"), "--engine dask runs"),
     "no cluster": (
         ("rows", "--schema", "schema.toml", "--engine", "dask", "--cluster", "none"),
         "no scheduler at none",

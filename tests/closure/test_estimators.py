@@ -234,7 +234,7 @@ def test_bounds_are_found_and_paid_for_without_a_schema() -> None:
         ComposedClassifier([Thresholds(c) for c in "abc"], random_state=0, classes=(0, 1)),
     ):
         model = estimator.fit(numbers, bits)
-        assert error(model, numbers, bits) < 0.25
+        assert error(model, numbers, bits) < 0.3
         assert accountants.epsilon(model.certificate_.charges, 1e-6) <= 1.0 + 1e-9
         assert len(model.certificate_.charges) >= 2
 

@@ -23,6 +23,7 @@ from tacit.queries.histogram import Histogram
 from tacit.queries.rules import RowRule, count_rule
 from tacit.queries.sensitivity import Sensitivity
 from tacit.schema import Unit
+from tests.chance import GAUSSIAN_DRAWS, LAPLACE_DRAWS, Z, check_scale
 
 ADD = Neighbouring.ADD_OR_REMOVE_ONE
 QUERY = Histogram(column_cells(0, 400), RowRule(np.full((2, 1, 1), 64, np.int32), 64))
@@ -58,14 +59,15 @@ def exact():
 )
 @pytest.mark.parametrize(("relation", "factor"), [(ADD, (1, 1)), (Neighbouring.REPLACE_ONE, (math.sqrt(2), 2))])
 def test_the_noise_has_the_scale_that_the_charge_says(charge, sd, relation, factor):
-    gate, _ = curator([charge] * 20, neighbouring=relation)
-    releases = [gate.measure(QUERY, charge, f"r{i}") for i in range(20)]
+    laplace = isinstance(charge, Laplace)
+    rounds = -(-(LAPLACE_DRAWS if laplace else GAUSSIAN_DRAWS) // exact().size)
+    gate, _ = curator([charge] * rounds, neighbouring=relation)
+    releases = [gate.measure(QUERY, charge, f"r{i}") for i in range(rounds)]
     errors = np.concatenate([release.value[:, 0] - exact() for release in releases])
-    expected = sd * factor[0 if isinstance(charge, Gaussian) else 1]
+    expected = sd * factor[1 if laplace else 0]
     assert releases[0].sd == pytest.approx(expected, rel=0.01)
-    # 8000 draws: the sample deviation of the right scale is within 6 %, that of one 10 % off is not
-    assert abs(errors.std() / expected - 1) < 0.06
-    assert abs(errors.mean()) < 6 * expected / math.sqrt(len(errors))
+    check_scale(errors, expected / (math.sqrt(2) if laplace else 1), laplace)
+    assert abs(errors.mean()) < Z * expected / math.sqrt(len(errors))
 
 
 def test_the_charge_comes_before_the_read():
@@ -189,17 +191,18 @@ def test_no_row_is_reachable_from_a_learner():
 
 def test_several_at_once_are_charged_one_by_one_and_have_noise_of_their_own():
     kinds = (("a", Gaussian(3.0), 3.0), ("b", Laplace(2.0), 2.0 * math.sqrt(2)), ("c", Gaussian(5.0), 5.0))
-    gate, reservation = curator([charge for _, charge, _ in kinds] * 20)
+    rounds = -(-LAPLACE_DRAWS // exact().size)
+    gate, reservation = curator([charge for _, charge, _ in kinds] * rounds)
     errors = {label: [] for label, _, _ in kinds}
-    for _ in range(20):
+    for _ in range(rounds):
         for release in gate.measure_all([(QUERY, charge, label) for label, charge, _ in kinds]):
             errors[release.label].append(release.value[:, 0] - exact())
-    assert [entry.label for entry in reservation.entries] == ["a", "b", "c"] * 20
-    for label, _, sd in kinds:
-        # 8000 draws, as above: a scale 10 % off is rejected
-        assert abs(np.concatenate(errors[label]).std() / sd - 1) < 0.06
+    assert [entry.label for entry in reservation.entries] == ["a", "b", "c"] * rounds
+    for label, charge, sd in kinds:
+        laplace = isinstance(charge, Laplace)
+        check_scale(np.concatenate(errors[label]), sd / (math.sqrt(2) if laplace else 1), laplace)
     apart = np.corrcoef([np.concatenate(lines) for lines in errors.values()]) - np.eye(3)
-    assert np.abs(apart).max() < 0.06
+    assert np.abs(apart).max() < Z / math.sqrt(LAPLACE_DRAWS)
 
 
 def test_several_at_once_read_nothing_when_one_is_not_covered():

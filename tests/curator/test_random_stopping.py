@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from tacit.privacy.charges import Gaussian, NonPrivate
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.random_stopping import RandomStopping
+from tests.chance import Z, within_law, within_share
 
 RULE = RandomStopping(3.0)
 CHARGE = RULE.charge([[Gaussian(5.0)]], 1e-6)
@@ -32,7 +34,7 @@ def test_the_number_of_runs_and_the_lottery_have_the_stated_laws(shape):
         chosen[-1].append(index)
         return None, 0.0
 
-    for repeat in range(2500):
+    for repeat in range(12_000):
         chosen.append([])
         search(run, seed=repeat, rule=rule)
     counts = np.array([len(indices) for indices in chosen])
@@ -40,12 +42,12 @@ def test_the_number_of_runs_and_the_lottery_have_the_stated_laws(shape):
     exact = np.exp(log_weights - log_weights.max())
     exact /= exact.sum()
     for k in (1, 2, 3, 6):
-        spread = math.sqrt(exact[k - 1] * (1 - exact[k - 1]) / len(counts))
-        assert abs((counts == k).mean() - exact[k - 1]) < 4 * spread
-    # a mean that is 10 % off would be 0.3 away
-    assert abs(counts.mean() - 3.0) < 0.2
+        assert within_share(int((counts == k).sum()), len(counts), float(exact[k - 1]))
+    runs = np.arange(1, len(exact) + 1)
+    allowed = Z * math.sqrt((exact @ (runs - 3.0) ** 2) / len(counts))
+    assert abs(counts.mean() - 3.0) < allowed < 0.2  # a mean that is 10 % off would be 0.3 away
     every = np.concatenate(chosen)
-    assert np.abs(np.bincount(every, minlength=4) / len(every) - 0.25).max() < 4 * math.sqrt(0.1875 / len(every))
+    assert within_law(Counter(every.tolist()), dict.fromkeys(range(4), 0.25))
 
 
 def test_nobody_watches_the_runs():

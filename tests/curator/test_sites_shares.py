@@ -56,11 +56,11 @@ def chance_of_uniform(words: Any) -> float:
 
 def test_one_share_is_uniform(monkeypatch: pytest.MonkeyPatch) -> None:
     found = np.concatenate(list(bytes_of_shares()))
-    assert chance_of_uniform(found) > 1e-6
+    assert chance_of_uniform(found) > 1e-10
     for place in range(8):  # the highest byte as well as the lowest
-        assert chance_of_uniform(found[place::8]) > 1e-6
+        assert chance_of_uniform(found[place::8]) > 1e-10
     by_pairs = found.astype(np.int64)[:-1:2] * 256 + found[1::2]
-    assert stats.chisquare(np.bincount(by_pairs, minlength=65536)).pvalue > 1e-6
+    assert stats.chisquare(np.bincount(by_pairs, minlength=65536)).pvalue > 1e-10
     constant = np.uint64(0x0123456789ABCDEF)
     monkeypatch.setattr(shares, "mask", lambda _secret, _asked, size: np.full(size, constant))
     assert chance_of_uniform(np.concatenate(list(bytes_of_shares()))) < 1e-12

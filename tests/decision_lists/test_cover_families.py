@@ -24,6 +24,7 @@ from tacit.queries.covers.charges import Accounting, cover_charge
 from tacit.queries.covers.cover import Cover
 from tacit.queries.covers.steps import CoverStep, ScoredStep, widest_shifts
 from tacit.theory.em_cover import Shifts
+from tests.chance import within_law
 from tests.decision_lists import cover_reference as reference
 
 UNIT = Shifts(-1.0, 1.0)
@@ -102,10 +103,7 @@ def test_any_candidates_and_scores_are_drawn_by_the_law_of_em_cover() -> None:
     cover = Cover(XOR, 2, (ScoredStep(0.7, Capped()),) * 3)
     found = Counter(curator.cover(cover, "rules").rules for _ in range(n))
     law = exact_law(ROWS, 0.7, 3)
-    expected = {output: n * p for output, p in law.items()}
-    chi = sum((found[output] - mean) ** 2 / mean for output, mean in expected.items())
-    assert set(found) <= set(law)
-    assert abs(chi - len(law)) < 5 * math.sqrt(2 * len(law))
+    assert within_law(found, law)
     for factor in (0.9, 1.1):
         other = exact_law(ROWS, 0.7 * factor, 3)
         assert sum(times * math.log(law[output] / other[output]) for output, times in found.items()) > 0

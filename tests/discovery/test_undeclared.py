@@ -41,7 +41,7 @@ def test_texts_and_classes_are_found_and_paid_for(learner, relation):
     frame, labels = people()
     model = learner(epsilon=2.0, neighbouring=relation).fit(frame, labels)
     assert model.classes_.tolist() == ["no", "yes"]
-    assert model.score(frame, labels) > 0.7
+    assert model.score(frame, labels) > 0.6
     columns = model.schema_.columns
     assert columns["ward"] == CategoricalColumn(("a", "b", "c"))
     assert columns["smokes"] == BooleanColumn()
@@ -164,7 +164,7 @@ def test_declared_columns_and_unknown_classes():
     model = AdditiveBoostClassifier(epsilon=1.0, schema=schema).fit(frame, labels)
     assert model.classes_.tolist() == ["no", "yes"]
     assert model.certificate_.schema_fingerprint is not None
-    assert model.score(frame, labels) > 0.65
+    assert model.score(frame, labels) > 0.58
 
 
 def test_objects_and_lists_that_hold_numbers_stay_numbers():
@@ -173,7 +173,7 @@ def test_objects_and_lists_that_hold_numbers_stay_numbers():
     for truth in (bits.astype(object), bits.tolist()):
         model = AdditiveBoostClassifier(epsilon=4.0).fit(frame, truth)
         assert model.classes_.tolist() == [0, 1]
-        assert model.score(frame, bits) > 0.7
+        assert model.score(frame, bits) > 0.6
 
 
 def test_one_class_alone_is_a_model_too():
@@ -236,7 +236,7 @@ def test_texts_of_an_untyped_table_are_asked_whether_they_are_numbers():
     model = AdditiveBoostClassifier(epsilon=4.0).fit(untyped, labels)
     assert isinstance(model.schema_.columns["age"], NumericColumn)
     assert model.schema_.columns["ward"] == CategoricalColumn(("a", "b", "c"))
-    assert model.score(frame, labels) > 0.65
+    assert model.score(frame, labels) > 0.58
 
 
 def test_regression_finds_categories_and_the_targets_bounds():

@@ -155,5 +155,5 @@ def test_a_hundred_classes_may_have_weights():
     model = AdditiveBoostClassifier(epsilon=math.inf, schema=schema, interactions=False)
     chances = model.fit(frame, labels, sample_weight=weights).predict_proba(frame)
     assert chances[:, :50].sum(axis=1).mean() < 0.6
-    assert chances[labels >= 50][:, 50:].sum(axis=1).mean() > 0.95
+    assert chances[labels >= 50][:, 50:].sum(axis=1).mean() > 0.9
     assert model.certificate_.verify() == []

@@ -30,6 +30,7 @@ from tacit.privacy.charges import Gaussian, Laplace, Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
+from tests.chance import at_least_share, at_most_share, near
 from tests.evaluation.scores import Known, world
 
 NAMES = ("auc", "accuracy", "log_loss", "calibration")
@@ -170,7 +171,10 @@ def test_the_interval_of_the_rows_is_that_of_two_noisy_sums(sd):
 
 @pytest.mark.parametrize(("norm", "charge"), [(2, Gaussian(3.0)), (1, Laplace(2.0))])
 def test_the_noise_is_what_the_intervals_are_made_from(norm, charge):
-    """Estimates of many runs on the same rows spread as is stated, and as is drawn; 10 % off would be found."""
+    """Estimates of many runs on the same rows spread as is stated, and as is drawn.
+
+    A part has some six cells' worth of independent noise in 300 runs: its spread is known to 1.7 %, seven times less.
+    """
     table = MemoryTable([np.zeros(50, np.uint16), np.zeros(50, np.uint8)], np.zeros(50, np.uint8), [17, 3], 2)
     drawn, stated, simulated = [], [], []
     for seed in range(300):
@@ -182,7 +186,7 @@ def test_the_noise_is_what_the_intervals_are_made_from(norm, charge):
         simulated.append(np.cumsum(part.noise_draws(3000, np.random.default_rng(0)), axis=1).std(axis=0))
     for spread in (np.array(stated), np.array(simulated)):
         ratio = np.std(np.array(drawn), axis=0) / spread
-        assert np.abs(np.sqrt((ratio**2).mean(axis=(1, 2))) - 1).max() < 0.05
+        assert np.abs(np.sqrt((ratio**2).mean(axis=(1, 2))) - 1).max() < 0.12
 
 
 def coverage(repeats, confidence, shrink=1.0, **options):
@@ -216,24 +220,25 @@ def coverage(repeats, confidence, shrink=1.0, **options):
 
 @pytest.mark.parametrize(("n", "epsilon", "delta"), [(1200, 1.0, 1e-6), (4000, 0.5, 0.0)])
 def test_intervals_hold_the_truth_as_often_as_they_say(n, epsilon, delta):
-    """60 runs at 90 %: 54 hits, standard deviation 2.3. Intervals half as wide would hit 35 times."""
-    hits, narrow = coverage(60, 0.9, shrink=0.5, n=n, epsilon=epsilon, delta=delta)
-    assert min(hits.values()) >= 46, hits
-    assert max(narrow[name] for name in ("auc", "accuracy", "log_loss")) < 46, narrow
+    """60 runs at 90 %; how wide they are is seen in 400 of them."""
+    hits, _ = coverage(60, 0.9, n=n, epsilon=epsilon, delta=delta)
+    assert at_least_share(min(hits.values()), 60, 0.9), hits
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("relation", ["add", "pure", "small"])
 def test_coverage_in_many_runs(relation):
-    """400 runs at 90 %: 360 hits, standard deviation 6. The interval of the calibration error may be wider."""
+    """400 runs at 90 %, and with intervals half as wide. The interval of the calibration error may be wider."""
     options = {
         "add": {"n": 2000, "epsilon": 1.0, "delta": 1e-6},
         "pure": {"n": 5000, "epsilon": 1.0, "delta": 0.0},
         "small": {"n": 5000, "epsilon": 0.2, "delta": 1e-6},
     }[relation]
-    hits, _ = coverage(400, 0.9, **options)
-    assert min(hits.values()) >= 335, hits
-    assert max(hits[name] for name in ("auc", "accuracy", "log_loss")) <= 388, hits
+    hits, narrow = coverage(400, 0.9, shrink=0.5, **options)
+    assert at_least_share(min(hits.values()), 400, 0.9), hits
+    for name in ("auc", "accuracy", "log_loss"):
+        assert at_most_share(hits[name], 400, 0.94), hits
+        assert not at_least_share(narrow[name], 400, 0.9), narrow
 
 
 def counted(n, seed, noise, kind):
@@ -294,7 +299,7 @@ def test_more_than_two_classes():
     noisy = private_score(model, X, labels, 2.0)
     assert len(noisy.certificate.entries) == 2
     assert noisy.certificate.verify() == []
-    assert noisy["accuracy"].low < exact["accuracy"].value < noisy["accuracy"].high
+    assert near(noisy["accuracy"], exact["accuracy"].value)
 
 
 def three_classes(n: int, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -325,8 +330,8 @@ def test_the_auc_of_several_classes_is_the_mean_over_each_against_the_rest(tmp_p
         assert len({type(charge) for charge in noisy.certificate.charges}) == 1  # one kind of noise
         assert noisy.certificate.verify() == []
         assert accountants.epsilon(noisy.certificate.charges, delta) == pytest.approx(2.0, rel=1e-6)
-        assert noisy["auc"].low < np.mean(each) < noisy["auc"].high
-        assert noisy["accuracy"].low < exact["accuracy"].value < noisy["accuracy"].high
+        assert near(noisy["auc"], float(np.mean(each)))
+        assert near(noisy["accuracy"], exact["accuracy"].value)
         errors = [found.value - truth for found, truth in zip(noisy.overall.class_auc, each, strict=True)]
         assert len({round(error, 6) for error in errors}) == 3  # noises of their own, seeded or not
     assert json.loads(json.dumps(noisy.to_dict()))["overall"]["class_auc"][0]["value"] > 0.5

@@ -30,6 +30,7 @@ from tacit.privacy.request import Request, RequestError
 from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier
 from tacit.trees.random_estimator import RandomTreesClassifier
+from tests.chance import within_share
 from tests.evaluation.scores import Known, refused_search, world
 
 CODES = len(utility_weights(LEVELS))
@@ -102,13 +103,11 @@ def test_the_choice_follows_the_exponential_mechanism():
     """Three rows tell two candidates apart: the better one is taken with probability 1 / (1 + e^-1.5)."""
     table = sealed(np.array([[LEVELS, 0]] * 3 + [[LEVELS, LEVELS]] * 20))
     charge, taken = BoundedRange(0.5), 0
-    for seed in range(4000):
+    for seed in range(12_000):
         curator = Curator(table, Reservation([charge], Neighbouring.ADD_OR_REMOVE_ONE), SeededSource(seed))
         taken += choose(curator, 2, LEVELS, charge, "test") == 0
-    exact = 1 / (1 + math.exp(-1.5))
-    assert abs(taken / 4000 - exact) < 4 * math.sqrt(exact * (1 - exact) / 4000)
-    # a charge 20 % off gives a share 4 deviations and more away
-    assert abs(taken / 4000 - 1 / (1 + math.exp(-1.2))) > 0.02
+    assert within_share(taken, 12_000, 1 / (1 + math.exp(-1.5)))
+    assert not within_share(taken, 12_000, 1 / (1 + math.exp(-1.2)))  # a charge 20 % off
 
 
 @pytest.mark.parametrize("criterion", ["accuracy", "log_loss"])

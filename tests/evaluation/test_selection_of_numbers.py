@@ -30,6 +30,7 @@ from tacit.privacy.charges import BoundedRange, Pure, Renyi
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
+from tests.chance import within_share
 from tests.evaluation.scores import Known, refused_search
 from tests.evaluation.test_selection import Recorder
 from tests.seen import Seen, seen_numbers
@@ -141,12 +142,11 @@ def test_the_choice_follows_the_exponential_mechanism():
     codes = utility_encoding(("x",), NUMBER_LEVELS).encoders[0].n_codes
     table = MemoryTable([c.astype(np.uint16) for c in levels.T], np.zeros(23, np.uint8), [codes] * 2, 2)
     charge, taken = BoundedRange(0.5), 0
-    for seed in range(4000):
+    for seed in range(12_000):
         curator = Curator(table, Reservation([charge], Neighbouring.ADD_OR_REMOVE_ONE), SeededSource(seed))
         taken += choose(curator, 2, NUMBER_LEVELS, charge, "test") == 0
-    deviation = math.sqrt(0.25 / 4000)
-    assert abs(taken / 4000 - 1 / (1 + math.exp(-1.5))) < 4 * deviation
-    assert abs(taken / 4000 - 1 / (1 + math.exp(-1.2))) > 2.5 * deviation  # a charge 20 % off
+    assert within_share(taken, 12_000, 1 / (1 + math.exp(-1.5)))
+    assert not within_share(taken, 12_000, 1 / (1 + math.exp(-1.2)))  # a charge 20 % off
 
 
 def world(n, seed=0):

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import tacit
 from tacit.binning.tuning import FEWEST_ROWS
 from tacit.models.summary import FEWEST, Doubtful, Estimate, seen
 from tacit.privacy.strength import WeakPromise
+from tests.chance import ALARM, Z
 
 SCHEMA = {
     "label": {"column": "y", "kind": "classes", "classes": ["no", "yes"], "positive": "yes"},
@@ -47,8 +49,9 @@ def test_the_number_of_rows_is_told_with_its_noise() -> None:
         assert rows is not None
         assert rows.sd is not None
         errors.append((rows.value - 3000) / rows.sd)
-    assert 0.7 < np.std(errors) < 1.35  # a scale half as large, or twice, fails
-    assert abs(np.mean(errors)) < 0.6
+    low, high = stats.chi2(40).ppf([ALARM / 2, 1 - ALARM / 2]) / 40
+    assert low < np.mean(np.square(errors)) < high
+    assert abs(np.mean(errors)) < Z / 40**0.5
 
 
 @pytest.mark.parametrize(

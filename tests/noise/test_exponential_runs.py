@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from tacit.noise import NoiseSource, SeededSource, SystemSource
 from tacit.noise.exponential import Ratio, exp_bounds, proposal_weights
 from tacit.noise.exponential_runs import MOST_CANDIDATES, RUN_BITS, exponential_runs
+from tests.chance import within_law, within_share
 from tests.noise.exact import softmax_pmf
 from tests.noise.test_sources import check
 
@@ -39,11 +41,11 @@ def test_runs_of_all_floats_weigh_as_much_as_they_are_long(source: NoiseSource) 
     scores, lengths, scale = np.array([0, 44_361_419], np.int64), np.array([2**64 - 1, 3], np.uint64), 1e6
     found = [source.exponential_runs(scores, lengths, scale) for _ in range(4000)]
     short = [place - (2**64 - 1) for place in found if place >= 2**64 - 1]
-    assert abs(len(short) - 3000) < 5 * (4000 * 3 / 16) ** 0.5
-    assert np.abs(np.bincount(short, minlength=3) - len(short) / 3).max() < 5 * (len(short) * 2 / 9) ** 0.5
+    assert within_share(len(short), 4000, 0.75)
+    assert within_law(Counter(short), dict.fromkeys(range(3), 1 / 3))
     long = np.array([place / 2**64 for place in found if place < 2**64 - 1])
     counts = np.histogram(long, bins=8, range=(0, 1))[0]
-    assert np.abs(counts - len(long) / 8).max() < 5 * (len(long) / 8) ** 0.5
+    assert within_law(dict(enumerate(counts.tolist())), dict.fromkeys(range(8), 1 / 8))
 
 
 def test_the_proposal_covers_the_target_at_every_gap() -> None:

@@ -30,7 +30,7 @@ def source_of(asked: FitArguments, schema: Schema | None) -> Any:
         if asked.directory is not None or asked.keep:
             raise Mistake("--directory and --keep are for rows that stay on disk: add --engine streamed")
         if asked.cluster is not None:
-            raise Mistake("--cluster is where --engine dask or ray runs: add that")
+            raise Mistake("--cluster is where --engine dask runs: add that")
         return None
     if schema is None:
         raise Mistake(

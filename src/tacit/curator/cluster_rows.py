@@ -12,7 +12,6 @@ from tacit.curator.rows import PrivateRows
 from tacit.curator.source_rows import Labels, PreparedSource, SourceRows, rows_of
 from tacit.encoding.source import DeclaredSource, Source
 from tacit.encoding.table import TableEncoding
-from tacit.engines.cluster.ray_workers import RayWorkers
 from tacit.engines.cluster.rounds import ClusterError, Rounds
 from tacit.engines.cluster.table import ClusterTable
 from tacit.engines.cluster.workers import Workers
@@ -91,9 +90,6 @@ def _workers_of(source: Source, parts: Sequence[SourcePart]) -> Iterator[Rounds]
     """Workers for these parts, of the system that the user named."""
     if source.engine == "workers":
         yield source.cluster(parts)
-    elif source.engine == "ray":
-        with _ray_of(source.cluster) as ray:
-            yield RayWorkers(ray, parts, PATIENCE)
     else:
         with _client_of(source.cluster) as client:
             yield Workers(client, parts, PATIENCE)
@@ -140,28 +136,3 @@ def _client_of(cluster: Any) -> Iterator[Any]:
             yield client
     else:
         yield cluster
-
-
-@contextmanager
-def _ray_of(cluster: Any) -> Iterator[Any]:
-    """Ray, connected: as this process is already, or to an address, or to one on this machine for as long as it takes.
-
-    Raises:
-        ClusterError: if there is no Ray, or none at that address.
-    """
-    try:
-        import ray
-    except ImportError:
-        raise ClusterError("the engine 'ray' needs it: pip install 'tacit[ray]'") from None
-    untyped: Any = ray
-    if untyped.is_initialized():
-        yield untyped
-        return
-    try:
-        untyped.init(address=cluster or "local", include_dashboard=None if cluster else False, log_to_driver=False)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise ClusterError(f"there is no Ray at {cluster} ({type(error).__name__})") from None
-    try:
-        yield untyped
-    finally:
-        untyped.shutdown()

@@ -20,10 +20,10 @@ from tacit.schema import Schema
 from tacit.schema.columns import is_plain_number
 from tacit.schema.csv_format import UTF8, CsvFormat
 
-ENGINES = ("streamed", "memory", "dask", "ray", "workers")
+ENGINES = ("streamed", "memory", "dask", "workers")
 """Where rows can be while a model is learned."""
 
-CLUSTERS = ("dask", "ray", "workers")
+CLUSTERS = ("dask", "workers")
 """Those that workers of a cluster hold."""
 
 
@@ -35,11 +35,11 @@ class Source:
     Attributes:
         reader: of the rows.
         engine: what answers: ``"streamed"`` from compact files on disk, ``"memory"`` from memory, ``"dask"`` or
-            ``"ray"`` on the workers of a cluster.
+            ``"workers"`` on those of a cluster.
         directory: where these files are made; None for the system's directory of temporary files.
         keep: whether they stay there for the next fit.
-        cluster: of dask, for the engine of that name: the address of a scheduler, or a ``distributed.Client``; of Ray
-            the address; None for one on this machine. Of the engine ``"workers"``: what makes workers of parts.
+        cluster: of dask, for the engine of that name: the address of a scheduler, or a ``distributed.Client``;
+            None for one on this machine. Of the engine ``"workers"``: what makes workers of parts.
     """
 
     reader: Reader
@@ -54,9 +54,7 @@ class Source:
         if self.keep and (self.directory is None or self.engine != "streamed"):
             raise RequestError("keep = True needs the directory that the engine 'streamed' keeps its files in")
         if self.cluster is not None and self.engine not in CLUSTERS:
-            raise RequestError("a cluster is what the engine 'dask' runs on: add engine='dask', or 'ray'")
-        if self.engine == "ray" and not isinstance(self.cluster, str | None):
-            raise RequestError(f"a cluster of Ray is an address, got {type(self.cluster).__name__}")
+            raise RequestError("a cluster is what the engine 'dask' runs on: add engine='dask'")
         if self.engine == "workers" and not callable(self.cluster):
             raise RequestError("the engine 'workers' needs a cluster that makes workers of parts: see docs/cluster.md")
         if self.directory is not None and self.engine in CLUSTERS:
@@ -97,7 +95,7 @@ def read_source(
         engine: ``"streamed"``: the rows are encoded once to compact files (about two bytes a number, one a category),
             from which every pass is answered; memory stays the same however many there are. ``"memory"``: they are
             encoded into memory. ``"dask"``: every worker of a cluster encodes its own files into its memory, and
-            answers for them; they must be where all workers can read them. ``"ray"``: the same on Ray.
+            answers for them; they must be where all workers can read them.
             ``"workers"``: on what ``cluster`` makes of the parts, a :class:`tacit.engines.cluster.rounds.Rounds`.
         directory: where the compact files are made, on a disk with room for them; by default the system's directory of
             temporary files. Only their owner can read them.
@@ -108,9 +106,8 @@ def read_source(
         decimal: of CSV files, ``","`` where numbers have a decimal comma; None as :func:`tacit.read_table` has it.
         multiline: whether cells of CSV files may hold line breaks, as in :func:`tacit.read_table`.
         cluster: of the engine ``"dask"``: the address of a scheduler such as ``"tcp://10.0.0.1:8786"``, or a
-            ``distributed.Client`` (with its TLS); of ``"ray"``: an address that ``ray.init`` takes, unless this
-            process is connected already. By default one is made on this machine, a process per core, for as long as
-            the fit takes.
+            ``distributed.Client`` (with its TLS). By default one is made on this machine, a process per core, for as
+            long as the fit takes.
 
     Raises:
         ValueError: if there is nothing there to read; one sentence.

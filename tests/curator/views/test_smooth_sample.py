@@ -17,6 +17,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.theory.boosting import smooth_boost_slickness
 from tacit.theory.cost import Cost
 from tacit.theory.resampling import RoundCost, sampled_round
+from tests.chance import within_law, within_share
 from tests.curator.views.voters import Voter, changed, random_rows
 
 REPLACE = Neighbouring.REPLACE_ONE
@@ -75,22 +76,20 @@ def test_a_round_is_charged_by_lemma_49() -> None:
 
 def test_the_end_test_has_the_noise_of_algorithm_11() -> None:
     """Ends with the probability that Laplace noise of scale 1 / epsilon gives; a scale 10 % off is told apart."""
-    cost, threshold, draws = Cost(0.4, 1e-2), 20, 40_000
+    cost, threshold, draws = Cost(0.4, 1e-2), 20, 80_000
     view = view_of(0, threshold, size=threshold, cost=cost)
     drawn = view.drawn
     surplus = 2 + math.log(1 / drawn.delta) / drawn.epsilon
     n = math.ceil(threshold + surplus + 1.5 / drawn.epsilon)
     source = make_source(1)
-    ended = np.mean([view._ends(n * CAP, source) for _ in range(draws)])
+    ended = sum(view._ends(n * CAP, source) for _ in range(draws))
 
     def expected(scale: float) -> float:
         return 0.5 * math.exp(-(n - threshold - surplus) / scale)
 
-    right = expected(1 / drawn.epsilon)
-    spread = math.sqrt(right * (1 - right) / draws)
-    assert abs(ended - right) < 5 * spread
+    assert within_share(ended, draws, expected(1 / drawn.epsilon))
     for wrong in (0.9, 1.1):
-        assert abs(ended - expected(wrong / drawn.epsilon)) > 5 * spread
+        assert not within_share(ended, draws, expected(wrong / drawn.epsilon))
 
 
 def test_draws_follow_the_measure() -> None:
@@ -107,10 +106,8 @@ def test_draws_follow_the_measure() -> None:
             out[key] = out.get(key, 0.0) + float(weights[i])
         return out
 
-    expected, found = table(rows, shares), table(drawn, np.full(60_000, 1 / 60_000))
-    assert set(found) == {key for key, share in expected.items() if share > 0}
-    for key, share in found.items():
-        assert abs(share - expected[key]) < 5 * math.sqrt(expected[key] * (1 - expected[key]) / 60_000)
+    expected, found = table(rows, shares), table(drawn, np.ones(60_000))
+    assert within_law({key: round(count) for key, count in found.items()}, expected)
     assert (drawn.labels != DROPPED).all()
 
 

@@ -24,6 +24,7 @@ from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Unit
 from tacit.theory.cost import Cost
+from tests.chance import within_law, within_share
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 LABELS = LabelIndex((0, 1))
@@ -36,31 +37,26 @@ def private_rows(n: int, charges: list[object], neighbouring: Neighbouring = ADD
     return PrivateRows(frame, np.arange(n) % 2, Reservation(charges, neighbouring), 0)  # type: ignore[arg-type]
 
 
-def share_within(count: int, trials: int, probability: float) -> bool:
-    """Within five standard deviations."""
-    return abs(count - trials * probability) < 5 * math.sqrt(trials * probability * (1 - probability))
-
-
 def test_indices_are_uniform() -> None:
-    counts = Counter(uniform_indices(NOISE, 7, 70_000).tolist())
+    counts = Counter(uniform_indices(NOISE, 7, 280_000).tolist())
     assert sorted(counts) == list(range(7))
-    assert all(share_within(c, 70_000, 1 / 7) for c in counts.values())
-    assert not share_within(counts[0], 70_000, 1.1 / 7)
+    assert within_law(counts, dict.fromkeys(range(7), 1 / 7))
+    assert not within_share(counts[0], 280_000, 1.1 / 7)
     assert uniform_indices(NOISE, 0, 5).tolist() == []
 
 
 def test_orders_are_uniform() -> None:
     counts = Counter(tuple(random_order(NOISE, 3).tolist()) for _ in range(6000))
     assert len(counts) == 6
-    assert all(share_within(c, 6000, 1 / 6) for c in counts.values())
+    assert within_law(counts, dict.fromkeys(counts, 1 / 6))
 
 
 def test_coins_have_their_rate() -> None:
     rows = Rows(columns_of({"x": np.zeros(40_000)}), np.zeros(40_000, np.uint8))
     (taken,) = Sample(0.3, LABELS, (Pure(1.0),)).open(rows, ADD, NOISE)
     kept = int((taken.labels == 0).sum())
-    assert share_within(kept, 40_000, 0.3)
-    assert not share_within(kept, 40_000, 0.33)
+    assert within_share(kept, 40_000, 0.3)
+    assert not within_share(kept, 40_000, 0.33)
     assert taken.frame.n_rows == 40_000
     (fixed,) = Sample(0.3, LABELS, (Pure(1.0),)).open(rows, REPLACE, NOISE)
     assert fixed.frame.n_rows == 12_000

@@ -188,7 +188,7 @@ class Answers:
 
 
 class Holder:
-    """All parts of one fit that a worker holds: an actor of dask or Ray, which lives as long as the fit."""
+    """All parts of one fit that a worker holds: an actor of dask, which lives as long as the fit."""
 
     def __init__(self, threads: int) -> None:
         self._threads = threads
