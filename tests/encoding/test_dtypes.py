@@ -17,7 +17,7 @@ import pytest
 
 import tacit
 from tacit.encoding.errors import FrameError
-from tacit.encoding.frames import columns_of
+from tacit.encoding.frames import columns_of, take_rows
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.table import encoder_of
 from tacit.encoding.values import LabelIndex
@@ -47,6 +47,7 @@ NUMPY: list[Any] = [
 ]
 PANDAS: list[Any] = [
     *[pd.Series(array) for array in NUMPY if array.dtype.names is None and array.dtype.kind not in "UM"],
+    *[pd.Series(np.arange(N).astype(kind)) for kind in (">f8", ">i4", ">f4")],
     pd.Series(pd.period_range("2000", periods=N, freq="M")),
     pd.Series(pd.interval_range(0, N)),
     pd.Series(pd.date_range("2000", periods=N, tz="Europe/Rome")),
@@ -106,6 +107,8 @@ def _table(values: Any) -> Any:
 def test_no_type_ends_in_an_error_of_another_library(values: Any) -> None:
     """A type is read or refused for its sake, the same with rows and without."""
     frame = columns_of(_table(values))
+    if "V8" not in str(getattr(values, "dtype", "")):  # refused by every learner before rows are taken
+        assert len(take_rows(frame, np.array([1, 0])).column("a")) == 2
     for column in COLUMNS:
         outcomes = []
         for each in (frame, frame.without_rows()):

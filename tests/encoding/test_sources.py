@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import sqlite3
 import sys
 from pathlib import Path
 from typing import Any
@@ -313,6 +314,27 @@ def test_the_name_of_a_table_may_have_any_letters(tmp_path: Path, expected: list
     engine.dispose()
     for found, column in zip(codes(read_source(f"sqlite:///{tmp_path}/rows.db", query=name)), expected, strict=True):
         np.testing.assert_array_equal(found, column)
+
+
+def test_a_table_that_grows_after_it_was_counted_is_refused(tmp_path: Path) -> None:
+    """A data base does not tell that it changed; where the number of rows is public, that does."""
+    with sqlite3.connect(tmp_path / "rows.db") as base:
+        base.execute("CREATE TABLE people (c TEXT, y TEXT)")
+        base.execute("INSERT INTO people VALUES ('a', 'no')")
+    schema = Schema.from_dict(
+        {
+            "columns": {"c": {"kind": "categorical", "categories": ["a"]}},
+            "label": {"column": "y", "classes": ["no", "yes"]},
+        }
+    )
+    source = read_source(f"sqlite:///{tmp_path}/rows.db", query="people")
+    counted, uncounted = DeclaredSource(source, schema), DeclaredSource(source, schema)
+    assert counted.n_rows == len(list(counted.chunks())) == 1
+    with sqlite3.connect(tmp_path / "rows.db") as base:
+        base.execute("INSERT INTO people VALUES ('a', 'yes')")
+    with pytest.raises(DataError, match="changed since this fit began to read it"):
+        list(counted.chunks())
+    assert sum(frame.n_rows for frame, _ in uncounted.chunks()) == 2
 
 
 @pytest.mark.parametrize("kind", ["csv", "json"])

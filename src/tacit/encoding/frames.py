@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tacit.arrays import Ints
 from tacit.encoding.errors import FrameError
@@ -29,7 +30,7 @@ def without_rows(values: Any) -> Any:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values.slice(0, 0)
     if is_plain(values):
-        return values.take([])
+        return values.head(0) if hasattr(values, "head") else values[:0]
     series = series_of(values)
     if series is not None:
         return series.head(0).to_native()
@@ -216,10 +217,24 @@ def take_rows(frame: Frame, index: Ints) -> Frame:
     return Frame(columns, len(index), frame.mixed, frame.untyped)
 
 
+def _plain_layout(values: Any) -> Any:
+    """Arrow's data without views and runs, from which Arrow takes no rows."""
+    kind = values.type
+    if pa.types.is_run_end_encoded(kind):
+        return pc.run_end_decode(values)
+    if pa.types.is_string_view(kind):
+        return values.cast(pa.large_string())
+    return values.cast(pa.large_binary()) if pa.types.is_binary_view(kind) else values
+
+
 def take(values: Any, index: Ints) -> Any:
     """Entries of a vector, or rows of a matrix, by position."""
+    if is_plain(values) and not values.dtype.isnative:  # pandas refuses to take such numbers
+        return values.to_numpy()[index]
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return _plain_layout(values).take(index)
     if hasattr(values, "gather"):  # polars
         return values.gather(index)
-    if hasattr(values, "take") and not isinstance(values, np.ndarray):  # pandas, pyarrow
+    if hasattr(values, "take") and not isinstance(values, np.ndarray):  # pandas
         return values.take(index)
     return [values[place] for place in index.tolist()] if isinstance(values, list | tuple) else values[index]

@@ -204,8 +204,10 @@ class DeclaredSource:
         Raises:
             DataError: if a part cannot be read, or has changed since it was read first.
         """
-        before = self.state
+        before, seen = self.state, 0
         for chunk in (reader or self.source.reader).chunks(self.wanted, self.numeric):
+            seen += chunk.n_rows
             yield chunk, self.labels(chunk)
-        if self.source.reader.state() != before:
+        counted = self.__dict__.get("n_rows", seen) if reader is None else seen  # where the number of rows is public
+        if self.source.reader.state() != before or counted != seen:
             raise DataError(f"{self.source.reader.name} changed since this fit began to read it")
