@@ -247,6 +247,21 @@ def test_units_are_proposed_for_identifiers(tmp_path: Path) -> None:
         assert isinstance(_draft(tmp_path, [stray, *(18000 + 91 * i for i in range(300))], "income")[0], NumericColumn)
 
 
+def test_shapes_are_identifiers_before_they_are_numbers(tmp_path: Path) -> None:
+    for cells in (
+        [f"a{i}@b.org" for i in range(90)],
+        [f"+49 89 12{i % 40:04d}" for i in range(90)],
+        [f"123-45-{i % 40:04d}" for i in range(90)],
+        ["unknown", *(f"{i % 40:08x}-0000-4000-8000-{i % 40:012x}" for i in range(90))],
+    ):
+        column, note, draft = _draft(tmp_path, cells, "contact")
+        assert column == IdColumn()
+        draft.to_toml(tmp_path / "s.toml")
+        assert cells[1] not in note + (tmp_path / "s.toml").read_text()
+    column, _, _ = _draft(tmp_path, [f"CHF 1'{i:03d}" for i in range(300)])  # no count of rows has a currency
+    assert isinstance(column, NumericColumn)
+
+
 LABELS: dict[str, tuple[list[Any], str | None, Label]] = {
     "whole prices": ([900 + 61 * (i % 255) for i in range(400)], None, Label("y", "numeric", lower=0, upper=17000)),
     "prices": ([900 + 61.5 * (i % 255) for i in range(400)], None, Label("y", "numeric", lower=0, upper=17000)),
@@ -330,6 +345,8 @@ def test_a_repeated_header_is_left_out(tmp_path: Path) -> None:
     [
         ("sep=;\nage;y\n", "delete that line"),
         ("SEP=,\nage,y\n", "delete that line"),
+        ('"sep=;"\nage;y\n', "delete that line"),
+        ("Survey of 2020\n\nage,y\n1,a\n", "no title or comment above it"),
         ("age|y\n", "give --delimiter '|'"),
         ("age^y\n", "give --delimiter '^'"),
         ("Table 3: persons\n", "no title or comment above it"),
@@ -339,7 +356,7 @@ def test_a_repeated_header_is_left_out(tmp_path: Path) -> None:
 def test_first_lines_that_are_no_header(tmp_path: Path, start: str, words: str) -> None:
     (tmp_path / "d.csv").write_text(start)
     with pytest.raises(DataError, match=words.replace("|", r"\|").replace("^", r"\^")):
-        read_columns(tmp_path / "d.csv", ["age", "y"])
+        read_sample(tmp_path / "d.csv") if "Survey" in start else read_columns(tmp_path / "d.csv", ["age", "y"])
 
 
 def test_samples_are_read_as_a_fit_reads_them(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from tacit.encoding.errors import DataError
 from tacit.schema.csv_format import UTF8, CsvFormat
+from tacit.schema.header import are_cells
 
 _START, _BARE, _QUOTED, _CLOSED, _SKIPPED = range(5)
 """Where a byte stands: at the start of a cell, in an unquoted or a quoted one, after a quote, in a line given up."""
@@ -40,6 +41,7 @@ _WORDS = {
     "multiline=True (--multiline)",
     _RAGGED: "a row with {cells:,} cells where its header has {width:,} (line {line:,})",
 }
+_TITLE = "; the first line is the header, with no title or comment above it"
 _NEVER_CLOSED = "a quoted cell that never ends; a closing quote is missing"
 
 
@@ -147,11 +149,29 @@ class Scanner:
             if not fault:
                 return
             ended = fault in (_UNENDED, _RAGGED)  # the fault shows at the end of its line
-            yield _WORDS[fault].format(
-                line=int(memory[_LINE]) - ended, cells=int(memory[_COUNT]), width=int(memory[_WIDTH])
-            )
+            width = int(memory[_WIDTH])
+            said = _WORDS[fault].format(line=int(memory[_LINE]) - ended, cells=int(memory[_COUNT]), width=width)
+            yield said + (_TITLE if fault == _RAGGED and width == 1 else "")
             if not ended:
                 memory[_STATE] = _SKIPPED
+
+
+def check_header(where: str, line: str, names: Sequence[str], written: CsvFormat) -> None:
+    """Raises :class:`DataError` for a first line that is none of names; no value in it is shown."""
+    if line.lower().lstrip('"').startswith("sep="):
+        raise DataError(
+            f"{where} starts with a line for spreadsheets, 'sep=', and the header stands below it: delete that line, "
+            "and give the separator by --delimiter"
+        )
+    if written.delimiter is None and len(names) == 1 and (mark := next((m for m in "|^~\x1f" if m in line), "")):
+        raise DataError(
+            f"{where} starts with a header of one name with {mark!r}: give --delimiter '{mark}' if cells end there"
+        )
+    if are_cells(names):
+        raise DataError(
+            f"{where} starts with numbers where the header, the names of its columns, should be: its first line looks "
+            "like a row. Write a line of names on top"
+        )
 
 
 @final

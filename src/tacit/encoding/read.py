@@ -24,13 +24,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from tacit.encoding.csv_lines import CheckedRows, Scanner, Structure, structure_of
+from tacit.encoding.csv_lines import CheckedRows, Scanner, Structure, check_header, structure_of
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import decimal_points, parse_numbers
 from tacit.schema.csv_format import COMMA, PLAIN, POINT, UTF8, CsvFormat
 from tacit.schema.errors import nearest, resembles
-from tacit.schema.header import are_cells
 
 T = TypeVar("T")
 
@@ -161,29 +160,10 @@ def column_names(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> li
         for part in (line.encode("utf-8", "surrogatepass"), b""):
             scanner.check(part)
         names = next(csv.reader([line], delimiter=mark), [])
-    _check_header(path, line, names, written)
+    check_header(os.fspath(path), line, names, written)
     if not any(name.strip() for name in names):
         raise DataError(f"{os.fspath(path)} has no names in its first line; a CSV file starts with its column names")
     return names
-
-
-def _check_header(path: str | os.PathLike[str], line: str, names: Sequence[str], written: CsvFormat) -> None:
-    """Raises :class:`DataError` for a first line that is none of names; no value in it is shown."""
-    where = f"{os.fspath(path)} starts with"
-    if line.lower().startswith("sep="):
-        raise DataError(
-            f"{where} '{line}', a first line for spreadsheets, and the header stands below it: delete that line, and "
-            f"give the separator by --delimiter"
-        )
-    if written.delimiter is None and len(names) == 1 and (mark := next((m for m in "|^~\x1f" if m in line), "")):
-        raise DataError(
-            f"{where} a header of one name with {mark!r} in it: give --delimiter '{mark}' if cells end there"
-        )
-    if are_cells(names):
-        raise DataError(
-            f"{where} numbers where the header, the names of its columns, should be: its first line looks like a row. "
-            "Write a line of names on top"
-        )
 
 
 def read_sample(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> pa.Table:

@@ -26,7 +26,7 @@ from tacit.schema.columns import (
 )
 from tacit.schema.csv_format import COMMA, POINT
 from tacit.schema.errors import SchemaError
-from tacit.schema.identifiers import MOSTLY, judge
+from tacit.schema.identifiers import MOSTLY, Verdict, evident, judge
 from tacit.schema.spellings import (
     MARKS,
     Spelled,
@@ -143,11 +143,14 @@ def draft_column(cells: Cells, said: Reading) -> tuple[Column, str]:
 def _texts(cells: Cells, said: Reading) -> tuple[Column, str]:
     """A column of texts, whatever they spell."""
     present = {text: count for text, count in cells.texts.items() if text.casefold() not in MARKS} or cells.texts
+    verdict = evident(cells.name, list(present), sum(present.values()))
+    if verdict.is_identifier:
+        return IdColumn(), _identifier(cells.name, verdict.reason)
     shape = date_format(present)
     if shape is not None and 2 * sum(present.values()) > sum(cells.texts.values()):
         days = [day for text in present if (day := parse_date(text, shape[0]))]
         column, note = _dates(min(days).year, max(days).year, "" if shape[0] == "%Y-%m-%d" else shape[0])
-        return column, shape[1] or note
+        return column, "; ".join(part for part in (note, shape[1]) if part)
     truths = _truths(present)
     if truths is not None:
         return truths
@@ -224,7 +227,7 @@ def _categories(cells: Cells, said: Reading) -> tuple[Column, str]:
 
 def _numbers(name: str, counts: Mapping[float, int], written: CellFormat, note: str) -> tuple[Column, str]:
     """A column of numbers: an identifier, truth values, or numbers between bounds rounded outward."""
-    verdict = judge(name, list(counts), sum(counts.values()))
+    verdict = judge(name, list(counts), sum(counts.values())) if written.is_plain else Verdict()
     if verdict.is_identifier:
         return IdColumn(), _identifier(name, verdict.reason)
     if set(counts) == {0, 1} and written.is_plain:

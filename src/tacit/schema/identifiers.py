@@ -86,34 +86,44 @@ class Verdict:
 
 
 def judge(name: str, values: Sequence[Value], count: int) -> Verdict:
-    """Whether the values of a sample look like identifiers.
+    """Whether the values of a sample look like identifiers: :func:`evident`, or because they differ or count rows."""
+    verdict = evident(name, values, count)
+    if verdict.reason:
+        return verdict
+    numbers = _numbers(values)
+    if 2 * len(numbers) > len(values):
+        return _judge_numbers(numbers, count) if all(map(float.is_integer, numbers)) else Verdict()
+    differ = len(values) / max(count, 1)
+    if count >= FEW and differ > MOSTLY:
+        return Verdict(True, f"nearly all of {count} values differ")
+    if len(values) > MOST_LISTED_RUN and differ > 0.5:
+        return Verdict(True, f"{len(values)} of {count} values differ; list categories by hand if it has some")
+    return Verdict()
+
+
+def evident(name: str, values: Sequence[Value], count: int) -> Verdict:
+    """Whether a name or the shape of values is that of identifiers, whatever else they may spell.
 
     Args:
         name: of the column.
         values: the distinct values in the order in which rows have them, without marks for missing.
         count: how many cells hold them.
     """
-    texts = [str(value) for value in values if isinstance(value, str) and parse_number(value) is None]
-    numbers = [float(n) for n in (parse_number(v) if isinstance(v, str) else v for v in values) if n is not None]
-    mostly_numbers = len(numbers) > len(texts)
-    whole = all(number.is_integer() for number in numbers)
+    texts = [value for value in values if isinstance(value, str) and parse_number(value) is None]
     shape = _shape(texts) if 2 * len(texts) > len(values) else ""
     if shape:
         return Verdict(True, f"its values look like {shape}")
-    if mostly_numbers and not whole:
+    numbers = _numbers(values)
+    fractions = len(numbers) > len(texts) and not all(map(float.is_integer, numbers))
+    if not names_identifier(name) or len(values) <= 2 or fractions:
         return Verdict()
-    differ = len(values) / max(count, 1)
-    if names_identifier(name) and len(values) > 2:
-        if len(values) > FEW or _names_holder(name) or (differ > MOSTLY and count > FEW):
-            return Verdict(True, "its name says so")
-        return Verdict(False, f"its name is that of an identifier, and it has {len(values)} values: is it a category?")
-    if mostly_numbers:
-        return _judge_numbers(numbers, count)
-    if count >= FEW and differ > MOSTLY:
-        return Verdict(True, f"nearly all of {count} values differ")
-    if len(values) > MOST_LISTED_RUN and differ > 0.5:
-        return Verdict(True, f"{len(values)} of {count} values differ; list categories by hand if it has some")
-    return Verdict()
+    if len(values) > FEW or _names_holder(name) or (len(values) > MOSTLY * count and count > FEW):
+        return Verdict(True, "its name says so")
+    return Verdict(False, f"its name is that of an identifier, and it has {len(values)} values: is it a category?")
+
+
+def _numbers(values: Sequence[Value]) -> list[float]:
+    return [float(n) for n in (parse_number(v) if isinstance(v, str) else v for v in values) if n is not None]
 
 
 def _judge_numbers(numbers: Sequence[float], count: int) -> Verdict:
