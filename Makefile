@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
 
-setup: .venv/.installed .venv/.browser ## .venv from the lock, and a browser for the tests of the report
+setup: .venv/.installed .venv/.browser .venv/.database ## .venv from the lock; a browser and PostgreSQL for tests
 
 .venv/.created:
 	$(PYTHON) -m venv .venv || { rm -rf .venv; $(ROOT) apt-get update && $(ROOT) apt-get install -y python3-venv && $(PYTHON) -m venv .venv; }
@@ -35,6 +35,11 @@ setup: .venv/.installed .venv/.browser ## .venv from the lock, and a browser for
 	@for name in $(BROWSERS); do command -v $$name >/dev/null 2>&1 && found=$$name && break; done; \
 	if [ -z "$${found:-}" ]; then $(ROOT) apt-get update && $(ROOT) apt-get install -y --no-install-recommends chromium fonts-dejavu-core; fi
 	touch .venv/.browser
+
+.venv/.database: .venv/.created
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null 2>&1 || \
+	{ $(ROOT) apt-get update && $(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql; }
+	touch .venv/.database
 
 lint: setup
 	$(BIN)/ruff format --check .

@@ -367,3 +367,25 @@ def test_gaussian_lists_load_nothing_heavy() -> None:
         "sys.exit(any(name in sys.modules for name in ('dp_accounting', 'scipy.stats', 'scipy.signal')))\n"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+MIXED = {
+    "moments beside Gaussian": [ZCDP(1e-4), Gaussian(2.0)],
+    "more moments": [ZCDP(0.02), Gaussian(5.0)],
+    "moments beside pure": [ZCDP(0.003), Repeated(Pure(0.1), 20)],
+    "a curve beside ranges": [Renyi((2.0, 8.0, 32.0), (0.001, 0.004, 0.016)), Repeated(BoundedRange(0.2), 30)],
+    "failures": [ApproxDP(0.1, 1e-10), ZCDP(1e-3), Gaussian(3.0)],
+    "no moments": [Gaussian(3.0), Pure(0.3), Repeated(BoundedRange(0.1), 10)],
+}
+
+
+@pytest.mark.parametrize("charges", MIXED.values(), ids=MIXED)
+@pytest.mark.parametrize("at", [1e-9, 1e-6, 1e-3])
+def test_the_delta_of_an_epsilon_is_that_which_it_was_of(charges: list[Charge], at: float) -> None:
+    assert delta(charges, epsilon(charges, at)) <= at * (1 + 2e-4)
+
+
+def test_no_epsilon_is_so_large_that_nothing_is_left_of_an_infinite_loss() -> None:
+    for charges in ([ApproxDP(0.1, 1e-8)], [PrivacyLoss((0.0,), (1 - 1e-8,), 1e-8)], [ApproxDP(0.0, 1e-8), ZCDP(1.0)]):
+        assert 1e-8 * (1 - 1e-6) <= delta(charges, math.inf) < 1.1e-8
+    assert delta([Pure(3.0), Gaussian(1.0), ZCDP(0.1)], math.inf) < 1e-12

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, finite, table
+from tacit.cli.files import check_outputs, refuse_overwriting, write_text
 
 if TYPE_CHECKING:
     from tacit.privacy.account import PrivacyAccount
@@ -50,6 +53,16 @@ class ListArguments:
     as_json: shared.Json = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExportArguments:
+    """What the command line asked for."""
+
+    account: shared.Url
+    dataset: shared.Dataset
+    out: Annotated[Path, typer.Option("--out", "-o", help="Output file for the extract (JSON).")]
+    force: shared.Force = False
+
+
 def create(asked: CreateArguments) -> None:
     """Create an account: the total budget of all fits on one data set."""
     from tacit.privacy.account import PrivacyAccount
@@ -71,6 +84,21 @@ def show(asked: ShowArguments) -> None:
     from tacit.privacy.account import PrivacyAccount
 
     _print(PrivacyAccount(asked.account, asked.dataset), f"The account of {asked.dataset}", asked.as_json)
+
+
+def export(asked: ExportArguments) -> None:
+    """Write a public extract of an account: its promise, charges, releases and lines about signed models.
+
+    The account's store itself is not public. The extract holds no times, no users, and nothing of the rows; give it to
+    whoever runs tacit verify --account EXTRACT.
+    """
+    from tacit.privacy.account import PrivacyAccount
+    from tacit.privacy.extract import extract_of
+
+    check_outputs({"--out": asked.out}, {}, asked.account)
+    refuse_overwriting({"--out": asked.out}, asked.force)
+    made = extract_of(PrivacyAccount(asked.account, asked.dataset))
+    write_text(asked.out, json.dumps(made, allow_nan=False, indent=1))
 
 
 def list_accounts(asked: ListArguments) -> None:
@@ -102,13 +130,13 @@ def _facts(account: PrivacyAccount) -> dict[str, Any]:
     }
 
 
-def _print(account: PrivacyAccount, title: str, json: bool) -> None:
+def _print(account: PrivacyAccount, title: str, json_: bool) -> None:
     from tacit.privacy.accountants import epsilon
 
     history, kept = account.reservations(), {fit.identifier for fit in account.kept()}
     facts = _facts(account)
     alone = [epsilon(line.charges, account.delta) for line in history]
-    if json:
+    if json_:
         lines = [
             {
                 "label": line.label,
@@ -133,8 +161,7 @@ def _print(account: PrivacyAccount, title: str, json: bool) -> None:
             "largest next fit": _affordable(account),
             **{
                 f"{i}.": f"{_short(line.label)}: epsilon {cost:.4g} by itself, {line.status}, {line.created}"
-                + (f", by {line.by}" if line.by else "")
-                + (f"; tacit resume {line.identifier} goes on" if line.identifier in kept else "")
+                f", by {line.by}" + (f"; tacit resume {line.identifier} goes on" if line.identifier in kept else "")
                 for i, (line, cost) in enumerate(zip(history, alone, strict=True), start=1)
             },
         },

@@ -6,6 +6,7 @@ import math
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +42,6 @@ def run(asked: FitArguments, sites: Any = None, resume: int | None = None) -> No
     estimator = learner.estimator if in_batches else learner
     target = target_column(asked.target, schema)
     _check_classes(asked, schema, estimator)
-    from tacit.curator.options import options
-
     source = source_of(asked, schema) if sites is None else sites
     if asked.dry_run:
         dry_run(asked, estimator, target, discovers(asked, estimator), schema, source)
@@ -53,6 +52,21 @@ def run(asked: FitArguments, sites: Any = None, resume: int | None = None) -> No
             "--account and --dataset, or leave --batches out"
         )
     key = _key(asked)
+    account = estimator.account
+    with nullcontext() if account is None else account.closing_at_the_end():
+        _learn(asked, learner, (schema, target), source, sites, resume)
+        learner.certificate_ = learner.certificate_.named(target, asked.name)
+        written = _write(asked, learner, key)
+    summarise(asked, learner, schema, written, seconds(), discovers(asked, learner))
+
+
+def _learn(
+    asked: FitArguments, learner: Any, about: tuple[Schema | None, str], source: Any, sites: Any, resume: int | None
+) -> None:
+    """The fit itself; ``about``: the schema, and the column to predict."""
+    from tacit.curator.options import options
+
+    (schema, target), batchwise = about, hasattr(learner, "estimator")
     command = command_of(asked) if asked.resumable and resume is None else False
     with (
         progress(asked.path.name, quiet=asked.as_json) as tell,
@@ -63,16 +77,13 @@ def run(asked: FitArguments, sites: Any = None, resume: int | None = None) -> No
         if source is not None:
             _tell_of(sites, tell, asked.progress)
             learner.fit(source)
-        else:
-            with rows_of(asked.path, asked) as (data, csv):
-                number = predicts_numbers(asked, schema)
-                untyped = discovers(asked, estimator)
-                frame, labels = training_table(data, target, schema, tell, not untyped, number, csv)
-                tell("learning")
-                (learner.partial_fit if in_batches else learner.fit)(frame, labels)
-    learner.certificate_ = learner.certificate_.named(target, asked.name)
-    written = _write(asked, learner, key)
-    summarise(asked, learner, schema, written, seconds(), discovers(asked, learner))
+            return
+        with rows_of(asked.path, asked) as (data, csv):
+            number = predicts_numbers(asked, schema)
+            untyped = discovers(asked, learner.estimator if batchwise else learner)
+            frame, labels = training_table(data, target, schema, tell, not untyped, number, csv)
+            tell("learning")
+            (learner.partial_fit if batchwise else learner.fit)(frame, labels)
 
 
 def _tell_of(sites: Any, tell: Callable[[str], None], lines: bool) -> None:

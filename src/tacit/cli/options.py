@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.cli.failures import Mistake
@@ -28,6 +29,15 @@ def account_of(url: str | None, dataset: str | None) -> PrivacyAccount | None:
     from tacit.privacy.account import PrivacyAccount
 
     return PrivacyAccount(url, dataset)
+
+
+def is_extract(account: str) -> bool:
+    """Whether what stands for an account is a file of JSON, as ``tacit budget export`` writes it."""
+    try:
+        with Path(account).open("rb") as file:
+            return file.read(1) == b"{"
+    except OSError:
+        return False
 
 
 def refuse_given(context: typer.Context, names: Sequence[str], why: str) -> None:

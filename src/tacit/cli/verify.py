@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, finite, releasable, table
 from tacit.cli.failures import CLAIM, Mistake
-from tacit.cli.options import account_of
+from tacit.cli.options import account_of, check_account, is_extract
 
 if TYPE_CHECKING:
     from tacit.models.claims import Claim
@@ -28,7 +29,8 @@ class VerifyArguments:
     ] = None
     key: Annotated[Path | None, typer.Option("--key", help="Public key of the signer (OUTPUT.pub).")] = None
     account: Annotated[
-        str | None, typer.Option("--account", help="The account that should have a line about what was signed (a URL).")
+        str | None,
+        typer.Option("--account", help="Account (URL), or its extract, that must hold a line about this signature."),
     ] = None
     dataset: shared.AccountDataset = None
     as_json: shared.Json = False
@@ -52,20 +54,37 @@ def run(asked: VerifyArguments) -> None:
 
 def _of_signature(asked: VerifyArguments, certificate: Certificate | None) -> list[str]:
     """What the options ask for, and does not hold."""
-    account = account_of(asked.account, asked.dataset)
-    if certificate is None or (asked.key is None and account is None):
+    if asked.account is None or not is_extract(asked.account):
+        check_account(asked.account, asked.dataset)
+    if certificate is None or (asked.key is None and asked.account is None):
         return []
     from tacit.privacy.signatures import read_public_key, signature_problems
 
     problems = []
     if asked.key is not None:
         problems += signature_problems(certificate.signature, certificate.signable, read_public_key(asked.key))
-    if account is not None:
+    if asked.account is not None:
         if certificate.signature is None:
             return [*problems, "it is not signed, so that the account has no line about it"]
-        if certificate.transparency_line not in [line.label for line in account.reservations()]:
+        labels, others = _lines_of(asked.account, asked.dataset)
+        if certificate.transparency_line not in labels:
             problems.append("the account has no line about what was signed")
+        problems += others
     return problems
+
+
+def _lines_of(account: str, dataset: str | None) -> tuple[Sequence[str], list[str]]:
+    """What an account's lines, or those of its extract, are about; and what of the extract does not hold."""
+    if not is_extract(account):
+        opened = account_of(account, dataset)
+        assert opened is not None  # checked before
+        return [line.label for line in opened.reservations()], []
+    from tacit.privacy.extract import read_extract
+
+    extract = read_extract(account)
+    if dataset not in (None, extract.dataset):
+        raise Mistake(f"--dataset is {dataset!r}, and {account} is the extract of an account of {extract.dataset!r}")
+    return extract.labels, extract.problems
 
 
 def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:

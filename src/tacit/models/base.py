@@ -238,19 +238,30 @@ def nested(models: Sequence[Model]) -> list[dict[str, Any]]:
 def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
     """Lets ``write`` fill a file beside ``path`` and puts it in place in one step: there is never half a file.
 
-    A link is followed: what it points to is written.
+    It is on the disk when this returns. A link is followed: what it points to is written.
     """
     target = Path(path).resolve()
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")  # open() gives it the usual permissions
     try:
         write(temporary)
+        _synchronise(temporary)
         temporary.replace(target)
+        _synchronise(target.parent)
     except OSError as error:
         if error.filename in (None, str(temporary)):  # a full disk names no file, and nobody knows the temporary one
             error.filename = str(path)
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _synchronise(path: Path) -> None:
+    """Waits until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:

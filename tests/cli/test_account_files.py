@@ -1,0 +1,167 @@
+"""An account and the files around it: a model on the disk before the account says completed, and a public extract."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tacit.models.base as base
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.charges import Pure
+from tacit.privacy.errors import AccountError
+from tacit.privacy.extract import extract_of, read_extract
+
+Run = Callable[..., Any]
+PAID = ("--account", "sqlite:///budget.db", "--dataset", "people")
+FIT = ("fit", "data.csv", "--schema", "schema.toml", "--learner", "trees", "--set", "n_trees=3", *PAID)
+
+
+@pytest.fixture
+def account(folder: Path, tacit: Run) -> PrivacyAccount:
+    assert tacit("budget", "create", *PAID, "--epsilon", "9", "--delta", "1e-5").exit_code == 0
+    return PrivacyAccount("sqlite:///budget.db", "people")
+
+
+def text_of(done: Any) -> str:
+    return " ".join(done.output.split())
+
+
+def test_a_model_is_on_the_disk_before_the_account_says_completed(
+    account: PrivacyAccount, tacit: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+    synchronise, replace = os.fsync, Path.replace
+
+    def synchronised(descriptor: int) -> None:
+        place = Path(f"/proc/self/fd/{descriptor}").readlink().name
+        seen.append((place if ".part" not in place else "part", [line.status for line in account.reservations()]))
+        synchronise(descriptor)
+
+    def replaced(self: Path, target: Path) -> Path:
+        seen.append("named")
+        return replace(self, target)
+
+    monkeypatch.setattr(base.os, "fsync", synchronised)
+    monkeypatch.setattr(Path, "replace", replaced)
+    assert tacit(*FIT, "--model", "model.json").exit_code == 0
+    assert seen == [("part", ["open"]), "named", (Path.cwd().name, ["open"])]
+    assert [line.status for line in account.reservations()] == ["completed"]
+
+
+@pytest.mark.parametrize("resumable", [(), ("--resumable",)])
+def test_a_model_that_cannot_be_written_is_no_fit_that_completed(
+    account: PrivacyAccount, tacit: Run, resumable: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(base, "write_with", full)
+        done = tacit(*FIT, "--model", "model.json", *resumable)
+    assert done.exit_code == 2
+    assert "The charge stands" in text_of(done)
+    assert [line.status for line in account.reservations()] == ["open" if resumable else "failed"]
+    assert not Path("model.json").exists()
+    if resumable:
+        spent = account.spent
+        assert tacit("resume", "1", *PAID).exit_code == 0
+        assert Path("model.json").exists()
+        assert [line.status for line in account.reservations()] == ["completed"]
+        assert account.spent == spent
+
+
+def test_copies_of_an_account_close_what_they_reserve(account: PrivacyAccount) -> None:
+    import copy
+
+    with account.closing_at_the_end():
+        copy.deepcopy(account).reserve([Pure(0.1)], "by a copy").close()
+        account.reserve([Pure(0.1)], "by itself").close()
+        assert [line.status for line in account.reservations()] == ["completed", "open"]
+    assert [line.status for line in account.reservations()] == ["completed", "completed"]
+
+
+@pytest.fixture
+def signed(account: PrivacyAccount, tacit: Run) -> Path:
+    """The extract of an account with a signed, resumable fit; its store is away."""
+    assert tacit("keys", "new", "key").exit_code == 0
+    assert tacit(*FIT, "--model", "model.json", "--sign", "key", "--resumable").exit_code == 0
+    assert tacit("budget", "export", *PAID, "--out", "extract.json").exit_code == 0
+    Path("budget.db").rename("away.db")
+    return Path("extract.json")
+
+
+def test_an_extract_stands_for_the_account(signed: Path, tacit: Run) -> None:
+    for more in ((), ("--dataset", "people"), ("--key", "key.pub")):
+        done = tacit("verify", "model.json", "--account", signed, *more)
+        assert done.exit_code == 0, done.output
+    assert tacit("verify", "model.json", "--account", signed, "--dataset", "others").exit_code == 2
+    extract = json.loads(signed.read_text())
+    extract["lines"] = extract["lines"][:1]
+    signed.write_text(json.dumps(extract))
+    done = tacit("verify", "model.json", "--account", signed)
+    assert done.exit_code == 4
+    assert "no line about what was signed" in text_of(done)
+
+
+def test_an_extract_says_nothing_of_rows_people_or_times(signed: Path) -> None:
+    extract = json.loads(signed.read_text())
+    assert set(extract) == {
+        "format", "version", "dataset", "epsilon", "delta", "neighbouring", "unit", "lines"
+    }  # fmt: skip
+    assert all(set(line) == {"label", "status", "charges", "entries"} for line in extract["lines"])
+    away = PrivacyAccount("away.db", "people")
+    [kept], lines = away.kept(ended=True), away.reservations()
+    secrets = [kept.rows, kept.rows.partition(":")[0], kept.seed.hex(), kept.learner, kept.command]
+    secrets += [part for line in lines for part in (line.by, line.created[:10], line.by.partition("@")[2])]
+    content = signed.read_text().replace(next(line.label for line in lines if "signed" in line.label), "")
+    assert [secret for secret in secrets if secret and secret in content] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"epsilon": 0.01}, "more than the 0.01 it claims"),
+        ({"delta": 2.0}, "are no promise"),
+        ({"lines": 3}, "is no extract"),
+        ({"format": "x"}, "is no extract"),
+        ({"version": 2}, "is no extract"),
+    ],
+)
+def test_an_edited_extract_does_not_hold(signed: Path, tacit: Run, change: dict[str, Any], words: str) -> None:
+    signed.write_text(json.dumps({**json.loads(signed.read_text()), **change}))
+    done = tacit("verify", "model.json", "--account", signed)
+    assert done.exit_code in (2, 4)
+    assert words in text_of(done)
+
+
+def test_releases_that_no_charge_pays_for_show_in_an_extract(signed: Path) -> None:
+    extract = json.loads(signed.read_text())
+    extract["lines"][0]["charges"] = extract["lines"][1]["charges"] = [Pure(1e-6).to_dict()]
+    signed.write_text(json.dumps(extract))
+    assert any("not covered" in problem for problem in read_extract(signed).problems)
+    signed.write_text("{}")
+    with pytest.raises(AccountError, match="is no extract"):
+        read_extract(signed)
+
+
+def test_an_extract_does_not_tell_whether_a_site_had_the_same_rows(account: PrivacyAccount) -> None:
+    for rows in ("1" * 64, "1" * 64, "2" * 64):
+        account.reserve([Pure(0.1)], f"fit for others, sites {'a' * 64}, rows {rows}").close()
+    labels = [line["label"] for line in extract_of(account)["lines"]]
+    assert labels == [f"fit for others, sites {'a' * 64}, rows"] * 3
+
+
+def test_an_extract_overwrites_nothing_unasked(account: PrivacyAccount, tacit: Run) -> None:
+    Path("there.json").write_text("mine")
+    assert tacit("budget", "export", *PAID, "--out", "there.json").exit_code == 2
+    assert Path("there.json").read_text() == "mine"
+    for place in ("budget.db", "budget.db.key", "budget.db-journal"):
+        done = tacit("budget", "export", *PAID, "--out", place, "--force")
+        assert done.exit_code == 2
+        assert "belongs to it" in text_of(done)
+    assert tacit("budget", "export", *PAID, "--out", "there.json", "--force").exit_code == 0

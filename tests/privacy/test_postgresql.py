@@ -1,0 +1,279 @@
+"""Accounts in PostgreSQL, whatever isolation its operator has set: one lock, one budget, nothing changed or lost."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+import tacit
+import tacit.privacy.database as database
+from tacit import AdditiveBoostClassifier, BatchwiseClassifier, PrivacyAccount
+from tacit.privacy.account_key import VARIABLE
+from tacit.privacy.charges import Pure
+from tacit.privacy.database import VERSION_TABLE, Database, normal_url
+from tacit.privacy.errors import AccountError
+from tacit.privacy.ledger import BudgetExceeded
+from tacit.privacy.store_tables import METADATA
+from tests.postgresql import server
+
+
+@pytest.fixture(scope="module", params=["read committed", "repeatable read", "serializable"])
+def strict(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A server whose transactions are isolated in this way, unless they say otherwise."""
+    with server(f"default_transaction_isolation={request.param}") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with server("max_prepared_transactions=0") as found:
+        yield found
+
+
+def opened(url: str, dataset: str, epsilon: float = 1.0, **more: Any) -> PrivacyAccount:
+    PrivacyAccount.create(url, dataset, epsilon, 0.0)
+    return PrivacyAccount(url, dataset, **more)
+
+
+def reserve(url: str, dataset: str, slow: bool, answers: Any) -> None:
+    account = PrivacyAccount(url, dataset)
+    decide = account._check
+
+    def slowly(*asked: Any) -> None:
+        answers.put("decides")
+        time.sleep(1.0 if slow else 0.0)
+        decide(*asked)
+
+    account._check = slowly  # type: ignore[method-assign]
+    try:
+        account.reserve([Pure(1.0)], "a fit").close()
+        answers.put("granted")
+    except BudgetExceeded:
+        answers.put("refused")
+
+
+def test_of_two_who_want_the_last_of_a_budget_one_has_it(strict: str) -> None:
+    """The first is slow while it holds the lock: the second decides on what the first has written."""
+    account = opened(strict, "one for two")
+    context = multiprocessing.get_context("fork")
+    answers = context.SimpleQueue()
+    first = context.Process(target=reserve, args=(strict, "one for two", True, answers))
+    second = context.Process(target=reserve, args=(strict, "one for two", False, answers))
+    first.start()
+    said = [answers.get()]
+    second.start()
+    said += [answers.get() for _ in range(3)]
+    first.join()
+    second.join()
+    assert said[0] == "decides"
+    assert sorted(said[1:]) == ["decides", "granted", "refused"]
+    assert account.spent == 1.0
+    assert [line.status for line in account.reservations()] == ["completed"]
+
+
+def write(url: str, dataset: str, answers: Any) -> None:
+    account, seen = PrivacyAccount(url, dataset), []
+    for number in range(6):
+        try:
+            with account.reserve([Pure(1 / 16)], f"{number}") as paid:
+                paid.record(Pure(1 / 16), "a release", "a theorem")
+            seen.append("paid")
+        except BudgetExceeded:
+            seen.append("refused")
+    answers.put(seen)
+
+
+def test_not_one_too_many_is_granted_and_no_closing_is_lost(strict: str) -> None:
+    account = opened(strict, "contended")
+    context = multiprocessing.get_context("fork")
+    answers = context.SimpleQueue()
+    writers = [context.Process(target=write, args=(strict, "contended", answers)) for _ in range(4)]
+    for writer in writers:
+        writer.start()
+    said = [each for _ in writers for each in answers.get()]
+    for writer in writers:
+        writer.join()
+    assert (said.count("paid"), said.count("refused")) == (16, 8)
+    assert account.spent == 1.0
+    lines = account.reservations()
+    assert [line.status for line in lines] == ["completed"] * 16
+    assert [len(line.entries) for line in lines] == [1] * 16
+
+
+def test_nobody_changes_or_deletes_a_line(url: str) -> None:
+    opened(url, "append only").reserve([Pure(0.1)], "x").close()
+    for table in METADATA.sorted_tables:
+        for statement in (f"DELETE FROM {table.name}", f"UPDATE {table.name} SET {table.columns.keys()[0]} = NULL",
+                          f"TRUNCATE {table.name} CASCADE"):  # fmt: skip
+            with pytest.raises(AccountError, match="is append-only"):
+                Database(normal_url(url)).write(lambda connection, said=statement: connection.execute(text(said)))
+    assert PrivacyAccount(url, "append only").spent == 0.1
+
+
+def test_a_role_without_the_right_to_change_rows_is_enough(url: str) -> None:
+    opened(url, "of a role")
+    names = ", ".join(table.name for table in METADATA.sorted_tables)
+
+    def grant(connection: Any) -> None:
+        connection.exec_driver_sql("CREATE ROLE fits LOGIN")
+        connection.exec_driver_sql(f"GRANT SELECT, INSERT ON {names} TO fits")
+        connection.exec_driver_sql(f"GRANT SELECT ON {VERSION_TABLE} TO fits")
+        connection.exec_driver_sql("GRANT USAGE ON SEQUENCE tacit_reservations_id_seq TO fits")
+
+    Database(normal_url(url)).write(grant)
+    account = PrivacyAccount(url.replace("tacit@", "fits@"), "of a role")
+    account.reserve([Pure(0.5)], "x").close()
+    assert account.spent == 0.5
+
+
+@pytest.mark.parametrize("place", ["postgresql", "sqlite"])
+def test_the_migrations_make_the_tables_that_the_library_uses(place: str, tmp_path: Path, request: Any) -> None:
+    where = request.getfixturevalue("url") if place == "postgresql" else str(tmp_path / "b.db")
+    PrivacyAccount.create(where, "migrated", 1.0, 0.0)
+    with Database(normal_url(where)).read() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        assert compare_metadata(context, METADATA) == []
+        assert context.get_current_revision() == database.HEAD
+
+
+def batch(seed: int) -> tuple[pd.DataFrame, Any]:
+    frame = pd.DataFrame({"age": np.random.default_rng(seed).uniform(0, 100, 60)})
+    return frame, np.where(frame.age > 50, "yes", "no")
+
+
+SCHEMA = {
+    "columns": {"age": {"kind": "numeric", "lower": 0, "upper": 100}},
+    "label": {"column": "ill", "classes": ["no", "yes"]},
+}
+
+
+def test_fits_go_on_and_batches_are_known_with_a_key_that_the_caller_keeps(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warnings.simplefilter("ignore", UserWarning)
+    monkeypatch.delenv(VARIABLE, raising=False)
+    account = opened(url, "rows", 9.0)
+    asked = {"epsilon": 0.1, "delta": 0.0, "schema": SCHEMA}
+    with tacit.options(resumable=True), pytest.raises(AccountError, match=r"key_file=.*TACIT_KEY_FILE.*nothing"):
+        tacit.BoostedTreesClassifier(**asked, n_trees=2, account=account).fit(*batch(0))
+    with pytest.raises(AccountError, match=r"need a key that is not in the database"):
+        BatchwiseClassifier(AdditiveBoostClassifier(**asked, account=account)).partial_fit(*batch(1))
+    assert account.reservations() == ()
+    account = PrivacyAccount(url, "rows", key_file=tmp_path / "rows.key")
+    trees = tacit.BoostedTreesClassifier(**asked, n_trees=2, account=account)
+    with tacit.options(resumable=True):
+        model = trees.fit(*batch(0)).model_.to_dict()
+    [kept], spent = account.kept(ended=True), account.spent
+    with tacit.options(resume=kept.identifier):
+        assert trees.fit(*batch(0)).model_.to_dict() == model
+    assert account.spent == spent
+    learner = BatchwiseClassifier(AdditiveBoostClassifier(**asked, account=account)).partial_fit(*batch(1))
+    with pytest.raises(AccountError, match="learned from before"):
+        learner.partial_fit(*batch(1))
+    assert learner.partial_fit(*batch(2)).charged_ is False
+
+
+def test_a_fault_of_the_server_is_told_without_its_password(url: str, tmp_path: Path) -> None:
+    missing = f"postgresql://someone:secret@/postgres?host={tmp_path}"
+    with pytest.raises(AccountError, match=r"(?s)someone:\*\*\*@.*cannot be used.*nothing was spent") as failed:
+        PrivacyAccount(missing, "d")
+    assert "secret" not in str(failed.value)
+
+
+class Failing:
+    """Work that the server refuses because of others, so many times."""
+
+    def __init__(self, state: str, times: int) -> None:
+        self.state, self.times, self.calls = state, times, 0
+
+    def __call__(self, connection: Any) -> str:
+        self.calls += 1
+        if self.calls <= self.times:
+            cause = Exception("others were faster")
+            cause.sqlstate = self.state  # type: ignore[attr-defined]
+            raise OperationalError("SELECT", {}, cause)
+        return "done"
+
+
+@pytest.mark.parametrize("state", ["40001", "40P01"])
+def test_what_fails_because_of_others_is_done_again(state: str, tmp_path: Path) -> None:
+    PrivacyAccount.create(str(tmp_path / "b.db"), "d", 1.0, 0.0)
+    work = Failing(state, 5)
+    assert Database(normal_url(str(tmp_path / "b.db"))).write(work) == "done"
+    assert work.calls == 6
+
+
+def test_what_fails_for_another_reason_is_not(tmp_path: Path) -> None:
+    PrivacyAccount.create(str(tmp_path / "b.db"), "d", 1.0, 0.0)
+    work = Failing("23505", 1)
+    with pytest.raises(AccountError, match="others were faster; nothing was spent"):
+        Database(normal_url(str(tmp_path / "b.db"))).write(work)
+    assert work.calls == 1
+
+
+def test_a_commit_that_nobody_knows_of_is_said_to_be_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    account = opened(str(tmp_path / "b.db"), "d")
+    from sqlalchemy.engine.base import RootTransaction
+
+    def broken(_: Any) -> None:
+        raise DBAPIError("COMMIT", {}, Exception("the connection was lost"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RootTransaction, "commit", broken)
+        with pytest.raises(AccountError, match="whether it was charged is not known: see tacit budget show"):
+            account.reserve([Pure(0.1)], "x")
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["mysql://u@h/d", "mariadb+pymysql://u@h/d", "mssql+pyodbc://h/d", "oracle://h/d", "duckdb:///x.db", "nosuch://x/y",
+     "postgresql+psycopg2://u@h/d", "postgresql+asyncpg://u@h/d", "sqlite+aiosqlite:///x.db"],
+)  # fmt: skip
+def test_other_databases_are_refused_with_a_list_of_those_that_are_not(given: str) -> None:
+    with pytest.raises(AccountError, match=r"accounts are kept in SQLite .*PostgreSQL.*, not in .*; nothing was spent"):
+        PrivacyAccount.create(given, "d", 1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "given", ["sqlite:///b.db?nolock=1", "sqlite:///file:x?mode=memory&uri=true", "sqlite:///file:b.db"]
+)
+def test_options_of_sqlite_that_could_turn_locks_off_are_refused(given: str) -> None:
+    with pytest.raises(AccountError, match="a path, without options"):
+        PrivacyAccount.create(given, "d", 1.0, 0.0)
+
+
+def test_short_names_of_postgresql_are_the_same_account() -> None:
+    names = {normal_url(f"{name}://u@h/d") for name in ("postgresql", "postgres", "postgresql+psycopg")}
+    assert len(names) == 1
+
+
+def test_those_who_wait_for_sqlite_wait_at_random_and_not_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = [database.jitter() for _ in range(2000)]
+    assert min(waits) >= 0
+    assert max(waits) <= database.POLL
+    assert len(set(waits)) > 100
+    account = opened(str(tmp_path / "b.db"), "d")
+    held = Database(normal_url(account.url))
+
+    def inside(_: Any) -> None:
+        with pytest.raises(AccountError, match=r"database is locked; nothing was spent"):
+            account.reserve([Pure(0.1)], "another")
+
+    monkeypatch.setattr(database, "WAIT", 0.2)
+    held.write(inside)
+    account.reserve([Pure(0.1)], "after").close()
+    assert [line.label for line in account.reservations()] == ["after"]
