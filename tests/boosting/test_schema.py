@@ -154,7 +154,7 @@ def test_same_measurements_same_hypotheses() -> None:
         test = EndTest(log, 20.0, Laplace(1.0), 8.0)
         ensemble = boost(curator, DenseEmbedding(log), SmoothMeasure(0.2), Fixed(), 8, test)
         directions = [hypothesis.direction.tolist() for hypothesis in ensemble.hypotheses]
-        runs.append(([entry.label for entry in curator._reservation.entries], directions, ensemble.stopped))
+        runs.append(([entry.label for entry in curator._gate.reservation.entries], directions, ensemble.stopped))
     assert runs[0] == runs[1]
 
 

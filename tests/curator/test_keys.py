@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.curator.keys import _kept, release_keys
+from tacit.curator.gate import Gate
+from tacit.curator.keys import release_keys
 from tacit.curator.rows import PrivateRows
 from tacit.curator.scale import integer_scale
 from tacit.encoding.frames import columns_of
@@ -31,7 +33,9 @@ def released(codes, size, charge, delta, relation=ADD, rows_per_unit=1, noise=No
     reservation = Reservation([charge, ApproxDP(0.0, delta)], relation, "test")
     texts = [f"k{code}" for code in range(size)]
     source = noise or SeededSource(3)
-    return release_keys(np.asarray(codes), texts, reservation, source, charge, delta, "k", rows_per_unit), reservation
+    return release_keys(
+        np.asarray(codes), texts, Gate(reservation, source, rows_per_unit), charge, delta, "k"
+    ), reservation
 
 
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
@@ -118,11 +122,11 @@ def test_what_is_released_is_charged_first():
     assert (out.charge, out.delta) == (Gaussian(4.0), 1e-6)
     poor = Reservation([Gaussian(4.0)], ADD, "poor")
     with pytest.raises(BudgetExceeded):
-        release_keys(codes, ["a"], poor, SeededSource(0), Gaussian(4.0), 1e-6, "k")
+        release_keys(codes, ["a"], Gate(poor, SeededSource(0)), Gaussian(4.0), 1e-6, "k")
     with pytest.raises(ValueError, match="declare them"):
-        release_keys(codes, ["a"], Reservation([Pure(1.0)], ADD, "t"), SeededSource(0), Laplace(1.0), 0.0, "k")
+        release_keys(codes, ["a"], Gate(Reservation([Pure(1.0)], ADD, "t"), SeededSource(0)), Laplace(1.0), 0.0, "k")
     with pytest.raises(TypeError, match="Gaussian, Laplace or NonPrivate"):
-        release_keys(codes, ["a"], Reservation([Pure(1.0)], ADD, "t"), SeededSource(0), Pure(1.0), 0.1, "k")
+        release_keys(codes, ["a"], Gate(Reservation([Pure(1.0)], ADD, "t"), SeededSource(0)), Pure(1.0), 0.1, "k")
 
 
 def test_keys_come_in_the_order_of_noisy_counts():
@@ -134,7 +138,9 @@ def test_keys_come_in_the_order_of_noisy_counts():
 
 def test_without_privacy_all_keys_are_there():
     reservation = Reservation([NonPrivate()], ADD, "test")
-    out = release_keys(np.array([0, 1, 1, -1]), ["a", "b", "c"], reservation, SeededSource(0), NonPrivate(), 0.0, "k")
+    out = release_keys(
+        np.array([0, 1, 1, -1]), ["a", "b", "c"], Gate(reservation, SeededSource(0)), NonPrivate(), 0.0, "k"
+    )
     assert (out.keys, out.counts.tolist()) == (("b", "a"), [2.0, 1.0])
 
 
@@ -164,6 +170,8 @@ def _counted(out):
     return out.keys, [round(count / 100) * 100 for count in out.counts]
 
 
-def test_a_count_at_the_threshold_has_reached_it():
-    kept = _kept("k", ["a", "b", "c"], KEY_UNIT * np.array([9, 10, 11]), 10 * KEY_UNIT, 1.0, Gaussian(1.0), 0.1, "t")
-    assert (kept.keys, kept.threshold) == (("c", "b"), 10.0)
+def test_a_count_at_the_threshold_has_reached_it(monkeypatch):
+    monkeypatch.setattr(KeyCounts, "threshold", staticmethod(lambda *_: 10 * KEY_UNIT))
+    silent = SimpleNamespace(gaussian=lambda _, size: np.zeros(size, np.int64))
+    out, _ = released(np.repeat([0, 1, 2], [9, 10, 11]), 3, Gaussian(4.0), 0.1, noise=silent)
+    assert (out.keys, out.threshold) == (("k2", "k1"), 10.0)

@@ -1,7 +1,6 @@
-"""Where the product is held: the verbs of the curator, wrapped for the time of one run.
+"""Where the product is held: the witness of its gate, and the verbs of streams and views, for the time of one run.
 
-All that these tests know of the product's modules stands in the imports here. Nothing of this is in the product: a
-recorder there would be a way for exact answers to get out.
+All that these tests know of the product's modules stands in the imports here.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -17,12 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tacit.curator.curator as gate
-import tacit.curator.keys as keys_verb
-import tacit.curator.rows as rows_room
 import tacit.curator.views.view as view_verb
 import tacit.estimators.batchwise as batchwise
 from tacit.curator.cover import cover_scale
+from tacit.curator.rows import PrivateRows
 from tacit.curator.streams.open import Stream
 from tacit.curator.streams.open import _Gate as StreamGate
 from tacit.curator.views.relabel import Chosen, Relabel
@@ -37,8 +34,7 @@ from tacit.privacy.charges import ApproxDP, BoundedRange, Gaussian, Laplace
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.dense.capped_scaling import WEIGHT_BITS
-from tacit.queries.joint_bound import JointHistogram
-from tacit.queries.keys import KEY_UNIT, KeyCounts
+from tacit.queries.keys import KEY_UNIT
 from tests.replay.engine import LATTICE, SLACK, Group, Tape
 
 CAP = 1 << WEIGHT_BITS
@@ -106,10 +102,7 @@ class Seams:
         self.wrap(SeededSource, "exponential_runs", self.exponential_runs)
         self.wrap(SeededSource, "words", self.words)
         self.wrap(SeededSource, "public_generator", self.public_generator)
-        self.wrap(gate, "_noisy", self.noisy)
-        self.wrap(gate, "select", self.select)
-        self.wrap(gate, "run_cover", self.cover)
-        self.wrap(rows_room, "release_keys", self.keys)
+        self.patch.setattr(PrivateRows, "witness", self)
         self.wrap(AboveThreshold, "_begin", self.begin)
         self.wrap(AboveThreshold, "test", lambda old: self.test(old, many=False))
         self.wrap(AboveThreshold, "test_many", lambda old: self.test(old, many=True))
@@ -189,38 +182,61 @@ class Seams:
         found[kept] = old
         return found
 
-    # ---- measure, and joint releases
+    # ---- the gate: see tacit.curator.gate.Witness
 
-    def noisy(self, old: Any) -> Any:
-        def noisy(exact: Any, query: Any, scale: float, noise: Any, charge: Any, sensitivity: Any, label: str) -> Any:
-            measured = old(exact, query, scale, noise, charge, sensitivity, label)
-            tape, joint = self.tape, isinstance(query, JointHistogram)
-            if noise is not None:
-                kind = "gaussian" if isinstance(charge, Gaussian) else "laplace"
-                added = noise.reshape(exact.shape)
-                tape.claim(kind, float(scale), exact.size, added, f"{label!r} (passage {len(tape.seen_noise)})")
-                if not np.array_equal(np.rint(measured.value * query.unit), exact + added):
-                    tape.fault(f"{label!r} is not the exact answer and its noise")
-            tape.pays(charge, label, sensitivity.theorem)
-            allowed = (sensitivity.l1, sensitivity.l2_squared)
-            public = ("joint" if joint else "measure", type(query).__name__, tuple(query.shape), query.unit, scale,
-                      measured.sd, str(charge), allowed, sensitivity.theorem, label)  # fmt: skip
-            factor = self.factor()
+    sees_exact_answers = True
 
-            def judge(before: Any, after: Any) -> Iterator[str]:
-                if before.shape != after.shape:
-                    yield f"shape {before.shape} became {after.shape}"
-                    return
-                l1, l2 = distances(before, after)
-                if joint:
-                    self.jointly(query, scale, l1 / factor, l2 / factor**2)
-                else:
-                    yield from self.judge_noise(charge, scale, allowed, l1, l2, factor)
+    def release(self, questions: Any, make: Any) -> Any:
+        self.secrets: list[tuple[Any, Any]] = []
+        verb, facts = questions[0].verb if questions else "", nullcontext()
+        if verb == "select":
+            (asked,) = questions
+            declared = asked.sensitivity.l1
+            facts = self.choosing(
+                verb=f"select {asked.label} {declared} {asked.charge}", declared=declared, last=asked.charge
+            )
+        if verb == "cover":
+            facts = self.covering(questions[0])
+        with facts, self.owner() if verb == "keys" else nullcontext():
+            released = make()
+        if verb in ("select", "cover"):
+            self.tape.pays(questions[0].charge, questions[0].label, questions[0].sensitivity.theorem)
+            return released
+        passed = self.keys if verb == "keys" else self.sum
+        return [
+            passed(question, *secret, value)
+            for question, secret, value in zip(questions, self.secrets, released, strict=True)
+        ]
 
-            value = tape.passage("release", public, exact.copy(), measured.value.copy(), judge)
-            return type(measured)(measured.label, value.copy(), measured.sd, measured.charge, measured.theorem)
+    def drawn(self, question: Any, exact: Any, noise: Any) -> None:
+        self.secrets.append((exact.copy(), noise))
 
-        return noisy
+    def sum(self, question: Any, exact: Any, noise: Any, value: Any) -> Any:
+        """A noisy answer of ``measure``, or of a part of joint releases."""
+        tape, charge, label, query = self.tape, question.charge, question.label, question.asked
+        joint, scale, sensitivity = question.verb == "joint", question.scale, question.sensitivity
+        if noise is not None:
+            kind = "gaussian" if isinstance(charge, Gaussian) else "laplace"
+            tape.claim(kind, float(scale), exact.size, noise, f"{label!r} (passage {len(tape.seen_noise)})")
+            if not np.array_equal(value, exact + noise):
+                tape.fault(f"{label!r} is not the exact answer and its noise")
+        tape.pays(charge, label, sensitivity.theorem)
+        allowed = (sensitivity.l1, sensitivity.l2_squared)
+        public = (question.verb, type(query).__name__, tuple(query.shape), query.unit, scale, str(charge), allowed,
+                  sensitivity.theorem, label)  # fmt: skip
+        factor = self.factor()
+
+        def judge(before: Any, after: Any) -> Iterator[str]:
+            if before.shape != after.shape:
+                yield f"shape {before.shape} became {after.shape}"
+                return
+            l1, l2 = distances(before, after)
+            if joint:
+                self.jointly(query, scale, l1 / factor, l2 / factor**2)
+            else:
+                yield from self.judge_noise(charge, scale, allowed, l1, l2, factor)
+
+        return tape.passage("release", public, exact, value.copy(), judge).copy()
 
     def judge_noise(
         self, charge: Any, scale: float, allowed: tuple[int, int], l1: int, l2: int, factor: int = 1
@@ -319,70 +335,36 @@ class Seams:
         finally:
             self.choice = before
 
-    def select(self, old: Any) -> Any:
-        def select(
-            table: Any, reservation: Any, noise: Any, selection: Any, charge: Any, label: str, rows: int = 1
-        ) -> Any:
-            declared = selection.score_range(reservation.neighbouring) * rows
-            with self.choosing(verb=f"select {label} {declared} {charge}", declared=declared, last=charge):
-                choice = old(table, reservation, noise, selection, charge, label, rows)
-            self.tape.pays(charge, label, choice.theorem)
-            return choice
-
-        return select
-
-    def cover(self, old: Any) -> Any:
-        def run_cover(table: Any, reservation: Any, noise: Any, cover: Any, label: str, *more: Any) -> Any:
-            rows = more[2] if len(more) > 2 else 1
-            shifts: dict[Any, tuple[float, float]] = {}
-            for step in cover.steps:
-                low, high = shifts.get(cover_scale(step), (0.0, 0.0))
-                shifts[cover_scale(step)] = (min(low, rows * step.shifts.low), max(high, rows * step.shifts.high))
-            with self.choosing(verb=f"cover {label} {shifts}", shifts=shifts):
-                covering = old(table, reservation, noise, cover, label, *more)
-            self.tape.pays(covering.charge, label, covering.theorem)
-            return covering
-
-        return run_cover
+    def covering(self, question: Any) -> Any:
+        """The choices of a cover, each at the scale of a step."""
+        rows, shifts = question.rows_per_unit, {}
+        for step in question.asked.steps:
+            low, high = shifts.get(cover_scale(step), (0.0, 0.0))
+            shifts[cover_scale(step)] = (min(low, rows * step.shifts.low), max(high, rows * step.shifts.high))
+        return self.choosing(verb=f"cover {question.label} {shifts}", shifts=shifts)
 
     # ---- keys
 
-    def keys(self, old: Any) -> Any:
-        def release_keys(codes: Any, texts: Any, reservation: Any, noise: Any, charge: Any, *more: Any) -> Any:
-            held: dict[str, int] = {}
-            counts = keys_verb._counts
+    def keys(self, question: Any, held: Any, noise: Any, released: Any) -> Any:
+        del noise
+        charge, moved, label, asked = question.charge, question.sensitivity, question.label, question.asked
+        public = ("keys", str(label), str(charge), str(asked), question.scale, moved.theorem)
+        self.tape.pays(charge, f"{label}: counts", moved.theorem)
+        self.tape.pays(ApproxDP(0.0, asked.delta), f"{label}: which are there", moved.theorem)
 
-            def counted(*asked: Any) -> Any:
-                found = counts(*asked)
-                held.update(zip(found[1], found[0].tolist(), strict=True))
-                return found
+        def judge(before: Any, after: Any) -> Iterator[str]:
+            both = sorted(before.keys() & after.keys())
+            own = before.keys() ^ after.keys()
+            moves = [np.array([table[key] for key in both], np.int64) for table in (before, after)]
+            l1, l2 = distances(*moves)
+            yield from self.judge_noise(charge, question.scale, (moved.l1, moved.l2_squared), l1, l2)
+            if any(max(before.get(key, 0), after.get(key, 0)) > KEY_UNIT * question.rows_per_unit for key in own):
+                yield "a key of one table alone has more rows than one unit"
+            recorded = self.tape.events[self.tape.position - 1].released
+            if own & set(recorded):
+                yield f"released keys {sorted(own & set(recorded))} that only one of the tables holds"
 
-            with self.owner() as drawn, pytest.MonkeyPatch.context() as patch:
-                patch.setattr(keys_verb, "_counts", counted)
-                released = old(codes, texts, reservation, noise, charge, *more)
-            public = ("keys", released.label, str(charge), released.delta, released.threshold, released.sd,
-                      released.theorem, list(drawn))  # fmt: skip
-            rows = more[2] if len(more) > 2 else 1
-            declared = KeyCounts().sensitivity(reservation.neighbouring).times(rows)
-            scale = drawn[0][1] if drawn else 0.0
-            self.tape.pays(charge, f"{released.label}: counts", released.theorem)
-            self.tape.pays(ApproxDP(0.0, released.delta), f"{released.label}: which are there", released.theorem)
-
-            def judge(before: Any, after: Any) -> Iterator[str]:
-                both = sorted(before.keys() & after.keys())
-                own = before.keys() ^ after.keys()
-                moves = [np.array([table[key] for key in both], np.int64) for table in (before, after)]
-                l1, l2 = distances(*moves)
-                yield from self.judge_noise(charge, scale, (declared.l1, declared.l2_squared), l1, l2)
-                if any(max(before.get(key, 0), after.get(key, 0)) > KEY_UNIT * rows for key in own):
-                    yield "a key of one table alone has more rows than one unit"
-                recorded = self.tape.events[self.tape.position - 1].released
-                if own & set(recorded.keys):
-                    yield f"released keys {sorted(own & set(recorded.keys))} that only one of the tables holds"
-
-            return self.tape.passage("keys", public, held, released, judge)
-
-        return release_keys
+        return self.tape.passage("keys", public, held, released, judge)
 
     # ---- streams
 

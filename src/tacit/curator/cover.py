@@ -9,18 +9,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Ints
+from tacit.curator.gate import Gate, Question
 from tacit.curator.select import least_scale
 from tacit.engines.blocks import CoverRows
 from tacit.engines.protocol import SealedTable
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
-from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
 from tacit.queries.covers.charges import Accounting, cover_charge, theorem
 from tacit.queries.covers.cover import Cover
 from tacit.queries.covers.steps import Step
+from tacit.queries.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True)
@@ -47,30 +48,32 @@ def cover_scale(step: Step) -> float | None:
 
 def run_cover(
     table: SealedTable,
-    reservation: Reservation,
-    noise: NoiseSource,
+    gate: Gate,
     cover: Cover,
     label: Label | str,
     accounting: Accounting = Accounting.MOMENTS,
     delta: float = 0.0,
-    rows_per_unit: int = 1,
 ) -> Covering:
     """Chooses the rules of a cover: validate, charge the whole run, then choose.
 
     See :meth:`tacit.curator.curator.Curator.cover`.
     """
-    charge = cover_charge(cover.steps, reservation.neighbouring, accounting, delta, rows_per_unit)
-    claim = theorem(accounting, reservation.neighbouring is Neighbouring.REPLACE_ONE)
+    relation = gate.reservation.neighbouring
+    charge = cover_charge(cover.steps, relation, accounting, delta, gate.rows_per_unit)
+    claim = Sensitivity(0, 0, theorem(accounting, relation is Neighbouring.REPLACE_ONE))
     scales = [cover_scale(step) for step in cover.steps]
-    reservation.record(charge, label, claim, kept=True)
+    words = f"cover of {len(cover.steps)} steps"
+    question = Question("cover", cover, charge, label, claim, 0.0, words, gate.rows_per_unit)
+    gate.charge(question)
 
     def chosen() -> list[Ints]:
-        rules, idle = _chosen(table, noise, cover, scales)
-        return [np.array(rules, np.int64).reshape(-1, 2), np.array([idle], np.int64)]
+        rules, idle = _chosen(table, gate.noise, cover, scales)
+        flat = [idle, *(number for rule in rules for number in rule)]
+        return [np.array(flat, np.int64)]
 
-    found, idle = reservation.release(lambda: f"cover of {len(cover.steps)} steps, {charge}, {label}", chosen)
-    rules = tuple((int(conjunction), int(label_)) for conjunction, label_ in found)
-    return Covering(str(label), rules, int(idle[0]), charge, claim)
+    [released] = gate.release([question], chosen)
+    rules = tuple((int(conjunction), int(label_)) for conjunction, label_ in released[1:].reshape(-1, 2))
+    return Covering(str(label), rules, int(released[0]), charge, claim.theorem)
 
 
 def _chosen(

@@ -1,21 +1,25 @@
 """The curator: the only holder of both the rows and the noise.
 
-The order inside a verb is fixed: validate, charge, aggregate, add noise, release. A learner holds a curator and asks;
+Every verb keeps one order: validate, charge, aggregate, add noise, release. A question is *validated* when its
+sensitivity and the scale of its noise are known; *charged* to a reservation that is durable already; *aggregated* over
+the rows in exact integers; given integer *noise*; and *released* through the gate. A learner holds a curator and asks;
 it never sees a row, an exact answer, or a draw of noise.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Ints
 from tacit.curator.cover import Covering, run_cover
+from tacit.curator.gate import NOBODY, Gate, Question, Witness
 from tacit.curator.joint_clipping import JointReleases, JointWeights
 from tacit.curator.measurement import Measurement
 from tacit.curator.scale import integer_noise, integer_scale, noise_sd
@@ -39,40 +43,6 @@ from tacit.queries.selection import Selection
 from tacit.queries.sensitivity import Sensitivity
 
 
-def _additive(charge: Charge) -> Gaussian | Laplace | NonPrivate:
-    """The charge, if it is one of noise that is added to an answer."""
-    if not isinstance(charge, Gaussian | Laplace | NonPrivate):
-        raise TypeError(f"measure takes a Gaussian, Laplace or NonPrivate charge, got {type(charge).__name__}")
-    return charge
-
-
-def _noisy(
-    exact: Ints,
-    query: Query | JointHistogram,
-    scale: float,
-    noise: Ints | None,
-    charge: Charge,
-    sensitivity: Sensitivity,
-    label: Label | str,
-) -> Measurement:
-    """What leaves: the exact answer and its noise, in natural units."""
-    noisy = exact if noise is None else exact + noise.reshape(query.shape)
-    return _measured(noisy / float(query.unit), query, scale, charge, sensitivity, label)
-
-
-def _measured(
-    value: Floats,
-    query: Query | JointHistogram,
-    scale: float,
-    charge: Charge,
-    sensitivity: Sensitivity,
-    label: Label | str,
-) -> Measurement:
-    """A noisy answer, and what is known about it."""
-    sd = noise_sd(charge, scale) / float(query.unit)
-    return Measurement(str(label), value, sd, charge, sensitivity.theorem)
-
-
 @dataclass(frozen=True, eq=False)
 class _JointQuestion:
     """What is asked of a part that is bounded together with others, and the scale of the noise that goes with it.
@@ -92,37 +62,29 @@ class _JointQuestion:
         return self.bound() is bound and self.rule is rule and self.state is state
 
 
-def _words(asks: Iterable[tuple[Query | JointHistogram, Charge, Label | str]]) -> str:
-    """Describes releases: what a fit that goes on must ask again.
-
-    Releases that are bounded together are paid for together, so the bound must be the same in all of them.
-    """
-    return "; ".join(
-        f"{type(query).__name__} {query.shape}, {charge}, {label}"
-        + (f", bounded as {query.bound.digest}" if isinstance(query, JointHistogram) else "")
-        for query, charge, label in asks
-    )
-
-
 class Curator:
     """The only access to one sealed table: every release is checked against the reservation, which is durable already.
 
-    ``rows_per_unit``, how many rows one protected unit may hold, multiplies every sensitivity.
+    ``rows_per_unit``, how many rows one protected unit may hold, multiplies every sensitivity. ``witness`` sees what
+    leaves.
     """
 
     def __init__(
-        self, table: SealedTable, reservation: Reservation, noise: NoiseSource, rows_per_unit: int = 1
+        self,
+        table: SealedTable,
+        reservation: Reservation,
+        noise: NoiseSource,
+        rows_per_unit: int = 1,
+        witness: Witness = NOBODY,
     ) -> None:
         self._table = table
-        self._reservation = reservation
-        self._noise = noise
-        self._rows_per_unit = rows_per_unit
+        self._gate = Gate(reservation, noise, rows_per_unit, witness)
         self._joint_questions: WeakKeyDictionary[JointPart, _JointQuestion] = WeakKeyDictionary()
 
     @property
     def neighbouring(self) -> Neighbouring:
         """The relation every guarantee here is about."""
-        return self._reservation.neighbouring
+        return self._gate.reservation.neighbouring
 
     @property
     def weighs_rows(self) -> bool:
@@ -137,7 +99,7 @@ class Curator:
     @property
     def public_generator(self) -> np.random.Generator:
         """Randomness for choices that protect nobody."""
-        return self._noise.public_generator()
+        return self._gate.noise.public_generator()
 
     def measure(self, query: Query, charge: Charge, label: Label | str) -> Measurement:
         """Releases a noisy answer.
@@ -164,33 +126,38 @@ class Curator:
         Raises:
             BudgetExceeded: if the reservation does not cover all of them; nothing is read then.
         """
-        checked = [(query, _additive(charge), label) for query, charge, label in asks]
-        started = []
-        for query, charge, label in checked:
-            sensitivity = query.sensitivity(self.neighbouring).times(self._rows_per_unit)
-            self._reservation.record(charge, label, sensitivity.theorem, kept=True)
-            started.append((sensitivity, 0.0 if isinstance(charge, NonPrivate) else integer_scale(charge, sensitivity)))
+        questions = [self._question(query, charge, label) for query, charge, label in asks]
+        for question in questions:
+            self._gate.charge(question)
+        return self._released(questions, self._table.answer_all)
 
-        def made() -> list[Floats]:
-            noises = [
-                None
-                if isinstance(charge, NonPrivate)
-                else integer_noise(self._noise, charge, scale, math.prod(query.shape))
-                for (query, charge, _), (_, scale) in zip(checked, started, strict=True)
-            ]
-            answers = self._table.answer_all([query for query, _, _ in asks])
-            return [
-                _noisy(exact, query, scale, noise, charge, sensitivity, label).value
-                for (query, charge, label), (sensitivity, scale), noise, exact in zip(
-                    checked, started, noises, answers, strict=True
-                )
-            ]
+    def _question(self, query: Query, charge: Charge, label: Label | str) -> Question:
+        """A validated question: how far one unit moves the answer, and the noise that the charge asks for then."""
+        if not isinstance(charge, Gaussian | Laplace | NonPrivate):
+            raise TypeError(f"measure takes a Gaussian, Laplace or NonPrivate charge, got {type(charge).__name__}")
+        sensitivity = query.sensitivity(self.neighbouring).times(self._gate.rows_per_unit)
+        scale = 0.0 if isinstance(charge, NonPrivate) else integer_scale(charge, sensitivity)
+        words = f"{type(query).__name__} {query.shape}"
+        return Question("measure", query, charge, label, sensitivity, scale, words, self._gate.rows_per_unit)
 
-        values = self._reservation.release(lambda: _words(checked), made)
-        return [
-            _measured(value, query, scale, charge, sensitivity, label)
-            for (query, charge, label), (sensitivity, scale), value in zip(checked, started, values, strict=True)
-        ]
+    def _released(self, questions: Sequence[Question], answers: Callable[[list[Any]], list[Ints]]) -> list[Measurement]:
+        """Aggregates, adds noise, releases: questions that are charged become measurements."""
+
+        def noisy() -> list[Ints]:
+            exact = answers([question.asked for question in questions])
+            return [self._noisy(question, answer) for question, answer in zip(questions, exact, strict=True)]
+
+        released = self._gate.release(questions, noisy)
+        return [_measurement(question, value) for question, value in zip(questions, released, strict=True)]
+
+    def _noisy(self, question: Question, exact: Ints) -> Ints:
+        """An exact answer and its noise, in integers; exact where no privacy was asked for."""
+        noise = None
+        if isinstance(question.charge, Gaussian | Laplace):
+            size = math.prod(question.asked.shape)
+            noise = integer_noise(self._gate.noise, question.charge, question.scale, size).reshape(exact.shape)
+        self._gate.drawn(question, exact, noise)
+        return exact if noise is None else exact + noise
 
     def open_jointly(self, bound: JointBound, rounds: int, stage: str = "", before: int = 0) -> JointReleases:
         """Releases of several weighted histograms over which every row is bounded together.
@@ -208,9 +175,9 @@ class Curator:
             BudgetExceeded: if the reservation does not cover it; nothing is read then.
         """
         opened = JointReleases(bound, rounds, stage, self._release_jointly, before)
-        theorem = joint_sensitivity(bound, (1, 1), self.neighbouring).times(self._rows_per_unit).theorem
+        theorem = joint_sensitivity(bound, (1, 1), self.neighbouring).times(self._gate.rows_per_unit).theorem
         for charge, label in opened.charges():
-            self._reservation.record(charge, label, theorem, kept=True)
+            self._gate.reservation.record(charge, label, theorem, kept=True)
         self._table.bind(bound, self._own_levels)
         return opened
 
@@ -228,17 +195,14 @@ class Curator:
         self, bound: JointBound, part: JointPart, rule: RowRule | ScoreRule, state: Margins | Scores, label: Label
     ) -> Measurement:
         """An answer that is paid for, with noise."""
-        self._reservation.require_own_process(label)
-        asked = self._joint_question(bound, part, rule, state)
-        query = JointHistogram(asked.histogram, bound)
-
-        def made() -> list[Floats]:
-            noise = integer_noise(self._noise, part.charge, asked.scale, math.prod(query.shape))
-            exact = self._table.answer(query)
-            return [_noisy(exact, query, asked.scale, noise, part.charge, asked.sensitivity, label).value]
-
-        [value] = self._reservation.release(lambda: _words([(query, part.charge, label)]), made)
-        return _measured(value, query, asked.scale, part.charge, asked.sensitivity, label)
+        self._gate.reservation.require_own_process(label)
+        known = self._joint_question(bound, part, rule, state)
+        query = JointHistogram(known.histogram, bound)
+        # releases that are bounded together are paid for together, so the bound must be the same in all of them
+        words = f"{type(query).__name__} {query.shape}, bounded as {bound.digest}"
+        units = self._gate.rows_per_unit
+        question = Question("joint", query, part.charge, label, known.sensitivity, known.scale, words, units)
+        return self._released([question], lambda _: [self._table.answer(query)])[0]
 
     def _joint_question(
         self, bound: JointBound, part: JointPart, rule: RowRule | ScoreRule, state: Margins | Scores
@@ -247,7 +211,8 @@ class Curator:
         known = self._joint_questions.get(part)
         if known is None or not known.is_of(bound, rule, state):
             histogram = self._weigh.histogram(part, rule, state)
-            moved = JointHistogram(histogram, bound).joint_sensitivity(self.neighbouring).times(self._rows_per_unit)
+            query = JointHistogram(histogram, bound)
+            moved = query.joint_sensitivity(self.neighbouring).times(self._gate.rows_per_unit)
             known = _JointQuestion(ref(bound), rule, state, histogram, moved, integer_scale(part.charge, moved))
             self._joint_questions[part] = known
         return known
@@ -268,7 +233,7 @@ class Curator:
         Raises:
             BudgetExceeded: if the reservation does not cover it; nothing is read then.
         """
-        return select(self._table, self._reservation, self._noise, selection, charge, label, self._rows_per_unit)
+        return select(self._table, self._gate, selection, charge, label)
 
     def cover(
         self, cover: Cover, label: Label | str, accounting: Accounting = Accounting.MOMENTS, delta: float = 0.0
@@ -288,9 +253,7 @@ class Curator:
             ValueError: if that analysis does not apply; nothing was spent.
             BudgetExceeded: if the reservation does not cover it; nothing is read then.
         """
-        return run_cover(
-            self._table, self._reservation, self._noise, cover, label, accounting, delta, self._rows_per_unit
-        )
+        return run_cover(self._table, self._gate, cover, label, accounting, delta)
 
     def coarsen(self, column: int, mapping: Ints) -> None:
         """Replaces a column's codes by a public map of them. Releases nothing; the map is released already."""
@@ -299,3 +262,10 @@ class Curator:
     def derive(self, cells: Cells) -> None:
         """Keeps the codes of ``cells`` inside the curator for as long as the object lives. Releases nothing."""
         self._table.derive(cells)
+
+
+def _measurement(question: Question, released: Ints) -> Measurement:
+    """A noisy answer in natural units, and what is known about its noise."""
+    unit = float(question.asked.unit)
+    sd = noise_sd(question.charge, question.scale) / unit
+    return Measurement(str(question.label), released / unit, sd, question.charge, question.sensitivity.theorem)

@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import final
 
 import numpy as np
 
 from tacit.arrays import Floats, Ints
+from tacit.curator.gate import Gate, Question
 from tacit.curator.scale import integer_noise, integer_scale, noise_sd
-from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import ApproxDP, Charge, Gaussian, Laplace, NonPrivate
 from tacit.privacy.label import Label
-from tacit.privacy.ledger import Reservation
 from tacit.queries.keys import KEY_UNIT, KeyCounts, gaussian_tail, laplace_tail
+
+
+@final
+@dataclass(frozen=True)
+class KeyThreshold:
+    """What a noisy count must reach for its key to be seen, in integer units, and how likely one unit alone does."""
+
+    threshold: int
+    delta: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +52,7 @@ class Keys:
 
 
 def release_keys(
-    codes: Ints,
-    texts: Sequence[str],
-    reservation: Reservation,
-    noise: NoiseSource,
-    charge: Charge,
-    delta: float,
-    label: Label | str,
-    rows_per_unit: int = 1,
+    codes: Ints, texts: Sequence[str], gate: Gate, charge: Charge, delta: float, label: Label | str
 ) -> Keys:
     """Counts keys: validate, charge, aggregate, add noise, release what reaches the threshold.
 
@@ -59,12 +61,11 @@ def release_keys(
     Args:
         codes: the key of every row, below 0 for none.
         texts: the text of every code.
-        reservation: the budget, already durable; must hold ``charge`` and ``ApproxDP(0, delta)``.
-        noise: where noise comes from.
+        gate: its reservation must hold ``charge`` and ``ApproxDP(0, delta)``; one unit may hold as many of the rows as
+            it says.
         charge: ``Gaussian`` or ``Laplace`` for the counts, or ``NonPrivate`` for exact counts of all keys.
         delta: sets the threshold; positive.
         label: what this is, for the ledger.
-        rows_per_unit: how many rows of one unit ``codes`` may hold.
 
     Raises:
         BudgetExceeded: if the reservation does not cover it; nothing is read then.
@@ -73,20 +74,32 @@ def release_keys(
     if not isinstance(charge, Gaussian | Laplace | NonPrivate):
         raise TypeError(f"keys takes a Gaussian, Laplace or NonPrivate charge, got {type(charge).__name__}")
     label = Label.of(label)
-    sensitivity = KeyCounts().sensitivity(reservation.neighbouring).times(rows_per_unit)
+    moved = KeyCounts().sensitivity(gate.reservation.neighbouring).times(gate.rows_per_unit)
     if isinstance(charge, NonPrivate):
-        reservation.record(charge, label, sensitivity.theorem)
+        gate.reservation.record(charge, label, moved.theorem)
+        scale, threshold, delta = 0.0, 1, 0.0
+    else:
+        scale = integer_scale(charge, moved)
+        tail = partial(gaussian_tail if isinstance(charge, Gaussian) else laplace_tail, scale)
+        threshold = KeyCounts.threshold(delta, tail, gate.rows_per_unit)
+        gate.reservation.record(charge, label.with_text(f"{label}: counts"), moved.theorem)
+        gate.reservation.record(ApproxDP(0.0, delta), label.with_text(f"{label}: which are there"), moved.theorem)
+    asked, words = KeyThreshold(threshold, delta), f"keys of at least {threshold}"
+    question = Question("keys", asked, charge, label, moved, scale, words, gate.rows_per_unit)
+
+    def noisy() -> list[dict[str, int]]:
         exact, present = _counts(codes, texts)
-        return _kept(label.text, present, exact, 1, 0.0, charge, 0.0, sensitivity.theorem)
-    scale = integer_scale(charge, sensitivity)
-    tail = partial(gaussian_tail if isinstance(charge, Gaussian) else laplace_tail, scale)
-    threshold = KeyCounts.threshold(delta, tail, rows_per_unit)
-    reservation.record(charge, label.with_text(f"{label}: counts"), sensitivity.theorem)
-    reservation.record(ApproxDP(0.0, delta), label.with_text(f"{label}: which are there"), sensitivity.theorem)
-    exact, present = _counts(codes, texts)
-    noisy = exact + integer_noise(noise, charge, scale, len(exact))
-    sd = noise_sd(charge, scale) / KEY_UNIT
-    return _kept(label.text, present, noisy, threshold, sd, charge, delta, sensitivity.theorem)
+        noise = None if isinstance(charge, NonPrivate) else integer_noise(gate.noise, charge, scale, len(exact))
+        gate.drawn(question, dict(zip(present, exact.tolist(), strict=True)), noise)
+        counts = exact if noise is None else exact + noise
+        return [{text: count for text, count in zip(present, counts.tolist(), strict=True) if count >= threshold}]
+
+    [counts] = gate.witness.release([question], noisy)
+    # the order is that of noisy counts, then of texts: the order of the rows must not show
+    seen = sorted((-count, text) for text, count in counts.items())
+    values = np.array([-count / KEY_UNIT for count, _ in seen], np.float64)
+    kept, sd = tuple(text for _, text in seen), noise_sd(charge, scale) / KEY_UNIT
+    return Keys(label.text, kept, values, sd, threshold / KEY_UNIT, charge, delta, moved.theorem)
 
 
 def _counts(codes: Ints, texts: Sequence[str]) -> tuple[Ints, list[str]]:
@@ -94,21 +107,3 @@ def _counts(codes: Ints, texts: Sequence[str]) -> tuple[Ints, list[str]]:
     rows = np.bincount(codes[codes >= 0], minlength=len(texts)).astype(np.int64)
     held = np.flatnonzero(rows > 0).tolist()
     return KEY_UNIT * rows[held], [texts[code] for code in held]
-
-
-def _kept(
-    label: str,
-    texts: Sequence[str],
-    counts: Ints,
-    threshold: int,
-    sd: float,
-    charge: Charge,
-    delta: float,
-    theorem: str,
-) -> Keys:
-    """The order is that of noisy counts, then of texts: the order of the rows must not show."""
-    pairs = zip(counts.tolist(), texts, strict=True)
-    seen = sorted((-count, text) for count, text in pairs if count >= threshold)
-    kept = tuple(text for _, text in seen)
-    values = np.array([-count / KEY_UNIT for count, _ in seen], np.float64)
-    return Keys(label, kept, values, sd, threshold / KEY_UNIT, charge, delta, theorem)

@@ -11,6 +11,7 @@ import numpy as np
 
 from tacit.arrays import Bools, Bytes, Codes, Floats
 from tacit.curator.curator import Curator
+from tacit.curator.gate import NOBODY, Gate, Witness
 from tacit.curator.keys import Keys, release_keys
 from tacit.curator.options import source_under
 from tacit.curator.recipes import Columns, Lengths, Magnitudes, Recipe, Vectors, label_codes, targets_of
@@ -53,6 +54,9 @@ class PrivateRows:
             rows without a value do not.
         row_weights: public weights of the rows, clipped into [0, 1]; None if all count alike.
     """
+
+    witness: Witness = NOBODY
+    """Who sees what leaves: nobody, unless an audit or a test stands there."""
 
     hands_on_rows: ClassVar[bool] = True
     """Whether views, patterns and foreign learners may be opened over these rows."""
@@ -117,7 +121,9 @@ class PrivateRows:
         """As :meth:`seal`, with the rows' weights and those of classes, both in [0, 1], in everything measured."""
         levels = np.ones(1) if self._row_weights is None else level_weights()
         table = self._table(Columns(encoding), label_index, len(levels))
-        return WeightedCurator(table, self._reservation, self._noise, self._rows_per_unit, class_weights, levels)
+        return WeightedCurator(
+            table, self._reservation, self._noise, self._rows_per_unit, class_weights, levels, self.witness
+        )
 
     def seal_rows(self, encoder: RowEncoder | MatrixEncoder, label_index: LabelIndex) -> Curator:
         """Encodes every row as a fixed-point vector of bounded norm and hands out a curator over the sealed rows."""
@@ -145,7 +151,8 @@ class PrivateRows:
         codes, texts = key_codes(self._labels if name is None else self._frame.column(name), name or "label", exact)
         if self._unit is not None:
             codes = np.where(self._within_unit, codes, NO_KEY)
-        return release_keys(codes, texts, self._reservation, self._noise, charge, delta, label, self._rows_per_unit)
+        gate = Gate(self._reservation, self._noise, self._rows_per_unit, self.witness)
+        return release_keys(codes, texts, gate, charge, delta, label)
 
     def check_handed_on(self) -> None:
         """Raises for a unit of several rows, of which a child knows nothing, or where rows stay with one curator.
@@ -163,7 +170,8 @@ class PrivateRows:
 
     def _curator(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex) -> Curator:
         """The curator of the rows as a recipe says."""
-        return Curator(self._table(recipe, label_index), self._reservation, self._noise, self._rows_per_unit)
+        table = self._table(recipe, label_index)
+        return Curator(table, self._reservation, self._noise, self._rows_per_unit, self.witness)
 
     def _table(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex, levels: int = 1) -> SealedTable:
         """The rows in the engine, as a recipe says; labels hold a level of weight beside the class if there are any."""

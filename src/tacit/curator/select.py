@@ -9,13 +9,13 @@ from fractions import Fraction
 import numpy as np
 
 from tacit.arrays import Ints
+from tacit.curator.gate import Gate, Question
 from tacit.engines.protocol import SealedTable
 from tacit.noise.checks import check_scale
-from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.label import Label
-from tacit.privacy.ledger import Reservation
 from tacit.queries.selection import Selection
+from tacit.queries.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,28 +47,19 @@ def least_scale(score_range: int, largest: float) -> float:
     return check_scale(scale)
 
 
-def select(
-    table: SealedTable,
-    reservation: Reservation,
-    noise: NoiseSource,
-    selection: Selection,
-    charge: Charge,
-    label: Label | str,
-    rows_per_unit: int = 1,
-) -> Choice:
+def select(table: SealedTable, gate: Gate, selection: Selection, charge: Charge, label: Label | str) -> Choice:
     """Chooses an index per node: validate, charge, aggregate, draw, release.
 
     See :meth:`tacit.curator.curator.Curator.select`.
     """
     if not isinstance(charge, BoundedRange | NonPrivate):
         raise TypeError(f"select takes a BoundedRange or NonPrivate charge, got {type(charge).__name__}")
-    theorem = selection.theorem
-    if rows_per_unit > 1:
-        theorem += f"; {rows_per_unit} rows per unit"
-    scale = None
-    if isinstance(charge, BoundedRange):
-        scale = selection_scale(selection.score_range(reservation.neighbouring) * rows_per_unit, charge)
-    reservation.record(charge, label, theorem, kept=True)
+    spread = selection.score_range(gate.reservation.neighbouring)
+    moved = Sensitivity(spread, spread**2, selection.theorem).times(gate.rows_per_unit)
+    scale = selection_scale(moved.l1, charge) if isinstance(charge, BoundedRange) else 0.0
+    words = f"choice {selection.shape}"
+    question = Question("select", selection, charge, label, moved, scale, words, gate.rows_per_unit)
+    gate.charge(question)
 
     def chosen() -> list[Ints]:
         scores = selection.score(table.answer(query) for query in selection.queries)
@@ -76,9 +67,10 @@ def select(
             raise TypeError(
                 f"the score function made {scores.dtype} of shape {scores.shape}, not int64 of {selection.shape}"
             )
-        if scale is None:
+        gate.drawn(question, scores)
+        if isinstance(charge, NonPrivate):
             return [scores.argmax(axis=1).astype(np.int64)]
-        return [np.array([noise.exponential(row, scale) for row in scores], dtype=np.int64)]
+        return [np.array([gate.noise.exponential(row, scale) for row in scores], dtype=np.int64)]
 
-    [indices] = reservation.release(lambda: f"choice {selection.shape}, {charge}, {label}", chosen)
-    return Choice(str(label), indices, charge, theorem)
+    [indices] = gate.release([question], chosen)
+    return Choice(str(label), indices, charge, moved.theorem)

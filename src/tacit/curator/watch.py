@@ -98,7 +98,7 @@ def watched(rows: PrivateRows, witness: Witness) -> PrivateRows:
     seen = copy.copy(rows)
     seen.__class__ = WatchedRows
     assert isinstance(seen, WatchedRows)
-    seen.witness = witness
+    seen.onlooker = witness
     return seen
 
 
@@ -106,7 +106,7 @@ class WatchedRows(PrivateRows):
     """Rows whose curators report to a witness. They are not handed to other learners, nor searched for categories."""
 
     hands_on_rows: ClassVar[bool] = False
-    witness: Witness
+    onlooker: Witness
 
     def seal_weighted(self, *how: Any) -> Any:
         """See :meth:`PrivateRows.seal_weighted`."""
@@ -120,7 +120,7 @@ class WatchedRows(PrivateRows):
         return self._watched(super()._curator(*how))
 
     def _watched(self, curator: Curator) -> Curator:
-        return WatchedCurator(curator, self.witness, self._rows_per_unit)
+        return WatchedCurator(curator, self.onlooker, self._rows_per_unit)
 
 
 class WatchedTable:
@@ -175,7 +175,7 @@ class WatchedCurator(Curator):
     def __init__(self, curator: Curator, witness: Witness, rows_per_unit: int) -> None:
         table = WatchedTable(curator._table, witness)
         curator._table = table
-        super().__init__(table, curator._reservation, curator._noise, rows_per_unit)
+        super().__init__(table, curator._gate.reservation, curator._gate.noise, rows_per_unit)
         self._seen, self._inner, self._witness = table, curator, witness
         self._bounds: list[JointBound] = []
 
@@ -221,7 +221,7 @@ class WatchedCurator(Curator):
             query.joint_sensitivity(self.neighbouring)
             if isinstance(query, JointHistogram)
             else query.sensitivity(self.neighbouring)
-        ).times(self._rows_per_unit)
+        ).times(self._gate.rows_per_unit)
         noise = np.rint(found.value * query.unit).astype(np.int64) - exact
         scale = 0.0  # worked out here once more, and not by what the curator draws at
         if isinstance(found.charge, Gaussian | Laplace):
@@ -239,7 +239,7 @@ class WatchedCurator(Curator):
         with self._seen as answered:
             found = self._inner.select(selection, charge, label)
             scores = selection.score(answer for _, answer in answered)
-        spread = selection.score_range(self.neighbouring) * self._rows_per_unit
+        spread = selection.score_range(self.neighbouring) * self._gate.rows_per_unit
         public = (found.label, charge, found.theorem, selection.shape, spread)
         indices = self._witness.passed(Passage("select", public, scores, found.indices.copy(), (spread, spread)))
         return Choice(found.label, np.array(indices), charge, found.theorem)

@@ -9,6 +9,7 @@ from typing import Any
 
 from tacit.arrays import Floats
 from tacit.curator.curator import Curator
+from tacit.curator.gate import NOBODY, Witness
 from tacit.curator.joint_clipping import JointWeights
 from tacit.curator.measurement import Measurement
 from tacit.curator.select import Choice
@@ -42,8 +43,9 @@ class WeightedCurator(Curator):
         rows_per_unit: int,
         classes: Sequence[float],
         levels: Floats,
+        witness: Witness = NOBODY,
     ) -> None:
-        super().__init__(table, reservation, noise, rows_per_unit)
+        super().__init__(table, reservation, noise, rows_per_unit, witness)
         self._classes, self._levels = tuple(classes), levels
         self._label_weights = LabelWeights.of(self._classes, levels)
 

@@ -1,0 +1,129 @@
+"""The gate that every release passes: charged before it reads a row, and seen by whoever stands beside it.
+
+The verbs of the curator (:mod:`tacit.curator.curator`, ``select``, ``cover``, ``keys``) state a :class:`Question`,
+charge it, and hand the gate a function that answers it with noise. What comes back is what leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, final
+
+from tacit.arrays import Ints
+from tacit.noise.source import NoiseSource
+from tacit.privacy.charges import Charge
+from tacit.privacy.label import Label
+from tacit.privacy.ledger import Released, Reservation
+from tacit.queries.sensitivity import Sensitivity
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One release, validated: what is asked, for which charge, by which theorem. All of it is public.
+
+    Attributes:
+        verb: ``"measure"``, ``"joint"``, ``"select"``, ``"cover"`` or ``"keys"``.
+        asked: the query, the selection, the cover, or what a key must reach.
+        charge: what the release costs.
+        label: what it is, for the ledger.
+        sensitivity: how far one protected unit moves the exact integers, and by which theorem. Of a choice: the spread
+            of the scores in both norms; of a cover the theorem alone, with zeros.
+        scale: of the integer noise, or of the choice, in the integers' units; 0 without privacy, and of a cover, whose
+            steps have scales of their own.
+        words: the question in words: a fit that goes on must ask the same.
+        rows_per_unit: rows that one protected unit may hold; counted in ``sensitivity`` already.
+    """
+
+    verb: str
+    asked: Any
+    charge: Charge
+    label: Label | str
+    sensitivity: Sensitivity
+    scale: float
+    words: str
+    rows_per_unit: int
+
+    def __str__(self) -> str:
+        return f"{self.words}, {self.charge}, {self.label}"
+
+
+class Witness(Protocol):
+    """Stands beside the gate: an audit, a test, or a recorder. It is told of every release, and decides what leaves."""
+
+    sees_exact_answers: ClassVar[bool]
+    """Whether :meth:`drawn` is called: only where the noise has a seed, so that nothing of the fit is releasable."""
+
+    def release(self, questions: Sequence[Question], make: Callable[[], list[Released]]) -> list[Released]:
+        """What leaves in answer to questions that are paid for, one value for each: noisy integers, or choices.
+
+        ``make`` reads the rows and draws the noise. A witness that forces recorded values need not call it.
+        """
+
+    def drawn(self, question: Question, exact: Any, noise: Ints | None) -> None:
+        """Is told, while ``make`` runs, an exact answer and its noise (None where none is added). Both are secret."""
+
+
+@final
+class Nobody:
+    """The witness of an ordinary fit: what is made leaves, and nobody sees an exact answer."""
+
+    sees_exact_answers: ClassVar[bool] = False
+
+    def release(self, questions: Sequence[Question], make: Callable[[], list[Released]]) -> list[Released]:
+        """What is made."""
+        del questions
+        return make()
+
+    def drawn(self, question: Question, exact: Any, noise: Ints | None) -> None:
+        """Is never called."""
+
+
+NOBODY = Nobody()
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Gate:
+    """The way out of the sealed rows: a reservation that is durable already, a source of noise, and a witness.
+
+    Attributes:
+        reservation: pays for every release, and keeps those of a fit that may go on.
+        noise: where noise comes from.
+        rows_per_unit: rows that one protected unit may hold; multiplies every sensitivity.
+        witness: sees what leaves.
+
+    Raises:
+        TypeError: for a witness of exact answers beside noise that may be released.
+    """
+
+    reservation: Reservation
+    noise: NoiseSource
+    rows_per_unit: int = 1
+    witness: Witness = NOBODY
+
+    def __post_init__(self) -> None:
+        if self.witness.sees_exact_answers and self.noise.releasable:
+            raise TypeError("exact answers are shown only where noise has a seed, and nothing is releasable")
+
+    def charge(self, question: Question) -> None:
+        """Enters a question into the ledger, before it reads anything.
+
+        Raises:
+            BudgetExceeded: if what is left of the reservation does not cover it; nothing may be read then.
+        """
+        self.reservation.record(question.charge, question.label, question.sensitivity.theorem, kept=True)
+
+    def release(self, questions: Sequence[Question], make: Callable[[], list[Released]]) -> list[Released]:
+        """What leaves in answer to questions that are charged; a fit that goes on takes what it kept."""
+
+        def kept() -> list[Released]:
+            return self.reservation.release(lambda: "; ".join(map(str, questions)), make)
+
+        return self.witness.release(questions, kept)
+
+    def drawn(self, question: Question, exact: Any, noise: Ints | None = None) -> None:
+        """Tells a witness who may know it what rows say, and what is added."""
+        if self.witness.sees_exact_answers:
+            self.witness.drawn(question, exact, noise)
