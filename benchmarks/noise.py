@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from tacit.noise import NoiseSource, OpenDPSource, SeededSource, SystemSource
+from tacit.noise import NoiseSource, SeededSource, SystemSource
 from tacit.noise.above_threshold import AboveThreshold
 from tacit.noise.integer_sampler import Law, draw
+from tacit.noise.opendp_source import OpenDPSource
 from tacit.theory.above_threshold import Queries
 
 SCALES = (3.7, 12345.6, 310262.4, 4.25e9)

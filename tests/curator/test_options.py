@@ -9,7 +9,8 @@ import pytest
 
 import tacit
 from tacit.curator.options import chosen_source
-from tacit.noise import OpenDPSource, SeededSource, SystemSource
+from tacit.noise import SeededSource, SystemSource
+from tacit.noise.opendp_source import OpenDPSource
 
 
 def test_the_choice_holds_inside_and_nowhere_else():

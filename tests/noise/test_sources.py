@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from tacit.noise import NoiseSource, OpenDPSource, SeededSource, SystemSource, make_source
+from tacit.noise import NoiseSource, SeededSource, SystemSource, make_source
+from tacit.noise.opendp_source import OpenDPSource
 from tests.noise.exact import (
     Pmf,
     draws_needed,

@@ -9,17 +9,36 @@ a :class:`WeakLearner` asks for one noisy answer under it; an :class:`Embedding`
 
 from __future__ import annotations
 
-from tacit.boosting.measures.lazy_bregman import LazyBregman
-from tacit.boosting.measures.logistic import LogisticMeasure
-from tacit.boosting.measures.measure import Measure, stateless_sum
-from tacit.boosting.measures.smooth import SmoothMeasure
-from tacit.boosting.private_rows import SealedRows, private_rows
-from tacit.boosting.schema import Embedding, Ensemble, WeakLearner, WeakLearnerError, boost
-from tacit.boosting.stopping import EndTest
-from tacit.queries.dense.halfspace_log import HalfspaceLog
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-PrivateRows = SealedRows
-"""The name that it had before 0.1, until 0.2: a :class:`tacit.curator.rows.PrivateRows` is another thing."""
+if TYPE_CHECKING:
+    from tacit.boosting.measures.lazy_bregman import LazyBregman
+    from tacit.boosting.measures.logistic import LogisticMeasure
+    from tacit.boosting.measures.measure import Measure, stateless_sum
+    from tacit.boosting.measures.smooth import SmoothMeasure
+    from tacit.boosting.private_rows import SealedRows, private_rows
+    from tacit.boosting.schema import Embedding, Ensemble, WeakLearner, WeakLearnerError, boost
+    from tacit.boosting.stopping import EndTest
+    from tacit.queries.dense.halfspace_log import HalfspaceLog
+
+PUBLIC = {
+    "Embedding": "tacit.boosting.schema",
+    "EndTest": "tacit.boosting.stopping",
+    "Ensemble": "tacit.boosting.schema",
+    "HalfspaceLog": "tacit.queries.dense.halfspace_log",
+    "LazyBregman": "tacit.boosting.measures.lazy_bregman",
+    "LogisticMeasure": "tacit.boosting.measures.logistic",
+    "Measure": "tacit.boosting.measures.measure",
+    "SealedRows": "tacit.boosting.private_rows",
+    "SmoothMeasure": "tacit.boosting.measures.smooth",
+    "WeakLearner": "tacit.boosting.schema",
+    "WeakLearnerError": "tacit.boosting.schema",
+    "boost": "tacit.boosting.schema",
+    "private_rows": "tacit.boosting.private_rows",
+    "stateless_sum": "tacit.boosting.measures.measure",
+}
+"""Public name -> the module that defines it. Learners of other rooms use a measure alone, and load no more."""
 
 __all__ = [
     "Embedding",
@@ -37,3 +56,21 @@ __all__ = [
     "private_rows",
     "stateless_sum",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "PrivateRows":  # what SealedRows was called before 0.1
+        name = "SealedRows"
+    if name in PUBLIC:
+        return getattr(import_module(PUBLIC[name]), name)
+    module = f"{__name__}.{name}"
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -22,7 +22,6 @@ from tacit.curator.views.relabel import Points
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.order import CUTS, LARGEST_CUT, MISSING, REACH, FloatOrder, float_of
 from tacit.encoding.table import Encoder
-from tacit.learning.fit import unit_of
 from tacit.learning.task import Task
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
@@ -128,7 +127,7 @@ def check_raw(sets: Sequence[RawSet], task: Task, neighbouring: Neighbouring) ->
 
 def check_single_rows(task: Task, neighbouring: Neighbouring) -> None:
     """Raises :class:`RequestError` for units of which choices inside the curator know nothing."""
-    unit = unit_of(task)
+    unit = task.unit
     if unit is not None and unit.max_rows > 1:
         raise RequestError("closure learners protect single rows: a unit with max_rows above 1 is not supported")
     if unit is not None and neighbouring.n_is_public:

@@ -67,7 +67,7 @@ class ClusterSource:
 
 
 @contextmanager
-def prepare_on_cluster(source: DeclaredSource, encoding: TableEncoding, label_index: Labels) -> Iterator[ClusterSource]:
+def prepare(source: DeclaredSource, encoding: TableEncoding, label_index: Labels) -> Iterator[ClusterSource]:
     """A source whose parts are encoded by the workers of a cluster, before the charge.
 
     Raises:

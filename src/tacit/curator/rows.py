@@ -5,14 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from tacit.arrays import Bools, Bytes, Codes, Floats
 from tacit.curator.curator import Curator
 from tacit.curator.gate import NOBODY, Gate, Witness
-from tacit.curator.keys import Keys, release_keys
 from tacit.curator.options import source_under
 from tacit.curator.recipes import Columns, Lengths, Magnitudes, Recipe, Vectors, label_codes, targets_of
 from tacit.curator.weighted import WeightedCurator
@@ -33,6 +32,9 @@ from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.queries.row_weights import level_weights, weight_levels
 from tacit.schema import Unit
+
+if TYPE_CHECKING:
+    from tacit.curator.keys import Keys
 
 
 class HandedOnError(TacitError, TypeError):
@@ -151,6 +153,8 @@ class PrivateRows:
         codes, texts = key_codes(self._labels if name is None else self._frame.column(name), name or "label", exact)
         if self._unit is not None:
             codes = np.where(self._within_unit, codes, NO_KEY)
+        from tacit.curator.keys import release_keys  # few fits look for values that nobody declared
+
         gate = Gate(self._reservation, self._noise, self._rows_per_unit, self.witness)
         return release_keys(codes, texts, gate, charge, delta, label)
 

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -68,6 +68,13 @@ def rows_of(arrays: Arrays, recipe: Recipe, label_index: Labels, workspace: Work
     layout = Layout(recipe.n_codes, label_index.n_classes, 0 if dense is None else dense.n_features)
     columns: list[Any] = arrays[:n_columns]
     return Rows(columns, arrays[n_columns], layout, None, dense, targets, workspace)
+
+
+class PreparedRows(Protocol):
+    """Rows that are encoded, wherever they are, and can be sealed once they are paid for."""
+
+    def rows(self, reservation: Reservation, random_state: int | None) -> PrivateRows:
+        """The rows of one fit."""
 
 
 class PreparedSource:

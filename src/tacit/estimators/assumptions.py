@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit.curator.sites.gathering import Sites
 from tacit.encoding.frames import Frame
-from tacit.encoding.source import Source
 from tacit.privacy.assumptions import Assumption, dtypes_assumed
 from tacit.schema import Schema
 
 
 def assumptions_of(estimator: Any, X: Any, y: Any, weighted: bool = False) -> tuple[Assumption, ...]:
-    """What a fit of an estimator to ``X`` takes as public, beside its schema and what called it.
+    """What a fit of an estimator to a table takes as public, beside its schema and what called it.
 
     Args:
         estimator: with its parameters.
-        X: as ``fit`` takes it.
-        y: likewise; a list has no dtype.
+        X: the table.
+        y: the labels; a list has no dtype.
         weighted: whether rows have weights.
     """
     schema, classes = estimator.declared()
-    if isinstance(X, Sites):
-        return (Assumption("sites", f"which sites take part: {', '.join(X.parties.sites)}", accepted=True),)
-    if isinstance(X, Source):
-        return (Assumption("source", "how many files there are, their names, and their columns", accepted=True),)
     labelled = schema is not None and schema.label is not None
     untyped = isinstance(X, Frame) and X.untyped
     number = hasattr(estimator, "target_bounds")

@@ -13,19 +13,17 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.curator.sites.gathering import Sites
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.encoding.inputs import by_number, by_position, table_of
-from tacit.encoding.source import Source
 from tacit.errors import spending
 from tacit.estimators.assumptions import assumptions_of
 from tacit.estimators.binding import bound, told
 from tacit.estimators.callers import surroundings
 from tacit.learning.declared import Declared, classes_declared, common_classes, common_schema
-from tacit.learning.fit import Fitted, check, check_budget, dry_run, fit, fit_source
+from tacit.learning.fit import Fitted, check, check_budget, dry_run, fit
 from tacit.learning.learner import Learner
-from tacit.learning.sources import source_side, source_task
+from tacit.learning.supply import TableSupply, supply_of
 from tacit.learning.tables import public_rows, task_of, undeclared_before
 from tacit.learning.task import Task
 from tacit.learning.weights import refuse_unknown
@@ -33,7 +31,8 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.assumptions import check_dtypes
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
-from tacit.privacy.request import Request, RequestError
+from tacit.privacy.request import Request
+from tacit.privacy.resumable import KEEPING
 from tacit.schema import Schema
 
 L = TypeVar("L", bound=Learner)
@@ -97,9 +96,11 @@ class Estimator:
         """
         learner, declared = self.make_learner(request_of(self)), self._declared()
         task = _task_without_rows(declared, learner.request, n)
-        if isinstance(X, Source):
-            source_side(X, y, None, declared, learner)
-        frame = None if X is None or isinstance(X, Source) else columns_of(X)
+        supply = supply_of(X, y, None, self.table_task)
+        is_table = isinstance(supply, TableSupply)
+        if not is_table:
+            supply.task(declared, learner)
+        frame = columns_of(X) if is_table and X is not None else None
         if not task.names and frame is not None:
             task = replace(task, names=frame.names)
         return dry_run(learner, replace(task, undeclared=undeclared_before(frame, y, declared, learner)), n)
@@ -139,9 +140,9 @@ class Estimator:
         """What is declared about the table."""
         return classes_declared(*self.declared(), self._inner(), self.algorithm)
 
-    def public_side(self, X: Any, y: Any, learner: Learner) -> tuple[Task, Frame, Any]:
-        """The task of a fit, the columns and the labels, after the checks of what is public about them."""
-        return task_of(X, y, self._declared(), learner)
+    def table_task(self, X: Any, y: Any, declared: Declared, learner: Learner) -> tuple[Task, Frame, Any]:
+        """The task of a fit to a table, the columns and the labels, after the checks of what is public about them."""
+        return task_of(X, y, declared, learner)
 
     def describe(self, fitted: Fitted | None = None) -> None:
         """Leaves behind what else is known after a fit; None of one whose model came from a file."""
@@ -152,43 +153,29 @@ class Estimator:
 
     # What all share.
 
+    def check_table(self, X: Any, y: Any) -> tuple[Learner, Task, Frame, Any]:
+        """See :func:`check_fit`."""
+        learner, supply = self.make_learner(request_of(self)), TableSupply(X, y, None, self.table_task)
+        check_budget(learner, self.account)
+        task = supply.task(self._declared(), learner)
+        check(learner, task, self.account, KEEPING.get())
+        return learner, task, supply.frame, supply.labels
+
     def _fit(self, X: Any, y: Any, row_weights: Floats | None = None) -> Self:
-        around, assumed = surroundings(), assumptions_of(self, X, y, row_weights is not None)
+        around = surroundings()
         with spending():
-            if isinstance(X, Source):
-                fitted, task, X = self._fitted_to_source(X, y, row_weights)
-            elif isinstance(X, Sites):
-                fitted, task, X = self._fitted_to_sites(X, y, row_weights)
-            else:
-                learner, task, frame, labels = prepared(self, X, y)
-                fitted = fit(learner, task, frame, labels, self.account, row_weights)
+            learner, supply = self.make_learner(request_of(self)), supply_of(X, y, row_weights, self.table_task)
+            fitted = fit(learner, self._declared(), supply, self.account, KEEPING.get())
             self.model_, self.schema_ = fitted.model, fitted.task.schema
             self.describe(fitted)
-            self.n_features_in_ = self._width(X)
-            keep_names(self, X)
+            self.n_features_in_ = self._width(supply.features)
+            keep_names(self, supply.features)
+            assumed = supply.assumed or assumptions_of(self, X, y, row_weights is not None)
             assumed += tuple(each.assumption for each in around)
             self.certificate_ = bound(self, fitted.certificate.assuming(*assumed), y)
             warned = [each.warning for each in around if each.whoever_pays or self.account is None]
-            self.summary_ = told(self.model_, self.certificate_, task.schema, warned, quiet=not self.tells)
+            self.summary_ = told(self.model_, self.certificate_, fitted.declared, warned, quiet=not self.tells)
         return self
-
-    def _fitted_to_source(self, X: Source, y: Any, row_weights: Any) -> tuple[Fitted, Task, Frame]:
-        """A fit to a source, its task, and the features without rows."""
-        learner = self.make_learner(request_of(self))
-        check_budget(learner, self.account)
-        task, source = source_task(X, y, row_weights, self._declared(), learner)
-        return fit_source(learner, task, source, self.account), task, source.without_rows.select(task.names)
-
-    def _fitted_to_sites(self, X: Sites, y: Any, row_weights: Any) -> tuple[Fitted, Task, Frame]:
-        """The same over sites."""
-        from tacit.learning.sites import fit_sites
-
-        if y is not None or row_weights is not None:
-            raise RequestError("sites hold their labels, and their rows have no weights: leave y and sample_weight out")
-        learner = self.make_learner(request_of(self))
-        check_budget(learner, self.account)
-        fitted, task = fit_sites(learner, X, self._declared(), self.account)
-        return fitted, task, Frame({name: np.empty(0) for name in task.names}, 0)
 
     def frame_for_model(self, X: Any) -> Frame:
         """The columns of a table to predict, as the model knows them."""
@@ -216,19 +203,13 @@ def learner_of(kind: type[L], estimator: Estimator, request: Request) -> L:
     return kind(request, **{name: getattr(estimator, name) for name in names})
 
 
-def prepared(estimator: Estimator, X: Any, y: Any) -> tuple[Learner, Task, Frame, Any]:
-    """The learner, the task, the columns and the labels that a fit is called with. Looks at what is public only."""
-    learner = estimator.make_learner(request_of(estimator))
-    check_budget(learner, estimator.account)
-    task, frame, labels = estimator.public_side(X, y, learner)
-    return learner, replace(task, public_rows=public_rows(learner.request, task.schema, frame.n_rows)), frame, labels
-
-
 def check_fit(estimator: Estimator, X: Any, y: Any) -> tuple[Learner, Task, Frame, Any]:
-    """As :func:`prepared`; raises all that a fit would refuse for public reasons. Reads no row and charges nothing."""
-    learner, task, frame, labels = prepared(estimator, X, y)
-    check(learner, task, estimator.account)
-    return learner, task, frame, labels
+    """The learner, the task, the columns and the labels of a fit to a table. Reads no row and charges nothing.
+
+    Raises:
+        ValueError: for all that a fit would refuse for public reasons.
+    """
+    return estimator.check_table(X, y)
 
 
 def check_fitted(estimator: Any) -> None:

@@ -23,6 +23,7 @@ from tacit.halfspaces.centering import Centre
 from tacit.halfspaces.learner import HalfspaceLearner, MatrixTask
 from tacit.halfspaces.plan import DEFAULTS, PROMISED, Options
 from tacit.learning.checks import check_choice, check_integer
+from tacit.learning.declared import Declared
 from tacit.learning.learner import Learner
 from tacit.learning.tables import check_as_many, check_labels, check_labels_given, label_of, refuse_open_classes
 from tacit.learning.task import Task
@@ -230,13 +231,12 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
     def _keep(self, ensemble: Ensemble[Centre]) -> None:
         self.ensemble_ = ensemble
 
-    def public_side(self, X: Any, y: Any, learner: Learner) -> tuple[Task, Frame, Any]:
+    def table_task(self, X: Any, y: Any, declared: Declared, learner: Learner) -> tuple[Task, Frame, Any]:
         if not self._takes_matrices:
-            return super().public_side(X, y, learner)
+            return super().table_task(X, y, declared, learner)
         check_labels_given(y, learner.name)
         frame, labels = matrix_frame(X), label_vector(y)
         check_as_many(frame, labels)
-        declared = self._declared()
         label = label_of(declared, labels)
         check_labels(without_rows(labels), label, "", learner.name)
         refuse_open_classes(declared, labels, learner.name)

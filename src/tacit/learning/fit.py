@@ -7,33 +7,22 @@ small table.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib import import_module
+from types import ModuleType
 from typing import Any, final
 
 from threadpoolctl import ThreadpoolController
 
-from tacit.arrays import Floats
-from tacit.curator.cluster_rows import prepare_on_cluster
 from tacit.curator.rows import PrivateRows
-from tacit.curator.source_rows import prepare
 from tacit.discovery.bounds import BOUNDS_SHARE
 from tacit.discovery.undeclared import Undeclared
-from tacit.encoding.frames import Frame
-from tacit.encoding.source import CLUSTERS, DeclaredSource
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
+from tacit.learning.declared import Declared
 from tacit.learning.learner import Learner
-from tacit.learning.resumable import (
-    RowsKnownBy,
-    check_keeping,
-    pay_and_keep,
-    rows_of_source,
-    rows_of_table,
-    unknown_rows,
-)
-from tacit.learning.tables import labels_of
+from tacit.learning.supply import ReadySupply, Supply
 from tacit.learning.task import FINE_CELLS, Task, monotone_of
 from tacit.models.base import Model
 from tacit.privacy.account import PrivacyAccount
@@ -43,97 +32,64 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, check_noise_fits
-from tacit.privacy.resumable import KEEPING
+from tacit.privacy.resumable import Keeping
 from tacit.privacy.spending import certified, check_account, reserve
-from tacit.schema import Unit
+from tacit.schema import Schema
 from tacit.schema.identifiers import refuse_identifiers
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What a fit leaves behind, released: a frozen model, the task with what was found, and the certificate."""
+    """What a fit leaves behind, released: a frozen model, the task with what was found, and the certificate.
+
+    ``declared`` is the schema that was given; None where there was none.
+    """
 
     model: Model
     task: Task
     certificate: Certificate
+    declared: Schema | None
 
 
 def fit(
     learner: Learner,
-    task: Task,
-    frame: Frame,
-    labels: Any,
+    declared: Declared,
+    supply: Supply,
     account: PrivacyAccount | None = None,
-    row_weights: Floats | None = None,
+    keeping: Keeping | None = None,
 ) -> Fitted:
     """Learns a model under the privacy that the learner's request asks for.
 
     Args:
         learner: with its parameters checked.
-        task: the public side, from :func:`tacit.learning.tables.task_of`.
-        frame: the columns.
-        labels: the label vector, shape ``(rows,)``.
+        declared: what is declared about the rows.
+        supply: the rows.
         account: pays; None for a budget of this fit alone.
-        row_weights: public weights in (0, 1], shape ``(rows,)``; None if all rows count alike.
+        keeping: whether releases are kept so that the fit can go on later, or go on now; None for neither.
 
     Raises:
         ValueError: for public mistakes; nothing was spent.
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
-    check(learner, task, account)
-    check_weights(learner, row_weights, frame)
-    return learned(
-        learner,
-        task,
-        account,
-        lambda paid: seal(frame, labels, task, paid, learner.request, row_weights),
-        rows_of_table(frame, labels, task, row_weights),
-    )
-
-
-def fit_source(learner: Learner, task: Task, source: DeclaredSource, account: PrivacyAccount | None = None) -> Fitted:
-    """As :func:`fit`, from rows that are read in chunks, by a learner that streams.
-
-    They are read, and encoded by public rules, before the charge: what is wrong with files is found while it is free,
-    and nothing of the rows can get out until they are sealed.
-    """
-    check(learner, task, account)
-    # reading may take hours: whether the account pays as it is now is known before; a fit that goes on has paid
-    if account is not None and KEEPING.get() is None:
-        account.check(
-            whole_charge(learner, task), f"fit of {learner.name}", learner.request.neighbouring, unit_of(task)
-        )
-    assert task.encoding is not None
-    making = prepare_on_cluster if source.source.engine in CLUSTERS else prepare
-    with making(source, task.encoding, task.label_codes) as ready:
-        return learned(
-            learner,
-            task,
-            account,
-            lambda paid: ready.rows(paid, learner.request.random_state),
-            rows_of_source(source.state),
-        )
-
-
-def learned(
-    learner: Learner,
-    task: Task,
-    account: PrivacyAccount | None,
-    seal_under: Callable[[Reservation], PrivateRows],
-    rows_known_by: RowsKnownBy = unknown_rows,
-) -> Fitted:
-    """Pays, seals, finds, learns: ``seal_under`` gives the rows once the charge is durable.
-
-    ``rows_known_by`` tells whether they are the same when a fit goes on.
-    """
-    with spending():
-        paying = pay(learner, task, account, rows_known_by)
+    check_budget(learner, account)
+    task = supply.task(declared, learner)
+    check(learner, task, account, keeping)
+    if account is not None and keeping is None and not supply.in_memory:
+        # making the rows ready may take hours: whether the account can pay is known before; one that goes on has paid
+        account.check(whole_charge(learner, task), _work(learner), learner.request.neighbouring, task.unit)
+    with supply.ready(task, learner) as rows, spending():
+        if rows.task is not task:  # the number of rows is known now
+            check(learner, rows.task, account, keeping)
+        rows.agree(whole_charge(learner, rows.task))
+        paying = pay(learner, rows, account, keeping)
         with paying as paid, blas().limit(limits=1, user_api="blas"):  # small matrices: threads would wait
-            rows = seal_under(paid)
-            known, left = find(rows, task, learner)
-            model = learner.learn(rows, left, known)
-        return Fitted(model, known, certify(learner, task, paid, rows, account))
+            private_rows = rows.sealed(paid)
+            known, left = find(private_rows, rows.task, learner)
+            model = learner.learn(private_rows, left, known)
+        certificate = certify(learner, rows.task, paid, private_rows, account)
+        rows.end(certificate)
+        return Fitted(model, known, certificate, rows.task.schema)
 
 
 @cache
@@ -144,14 +100,15 @@ def blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def check(learner: Learner, task: Task, account: PrivacyAccount | None = None) -> None:
+def check(learner: Learner, task: Task, account: PrivacyAccount | None = None, keeping: Keeping | None = None) -> None:
     """Raises :class:`RequestError` for what is public and wrong about a learner, its account and its task."""
     check_budget(learner, account)
     check_schema(task)
     if task.public_rows is not None and task.public_rows < learner.least_rows:
         raise too_few_rows(learner, task.public_rows)
     learner.check(task)
-    check_keeping(learner, task, account)
+    if keeping is not None:
+        resumable().check_keeping(learner, task, account)
     declared = [name for name in task.names if monotone_of(task, name)]
     if declared and not learner.holds_monotone:
         raise RequestError(
@@ -172,16 +129,6 @@ def check_budget(learner: Learner, account: PrivacyAccount | None) -> None:
     check_noise_fits(learner.request.allowance, learner.least_budget, learner.name)
 
 
-def check_weights(learner: Learner, row_weights: Floats | None, frame: Frame) -> None:
-    """Raises :class:`RequestError` for weights that the learner cannot use, or that are not one for every row."""
-    if row_weights is None:
-        return
-    if learner.refuses_weights:
-        raise RequestError(learner.refuses_weights)
-    if len(row_weights) != frame.n_rows:
-        raise RequestError(f"there are {frame.n_rows} rows, and sample_weight has {len(row_weights)} weights")
-
-
 def too_few_rows(learner: Learner, rows: int) -> RequestError:
     """What is wrong with a public number of rows below :attr:`Learner.least_rows`."""
     return RequestError(
@@ -190,20 +137,26 @@ def too_few_rows(learner: Learner, rows: int) -> RequestError:
     )
 
 
-def pay(learner: Learner, task: Task, account: PrivacyAccount | None, rows_known_by: RowsKnownBy) -> Reservation:
+def pay(learner: Learner, rows: ReadySupply, account: PrivacyAccount | None, keeping: Keeping | None) -> Reservation:
     """Reserves the whole charge, durably, before a row is read; a fit that goes on has reserved it before."""
-    charges, label = whole_charge(learner, task), f"fit of {learner.name}"
-    if account is not None and KEEPING.get() is not None:
-        assert task.schema is not None  # checked before
-        return pay_and_keep(account, learner, charges, label, task.schema, rows_known_by)
-    return reserve(account, learner.request, charges, label, unit_of(task))
+    charges = whole_charge(learner, rows.task)
+    if account is not None and keeping is not None:
+        assert rows.task.schema is not None  # checked before
+        kept: Reservation = resumable().pay_and_keep(
+            account, keeping, learner, charges, _work(learner), rows.task.schema, rows.known_by
+        )
+        return kept
+    return reserve(account, learner.request, charges, _work(learner), rows.task.unit)
 
 
-def seal(
-    frame: Frame, labels: Any, task: Task, paid: Reservation, request: Request, row_weights: Floats | None
-) -> PrivateRows:
-    """The rows, on their way into the curator."""
-    return PrivateRows(frame, labels_of(labels, task), paid, request.random_state, unit_of(task), row_weights)
+def resumable() -> ModuleType:
+    """The module of fits that keep their releases, which few do."""
+    return import_module("tacit.learning.resumable")
+
+
+def _work(learner: Learner) -> str:
+    """What accounts call a fit."""
+    return f"fit of {learner.name}"
 
 
 def find(rows: PrivateRows, task: Task, learner: Learner) -> tuple[Task, Allowance]:
@@ -236,8 +189,7 @@ def certify(
 def allowance_of(request: Request, task: Task) -> Allowance:
     """What a fit may spend beside the parts of delta that find categories and classes."""
     allowance = request.allowance if task.undeclared is None else task.undeclared.allowance(request.epsilon)
-    unit = unit_of(task)
-    rows = 1 if unit is None else unit.max_rows
+    rows = 1 if task.unit is None else task.unit.max_rows
     sides = 2 if request.neighbouring is Neighbouring.REPLACE_ONE else 1  # a replaced row may change its sign
     return replace(allowance, reach=float(sides * rows))
 
@@ -246,11 +198,6 @@ def whole_charge(learner: Learner, task: Task) -> list[Charge]:
     """Everything that a fit may charge."""
     keys = [] if task.undeclared is None else task.undeclared.key_charges
     return [*learner.charges(allowance_of(learner.request, task), task), *keys]
-
-
-def unit_of(task: Task) -> Unit | None:
-    """Who is protected, if it is not a row."""
-    return None if task.schema is None else task.schema.unit
 
 
 def dry_run(learner: Learner, task: Task, n: int | None) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -22,21 +21,13 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import RequestError
-from tacit.privacy.resumable import KEEPING, Beginning
+from tacit.privacy.resumable import Beginning, Keeping
 from tacit.privacy.signatures import library_version
 from tacit.schema import Schema
 
-RowsKnownBy = Callable[[bytes], str]
-"""From a secret of the account to what the rows of a fit are known by.
-
-Raises :class:`RequestError` where nothing tells whether they change.
-"""
-
 
 def check_keeping(learner: Learner, task: Task, account: PrivacyAccount | None) -> None:
-    """Raises :class:`RequestError` for a fit that cannot go on later, where that was asked for."""
-    if KEEPING.get() is None:
-        return
+    """Raises :class:`RequestError` for a fit that cannot go on later."""
     request = learner.request
     reason = None
     if account is None:
@@ -54,7 +45,13 @@ def check_keeping(learner: Learner, task: Task, account: PrivacyAccount | None) 
 
 
 def pay_and_keep(
-    account: PrivacyAccount, learner: Learner, charges: Sequence[Charge], label: str, schema: Schema, rows: RowsKnownBy
+    account: PrivacyAccount,
+    keeping: Keeping,
+    learner: Learner,
+    charges: Sequence[Charge],
+    label: str,
+    schema: Schema,
+    known_by: Callable[[bytes], str],
 ) -> Reservation:
     """A reservation that keeps releases: a new one, or that of a fit that goes on, which charges nothing.
 
@@ -63,14 +60,12 @@ def pay_and_keep(
         AccountError: if there is no such fit that could go on.
         BudgetExceeded: if the account cannot pay for a new one.
     """
-    asked = KEEPING.get()
-    assert asked is not None
-    known = account.key(fresh_key()).fingerprint(rows)
+    known = account.key(fresh_key()).fingerprint(known_by)
     # releases of one fit are about one question: what it asks follows from these, and from what was released
     asks = hashlib.sha256(f"{learner!r} {schema.fingerprint()} {library_version()}".encode()).hexdigest()
-    beginning = Beginning(known, asks, fresh_key(), asked.command)
-    if asked.identifier is not None:
-        return account.go_on(asked.identifier, charges, label, beginning)
+    beginning = Beginning(known, asks, fresh_key(), keeping.command)
+    if keeping.identifier is not None:
+        return account.go_on(keeping.identifier, charges, label, beginning)
     return account.reserve_kept(charges, label, learner.request.neighbouring, schema.unit, beginning)
 
 
@@ -78,32 +73,15 @@ WEIGHT_UNITS = 1 << 20
 """Weights of rows are told apart by so many parts of one."""
 
 
-def rows_of_table(frame: Frame, labels: Any, task: Task, row_weights: Floats | None) -> RowsKnownBy:
+def rows_known_by(frame: Frame, labels: Any, task: Task, row_weights: Floats | None, key: bytes) -> str:
     """What a table is known by: its codes and weights, in any order, and whose rows they are if they are units'.
 
     The first rows of a unit count. Were they others when the fit goes on, a unit would have its part in more rows than
     are paid for: some in what was released before, some in what is released now.
     """
-    unit = None if task.schema is None else task.schema.unit
-
-    def known(key: bytes) -> str:
-        columns = codes_of(frame, labels, task)
-        if unit is not None:
-            columns.append(secret_units(frame.column(unit.column), unit.max_rows, key, unit.column))
-        if row_weights is not None:
-            columns.append(np.rint(row_weights * WEIGHT_UNITS).astype(np.int64))
-        return fingerprint(columns, key)
-
-    return known
-
-
-def rows_of_source(state: str | None) -> RowsKnownBy:
-    """What files are known by: their state, under the key as well, because it tells how large they are."""
-    if state is None:
-        return unknown_rows
-    return lambda key: hmac.digest(key, f"files {state}".encode("utf-8", "surrogateescape"), "sha256").hex()
-
-
-def unknown_rows(_: bytes) -> str:
-    """Raises :class:`RequestError`: such rows cannot be known again."""
-    raise RequestError("nothing tells whether these rows are the same when the fit goes on: give files or a table")
+    columns = codes_of(frame, labels, task)
+    if task.unit is not None:
+        columns.append(secret_units(frame.column(task.unit.column), task.unit.max_rows, key, task.unit.column))
+    if row_weights is not None:
+        columns.append(np.rint(row_weights * WEIGHT_UNITS).astype(np.int64))
+    return fingerprint(columns, key)

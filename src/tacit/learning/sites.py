@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, final
 
+import numpy as np
+
+from tacit.curator.rows import PrivateRows
 from tacit.curator.sites.channel import Channel, address_of, connected
 from tacit.curator.sites.coordinator import Session
 from tacit.curator.sites.errors import SitesError
@@ -14,16 +20,21 @@ from tacit.curator.sites.gathering import Sites
 from tacit.curator.sites.parties import COORDINATOR, Parties
 from tacit.curator.sites.site import Agreement, Site, Visit
 from tacit.curator.source_rows import prepare
+from tacit.encoding.frames import Frame
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.source import DeclaredSource, Source, read_source
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.learning.declared import Declared
-from tacit.learning.fit import Fitted, check, learned, whole_charge
 from tacit.learning.learner import Learner
+from tacit.learning.supply import ReadySupply
 from tacit.learning.tables import check_labels
 from tacit.learning.task import FINE_CELLS, Task
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.assumptions import Assumption
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.charges import Charge
+from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, declared_schema
 from tacit.privacy.spending import check_account
@@ -61,30 +72,62 @@ def join_sites(listen: str, *, parties: Place, key: Place, wait: float = 600.0, 
     return Sites(listen, known, wait, patience)
 
 
-def fit_sites(
-    learner: Learner, sites: Sites, declared: Declared, account: PrivacyAccount | None = None
-) -> tuple[Fitted, Task]:
-    """As :func:`tacit.learning.fit.fit`, from the rows of sites; gives the task, too.
+@final
+class SitesSupply:
+    """Rows of sites that keep them: everything has to be declared, and the learner is one that joins."""
 
-    Everything has to be declared, and the learner is one that joins. ``account`` pays here, every site from its own.
+    in_memory: ClassVar[bool] = False
+
+    def __init__(self, sites: Sites) -> None:
+        self._sites = sites
+        names = ", ".join(sites.parties.sites)
+        self.assumed = (Assumption("sites", f"which sites take part: {names}", accepted=True),)
+
+    def task(self, declared: Declared, learner: Learner) -> Task:
+        """See :class:`tacit.learning.supply.Supply`."""
+        schema = _joinable(learner, declared)
+        self.features = Frame({name: np.empty(0) for name in schema.features}, 0)
+        return Task(schema, schema.features, declared.label, TableEncoding.of(schema, FINE_CELLS))
+
+    @contextmanager
+    def ready(self, task: Task, learner: Learner) -> Iterator[ReadySupply]:
+        """See :class:`tacit.learning.supply.Supply`.
+
+        Raises:
+            SitesError: if sites do not agree, or one drops out; it says whether the charge was made.
+        """
+        assert task.schema is not None
+        with Session(self._sites, task.schema) as session:
+            rows = session.invite(learner.request, learner.name)
+            yield _ReadySites(replace(task, public_rows=rows), learner, session)
+
+
+@final
+class _ReadySites(ReadySupply):
+    """Sites that have come together. Each pays from its own account, too."""
+
+    def __init__(self, task: Task, learner: Learner, session: Session) -> None:
+        self.task, self._learner, self._session = task, learner, session
+
+    def agree(self, charges: Sequence[Charge]) -> None:
+        self._session.propose(charges)
+
+    def sealed(self, paid: Reservation) -> PrivateRows:
+        return self._session.rows(paid, self._learner.request.random_state, self.task.label_codes)
+
+    def end(self, certificate: Certificate) -> None:
+        self._session.end(certificate.to_json())
+
+
+def supply_of(sites: Sites, y: Any, row_weights: Any) -> SitesSupply:
+    """Sites as a supply.
 
     Raises:
-        ValueError: for public mistakes; nothing was spent.
-        SitesError: if sites do not agree, or one drops out; it says whether the charge was made.
-        BudgetExceeded: if the account cannot pay; nothing was asked.
+        RequestError: for labels or weights.
     """
-    schema = _joinable(learner, declared)
-    request = learner.request
-    check(learner, _task(schema, declared, None), account)
-    with Session(sites, schema) as session:
-        task = _task(schema, declared, session.invite(request, learner.name))
-        check(learner, task, account)
-        session.propose(whole_charge(learner, task))
-        fitted = learned(
-            learner, task, account, lambda paid: session.rows(paid, request.random_state, task.label_codes)
-        )
-        session.end(fitted.certificate.to_json())
-    return fitted, task
+    if y is not None or row_weights is not None:
+        raise RequestError("sites hold their labels, and their rows have no weights: leave y and sample_weight out")
+    return SitesSupply(sites)
 
 
 def _joinable(learner: Learner, declared: Declared) -> Schema:
@@ -99,10 +142,6 @@ def _joinable(learner: Learner, declared: Declared) -> Schema:
     if schema.unit is not None:
         raise RequestError("sites protect rows, and the schema declares a unit of several: one may be at two sites")
     return schema
-
-
-def _task(schema: Schema, declared: Declared, rows: int | None) -> Task:
-    return Task(schema, schema.features, declared.label, TableEncoding.of(schema, FINE_CELLS), public_rows=rows)
 
 
 def serve_site(

@@ -10,7 +10,7 @@ from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.queries.score_rules import TARGET_BITS
-from tacit.schema import NumericColumn, Schema
+from tacit.schema import NumericColumn, Schema, Unit
 
 FINE_CELLS = 65_535
 """Cells of a numeric column's public grid, where its schema does not fix them."""
@@ -60,6 +60,11 @@ class Task:
     encoding: TableEncoding | None
     undeclared: Undeclared | None = None
     public_rows: int | None = None
+
+    @property
+    def unit(self) -> Unit | None:
+        """Who is protected, if it is not a row."""
+        return None if self.schema is None else self.schema.unit
 
     @property
     def label_index(self) -> LabelIndex:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from numbers import Integral
 
 from tacit.errors import TacitError
-from tacit.noise.opendp_source import OpenDPSource
 from tacit.noise.publicly_seeded import PubliclySeeded
 from tacit.noise.seeded_source import SeededSource
 from tacit.noise.source import NoiseSource
 from tacit.noise.system_source import SystemSource
 
-__all__ = ["SAMPLERS", "NoiseSource", "OpenDPSource", "PubliclySeeded", "SeededSource", "SystemSource", "make_source"]
+__all__ = ["SAMPLERS", "NoiseSource", "PubliclySeeded", "SeededSource", "SystemSource", "make_source"]
 
-SAMPLERS = (SystemSource.name, OpenDPSource.name)
+OPENDP = "opendp"
+SAMPLERS = (SystemSource.name, OPENDP)
 """Whose samplers draw what may be released: ours, or OpenDP's."""
 
 
@@ -31,8 +31,12 @@ def make_source(random_state: object, noise: str = SystemSource.name) -> NoiseSo
     """
     if noise not in SAMPLERS:
         raise TacitError(f"noise comes from {' or '.join(map(repr, SAMPLERS))}, got {noise!r}", "; nothing was spent")
+    if random_state is None and noise == OPENDP:
+        from tacit.noise.opendp_source import OpenDPSource
+
+        return OpenDPSource()
     if random_state is None:
-        return OpenDPSource() if noise == OpenDPSource.name else SystemSource()
+        return SystemSource()
     if not isinstance(random_state, bool) and isinstance(random_state, Integral):
         return SeededSource(int(random_state))
     raise TypeError(
