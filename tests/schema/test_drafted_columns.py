@@ -111,8 +111,8 @@ IGNORED: dict[str, tuple[list[Any], str]] = {
     "two units": (_cells(lambda i: f"{i} {('kg', 'lb')[i % 2]}"), "in one unit"),
     "letters of millions": (_cells(lambda i: f"${i / 10}M"), "in one unit"),
     "two currencies": (_cells(lambda i: f"{'$€'[i % 2]}{i}"), "in one unit"),
-    "decimal commas": (_cells(lambda i: f"{i},5"), "--decimal ,"),
-    "small decimal commas": (_cells(lambda i: f"0,{i:03d}"), "--decimal ,"),
+    "decimal commas": (_cells(lambda i: f"{i},5"), "have a decimal comma?"),
+    "small decimal commas": (_cells(lambda i: f"0,{i:03d}"), "have a decimal comma?"),
     "commas of either kind": (_cells(lambda i: f"{1 + i % 9},{i:03d}"), "--thousands , if"),
 }
 
