@@ -1,10 +1,11 @@
 """Accuracy on real tables: `python -m benchmarks.accuracy --data all --who additive dp_ebm`.
 
-Every result is one line of ``benchmarks/results/accuracy.jsonl``; what is there is not run again (``--again`` does).
+Every result is one line of the store ``accuracy`` (:mod:`benchmarks.store`); what is there is not run again, except
+with ``--again``.
 Results of our own learners belong to a version of the source, and the newest version counts. ``--report`` runs nothing:
 it writes ``benchmarks/results/accuracy.json`` and the page ``docs/accuracy.md`` from the lines. The last line printed
 is one JSON object with the figures. ``--tables`` runs the sixty tables on which the planning rule is judged
-(``benchmarks/results/tables.jsonl``), and prints which share of the gap from DP-EBM to the best of three learners
+(store ``tables``), and prints which share of the gap from DP-EBM to the best of three learners
 without privacy is closed (:mod:`benchmarks.accuracy_tables`).
 """
 
@@ -24,12 +25,13 @@ import numpy as np
 from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
-from benchmarks import accuracy_report, accuracy_tables, data, outside, peers, synthetic
+from benchmarks import accuracy_report, accuracy_tables, data, outside, peers, store, synthetic
 from benchmarks.accuracy_report import EPSILONS, LIMIT
 from benchmarks.evaluation import calibration_error
 
 HERE = Path(__file__).resolve().parent
-RESULTS, TABLES = HERE / "results" / "accuracy.jsonl", HERE / "results" / "tables.jsonl"
+RESULTS, TABLES = "accuracy", "tables"
+"""Names of the stored results: of the data sets, and of the sixty tables."""
 
 S_BDT = {0.01: 0.787, 0.02: 0.831, 0.03: 0.849, 0.1: 0.876, 0.5: 0.893}
 """S-BDT's published AUC on Adult's complete rows (tuned on the test set), by epsilon, at delta 5e-8."""
@@ -101,12 +103,9 @@ def key(job: dict[str, Any]) -> tuple[Any, ...]:
     return (*fields, job.get("protocol"), job.get("version"))
 
 
-def known(results: Path) -> dict[tuple[Any, ...], dict[str, Any]]:
+def known(name: str) -> dict[tuple[Any, ...], dict[str, Any]]:
     """Results so far, oldest first; a later line replaces an earlier one of the same key."""
-    if not results.exists():
-        return {}
-    lines = (json.loads(line) for line in results.read_text().splitlines() if line)
-    return {key(line): line for line in lines}
+    return {key(line): line for line in store.read(name)}
 
 
 def stands_beside(line: dict[str, Any], args: argparse.Namespace) -> bool:
@@ -168,8 +167,7 @@ def main() -> None:
         if line is None:
             line = run(job, train, test, learners[job["who"]])
             if not args.no_save:
-                with kept.open("a") as file:
-                    file.write(json.dumps(line) + "\n")
+                store.add(kept, line)
             shown = (line["who"], line["data"], f"eps {line['epsilon']}", f"seed {line['seed']}")
             print(*shown, line.get("failed") or f"auc {line['auc']:.4f}", f"{line['seconds']} s", flush=True)
         results += [line] if "auc" in line else []

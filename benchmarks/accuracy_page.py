@@ -18,7 +18,7 @@ How good are the defaults, compared with other private learners and with learnin
 PROTOCOL = """\
 ## Protocol
 
-`python -m benchmarks.accuracy --report` writes this page from `benchmarks/results/accuracy.jsonl`;
+`python -m benchmarks.accuracy --report` writes this page from `benchmarks/results/accuracy.parquet`;
 `benchmarks/results/accuracy.json` has every figure, by set and learner.
 
 * *Sets.* Every set of the benchmark folder with at least 1,000 rows but `hill_valley_noise`, on which no private

@@ -1,6 +1,6 @@
 """What an attack finds of every learner: claimed epsilon, and the least it must be (docs/audit.md).
 
-    python -m benchmarks.audit                         both tables; results are kept in benchmarks/results/audit.jsonl
+    python -m benchmarks.audit                         both tables; results are kept in benchmarks/results/audit.parquet
     python -m benchmarks.audit --planted               planted bugs alone, and what each audit says of them
     python -m benchmarks.audit --learners trees        one of the learners
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.lines import FOLDER
+from benchmarks import store
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, FIGURE = DOCS / "halfspaces.md", DOCS / "figures" / "halfspaces.svg"
@@ -34,8 +34,7 @@ Cell = dict[str, Any]
 def read_cells() -> list[Cell]:
     """One dictionary per cell: its setting, ``errors`` by learner, and ``limits`` in seconds where there is none."""
     found: dict[str, Cell] = {}
-    for text in (FOLDER / "halfspaces.jsonl").read_text().splitlines():
-        line = json.loads(text)
+    for line in store.read("halfspaces"):
         job, result = line["job"], line["result"]
         setting = {name: job[name] for name in ("data", "n", "d", "margin", "epsilon")}
         cell = found.setdefault(json.dumps(setting), {**setting, "errors": {}, "limits": {}})

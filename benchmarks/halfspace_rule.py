@@ -2,7 +2,7 @@
 
 Error of the smooth and of the logistic measure on made tables that no halfspace separates, by the signal ``n / (noise
 sqrt(d))`` that ``measure="auto"`` decides on. Only made tables: no real one has a say in the rule. Every setting is a
-line of ``benchmarks/results/halfspace_rule.jsonl``; what is there is not run again. Prints one JSON line, its figure
+line of ``benchmarks/results/halfspace_rule.parquet``; what is there is not run again. Prints one JSON line, its figure
 last.
 """
 

@@ -5,7 +5,7 @@ with ``--noise`` the tolerance of random label noise (Algorithm 5), with ``--spe
 machine's copy bandwidth, with ``--page`` the tables and the drawing of ``docs/halfspaces.md``. Our learner runs with
 default settings; so do the peers of ``halfspace_peers``, written anew, but for ``--hindsight``.
 
-Every learner in every cell is one line of ``benchmarks/results/halfspaces.jsonl``; what is there is not run again,
+Every learner in every cell is one line of ``benchmarks/results/halfspaces.parquet``; what is there is not run again,
 unless ``--again LEARNER`` names it. ``--peer-python`` names an interpreter that has diffprivlib and opacus, which need
 older packages than ours; ``--limit`` is how many seconds of the processor they get for a cell. The runs that are
 done by then count; where there is none, the line says ``timeout``:

@@ -4,7 +4,7 @@ The tables are those the planning rule is fitted on (`tools.synthetic_tables`), 
 factors, with truths from additive to deep trees. AUC and log loss are on 8,000 other rows. LightGBM has no privacy: it
 is the ceiling, with 100 trees of 31 leaves and with 400 of 63. DP-EBM has the same bounds as we have.
 
-Results are lines of `benchmarks/results/large.jsonl`, by version of the library; the last thing printed is a table.
+Results are lines of `benchmarks/results/large.parquet`, by version of the library; the last thing printed is a table.
 """
 
 from __future__ import annotations

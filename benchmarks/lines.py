@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent / "results"
-Line = dict[str, Any]
+from benchmarks import store
+from benchmarks.store import Line
 
 
 class Lines:
-    """The lines of one benchmark: ``benchmarks/results/NAME.jsonl``.
+    """The lines of one benchmark, kept by :mod:`benchmarks.store`.
 
     Args:
-        name: of the file.
+        name: of the benchmark.
         again: whether to run even what is known; later lines stand in for earlier ones when the file is read.
     """
 
     def __init__(self, name: str, again: bool = False) -> None:
-        self.path = FOLDER / f"{name}.jsonl"
+        self._name = name
         self._known: dict[str, Line] = {}
-        if self.path.exists() and not again:
-            for text in self.path.read_text().splitlines():
-                line = json.loads(text)
-                self._known[_key(line["job"])] = line
+        if not again:
+            self._known = {_key(line["job"]): line for line in store.read(name)}
 
     def run(self, job: Mapping[str, Any], result: Callable[[], Mapping[str, Any]]) -> Line:
         """The result of a job, from the file or by running it; the job is JSON data and identifies itself."""
@@ -34,9 +31,7 @@ class Lines:
             return self._known[key]["result"]
         line = {"job": dict(job), "result": dict(result())}
         self._known[key] = line
-        self.path.parent.mkdir(exist_ok=True)
-        with self.path.open("a") as file:
-            file.write(json.dumps(line) + "\n")
+        store.add(self._name, line)
         return line["result"]
 
     def known(self, job: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@
 * ``real``: river's Phishing, and tables with their rows in the order of the file.
 * ``speed``: rows per second of ``learn_many`` at d = 100, beside river's Perceptron in the same run.
 
-Every run is one line of ``benchmarks/results/online.jsonl``; what is there is not run again (``--again`` does). The
+Every run is one line of ``benchmarks/results/online.parquet``; what is there is not run again (``--again`` does). The
 last line printed is one JSON object with the figures.
 """
 

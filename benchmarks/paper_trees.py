@@ -2,8 +2,8 @@
 
 Ten-fold cross-validation over their domains and their grid, for the algorithm as printed (not private), by the paper's
 constants with its unsound steps repaired, analysed sharply, and for gradient trees, the default. Every fit is a line of
-``benchmarks/results/paper_trees.jsonl``; what is there is not run again, so it can be stopped and gone on with. It ends
-with the paper's Tables 1, 3 and 4, the comparison with gradient trees, and plots of cumulative error.
+the store ``paper_trees`` (:mod:`benchmarks.store`); what is there is not run again. It ends with the paper's Tables 1,
+3 and 4, the comparison with gradient trees, and plots of cumulative error.
 
 ``--quick`` is a part of the grid (four domains) that takes a few minutes on two cores, and less than twenty on two busy
 ones.
@@ -18,12 +18,12 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
-from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from typing import Any
 
 import numpy as np
 
+from benchmarks import store
 from benchmarks.paper_domains import DOMAINS, QUICK, Domain, domain
 from benchmarks.paper_tables import report
 from benchmarks.printed_trees import PrintedBoost
@@ -43,7 +43,7 @@ from tacit.trees.m_alpha_boost import BoostSettings, MAlphaBoost
 from tacit.trees.paper import PaperBoost
 from tacit.trees.splits import SplitCandidates
 
-RESULTS = Path(__file__).parent / "results" / "paper_trees.jsonl"
+RESULTS = "paper_trees"
 EPSILONS = (0.01, 0.1, 1.0, 10.0, 25.0)
 DELTA = 1e-6
 """Of gradient trees at their defaults; everything else is pure."""
@@ -148,12 +148,9 @@ def run(job: Job) -> Job:
     return {**job, "errors": errors, "seconds": round(time.perf_counter() - start, 2)}
 
 
-def load(path: Path) -> dict[str, Job]:
+def load() -> dict[str, Job]:
     """What has been run."""
-    if not path.exists():
-        return {}
-    lines = (json.loads(line) for line in path.read_text().splitlines() if line.strip())
-    return {key_of(line): line for line in lines}
+    return {key_of(line): line for line in store.read(RESULTS)}
 
 
 FORESTS = ("rf-l-sharp", "rf-e-sharp", "rf-l-paper", "rf-e-paper")
@@ -175,12 +172,11 @@ def main() -> None:
     parser.add_argument("--cells", nargs="+", type=int, help="v_q; 10, with --everything all")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--report", action="store_true", help="only print what there is, of what the options name")
-    parser.add_argument("--results", type=Path, default=RESULTS)
     args = parser.parse_args()
     chosen = {"eps": args.epsilons, "depth": args.depths, "T": args.trees, "share": args.shares}
     usual = ([], []) if args.everything else ([10.0], [10])
     chosen |= {"M": args.bounds or usual[0], "vq": args.cells or usual[1]}
-    done = load(args.results)
+    done = load()
     names = args.domains or (QUICK if args.quick else DOMAINS)
 
     def is_named(job: Job) -> bool:
@@ -194,27 +190,25 @@ def main() -> None:
             for name in names
             if is_named(job)
         ]
-        work(jobs, done, args.results, args.jobs)
+        work(jobs, done, args.jobs)
     ran = [job for job in done.values() if job["errors"]]
     wanted = [j for j in ran if j["domain"] in names and j["analysis"] in args.analyses and is_named(j)]
     report(wanted if args.report else ran)
 
 
-def work(jobs: list[Job], done: dict[str, Job], path: Path, processes: int) -> None:
+def work(jobs: list[Job], done: dict[str, Job], processes: int) -> None:
     """Runs what is not done yet, and says how far it is."""
     todo = [job for job in jobs if key_of(job) not in done]
     print(f"{len(jobs)} configurations, {len(jobs) - len(todo)} of them done before", flush=True)
     if not todo:
         return
-    path.parent.mkdir(exist_ok=True)
     start = time.perf_counter()
-    with ProcessPoolExecutor(processes) as pool, path.open("a") as out:
+    with ProcessPoolExecutor(processes) as pool:
         futures = [pool.submit(run, job) for job in todo]
         for number, future in enumerate(as_completed(futures), 1):
             result = future.result()
             done[key_of(result)] = result
-            out.write(json.dumps(result) + "\n")
-            out.flush()
+            store.add(RESULTS, result)
             if number % max(len(todo) // 50, 1) == 0 or number == len(todo):
                 took = time.perf_counter() - start
                 left = took / number * (len(todo) - number)

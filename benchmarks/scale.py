@@ -13,7 +13,7 @@ and ``streamed`` is ``read_source()``. ``dask-1`` and ``dask-2`` are ``read_sour
 processes of one thread each, which are there before the clock starts; their processor seconds are not counted.
 ``--kill 10`` kills one of them every ten seconds, and the table says how many.
 
-Results are lines of ``benchmarks/results/scale.jsonl``, by version of the library; ``--again`` measures anew.
+Results are lines of ``benchmarks/results/scale.parquet``, by version of the library; ``--again`` measures anew.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ something. *Rare*: 100,000 rows of 20 numbers, of which five say something, and 
 other rows, of the default learner, DP-EBM and DP-FTRL with the same bounds, logistic regression without privacy, and
 the share of positives.
 
-Results are lines of `benchmarks/results/wide.jsonl`, by version of the library; the last thing printed is a table.
+Results are lines of `benchmarks/results/wide.parquet`, by version of the library; the last thing printed is a table.
 """
 
 from __future__ import annotations

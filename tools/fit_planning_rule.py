@@ -12,7 +12,6 @@ Results are lines of a file, by version of the source; what is there is not run 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import subprocess
@@ -28,6 +27,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks import store
 from tacit.additive import plan
 from tacit.additive.boost import AdditiveBoost
 from tacit.additive.estimator import AdditiveBoostClassifier
@@ -39,7 +39,7 @@ from tacit.privacy.budget import Allowance
 from tacit.trees.estimator import BoostedTreesClassifier
 from tools.synthetic_tables import Drawn, Setting, dense_family, draw, family, flag_family, heavy_family, large_family
 
-RESULTS = Path(__file__).resolve().parent.parent / "benchmarks" / "results" / "planning.jsonl"
+RESULTS = "planning"
 DELTA = 1e-6
 SIGNALS = (0.0, 70.0, 140.0, 400.0, 1000.0, 2500.0, 10_000.0, 30_000.0, 100_000.0, math.inf)
 """Ends of the groups of `q` by which losses are averaged."""
@@ -232,9 +232,7 @@ def key(line: dict[str, Any]) -> tuple[Any, ...]:
 
 def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     """All lines asked for, running what is not known."""
-    known: dict[tuple[Any, ...], dict[str, Any]] = {}
-    if args.results.exists():
-        known = {key(line): line for line in map(json.loads, args.results.read_text().splitlines())}
+    known = {key(line): line for line in store.read(RESULTS)}
     out, start = [], time.perf_counter()
     low, high = args.signals
     kinds = {"dense": dense_family, "flags": flag_family, "heavy": heavy_family, "large": large_family}
@@ -255,8 +253,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
                         drawn = drawn or draw(setting)
                         line |= loss(setting, drawn, choice, value, repeat)
                         known[key(line)] = line
-                        with args.results.open("a") as file:
-                            file.write(json.dumps(line) + "\n")
+                        store.add(RESULTS, line)
                     out.append(known[key(line)])
         print(f"table {number + 1} of {len(settings)}: {setting}", flush=True)
     return out
@@ -311,7 +308,6 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1, help="fits of each table")
     parser.add_argument("--seconds", type=float, default=0.0, help="start no new fit after this long; 0 for no limit")
     parser.add_argument("--figure", choices=["loss", "auc"], default="loss", help="what the printed tables compare")
-    parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--version", default=None, help="name of the source's version; the last commit of src/tacit")
     args = parser.parse_args()
     args.version = args.version or version()

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import json
 import math
 import time
 import zlib
@@ -27,14 +26,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import pairwise, product
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 
-from benchmarks import data
+from benchmarks import data, store
 from benchmarks.accuracy import scored, version
 from tacit.additive import learn
 from tacit.additive.estimator import AdditiveBoostClassifier
@@ -44,7 +42,7 @@ from tacit.schema.columns import NumericColumn
 from tacit.schema.schema import Schema
 from tools.fit_planning_rule import with_number
 
-RESULTS = Path(__file__).resolve().parent.parent / "benchmarks" / "results" / "real_tables.jsonl"
+RESULTS = "real_tables"
 DELTA, RULE = 1e-6, "rule"
 OLD = tuple(name for name in data.LARGE + data.SMALL if name not in ("adult", "hill_valley_noise"))
 """The sets of the accuracy page, but for one that comes split and one in which nothing additive sees much."""
@@ -179,7 +177,6 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--too-wide", type=float, default=0.0, help="declare upper bounds so many ranges too high")
     parser.add_argument("--same-noise", action="store_true", help="one seed for all fits of a table, split and epsilon")
     parser.add_argument("--repeats", type=int, default=1, help="fits of the rule for each split and epsilon")
-    parser.add_argument("--results", type=Path, default=RESULTS)
     return parser
 
 
@@ -188,9 +185,8 @@ def gathered(args: argparse.Namespace, values: Sequence[str]) -> pd.DataFrame:
     interactions = args.interactions if args.interactions == "pairs" else args.interactions == "True"
     fields = ("version", "data", "seed", "epsilon", "value", "interactions", "too_wide", "same_noise")
     known: dict[tuple[Any, ...], dict[str, Any]] = {}
-    if args.results.exists():
-        for line in map(json.loads, args.results.read_text().splitlines()):
-            known[tuple(line.get(field, 0.0) for field in fields)] = line
+    for line in store.read(RESULTS):
+        known[tuple(line.get(field, 0.0) for field in fields)] = line
     lines, now = [], version()
     tables = [name for name, task in data.table_tasks().items() if task["n"] <= args.most_rows]
     for name in OLD if args.old else tables:
@@ -199,8 +195,7 @@ def gathered(args: argparse.Namespace, values: Sequence[str]) -> pd.DataFrame:
             if key not in known:
                 found = fit(name, seed, epsilon, value, interactions, args.too_wide, args.same_noise)
                 known[key] = {**dict(zip(fields, key, strict=True)), **found}
-                with args.results.open("a") as file:
-                    file.write(json.dumps(known[key]) + "\n")
+                store.add(RESULTS, known[key])
             lines.append(known[key])
         print(name, flush=True)
     return pd.DataFrame(lines)
