@@ -10,7 +10,8 @@
 
     pip install diffprivlib==0.6.6 "scikit-learn<1.6" imodels six
 
-Every run is one line of ``benchmarks/results/decision_lists.parquet``; what is there is not run again (``--again`` does).
+Every run is one line of ``benchmarks/results/decision_lists.parquet``; what is there is not run again, except with
+``--again``.
 Noise is fresh in ours, so figures move a little. The last line printed is one JSON object with the figures.
 """
 

@@ -26,10 +26,10 @@ Line = dict[str, Any]
 def read(name: str) -> list[Line]:
     """All lines of a benchmark, oldest first."""
     stored, fresh = HERE / "results" / f"{name}.parquet", fresh_path(name)
-    lines = []
+    lines: list[Line] = []
     if stored.exists():
-        for row in parquet.read_table(stored).to_pylist():
-            lines.append({field: json.loads(text) for field, text in row.items() if text is not None})
+        rows = parquet.read_table(stored).to_pylist()
+        lines += [{field: json.loads(text) for field, text in row.items() if text is not None} for row in rows]
     if fresh.exists():
         lines += [json.loads(text) for text in fresh.read_text("utf-8").splitlines() if text]
     return lines
