@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.stats import laplace, norm
 
 import tacit
 from tacit.binning.tuning import FEWEST_ROWS
-from tacit.models.summary import FEWEST, Doubtful, Estimate, seen
+from tacit.models.summary import FALSE_ALARM, FEWEST, Doubtful, Estimate, _noise_reach, _reach, _remedy, seen
+from tacit.privacy.charges import Gaussian, Laplace, NonPrivate, Repeated
+from tacit.privacy.label import Stage
 from tacit.privacy.strength import WeakPromise
 from tests.chance import ALARM, Z
 
@@ -213,3 +216,52 @@ def test_the_bin_of_missing_values_is_found_without_its_edges() -> None:
 def test_the_fewest_rows_that_are_spoken_of_are_those_that_fits_go_by() -> None:
     """Models may not know of learners, so the number stands twice."""
     assert FEWEST == FEWEST_ROWS
+
+
+def wide(columns: int, epsilon: float, seed: int, delta: float = 1e-6, gap: float = 0.0) -> Any:
+    """A fit to 300 rows of so many full columns; of the first a share may be missing."""
+    source = np.random.default_rng(seed)
+    X = {f"c{j}": source.uniform(size=300) for j in range(columns)}
+    X["c0"][: round(300 * gap)] = np.nan
+    declared = {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in X}
+    schema = {"label": SCHEMA["label"], "columns": declared}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        learner = tacit.AdditiveBoostClassifier(
+            epsilon=epsilon, delta=delta, schema=schema, random_state=seed, interactions=False
+        )
+        return learner.fit(X, np.where(X["c1"] > 0.5, "yes", "no"))
+
+
+@pytest.mark.parametrize(("columns", "epsilon", "delta"), [(120, 2.5, 1e-6), (40, 4.0, 0.0), (12, 0.8, 1e-6)])
+def test_full_columns_are_not_called_partly_missing(columns: int, epsilon: float, delta: float) -> None:
+    """Of 1,200 full columns 55 were called partly missing, up to 66 %: noisy counts, of which some are large."""
+    for seed in range(2):
+        found = wide(columns, epsilon, seed, delta).summary_
+        assert not found.missing
+        assert not any("missing" in words for words in found.sentences)
+
+
+@pytest.mark.parametrize("columns", [12, 120])  # listed one by one, and as one
+def test_columns_that_are_missing_are_still_told_among_many(columns: int) -> None:
+    assert set(wide(columns, 40.0 * columns / 12, 0, gap=0.9).summary_.missing) == {"c0"}
+
+
+def test_noise_reaches_as_far_as_its_distribution_and_the_number_of_findings_say() -> None:
+    """Of n draws of the noise, one goes beyond with a chance of one in a thousand."""
+    assert _reach(Gaussian(7.0), 1e-3 / 2400) == pytest.approx(7 * norm.isf(1e-3 / 2400))
+    assert _reach(Laplace(7.0), 1e-3 / 2400) == pytest.approx(laplace.isf(1e-3 / 2400, scale=7))
+    assert _reach(NonPrivate(), 0.5) == 0
+    many, few = wide(120, 2.5, 0), wide(12, 2.5, 0)
+    for fitted, columns in ((many, 120), (few, 12)):
+        entries = [entry for entry in fitted.certificate_.entries if entry.stage is Stage.BINNING]
+        binning = [entry.charge for entry in entries if isinstance(entry.charge, Repeated) or entry.subject == "c0"]
+        noisiest = max(getattr(charge, "charge", charge).noise_multiplier for charge in binning)
+        reach = _noise_reach(fitted.certificate_, 2 * columns)
+        assert reach("c0") == pytest.approx(noisiest * norm.isf(FALSE_ALARM / (2 * columns)))
+
+
+def test_values_of_an_identifier_are_not_to_be_listed() -> None:
+    """A column of identifiers with some of them as categories was asked to match the schema: to list the rest."""
+    assert _remedy("patient_id") == "declare it with kind = 'id'"
+    assert _remedy("colour") == "do they match the schema?"

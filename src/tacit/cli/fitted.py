@@ -49,7 +49,7 @@ def summarise(
     rows["releasable"] = releasable(certificate)
     calm = [words for words in saw.sentences if words not in saw.concerns]  # the others are warnings
     rows |= {"saw": "; ".join(calm)} if calm else {}
-    if importance:
+    if importance and saw.stands_out is not False:  # noise has no order worth a name
         strongest = list(importance.items())[:MOST_SHOWN]
         rows["matters most"] = ", ".join(f"{name} ({size:.2f})" for name, size in strongest)
     if asked.schema is None:

@@ -6,11 +6,12 @@ All of it is computed from the model and its certificate, and costs nothing (pos
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
@@ -18,7 +19,9 @@ from tacit.models.base import ClassModel
 from tacit.models.evidence import FAILURE
 from tacit.models.halfspace import HalfspaceModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
-from tacit.privacy.charges import Gaussian, Laplace
+from tacit.privacy.charges import Charge, Gaussian, Laplace, Repeated
+from tacit.privacy.label import Stage
+from tacit.schema.identifiers import names_identifier
 
 if TYPE_CHECKING:
     from tacit.models.base import Model
@@ -29,6 +32,9 @@ MUCH_MISSING = 0.5
 
 FEWEST = 30.0
 """A fit goes by at least so many rows, however few were released (``tacit.binning.tuning.FEWEST_ROWS``)."""
+
+FALSE_ALARM = 0.001
+"""The chance that noise alone makes a fit say of any column that values are missing, or of no declared category."""
 
 STANDS_OUT, CLEAR = 3.0, 2.0
 """A count, and an effect that was shrunk already, of so many standard deviations of its noise is more than noise."""
@@ -98,7 +104,7 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
     """What the fit of a model saw."""
     parts = _parts(model)
     rows = _rows(model, parts, certificate)
-    missing, unknown = ({}, {}) if parts is None or rows is None else _shares(parts, rows)
+    missing, unknown = ({}, {}) if parts is None or rows is None else _shares(parts, rows, certificate)
     out = None if parts is None else _stands_out(parts)
     concerns = []
     if rows is not None and rows.sd is not None and rows.value < STANDS_OUT * rows.sd:
@@ -107,7 +113,7 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
         concerns.append(f"at most about {FEWEST:.0f} rows have a declared label: do labels match the schema?")
     concerns += [f"{name}: {100 * share:.0f} % missing" for name, share in missing.items() if share >= MUCH_MISSING]
     concerns += [
-        f"{name}: {100 * share:.0f} % are none of the declared categories: do they match the schema?"
+        f"{name}: {100 * share:.0f} % are none of the declared categories: {_remedy(name)}"
         for name, share in unknown.items()
         if share >= MUCH_MISSING
     ]
@@ -133,6 +139,11 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
             "rows are independent draws, and the model was not chosen among several by the same rows"
         )
     return Summary(rows, missing, unknown, out, bound, tuple(concerns), (*concerns, *said))
+
+
+def _remedy(name: str) -> str:
+    """What to do about values of no declared category: of an identifier, anything but to list its values."""
+    return "declare it with kind = 'id'" if names_identifier(name) else "do they match the schema?"
 
 
 def _error_bound(model: Model, certificate: Certificate | None) -> float | None:
@@ -208,8 +219,37 @@ def _sd_of_rows(certificate: Certificate | None) -> float | None:
     return certificate.rows_per_unit / math.sqrt(sum(sd**-2 for sd in noise))
 
 
-def _shares(parts: _Parts, rows: Estimate) -> tuple[dict[str, float], dict[str, float]]:
+def _noise_reach(certificate: Certificate | None, findings: int) -> Callable[[str], float]:
+    """By column, how far noise alone reaches in the count of one of its bins.
+
+    The chance that one of so many ``findings`` goes beyond is at most :data:`FALSE_ALARM` (Bonferroni), by the exact
+    tail of the noise of the noisiest release about the bins of the column. Where many columns have names that differ
+    in numbers alone, a certificate lists their releases as one, which stands for each of them.
+    """
+    entries = () if certificate is None or math.isinf(certificate.epsilon) else certificate.entries
+    rows = 1 if certificate is None else certificate.rows_per_unit
+    tail = FALSE_ALARM / max(findings, 1)
+    by_column: dict[str, float] = {}
+    for entry in entries:
+        if entry.stage is Stage.BINNING:
+            charge = entry.charge.charge if isinstance(entry.charge, Repeated) else entry.charge
+            name = "" if charge is not entry.charge else entry.subject
+            by_column[name] = max(by_column.get(name, 0.0), rows * _reach(charge, tail))
+    return lambda name: max(by_column.get(name, 0.0), by_column.get("", 0.0))
+
+
+def _reach(charge: Charge, tail: float) -> float:
+    """What noise of a charge exceeds with this chance, for a query of sensitivity 1; 0 of other charges."""
+    if isinstance(charge, Laplace):
+        return charge.noise_multiplier * math.log(0.5 / tail)
+    return charge.noise_multiplier * float(ndtri(1.0 - tail)) if isinstance(charge, Gaussian) else 0.0
+
+
+def _shares(
+    parts: _Parts, rows: Estimate, certificate: Certificate | None
+) -> tuple[dict[str, float], dict[str, float]]:
     """Shares of values that are missing, and of no declared category, that are more than noise."""
+    reach = _noise_reach(certificate, 2 * len(parts.mains))
     total, sd = max(rows.value, 1.0), rows.sd or 0.0
     missing: dict[str, float] = {}
     unknown: dict[str, float] = {}
@@ -219,7 +259,7 @@ def _shares(parts: _Parts, rows: Estimate) -> tuple[dict[str, float], dict[str, 
         feature = parts.features[main.feature]
         for found, place in ((missing, feature.missing_bin), (unknown, feature.other_bin)):
             share = 0.0 if place is None else float(main.counts[place]) / total
-            if share > 0.05 and share * total > STANDS_OUT * sd:
+            if share > 0.05 and share * total > max(STANDS_OUT * sd, reach(feature.name)):
                 found[feature.name] = min(share, 1.0)
     return missing, unknown
 
