@@ -54,8 +54,9 @@ def test_keys_of_one_unit_are_seen_with_probability_at_most_delta(relation, char
         assert all(min(out.counts) >= out.threshold for out in outs)
         return max(len({int(key[1:]) // per for key in out.keys}) for out, per in zip(outs, (1, rows), strict=True))
 
-    assert at_most_share(units_seen(), units, delta)
-    assert at_least_share(units_seen(), units, 0.8 * delta)  # the threshold is a bound, rounded up
+    seen = units_seen()
+    assert at_most_share(seen, units, delta)
+    assert at_least_share(seen, units, 0.8 * delta)  # the threshold is a bound, rounded up
     honest = KeyCounts.threshold
     monkeypatch.setattr(KeyCounts, "threshold", staticmethod(lambda *a: round(0.8 * honest(*a))))
     assert not at_most_share(units_seen(), units, delta)

@@ -119,8 +119,9 @@ def test_a_value_that_one_person_has_comes_out_with_probability_at_most_delta(re
         return len(set(shown) - {NOTHING_FOUND[1:]})
 
     expected = n * delta / 2 * 4 / 5  # the fifth release is that of the label
-    assert at_most_share(persons_seen(1), n, expected / n)
-    assert at_least_share(persons_seen(1), n, 0.75 * expected / n)
+    seen = persons_seen(1)
+    assert at_most_share(seen, n, expected / n)
+    assert at_least_share(seen, n, 0.75 * expected / n)
     honest = KeyCounts.threshold
     monkeypatch.setattr(KeyCounts, "threshold", staticmethod(lambda *a: round(0.8 * honest(*a))))
     assert not at_most_share(persons_seen(1), n, expected / n)

@@ -254,7 +254,7 @@ def test_a_search_ends_by_the_clock_and_says_how_far_it_is(
     monkeypatch.setattr("tacit.theory.closure.limit.perf_counter", partial(next, count(0.0, 1.0)))
     matrix = np.random.default_rng(0).integers(0, 2, (500, 200))
     said: list[tuple[int, int, int]] = []
-    found = dimension(matrix, cap=10**12, seconds=40.0, progress=lambda *news: said.append(news))
+    found = dimension(matrix, cap=10**12, seconds=8.0, progress=lambda *news: said.append(news))
     assert found.lower <= found.upper
     assert found.witness is not None
     assert found.witness.holds(matrix)
@@ -262,7 +262,7 @@ def test_a_search_ends_by_the_clock_and_says_how_far_it_is(
     assert said[-1][:2] == (found.lower, found.upper) or found.exact
     if dimension is not littlestone_dimension:
         assert not found.exact
-        assert len(said) > 3
+        assert len(said) > 1
     for wrong in ({"seconds": 0.0}, {"seconds": float("nan")}, {"cap": 0}):
         with pytest.raises(ValueError, match="positive cap and positive seconds"):
             dimension(matrix, **wrong)
