@@ -87,6 +87,7 @@ ROOMS = (
     "closure",
     "decision_lists",
     "examples",
+    "export",
     "halfspaces",
     "learning",
     "models",

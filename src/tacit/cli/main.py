@@ -21,6 +21,7 @@ from tacit.cli import (
     check,
     demo,
     evaluate,
+    export,
     fit,
     join,
     keys,
@@ -111,6 +112,7 @@ command(app, "resume", resume.ResumeArguments, resume.run)
 command(app, "predict", predict.PredictArguments, predict.run)
 command(app, "evaluate", evaluate.EvaluateArguments, evaluate.run)
 command(app, "report", report.ReportArguments, report.run)
+command(app, "export", export.ExportArguments, export.run)
 command(app, "verify", verify.VerifyArguments, verify.run)
 command(app, "party", PartyArguments, join.party)
 command(app, "site", SiteArguments, join.site)

@@ -113,6 +113,15 @@ class Model:
         """What it says of every row, shape ``(rows,)``."""
         raise NotImplementedError
 
+    def to_sql(self, dialect: str = "duckdb", table: str = "data", keep: Sequence[str] = ()) -> str:
+        """A SQL query that says what this model says; see :func:`tacit.export.sql.to_sql`."""
+        query: str = import_module("tacit.export.sql").to_sql(self, dialect, table, keep)  # a room above this one
+        return query
+
+    def to_onnx(self) -> Any:
+        """An ONNX graph that says what this model says; see :func:`tacit.export.onnx_graph.to_onnx`."""
+        return import_module("tacit.export.onnx_graph").to_onnx(self)
+
     def error_bound(self, failure: float = FAILURE) -> float | None:
         """A proved bound of its error on new rows; None if nothing that was released proves one.
 

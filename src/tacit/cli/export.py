@@ -1,0 +1,94 @@
+"""`tacit export`: a model as SQL, as an ONNX graph, as a workbook; and the JSON Schema of its file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.cli import arguments as shared
+from tacit.cli.console import as_json, table
+from tacit.cli.failures import Mistake
+from tacit.cli.files import check_outputs, write_text
+
+
+class Target(StrEnum):
+    """What a model is exported to."""
+
+    SQL = "sql"
+    ONNX = "onnx"
+    JSON_SCHEMA = "json-schema"
+    EXCEL = "excel"
+
+
+ENDINGS = {Target.SQL: ".sql", Target.ONNX: ".onnx", Target.JSON_SCHEMA: ".schema.json", Target.EXCEL: ".xlsx"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportArguments:
+    """What the command line asked for."""
+
+    model: shared.ModelFile
+    to: Annotated[Target, typer.Option("--to", help="Format: sql, onnx, excel, or json-schema (of the model file).")]
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Output file. Default: beside the model.")] = (
+        None
+    )
+    dialect: Annotated[
+        str,
+        typer.Option(
+            "--dialect", help="SQL dialect: postgresql, duckdb, sqlite, bigquery, snowflake, sqlserver or spark."
+        ),
+    ] = "duckdb"
+    table: Annotated[str, typer.Option("--table", help="Name of the table in the SQL query.")] = "data"
+    keep: Annotated[
+        list[str] | None, typer.Option("--keep", help="Column to select beside the predictions (repeatable).")
+    ] = None
+    as_json: shared.Json = False
+
+
+def run(asked: ExportArguments) -> None:
+    """Export a model so that it predicts without tacit: a SQL query, an ONNX graph or a workbook of its curves.
+
+    Exports need the extra `export` (pip install 'tacit[export]').
+    """
+    from tacit.export.statement import Subject
+    from tacit.models.files import load_model
+    from tacit.privacy.certificate import Certificate
+
+    target = asked.output if asked.output is not None else asked.model.with_suffix(ENDINGS[asked.to])
+    check_outputs({"--output": target}, {"the model": asked.model})
+    model, written = load_model(asked.model)
+    subject = Subject(model, None if written is None else Certificate.from_dict(written))
+    _write(asked, subject, target)
+    if asked.as_json:
+        as_json({"written": str(target), **subject.facts})
+    else:
+        table("Export", {"written": str(target)})
+
+
+def _write(asked: ExportArguments, subject: object, target: Path) -> None:
+    from tacit.models.base import write_with
+
+    if asked.to is not Target.SQL and asked.keep:
+        raise Mistake("--keep is for --to sql")
+    if asked.to is Target.SQL:
+        from tacit.export.sql import to_sql
+
+        write_text(target, to_sql(subject, asked.dialect, asked.table, asked.keep or ()))
+    elif asked.to is Target.ONNX:
+        from tacit.export.onnx_graph import to_onnx
+
+        data = to_onnx(subject).SerializeToString()
+        write_with(target, lambda temporary: temporary.write_bytes(data))
+    elif asked.to is Target.EXCEL:
+        from tacit.export.excel import to_excel
+
+        write_with(target, lambda temporary: to_excel(subject, temporary))
+    else:
+        from tacit.export.json_schema import json_schema
+
+        write_text(target, json.dumps(json_schema(), indent=1) + "\n")

@@ -1,0 +1,266 @@
+"""A model as an ONNX graph in double precision: standard operators, and `ai.onnx.ml` for texts and trees."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.export.expression import (
+    NUMBER,
+    TEXT,
+    All,
+    Among,
+    Apply,
+    AtLeast,
+    Column,
+    Expression,
+    Known,
+    Leaves,
+    Number,
+    Program,
+    Steps,
+    Sum,
+    Take,
+    Truths,
+    Where,
+    Words,
+)
+from tacit.export.packages import needed
+from tacit.export.programs import program_of
+from tacit.export.statement import Subject
+
+OPSET, ML_OPSET, IR_VERSION = 18, 5, 10
+"""Versions of the operator sets and of the format; `TreeEnsemble` is new in `ai.onnx.ml` 5."""
+
+LEQ, MEMBER = 0, 6
+"""Tests of a tree's node: at most a number; one of some numbers."""
+
+OPERATORS = {"sub": "Sub", "mul": "Mul", "div": "Div", "max": "Max", "min": "Min", "exp": "Exp", "log": "Log"}
+OPERATORS |= {"sqrt": "Sqrt", "abs": "Abs"}
+
+
+def to_onnx(subject: Any) -> Any:
+    """An ``onnx.ModelProto`` that says for every row what a model says.
+
+    One input per column, shape ``(rows, 1)``: numbers and truth values as doubles (missing: NaN), texts as strings
+    (missing: empty), dates as days since 1970 (doubles). The output is ``probabilities``, shape ``(rows, classes)``,
+    or ``prediction``, shape ``(rows,)``, as doubles.
+
+    Args:
+        subject: a model, or a fitted estimator: then the digest of its certificate is in the metadata.
+
+    Raises:
+        ExportError: for a model that has no such form, or without the package onnx.
+    """
+    onnx = needed("onnx")
+    told = Subject.of(subject)
+    program = program_of(told.model)
+    graph = _Graph(onnx).of(program)
+    opsets = [onnx.helper.make_opsetid("", OPSET), onnx.helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
+    made = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="tacit")
+    facts = dict(told.facts)
+    if program.classes is not None:
+        facts["tacit.classes"] = json.dumps(list(program.classes))
+    onnx.helper.set_model_props(made, facts)
+    onnx.checker.check_model(made)
+    return made
+
+
+class _Graph:
+    """Writes a program as a graph; every tensor has one entry per row, or is a scalar."""
+
+    def __init__(self, onnx: Any) -> None:
+        self.onnx = onnx
+        self.nodes: list[Any] = []
+        self.constants: dict[tuple[Any, ...], str] = {}
+        self.initializers: list[Any] = []
+        self.integers: set[str] = set()
+        self.matrices: dict[tuple[Expression, ...], str] = {}
+        self.written: dict[Expression, str] = {}
+        self.count = 0
+
+    def of(self, program: Program) -> Any:
+        """The graph."""
+        types = self.onnx.TensorProto
+        for node in program.nodes():
+            self.written[node] = self._write(node)
+        columns = program.columns
+        kinds = [types.STRING if column.kind == TEXT else types.DOUBLE for column in columns]
+        make = self.onnx.helper.make_tensor_value_info
+        inputs = [make(column.name, kind, [None, 1]) for column, kind in zip(columns, kinds, strict=True)]
+        outputs = [self._whole(self._double(self.written[node]), columns) for _, node in program.outputs]
+        if program.classes is None:
+            self._node("Identity", outputs, name="prediction")
+            output = make("prediction", types.DOUBLE, [None])
+        else:
+            axis = self._constant(np.array([1], np.int64))
+            parts = [self._node("Unsqueeze", [part, axis]) for part in outputs]
+            self._node("Concat", parts, name="probabilities", axis=1)
+            output = make("probabilities", types.DOUBLE, [None, len(outputs)])
+        return self.onnx.helper.make_graph(self.nodes, "tacit", inputs, [output], self.initializers)
+
+    def _whole(self, tensor: str, columns: Sequence[Column]) -> str:
+        """One entry per row also where a model looks at none of a row's values; one alone where it has no inputs."""
+        if not columns:
+            return self._flat(tensor)
+        first = self._constant(np.array([0], np.int64)), self._constant(np.array([1], np.int64))
+        rows = self._node("Slice", [self._node("Shape", [columns[0].name]), *first])
+        return self._node("Expand", [tensor, rows])
+
+    def _node(self, operator: str, inputs: Sequence[str], name: Any = None, **attributes: Any) -> str:
+        output: str = name or self._new()
+        self.nodes.append(self.onnx.helper.make_node(operator, list(inputs), [output], **attributes))
+        return output
+
+    def _new(self) -> str:
+        self.count += 1
+        return f"tacit_{self.count}"
+
+    def _constant(self, array: npt.NDArray[Any]) -> str:
+        key = array.dtype.str, array.shape, array.tobytes()
+        if key not in self.constants:
+            self.constants[key] = self._new()
+            self.initializers.append(self.onnx.numpy_helper.from_array(array, self.constants[key]))
+        return self.constants[key]
+
+    def _number(self, value: float) -> str:
+        return self._constant(np.array(value, np.float64))
+
+    def _integer(self, value: int) -> str:
+        return self._constant(np.array(value, np.int64))
+
+    def _double(self, tensor: str) -> str:
+        if tensor not in self.integers:
+            return tensor
+        return self._node("Cast", [tensor], to=self.onnx.TensorProto.DOUBLE)
+
+    def _index(self, tensor: str) -> str:
+        return tensor if tensor in self.integers else self._node("Cast", [tensor], to=self.onnx.TensorProto.INT64)
+
+    def _flat(self, tensor: str) -> str:
+        return self._node("Reshape", [tensor, self._constant(np.array([-1], np.int64))])
+
+    def _write(self, node: Expression) -> str:
+        if isinstance(node, Number):
+            return self._number(node.value)
+        if isinstance(node, Column):
+            return self._flat(node.name) if node.kind == NUMBER else node.name
+        if isinstance(node, Steps | Words | Truths):
+            found = self._code(node)
+            self.integers.add(found)
+            return found
+        if isinstance(node, Known):
+            return self._node("Not", [self._gone(self.written[node.column], True)])
+        inside = [self.written[part] for part in node.inside]
+        if isinstance(node, Take):
+            found = self._node("Gather", [self._constant(node.table), self._index(inside[0])])
+            if node.table.dtype.kind == "i":
+                self.integers.add(found)
+            return found
+        if isinstance(node, Among):
+            return self._node("Gather", [self._constant(node.members), self._index(inside[0])])
+        if isinstance(node, All):
+            held = inside[0]
+            for test in inside[1:]:
+                held = self._node("And", [held, test])
+            return held
+        if isinstance(node, Leaves):
+            return self._tree(node)
+        if isinstance(node, Where):
+            return self._node("Where", [inside[0], *map(self._double, inside[1:])])
+        return self._arithmetic(node, [self._double(part) for part in inside])
+
+    def _arithmetic(self, node: Expression, inside: list[str]) -> str:
+        if isinstance(node, AtLeast):
+            return self._node("GreaterOrEqual", inside)
+        if isinstance(node, Sum):
+            return self._node("Sum", inside)
+        assert isinstance(node, Apply)
+        if node.name != "truncate":
+            return self._node(OPERATORS[node.name], inside)
+        types = self.onnx.TensorProto
+        return self._node("Cast", [self._node("Cast", inside, to=types.INT64)], to=types.DOUBLE)
+
+    # Columns.
+
+    def _gone(self, value: str, bounded: bool) -> str:
+        nan = self._node("IsNaN", [value])
+        return self._node("Or", [nan, self._node("IsInf", [value])]) if bounded else nan
+
+    def _code(self, node: Steps | Words | Truths) -> str:
+        value = self.written[node.column]
+        if isinstance(node, Words):
+            return self._words(node, value)
+        if isinstance(node, Truths):
+            found = self._integer(node.other)
+            flat = self._flat(value)
+            for number, place in ((0.0, node.false), (1.0, node.true)):
+                test = self._node("Equal", [flat, self._number(number)])
+                found = self._node("Where", [test, self._integer(place), found])
+            return self._node("Where", [self._gone(flat, False), self._integer(node.missing), found])
+        flat = value if node.column.kind == NUMBER else self._flat(value)
+        gone = self._gone(flat, node.bounded)
+        if node.column.kind == "weekday":
+            week = self._number(7.0)
+            since = self._node("Add", [self._node("Floor", [flat]), self._number(3.0)])  # 1970 began on a Thursday
+            weeks = self._node("Floor", [self._node("Div", [since, week])])
+            flat = self._node("Sub", [since, self._node("Mul", [weeks, week])])
+        found = self._integer(node.values[0])
+        if node.edges:
+            row = self._node("Unsqueeze", [flat, self._constant(np.array([1], np.int64))])
+            beyond = self._node("GreaterOrEqual", [row, self._constant(np.array([node.edges], np.float64))])
+            counts = self._node("Cast", [beyond], to=self.onnx.TensorProto.INT64)
+            interval = self._node("ReduceSum", [counts, self._constant(np.array([1], np.int64))], keepdims=0)
+            found = self._node("Gather", [self._constant(np.array(node.values, np.int64)), interval])
+        return self._node("Where", [gone, self._integer(node.missing), found])
+
+    def _words(self, node: Words, value: str) -> str:
+        places = {"": node.missing}
+        for text, place in node.truths:
+            places.update({text: place, text.capitalize(): place, text.upper(): place})
+        places |= dict(node.places)
+        labels = {"keys_strings": list(places), "values_int64s": list(places.values())}
+        coded = self._node("LabelEncoder", [value], domain="ai.onnx.ml", default_int64=node.other, **labels)
+        return self._flat(coded)
+
+    # Trees.
+
+    def _matrix(self, codes: tuple[Expression, ...]) -> str:
+        """The codes of all columns as a matrix of doubles."""
+        if codes not in self.matrices:
+            axis = self._constant(np.array([1], np.int64))
+            columns = [self._node("Unsqueeze", [self._double(self.written[code]), axis]) for code in codes]
+            self.matrices[codes] = self._node("Concat", columns, axis=1)
+        return self.matrices[codes]
+
+    def _tree(self, node: Leaves) -> str:
+        shape, make = node.shape, self.onnx.numpy_helper.from_array
+        used = {column: place for place, column in enumerate(shape.used_columns)}
+        modes, splits, members = [], [], []
+        for split, last in enumerate(shape.thresholds.tolist()):
+            goes = shape.goes_right(split)
+            if 0 <= last < len(goes) - 1:
+                modes.append(LEQ)
+                splits.append(float(last))
+                continue
+            modes.append(MEMBER)  # what goes left: the true branch
+            splits.append(0.0)
+            members += [*np.flatnonzero(~goes).astype(float).tolist(), np.nan]
+        more: dict[str, Any] = {"membership_values": make(np.array(members))} if members else {}
+        children = shape.children
+        leaf = children < 0
+        found = self._node(
+            "TreeEnsemble", [self._matrix(node.inside)], domain="ai.onnx.ml", n_targets=1, aggregate_function=1,
+            post_transform=0, tree_roots=[0], nodes_featureids=[used[column] for column in shape.columns.tolist()],
+            nodes_splits=make(np.array(splits)), nodes_modes=make(np.array(modes, np.uint8)),
+            nodes_truenodeids=np.where(leaf, -1 - children, children)[:, 0].tolist(),
+            nodes_falsenodeids=np.where(leaf, -1 - children, children)[:, 1].tolist(),
+            nodes_trueleafs=leaf[:, 0].astype(int).tolist(), nodes_falseleafs=leaf[:, 1].astype(int).tolist(),
+            leaf_targetids=[0] * shape.n_leaves, leaf_weights=make(np.asarray(node.values, np.float64)),
+            **more,
+        )  # fmt: skip
+        return self._flat(found)

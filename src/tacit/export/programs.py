@@ -1,0 +1,259 @@
+"""What each kind of model computes, as a graph (:mod:`tacit.export.expression`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.arrays import Ints
+from tacit.encoding.dense import RowEncoder
+from tacit.encoding.grid import NumericGrid
+from tacit.export.columns import bins, code
+from tacit.export.expression import (
+    All,
+    Among,
+    AtLeast,
+    ExportError,
+    Expression,
+    Leaves,
+    Number,
+    Program,
+    Sum,
+    Where,
+    call,
+    clip,
+    logistic,
+    softmax,
+    take,
+)
+from tacit.export.halfspaces import halfspace_score
+from tacit.models.additive import AdditiveModel, AdditiveScores
+from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
+from tacit.models.base import LEAST_CHANCE, Model
+from tacit.models.decision_list import Condition, DecisionListModel
+from tacit.models.halfspace import HalfspaceModel
+from tacit.models.log_linked import LARGEST
+from tacit.models.mean import MeanModel, MeanNumberModel
+from tacit.models.recalibrated import RecalibratedModel
+from tacit.models.rule import ComposedModel, RuleModel, VoteModel
+from tacit.models.tree import TreeShape
+from tacit.models.tree_classes import TreeClassesModel
+from tacit.models.tree_ensemble import Link, TreeEnsembleModel
+
+Numbers = list[Expression]
+"""Probabilities, one per class; or one prediction."""
+
+
+def program_of(model: Model) -> Program:
+    """What a model computes.
+
+    Raises:
+        ExportError: for a kind, or a part, that has no such form.
+    """
+    numbers = _numbers(model)
+    classes = getattr(model, "classes", None)
+    if classes is None:
+        return Program((("prediction", numbers[0]),), None)
+    return Program(
+        tuple((f"probability_{name}", number) for name, number in zip(classes, numbers, strict=True)), classes
+    )
+
+
+def _numbers(model: Model) -> Numbers:
+    if type(model) not in KINDS:
+        raise ExportError(f"a model of the kind {model.kind!r} has no export; tacit's own kinds have")
+    return KINDS[type(model)](model)
+
+
+def _two(positive: Expression) -> Numbers:
+    return [Number(1.0) - positive, positive]
+
+
+def _leaf(shape: TreeShape, codes: Sequence[Expression], values: Any) -> Expression:
+    return Leaves(shape, tuple(codes), values) if shape.n_splits else Number(float(values[0]))
+
+
+def _scores(scores: AdditiveScores) -> Numbers:
+    if scores.fourier is not None:
+        raise ExportError("the model has a smooth function of all columns, which is not exported")
+    codes = [bins(feature) for feature in scores.features]
+    cells = []
+    for pair in scores.pairs:
+        (i, j), (first, second) = pair.features, pair.groups
+        cells.append(take(first * pair.effect.shape[1], codes[i]) + take(second, codes[j]))
+    found: Numbers = []
+    for k in range(scores.n_scores):
+        terms: Numbers = [Number(float(scores.intercept[k]))]
+        terms += [take(main.effect[:, k], codes[main.feature]) for main in scores.mains]
+        terms += [take(pair.effect[..., k].ravel(), cell) for pair, cell in zip(scores.pairs, cells, strict=True)]
+        if scores.trees:
+            terms.append(Sum(tuple(_leaf(tree.shape, codes, tree.values[:, k]) for tree in scores.trees)))
+        found.append(Sum(tuple(terms)))
+    return found
+
+
+def _additive(model: AdditiveModel) -> Numbers:
+    return _two(logistic(_scores(model.scores)[0]))
+
+
+def _additive_classes(model: AdditiveClassesModel) -> Numbers:
+    return softmax(_scores(model.scores))
+
+
+def _additive_ordered(model: AdditiveOrderedModel) -> Numbers:
+    score = _scores(model.scores)[0]
+    upto = [logistic(Number(float(cut)) - score) for cut in model.cuts]
+    below: Numbers = [Number(0.0), *upto]
+    return [high - low for low, high in zip(below, [*upto, Number(1.0)], strict=True)]
+
+
+def _regression(model: AdditiveRegressionModel) -> Numbers:
+    score = _scores(model.scores)[0]
+    if model.power is not None:
+        score = call("exp", clip(score, -LARGEST, LARGEST))
+    return [clip(score, model.lower, model.upper)]
+
+
+def _tree_ensemble(model: TreeEnsembleModel) -> Numbers:
+    codes = [bins(feature) for feature in model.features]
+    terms = [_leaf(tree.shape, codes, tree.values) for tree in model.trees]
+    return _two(_linked(model.link, Sum((Number(model.intercept), *terms))))
+
+
+def _linked(link: Link, score: Expression) -> Expression:
+    if link.name == "logistic":
+        return logistic(score)
+    if link.name == "share":
+        return clip(Number(0.5) * (Number(1.0) + score), 0.0, 1.0)
+    half = clip(score * (0.5 * link.scale), -1e100, 1e100)
+    chance = Number(0.5) * (Number(1.0) + half / call("sqrt", Number(1.0) + half * half))
+    up, down = (float(np.nextafter(0.5, end)) for end in (1.0, 0.0))
+    positive, negative = call("max", chance, up), call("min", chance, down)
+    return Where(AtLeast(score, Number(5e-324)), positive, Where(AtLeast(score, Number(0.0)), chance, negative))
+
+
+def _tree_classes(model: TreeClassesModel) -> Numbers:
+    codes = [bins(feature) for feature in model.features]
+    scores: Numbers = []
+    for k, start in enumerate(model.intercept.tolist()):
+        terms = [_leaf(tree.shape, codes, tree.values[:, k]) for tree in model.trees]
+        scores.append(Sum((Number(start), *terms)))
+    return softmax(scores)
+
+
+def _decision_list(model: DecisionListModel) -> Numbers:
+    tests: list[list[Condition]] = [[] for _ in model.names]
+    for rule in model.rules:
+        for condition in rule.conditions:
+            tests[condition.feature].append(condition)
+    parts = [_parted(encoder, own) for encoder, own in zip(model.encoders, tests, strict=True)]
+    codes = [code(name, encoder, part) for name, encoder, part in zip(model.names, model.encoders, parts, strict=True)]
+
+    def holds(condition: Condition) -> Expression:
+        encoder, part = model.encoders[condition.feature], parts[condition.feature]
+        first = np.unique(part, return_index=True)[1]  # a code of every part; they are alike to every condition
+        return Among(condition.holds(first, encoder), codes[condition.feature])
+
+    held = [[holds(condition) for condition in rule.conditions] for rule in model.rules]
+    found: Numbers = []
+    for k in range(len(model.classes)):
+        said: Expression = Number(float(model.rule_probabilities[-1, k]))
+        for place in range(len(model.rules) - 2, -1, -1):
+            yes = Number(float(model.rule_probabilities[place, k]))
+            said = Where(All(tuple(held[place])), yes, said) if held[place] else yes
+        found.append(said)
+    return found
+
+
+def _parted(encoder: Any, conditions: Sequence[Condition]) -> Ints:
+    """Codes that no condition tells apart as one number each, numbered in the order of their first codes."""
+    codes = np.arange(encoder.n_codes)
+    told = np.stack([np.zeros(len(codes), np.bool_), *(c.holds(codes, encoder) for c in conditions)], axis=1)
+    _, first, inverse = np.unique(told, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(np.argsort(first))
+    part: Ints = order[inverse.ravel()]
+    return part
+
+
+def _rule(model: RuleModel) -> Numbers:
+    index: Expression | None = None
+    for name, encoder in zip(model.names, model.encoders, strict=True):
+        if isinstance(encoder, NumericGrid) and encoder.cells > len(model.positive):
+            raise ExportError(f"the grid of column '{name}' is too fine")
+        own = code(name, encoder, np.arange(encoder.n_codes))
+        index = own if index is None else index * float(encoder.n_codes) + own
+    assert index is not None
+    low, high = model.rates
+    return _two(Where(Among(model.positive, index), Number(high), Number(low)))
+
+
+def _composed(model: ComposedModel) -> Numbers:
+    sides = [AtLeast(_numbers(member)[1], Number(0.5)) for member in model.members]
+    place = Sum(tuple(Where(side, Number(float(1 << i)), Number(0.0)) for i, side in enumerate(sides)))
+    return _two(Where(Among(np.asarray(model.function, np.bool_), place), Number(1.0), Number(0.0)))
+
+
+def _vote(model: VoteModel) -> Numbers:
+    if not model.members:
+        return _two(Number(0.5))
+    votes = [Where(AtLeast(_numbers(member)[1], Number(0.5)), Number(1.0), Number(0.0)) for member in model.members]
+    return _two(Sum(tuple(votes)) / float(len(votes)))
+
+
+def _recalibrated(model: RecalibratedModel) -> Numbers:
+    chance = clip(_numbers(model.base)[1], LEAST_CHANCE, 1.0 - LEAST_CHANCE)
+    odds = call("log", chance) - call("log", Number(1.0) - chance)
+    knots, values = model.knots, model.values
+    curve: Expression = (odds - float(knots[-1])) + float(values[-1])
+    for k in range(len(knots) - 2, -1, -1):
+        slope = float((values[k + 1] - values[k]) / (knots[k + 1] - knots[k]))
+        piece = (odds - float(knots[k])) * slope + float(values[k])
+        curve = Where(AtLeast(odds, Number(float(knots[k + 1]))), curve, piece)
+    first = (odds - float(knots[0])) + float(values[0])
+    return _two(logistic(Where(AtLeast(odds, Number(float(knots[0]))), curve, first)))
+
+
+def _mean(model: MeanModel) -> Numbers:
+    shares = model.shares.tolist()
+    members = [[call("log", call("max", chance, LEAST_CHANCE)) for chance in _numbers(m)] for m in model.members]
+    return softmax(
+        [
+            Sum(tuple(member[k] * share for member, share in zip(members, shares, strict=True)))
+            for k in range(len(model.classes))
+        ]
+    )
+
+
+def _mean_number(model: MeanNumberModel) -> Numbers:
+    pairs = zip(model.members, model.shares.tolist(), strict=True)
+    return [Sum(tuple(_numbers(member)[0] * share for member, share in pairs))]
+
+
+def _halfspace(model: HalfspaceModel) -> Numbers:
+    if not isinstance(model.encoder, RowEncoder) and model.encoder.n_features > MOST_COLUMNS:
+        raise ExportError(f"a matrix of {model.encoder.n_features} columns is too wide; {MOST_COLUMNS} are possible")
+    return _two(logistic(halfspace_score(model)))
+
+
+MOST_COLUMNS = 1000
+"""Columns of a matrix that are exported, one input each."""
+
+KINDS: dict[type[Model], Callable[[Any], Numbers]] = {
+    AdditiveModel: _additive,
+    AdditiveClassesModel: _additive_classes,
+    AdditiveOrderedModel: _additive_ordered,
+    AdditiveRegressionModel: _regression,
+    ComposedModel: _composed,
+    DecisionListModel: _decision_list,
+    HalfspaceModel: _halfspace,
+    MeanModel: _mean,
+    MeanNumberModel: _mean_number,
+    RecalibratedModel: _recalibrated,
+    RuleModel: _rule,
+    TreeClassesModel: _tree_classes,
+    TreeEnsembleModel: _tree_ensemble,
+    VoteModel: _vote,
+}
+"""What each kind of model computes."""

@@ -1,0 +1,53 @@
+"""What an export says of where it came from: the digests of the model and of its certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from tacit.export.expression import ExportError
+from tacit.models.base import Model
+from tacit.models.binding import model_digest
+from tacit.privacy.certificate import Certificate
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is exported: a model, and its certificate if there is one."""
+
+    model: Model
+    certificate: Certificate | None
+
+    @classmethod
+    def of(cls, subject: Any) -> Self:
+        """Of a model, of a fitted estimator, or of itself.
+
+        Raises:
+            ExportError: for anything else.
+        """
+        if isinstance(subject, cls):
+            return subject
+        model = subject if isinstance(subject, Model) else getattr(subject, "model_", None)
+        if not isinstance(model, Model):
+            raise ExportError(f"a {type(subject).__name__} is neither a model nor a fitted estimator")
+        certificate = getattr(subject, "certificate_", None)
+        return cls(model, certificate if isinstance(certificate, Certificate) else None)
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The digests, and the promise of the certificate."""
+        facts = {"tacit.model_digest": model_digest(self.model), "tacit.kind": self.model.kind}
+        if self.certificate is not None:
+            facts |= {
+                "tacit.certificate_digest": self.certificate.digest,
+                "dp.epsilon": f"{self.certificate.epsilon:.17g}",
+                "dp.delta": f"{self.certificate.delta:.17g}",
+                "dp.unit": self.certificate.protected,
+                "dp.releasable": str(self.certificate.releasable).lower(),
+            }
+        return facts
+
+
+def statement_of(told: Subject) -> list[str]:
+    """The facts as lines of text without line breaks."""
+    return [" ".join(f"{name}: {value}".split()) for name, value in told.facts.items()]

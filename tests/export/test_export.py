@@ -1,0 +1,214 @@
+"""Every kind of model says the same as SQL and as an ONNX graph, for rows of every sort."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import jsonschema
+import numpy as np
+import onnxruntime
+import openpyxl
+import pandas as pd
+import pytest
+import sqlglot
+
+import tacit
+from tacit import registry
+from tacit.encoding.values import CategoryIndex
+from tacit.export.excel import to_excel
+from tacit.export.expression import TEXT, ExportError
+from tacit.export.json_schema import BODIES, json_schema
+from tacit.export.onnx_graph import to_onnx
+from tacit.export.programs import program_of
+from tacit.export.sql import DIALECTS, to_sql
+from tacit.models.additive import AdditiveModel, MainEffect
+from tacit.models.base import Model, NumberModel
+from tacit.models.binding import model_digest
+from tacit.models.feature import Feature
+from tacit.models.files import kinds
+from tests.export.models import COLUMNS, models, rows_of
+
+ROWS = 1_000
+TOLERANCE = 1e-9
+NAMES = list(models())
+
+
+def told(model: Model, rows: pd.DataFrame) -> np.ndarray:
+    """What the model says, shape ``(rows, outputs)``."""
+    frame = rows[[f"x{k}" for k in range(4)]].to_numpy() if model.feature_names == ("(rows)",) else rows[list(COLUMNS)]
+    said = model.predict(frame) if isinstance(model, NumberModel) else model.predict_proba(frame)  # type: ignore[attr-defined]
+    return said.reshape(len(rows), -1)
+
+
+def by_duckdb(model: Model, rows: pd.DataFrame) -> np.ndarray:
+    with duckdb.connect() as connection:
+        connection.register("frame", rows.assign(id=range(len(rows))))
+        kinds = dict.fromkeys(("smokes", "agreed"), "BOOLEAN") | dict.fromkeys(("seen", "born", "day"), "DATE")
+        cast = ", ".join(f'CAST("{name}" AS {kind}) AS "{name}"' for name, kind in kinds.items())
+        connection.execute(f"CREATE TABLE some_rows AS SELECT * REPLACE ({cast}) FROM frame")
+        query = to_sql(model, "duckdb", "some_rows", keep=["id"])
+        return connection.execute(query).df().sort_values("id").drop(columns="id").to_numpy()
+
+
+def by_sqlite(model: Model, rows: pd.DataFrame) -> np.ndarray:
+    table = rows.assign(id=range(len(rows)))
+    for name in ("seen", "born", "day"):
+        table[name] = table[name].dt.strftime("%Y-%m-%d")
+    cells = table.astype(object).where(table.notna(), None).to_numpy().tolist()
+    connection = sqlite3.connect(":memory:")
+    names = ", ".join(f'"{name}"' for name in table.columns)
+    connection.execute(f"CREATE TABLE some_rows ({names})")
+    connection.executemany(f"INSERT INTO some_rows VALUES ({', '.join('?' * table.shape[1])})", cells)
+    found = connection.execute(to_sql(model, "sqlite", "some_rows", keep=["id"])).fetchall()
+    connection.close()
+    return np.array(sorted(found))[:, 1:]
+
+
+def by_onnxruntime(model: Model, rows: pd.DataFrame) -> np.ndarray:
+    made = to_onnx(model)
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    feed: dict[str, Any] = {}
+    for column in program_of(model).columns:
+        values = rows[column.name]
+        if column.kind == TEXT:
+            feed[column.name] = values.fillna("").to_numpy(object).reshape(-1, 1)
+        elif values.dtype.kind == "M":
+            days = values.to_numpy().astype("M8[D]")
+            feed[column.name] = np.where(np.isnat(days), np.nan, days.astype(np.int64)).reshape(-1, 1)
+        else:
+            feed[column.name] = values.to_numpy(np.float64, na_value=np.nan).reshape(-1, 1)
+    (said,) = session.run(None, feed)
+    if not feed:  # it looks at no column, and says one thing of all rows
+        said = np.repeat(said.reshape(1, -1), len(rows), axis=0)
+    assert said.dtype == np.float64
+    return said.reshape(len(rows), -1)
+
+
+WAYS = {"duckdb": by_duckdb, "sqlite": by_sqlite, "onnx": by_onnxruntime}
+
+
+def test_every_kind_of_the_registry_is_there() -> None:
+    kinds = {kind.kind for kind in registry.of_the_library(registry.model_kinds()).values()}
+    assert {model.kind for model in models().values()} == kinds
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", NAMES)
+def test_an_export_says_what_the_model_says(name: str, way: str) -> None:
+    model = models()[name]
+    rows = rows_of(model, ROWS)
+    expected = told(model, rows)
+    said = WAYS[way](model, rows)
+    assert said.shape == expected.shape
+    assert np.count_nonzero(~(np.abs(said - expected) <= TOLERANCE)) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", NAMES)
+def test_of_100000_rows_none_is_off(name: str, way: str) -> None:
+    model = models()[name]
+    rows = rows_of(model, 100_000, seed=1)
+    assert np.count_nonzero(~(np.abs(WAYS[way](model, rows) - told(model, rows)) <= TOLERANCE)) == 0
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("name", ["additive", "trees of classes", "list", "halfspace"])
+def test_every_dialect_parses_its_own_query(name: str, dialect: str) -> None:
+    query = models()[name].to_sql(dialect, "shop.people", keep=["the id"])
+    (parsed,) = sqlglot.parse(query, dialect=DIALECTS[dialect], error_level=sqlglot.ErrorLevel.RAISE)
+    assert isinstance(parsed, sqlglot.exp.Select)
+    assert parsed.selects[0].name == "the id"
+    assert {table.sql() for table in parsed.find_all(sqlglot.exp.Table)} >= {'"shop"."people"'}
+
+
+def test_a_query_is_of_what_it_says() -> None:
+    model = models()["additive"]
+    first = model.to_sql("postgresql").splitlines()[0]
+    assert first == f"-- tacit.model_digest: {model_digest(model)}"
+    for wrong in ("oracle", ""):
+        with pytest.raises(ExportError, match="known: postgresql"):
+            model.to_sql(wrong)
+    with pytest.raises(ExportError, match="neither a model nor"):
+        to_sql("model")
+
+
+def test_names_and_values_of_a_schema_cannot_leave_their_quotes() -> None:
+    """They come from whoever wrote the schema: as identifiers and literals they are data, as comments one line."""
+    wrong = "a\"; DROP TABLE data; --'\n\\"
+    column = Feature(wrong, CategoryIndex((wrong.strip(), "b")), np.arange(4), False)
+    effect = MainEffect(0, np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4), np.ones(4))
+    model = AdditiveModel(("no", wrong), 0.0, (column,), (effect,), ())
+    rows = pd.DataFrame({wrong: [wrong, "b", None, "c"]})
+    for dialect in DIALECTS:
+        assert len(sqlglot.parse(to_sql(model, dialect), dialect=DIALECTS[dialect])) == 1
+    with duckdb.connect() as connection:
+        connection.register("data", rows)
+        found = connection.execute(to_sql(model)).fetchall()
+    assert np.allclose(np.array(found)[:, 1], model.predict_proba(rows)[:, 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_workbook_has_the_numbers(name: str, tmp_path: Path) -> None:
+    model = models()[name]
+    to_excel(model, tmp_path / "model.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "model.xlsx")
+    facts = {str(row[0]): row[1] for row in book["about"].iter_rows(values_only=True)}
+    assert facts["tacit.model_digest"] == model_digest(model) == book.custom_doc_props["tacit.model_digest"].value
+    assert len(book.sheetnames) >= (1 if name == "vote of none" else 2)
+    if name == "additive":
+        cells = list(book["log"].iter_rows(min_row=2, values_only=True))
+        assert isinstance(model, AdditiveModel)
+        assert [row[3] for row in cells] == model.mains[1].effect.tolist()
+
+
+def test_a_category_is_no_formula(tmp_path: Path) -> None:
+    column = Feature("c", CategoryIndex(("=1+1", "b")), np.arange(4), False)
+    effect = MainEffect(0, np.arange(4.0), np.ones(4), np.ones(4))
+    to_excel(AdditiveModel(("no", "yes"), 0.0, (column,), (effect,), ()), tmp_path / "m.xlsx")
+    cell = openpyxl.load_workbook(tmp_path / "m.xlsx")["c"]["A2"]
+    assert (cell.value, cell.data_type) == ("=1+1", "s")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_file_is_as_its_schema_says(name: str) -> None:
+    data = json.loads(json.dumps(models()[name].to_dict()))
+    validator = jsonschema.Draft202012Validator(json_schema())
+    validator.check_schema(json_schema())
+    assert [error.message for error in validator.iter_errors(data)] == []
+    for member in list(data["model"]):
+        rest = {key: value for key, value in data["model"].items() if key != member}
+        optional = {"fourier", "evidence", "scale", "power"}
+        assert validator.is_valid({**data, "model": rest}) == (member in optional)
+    assert not validator.is_valid({**data, "model": {**data["model"], "more": 1}})
+
+
+def test_the_schema_knows_every_kind_and_a_certificate() -> None:
+    assert set(BODIES) == set(kinds())
+    X = {"a": np.linspace(0, 1, 50), "b": ["u", "v"] * 25}
+    columns = {"a": {"kind": "numeric", "lower": 0, "upper": 1}, "b": {"kind": "categorical", "categories": ["u", "v"]}}
+    fitted = tacit.RandomTreesClassifier(n_trees=2, schema={"columns": columns}, classes=(0, 1)).fit(
+        X, np.arange(50) % 2
+    )
+    data = json.loads(json.dumps(fitted.model_.to_dict(fitted.certificate_.to_dict(), fitted.schema_)))
+    validator = jsonschema.Draft202012Validator(json_schema())
+    assert [error.message for error in validator.iter_errors(data)] == []
+    assert f"-- tacit.certificate_digest: {fitted.certificate_.digest}\n" in to_sql(fitted)
+    props = {prop.key: prop.value for prop in to_onnx(fitted).metadata_props}
+    assert props["tacit.certificate_digest"] == fitted.certificate_.digest
+    data["certificate"]["epsilon"] = "one"
+    assert not validator.is_valid(data)
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("sqlglot", "onnx", "openpyxl"):
+        monkeypatch.setitem(sys.modules, name, None)
+    model = models()["rule"]
+    for export in (model.to_sql, model.to_onnx, lambda: to_excel(model, "m.xlsx")):
+        with pytest.raises(ExportError, match=r"pip install 'tacit\[export\]'\. Nothing was spent"):
+            export()
