@@ -165,7 +165,8 @@ CERTIFICATE = _object(
     reasons=_list(TEXT), algorithm=TEXT, outcome=TEXT, schema_fingerprint=_or_null(DIGEST), dataset=_or_null(TEXT),
     versions={"type": "object", "additionalProperties": TEXT}, created=TEXT, unit=_or_null(TEXT),
     target=_or_null(TEXT), columns={"anyOf": [COUNT, _list(TEXT), {"type": "null"}]}, parameters={"type": "object"},
-    model_digest=_or_null(DIGEST), schema_digest=_or_null(DIGEST), ledger_digest=DIGEST, data=_or_null(TEXT),
+    assumptions=_list({"type": "object"}), model_digest=_or_null(DIGEST), schema_digest=_or_null(DIGEST),
+    ledger_digest=DIGEST, data=_or_null(TEXT),
     digest=DIGEST,
 )  # fmt: skip
 
