@@ -38,14 +38,14 @@ class Part:
 
 PARTS = {
     "shape search in place of histograms": Part(
-        "binning.searching.histogram_from=0.0", ("binning/shape_search.py", "binning/density.py")
+        "binning.searching.histogram_from=0.0", ("binning/shape_search.py", "binning/refine.py")
     ),
     "a search inside narrow parts": Part("binning.searching.nearly_all=2.0"),
     "a third look at heavy cells": Part("binning.refining.heavy_leaf=2.0"),
     "more of the budget for the intercept": Part("planning.intercept_doubt=0.0"),
     "six sweeps in large noise": Part("planning.noisy_sweeps=24"),
     "release maps": Part(WHOLE_BINS),
-    "shares that follow what is known": Part("sweeping.equal_part=1.0", ("additive/shares.py",)),
+    "shares that follow what is known": Part("sweeping.equal_part=1.0", ("additive/sweeps.py",)),
     "rows bounded together": Part("clipping.joint_below=0.0", ("additive/joint_clipping.py", "queries/joint_bound.py")),
     "pairs": Part("planning.pairs_from=1e12", ("additive/pairs.py",)),
     "trees where columns explain much": Part("planning.trees_explained_from=1e9", ("growing/kernel_trees.py",)),

@@ -11,8 +11,7 @@ import pytest
 from scipy.special import expit, logit
 
 from tacit import AdditiveBoostClassifier, load_model, private_score, save_model
-from tacit.additive.cut_points import SharesIntercept, fitted_cuts
-from tacit.additive.ordered_loss import MOST_ORDERED, OrderedLoss
+from tacit.additive.ordered_loss import MOST_ORDERED, OrderedLoss, SharesIntercept, fitted_cuts
 from tacit.additive.tuning import SWEEPING
 from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.boosting.measures.proportional_odds import class_rule, ordered_rule

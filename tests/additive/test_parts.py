@@ -23,7 +23,7 @@ from tacit.additive.posterior import (
     numeric_covariances,
 )
 from tacit.additive.tuning import EFFECTS, PLANNING
-from tacit.binning.density import public_shapes, smooth_histograms
+from tacit.binning.refine import public_shapes, smooth_histograms
 from tacit.binning.release_map import principal_modes, with_missing
 from tacit.boosting.measures.mada_boost import mada_boost
 from tests.additive.test_intercept import observe

@@ -18,8 +18,7 @@ import tacit.additive.sweeps as sweeps
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.joint_clipping import JointSweeps
 from tacit.additive.plan import Pace
-from tacit.additive.shares import GRID, shares_of_rest, water_filled
-from tacit.additive.sweeps import equal_sweeps
+from tacit.additive.sweeps import GRID, equal_sweeps, shares_of_rest, water_filled
 from tacit.additive.term import Directions, Term
 from tacit.additive.tuning import CLIPPING, SWEEPING
 from tacit.curator.budget import Budget

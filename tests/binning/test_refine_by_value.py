@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.binning.density import smooth_histograms
-from tacit.binning.refine import AdaptiveHistogram, cut, in_pieces
+from tacit.binning.refine import AdaptiveHistogram, cut, in_pieces, smooth_histograms
 from tacit.binning.tuning import BINNING, MANY_ROWS, Refining
 
 SMALL = Refining(base_cells=4, sub_cells=8, last_cells=2, fewer_sub_cells=(4, 2))

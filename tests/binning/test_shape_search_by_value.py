@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.binning.density import public_shapes
+from tacit.binning.refine import public_shapes
 from tacit.binning.release_map import principal_modes, with_missing
 from tacit.binning.shape_search import ShapeSearch, _contrasts, _drawn, _family, _first_contrasts, _group_of_leaf
 from tacit.binning.tuning import SEARCHING

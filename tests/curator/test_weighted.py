@@ -7,7 +7,7 @@ import pytest
 
 from tacit.boosting.measures.proportional_odds import ordered_rule
 from tacit.curator.curator import Curator
-from tacit.curator.weighted import WeightedCurator
+from tacit.curator.rows import WeightedCurator
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate

@@ -11,9 +11,9 @@ from sklearn.base import clone
 
 from tacit import BudgetExceeded, DecisionListClassifier, PrivacyAccount, Schema
 from tacit.decision_lists import plan as planning
-from tacit.decision_lists.features import feature_candidates
+from tacit.decision_lists.learner import feature_candidates
 from tacit.decision_lists.literals import candidates, length_prior, nice_thresholds, threshold_codes
-from tacit.decision_lists.scores import PureFirst
+from tacit.decision_lists.plan import PureFirst
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.models.decision_list import DecisionListModel

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from tacit import DecisionListClassifier, PrivateSelection, load, save
-from tacit.decision_lists.counted_errors import counted_errors, log_lists
+from tacit.decision_lists.learn import counted_errors, log_lists
 from tacit.decision_lists.literals import candidates
 from tacit.encoding.values import BooleanIndex
 from tacit.models.decision_list import IS, IS_NOT, Condition, ListRule

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.decision_lists.plan import ListBudget, accountings, plan_of, pure_stages, steps_at
-from tacit.decision_lists.scores import LAST, UNIT, PureFirst
+from tacit.decision_lists.plan import LAST, UNIT, ListBudget, PureFirst, accountings, plan_of, pure_stages, steps_at
 from tacit.decision_lists.tuning import PureStages
 from tacit.privacy import accountants
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate

@@ -7,8 +7,16 @@ import pytest
 
 from tacit.curator.curator import Curator
 from tacit.discovery import bounds as bounds_module
-from tacit.discovery.bounds import DEFAULT_BOUNDS, exponential_grid, find_bounds, inhabited, sure_levels
-from tacit.discovery.magnitudes import LARGEST_POWER, SMALLEST_POWER, believed
+from tacit.discovery.bounds import (
+    DEFAULT_BOUNDS,
+    LARGEST_POWER,
+    SMALLEST_POWER,
+    believed,
+    exponential_grid,
+    find_bounds,
+    inhabited,
+    sure_levels,
+)
 from tacit.encoding.values import LabelIndex
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource

@@ -22,7 +22,7 @@ import tacit.additive.sweeps as sweeps
 import tacit.curator.options as curator_options
 import tacit.learning.resumable as going_on
 from tacit.additive.joint_clipping import Lengths
-from tacit.additive.shares import GRID
+from tacit.additive.sweeps import GRID
 from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.curator.joint_clipping import JointReleases
 from tacit.noise import NoiseSource, SystemSource

@@ -10,7 +10,7 @@ import pytest
 from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
-from tacit.curator.weighted import WeightedCurator
+from tacit.curator.rows import WeightedCurator
 from tacit.engines.memory import MemoryTable
 from tacit.growing.chosen_trees import (
     NO_CANDIDATE,

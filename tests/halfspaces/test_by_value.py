@@ -19,8 +19,8 @@ from tacit.halfspaces.counted_errors import plain_halfspace
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.halfspaces.expectation import made_rows
 from tacit.halfspaces.learn import average, constant_direction, round_charge, sum_of_steps
+from tacit.halfspaces.learner import length_grid, quantile_cell
 from tacit.halfspaces.plan import Descent, Options
-from tacit.halfspaces.row_norm import length_grid, quantile_cell
 from tacit.halfspaces.scaling import Scaling, make_scaling
 from tacit.halfspaces.tuning import TUNING
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate

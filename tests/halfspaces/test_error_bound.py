@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from tacit import HalfspaceBoostClassifier, load, save
-from tacit.halfspaces.rounding import rounded
+from tacit.halfspaces.counted_errors import rounded
 from tacit.queries.dense.halfspace_log import VECTOR_NORM, HalfspaceLog
 from tacit.theory.certified_error import noise_of_counts
 from tacit.theory.halfspace_code import CODE, HalfspaceCode

@@ -16,7 +16,7 @@ from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
-from tacit.halfspaces.row_norm import (
+from tacit.halfspaces.learner import (
     find_common_bounds,
     find_row_norm,
     length_grid,

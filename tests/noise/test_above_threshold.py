@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.noise import NoiseSource, SeededSource, SystemSource
-from tacit.noise.above_threshold import AboveThreshold
-from tacit.noise.laplace_tail import TailCoins, tail_bounds
+from tacit.noise.above_threshold import AboveThreshold, TailCoins, tail_bounds
 from tacit.privacy.charges import Pure
 from tacit.theory.above_threshold import Queries, Scales, scales
 from tests.noise.above_threshold_law import log_probability

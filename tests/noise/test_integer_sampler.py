@@ -14,8 +14,21 @@ import pytest
 from scipy import stats
 
 from tacit.noise.exponential import Ratio
-from tacit.noise.integer_kernel import BAND, REACH, exp_of_minus, probability, run
-from tacit.noise.integer_sampler import ONE_WORD, TWO_WORDS, Law, Layout, Uniform, draw, exact_proposal, powers
+from tacit.noise.integer_sampler import (
+    BAND,
+    ONE_WORD,
+    REACH,
+    TWO_WORDS,
+    Law,
+    Layout,
+    Uniform,
+    draw,
+    exact_proposal,
+    exp_of_minus,
+    powers,
+    probability,
+    run,
+)
 from tacit.noise.opendp_source import OpenDPSource
 from tacit.noise.system_source import SystemSource
 from tests.noise.exact import Pmf, gaussian_pmf, laplace_pmf

@@ -8,10 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.online import features
+from tacit.online import decision_list_winnow as features
 from tacit.online.confident_winnow import ConfidentWinnow
-from tacit.online.decision_list_winnow import DecisionListWinnow
-from tacit.online.features import FeatureError, all_conjunctions, conjunction_width, named_conjunctions
+from tacit.online.decision_list_winnow import (
+    DecisionListWinnow,
+    FeatureError,
+    all_conjunctions,
+    conjunction_width,
+    named_conjunctions,
+)
 from tacit.online.labels import code_of, codes_of, shares_of, sign_of, signs_of
 from tacit.online.rows import NumberRows, RowError, SignRows, named_rows, undeclared_rows
 from tacit.online.suspended import read_secrets, write_secrets

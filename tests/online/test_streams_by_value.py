@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.online.features import FeatureError, named_conjunctions
+from tacit.online.decision_list_winnow import FeatureError, named_conjunctions
 from tacit.online.streams import (
     classes_stream,
     disjunction_stream,

@@ -17,7 +17,7 @@ from river import checks, compose, datasets, evaluate, feature_extraction, metri
 
 from tacit import BudgetExceeded, PrivacyAccount, Schema
 from tacit.online import DecisionListWinnow, StreamClosed, Winnow
-from tacit.online.features import all_conjunctions, conjunction_width
+from tacit.online.decision_list_winnow import all_conjunctions, conjunction_width
 from tacit.online.rows import NumberRows, RowError, SchemaRows
 from tacit.online.streams import (
     disjunction_stream,

@@ -27,7 +27,7 @@ from tacit.privacy.label import Label, Stage
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
 from tacit.queries.dense.capped_scaling import WEIGHT_BITS
-from tacit.resampling import boost_s as boosting
+from tacit.resampling import learner as boosting
 from tacit.resampling.adapters import ClaimedLearner, DiffprivlibLearner
 from tacit.resampling.estimator import ResampledBoostClassifier
 from tacit.resampling.plan import ResamplingPlan, base_budget, budget_of_a_round, plan_resampling

@@ -12,8 +12,8 @@ import pytest
 
 from tacit.arrays import Ints
 from tacit.theory.closure.block_search import BlockSearch
-from tacit.theory.closure.chains import longest_chain, staircase_bound
 from tacit.theory.closure.limit import Limit
+from tacit.theory.closure.threshold_search import longest_chain, staircase_bound
 from tacit.theory.closure.vc_search import ShatteredSearch
 from tacit.theory.closure.witnesses import MistakeTree, ShatteredSet, ThresholdSequence
 from tacit.theory.dimensions import Dimension, littlestone_dimension, threshold_dimension, vc_dimension

@@ -20,7 +20,6 @@ from tacit.additive.joint_clipping import JointSweeps
 from tacit.additive.losses import Loss
 from tacit.additive.plan import Pace
 from tacit.additive.posterior import SCALES
-from tacit.additive.shares import shares_of_rest
 from tacit.additive.term import Directions, Term, mean_square
 from tacit.additive.tuning import SWEEPING, TUNING, Sweeping, Tuning
 from tacit.arrays import Floats
@@ -32,6 +31,45 @@ from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.rules import RowRule
 from tacit.queries.score_rules import ScoreRule
+
+SLIGHTLY = 1.1
+"""Not tuned, of the arithmetic: a factor of noise by which slopes are found."""
+
+GRID = 1024
+"""Not tuned, of the arithmetic: shares are whole parts of this, rounded down, so that no sum exceeds the budget."""
+
+
+def shares_of_rest(terms: Sequence[Term], directions: Directions, told: float, numbers: Sweeping = SWEEPING) -> Floats:
+    """What a release of each term may spend from now on, relative to equal shares, shape ``(terms,)``.
+
+    Args:
+        terms: after their first releases.
+        directions: where the loss is curved now.
+        told: precision of the releases still to come of a term at an equal share.
+        numbers: of the least share.
+    """
+    doubts = np.array([[term.doubt(directions, noise) for noise in (1.0, SLIGHTLY)] for term in terms])
+    variances = np.maximum(doubts[:, 0], 1e-12)
+    slopes = np.clip(np.log(np.maximum(doubts[:, 1], 1e-12) / variances) / math.log(SLIGHTLY), 1e-3, 1.0)
+    more = told * np.array([term.noise_variance for term in terms])
+    return water_filled(variances, slopes, more, numbers.least_share)
+
+
+def water_filled(variances: Floats, slopes: Floats, more: Floats | float, least: float) -> Floats:
+    """Shares for terms of these variances and slopes: none below ``least``, at most 1 on the average.
+
+    An equal share makes a term's releases more precise by the part ``more`` of what they told so far.
+    """
+
+    def shares(log_level: float) -> Floats:
+        wanted = (np.sqrt(variances * slopes / math.exp(log_level)) - 1.0) / slopes / more
+        return np.maximum(wanted, least)
+
+    low, high = -60.0, math.log(float((variances * slopes).max()))
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if shares(middle).mean() > 1.0 else (low, middle)
+    return np.asarray(np.floor(shares(high) * GRID) / GRID)
 
 
 class Weighted(Protocol):
@@ -186,7 +224,7 @@ def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: st
     """Sweeps over the intercept and the terms, spending at most the budget.
 
     All terms cost the same at first, and the intercept what its share says. Where rows are bounded together, later
-    sweeps spend most where most is to be learned (:mod:`tacit.additive.shares`). Where the pace says so, sweeps end
+    sweeps spend most where most is to be learned (:mod:`tacit.additive.sweeps`). Where the pace says so, sweeps end
     once effects have converged; rows that are bounded together have paid for all sweeps before the first, which end
     then for nothing. Returns the share of the allowance that was not spent.
 

@@ -155,7 +155,7 @@ class Sweeping:
     few_sweeps: int = 6
 
     # Part of the sweeps after which shares follow what is known of the terms, and the least share of a term's release,
-    # relative to equal ones (``tacit.additive.shares``).
+    # relative to equal ones (``tacit.additive.sweeps``).
     equal_part: float = 0.4
     least_share: float = 0.25
 

@@ -20,7 +20,7 @@ and nobody looks inside light cells."""
 
 @dataclass(frozen=True)
 class Smoothing:
-    """How noisy histograms are smoothed (:mod:`tacit.binning.density`)."""
+    """How noisy histograms are smoothed (:mod:`tacit.binning.refine`)."""
 
     # Public shapes: rates at which densities fall over the range, and centres and widths of bumps relative to it.
     decay_rates: tuple[float, ...] = (4.0, 12.0, 40.0, 120.0, 400.0, 1200.0)
