@@ -14,9 +14,9 @@ import pytest
 import tacit
 from benchmarks.planted import BUGS, FLAG, LEARNERS, UNIT, WIDE, Bug
 from tacit.audit import replay_audit
+from tacit.audit.tape import Tape
 from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.curator.rows import PrivateRows
-from tacit.curator.watch import WatchedTable, watched
 from tacit.encoding.frames import columns_of
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
@@ -139,14 +139,13 @@ def test_rows_whose_noise_has_no_seed_are_not_watched() -> None:
     paid = Reservation([Gaussian(1.0)], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     rows = PrivateRows(columns_of({"x": np.zeros(3)}), np.zeros(3), paid, None)
     with pytest.raises(TypeError, match="seed"):
-        watched(rows, None)  # type: ignore[arg-type]
+        rows.with_witness(Tape())
 
 
 def test_a_cover_that_no_verb_asked_for_is_told_of() -> None:
-    heard: list[str] = []
-    table = WatchedTable(SimpleNamespace(open_cover=lambda _: None), SimpleNamespace(peeked=heard.append))  # type: ignore[arg-type]
-    table.open_cover(None)  # type: ignore[arg-type]
-    assert heard == ["a cover"]
-    with table:
-        table.open_cover(None)  # type: ignore[arg-type]
-    assert heard == ["a cover"]
+    tape = Tape()
+    table = tape.table(SimpleNamespace(open_cover=lambda _: None))
+    assert tape.release([], lambda: [table.open_cover(None)][:0]) == []
+    assert tape.faults == []
+    table.open_cover(None)
+    assert tape.faults == ["rows were asked past the curator: a cover"]

@@ -22,7 +22,6 @@ from tacit.audit.plan import copied, declaring, number_bounds
 from tacit.audit.result import Replay
 from tacit.audit.tape import Diverged, Tape, noise_faults
 from tacit.curator.rows import HandedOnError
-from tacit.curator.watch import watched
 from tacit.estimators.base import Estimator, request_of
 from tacit.learning.learner import Learner
 from tacit.privacy.request import RequestError, is_number
@@ -153,5 +152,5 @@ def _said(fitted: Any, probes: Any) -> list[Any]:
 def _watched_learner(learner: Learner, tape: Tape) -> Learner:
     """The same learner, which gets watched rows."""
     seen, learn = copy.copy(learner), learner.learn
-    object.__setattr__(seen, "learn", lambda rows, *more: learn(watched(rows, tape), *more))
+    object.__setattr__(seen, "learn", lambda rows, *more: learn(rows.with_witness(tape), *more))
     return seen

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, final
+from typing import Any, ClassVar, NoReturn, final
 
 import numpy as np
 from scipy.special import gammainc
 
 from tacit.arrays import Floats, Ints
-from tacit.curator.watch import Part, Passage
+from tacit.curator.gate import Question
+from tacit.curator.rows import HandedOnError
 from tacit.privacy.charges import Gaussian, Laplace
+from tacit.queries.joint_bound import JointBound, JointHistogram
 
 SLACK = 1e-9
 """Relative, for floating point in precisions."""
@@ -23,6 +25,44 @@ TELLING_BITS = 32.0
 
 TOO_RARE = 1e-6
 """Noise of so few draws, or of so small ones, is no chance."""
+
+
+@final
+@dataclass(frozen=True)
+class Part:
+    """A part of releases that are bounded together: its precision, and that of one release of each part."""
+
+    bound: int
+    index: int
+    precision: float
+    total: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Passage:
+    """One release.
+
+    Attributes:
+        verb: as :class:`tacit.curator.gate.Question` has it.
+        public: what must be the same on a neighbour: what was asked, its label, charge, sensitivity and theorem.
+        exact: what the rows say, in integer units: an answer, or scores of shape ``(nodes, candidates)``.
+        released: what comes out: noisy integers, or chosen indices.
+        allowed: how far one protected unit may move ``exact``: its L1 and squared L2 distance of an answer, twice the
+            spread of scores of a choice; None of a cover.
+        noise: what was added, in integer units; None where nothing is.
+        scale: that the noise needs for this charge at this sensitivity, in integer units.
+        part: of a release whose rows are bounded over several.
+    """
+
+    verb: str
+    public: tuple[Any, ...]
+    exact: Ints | None
+    released: Any
+    allowed: tuple[int, int] | None = None
+    noise: Ints | None = None
+    scale: float = 0.0
+    part: Part | None = None
 
 
 class Diverged(BaseException):
@@ -43,6 +83,12 @@ class Tape:
     tightest: float = 0.0
     _position: int = 0
     _parts: dict[tuple[int, int], tuple[float, Part]] = field(default_factory=dict)
+    _bounds: list[JointBound] = field(default_factory=list)
+    _secrets: list[Ints] = field(default_factory=list)
+    _at_the_gate: bool = False
+
+    sees_exact_answers: ClassVar[bool] = True
+    follows_views: ClassVar[bool] = False
 
     def replay(self, beside: str) -> Tape:
         """A tape for a fit to a neighbour of this name."""
@@ -52,15 +98,58 @@ class Tape:
         """Something is wrong."""
         self.faults.append(f"{self.beside}: {text}" if self.beside else text)
 
-    def peeked(self, what: str) -> None:
-        """See :class:`tacit.curator.watch.Witness`."""
-        self.fault(f"rows were asked past the curator: {what}")
+    # See :class:`tacit.curator.gate.Witness`.
 
-    def passed(self, passage: Passage) -> Any:
-        """See :class:`tacit.curator.watch.Witness`."""
+    def table(self, table: Any) -> Any:
+        """The rows, with a fault for every answer that no verb of the curator asks for."""
+        return _SeenTable(table, self)
+
+    def release(self, questions: Sequence[Question], make: Callable[[], list[Any]]) -> list[Any]:
+        """What leaves: what is made; on a neighbour what was recorded."""
+        if any(question.verb == "keys" for question in questions):
+            raise HandedOnError("it looks for values that nobody declared")
+        self._secrets, self._at_the_gate = [], True
+        try:
+            made = make()
+        finally:
+            self._at_the_gate = False
+        exact: Sequence[Ints | None] = self._secrets or [None] * len(questions)  # a cover shows none
+        return [self._passed(self._passage(*each)) for each in zip(questions, exact, made, strict=True)]
+
+    def drawn(self, question: Question, exact: Ints, noise: Ints | None) -> None:
+        """Keeps an exact answer; its noise is what the release differs from it by."""
+        del question, noise
+        self._secrets.append(exact.copy())
+
+    def saw(self, what: str) -> None:
+        """An answer was given; a fault if no verb asked for it."""
+        if not self._at_the_gate:
+            self.fault(f"rows were asked past the curator: {what}")
+
+    def _passage(self, question: Question, exact: Ints | None, released: Ints) -> Passage:
+        verb, moved, charge, asked = question.verb, question.sensitivity, question.charge, question.asked
+        allowed = None if exact is None else (moved.l1, moved.l2_squared)
+        public = (type(asked).__name__, str(question.label), charge, moved.theorem, question.words, question.scale,
+                  allowed)  # fmt: skip
+        noise, scale = None, 0.0  # worked out here once more, and not from what the curator drew, nor at its scale
+        if exact is not None and isinstance(charge, Gaussian | Laplace):
+            noise = released - exact
+            scale = charge.noise_multiplier * (moved.l2 if isinstance(charge, Gaussian) else moved.l1)
+        part = self._part(asked) if isinstance(asked, JointHistogram) else None
+        return Passage(verb, public, exact, released.copy(), allowed, noise, scale, part)
+
+    def _part(self, asked: JointHistogram) -> Part:
+        bound = asked.bound
+        place = next((k for k, known in enumerate(self._bounds) if known is bound), len(self._bounds))
+        if place == len(self._bounds):
+            self._bounds.append(bound)
+        index = next(k for k, part in enumerate(bound.parts) if part.cells is asked.histogram.cells)
+        return Part(place, index, bound.parts[index].precision, sum(part.precision for part in bound.parts))
+
+    def _passed(self, passage: Passage) -> Any:
         if not self.beside:
             self.passages.append(passage)
-            return passage.released
+            return passage.released.copy()
         asked = f"{passage.verb} {passage.public[:3]}"
         if self._position == len(self.passages):
             self._diverge(f"the fit goes on with {asked}, where the recorded one had ended")
@@ -72,7 +161,7 @@ class Tape:
         if passage.exact is not None and before.exact is not None:
             for wrong in self._apart(passage, before.exact, passage.exact):
                 self.fault(f"{asked}: {wrong}")
-        return before.released
+        return before.released.copy()
 
     def finish(self) -> None:
         """What can be judged at the end of a replay only."""
@@ -116,6 +205,31 @@ class Tape:
         self.tightest = max(self.tightest, distance / allowed if allowed else 0.0)
         if distance > allowed * (1 + SLACK):
             yield f"{what} is {distance:.6g}, where at most {allowed:.6g} is declared"
+
+
+class _SeenTable:
+    """A sealed table whose answers a tape sees; in all else the table."""
+
+    def __init__(self, table: Any, tape: Tape) -> None:
+        self._table, self._tape = table, tape
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._table, name)
+
+    def answer(self, query: Any) -> Any:
+        """See ``SealedTable``."""
+        self._tape.saw(type(query).__name__)
+        return self._table.answer(query)
+
+    def answer_all(self, queries: Sequence[Any]) -> Any:
+        """See ``SealedTable``."""
+        self._tape.saw(", ".join(type(query).__name__ for query in queries))
+        return self._table.answer_all(queries)
+
+    def open_cover(self, candidates: Any) -> Any:
+        """See ``SealedTable``."""
+        self._tape.saw("a cover")
+        return self._table.open_cover(candidates)
 
 
 def noise_faults(tapes: Sequence[Tape]) -> list[str]:

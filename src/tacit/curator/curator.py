@@ -77,8 +77,8 @@ class Curator:
         rows_per_unit: int = 1,
         witness: Witness = NOBODY,
     ) -> None:
-        self._table = table
         self._gate = Gate(reservation, noise, rows_per_unit, witness)
+        self._table = witness.table(table)
         self._joint_questions: WeakKeyDictionary[JointPart, _JointQuestion] = WeakKeyDictionary()
 
     @property

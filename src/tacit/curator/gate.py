@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, final
 
 from tacit.arrays import Ints
+from tacit.engines.protocol import SealedTable
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
@@ -55,6 +56,12 @@ class Witness(Protocol):
     sees_exact_answers: ClassVar[bool]
     """Whether :meth:`drawn` is called: only where the noise has a seed, so that nothing of the fit is releasable."""
 
+    follows_views: ClassVar[bool]
+    """Whether it knows what views, streams and foreign learners do with rows that are handed on to them."""
+
+    def table(self, table: SealedTable) -> SealedTable:
+        """The sealed rows as a curator asks them: these, or a stand-in that tells of questions past the gate."""
+
     def release(self, questions: Sequence[Question], make: Callable[[], list[Released]]) -> list[Released]:
         """What leaves in answer to questions that are paid for, one value for each: noisy integers, or choices.
 
@@ -70,6 +77,11 @@ class Nobody:
     """The witness of an ordinary fit: what is made leaves, and nobody sees an exact answer."""
 
     sees_exact_answers: ClassVar[bool] = False
+    follows_views: ClassVar[bool] = True
+
+    def table(self, table: SealedTable) -> SealedTable:
+        """The rows themselves."""
+        return table
 
     def release(self, questions: Sequence[Question], make: Callable[[], list[Released]]) -> list[Released]:
         """What is made."""

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -146,9 +146,6 @@ class PrivateRows:
     witness: Witness = NOBODY
     """Who sees what leaves: nobody, unless an audit or a test stands there."""
 
-    hands_on_rows: ClassVar[bool] = True
-    """Whether views, patterns and foreign learners may be opened over these rows."""
-
     def __init__(
         self,
         frame: Frame,
@@ -191,6 +188,18 @@ class PrivateRows:
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return self._frame.names
+
+    def with_witness(self, witness: Witness) -> PrivateRows:
+        """The same rows, whose releases a witness sees.
+
+        Raises:
+            TypeError: for a witness of exact answers, unless noise has a seed: nothing of the fit is releasable then.
+        """
+        if witness.sees_exact_answers and self.releasable:
+            raise TypeError("exact answers are shown only where noise has a seed, and nothing is releasable")
+        seen = copy.copy(self)
+        seen.witness = witness
+        return seen
 
     def with_labels_as(self, name: str) -> PrivateRows:
         """The same rows, with the labels as one more column of this name; paid from the same reservation."""
@@ -255,7 +264,7 @@ class PrivateRows:
             raise ValueError("rows that are handed on are protected one by one; a unit of several is not supported")
         if self._reservation.keeps:
             raise HandedOnError("what other learners make of the rows is not kept: such a fit cannot go on later")
-        if not self.hands_on_rows:
+        if not self.witness.follows_views:
             raise HandedOnError("it hands rows on to other learners, whose noise decides which rows they see")
 
     def _curator(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex) -> Curator:
