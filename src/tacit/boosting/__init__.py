@@ -13,16 +13,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tacit.boosting.game import Diagnosis, Play, Pythia, diagnose, iterated_play, lazy_dense_updates, pythia
     from tacit.boosting.measures.lazy_bregman import LazyBregman
     from tacit.boosting.measures.logistic import LogisticMeasure
     from tacit.boosting.measures.measure import Measure, stateless_sum
     from tacit.boosting.measures.smooth import SmoothMeasure
-    from tacit.boosting.private_rows import SealedRows, private_rows
+    from tacit.boosting.private_rows import SealedCells, SealedRows, private_rows, private_table
     from tacit.boosting.schema import Embedding, Ensemble, WeakLearner, WeakLearnerError, boost
     from tacit.boosting.stopping import EndTest
+    from tacit.boosting.tables import CellEmbedding, CellLearner, CellMeasure, CellRule
     from tacit.queries.dense.halfspace_log import HalfspaceLog
 
 PUBLIC = {
+    "CellEmbedding": "tacit.boosting.tables",
+    "CellLearner": "tacit.boosting.tables",
+    "CellMeasure": "tacit.boosting.tables",
+    "CellRule": "tacit.boosting.tables",
+    "Diagnosis": "tacit.boosting.game",
     "Embedding": "tacit.boosting.schema",
     "EndTest": "tacit.boosting.stopping",
     "Ensemble": "tacit.boosting.schema",
@@ -30,17 +37,30 @@ PUBLIC = {
     "LazyBregman": "tacit.boosting.measures.lazy_bregman",
     "LogisticMeasure": "tacit.boosting.measures.logistic",
     "Measure": "tacit.boosting.measures.measure",
+    "Play": "tacit.boosting.game",
+    "Pythia": "tacit.boosting.game",
+    "SealedCells": "tacit.boosting.private_rows",
     "SealedRows": "tacit.boosting.private_rows",
     "SmoothMeasure": "tacit.boosting.measures.smooth",
     "WeakLearner": "tacit.boosting.schema",
     "WeakLearnerError": "tacit.boosting.schema",
     "boost": "tacit.boosting.schema",
+    "diagnose": "tacit.boosting.game",
+    "iterated_play": "tacit.boosting.game",
+    "lazy_dense_updates": "tacit.boosting.game",
     "private_rows": "tacit.boosting.private_rows",
+    "private_table": "tacit.boosting.private_rows",
+    "pythia": "tacit.boosting.game",
     "stateless_sum": "tacit.boosting.measures.measure",
 }
 """Public name -> the module that defines it. Learners of other rooms use a measure alone, and load no more."""
 
 __all__ = [
+    "CellEmbedding",
+    "CellLearner",
+    "CellMeasure",
+    "CellRule",
+    "Diagnosis",
     "Embedding",
     "EndTest",
     "Ensemble",
@@ -48,12 +68,20 @@ __all__ = [
     "LazyBregman",
     "LogisticMeasure",
     "Measure",
+    "Play",
+    "Pythia",
+    "SealedCells",
     "SealedRows",
     "SmoothMeasure",
     "WeakLearner",
     "WeakLearnerError",
     "boost",
+    "diagnose",
+    "iterated_play",
+    "lazy_dense_updates",
     "private_rows",
+    "private_table",
+    "pythia",
     "stateless_sum",
 ]
 

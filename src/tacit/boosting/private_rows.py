@@ -1,4 +1,4 @@
-"""Sealed rows, for boosting with a measure and a weak learner of one's own."""
+"""Sealed rows and tables, for boosting with a measure and a weak learner of one's own."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ import numpy as np
 from tacit.curator.budget import Budget
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.dense import RowClipper
+from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.inputs import label_vector
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
+from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
 from tacit.privacy.account import PrivacyAccount
@@ -22,15 +24,19 @@ from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.request import Request, RequestError
+from tacit.privacy.request import Request, RequestError, declared_schema
 from tacit.privacy.spending import certified, reserve
 from tacit.queries.cells import OneCell
 from tacit.queries.dense.halfspace_log import DENSE_COUNT_UNIT, RADIUS_16, HalfspaceLog
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import RowRule
+from tacit.schema import CategoricalColumn
 
 NAME = "boosting"
 """What accounts and certificates call a block."""
+
+CELLS = 64
+"""Cells of the grid of a number between its bounds, in a sealed table."""
 
 
 @dataclass(eq=False)
@@ -100,8 +106,7 @@ def private_rows(
     if not (math.isfinite(row_norm) and row_norm > 0):
         raise RequestError(f"row_norm must be a positive number, got {row_norm!r}")
     frame, labels = matrix_frame(X), label_vector(y)
-    if len(labels) != frame.n_rows:
-        raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
+    check_lengths(frame, labels)
     encoder = MatrixEncoder(int(frame.column(ROWS).shape[1]), RowClipper(float(row_norm), RADIUS_16))
     allowance = request.allowance
     with spending():
@@ -110,3 +115,75 @@ def private_rows(
             rows = SealedRows(Budget(private.seal_rows(encoder, LabelIndex((0, 1))), allowance), encoder.width)
             yield rows
         rows.certificate = certified(account, request, reservation, private, NAME)
+
+
+def check_lengths(frame: Frame, labels: Any) -> None:
+    """Raises :class:`RequestError` unless there are as many labels as rows."""
+    if len(labels) != frame.n_rows:
+        raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
+
+
+@dataclass(eq=False)
+class SealedCells:
+    """Rows of a table of two classes as codes, sealed by the curator, and a budget. Made by :func:`private_table`.
+
+    Attributes:
+        budget: answers queries for shares of the budget; its ``curator`` is what :func:`tacit.boosting.boost` takes.
+        encoding: columns to codes; public.
+        orders: whether the codes of a column stand in an order.
+        certificate: what was released, by which theorem; None until the ``with`` block has ended.
+    """
+
+    budget: Budget
+    encoding: TableEncoding
+    orders: tuple[bool, ...]
+    certificate: Certificate | None = field(default=None)
+
+    def charge(self, share: float) -> Charge:
+        """What one release costs that takes this share of the budget."""
+        return self.budget.charge(share)
+
+
+@contextmanager
+def private_table(
+    X: Any,
+    y: Any,
+    *,
+    schema: Any,
+    epsilon: float,
+    delta: float = 1e-6,
+    neighbouring: str | Neighbouring = Neighbouring.ADD_OR_REMOVE_ONE,
+    account: PrivacyAccount | None = None,
+    random_state: int | None = None,
+) -> Iterator[SealedCells]:
+    """As :func:`private_rows`, over the columns that a schema declares; the person it protects may have several rows.
+
+    Args:
+        X: a table with the schema's columns.
+        y: labels 0 and 1; rows with another label do not count.
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file.
+        epsilon: privacy parameter.
+        delta: in [0, 1); 0 for Laplace noise throughout.
+        neighbouring: the relation.
+        account: an account that pays; None for a budget of this block alone.
+        random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
+
+    Raises:
+        RequestError: for arguments that make no sense; nothing was spent.
+        BudgetExceeded: from the account, or from a release that the budget does not cover.
+    """
+    request, declared = Request.of(epsilon, delta, neighbouring, random_state), declared_schema(schema)
+    if declared is None:
+        raise RequestError("a table is sealed under a schema: nothing about its columns is looked for in the rows")
+    frame, labels = columns_of(X), label_vector(y)
+    check_lengths(frame, labels)
+    encoding, unit = TableEncoding.of(declared, CELLS), declared.unit
+    encoding.check(frame)
+    ordered = tuple(not isinstance(declared.columns[name], CategoricalColumn) for name in encoding.names)
+    allowance = request.allowance
+    with spending():
+        with reserve(account, request, [allowance.whole], NAME, unit) as reservation:
+            private = PrivateRows(frame, labels, reservation, request.random_state, unit)
+            rows = SealedCells(Budget(private.seal(encoding, LabelIndex((0, 1))), allowance), encoding, ordered)
+            yield rows
+        rows.certificate = certified(account, request, reservation, private, NAME, declared)

@@ -121,7 +121,9 @@ def chosen(
 
     first = boosted(budget, radius, base_rate, shares, scaling, smooth, ask)
     if far[0]:
-        logistic = replace(options, measure="logistic", rounds=numbers.far_rounds, scaling=False)
+        many = base_rate.rows >= numbers.far_rounds_from * budget.sd()
+        rounds = numbers.far_rounds if many else numbers.rounds
+        logistic = replace(options, measure="logistic", rounds=rounds, scaling=False)
         return boosted(budget, radius, base_rate, rest, Scaling.none(width), logistic)
     if name == "smooth":
         return first

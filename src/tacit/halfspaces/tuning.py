@@ -41,7 +41,8 @@ class Tuning:
     # Without a constant coordinate: rows count as far on the wrong side from so many typical scores on, and are many
     # from this share of the rows and so many deviations of the count's noise on. The budget's share makes those
     # deviations ``far_noise`` of the rows, between two bounds; nothing where they are more than ``far_hides`` of them.
-    # Where there are many, the logistic measure goes on, with more rounds, unscaled.
+    # Where there are many, the logistic measure goes on, unscaled; with more rounds from so many rows per unit of the
+    # whole budget's noise on.
     far_scores: float = 2.0
     far_rows: float = 0.04
     far_deviations: float = 2.0
@@ -50,6 +51,7 @@ class Tuning:
     most_far_share: float = 0.015
     far_hides: float = 0.25
     far_rounds: int = 80
+    far_rounds_from: float = 1000.0
 
     # How far one step of the logistic measure may move a margin, in log-odds; beyond, its weights no longer change.
     logistic_step: float = 16.0
