@@ -91,3 +91,12 @@ def test_under_pure_privacy_nothing_is_asked() -> None:
     model = fitted(rows, labels, 4.0, delta=0.0)
     assert not any("far" in str(entry.subject) for entry in model.certificate_.entries)
     assert model.certificate_.verify() == []
+
+
+def test_rounds_after_far_rows_follow_the_noise() -> None:
+    """Unscaled steps are short: few where they would follow noise, many where there is none."""
+    rng = np.random.default_rng(0)
+    rows, labels = minority_rows(1500, 20, 0.1, 0)
+    turned = rows @ np.linalg.qr(rng.normal(size=(20, 20)))[0]
+    for epsilon, rounds in ((2.0, 40), (5.0, 80), (math.inf, 320)):
+        assert len(fitted(turned, labels, epsilon).ensemble_.hypotheses) == rounds

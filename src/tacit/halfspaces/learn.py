@@ -121,8 +121,10 @@ def chosen(
 
     first = boosted(budget, radius, base_rate, shares, scaling, smooth, ask)
     if far[0]:
-        many = base_rate.rows >= numbers.far_rounds_from * budget.sd()
-        rounds = numbers.far_rounds if many else numbers.rounds
+        least = numbers.far_rounds_from * budget.sd()
+        rounds = numbers.rounds if base_rate.rows < least else numbers.far_rounds
+        if base_rate.rows >= 10 * least:
+            rounds = numbers.most_far_rounds
         logistic = replace(options, measure="logistic", rounds=rounds, scaling=False)
         return boosted(budget, radius, base_rate, rest, Scaling.none(width), logistic)
     if name == "smooth":

@@ -42,7 +42,7 @@ class Tuning:
     # from this share of the rows and so many deviations of the count's noise on. The budget's share makes those
     # deviations ``far_noise`` of the rows, between two bounds; nothing where they are more than ``far_hides`` of them.
     # Where there are many, the logistic measure goes on, unscaled; with more rounds from so many rows per unit of the
-    # whole budget's noise on.
+    # whole budget's noise on, and many more from ten times as many on.
     far_scores: float = 2.0
     far_rows: float = 0.04
     far_deviations: float = 2.0
@@ -52,6 +52,7 @@ class Tuning:
     far_hides: float = 0.25
     far_rounds: int = 80
     far_rounds_from: float = 1000.0
+    most_far_rounds: int = 320
 
     # How far one step of the logistic measure may move a margin, in log-odds; beyond, its weights no longer change.
     logistic_step: float = 16.0
