@@ -4,7 +4,7 @@ All rows have the same margin, and a share of them lies on the other side of the
 until these weigh as much as the rest finds the halfspace. Error on new rows of the default and of every measure asked
 for by name, by margin, share, rows, dimension and epsilon (delta 1e-6), mean of two draws; and of spherical rows, where
 one centre is enough, the default beside the smooth measure. Every cell is a line of
-``benchmarks/results/halfspace_hard.jsonl``; what is there is not run again.
+``benchmarks/results/halfspace_hard.parquet``; what is there is not run again.
 """
 
 from __future__ import annotations
