@@ -175,7 +175,7 @@ def numbers() -> tacit.AdditiveBoostRegressor:
 
 
 def in_a_block() -> None:
-    with tacit.boosting.private_rows(np.zeros((9, 2)), np.zeros(9), row_norm=1.0, epsilon=1.0):
+    with tacit.boosting.sealed(np.zeros((9, 2)), np.zeros(9), row_norm=1.0, epsilon=1.0):
         pass
 
 
@@ -212,7 +212,7 @@ WAYS_OUT = {
         lambda: tacit.discover_schema({**FRAME, "y": HALVES}, "y", epsilon=1.0),
     ),
     "a stream": ("tacit.online.winnow.certified", lambda: tacit.online.Winnow().learn_one({"x": 1.0}, True)),
-    "rows for one's own boosting": ("tacit.boosting.private_rows.certified", in_a_block),
+    "rows for one's own boosting": ("tacit.boosting.sealed.certified", in_a_block),
 }
 
 

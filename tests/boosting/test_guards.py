@@ -14,8 +14,8 @@ from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.logistic import LogisticMeasure
 from tacit.boosting.measures.measure import stateless_sum
 from tacit.boosting.measures.smooth import SmoothMeasure
-from tacit.boosting.private_rows import private_rows
 from tacit.boosting.schema import Ensemble, boost
+from tacit.boosting.sealed import private_rows
 from tacit.privacy.request import RequestError
 from tacit.queries.dense.halfspace_log import HalfspaceLog
 

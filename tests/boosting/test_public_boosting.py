@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -118,3 +119,10 @@ def test_public_mistakes_are_refused(changes: dict, message: str) -> None:
 def test_the_old_name_of_sealed_rows_goes_until_0_2() -> None:
     assert boosting.PrivateRows is boosting.SealedRows is not curated.PrivateRows
     assert "PrivateRows" not in boosting.__all__
+
+
+def test_no_public_name_is_that_of_a_module() -> None:
+    """Importing the module would put it in the place of what has its name."""
+    for name in boosting.__all__:
+        getattr(boosting, name)  # loads all modules
+    assert not [name for name in boosting.__all__ if isinstance(getattr(boosting, name), ModuleType)]

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from tacit.boosting.measures.logistic import LogisticMeasure
     from tacit.boosting.measures.measure import Measure, stateless_sum
     from tacit.boosting.measures.smooth import SmoothMeasure
-    from tacit.boosting.private_rows import SealedCells, SealedRows, private_rows, private_table
     from tacit.boosting.schema import Embedding, Ensemble, WeakLearner, WeakLearnerError, boost
+    from tacit.boosting.sealed import SealedCells, SealedRows, private_rows, private_table
     from tacit.boosting.stopping import EndTest
     from tacit.boosting.tables import CellEmbedding, CellLearner, CellMeasure, CellRule
     from tacit.queries.dense.halfspace_log import HalfspaceLog
@@ -39,8 +39,8 @@ PUBLIC = {
     "Measure": "tacit.boosting.measures.measure",
     "Play": "tacit.boosting.game",
     "Pythia": "tacit.boosting.game",
-    "SealedCells": "tacit.boosting.private_rows",
-    "SealedRows": "tacit.boosting.private_rows",
+    "SealedCells": "tacit.boosting.sealed",
+    "SealedRows": "tacit.boosting.sealed",
     "SmoothMeasure": "tacit.boosting.measures.smooth",
     "WeakLearner": "tacit.boosting.schema",
     "WeakLearnerError": "tacit.boosting.schema",
@@ -48,8 +48,8 @@ PUBLIC = {
     "diagnose": "tacit.boosting.game",
     "iterated_play": "tacit.boosting.game",
     "lazy_dense_updates": "tacit.boosting.game",
-    "private_rows": "tacit.boosting.private_rows",
-    "private_table": "tacit.boosting.private_rows",
+    "private_rows": "tacit.boosting.sealed",
+    "private_table": "tacit.boosting.sealed",
     "pythia": "tacit.boosting.game",
     "stateless_sum": "tacit.boosting.measures.measure",
 }
