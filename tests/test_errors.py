@@ -175,7 +175,7 @@ def numbers() -> tacit.AdditiveBoostRegressor:
 
 
 def in_a_block() -> None:
-    with tacit.boosting.sealed(np.zeros((9, 2)), np.zeros(9), row_norm=1.0, epsilon=1.0):
+    with tacit.boosting.private_rows(np.zeros((9, 2)), np.zeros(9), row_norm=1.0, epsilon=1.0):
         pass
 
 
