@@ -27,7 +27,6 @@ ENGINES = {
     "streamed": "tacit.curator.source_rows",
     "memory": "tacit.curator.source_rows",
     "dask": "tacit.curator.cluster_rows",
-    "ray": "tacit.curator.cluster_rows",
     "workers": "tacit.curator.cluster_rows",
 }
 """Where rows are while a model is learned -> the module whose ``prepare`` encodes them there."""
