@@ -28,7 +28,7 @@ from tacit.schema.values import meaning
 SCHEMA = Schema(
     {
         "texts": CategoricalColumn(("1", "2", "007", "1.10", "1e3", "+5", "b")),
-        "numbers": CategoricalColumn((1, 2, 7, 1.1, 1000, 0.0, 9007199254740990, 10**18)),
+        "numbers": CategoricalColumn((1, 2, 7, 1.1, 1000, 0.0, 9007199254740990, 10**15)),
         "truths": CategoricalColumn((True, False, "x")),
         "words": CategoricalColumn(("True", "FALSE", "inf", "a b")),
         "bits": OrdinalColumn((0, 1)),
