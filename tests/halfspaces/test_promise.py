@@ -12,6 +12,7 @@ import tacit
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.models.evidence import ErrorPromise
 from tacit.privacy.request import RequestError
+from tacit.queries.dense.halfspace_log import HalfspaceLog
 from tacit.theory.averaged_noise import REACH
 from tacit.theory.halfspaces import printed_run, run_for_signs, violating_share
 
@@ -168,3 +169,19 @@ def test_persons_of_several_rows_are_refused() -> None:
     model = FROM(0.5, 0.3, 0.9, n=10**6, errors_on="training_rows", schema=schema)
     with pytest.raises(RequestError, match="persons of one row each"):
         model.fit({"a": [0.0] * 20, "who": list(range(20))}, np.tile([0, 1], 10))
+
+
+def test_no_margin_of_its_run_is_clipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The theorem is about the released halfspace, not about votes of clipped ones."""
+    n = needed(0.5, 0.3, 0.9, **ON_TRAINING)
+    logs: list[HalfspaceLog] = []
+    whole = HalfspaceLog.add_whole
+    monkeypatch.setattr(HalfspaceLog, "add_whole", lambda log, direction: (logs.append(log), whole(log, direction))[1])
+    model = FROM(0.5, 0.3, 0.9, n=n, **ON_TRAINING)
+    rows, labels = hard_rows(n, 0.9, 0, 0)
+    model.fit(rows, labels)
+    assert len(logs) == model.rounds
+    assert len(logs[0].steps) == 2 * model.rounds
+    lengths = [np.linalg.norm(each.direction) for each in model.ensemble_.hypotheses]
+    assert min(lengths) > 5  # clipped at 1 they would be other ones
+    assert logs[0].reach >= sum(lengths)
