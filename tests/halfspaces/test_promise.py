@@ -181,7 +181,7 @@ def test_no_margin_of_its_run_is_clipped(monkeypatch: pytest.MonkeyPatch) -> Non
     rows, labels = hard_rows(n, 0.9, 0, 0)
     model.fit(rows, labels)
     assert len(logs) == model.rounds
-    assert len(logs[0].steps) == 2 * model.rounds
+    assert len(logs[0].steps) >= 2 * model.rounds
     lengths = [np.linalg.norm(each.direction) for each in model.ensemble_.hypotheses]
     assert min(lengths) > 5  # clipped at 1 they would be other ones
     assert logs[0].reach >= sum(lengths)
