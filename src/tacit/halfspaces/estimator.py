@@ -78,7 +78,8 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
         fit_intercept: whether rows get a constant coordinate.
         measure: how rows are weighted. ``"smooth"``: SmoothBoost's rule; ``"lazy_bregman"``: multiplicative weights,
             projected once per round (Algorithm 3); ``"logistic"``: gradient descent on the logistic loss; ``"auto"``:
-            logistic where there is little noise for the rows and the dimension, smooth otherwise.
+            logistic where there is little noise for the rows and the dimension, or where a noisy count says that many
+            rows are far on the wrong side of the first average; smooth otherwise.
         rounds: number of rounds; None for 40 (smooth: 80 from 100 columns on; lazy Bregman: 200; 8 with ``delta=0``).
         density: of lazy Bregman, kappa: the share of rows that a round's weights add up to; None for .15.
         learning_rate: of lazy Bregman, lambda; None for .2.
