@@ -12,7 +12,7 @@ from tacit.closure.agnostic import AgnosticLearner
 from tacit.closure.classes import Thresholds
 from tacit.closure.composed import ComposedLearner
 from tacit.closure.finite import FiniteClassLearner
-from tacit.closure.online import AgnosticLearner as OnlineAgnosticLearner
+from tacit.closure.online import AgnosticOnlineLearner
 from tacit.closure.online_boosting import OnlineBoosting
 from tacit.privacy.request import Request
 from tests.stated import check_refused, check_taken
@@ -61,7 +61,7 @@ OUTSIDE = [
     (ComposedLearner, {"request": PURE, "analysis": "paper"}),
     *((OnlineBoosting, {"weak": object, "edge": edge, "copies": n}) for edge, n in ((0.0, 1), (1.0, 1), (0.5, 0))),
     *(
-        (OnlineAgnosticLearner, {"start": None, "mistakes": d, "rounds": t, "generator": None})
+        (AgnosticOnlineLearner, {"start": None, "mistakes": d, "rounds": t, "generator": None})
         for d, t in ((-1, 1), (0, 0))
     ),
 ]

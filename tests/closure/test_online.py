@@ -12,7 +12,7 @@ import pytest
 
 from tacit.arrays import Ints
 from tacit.closure.online import (
-    AgnosticLearner,
+    AgnosticOnlineLearner,
     FiniteDomain,
     MajorityState,
     OnlineLearner,
@@ -151,7 +151,7 @@ class LastLabel:
 def test_agnostic_regret_stays_below_its_bound_in_expectation() -> None:
     rng = np.random.default_rng(3)
     # by hand: a correction in two of 40 rounds, weights by exp(-rate) per error, rate = sqrt(8 d ln(e T / d) / T)
-    small = AgnosticLearner(LastLabel(1), 2, 40, rng)
+    small = AgnosticOnlineLearner(LastLabel(1), 2, 40, rng)
     bits = 2 * (1 + math.log(20))
     assert small.regret_bound == pytest.approx(math.sqrt(20 * bits))
     assert small.probability_one(0) == pytest.approx(0.95)
@@ -164,7 +164,7 @@ def test_agnostic_regret_stays_below_its_bound_in_expectation() -> None:
         d = domain.dimension(domain.family.everything)
         points = rng.integers(0, 5, rounds)
         labels = matrix[0][points] ^ (rng.random(rounds) < noise)
-        learner = AgnosticLearner(OptimalState(domain, domain.family.everything), d, rounds, rng)
+        learner = AgnosticOnlineLearner(OptimalState(domain, domain.family.everything), d, rounds, rng)
         loss = 0.0
         for x, y in zip(points, labels, strict=True):
             p = learner.probability_one(int(x))
@@ -172,10 +172,10 @@ def test_agnostic_regret_stays_below_its_bound_in_expectation() -> None:
             learner.learn_one(int(x), int(y))
         best = min((h[points] != labels).sum() for h in matrix)
         assert loss - best <= learner.regret_bound
-    assert AgnosticLearner(LastLabel(1), 0, 1, rng).regret_bound == 0.0
+    assert AgnosticOnlineLearner(LastLabel(1), 0, 1, rng).regret_bound == 0.0
     for mistakes, rounds in ((1, 0), (-1, 1)):
         with pytest.raises(ValueError, match="rounds must be positive"):
-            AgnosticLearner(LastLabel(1), mistakes, rounds, rng)
+            AgnosticOnlineLearner(LastLabel(1), mistakes, rounds, rng)
 
 
 def test_merging_experts_gives_what_all_experts_give() -> None:
@@ -185,7 +185,7 @@ def test_merging_experts_gives_what_all_experts_give() -> None:
     domain = FiniteDomain(matrix)
     start = OptimalState(domain, domain.family.everything)
     rounds, d = 7, 2
-    learner = AgnosticLearner(start, d, rounds, rng)
+    learner = AgnosticOnlineLearner(start, d, rounds, rng)
     rate, flip = learner._rate, learner._flip
     points, labels = rng.integers(0, 4, rounds), rng.integers(0, 2, rounds)
     for t in range(rounds):
@@ -235,6 +235,50 @@ def test_boosting_coins_with_an_edge() -> None:
     assert max(c.heaviest for c in made) == pytest.approx(1.0)  # in units of the largest weight, as the bound counts
     with pytest.raises(ValueError, match="edge"):
         OnlineBoosting(lambda: Coin(rng, 0.6), edge=0.0, copies=3)
+
+
+class Scripted:
+    """A weak learner that says the same of every point, and remembers what it was taught."""
+
+    def __init__(self, label: int) -> None:
+        self.label = label
+        self.taught: list[tuple[int, float]] = []
+
+    def predict_one(self, x: int) -> int:
+        del x
+        return self.label
+
+    def learn_one(self, x: int, y: int, weight: float = 1.0) -> None:
+        del x
+        self.taught.append((y, weight))
+
+
+def scripted(*labels: int) -> tuple[OnlineBoosting, list[Scripted]]:
+    learners = [Scripted(label) for label in labels]
+    order = iter(learners)
+    return OnlineBoosting(lambda: next(order), 0.2, len(labels)), learners
+
+
+@pytest.mark.parametrize("label", [0, 1])
+@pytest.mark.parametrize(
+    ("right", "second", "third"),
+    [((1, 1, 1), 2 / 3, 0.0), ((1, 0, 1), 2 / 3, 1.0), ((0, 1, 0), 1.0, 1.0), ((0, 0, 1), 1.0, 0.0)],
+)
+def test_a_step_of_the_booster_by_value(label: int, right: tuple[int, ...], second: float, third: float) -> None:
+    """Learners right with .6 or not: a vote of 1 is lost by one of two more in .4, one of -1 saved by one in .6."""
+    booster, learners = scripted(*(label if hit else 1 - label for hit in right))
+    booster.learn_one(0, label)
+    assert [y for learner in learners for y, _ in learner.taught] == [label] * 3
+    # (phi(-1) - phi(1)) / 2 is (.64 - .16) / 2, the largest; after that .2 or .3 of .3; then .5 of .5 or nothing
+    assert [w for learner in learners for _, w in learner.taught] == pytest.approx([1.0, second, third])
+
+
+@pytest.mark.parametrize(("labels", "said"), [((0, 1), 0), ((1, 0, 0, 1), 0), ((1, 1, 0, 1), 1), ((1, 1), 1)])
+def test_a_tie_of_the_booster_counts_as_zero(labels: tuple[int, ...], said: int) -> None:
+    booster, _ = scripted(*labels)
+    assert booster.predict_one(0) == said
+    # the potential counts a tie among what is wrong, for either label: it bounds the mistakes
+    assert potentials(2, 0.2)[2].tolist() == [1, 1, 1, 1, 0, 0, 0][: 2 * 2 + 3]
 
 
 def test_potentials_are_tail_probabilities_and_the_invariant_holds() -> None:

@@ -38,7 +38,7 @@ LEARNER = {
         ("literals:_LiteralClass", {"length": 2, "cuts": 3, "negated": False}),
         ("online:FiniteDomain", {"cap": 1_000_000}),
         ("online:MajorityState.of", {"beta": 0.5}),
-        ("online:AgnosticLearner.learn_one", {"weight": 1.0}),
+        ("online:AgnosticOnlineLearner.learn_one", {"weight": 1.0}),
         ("online_boosting:WeakLearner.learn_one", {"weight": 1.0}),
         ("online_boosting:BoostedComposition", {"copies": 25}),
         ("plan:StepPlan", {"scored_share": 1.0}),

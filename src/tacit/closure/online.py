@@ -181,7 +181,7 @@ class UnionLearner(OnlineLearner):
         self.mistake_bound = 3 * most + 3 * math.log2(len(domains))
 
 
-class AgnosticLearner:
+class AgnosticOnlineLearner:
     """Agnostic online learning (Ben-David, Pal, Shalev-Shwartz 2009) on top of a realisable learner.
 
     An expert is a choice of rounds in which the realisable learner is told that it erred; some expert with at most

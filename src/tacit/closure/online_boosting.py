@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bytes, Floats
-from tacit.closure.online import AgnosticLearner, FiniteDomain, OptimalState
+from tacit.closure.online import AgnosticOnlineLearner, FiniteDomain, OptimalState
 from tacit.theory.closure.formula import Formula, TruthTable, majority_formula
 
 LARGEST_GATE = 20_000
@@ -148,8 +148,8 @@ class BoostedComposition:
         self.union_dimension = domain.dimension(domain.family.everything)
         self.edge = 1 / len(gates) if len(gates) > 1 else 0.5
 
-        def weak() -> AgnosticLearner:
-            return AgnosticLearner(start, self.union_dimension, rounds, generator)
+        def weak() -> AgnosticOnlineLearner:
+            return AgnosticOnlineLearner(start, self.union_dimension, rounds, generator)
 
         self._booster = OnlineBoosting(weak, self.edge, copies)
         self.mistake_bound = self._booster.mistake_bound(rounds, 2 * weak().regret_bound)

@@ -258,7 +258,7 @@ def test_extraction_from_a_sequence_that_mixes_its_classes() -> None:
     found = constructions.extract_thresholds([matrix, matrix], order, [(i, size + i) for i in order])
     assert found.sequence.size >= 1
     assert found.sequence.holds(matrix)
-    assert bounds.ramsey_size(2, 4**2) > size  # far below what the theorem asks for
+    assert bounds.threshold_of_composition(2, 2) > size  # far below what the theorem asks for
     with pytest.raises(ValueError, match="no class"):
         constructions.extract_thresholds([np.zeros((3, 3), int)], range(3), [[0], [1], [2]])
     with pytest.raises(ValueError, match="at least two"):
@@ -290,8 +290,35 @@ def test_truth_tables_reject_nonsense() -> None:
 
 
 def test_theorem_2_2_by_value() -> None:
-    """``2^(4 k 4^k t)`` for the composition, ``2^floor(t / 5)`` for the pairs that are there."""
-    assert bounds.threshold_of_composition(1, 2) == 2 ** (4 * 4 * 2)
-    assert bounds.threshold_of_composition(2, 3) == 2 ** (4 * 2 * 4**2 * 3)
-    assert bounds.ramsey_size(3, 2) == 2**6
+    """By hand: Greenwood and Gleason's number, the way through Littlestone dimensions, and the paper's bound."""
+    assert [bounds.ramsey_size(r, c) for r, c in ((3, 2), (2, 3), (4, 4))] == [6, 6, math.factorial(12) // 6**4]
+    assert bounds.threshold_of_composition(2, 2) == 369_600  # 2^18.5
+    assert math.log2(bounds.threshold_of_composition(10, 3)) == pytest.approx(386.63, abs=0.01)
+    # through Littlestone, of classes of dimension 1: 2^59 <= 60^10 and 2^60 > 61^10; 20 colours need 2^61.1 points
+    assert bounds.threshold_of_composition(10, 1) == 2**60
+    assert bounds.threshold_of_composition(1, 40) == math.comb(158, 79)  # no dimension of 2^40 is looked up
+    assert bounds.threshold_of_composition_stated(1, 2) == 2 ** (4 * 4 * 2)
+    assert bounds.threshold_of_composition_stated(2, 2) == 2**256
+    assert bounds.threshold_of_composition_stated(10, 3).bit_length() - 1 == 125_829_120
+    for count, bound in product(range(1, 6), range(1, 6)):
+        assert bounds.threshold_of_composition(count, bound) < bounds.threshold_of_composition_stated(count, bound)
+    for of in (bounds.threshold_of_composition, bounds.threshold_of_composition_stated):
+        for wrong in ((0, 2), (2, 0)):
+            with pytest.raises(ValueError, match="at least 1"):
+                of(*wrong)
     assert [bounds.threshold_of_union_of_two_functions(t) for t in (6, 10, 24)] == [2, 4, 16]
+
+
+@pytest.mark.parametrize("arity", [1, 2, 3])
+def test_extraction_from_any_tuples_whose_composition_holds_thresholds(arity: int) -> None:
+    """Random functions, and tuples that the composition forces nowhere else: sets of one colour are long enough."""
+    rng = np.random.default_rng(30 + arity)
+    n = 2 * (2 * arity) ** 2  # two positions more than one of a colour are among so many
+    for _ in range(25):
+        values = rng.permutation([0, 1, *rng.integers(0, 2, (1 << arity) - 2).tolist()])
+        sides = [np.flatnonzero(values == side) for side in (0, 1)]
+        chosen = np.array([[rng.choice(sides[int(i <= j)]) for j in range(n)] for i in range(n)])
+        classes = [chosen >> r & 1 for r in range(arity)]
+        found = constructions.extract_thresholds(classes, range(n), [[i] * arity for i in range(n)])
+        assert found.sequence.holds(classes[found.which])
+        assert found.sequence.size >= 1 + (arity == 1)

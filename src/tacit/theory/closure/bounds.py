@@ -179,17 +179,30 @@ def littlestone_of_composition_by_majorities(table: TruthTable, dimensions: Sequ
 
 
 def ramsey_size(size: int, colours: int) -> int:
-    """``c^(r c)`` points: enough for ``r`` points of one colour in any colouring of pairs with ``c`` colours."""
-    return int(colours ** (size * colours))
+    """Points that are enough for ``size`` of one colour: ``(c (r - 1))! / (r - 1)!^c`` (Greenwood, Gleason 1955)."""
+    return int(math.factorial(colours * (size - 1)) // math.factorial(size - 1) ** colours)
 
 
 def threshold_of_composition(count: int, bound: int) -> int:
-    """Theorem 2.2: if every class has threshold dimension below ``t``, then the composition's is below this number.
+    """If every class has threshold dimension below ``bound``, then the composition's is below this number.
 
-    ``2^(4 k 4^k t)``, exactly: Ramsey's bound for ``2 t`` points and ``4^k`` colours.
+    The lesser of Ramsey's number for ``2 t`` points and ``2 k`` colours, and of ``2^(L + 1)`` for the Littlestone
+    dimension ``L`` of compositions of classes of dimension ``2^t - 1`` (Theorem 3.2, twice); neither exceeds
+    :func:`threshold_of_composition_stated`. Proof: docs/theory/compositions.md. Source of a bound that is exponential
+    in k and not doubly so: Ghazi, Golowich, Kumar, Manurangsi 2021.
     """
     require(count >= 1 and bound >= 1, "count and bound must be at least 1")
-    return ramsey_size(2 * bound, 4**count)
+    by_colours = ramsey_size(2 * bound, 2 * count)
+    littlestone = (1 << bound) - 1  # of each class, at most; the composition's bound is no less
+    if littlestone >= by_colours.bit_length():
+        return by_colours
+    return min(by_colours, 1 << littlestone_of_tuples([littlestone] * count) + 1)
+
+
+def threshold_of_composition_stated(count: int, bound: int) -> int:
+    """Theorem 2.2 as stated, ``2^(4 k 4^k t)``: Ramsey's bound ``c^(r c)`` for ``2 t`` points and ``4^k`` colours."""
+    require(count >= 1 and bound >= 1, "count and bound must be at least 1")
+    return 1 << (4 * count << 2 * count) * bound
 
 
 def threshold_of_union_of_two_functions(bound: int) -> int:

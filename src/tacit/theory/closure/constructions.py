@@ -117,12 +117,12 @@ class Extraction:
 def extract_thresholds(
     classes: Sequence[npt.ArrayLike], points: Sequence[int], tuples: Sequence[Sequence[int]]
 ) -> Extraction:
-    """From a threshold sequence of ``G(H_1, .., H_k)`` to one of some ``H_r``, as in the proof of Theorem 2.2.
+    """From a threshold sequence of ``G(H_1, .., H_k)`` to one of some ``H_r``, after the proof of Theorem 2.2.
 
-    Pairs p < q of positions are coloured by what the functions of each do at the other's point; in a set of one colour
-    some class r has values that differ between "before" and "after", hence thresholds. Positions alternate between
-    giving a function and giving a point. (In the paper the function comes first in both cases; when r's values fall
-    instead of rise, that reads off one threshold less than claimed, so there the point comes first.)
+    Of positions p < q the composition is 1 for p's functions at q's point and 0 for q's functions at p's point, so some
+    class r has two different values there: the pair has the colour (r, the first of the two), one of ``2 k``. In a set
+    of one colour r has thresholds. Positions alternate between giving a function and giving a point. (Where r's values
+    fall, the point comes first; the paper lets the function come first, and reads off one threshold less than it says.)
 
     Args:
         classes: k matrices over the same points.
@@ -130,20 +130,10 @@ def extract_thresholds(
         tuples: per position, the row numbers ``(h_1, .., h_k)`` whose composition is the i-th threshold.
 
     Raises:
-        ValueError: if the composition does not hold thresholds there (no class changes inside a set of one colour).
+        ValueError: if the composition does not hold thresholds there: no class has two different values.
     """
     tables = [np.asarray(c, np.uint8) for c in classes]
-    colours = _colours(tables, points, tuples)
-    chosen, colour = _one_colour(colours)
-    k = len(tables)
-    later, earlier = colour[:k], colour[k:]
-    best = [r for r in range(k) if later[r] != earlier[r]]
-    if not best:
-        raise ValueError(
-            "no class distinguishes before from after: the sequence is not threshold-shattered, or too short"
-        )
-    which = best[0]
-    rising = later[which] == 1
+    chosen, (which, rising) = _one_colour(_colours(tables, points, tuples), len(points))
     even, odd = chosen[0 : 2 * (len(chosen) // 2) : 2], chosen[1::2]
     functions, places = (even, odd) if rising else (odd[::-1], even[::-1])
     return Extraction(
@@ -152,33 +142,37 @@ def extract_thresholds(
     )
 
 
-Colour = tuple[int, ...]
+Colour = tuple[int, int]
+"""A class, and its value for the earlier function at the later point; it has the other one the other way round."""
 
 
 def _colours(
     tables: Sequence[Bytes], points: Sequence[int], tuples: Sequence[Sequence[int]]
-) -> dict[tuple[int, int], Colour]:
-    """Per pair p < q: the values of p's functions at q's point, then of q's functions at p's point."""
+) -> dict[tuple[int, int], list[Colour]]:
+    """All colours that a pair p < q may be given."""
     values = [np.array([[t[row[r]][x] for x in points] for row in tuples]) for r, t in enumerate(tables)]
     return {
-        (p, q): (*(int(v[p, q]) for v in values), *(int(v[q, p]) for v in values))
+        (p, q): [(r, int(v[p, q])) for r, v in enumerate(values) if v[p, q] != v[q, p]]
         for p, q in combinations(range(len(points)), 2)
     }
 
 
-def _one_colour(colours: dict[tuple[int, int], Colour]) -> tuple[list[int], Colour]:
+def _one_colour(colours: dict[tuple[int, int], list[Colour]], size: int) -> tuple[list[int], Colour]:
     """A large set of positions all of whose pairs have one colour: the usual pivots, then the most frequent colour.
 
     Each pivot keeps the later positions of its most frequent colour; the pivots of one colour, and the last position,
     form the set. For ``c^(r c)`` positions and c colours it has at least r elements.
     """
-    left = sorted({p for pair in colours for p in pair})
+    left = list(range(size))
     pivots: list[tuple[int, Colour]] = []
     while len(left) > 1:
         pivot, rest = left[0], left[1:]
-        colour, _ = Counter(colours[pivot, q] for q in rest).most_common(1)[0]
+        counts = Counter(colour for q in rest for colour in colours[pivot, q])
+        if not all(colours[pivot, q] for q in rest):
+            raise ValueError("no class distinguishes before from after: the sequence is not threshold-shattered")
+        colour, _ = counts.most_common(1)[0]
         pivots.append((pivot, colour))
-        left = [q for q in rest if colours[pivot, q] == colour]
+        left = [q for q in rest if colour in colours[pivot, q]]
     if not pivots:
         raise ValueError("a sequence of at least two points is needed")
     colour, _ = Counter(c for _, c in pivots).most_common(1)[0]
