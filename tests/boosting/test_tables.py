@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -154,3 +155,14 @@ def test_a_row_of_margin_0_is_no_mistake_for_pythia() -> None:
     assert (more.bad.tolist(), more.theta) == ([2, 0], 0.0)
     all_but_one = pythia(np.array([0.0, 0.5, 0.1, 0.2]), 0.75)
     assert (all_but_one.bad.tolist(), all_but_one.theta) == ([0, 2, 3], 0.2)
+
+
+def test_a_cell_is_drawn_to_0_by_its_noise() -> None:
+    """``s / (w + sd)``: sums of 3 of 5 at a deviation of 1; beyond what a mean may be it is clipped."""
+    embedding, rows = run(*made(20, 0), 1, math.inf)
+    released = SimpleNamespace(value=np.array([[3.0, 5.0], [-9.0, 2.0]]), sd=1.0)
+    curator: Any = SimpleNamespace(
+        public_generator=np.random.default_rng(0), measure=lambda query, charge, label: released
+    )
+    learner = CellLearner(embedding, rows.charge(1.0))
+    assert learner.learn(curator, CellMeasure(SmoothMeasure(0.2), 4), []).values.tolist() == [0.5, -1.0]
