@@ -121,7 +121,7 @@ def number(seed: int, loss: str, power: float | None = None) -> AdditiveRegressi
     return AdditiveRegressionModel("y", -2.0, 3.0, loss, 0.9, scores(seed, 1), power)
 
 
-def forest(seed: int, link: Link, n: int = 60) -> TreeEnsembleModel:
+def forest(seed: int, link: Link, n: int = 15) -> TreeEnsembleModel:
     rng, own = np.random.default_rng(seed), features(seed)
     votes = link.name == "share"
     grown = [Tree(t.shape, t.values[:, 0], t.support) for t in trees(rng, own, n, 1)]
@@ -130,7 +130,7 @@ def forest(seed: int, link: Link, n: int = 60) -> TreeEnsembleModel:
     return TreeEnsembleModel(CLASSES, 0.0 if votes else 0.3, own, tuple(grown), link)
 
 
-def decision_list(seed: int, classes: tuple[str, ...], n: int = 40) -> DecisionListModel:
+def decision_list(seed: int, classes: tuple[str, ...], n: int = 15) -> DecisionListModel:
     rng = np.random.default_rng(seed)
     own = encoders()
     encoding = TableEncoding(tuple(own), tuple(own.values()))
@@ -172,7 +172,7 @@ def models() -> dict[str, Model]:
     curve, half = additive(1), halfspace(3, None, True)
     three = AdditiveClassesModel(THREE, scores(4, 3))
     rng, own = np.random.default_rng(5), features(5)
-    of_trees = TreeClassesModel(THREE, rng.normal(size=3), own, (), trees(rng, own, 30, 3), np.ones(3))
+    of_trees = TreeClassesModel(THREE, rng.normal(size=3), own, (), trees(rng, own, 10, 3), np.ones(3))
     votes, logistic = forest(6, Link("share")), forest(7, Link("logistic"))
     rising = forest(8, Link("m_alpha", 0.5, 1.7))
     numbers = {

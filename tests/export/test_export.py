@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from tacit.models.binding import model_digest
 from tacit.models.feature import Feature
 from tacit.models.files import kinds, save_model
 from tests.export.models import COLUMNS, models, rows_of
+from tests.postgresql import server
 
 ROWS = 1_000
 READER, NODE = Path(__file__).parents[2] / "examples" / "predict.mjs", shutil.which("node")
@@ -70,6 +72,37 @@ def by_sqlite(model: Model, rows: pd.DataFrame) -> np.ndarray:
     found = connection.execute(to_sql(model, "sqlite", "some_rows", keep=["id"])).fetchall()
     connection.close()
     return np.array(sorted(found))[:, 1:]
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[Any]:
+    """A connection; skipped where there is no server."""
+    import psycopg
+
+    with server() as url, psycopg.connect(url) as connection:
+        yield connection
+
+
+def by_postgresql(connection: Any, model: Model, rows: pd.DataFrame) -> np.ndarray:
+    """The same as SQLite's; its numbers are doubles, and NaN is one of them."""
+    kinds = dict.fromkeys(rows.columns, "double precision") | dict.fromkeys(("colour", "mixed"), "text")
+    kinds |= dict.fromkeys(("smokes", "agreed"), "boolean") | dict.fromkeys(("seen", "born", "day"), "date")
+    table = rows.copy()
+    for name in ("seen", "born", "day"):
+        table[name] = table[name].dt.strftime("%Y-%m-%d")
+    numbers = [name for name, kind in kinds.items() if kind == "double precision"]
+    cells = table.astype(object)
+    cells = cells.where(table.notna() | np.isin(table.columns, numbers), None)
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS some_rows")
+        columns = ", ".join(f'"{name}" {kind}' for name, kind in kinds.items())
+        cursor.execute(f"CREATE TABLE some_rows (id serial, {columns})")
+        names = ", ".join(f'"{name}"' for name in kinds)
+        with cursor.copy(f"COPY some_rows ({names}) FROM STDIN") as copy:
+            for line in cells.itertuples(index=False, name=None):
+                copy.write_row(line)
+        cursor.execute(to_sql(model, "postgresql", "some_rows", keep=["id"]))
+        return np.array(sorted(cursor.fetchall()), float)[:, 1:]
 
 
 def by_onnxruntime(model: Model, rows: pd.DataFrame) -> np.ndarray:
@@ -109,6 +142,13 @@ def test_an_export_says_what_the_model_says(name: str, way: str) -> None:
     said = WAYS[way](model, rows)
     assert said.shape == expected.shape
     assert np.count_nonzero(~(np.abs(said - expected) <= TOLERANCE)) == 0
+
+
+def test_postgresql_says_what_the_models_say(postgresql: Any) -> None:
+    for name, model in models().items():
+        rows = rows_of(model, 300, seed=2)
+        off = np.abs(by_postgresql(postgresql, model, rows) - told(model, rows))
+        assert np.count_nonzero(~(off <= TOLERANCE)) == 0, name
 
 
 @pytest.mark.slow

@@ -31,6 +31,10 @@ from tacit.schema.columns import MOST_BINS
 FINE = 1 << 10
 """Cells of a grid from which its codes are computed rather than looked up."""
 
+SMALLEST = 1e-140
+"""Coordinates below it, and below so large a part of the largest one, count as 0: their entries are 0, their squares
+add nothing to a length, and PostgreSQL refuses what underflows."""
+
 MANTISSA = 52
 """Bits of a float behind the leading one."""
 
@@ -47,7 +51,8 @@ def halfspace_score(model: HalfspaceModel) -> Expression:
     else:
         for name, weight in zip(numbered(encoder.n_features), model.weights.tolist(), strict=False):
             column = Column(name, NUMBER)
-            coordinates.append((Where(Known(column), column, Number(0.0)), weight))
+            seen: Expression = Where(AtLeast(call("abs", column), Number(SMALLEST)), column, Number(0.0))
+            coordinates.append((Where(Known(column), seen, Number(0.0)), weight))
     if encoder.intercept:
         coordinates.append((Number(float(encoder.intercept)), float(model.weights[-1])))
     entries = _clipped([value for value, _ in coordinates], encoder.clipper.norm, encoder.clipper.radius)
@@ -70,7 +75,7 @@ def _rank(name: str, grid: NumericGrid) -> Expression:
     column = Column(name, NUMBER)
     parts = grid.cells + (grid.cells == MOST_BINS)  # the last two cells of the finest grid are one
     if grid.spacing == "linear":
-        place = (column - grid.lower) * (parts / (grid.upper - grid.lower))
+        place = (clip(column, grid.lower, grid.upper) - grid.lower) * (parts / (grid.upper - grid.lower))
     else:
         place = _pattern(column, grid) * (parts / (_bits(grid.upper) - _bits(grid.lower)))
     cell = call("truncate", clip(place, 0.0, float(grid.cells - 1)))
@@ -102,7 +107,8 @@ def _clipped(values: list[Expression], norm: float, radius: int) -> list[Express
     for value in values[1:]:
         largest = call("max", largest, call("abs", value))
     safe = Where(AtLeast(Number(0.0), largest), Number(1.0), largest)
-    ratios = [value / safe for value in values]
+    floor = safe * SMALLEST
+    ratios = [Where(AtLeast(call("abs", value), floor), value / safe, Number(0.0)) for value in values]
     length = call("sqrt", call("max", Sum(tuple(ratio * ratio for ratio in ratios)), 1e-300))
     inside = AtLeast(Number(norm) / length, largest)
     scale = Where(inside, Number(radius / norm), Number(float(radius)) / length)
