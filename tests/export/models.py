@@ -18,6 +18,7 @@ from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedMo
 from tacit.models.base import Model
 from tacit.models.decision_list import TESTS, Condition, DecisionListModel, ListRule
 from tacit.models.feature import Feature
+from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.models.halfspace import HalfspaceModel
 from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.recalibrated import RecalibratedModel
@@ -93,6 +94,14 @@ def trees(rng: np.random.Generator, own: tuple[Feature, ...], n: int, scores: in
     return tuple(found)
 
 
+def fourier(rng: np.random.Generator, own: tuple[Feature, ...], n_scores: int) -> FourierTerm:
+    columns = (0, 2, 8)
+    of_codes = tuple(np.linspace(-1, 1, own[column].n_bins) for column in columns)
+    return FourierTerm(
+        FourierFeatures(columns, of_codes, rng.normal(size=(12, 3)) * 2), rng.normal(size=(24, n_scores)), 0.1, 1.0
+    )
+
+
 def scores(seed: int, n_scores: int, n_trees: int = 6) -> AdditiveScores:
     rng, own = np.random.default_rng(seed), features(seed)
     mains = tuple(
@@ -106,7 +115,9 @@ def scores(seed: int, n_scores: int, n_trees: int = 6) -> AdditiveScores:
         effect = rng.normal(size=(*size, n_scores)) / 3
         pairs.append(PairEffect((i, j), groups, effect, np.ones_like(effect), np.ones(size)))
     start = rng.normal(size=n_scores)
-    return AdditiveScores(start, own, mains, tuple(pairs), trees(rng, own, n_trees, n_scores), np.ones(n_scores))
+    grown = trees(rng, own, n_trees, n_scores)
+    smooth = fourier(rng, own, n_scores) if n_scores > 1 else None
+    return AdditiveScores(start, own, mains, tuple(pairs), grown, np.ones(n_scores), smooth)
 
 
 def additive(seed: int, n_trees: int = 6) -> AdditiveModel:

@@ -213,7 +213,7 @@ class Sum(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Apply(Expression):
-    """A function of numbers: sub, mul, div, max, min, exp, log, sqrt, abs, truncate (toward zero)."""
+    """A function of numbers: sub, mul, div, max, min, exp, log, sqrt, abs, cos, sin, truncate (toward zero)."""
 
     name: str
     arguments: tuple[Expression, ...]

@@ -40,7 +40,7 @@ LEQ, MEMBER = 0, 6
 """Tests of a tree's node: at most a number; one of some numbers."""
 
 OPERATORS = {"sub": "Sub", "mul": "Mul", "div": "Div", "max": "Max", "min": "Min", "exp": "Exp", "log": "Log"}
-OPERATORS |= {"sqrt": "Sqrt", "abs": "Abs"}
+OPERATORS |= {"sqrt": "Sqrt", "abs": "Abs", "cos": "Cos", "sin": "Sin"}
 
 
 def to_onnx(subject: Any) -> Any:

@@ -201,6 +201,8 @@ class _Query:
             return self._case(
                 [(compare(this=self._paren(inside[0]), expression=self._paren(inside[1])), inside[0])], inside[1]
             )
+        if node.name in ("cos", "sin"):
+            return exp.Anonymous(this=node.name.upper(), expressions=[inside[0].copy()])
         return self._call({"exp": "Exp", "log": "Ln", "sqrt": "Sqrt", "abs": "Abs"}[node.name], inside[0])
 
     def _call(self, name: str, inside: Any) -> Any:
