@@ -38,7 +38,7 @@ CLASSIFIERS: dict[str, Make] = {
     "gradient trees": lambda request: tacit.BoostedTreesClassifier(**request),
     "gradient trees, 60": lambda request: tacit.BoostedTreesClassifier(**request, n_trees=60),
     "gradient trees, pure": lambda request: tacit.BoostedTreesClassifier(**{**request, "delta": 0.0}),
-    "M-alpha": lambda request: tacit.BoostedTreesClassifier(**request, alpha=0.5, criterion="gini"),
+    "M-alpha": lambda request: tacit.MAlphaBoostClassifier(**request, alpha=0.5, criterion="gini"),
     "RF-L": lambda request: tacit.RandomTreesClassifier(**request),
     "RF-E": lambda request: tacit.RandomTreesClassifier(**request, mechanism="exponential"),
     "additive": lambda request: tacit.AdditiveBoostClassifier(**request),

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tacit.resampling.estimator import ResampledBoostClassifier
     from tacit.schema import Schema, SchemaError
     from tacit.trees.estimator import BoostedTreesClassifier
+    from tacit.trees.m_alpha_estimator import MAlphaBoostClassifier
     from tacit.trees.random_estimator import RandomTreesClassifier
 
 compilation.settle()
@@ -55,6 +56,7 @@ PUBLIC = {
     "DeclaredEncoder": "tacit.estimators.declared",
     "DeclaredScaler": "tacit.estimators.declared",
     "HalfspaceBoostClassifier": "tacit.halfspaces.estimator",
+    "MAlphaBoostClassifier": "tacit.trees.m_alpha_estimator",
     "Neighbouring": "tacit.privacy.neighbouring",
     "PrivacyAccount": "tacit.privacy.account",
     "PrivateSearch": "tacit.evaluation.private_search",
@@ -111,6 +113,7 @@ __all__ = [
     "DeclaredEncoder",
     "DeclaredScaler",
     "HalfspaceBoostClassifier",
+    "MAlphaBoostClassifier",
     "Neighbouring",
     "PrivacyAccount",
     "PrivateSearch",

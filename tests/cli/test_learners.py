@@ -62,8 +62,8 @@ def test_without_a_schema_bounds_are_found(folder: Path, tacit: Callable[..., An
 @pytest.mark.parametrize(
     ("learner", "settings"),
     [
-        ("trees", ["alpha=0.1", "n_trees=2"]),
-        ("trees", ["alpha=calibrated", "criterion=gini", "max_depth=2"]),
+        ("m-alpha", ["alpha=0.1", "n_trees=2"]),
+        ("m-alpha", ["alpha=calibrated", "criterion=gini", "max_depth=2"]),
         ("forest", ["mechanism=exponential", "n_trees=5"]),
     ],
 )
@@ -83,6 +83,6 @@ def test_alpha_and_forests_are_on_the_command_line(
         assert len(model.trees) == 5
     assert tacit("predict", "m.json", "data.csv", "-o", "p.csv").exit_code == 0
     assert {line.split(",")[0].strip('"') for line in Path("p.csv").read_text().splitlines()[1:]} == {"no", "yes"}
-    refused = tacit(*fit, "--model", "n.json", "--set", "alpha=2" if learner == "trees" else "mechanism=none")
+    refused = tacit(*fit, "--model", "n.json", "--set", "alpha=2" if learner == "m-alpha" else "mechanism=none")
     assert refused.exit_code == 2
     assert "Nothing was spent" in " ".join(refused.output.split())

@@ -13,6 +13,7 @@ from tacit import (
     BoostedTreesClassifier,
     DecisionListClassifier,
     HalfspaceBoostClassifier,
+    MAlphaBoostClassifier,
     RandomTreesClassifier,
     ResampledBoostClassifier,
     save_model,
@@ -40,7 +41,7 @@ def drawn(**parameters):
 
 INTEGERS = [
     (BoostedTreesClassifier, {"n_trees": 2, "max_depth": 3}),
-    (BoostedTreesClassifier, {"alpha": 1, "n_trees": 2, "max_depth": 3, "max_leaves": 4, "n_bins": 6}),
+    (MAlphaBoostClassifier, {"alpha": 1, "n_trees": 2, "max_depth": 3, "max_leaves": 4, "n_bins": 6}),
     (forest, {"n_trees": 2, "max_depth": 3, "n_bins": 12}),
     (FiniteClassClassifier, {"bins": 8, "max_patterns": 500}),
     (AgnosticClassifier, {"bins": 8, "repetitions": 2, "declared_rows": 400}),
@@ -49,7 +50,7 @@ INTEGERS = [
     (HalfspaceBoostClassifier, {"rounds": 3}),
 ]
 NUMBERS = [
-    (BoostedTreesClassifier, {"alpha": 0.5, "split_share": 0.25, "leaf_bound": 4.0, "n_trees": 1}),
+    (MAlphaBoostClassifier, {"alpha": 0.5, "split_share": 0.25, "leaf_bound": 4.0, "n_trees": 1}),
     (FiniteClassClassifier, {"counts_share": 0.25}),
     (AgnosticClassifier, {"relabel_share": 0.25}),
     (DecisionListClassifier, {"counts_share": 0.25, "max_rules": 2}),
@@ -109,7 +110,7 @@ def test_wrong_numbers_are_refused(make, parameters, wrong):
 @pytest.mark.parametrize(
     ("make", "name"),
     [
-        (BoostedTreesClassifier, "analysis"),
+        (MAlphaBoostClassifier, "analysis"),
         (BoostedTreesClassifier, "noise"),
         (RandomTreesClassifier, "mechanism"),
         (AgnosticClassifier, "patterns"),

@@ -13,6 +13,7 @@ from tacit import (
     BoostedTreesClassifier,
     DecisionListClassifier,
     HalfspaceBoostClassifier,
+    MAlphaBoostClassifier,
     RandomTreesClassifier,
     ResampledBoostClassifier,
 )
@@ -31,8 +32,8 @@ CHILDREN: dict[str, Any] = {
     "finite class": FiniteClassClassifier(Stumps(("a", "b"))),
     "gradient trees": BoostedTreesClassifier(n_trees=10),
     "halfspace": HalfspaceBoostClassifier(),
-    "m-alpha trees": BoostedTreesClassifier(alpha=1.0),
-    "objective calibration": BoostedTreesClassifier(alpha="calibrated"),
+    "m-alpha trees": MAlphaBoostClassifier(alpha=1.0),
+    "objective calibration": MAlphaBoostClassifier(alpha="calibrated"),
     "random trees, counts": RandomTreesClassifier(n_trees=5),
     "random trees, choices": RandomTreesClassifier(mechanism="exponential", n_trees=5),
     "resampled": ResampledBoostClassifier(HalfspaceBoostClassifier(), rounds=3),
@@ -103,13 +104,13 @@ def test_a_child_is_told_the_number_of_rows_that_it_has_or_none(
 
 def test_the_printed_trees_are_refused_where_the_number_of_rows_is_random() -> None:
     X, y = table()
-    printed = BoostedTreesClassifier(alpha=1.0, analysis="paper", n_trees=2, max_depth=2)
+    printed = MAlphaBoostClassifier(alpha=1.0, analysis="paper", n_trees=2, max_depth=2)
     model = ComposedClassifier(learners=printed, neighbouring=REPLACE, epsilon=8.0, delta=0.0, schema=SCHEMA)
     with pytest.raises(RequestError, match="public number of rows"):
         model.fit(X, y)
 
 
-@pytest.mark.parametrize("learner", [RandomTreesClassifier(n_trees=3), BoostedTreesClassifier(alpha=1.0, n_trees=2)])
+@pytest.mark.parametrize("learner", [RandomTreesClassifier(n_trees=3), MAlphaBoostClassifier(alpha=1.0, n_trees=2)])
 def test_where_persons_are_replaced_the_number_of_rows_is_private(
     learner: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

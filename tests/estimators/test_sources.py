@@ -39,7 +39,7 @@ LEARNERS: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "additive, replace_one": (tacit.AdditiveBoostClassifier, "two", {"neighbouring": "replace_one"}),
     "trees": (tacit.BoostedTreesClassifier, "two", {}),
     "trees that choose": (tacit.BoostedTreesClassifier, "two", {"epsilon": 50.0, "n_trees": 3}),
-    "m-alpha": (tacit.BoostedTreesClassifier, "two", {"alpha": 0.5, "n_trees": 3}),
+    "m-alpha": (tacit.MAlphaBoostClassifier, "two", {"alpha": 0.5, "n_trees": 3}),
     "forest": (tacit.RandomTreesClassifier, "two", {"n_trees": 4}),
     "forest, exponential": (tacit.RandomTreesClassifier, "two", {"n_trees": 3, "mechanism": "exponential"}),
     "halfspaces, capped": (tacit.HalfspaceBoostClassifier, "two", {"measure": "lazy_bregman", "epsilon": 4.0}),

@@ -16,6 +16,7 @@ from tacit.models.tree import Tree, complete_shape, threshold_sets
 from tacit.privacy.request import RequestError
 from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier
+from tacit.trees.m_alpha_estimator import MAlphaBoostClassifier
 
 SCHEMA = Schema.from_dict(
     {
@@ -93,7 +94,8 @@ def test_files_keep_it_and_intervals_hold_the_prediction(learner):
 
 def test_models_that_do_not_know_say_so():
     frame, labels = world(500, 0)
-    chosen = BoostedTreesClassifier(epsilon=4.0, schema=SCHEMA, alpha=1.0).fit(frame, labels)
+    chosen = BoostedTreesClassifier(schema=SCHEMA, n_trees=1).fit(frame, labels)
+    chosen.model_ = MAlphaBoostClassifier(epsilon=4.0, schema=SCHEMA).fit(frame, labels).model_
     with pytest.raises(RequestError, match="standard deviations"):
         chosen.predict_std(frame)
     model = AdditiveBoostClassifier(schema=SCHEMA).fit(frame, labels)

@@ -17,6 +17,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import RequestError
 from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier
+from tacit.trees.m_alpha_estimator import MAlphaBoostClassifier
 
 LEARNERS = [AdditiveBoostClassifier, BoostedTreesClassifier]
 SCHEMA = Schema.from_dict(
@@ -161,13 +162,11 @@ def test_public_mistakes_are_refused(weights, message, tmp_path):
         with pytest.raises(RequestError, match=message) as caught:
             learner(schema=SCHEMA, class_weight=weights, account=account).fit(frame, labels)
         assert "othing was spent" in str(caught.value)
-    with pytest.raises(RequestError, match="leave alpha out"):
-        BoostedTreesClassifier(schema=SCHEMA, alpha=1.0, class_weight="balanced", account=account).fit(frame, labels)
     for wrong in (np.ones(99), np.ones((100, 2)), np.array(["a"] * 100)):
         with pytest.raises(RequestError, match="sample_weight"):
             AdditiveBoostClassifier(schema=SCHEMA, account=account).fit(frame, labels, sample_weight=wrong)
-    with pytest.raises(RequestError, match="leave alpha out"):
-        BoostedTreesClassifier(schema=SCHEMA, alpha=1.0, account=account).fit(frame, labels, sample_weight=np.ones(100))
+    with pytest.raises(RequestError, match="no sample_weight"):
+        MAlphaBoostClassifier(schema=SCHEMA, account=account).fit(frame, labels, sample_weight=np.ones(100))
     assert account.spent == 0
 
 

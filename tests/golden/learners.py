@@ -26,6 +26,7 @@ from tests.golden.names import (
     HalfspaceBoostClassifier,
     Halfspaces,
     Intervals,
+    MAlphaBoostClassifier,
     RandomTreesClassifier,
     RawThresholds,
     Rectangles,
@@ -146,11 +147,14 @@ def trees() -> Cases:
         "sample weights, replace_one": {"weights": True, **REPLACE},
         "epsilon 8": {"epsilon": 8.0, "n": 20_000},
         "trees that choose": {"epsilon": 8.0, "n": 150_000},
+    }
+    printed = {"analysis": "paper", "n_trees": 2, "max_depth": 2, "delta": 0.0, **REPLACE}
+    alpha: dict[str, dict[str, Any]] = {
         "alpha 0.5": {"alpha": 0.5, "n_trees": 3},
-        "alpha calibrated, replace_one": {"alpha": "calibrated", "n_trees": 2, **REPLACE},
-        "alpha, gini, delta 0": {"alpha": 0.5, "criterion": "gini", "n_trees": 2, "delta": 0.0},
-        "alpha, most leaves": {"alpha": 1.0, "n_trees": 2, "max_leaves": 6},
-        "alpha, paper": {"alpha": 0.5, "analysis": "paper", "n_trees": 2, "max_depth": 2, "delta": 0.0, **REPLACE},
+        "calibrated, replace_one": {"alpha": "calibrated", "n_trees": 2, **REPLACE},
+        "gini, delta 0": {"alpha": 0.5, "criterion": "gini", "n_trees": 2, "delta": 0.0},
+        "most leaves": {"alpha": 1.0, "n_trees": 2, "max_leaves": 6},
+        "paper": {"alpha": 0.5, **printed},
     }
     random = {
         "exponential": {"mechanism": "exponential", "n_trees": 5},
@@ -172,6 +176,7 @@ def trees() -> Cases:
         **in_every_relation(BoostedTreesClassifier),
         **told_nothing(BoostedTreesClassifier),
         **with_parameters(BoostedTreesClassifier, boosted),
+        **with_parameters(MAlphaBoostClassifier, alpha),
         **in_every_relation(RandomTreesClassifier),
         **told_nothing(RandomTreesClassifier),
         **with_parameters(RandomTreesClassifier, random),

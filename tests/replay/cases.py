@@ -310,7 +310,7 @@ def nested(name: str, outer: Any, *estimators: Any, kind: str = "two", **facts: 
 
 two, several, number = tacit.AdditiveBoostClassifier, tacit.AdditiveBoostClassifier, tacit.AdditiveBoostRegressor
 trees, forest, lists = tacit.BoostedTreesClassifier, tacit.RandomTreesClassifier, tacit.DecisionListClassifier
-halfspace = tacit.HalfspaceBoostClassifier
+m_alpha, halfspace = tacit.MAlphaBoostClassifier, tacit.HalfspaceBoostClassifier
 FEW_TREES: dict[str, Any] = {"n_trees": 3, "max_depth": 2}
 small_trees, small_forest = partial(trees, **FEW_TREES), partial(forest, n_trees=3)
 mains = partial(number, interactions=False)
@@ -358,13 +358,13 @@ CASES = [
     own("trees of three classes", trees, "three", deltas=EITHER, few=4, n_trees=6, max_depth=3),
     own("weights of rows, trees of three classes", trees, "three", weighted=True, few=3, **FEW_TREES),
     own("persons, trees of three classes", trees, "three", unit=True, few=3, **FEW_TREES),
-    own("trees, M-alpha", trees, "two", deltas=EITHER, few=4, alpha=0.5, **FEW_TREES),
-    own("trees, M-alpha, calibrated", trees, "two", few=3, alpha="calibrated", **FEW_TREES),
-    own("trees, M-alpha, smoothed", trees, "two", deltas=EITHER, few=3, alpha=1.0, criterion="smoothed", **FEW_TREES),
-    own("trees, M-alpha, heaviest first", trees, "two", few=3, alpha=0.9, criterion="gini", n_trees=2, max_leaves=5),
-    own("trees, M-alpha, the paper's", trees, "two", relations=(REPLACE,), deltas=(0.0,), few=4, alpha="calibrated",
+    own("trees, M-alpha", m_alpha, "two", deltas=EITHER, few=4, alpha=0.5, **FEW_TREES),
+    own("trees, M-alpha, calibrated", m_alpha, "two", few=3, alpha="calibrated", **FEW_TREES),
+    own("trees, M-alpha, smoothed", m_alpha, "two", deltas=EITHER, few=3, alpha=1.0, criterion="smoothed", **FEW_TREES),
+    own("trees, M-alpha, heaviest first", m_alpha, "two", few=3, alpha=0.9, criterion="gini", n_trees=2, max_leaves=5),
+    own("trees, M-alpha, the paper's", m_alpha, "two", relations=(REPLACE,), deltas=(0.0,), few=4, alpha="calibrated",
         analysis="paper", **FEW_TREES),
-    own("persons, trees, M-alpha", trees, "two", unit=True, few=3, alpha=0.5, **FEW_TREES),
+    own("persons, trees, M-alpha", m_alpha, "two", unit=True, few=3, alpha=0.5, **FEW_TREES),
     chosen(own("trees, chosen splits", trees, "two", few=4)),
     chosen(own("weights of rows, trees, chosen splits", trees, "two", weighted=True, few=3)),
     chosen(own("persons, trees, chosen splits", trees, "two", unit=True, few=3)),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit import BoostedTreesClassifier
+from tacit import BoostedTreesClassifier, MAlphaBoostClassifier
 from tacit.models.tree import ScoreTree, Tree, complete_shape
 from tacit.models.tree_importance import ROWS, bin_shares, spread_points, total_effects
 
@@ -72,7 +72,8 @@ def test_columns_that_matter_stand_out(more: dict) -> None:
     y = rng.random(3000) < 1 / (1 + np.exp(-(2 * X.x0 + 0.7 * X.x1)))
     columns = {name: {"kind": "numeric", "lower": -4, "upper": 4} for name in X}
     schema = {"label": {"column": "y", "classes": [False, True], "positive": True}, "columns": columns}
-    learner = BoostedTreesClassifier(epsilon=2.0, schema=schema, random_state=1, **more)
+    kind = MAlphaBoostClassifier if "alpha" in more else BoostedTreesClassifier
+    learner = kind(epsilon=2.0, schema=schema, random_state=1, **more)
     found = learner.fit(X, np.asarray(y)).model_.importance()
     names, values = list(found), list(found.values())
     assert names[0] == "x0"

@@ -23,7 +23,6 @@ from tacit.privacy.request import Request, RequestError
 from tacit.queries.margins import Margins
 from tacit.queries.selection import Selection
 from tacit.trees.budget import SMALLEST_RANGE, SplitBudget
-from tacit.trees.estimator import BoostedTreesClassifier
 from tacit.trees.leaf_shares import base_rate_of
 from tacit.trees.learners import ForestLearner, MAlphaLearner
 from tacit.trees.losses import MAlphaLoss, SmoothedLoss
@@ -38,6 +37,7 @@ from tacit.trees.m_alpha_boost import (
     scale_of_scores,
     trees_rule,
 )
+from tacit.trees.m_alpha_estimator import MAlphaBoostClassifier
 from tacit.trees.paper import SAID_UNIT, PaperBoost, printed_sensitivity, said_by
 from tacit.trees.splits import SplitScore
 
@@ -311,7 +311,7 @@ def test_without_noise_it_is_as_good_as_ordinary_boosted_trees() -> None:
             f"x{j}": {"kind": "numeric", "lower": float(X[:, j].min()), "upper": float(X[:, j].max()) + 1e-9}
             for j in range(X.shape[1])
         }
-        ours = BoostedTreesClassifier(
+        ours = MAlphaBoostClassifier(
             epsilon=math.inf,
             schema={"columns": columns},
             alpha=1.0,

@@ -14,7 +14,6 @@ from tacit.models.tree_classes import TreeClassesModel
 from tacit.models.tree_importance import partial_effects
 from tacit.privacy.budget import Allowance
 from tacit.privacy.label import Stage
-from tacit.privacy.request import RequestError
 from tacit.report.page import render
 from tests.additive.spent import share_spent
 
@@ -147,11 +146,6 @@ def test_the_whole_budget_is_spent_and_no_more(delta: float) -> None:
     found = fitted(500, epsilon=1.0, delta=delta, n_trees=3)
     assert {entry.stage for entry in found.certificate_.entries} >= {Stage.COUNTS, Stage.TREE, Stage.INTERCEPT}
     assert share_spent(found.certificate_) == pytest.approx(1.0, abs=1e-6)
-
-
-def test_alpha_is_for_two_classes() -> None:
-    with pytest.raises(RequestError, match=r"with alpha handles two classes, but 3 are declared.*Nothing was spent"):
-        fitted(alpha=0.5)
 
 
 def test_the_report_draws_a_row_per_class() -> None:

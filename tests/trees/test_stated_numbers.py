@@ -16,7 +16,7 @@ from tests.stated import check_defaults, stated
         ("budget:SplitBudget.of", {"other": ()}),
         ("estimator:BoostedTreesClassifier", {"epsilon": 1.0, "delta": 1e-6, "neighbouring": "add_or_remove_one"}),
         (
-            "estimator:BoostedTreesClassifier",
+            "m_alpha_estimator:MAlphaBoostClassifier",
             {"analysis": "sharp", "split_share": 0.5, "leaf_bound": 10.0, "noise": "auto"},
         ),
         ("forest:_label_selection", {"ahead": 0}),

@@ -14,6 +14,7 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from tacit.trees.estimator import BoostedTreesClassifier
+from tacit.trees.m_alpha_estimator import MAlphaBoostClassifier
 
 
 def cancer() -> tuple[np.ndarray, np.ndarray]:
@@ -58,7 +59,7 @@ def test_m_alpha_boost_converges_to_the_labels_without_noise() -> None:
     x, y = cancer()
     errors = []
     for trees in (1, 5, 20):
-        model = BoostedTreesClassifier(
+        model = MAlphaBoostClassifier(
             epsilon=math.inf, alpha=1.0, n_trees=trees, max_depth=4, n_bins=50, schema=schema_of(x), random_state=0
         ).fit(x, y)
         errors.append(float(np.mean(model.predict(x) != y)))

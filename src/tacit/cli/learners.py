@@ -16,6 +16,7 @@ LEARNERS = {
     "decision-list": ("tacit.decision_lists.estimator", "DecisionListClassifier"),
     "forest": ("tacit.trees.random_estimator", "RandomTreesClassifier"),
     "halfspace": ("tacit.halfspaces.estimator", "HalfspaceBoostClassifier"),
+    "m-alpha": ("tacit.trees.m_alpha_estimator", "MAlphaBoostClassifier"),
     "trees": ("tacit.trees.estimator", "BoostedTreesClassifier"),
 }
 """Short name -> module and class. A new family adds its line here."""

@@ -10,25 +10,20 @@ from tacit.estimators.base import learner_of
 from tacit.estimators.classes import Weighting
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.estimators.uncertainty import Uncertainty
-from tacit.learning.checks import check_choice
-from tacit.learning.learner import Learner
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.request import Request, RequestError
-from tacit.trees.learners import ANALYSES, GradientTreesLearner, MAlphaLearner
+from tacit.privacy.request import Request
+from tacit.trees.learners import GradientTreesLearner
 
 
 @dataclass(eq=False, repr=False)
 class BoostedTreesClassifier(Weighting, Uncertainty, PrivateClassifier):
-    """Private boosted decision trees.
+    """Private boosted decision trees: gradient trees.
 
-    By default, gradient trees: their structure reads no row, their leaves take private Newton steps, one release
-    per tree. Where rows are very many and noise is little, and neither ``n_trees`` nor ``max_depth`` is given, splits
-    are chosen by the exponential mechanism instead. Bins, the number of trees and their depth follow from public and
-    released numbers by a fixed rule; nothing is to be tuned. Of more than two classes, leaves hold a vector: one
-    release per tree serves all classes, and trees are averaged as a kernel (:mod:`tacit.growing.kernel_trees`).
-
-    With ``alpha``, the M-alpha-boost of Nock and Henecka (2020): splits chosen by the exponential mechanism, leaves
-    from released class weights. For comparison, and for few and readable trees.
+    Their structure reads no row, their leaves take private Newton steps, one release per tree. Where rows are very many
+    and noise is little, and neither ``n_trees`` nor ``max_depth`` is given, splits are chosen by the exponential
+    mechanism instead. Bins, the number of trees and their depth follow from public and released numbers by a fixed
+    rule; nothing is to be tuned. Of more than two classes, leaves hold a vector: one release per tree serves all
+    classes, and trees are averaged as a kernel (:mod:`tacit.growing.kernel_trees`).
 
     Args:
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
@@ -36,33 +31,20 @@ class BoostedTreesClassifier(Weighting, Uncertainty, PrivateClassifier):
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: bounds are found with 5 % of the
             budget; where columns hold texts, bounds and categories with 10 % of it and up to half of delta.
-            With ``alpha``, columns must then be numeric.
         classes: the classes, of two the positive one last, when no schema names them. None: truth values are False and
             True; of others the most frequent ones are found, too, and sorted, which needs a positive delta; at
-            ``delta=0``, and with ``alpha``, they are refused. With ``alpha`` there are two.
+            ``delta=0`` they are refused.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         n_trees: how many trees; None for the rule's number. If given, their structure is random.
-        max_depth: depth of every tree, 1 to 16; None for the rule's (4 with ``alpha``). If given, structure is random.
-        alpha: None for gradient trees; a number in (0, 1] for the M-alpha loss; ``"calibrated"`` for objective
-            calibration.
-        criterion: with ``alpha``, what scores splits instead of the M-alpha loss: ``"gini"``, ``"entropy"``,
-            ``"error"`` or ``"smoothed"`` (Matsushita's loss with a bounded slope,
-            :class:`~tacit.trees.losses.SmoothedLoss`).
-        analysis: with ``alpha``, ``"sharp"``, or ``"paper"`` for the paper's constants and division of the budget
-            (pure epsilon and ``replace_one`` only, and its unsound steps repaired).
-        split_share: with ``alpha``, the share of the budget for splits; the rest is for leaves.
-        leaf_bound: with ``alpha``, ``M``: the largest absolute value that a leaf may say.
-        n_bins: with ``alpha``, public cells of a numeric column.
-        max_leaves: with ``alpha``, split the leaf of largest risk first until there are so many leaves; finding it is
-            paid for. None for complete trees.
+        max_depth: depth of every tree, 1 to 16; None for the rule's. If given, structure is random.
         noise: ``"auto"``; or ``"gaussian"`` or ``"laplace"``, which are refused where delta does not allow them.
         class_weight: None; public positive weights by class, of which only ratios matter; or ``"balanced"``, by class
             counts that are released with 2 % of the budget. Probabilities are then those of a population in which
             classes occur so much more or less often. For those of the table's own, subtract ``log(w1 / w0)`` from
             ``decision_function(X)``, with ``w0`` and ``w1`` the weights of ``classes_[0]`` and ``classes_[1]``; of more
             than two classes, from each score the logarithm of its weight. To predict by costs, a threshold on
-            unweighted probabilities is the better way. Not with ``alpha``.
+            unweighted probabilities is the better way.
         dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: where no schema declares all
             columns and the label, the certificate is not releasable (docs/claims.md).
 
@@ -91,34 +73,13 @@ class BoostedTreesClassifier(Weighting, Uncertainty, PrivateClassifier):
     random_state: int | None = None
     n_trees: int | None = None
     max_depth: int | None = None
-    alpha: float | str | None = None
-    criterion: str | None = None
-    analysis: str = MAlphaLearner.analysis
-    split_share: float = MAlphaLearner.split_share
-    leaf_bound: float = MAlphaLearner.leaf_bound
-    n_bins: int = MAlphaLearner.n_bins
-    max_leaves: int | None = None
-    noise: str = MAlphaLearner.noise
+    noise: str = GradientTreesLearner.noise
     class_weight: Any = None
     dtypes: str | None = None
 
     @property
     def tells_several_classes(self) -> bool:
-        return self.alpha is None and self.classes is not None and len(self.classes) > 2
+        return self.classes is not None and len(self.classes) > 2
 
-    def make_learner(self, request: Request) -> Learner:
-        if self.alpha is None:
-            self._check_gradient_trees()
-            return learner_of(GradientTreesLearner, self, request)
-        if self.class_weight is not None:
-            raise RequestError(MAlphaLearner.refuses_weights)
-        return learner_of(MAlphaLearner, self, request)
-
-    def _check_gradient_trees(self) -> None:
-        """Raises :class:`RequestError` for parameters that belong to alpha."""
-        check_choice("analysis", self.analysis, ANALYSES)
-        for name in ("criterion", "max_leaves"):
-            if getattr(self, name) is not None:
-                raise RequestError(f"{name} belongs to alpha: gradient trees have no use for it")
-        if self.analysis == "paper":
-            raise RequestError("analysis='paper' belongs to alpha: give alpha=1.0, 0.1 or 'calibrated'")
+    def make_learner(self, request: Request) -> GradientTreesLearner:
+        return learner_of(GradientTreesLearner, self, request)

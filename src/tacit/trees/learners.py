@@ -39,7 +39,7 @@ DEEPEST = 16
 
 @dataclass(frozen=True, eq=False)
 class GradientTreesLearner(Learner):
-    """Gradient trees: what :class:`~tacit.BoostedTreesClassifier` says of itself without ``alpha``."""
+    """Gradient trees: what :class:`~tacit.BoostedTreesClassifier` says of itself."""
 
     n_trees: int | None = None
     max_depth: int | None = None
@@ -79,7 +79,7 @@ class GradientTreesLearner(Learner):
 
 @dataclass(frozen=True, eq=False)
 class MAlphaLearner(Learner):
-    """M-alpha-boost: what :class:`~tacit.BoostedTreesClassifier` says of itself with ``alpha``."""
+    """M-alpha-boost: what :class:`~tacit.MAlphaBoostClassifier` says of itself."""
 
     alpha: float | str = CALIBRATED
     n_trees: int | None = None
@@ -93,10 +93,9 @@ class MAlphaLearner(Learner):
     max_leaves: int | None = None
     tuning: Boosting = BOOSTING
 
-    name = "BoostedTreesClassifier"
+    name = "MAlphaBoostClassifier"
     streams = True
     joins = True
-    refuses_weights = "class_weight and sample_weight are for gradient trees: leave alpha out"
 
     def __post_init__(self) -> None:
         check_integer("n_trees", self.n_trees, 1, 10_000, optional=True)
@@ -132,7 +131,7 @@ class MAlphaLearner(Learner):
         return self.analysis == "paper"
 
     def check(self, task: Task) -> None:
-        check_two_classes(task, f"{self.name} with alpha")
+        check_two_classes(task, self.name)
         if self._as_printed and task.public_rows is None:
             raise RequestError(
                 "analysis='paper' is about a public number of rows, which there is not where a schema has a unit, or "

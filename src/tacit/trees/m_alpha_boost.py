@@ -47,7 +47,7 @@ LARGEST_CODE = 255
 
 @dataclass(frozen=True)
 class BoostSettings:
-    """What a user may choose; see :class:`~tacit.BoostedTreesClassifier`.
+    """What a user may choose; see :class:`~tacit.MAlphaBoostClassifier`.
 
     With ``alpha="calibrated"`` link and weights are at 1, the split score of each level at the released error so far
     over that of the root.
