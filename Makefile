@@ -67,7 +67,7 @@ test-all: lint ## every test, the long ones too
 
 test-lowest: setup ## the tests with the lowest allowed version of every dependency; TESTS=tests/noise for a part
 	$(BIN)/uv venv --quiet --python $(PYTHON) --clear .venv-lowest
-	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct -e . --group dev
+	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct -e ".[all]" --group dev
 	.venv-lowest/bin/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow and not bench" $(TESTS)
 
 mutants: setup ## breaks the library on purpose, and says what no test notices; ARGS="theory --minutes 10" for a part
@@ -97,7 +97,7 @@ dist: .venv/.installed ## wheel and source archive, built twice and compared byt
 lock: .venv/.created ## the lock files, for every supported Python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.5,<1"
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --custom-compile-command "make lock" --upgrade pyproject.toml --group dev --output-file requirements/dev.lock
+	  --custom-compile-command "make lock" --upgrade pyproject.toml --extra all --group dev --output-file requirements/dev.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --custom-compile-command "make lock" -c requirements/dev.lock pyproject.toml --output-file requirements/run.lock
 

@@ -49,6 +49,11 @@ class TacitError(ValueError):
         return with_remark(self.message, STANDS if self.spent and self.remark else self.remark)
 
 
+def missing(package: str, extra: str) -> TacitError:
+    """Returns the error for a package of an optional extra that is not installed."""
+    return TacitError(f"{package} is not installed: pip install 'tacit[{extra}]'", UNSPENT)
+
+
 def with_remark(message: str, remark: str) -> str:
     """A message and what is said of the budget: a sentence of its own, or a clause that begins with a semicolon."""
     if not remark or remark.startswith(";"):

@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tacit.errors import missing
+
 DIALECTS = {"postgresql": "postgres", "mssql": "tsql", "mariadb": "mysql"}
 """Names of SQLAlchemy for what sqlglot calls otherwise."""
 
@@ -50,8 +52,11 @@ def fault_of(query: str, dialect: str, view_of: Callable[[str], str | None]) -> 
 
 def _parsed(query: str, dialect: str) -> Any:
     """The tree of a statement that selects; None where it is none."""
-    import sqlglot
-    from sqlglot import exp
+    try:
+        import sqlglot
+        from sqlglot import exp
+    except ModuleNotFoundError:
+        raise missing("sqlglot", "sql") from None
 
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of syntax that it passes on
     for language in (DIALECTS.get(dialect, dialect), None):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from numbers import Integral
 
-from tacit.errors import TacitError
+from tacit.errors import TacitError, missing
 from tacit.noise.publicly_seeded import PubliclySeeded
 from tacit.noise.seeded_source import SeededSource
 from tacit.noise.source import NoiseSource
@@ -31,6 +32,8 @@ def make_source(random_state: object, noise: str = SystemSource.name) -> NoiseSo
     """
     if noise not in SAMPLERS:
         raise TacitError(f"noise comes from {' or '.join(map(repr, SAMPLERS))}, got {noise!r}", "; nothing was spent")
+    if noise == OPENDP and find_spec("opendp") is None:
+        raise missing("opendp", "opendp")
     if random_state is None and noise == OPENDP:
         from tacit.noise.opendp_source import OpenDPSource
 

@@ -8,10 +8,14 @@ import ssl
 from types import TracebackType
 from typing import Any, Self
 
-import msgpack
-
 from tacit.curator.sites.errors import SitesError
 from tacit.curator.sites.parties import Parties
+from tacit.errors import missing
+
+try:
+    import msgpack
+except ModuleNotFoundError:
+    raise missing("msgpack", "sites") from None
 
 PROTOCOL = 1
 """Of the messages."""
