@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def columns_of(part: Any, columns: Any = (0, 1), **more: Any) -> Any:
         (columns_of("passthrough", make_column_selector(dtype_include=float)), "make_column_selector"),
         (FunctionTransformer(lambda rows: rows - rows.mean(axis=0)), "FunctionTransformer"),
     ],
-    ids=str,
+    ids=lambda value: re.sub(r" at 0x\w+|\s+", " ", str(value)),
 )
 def test_a_step_that_may_have_read_the_rows_voids_the_claim(step: Any, name: str) -> None:
     table = pd.DataFrame(X, columns=["x0", "x1"])
@@ -76,7 +77,7 @@ def test_a_step_that_may_have_read_the_rows_voids_the_claim(step: Any, name: str
 @pytest.mark.parametrize(
     "step",
     [Normalizer(), FunctionTransformer(np.log1p), FunctionTransformer(), columns_of("passthrough"), "passthrough"],
-    ids=str,
+    ids=lambda value: re.sub(r" at 0x\w+|\s+", " ", str(value)),
 )
 def test_a_step_that_changes_each_row_by_itself_does_not(step: Any) -> None:
     assert reasons(make_pipeline(step, learner()).fit(X, y)[-1].certificate_) == ""
