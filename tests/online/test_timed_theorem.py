@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,15 @@ from tacit.curator.streams.marks import Marks
 from tacit.curator.streams.open import open_row_stream
 from tacit.curator.streams.winnow import WinnowStream
 from tacit.online import Winnow
-from tacit.online.schedule import WinnowRequest, bound_of, largest_range, schedule_of
+from tacit.online.schedule import (
+    Promise,
+    WinnowRequest,
+    bound_of,
+    largest_range,
+    of_the_smaller_promise,
+    promise_of,
+    schedule_of,
+)
 from tacit.online.streams import majority_stream
 from tacit.privacy import accountants
 from tacit.privacy.ledger import Reservation
@@ -145,6 +154,63 @@ def test_it_promises_far_less_than_batches_in_streams_of_ordinary_length() -> No
     longer = bound_of(wide("timed", horizon=320_000)) / bound_of(wide("timed"))
     assert 2.0 < longer < 3.0  # the cube root of the rounds, and logs
     assert bound_of(wide("timed", margin=1.0, horizon=10**6)) > bound_of(wide("batch", margin=1.0, horizon=10**6))
+
+
+@pytest.mark.parametrize(
+    ("margin", "horizon", "update", "mistakes", "probability"),
+    [
+        (1.0, 4_000_000, "batch", 18_030, 0.9),
+        (1.0, 40_000, "timed", 11_889, 0.95),
+        (1 / 3, 4_000_000, "batch", 449_688, 0.9),
+    ],
+)
+def test_a_margin_takes_the_smaller_of_the_two_promises(
+    margin: float, horizon: int, update: str, mistakes: int, probability: float
+) -> None:
+    model = Winnow(epsilon=1.0, horizon=horizon, labels=(-1, 1), seed=0, margin=margin)
+    assert model.promise_ is None
+    model.learn_many(np.ones((1, 200), np.int8), [1])
+    assert model._stream is not None
+    assert model._stream.spec == schedule_of(wide(update, epsilon=1.0, horizon=horizon, margin=margin))  # type: ignore[attr-defined]
+    assert model.promise_ is not None
+    assert model.promise_.mistakes == pytest.approx(mistakes, rel=1e-4)
+    assert (model.promise_.probability, model.promise_.rounds) == (pytest.approx(probability), horizon)
+    one, other = (bound_of(wide(each, epsilon=1.0, horizon=horizon, margin=margin)) for each in ("timed", "batch"))
+    assert model.promise_.mistakes == min(one, other)
+
+
+def test_what_a_promise_says() -> None:
+    said = "at most 18,030 mistakes in 40,000 rounds with probability 0.9, for a target of margin 0.3333"
+    assert str(Promise(18_030.9, 0.9, 40_000, 1 / 3)) == said
+    for mistakes in (40_000.0, 68_800.0, math.inf):
+        assert str(Promise(mistakes, 0.95, 40_000, 1 / 3)).startswith("nothing is proved")
+    assert Promise(39_999.9, 0.95, 40_000, 1 / 3).is_proved
+    # an update that is asked for is taken, whatever it promises; of the paper's it is Theorem 4.5
+    for update in ("timed", "batch"):
+        request = wide(update, margin=1.0, horizon=10**6)
+        assert of_the_smaller_promise(request).update == "batch"
+        asked = promise_of(request)
+        assert asked is not None
+        assert asked.mistakes == bound_of(request)
+    first = promise_of(wide("first", margin=1.0))
+    assert first is not None
+    assert (first.mistakes, first.probability) == (
+        theory.theorem_4_5(402, 1.0, 40_000, 0.05, 0.999, 1e-6).mistakes,
+        0.9,
+    )
+    for nothing in (wide("timed", margin=None), wide("batch", epsilon=math.inf)):
+        assert of_the_smaller_promise(nothing) == nothing
+        assert promise_of(nothing) is None
+
+
+def test_a_promise_goes_along_with_a_stream(tmp_path: Path) -> None:
+    model = Winnow(horizon=40_000, labels=(-1, 1), margin=1.0, update="batch")
+    model.learn_many(np.ones((3, 200), np.int8), [1, -1, 1])
+    promise = model.promise_
+    assert promise == promise_of(wide("batch", epsilon=1.0, margin=1.0))
+    with pytest.warns(UserWarning, match="secrets"):
+        model.suspend(tmp_path / "stream")
+    assert Winnow.resume(tmp_path / "stream").promise_ == promise
 
 
 def test_the_schedule_with_a_theorem_learns_inside_the_stream_of_the_notes() -> None:

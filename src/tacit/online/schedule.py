@@ -88,6 +88,52 @@ class WinnowRequest:
         return self.horizon * (self.classes - 1)
 
 
+@dataclass(frozen=True)
+class Promise:
+    """A bound on the mistakes of a schedule, for a target of a margin in rows that were fixed beforehand.
+
+    Attributes:
+        mistakes: at most so many.
+        probability: with at least this probability.
+        rounds: of the stream, or of each of its periods.
+        margin: of the target.
+    """
+
+    mistakes: float
+    probability: float
+    rounds: int
+    margin: float
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether anything is proved: fewer mistakes than there are rounds."""
+        return self.mistakes < self.rounds
+
+    def __str__(self) -> str:
+        if not self.is_proved:
+            return f"nothing is proved: the bound on mistakes is not below the {self.rounds:,} rounds"
+        return (
+            f"at most {math.floor(self.mistakes):,} mistakes in {self.rounds:,} rounds with probability "
+            f"{self.probability:g}, for a target of margin {self.margin:.4g}"
+        )
+
+
+def of_the_smaller_promise(request: WinnowRequest) -> WinnowRequest:
+    """The request with the update, at public times or after mistakes, of which the theorem promises less."""
+    if request.margin is None or math.isinf(request.epsilon):
+        return request
+    return min((replace(request, update=update) for update in ("timed", "batch")), key=bound_of)
+
+
+def promise_of(request: WinnowRequest) -> Promise | None:
+    """What is proved of :func:`schedule_of`; None without a margin, and without privacy."""
+    if request.margin is None or math.isinf(request.epsilon):
+        return None
+    failures = 1 if request.update == "timed" else 2
+    mistakes = _paper_bound(request).mistakes if request.update == "first" else bound_of(request)
+    return Promise(mistakes, 1.0 - failures * request.beta, request.horizon, request.margin)
+
+
 @lru_cache(maxsize=64)
 def schedule_of(request: WinnowRequest) -> WinnowStream:
     """The stream that spends the request.
@@ -167,12 +213,16 @@ def paper_schedule(request: WinnowRequest) -> WinnowStream:
 
     That costs less than the request, since the paper pays for every above-threshold.
     """
-    margin = 1.0 / 3.0 if request.margin is None else request.margin
-    bound = theory.theorem_4_5(
-        request.n_weights, margin, request.horizon, request.beta, min(request.epsilon, 0.999), request.delta
-    )
+    bound = _paper_bound(request)
     return _stream(
         request, bound.threshold_epsilon, bound.threshold, bound.epochs, bound.n_samples, bound.learning_rate
+    )
+
+
+def _paper_bound(request: WinnowRequest) -> theory.WinnowBound:
+    margin = 1.0 / 3.0 if request.margin is None else request.margin
+    return theory.theorem_4_5(
+        request.n_weights, margin, request.horizon, request.beta, min(request.epsilon, 0.999), request.delta
     )
 
 

@@ -24,7 +24,7 @@ from tacit.learning.checks import check_choice, check_integer, check_number
 from tacit.online.labels import as_labels, check_labels, classes_of, code_of, codes_of, shares_of
 from tacit.online.pipelines import refuse_learning_steps, river_base
 from tacit.online.rows import RowError, RowReader, declared_rows, named_rows, names_of, undeclared_rows
-from tacit.online.schedule import WinnowRequest, schedule_of
+from tacit.online.schedule import Promise, WinnowRequest, of_the_smaller_promise, promise_of, schedule_of
 from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
@@ -61,7 +61,8 @@ class Winnow(river_base()):  # type: ignore[misc]
             the rest are fresh.
         update: ``"timed"`` (at public times, from all rounds that are wrong or hardly right), ``"batch"`` (after so
             many mistakes, from all of them) or ``"first"`` (the paper's, which needs far longer streams to learn
-            anything). None for ``"timed"``, and for ``"batch"`` where no privacy is asked for.
+            anything). None for ``"timed"``; with a margin for that or ``"batch"``, whichever promises fewer mistakes;
+            and for ``"batch"`` where no privacy is asked for.
         margin: a margin of the target, for the schedule with a mistake bound; None for the schedule that does best.
         signed: whether weights may be negative.
         constant: whether to add a coordinate that is always 1.
@@ -85,6 +86,7 @@ class Winnow(river_base()):  # type: ignore[misc]
         log_: released weights and update times of the period, counted from its first round; None before the first row.
         certificate_: what was spent, on what, by which theorem; None before the first row.
         rounds_: rows learned from.
+        promise_: with a margin the mistakes that are proved, ``print(promise_)``; None before the first row.
     """
 
     epsilon: float = 1.0
@@ -108,6 +110,7 @@ class Winnow(river_base()):  # type: ignore[misc]
     def __post_init__(self) -> None:
         self.log_: WinnowLog | None = None
         self.certificate_: Certificate | None = None
+        self.promise_: Promise | None = None
         self.rounds_ = 0
         self._began = 0  # the round with which this period began
         self._rows: RowReader | None = None
@@ -266,6 +269,7 @@ class Winnow(river_base()):  # type: ignore[misc]
             "rounds": self.rounds_,
             "began": self._began,
             "certificate": self.certificate_.to_dict(),
+            "promise": None if self.promise_ is None else asdict(self.promise_),
             "secrets": self._stream.secrets(),
         }
         write_secrets(path, content)
@@ -296,6 +300,7 @@ class Winnow(river_base()):  # type: ignore[misc]
         made._rows = named_rows(*named) if named else declared_rows(made.schema, made.columns, int(made.bins))
         made._stream, made.certificate_, made.rounds_ = stream, certificate, int(content["rounds"])
         made._began = int(content.get("began", 0))
+        made.promise_ = Promise(**content["promise"]) if content.get("promise") else None
         made.log_ = WinnowLog.from_dict(content["secrets"]["machine"]["log"])
         return made
 
@@ -369,6 +374,8 @@ class Winnow(river_base()):  # type: ignore[misc]
             carried=float(self.carried),
         )
         try:
+            asked = of_the_smaller_promise(asked) if self.update is None else asked
+            promise = promise_of(asked)
             spec = replace(schedule_of(asked), periods=self.period is not None, carried=asked.carried)
         except ValueError as error:
             raise RequestError(f"{error}") from None
@@ -378,7 +385,7 @@ class Winnow(river_base()):  # type: ignore[misc]
             with reserve(self.account, request, charges, label, None) as reservation:
                 stream = open_row_stream(spec, reservation, request.random_state, Label(Stage.STREAM, label))
             self.certificate_ = certified(self.account, request, reservation, stream, label)
-            self._stream = stream
+            self._stream, self.promise_ = stream, promise
             self.log_ = spec.first_log()
             return stream
 
