@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.halfspace_rows import made_rows
 from benchmarks.lines import Lines
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
-from tacit.halfspaces.expectation import made_rows
 
 DELTA = 1e-6
 TEST_ROWS = 3000

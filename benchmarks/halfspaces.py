@@ -27,12 +27,12 @@ import numpy as np
 from benchmarks import halfspace_figures as figures
 from benchmarks import halfspace_peers as peers
 from benchmarks.data import splits
+from benchmarks.halfspace_rows import made_rows
 from benchmarks.halfspace_speed import speed
 from benchmarks.halfspace_ways import ways
 from benchmarks.lines import Lines
 from tacit.encoding.dense import RowEncoder
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
-from tacit.halfspaces.expectation import made_rows
 from tacit.theory.halfspaces import tolerated_noise
 
 DELTA = 1e-6

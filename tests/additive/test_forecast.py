@@ -211,8 +211,3 @@ def test_a_forecast_is_by_the_numbers_of_its_learner() -> None:
     )
     assert (said["enough"], usual["enough"]) == (7.0, PLANNING.sure_from)
     assert said["sure_from"] < usual["sure_from"]
-
-
-def test_the_forecast_has_its_earlier_name_too() -> None:
-    said = AdditiveBoostClassifier(schema=SCHEMA).dry_run(n=500)
-    assert said["outlook"] == said["forecast"]

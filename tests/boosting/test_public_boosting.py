@@ -11,7 +11,6 @@ import pytest
 
 from tacit import boosting
 from tacit.boosting import HalfspaceLog, LazyBregman, Measure, boost, private_rows, stateless_sum
-from tacit.curator import rows as curated
 from tacit.curator.curator import Curator
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import BudgetExceeded
@@ -114,11 +113,6 @@ def test_public_mistakes_are_refused(changes: dict, message: str) -> None:
     given = {"X": np.zeros((5, 2)), "y": np.zeros(5), "row_norm": 1.0, "epsilon": 1.0, **changes}
     with pytest.raises(RequestError, match=message), private_rows(**given):
         pass
-
-
-def test_the_old_name_of_sealed_rows_goes_until_0_2() -> None:
-    assert boosting.PrivateRows is boosting.SealedRows is not curated.PrivateRows
-    assert "PrivateRows" not in boosting.__all__
 
 
 def test_no_public_name_is_that_of_a_module() -> None:

@@ -357,24 +357,6 @@ def test_options_that_would_be_ignored(
     refused(tacit(*FIT, *options), *words)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--plot", "plan.svg"), ("--plot", "--margin")),
-        (("--error", "0.1", "--repeats", "2"), ("--error, --repeats", "--margin")),
-        (("--margin", "0.3", "--rows", "500", "--learner", "trees"), ("--learner", "halfspace")),
-        (("--margin", "0.3", "--rows", "500", "--schema", "schema.toml"), ("--schema", "halfspace")),
-        (("--margin", "0.3", "--rows", "500", "--neighbouring", "replace_one"), ("add_or_remove_one",)),
-        (("--margin", "0.3", "--rows", "500", "--plot", "nowhere/plan.svg"), ("--plot", "nowhere")),
-    ],
-)
-def test_options_that_a_plan_would_ignore(
-    folder: Path, tacit: Callable[..., Any], options: tuple[str, ...], words: tuple[str, ...]
-) -> None:
-    refused(tacit("plan", *options), *words)
-    assert not Path("plan.svg").exists()
-
-
 def test_outputs_that_are_no_files(folder: Path, tacit: Callable[..., Any]) -> None:
     """Put in place of a device or a pipe, a file would be all that is left of it."""
     os.mkfifo("pipe")

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from benchmarks.halfspace_rows import made_rows
 from tacit.boosting.schema import Ensemble
 from tacit.halfspaces.base_rate import BaseRate, count_rows
 from tacit.halfspaces.calibration import Calibration, Prior, Spread, fit_curve, prior_of, spread_of
 from tacit.halfspaces.centering import Centering, Centre
 from tacit.halfspaces.counted_errors import plain_halfspace
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
-from tacit.halfspaces.expectation import made_rows
 from tacit.halfspaces.learn import average, constant_direction, round_charge, sum_of_steps
 from tacit.halfspaces.learner import length_grid, quantile_cell
 from tacit.halfspaces.plan import Descent, Options

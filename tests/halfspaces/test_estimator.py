@@ -12,9 +12,9 @@ from scipy import sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from benchmarks.halfspace_rows import made_rows
 from tacit.encoding.errors import FrameError
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
-from tacit.halfspaces.expectation import made_rows
 from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.request import RequestError

@@ -87,8 +87,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "PrivateRows":  # what SealedRows was called before 0.1
-        name = "SealedRows"
     if name in PUBLIC:
         return getattr(import_module(PUBLIC[name]), name)
     module = f"{__name__}.{name}"

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.cli.failures import Mistake
 
 if TYPE_CHECKING:
-    import typer
-
     from tacit.privacy.account import PrivacyAccount
     from tacit.schema import Schema
 
@@ -38,14 +35,6 @@ def is_extract(account: str) -> bool:
             return file.read(1) == b"{"
     except OSError:
         return False
-
-
-def refuse_given(context: typer.Context, names: Sequence[str], why: str) -> None:
-    """Refuses parameters of a command that were given and would be ignored, with the reason."""
-    sources = {name: context.get_parameter_source(name) for name in names}
-    given = [f"--{name}" for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
-    if given:
-        raise Mistake(f"{', '.join(given)}: these options {why}")
 
 
 def target_column(target: str | None, schema: Schema | None, remembered: str | None = None) -> str:

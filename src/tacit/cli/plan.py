@@ -7,27 +7,11 @@ from typing import Any
 from tacit.cli.console import as_json, charge_words, finite, table
 from tacit.cli.failures import Mistake
 from tacit.cli.learners import learner_class
-from tacit.cli.options import refuse_given
 from tacit.cli.plan_arguments import PlanArguments
 
 
 def run(asked: PlanArguments) -> None:
     """Show what a budget buys, without any data."""
-    context = asked.context
-    if asked.margin is None:
-        refuse_given(context, ("error", "dimension", "repeats", "plot"), "say something with --margin only")
-        _plan(asked)
-        return
-    refuse_given(context, ("schema", "learner"), "have no meaning with --margin, which is about a halfspace")
-    if asked.neighbouring != "add_or_remove_one":
-        raise Mistake("--margin is answered for --neighbouring add_or_remove_one only")
-    from tacit.cli.expect import run as expect
-
-    expect(asked, asked.margin)
-
-
-def _plan(asked: PlanArguments) -> None:
-    """Prints the planned charge of a fit, what it means for one person, and what so many rows could teach."""
     from tacit.privacy.charges import charge_from_dict
     from tacit.privacy.strength import percent, sharp_advantage
     from tacit.privacy.unit import unit_question
@@ -47,8 +31,8 @@ def _plan(asked: PlanArguments) -> None:
     planned = estimator.dry_run(n=n)
     if n is not None and "forecast" not in planned:
         raise Mistake(
-            "--rows is answered for the learner additive, two classes, and a --schema that names the columns; "
-            "or with --margin. Leave it out for what a budget buys"
+            "--rows is answered for the learner additive, two classes, and a --schema that names the columns. "
+            "Leave it out for what a budget buys"
         )
     charges = [charge_from_dict(charge) for charge in planned["charges"]]
     rows_per_unit = 1 if declared is None or declared.unit is None else declared.unit.max_rows

@@ -216,5 +216,5 @@ def dry_run(learner: Learner, task: Task, n: int | None) -> dict[str, Any]:
         "bounds_share": share,
         "columns": list(task.names),
         "n": n,
-        **({} if forecast is None else {"forecast": forecast, "outlook": forecast}),  # the second name until 0.2
+        **({} if forecast is None else {"forecast": forecast}),
     }
