@@ -106,13 +106,6 @@ def test_what_a_fit_does_not_take_is_refused_in_words(kind: Any) -> None:
             kind(schema=SCHEMA, classes=(0, 1)).fit(X, y, **{name: X})
 
 
-def test_importances_are_pointed_to() -> None:
-    fitted = learner()
-    with pytest.raises(AttributeError, match=r"model_\.importance\(\)"):
-        getattr(fitted, "feature_importances_")  # noqa: B009
-    assert not hasattr(fitted, "feature_importances_")
-
-
 def test_a_declared_transformer_of_some_columns_says_how() -> None:
     with pytest.raises(ValueError, match=r"lacks the column 'ward'.*schema of those"):
         tacit.DeclaredEncoder(MIXED).fit({"ill": [True, False]})

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Codes, Floats
+from tacit.display import Brief
 from tacit.encoding import kernels
 from tacit.encoding.cores import mapping
 from tacit.encoding.errors import FrameError
@@ -115,8 +116,8 @@ class RowClipper:
 
 
 @final
-@dataclass(frozen=True)
-class RowEncoder:
+@dataclass(frozen=True, repr=False)
+class RowEncoder(Brief):
     """Tables to fixed-point rows, by public tables from codes to coordinates.
 
     A number becomes one coordinate in [-1, 1], linear in its cell on the column's grid (missing: 0, the middle). A

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Codes
+from tacit.display import Brief
 from tacit.encoding.cores import mapping
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of
@@ -62,8 +63,8 @@ def encoder_from_dict(data: Mapping[str, Any]) -> Encoder:
 
 
 @final
-@dataclass(frozen=True)
-class TableEncoding:
+@dataclass(frozen=True, repr=False)
+class TableEncoding(Brief):
     """Per feature, its name and encoder. Public, made from a schema; fit and predict use the same object."""
 
     names: tuple[str, ...]

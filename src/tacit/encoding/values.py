@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.arrays import Codes, Ints
+from tacit.display import Brief
 from tacit.encoding.arrow import dictionary_of, listed, positions
 from tacit.encoding.tokens import as_tokens
 from tacit.schema import Value
@@ -161,8 +162,8 @@ def _other_kind(meant: Meaning) -> Meaning:
 
 
 @final
-@dataclass(frozen=True)
-class CategoryIndex(ValueIndex):
+@dataclass(frozen=True, repr=False)
+class CategoryIndex(ValueIndex, Brief):
     """Declared categories to ``0 .. k-1``, anything else to ``other = k``, nothing to ``missing = k + 1``.
 
     Texts are compared without surrounding blanks and by case. A text that spells a number is that number, and numbers

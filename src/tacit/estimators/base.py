@@ -20,6 +20,7 @@ from tacit.errors import spending
 from tacit.estimators.assumptions import assumptions_of
 from tacit.estimators.binding import bound, told
 from tacit.estimators.callers import surroundings
+from tacit.estimators.looking import Looking
 from tacit.learning.declared import Declared, classes_declared, common_classes, common_schema
 from tacit.learning.fit import Fitted, check, check_budget, dry_run, fit
 from tacit.learning.learner import Learner
@@ -27,6 +28,7 @@ from tacit.learning.supply import TableSupply, supply_of
 from tacit.learning.tables import public_rows, task_of, undeclared_before
 from tacit.learning.task import Task
 from tacit.learning.weights import refuse_unknown
+from tacit.models.base import Model
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.assumptions import check_dtypes
 from tacit.privacy.certificate import Certificate
@@ -38,7 +40,7 @@ from tacit.schema import Schema
 L = TypeVar("L", bound=Learner)
 
 
-class Estimator:
+class Estimator(Looking):
     """Base of the private estimators. A subclass lists its parameters, and implements :meth:`make_learner`.
 
     After ``fit``: ``model_`` (public, frozen), ``certificate_``, ``summary_`` (what the fit saw), ``n_features_in_``,
@@ -176,6 +178,11 @@ class Estimator:
             warned = [each.warning for each in around if each.whoever_pays or self.account is None]
             self.summary_ = told(self.model_, self.certificate_, fitted.declared, warned, quiet=not self.tells)
         return self
+
+    def _fitted_model(self) -> Model:
+        check_fitted(self)
+        model: Model = self.model_
+        return model
 
     def frame_for_model(self, X: Any) -> Frame:
         """The columns of a table to predict, as the model knows them."""

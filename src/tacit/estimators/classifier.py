@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 
-from tacit.estimators.base import Estimator
+from tacit.arrays import Floats
+from tacit.encoding.frames import numbered
+from tacit.estimators.base import Estimator, check_fitted
 from tacit.estimators.classes import ClassEstimator, accuracy
 from tacit.learning.learner import Learner
+from tacit.models.importance import column_importance
 from tacit.privacy.request import Request
 
 
@@ -17,16 +21,25 @@ class PrivateEstimator(BaseEstimator, Estimator):
     """Base of the private estimators."""
 
     @property
-    def feature_importances_(self) -> NoReturn:
-        """Not there: what matters are columns, and what several of them do together, which has no share of a column's.
+    def feature_importances_(self) -> Floats:
+        """How far each column moves the score, as shares of 1, shape ``(n_features_in_,)``; from the model alone.
+
+        Total effects (:func:`tacit.models.importance.column_importance`): what columns do together counts for each of
+        them. ``model_.importance()`` has the terms of a sum one by one.
 
         Raises:
-            AttributeError: with where importances are.
+            AttributeError: before a fit, and where columns have no share of their own: halfspaces, rules, votes.
         """
-        raise AttributeError(
-            f"{type(self).__name__} has no feature_importances_: columns act together, too. A fitted one has "
-            "model_.importance(), by the names of its parts, unless its model is of halfspaces or a list of rules"
-        )
+        check_fitted(self)
+        found, name = column_importance(self.model_), type(self).__name__
+        if found is None:
+            raise AttributeError(f"{name} has no feature_importances_: columns have no share of its model of their own")
+        stated = getattr(self, "feature_names_in_", self.certificate_.columns)
+        names = numbered(self.n_features_in_) if stated is None or isinstance(stated, int) else stated
+        if not found.keys() <= {str(column) for column in names}:
+            raise AttributeError(f"{name} learned from a mapping, whose columns have no order: see model_.importance()")
+        values = np.array([found.get(str(column), 0.0) for column in names])
+        return np.asarray(values / total) if (total := float(values.sum())) > 0 else values
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
+from tacit.display import Shown
 from tacit.errors import spending
 from tacit.evaluation.error_grid import ErrorGrid
 from tacit.evaluation.measure_errors import ErrorSumRequest, measure_errors
@@ -31,7 +32,7 @@ DEVIANCE = "deviance"
 
 @final
 @dataclass(frozen=True, eq=False)
-class PrivateNumberScore:
+class PrivateNumberScore(Shown):
     """What an evaluation of a model of a number found out.
 
     Attributes:

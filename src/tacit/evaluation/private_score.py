@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+from tacit.display import Shown
 from tacit.errors import spending
 from tacit.evaluation.candidates import promised_schema
 from tacit.evaluation.measure_scores import (
@@ -39,7 +40,7 @@ OF_SEVERAL_CLASSES = ("accuracy", "log_loss", "calibration")
 
 @final
 @dataclass(frozen=True, eq=False)
-class PrivateScore:
+class PrivateScore(Shown):
     """What an evaluation found out.
 
     Attributes:

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import expit
 
 from tacit.arrays import Floats, Ints
+from tacit.display import Brief
 from tacit.encoding.frames import Frame
 from tacit.models.base import ClassModel, of_any_table
 from tacit.models.feature import Feature, features_of
@@ -31,8 +32,8 @@ LEAST_ROWS = 1e-9
 """So many rows are divided by at least."""
 
 
-@dataclass(frozen=True, eq=False)
-class MainEffect:
+@dataclass(frozen=True, eq=False, repr=False)
+class MainEffect(Brief):
     """Log-odds per bin of one column, with the standard deviation due to noise and the released number of rows."""
 
     feature: int
@@ -54,8 +55,8 @@ class MainEffect:
         return MainEffect(whole(data["feature"], "the number of a column"), *_numbers_of(data))
 
 
-@dataclass(frozen=True, eq=False)
-class PairEffect:
+@dataclass(frozen=True, eq=False, repr=False)
+class PairEffect(Brief):
     """Log-odds per pair of groups of two columns; ``groups[j]`` maps the bins of column ``features[j]`` to groups.
 
     ``effect``, ``sd`` and ``counts`` have shape ``(groups of the first, groups of the second)``.
@@ -85,8 +86,8 @@ class PairEffect:
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class AdditiveScores:
+@dataclass(frozen=True, eq=False, repr=False)
+class AdditiveScores(Brief):
     """``scores = intercept + sum of effects``, ``k`` of them for every row. Everything in it was released.
 
     Attributes:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bytes, Floats
+from tacit.display import Shown
 from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.models.evidence import FAILURE
 from tacit.models.plain import ModelError, require
@@ -43,7 +44,7 @@ def of_any_table(method: Callable[[M, Frame], R]) -> Callable[[M, Any], R]:
     return taking
 
 
-class Model:
+class Model(Shown):
     """Base of all models. A subclass has a ``kind``, predicts, and says how its body is written.
 
     Rows to predict may be any table: pandas, polars, pyarrow, a mapping from names to vectors, or a matrix, whose
@@ -97,6 +98,26 @@ class Model:
     def __repr__(self) -> str:
         """A line: all that was released would be thousands."""
         return f"<{type(self).__name__} of {self.says} from {len(self.feature_names)} columns>"
+
+    def plot(self, term: str | None = None) -> Any:
+        """The report's drawing of one term, or of all of them: :class:`tacit.report.figures.Figure` or ``Figures``.
+
+        Args:
+            term: a column, or two with ``" x "`` between them; None for all.
+
+        Raises:
+            RequestError: if there is no such drawing.
+        """
+        figures = import_module("tacit.report.figures").figures_of(self)  # in a room above
+        return figures if term is None else figures[term]
+
+    def explain(self, data: Any) -> Any:
+        """What moves the prediction of every row of a table: :class:`tacit.report.explanation.Explanation`.
+
+        Raises:
+            RequestError: if the model is no sum of terms.
+        """
+        return import_module("tacit.report.explanation").explain(self, data)  # in a room above
 
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle holds: the text of its file, a small part of the size of its arrays; the bits are the same."""

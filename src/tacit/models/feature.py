@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.arrays import Floats, Ints
+from tacit.display import Brief
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
@@ -20,8 +21,8 @@ ROUNDED_AWAY = 2.0**-40
 """Edges so close to 0, as a part of all that lies between edges, are 0 but for rounding."""
 
 
-@dataclass(frozen=True, eq=False)
-class Feature:
+@dataclass(frozen=True, eq=False, repr=False)
+class Feature(Brief):
     """A column of the model: its name, its public encoding, and the released map from codes to bins.
 
     Attributes:

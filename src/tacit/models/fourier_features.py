@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bytes, Floats
+from tacit.display import Brief
 from tacit.models.plain import floats, number, require, whole
 
 TURN = 1 << 16
@@ -75,8 +76,8 @@ def weigh(vectors, weights, scores, start):  # type: ignore[no-untyped-def]
         scores[start + i] = total
 
 
-@dataclass(frozen=True, eq=False)
-class FourierFeatures:
+@dataclass(frozen=True, eq=False, repr=False)
+class FourierFeatures(Brief):
     """A public map from the codes of a row to a vector of integers.
 
     Attributes:
@@ -131,8 +132,8 @@ class FourierFeatures:
         return vectors
 
 
-@dataclass(frozen=True, eq=False)
-class FourierTerm:
+@dataclass(frozen=True, eq=False, repr=False)
+class FourierTerm(Brief):
     """``f(x) = weights . phi(x)``, in units of the scores it is added to (log-odds for two classes).
 
     Attributes:

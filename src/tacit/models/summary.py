@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
+from tacit.display import Brief
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import ClassModel
@@ -67,8 +68,8 @@ class Estimate:
         return f"about {_short(value, 2 * self.sd)} ± {_short(2 * self.sd)}"
 
 
-@dataclass(frozen=True)
-class Summary:
+@dataclass(frozen=True, repr=False)
+class Summary(Brief):
     """What a fit saw.
 
     Attributes:

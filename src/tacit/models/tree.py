@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bools, Bytes, Codes, Floats, Ints
+from tacit.display import Brief
 from tacit.models.plain import floats, ints, items, require
 from tacit.models.tree_leaves import CODES, LeafTables, find_leaves
 from tacit.models.tree_leaves import thresholds as thresholds_of
@@ -24,8 +25,8 @@ MAX_LEAVES = 1 << 16
 E = TypeVar("E", "Tree", "ScoreTree")
 
 
-@dataclass(frozen=True, eq=False)
-class TreeShape:
+@dataclass(frozen=True, eq=False, repr=False)
+class TreeShape(Brief):
     """The splits of a binary tree, without what its leaves say.
 
     Attributes:
@@ -253,8 +254,8 @@ def threshold_sets(thresholds: npt.ArrayLike) -> Bytes:
     return _ABOVE.take(np.asarray(thresholds, np.int64) + 1, axis=0, mode="clip")
 
 
-@dataclass(frozen=True, eq=False)
-class Tree:
+@dataclass(frozen=True, eq=False, repr=False)
+class Tree(Brief):
     """A tree whose leaves add a value to the score.
 
     Attributes:
@@ -326,8 +327,8 @@ class Tree:
         return Tree(shape, floats(data["values"], "leaves", leaves), support, sd)
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreTree:
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreTree(Brief):
     """A tree whose leaves add a vector to the scores.
 
     Attributes:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from tacit.display import Shown
 from tacit.privacy.account_key import AccountKey, account_key, key_path
 from tacit.privacy.charges import Charge
 from tacit.privacy.composition import Sums
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from tacit.privacy.store_records import Held, Line
 
 
-class PrivacyAccount(PromisedBudget):
+class PrivacyAccount(PromisedBudget, Shown):
     """A durable budget for one data set, shared by every fit that is given it.
 
     Copies, clones and unpickled copies are accounts on the same store: cross-validation and grid search spend from one

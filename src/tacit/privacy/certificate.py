@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from tacit.display import Shown
 from tacit.privacy import accountants
 from tacit.privacy.assumptions import Assumption, objections, united
 from tacit.privacy.canonical import canonical_json, finite, read_json, sha256
@@ -68,7 +69,7 @@ class FingerprintedSchema(Protocol):
 
 
 @dataclass(frozen=True, repr=False)
-class Certificate:
+class Certificate(Shown):
     """What was promised, what was reserved for it, what was released, and whether it may be released.
 
     Attributes:

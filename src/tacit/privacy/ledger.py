@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self, TypeVar
 
+from tacit.display import Shown
 from tacit.errors import TacitError, mark_spent, note_charge
 from tacit.privacy.charges import Charge
 from tacit.privacy.coverage import Coverage
@@ -86,7 +87,7 @@ class Entry:
         return str(self.what)
 
 
-class Reservation:
+class Reservation(Shown):
     """The planned charge of one fit, already durable, and the releases made under it.
 
     A context manager: leaving it in success closes it as ``completed``, in failure as ``failed``. Either way it costs
@@ -117,6 +118,10 @@ class Reservation:
         self._process = os.getpid()
         self._begun = datetime.now(UTC).isoformat(timespec="seconds")
         self._watched = Watched(label)
+
+    def __repr__(self) -> str:
+        """A line: entries may be thousands."""
+        return f"<Reservation of {self._label or 'a fit'}: {len(self._entries)} releases, {self._outcome or 'open'}>"
 
     @property
     def charges(self) -> tuple[Charge, ...]:

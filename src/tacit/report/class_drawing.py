@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 from tacit.report import svg
 from tacit.report.drawing import (
@@ -17,6 +19,7 @@ from tacit.report.drawing import (
     WIDTH,
     Drawing,
     Effect,
+    points_of,
     spread,
     worth_naming,
 )
@@ -60,7 +63,8 @@ def class_curves(
     parts += svg.ticks_below(svg.with_words(ticks) if dates is None else dates.ticks, across, base, right)
     parts.append(svg.text(gap, base + 17, "missing", "tick small", "middle"))
     parts.append(_scale(reach, base))
-    return _drawing(name, "curve", places, classes, effects, "".join(parts), base + BOTTOM, identity)
+    drawn = _drawing(name, "curve", places, classes, effects, "".join(parts), base + BOTTOM, identity)
+    return replace(drawn, points=_points(places, classes, effects, edges))
 
 
 def class_bars(
@@ -87,7 +91,15 @@ def class_bars(
     for j in range(0, len(categories), every):
         words = svg.fitted(categories[j], max(40.0, every * width - 4))
         parts.append(svg.text(LABEL + width * (j + 0.5), base + 15, words, "tick", "middle"))
-    return _drawing(name, "bars", categories, classes, effects, "".join(parts), base + BOTTOM, identity)
+    drawn = _drawing(name, "bars", categories, classes, effects, "".join(parts), base + BOTTOM, identity)
+    return replace(drawn, points=_points(categories, classes, effects))
+
+
+def _points(
+    places: Sequence[str], classes: Sequence[str], effects: Sequence[Sequence[Effect]], edges: Sequence[float] = ()
+) -> tuple[dict[str, Any], ...]:
+    lines = zip(classes, effects, strict=True)
+    return tuple(point for label, line in lines for point in points_of(places, line, edges, outcome=label))
 
 
 def _least_support(effects: Sequence[Sequence[Effect]]) -> float:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
+from typing import Any
 
+from tacit.display import Brief
 from tacit.report import svg
 from tacit.report.places import Dates, interval, intervals
 from tacit.report.units import ODDS, Units
@@ -27,13 +29,13 @@ NAMES = 168
 """Width of the names of columns and coordinates, left of bars."""
 
 
-@dataclass(frozen=True)
-class Drawing:
+@dataclass(frozen=True, repr=False)
+class Drawing(Brief):
     """One figure of the report: SVG, one sentence for everybody, and the same numbers as a table.
 
     ``kind`` is ``"curve"``, ``"bars"``, ``"map"`` or ``"weights"``; ``importance``, how much this part moves
     predictions, sorts the page. ``wide`` ones stand beside the words on how to read the drawings; below ``least``
-    pixels a drawing cannot be read: it scrolls sideways.
+    pixels a drawing cannot be read: it scrolls sideways. ``points`` are the numbers that are drawn.
     """
 
     title: str
@@ -45,6 +47,7 @@ class Drawing:
     rows: tuple[tuple[str, ...], ...] = field(default=())
     wide: bool = False
     least: int = 0
+    points: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,18 @@ def _table(names: Sequence[str], effects: Sequence[Effect], units: Units) -> tup
     return tuple(
         (name, *units.cells(e.value), f"{e.sd:.3g}", svg.short(e.support))
         for name, e in zip(names, effects, strict=True)
+    )
+
+
+def points_of(
+    names: Sequence[str], effects: Sequence[Effect], edges: Sequence[float] = (), **more: str
+) -> tuple[dict[str, Any], ...]:
+    """The numbers of a drawing: an effect per place, with the ends of the places that are between ``edges``."""
+    ends = [{"from": float(low), "to": float(high)} for low, high in pairwise(edges)]
+    ends += [{}] * (len(names) - len(ends))
+    return tuple(
+        {**more, "value": name, **end, "effect": e.value, "low": e.low, "high": e.high, "sd": e.sd, "rows": e.support}
+        for name, e, end in zip(names, effects, ends, strict=True)
     )
 
 
@@ -188,7 +203,8 @@ def curve(
     reach = interval(edges[0], edges[-1]) if dates is None else f"{dates.names[0]} to {dates.names[-1]}"
     description = f"Effect on {units.what} over {reach}. {caption}"
     markup = svg.figure(WIDTH, HEIGHT, name, description, "".join(parts), identity)
-    return Drawing(name, "curve", markup, caption, spread(shown), units.header, _table(names, shown, units))
+    table, points = _table(names, shown, units), points_of(names, shown, edges)
+    return Drawing(name, "curve", markup, caption, spread(shown), units.header, table, points=points)
 
 
 def _density(effect: Effect, a: float, b: float) -> float:
@@ -255,7 +271,8 @@ def bars(
     markup = svg.figure(
         WIDTH, height, name, f"Effect of each value on {units.what}. {caption}", "".join(parts), identity
     )
-    return Drawing(name, "bars", markup, caption, spread(effects), units.header, _table(names, effects, units))
+    table, points = _table(names, effects, units), points_of(names, effects)
+    return Drawing(name, "bars", markup, caption, spread(effects), units.header, table, points=points)
 
 
 @dataclass(frozen=True)
@@ -307,7 +324,12 @@ def heat_map(
     title = f"{first.name} × {second.name}"
     caption = f"Beyond what each does alone; at most {units.say(largest)} or {units.say(-largest)}."
     markup = svg.figure(WIDTH, math.ceil(height), title, caption, "".join(parts), identity)
-    return Drawing(title, "map", markup, caption, spread(flat), units.header, tuple(rows))
+    points = [
+        point | {"column": second.name, "column_value": point["value"]}
+        for one, label in zip(effects, first.labels, strict=True)
+        for point in points_of(second.labels, one, row=first.name, row_value=label)
+    ]
+    return Drawing(title, "map", markup, caption, spread(flat), units.header, tuple(rows), points=tuple(points))
 
 
 MOST_WEIGHTS = 24
@@ -341,7 +363,9 @@ def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float
         caption += f" Drawn: the {len(shown)} largest of {len(ranked)}."
     markup = svg.figure(width, height, title, caption, "".join(parts), identity)
     rows = tuple((name, f"{value:+.4f}", f"{sd:.4f}") for name, value in ranked)
-    return Drawing(title, "weights", markup, caption, 0.0, ("coordinate", "weight", "noise (sd)"), rows, wide=True)
+    points = points_of([name for name, _ in ranked], [Effect(value, sd) for _, value in ranked])
+    header = ("coordinate", "weight", "noise (sd)")
+    return Drawing(title, "weights", markup, caption, 0.0, header, rows, wide=True, points=points)
 
 
 def ranking(
@@ -361,4 +385,5 @@ def ranking(
         parts.append(svg.text(label + max(length, 1.0) + 6, y + 14, svg.short(value), "tick"))
     markup = svg.figure(width, height, title, caption, "".join(parts), identity)
     rows = tuple((name, f"{value:.4f}") for name, value in ranked)
-    return Drawing(title, "bars", markup, caption, most, ("part", "typical effect"), rows, wide=True)
+    points = tuple({"value": name, "effect": float(value)} for name, value in ranked)
+    return Drawing(title, "bars", markup, caption, most, ("part", "typical effect"), rows, wide=True, points=points)

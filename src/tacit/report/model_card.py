@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
+from tacit.display import Brief
 from tacit.encoding.grid import NumericGrid
 from tacit.report import svg
 from tacit.report.drawing import Drawing
@@ -25,8 +26,8 @@ class PublicColumn:
     facts: str
 
 
-@dataclass(frozen=True)
-class ModelCard:
+@dataclass(frozen=True, repr=False)
+class ModelCard(Brief):
     """A model for people: what sort it is, how to read its drawings, what was public.
 
     ``label`` says what was public about the label, if not its classes; ``sentences`` are the model in words, a numbered

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tacit.models.base import ClassModel
@@ -22,6 +21,7 @@ from tacit.privacy.strength import percent, sharp_advantage
 from tacit.privacy.unit import unit_question
 from tacit.report.budget import stages, words
 from tacit.report.drawing import Drawing
+from tacit.report.figures import environment
 from tacit.report.model_card import ModelCard, model_card
 from tacit.report.promise import Promise, count, describe
 
@@ -239,11 +239,7 @@ def compose(
 
     ``question`` is what the schema leaves open about who is protected, ``summary`` what the fit saw.
     """
-    environment = Environment(
-        loader=PackageLoader("tacit.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
-    )  # fmt: skip
-    one_drawing = environment.get_template("drawing.html.j2")
+    one_drawing = environment().get_template("drawing.html.j2")
     if problems is None:
         problems = () if claim is None else tuple(claim.verify())
 
@@ -251,7 +247,7 @@ def compose(
         return Markup(one_drawing.render(drawing=drawing, markup=Markup(drawing.markup)))  # noqa: S704 - rendered above
 
     style = resources.files("tacit.report").joinpath("templates/style.css").read_text("utf-8")
-    page = environment.get_template("page.html.j2")
+    page = environment().get_template("page.html.j2")
     return page.render(
         title=title,
         style=Markup(style),  # noqa: S704 - our own file

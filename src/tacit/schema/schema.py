@@ -14,6 +14,7 @@ from typing import Any, TypeVar, final
 import rfc8785
 import tomli_w
 
+from tacit.display import Brief, Shown
 from tacit.schema.columns import Column, IdColumn, column_from_dict
 from tacit.schema.errors import SchemaError, refuse_unknown
 from tacit.schema.label import Label, Unit
@@ -23,8 +24,8 @@ T = TypeVar("T")
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Schema:
+@dataclass(frozen=True, eq=False, repr=False)
+class Schema(Brief, Shown):
     """Columns, label and protected unit. Public; made by a person or from public data, never from the private rows.
 
     Attributes:

@@ -1,0 +1,222 @@
+"""Predictions explained: what moved each of them, by how much, and what the noise leaves open."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from scipy.special import expit
+
+from tacit.arrays import Floats
+from tacit.display import shortened
+from tacit.encoding.frames import Frame
+from tacit.encoding.matrix_rows import ROWS
+from tacit.models.base import ClassModel, Model, write_with
+from tacit.models.terms import LOG_ODDS, LOG_RATIO, Terms, terms_of
+from tacit.report import svg
+from tacit.report.figures import environment, page, style
+from tacit.report.units import factor, signed
+
+INTERCEPT = "(intercept)"
+"""What the start of the sum is called."""
+
+CLEAR = 2.0
+"""Standard deviations of the noise below which a contribution may be noise alone."""
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one term adds to the prediction of one row.
+
+    Attributes:
+        row: number of the row, from 0.
+        outcome: the class that the score speaks for, or the target.
+        term: a column, two of them, trees together; or the intercept.
+        value: of the row in the term's columns, in words.
+        contribution: to the score, in the explanation's unit.
+        sd: standard deviation of the noise in it; NaN where it is not known.
+    """
+
+    row: int
+    outcome: str
+    term: str
+    value: str
+    contribution: float
+    sd: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """What moved the predictions of some rows. ``to_dict()`` is a table; a notebook shows it as one.
+
+    Attributes:
+        terms: the sums, as arrays.
+        values: per row and term, the value that counts, in words.
+        chances: of classes their probabilities, shape ``(rows, classes)``; of a number the predictions, ``(rows, 1)``.
+        classes: of the model, the positive one last; nothing where it predicts a number.
+    """
+
+    terms: Terms
+    values: tuple[tuple[str, ...], ...]
+    chances: Floats
+    classes: tuple[str, ...]
+
+    @property
+    def unit(self) -> str:
+        """Of contributions: log-odds, the logarithm of the mean, or the target's own."""
+        return self.terms.unit
+
+    def rows(self) -> list[Contribution]:
+        """All contributions: row by row, and of each first the intercept, then the terms in their order."""
+        listed = []
+        for row, score in np.ndindex(*self.terms.start.shape):
+            outcome = self.terms.outcomes[score]
+            listed.append(Contribution(row, outcome, INTERCEPT, "", float(self.terms.start[row, score]), math.nan))
+            for place, name in enumerate(self.terms.names):
+                part, sd = (float(array[row, place, score]) for array in (self.terms.parts, self.terms.sd))
+                listed.append(Contribution(row, outcome, name, self.values[row][place], part, sd))
+        return listed
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The same as columns of a table: ``pandas.DataFrame(explanation.to_dict())``."""
+        rows, names = self.rows(), ("row", "outcome", "term", "value", "contribution", "sd")
+        return {name: [getattr(row, name) for row in rows] for name in names}
+
+    def strongest(self, row: int) -> list[Contribution]:
+        """The contributions to a row's likeliest outcome, largest first, the intercept at the head."""
+        score = self._shown_score(row)
+        mine = [each for each in self.rows() if each.row == row and each.outcome == self.terms.outcomes[score]]
+        return [mine[0], *sorted(mine[1:], key=lambda each: -abs(each.contribution))]
+
+    def says(self, row: int) -> str:
+        """The prediction of a row in words, with what the noise leaves open."""
+        score = self._shown_score(row)
+        if not self.classes:
+            said = f"{self.terms.outcomes[0]} {svg.short(float(self.chances[row, 0]))}"
+        else:
+            likely = int(self.chances[row].argmax()) if len(self.classes) > 2 else 1
+            said = f"{self.classes[likely]} {100 * self.chances[row, likely]:.1f} %"
+        sd = float(self.terms.total_sd[row, score])
+        if math.isnan(sd):
+            return f"{said}; how far noise may have moved it is not known"
+        if len(self.classes) > 2:
+            return f"{said}; the noise in its log-odds has a standard deviation of {sd:.2g}"
+        low, high = (float(self.terms.scores[row, 0]) + side * CLEAR * sd for side in (-1.0, 1.0))
+        if self.classes:
+            ends = f"{100 * float(expit(low)):.1f} to {100 * float(expit(high)):.1f} %"
+        else:
+            ends = " to ".join(svg.short(math.exp(v) if self._multiplies else v) for v in (low, high))
+        return f"{said}; noise leaves {ends} open (two standard deviations)"
+
+    def words(self, each: Contribution) -> tuple[str, str]:
+        """A contribution, and what the noise in it leaves open."""
+
+        def said(value: float) -> str:
+            return factor(value) if self._multiplies else signed(value)
+
+        if math.isnan(each.sd):
+            return said(each.contribution), "" if each.term == INTERCEPT else "not known"
+        low, high = (each.contribution + side * CLEAR * each.sd for side in (-1.0, 1.0))
+        alone = abs(each.contribution) < CLEAR * each.sd
+        return said(each.contribution), f"{said(low)} to {said(high)}{', may be noise alone' if alone else ''}"
+
+    @property
+    def _multiplies(self) -> bool:
+        return self.unit.startswith((LOG_ODDS, LOG_RATIO))
+
+    def _shown_score(self, row: int) -> int:
+        return int(self.terms.scores[row].argmax())
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return shortened(f"<Explanation of {len(self)} rows by {len(self.terms.names)} terms, in {self.unit}>")
+
+    def __str__(self) -> str:
+        lines = []
+        for row in range(len(self)):
+            lines.append(f"Row {row}: {self.says(row)}")
+            for each in self.strongest(row):
+                said, left = self.words(each)
+                lines.append(
+                    f"  {each.term:<28} {each.value:<20.20} {each.contribution:+8.3f}  {said:<8} {left}".rstrip()
+                )
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        shown = range(min(len(self), MOST_SHOWN))
+        reach = max((abs(e.contribution) for row in shown for e in self.strongest(row)[1:]), default=1.0) or 1.0
+        rows = [(row, self.says(row), [self._line(each, reach) for each in self.strongest(row)]) for row in shown]
+        template = environment().get_template("explanation.html.j2")
+        verb = "multiplies the odds by" if self.unit == LOG_ODDS else "multiplies the mean by"
+        return template.render(
+            style=Markup(style()),  # noqa: S704 - our own file
+            rows=rows,
+            effect=verb if self._multiplies else "adds",
+            unit=self.unit,
+            rest=len(self) - len(shown),
+        )
+
+    def _line(self, each: Contribution, reach: float) -> dict[str, Any]:
+        """A contribution as a bar from the middle, its noise as a line; ends in per cent of the width."""
+        said, left = self.words(each)
+        ends = sorted((50.0, 50.0 + 48.0 * max(-1.0, min(1.0, each.contribution / reach))))
+        sd = 0.0 if math.isnan(each.sd) else each.sd
+        noise = [
+            50.0 + 48.0 * max(-1.04, min(1.04, (each.contribution + side * CLEAR * sd) / reach)) for side in (-1.0, 1.0)
+        ]
+        return {
+            "term": each.term, "value": each.value, "says": said, "open": left, "amount": f"{each.contribution:+.3f}",
+            "bar": None if each.term == INTERCEPT else (ends[0], ends[1] - ends[0]),
+            "noise": (noise[0], noise[1] - noise[0]), "up": each.contribution >= 0,
+        }  # fmt: skip
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes an HTML page that only its owner can read: it shows the values of the rows."""
+        text = page("Predictions explained", self._repr_html_())
+
+        def write(temporary: Any) -> None:
+            temporary.touch(mode=0o600)
+            temporary.write_text(text, encoding="utf-8")
+
+        write_with(path, write)
+
+
+MOST_SHOWN = 20
+"""A page shows so many rows."""
+
+
+def explain(model: Model, data: Any) -> Explanation:
+    """What moves the predictions of a table's rows.
+
+    Raises:
+        RequestError: if the model is no sum of terms.
+    """
+    terms = terms_of(model, data)
+    frame = data if isinstance(data, Frame) else model.frame_of(data) if model.feature_names != (ROWS,) else None
+    texts = {} if frame is None else {name: _texts(frame.column(name)) for name in model.feature_names if name != ROWS}
+    values = tuple(
+        tuple(", ".join(texts[name][row] for name in columns if name in texts) for columns in terms.columns)
+        for row in range(len(terms.start))
+    )
+    if isinstance(model, ClassModel):
+        return Explanation(terms, values, model.predict_proba(data), tuple(map(str, model.classes)))
+    return Explanation(terms, values, np.asarray(model.predict(data))[:, None], ())
+
+
+def _texts(column: Any) -> list[str]:
+    """The values of a native vector in words."""
+    listing = next(
+        (getattr(column, name) for name in ("to_pylist", "to_list", "tolist") if hasattr(column, name)), None
+    )
+    values = list(column) if listing is None else listing()
+    return ["missing" if value is None or value != value else _text(value) for value in values]
+
+
+def _text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

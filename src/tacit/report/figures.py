@@ -1,0 +1,191 @@
+"""The report's drawings one by one, for notebooks, files and those who want to change them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from tacit.display import shortened
+from tacit.models.base import write_atomically
+from tacit.privacy.request import RequestError
+from tacit.report.drawing import Drawing
+from tacit.report.model_card import ModelCard, model_card
+from tacit.report.vega import vega_lite
+
+if TYPE_CHECKING:
+    from tacit.models.base import Model
+
+MOST_SHOWN = 9
+"""A notebook shows so many drawings of a model at first."""
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title></head>
+<body style="margin:0">{body}</body>
+</html>
+"""
+
+
+@cache
+def environment() -> Environment:
+    """The templates of the report; what is put into them is escaped."""
+    return Environment(
+        loader=PackageLoader("tacit.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+
+
+@cache
+def style() -> str:
+    """The page's style sheet as far as drawings and cards need it, under the class ``tacit``: notebooks have others."""
+    whole = resources.files("tacit.report").joinpath("templates/style.css").read_text("utf-8")
+    colours, rest = whole.split("* {", 1)
+    rules = [line for line in rest.splitlines() if line.startswith(("svg", "figure", "h3", "details", "summary", "sup",
+             ".scroll", ".data", ".cards", ".verdict", ".note", ".readable"))]  # fmt: skip
+    scoped = [re.sub(r"(^|, )(?=[a-z.])", r"\1.tacit ", line.split("{", 1)[0]) + "{" + line.split("{", 1)[1]
+              for line in rules if "{" in line and "}" in line]  # fmt: skip
+    own = resources.files("tacit.report").joinpath("templates/notebook.css").read_text("utf-8")
+    return colours.replace(":root", ".tacit") + "\n".join(scoped) + "\n" + own
+
+
+def page(title: str, body: str) -> str:
+    """A document of a card or of drawings: it needs nothing but itself."""
+    return PAGE.format(title=escape(title), body=body)
+
+
+@dataclass(frozen=True, repr=False)
+class Figure:
+    """One drawing of a model. A notebook shows it; it says nothing that the model does not hold.
+
+    Attributes:
+        drawing: what is drawn.
+    """
+
+    drawing: Drawing
+
+    @property
+    def title(self) -> str:
+        """What it is about: a column, two of them, or all parts."""
+        return self.drawing.title
+
+    def __repr__(self) -> str:
+        return shortened(f"<Figure of {self.title}: {self.drawing.caption}>")
+
+    def _repr_html_(self) -> str:
+        return Figures("", "", (self,)).html()
+
+    def to_svg(self) -> str:
+        """The drawing as an SVG document with its own style, its title above it."""
+        height = float(re.search(r'viewBox="0 0 \d+ (\d+)"', self.drawing.markup)[1])  # type: ignore[index]
+        width = float(re.search(r'viewBox="0 0 (\d+) ', self.drawing.markup)[1])  # type: ignore[index]
+        inside = self.drawing.markup.replace("<svg ", f'<svg y="26" width="{width:g}" height="{height:g}" ', 1)
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="tacit" viewBox="0 0 {width:g} {height + 26:g}" '
+            f'width="{width:g}" height="{height + 26:g}"><style>{style()}</style>'
+            f'<rect class="paper" width="100%" height="100%"/>'
+            f'<text class="title" x="8" y="18">{escape(self.title)}</text>{inside}</svg>'
+        )
+
+    def to_vega_lite(self) -> dict[str, Any]:
+        """The drawing as a Vega-Lite specification with its numbers, as plain data, to be changed and drawn elsewhere.
+
+        Raises:
+            RequestError: of a single tree or a list of rules, which are no chart.
+        """
+        return vega_lite(self.drawing)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it as SVG or, by the ending of the name, as an HTML page.
+
+        Raises:
+            RequestError: for another ending. Nothing was written.
+        """
+        ending = Path(path).suffix.lower()
+        if ending not in (".svg", ".html"):
+            raise RequestError(f"{path}: a figure is written as .svg or .html; a browser prints either as PNG or PDF")
+        write_atomically(path, self.to_svg() if ending == ".svg" else page(self.title, self._repr_html_()))
+
+
+@dataclass(frozen=True, repr=False)
+class Figures:
+    """All drawings of a model, most important ones first.
+
+    Attributes:
+        heading: what the model is.
+        reading: how to read the drawings.
+        figures: in their order; :meth:`__getitem__` finds one by its title.
+    """
+
+    heading: str
+    reading: str
+    figures: tuple[Figure, ...]
+
+    def __getitem__(self, title: str) -> Figure:
+        names = {title, title.replace(" x ", " × ")}
+        for figure in self.figures:
+            if figure.title in names:
+                return figure
+        known = ", ".join(repr(figure.title) for figure in self.figures[:12])
+        raise RequestError(f"there is no drawing of {title!r}; there are: {known or 'none, as the model is in words'}")
+
+    def __iter__(self) -> Iterator[Figure]:
+        return iter(self.figures)
+
+    def __len__(self) -> int:
+        return len(self.figures)
+
+    def __repr__(self) -> str:
+        return shortened(f"<{len(self)} figures: {', '.join(figure.title for figure in self.figures)}>")
+
+    def _repr_html_(self) -> str:
+        return self.html(MOST_SHOWN)
+
+    def html(self, most: int | None = None) -> str:
+        """The drawings, or the first of them, as an HTML fragment with its own style."""
+        one = environment().get_template("drawing.html.j2")
+        shown = [
+            Markup(one.render(drawing=figure.drawing, markup=Markup(_own_names(figure.drawing.markup))))  # noqa: S704 - rendered
+            for figure in self.figures[:most]
+        ]
+        rest = [figure.title for figure in self.figures[len(shown) :]]
+        template = environment().get_template("figures.html.j2")
+        return template.render(style=Markup(style()), figures=self, shown=shown, rest=rest)  # noqa: S704 - our own file
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes an HTML page with all of them.
+
+        Raises:
+            RequestError: if the name does not end in ``.html``. Nothing was written.
+        """
+        if Path(path).suffix.lower() != ".html":
+            raise RequestError(f"{path}: several figures are written as one .html page; save each as .svg")
+        write_atomically(path, page(self.heading, self.html()))
+
+
+def _own_names(markup: str) -> str:
+    """A drawing whose identifiers no other drawing in a notebook has."""
+    named = re.search(r'aria-labelledby="(\S+)-t \S+-d"', markup)
+    if named is None:
+        return markup
+    old, own = named[1], f"f{sha256(markup.encode()).hexdigest()[:8]}"
+    for place in (f'id="{old}-t"', f'id="{old}-d"', named[0]):
+        markup = markup.replace(place, place.replace(f"{old}-", f"{own}-"), 1)
+    return markup
+
+
+def figures_of(model: Model, card: ModelCard | None = None) -> Figures:
+    """All drawings of a model."""
+    drawn = model_card(model) if card is None else card
+    return Figures(drawn.summary, drawn.reading, tuple(Figure(drawing) for drawing in drawn.drawings))
