@@ -15,12 +15,12 @@ BROWSERS := chromium chromium-browser google-chrome
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint check format test test-slow test-all test-lowest mutants demo bench paper-trees docs dist lock clean
+.PHONY: help setup lint check format test test-slow test-all test-lowest mutants proofs demo bench paper-trees docs dist lock clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
 
-setup: .venv/.installed .venv/.browser .venv/.database ## .venv from the lock; a browser and PostgreSQL for tests
+setup: .venv/.installed .venv/.browser .venv/.database .venv/.coq ## .venv from the lock; a browser, PostgreSQL and Coq for tests
 
 .venv/.created:
 	$(PYTHON) -m venv .venv || { rm -rf .venv; $(ROOT) apt-get update && $(ROOT) apt-get install -y python3-venv && $(PYTHON) -m venv .venv; }
@@ -40,6 +40,10 @@ setup: .venv/.installed .venv/.browser .venv/.database ## .venv from the lock; a
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null 2>&1 || \
 	{ $(ROOT) apt-get update && $(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql; }
 	touch .venv/.database
+
+.venv/.coq: .venv/.created
+	@command -v coqc >/dev/null 2>&1 || { $(ROOT) apt-get update && $(ROOT) apt-get install -y --no-install-recommends coq; }
+	touch .venv/.coq
 
 lint: setup
 	$(BIN)/ruff format --check .
@@ -73,6 +77,9 @@ test-lowest: setup ## the tests with the lowest allowed version of every depende
 mutants: setup ## breaks the library on purpose, and says what no test notices; ARGS="theory --minutes 10" for a part
 	[ -x .venv-mutants/bin/python ] || { $(BIN)/uv venv --quiet --python $(BIN)/python .venv-mutants && $(BIN)/uv pip install --quiet --python .venv-mutants/bin/python --group mutants; }
 	.venv-mutants/bin/python -m tools.mutants $(ARGS)
+
+proofs: .venv/.installed .venv/.coq ## the lemmas in proofs, checked by Coq, and what each assumes
+	$(BIN)/python -m tools.check_proofs
 
 bench: .venv/.installed ## one benchmark: make bench NAME=accuracy (its peers come with pip install -e ".[bench]")
 	$(BIN)/python -m benchmarks.$(NAME) $(ARGS)

@@ -144,6 +144,7 @@ def page(found: list[Row]) -> str:
         "Made by `python -m tools.papers_page` from `docs/papers.d`: change the tables there. Everything that the four",
         "papers number (definitions, theorems, algorithms, tables, figures), and each sampler of a fifth, has a row;",
         "`tests/test_papers_page.py` keeps that true and checks that each file and test exists.",
+        "Lemmas that Coq has checked are on [a page of their own](theory/checked.md).",
     ]
     for paper, content in papers().items():
         lines += ["", f"## {content['title']}", "", "| item | file | test |", "|---|---|---|"]

@@ -1,0 +1,119 @@
+"""Which machine-checked lemma stands for the theorem of a ledger entry.
+
+The lemmas are in the folder ``proofs`` of the sources; Coq checks them (``make proofs``). They are about how far one
+row moves an integer answer. What no lemma is about (the law of noise, closed forms of composition, floating-point code
+that makes public tables) is listed in ``docs/theory/checked.md``.
+"""
+
+from __future__ import annotations
+
+import re
+
+DIGESTS = {
+    "above_threshold": "1594a2ac5d03d7c34f08d69f7fba6d66e7676102418e932593016d1f0a3ae652",
+    "bounded_range": "2c55c53c792baa9774deaf8335f89ca802f4cee65a76cf2c6c180a3b13b5d975",
+    "capped_scaling": "00f354eb0ebd6dac1e27d794b67a922508324b32fbaf39d88776e07bebe3353b",
+    "composition": "cc5b141204e7bf0310b05186d70251393d528b2b888ed2667048eb527709018a",
+    "finite_sums": "5475bbec712bbd8dfe8e1ecc27b09969ceaee450f7489775f1967320fc33e6f7",
+    "histogram": "6f2e7c94c8022594f55fde4e200b5d4d126dc67202241663c88425d4bf5dddb2",
+    "joint_bound": "1efad824b09be5f899c75332b7179e1d390d2a89c60362786a84a2521e2a0bf9",
+    "relabel": "1ba6f12bbf2e18736394f64788b51bf8cb5669c640cd81a686732d47806eafed",
+    "scatter": "1a9acb07ee37a11633f616451812fa28135e7cefe6a12d19f56f51baea3d5a7b",
+    "score_rules": "ae4f4f2acd2e40e2e34dbecfae713079d6b31d7ca5acda7deb1b074c7754ed21",
+    "splits": "dbb07821ad2b42e906e3dab26bfbf6161e05638732b0854f9f653ed02881a367",
+    "vector_sums": "6e2ee61687e14e7495f32326e06b847db181a7f0d5ff0f7c1f1e2cb504555739",
+}
+"""SHA-256 of every file of lemmas."""
+
+_RULES = {
+    r"scaled softmax residuals: norm at most 1, whatever label and scores are": ("softmax_l2", "softmax_l1"),
+    r"clipped residuals: one row, one bounded number": ("clipped_longest", "clipped_diameter", "clipped_l1"),
+    r"contributions by class and level of the score: the longest of a public table": ("looked_up",),
+}
+_WEIGHTED = "; weights of at most 1"
+_MAPPED = ", through a public map"
+_ONE_CELL = (
+    "(weighted histogram: one row, one cell|counts by residual: one row, one interval|"
+    "counts by margin and label: one row, one cell)"
+)
+_ALL_REPLACED = r"; replace = remove \+ add"
+
+_CELL = ("histogram.add_or_remove",)
+_CELL_REPLACED = ("histogram.replace",)
+_MAP = ("histogram.through_a_map",)
+_MAP_REPLACED = (
+    "histogram.replace_through_a_map_l1",
+    "histogram.replace_through_a_map_l2",
+    "histogram.replace_in_one_orthant",
+)
+_ONE_WAY = ("bounded_range.one_sided", "bounded_range.replaced", "bounded_range.bounded_range", "bounded_range.pure")
+
+
+def _cells(head: str, lemmas: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """The four ways in which one row moves sums by cell."""
+    return {
+        head: (*lemmas, *_CELL),
+        f"{head}; replace": (*lemmas, *_CELL_REPLACED),
+        head + _MAPPED: (*lemmas, *_MAP),
+        head + _MAPPED + _ALL_REPLACED: (*lemmas, *_MAP_REPLACED),
+    }
+
+
+def _claims() -> dict[re.Pattern[str], tuple[str, ...]]:
+    """The theorems of entries, as patterns, and the lemmas behind each."""
+    written = _cells(_ONE_CELL, ())
+    for rule, names in _RULES.items():
+        lemmas = tuple(f"score_rules.{name}" for name in names)
+        weighted = (*lemmas, "score_rules.weighted_l2", "score_rules.weighted_l1")
+        for head, behind in ((re.escape(rule), lemmas), (re.escape(rule + _WEIGHTED), weighted)):
+            written |= _cells(f"{head}; one row, one cell", behind)
+            features = (*behind, "vector_sums.features_times_contribution")
+            written[f"{head}; times Fourier features: product of norms"] = features
+    joint = r"weighted histograms of \d+ parts, rows bounded together over all of them \([^()]*\)"
+    written |= {
+        joint: ("joint_bound.add_or_remove",),
+        joint + _ALL_REPLACED: ("joint_bound.add_or_remove", "joint_bound.replace_l2", "joint_bound.replace_l1"),
+        "scatter of clipped scores: squared norm": ("scatter.squared_length",),
+        "scatter of clipped scores: squared norm; replace: no two parts point apart": (
+            "scatter.never_apart",
+            "scatter.replaced",
+        ),
+        "weighted vector sum, stateless measure: max weight x row norm": ("vector_sums.add_or_remove",),
+        "weighted vector sum, stateless measure: max weight x row norm; replace = remove \\+ add": (
+            "vector_sums.replace",
+        ),
+        "sum of rows: row norm": ("vector_sums.add_or_remove",),
+        "sum of rows: row norm; replace = remove \\+ add": ("vector_sums.replace",),
+        "sum of squared rows: squared row norm": ("vector_sums.squares_longest",),
+        "sum of squared rows; replace: orthogonal at most": ("vector_sums.squares_replaced",),
+        r"capped sum of exact total \(Lemma 21 made sharp\): 2 x row norm": ("capped_scaling.removing_a_row",),
+        "edges of splits: a row moves each by at most its weight, up or down": (
+            "splits.edges_range",
+            "bounded_range.bounded_range",
+            "bounded_range.pure",
+        ),
+        "error counts of concepts: a row adds an error or none": ("bounded_range.errors_move_one_way", *_ONE_WAY),
+        r"errors of the best completion(, every float a cut)?: a row adds an error or none": (
+            "bounded_range.completions_move_one_way",
+            *_ONE_WAY,
+        ),
+    }
+    return {re.compile(pattern): lemmas for pattern, lemmas in written.items()}
+
+
+PATTERNS = _claims()
+"""What the theorem of an entry may say, and the lemmas that it rests on."""
+
+
+def lemmas_of(theorem: str) -> tuple[str, ...]:
+    """The checked lemmas, as ``file.name``, that the theorem of a ledger entry rests on; none if no lemma covers it."""
+    for pattern, lemmas in PATTERNS.items():
+        if pattern.fullmatch(theorem):
+            return lemmas
+    return ()
+
+
+def used_files(theorems: list[str]) -> dict[str, str]:
+    """The files of lemmas behind some theorems, with their digests."""
+    names = {lemma.split(".")[0] for theorem in theorems for lemma in lemmas_of(theorem)}
+    return {f"{name}.v": DIGESTS[name] for name in sorted(names | {"finite_sums"} if names else names)}

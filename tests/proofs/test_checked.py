@@ -1,0 +1,87 @@
+"""Coq accepts every lemma, none rests on an axiom, and the table of lemmas names what is there."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tacit.privacy.lemmas import DIGESTS, PATTERNS, lemmas_of, used_files
+from tools import check_proofs
+from tools.check_proofs import CLOSED, PROOFS, check, files, theorems
+
+needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coq is not installed; make setup installs it")
+
+
+@needs_coq
+def test_every_theorem_is_closed() -> None:
+    assert check() == CLOSED
+
+
+@needs_coq
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("apply quot_shrinks", "admit"),
+        ("Proof. unfold square. nia. Qed.", "Admitted."),
+        ("0 <= square x", "1 <= square x"),
+    ],
+)
+def test_a_gap_and_a_wrong_constant_are_refused(tmp_path: Path, old: str, new: str, monkeypatch: Any) -> None:
+    """In the shared file and one that uses it, which is enough to see that the check says so."""
+    monkeypatch.setattr(check_proofs, "files", lambda: ["finite_sums", "joint_bound"])
+    for path in PROOFS.glob("*.v"):
+        text = path.read_text("utf-8")
+        (tmp_path / path.name).write_text(text.replace(old, new), "utf-8")
+    try:
+        said = check(tmp_path)
+    except ValueError:
+        said = "refused"
+    assert said != CLOSED
+
+
+def test_no_file_states_an_axiom() -> None:
+    for name in files():
+        text = (PROOFS / f"{name}.v").read_text("utf-8")
+        assert not re.search(r"^\s*(Axiom|Parameter|Conjecture|Admitted|admit)\b", text, re.MULTILINE), name
+
+
+def test_the_digests_are_those_of_the_files() -> None:
+    assert {name: hashlib.sha256((PROOFS / f"{name}.v").read_bytes()).hexdigest() for name in files()} == DIGESTS
+
+
+def test_the_table_names_theorems_that_exist() -> None:
+    there = {f"{name}.{theorem}" for name in files() for theorem in theorems(name)}
+    assert {lemma for lemmas in PATTERNS.values() for lemma in lemmas} <= there
+
+
+@pytest.mark.parametrize(
+    ("theorem", "lemma"),
+    [
+        ("weighted histogram: one row, one cell", "histogram.add_or_remove"),
+        ("weighted histogram: one row, one cell; replace", "histogram.replace"),
+        (
+            "weighted histogram: one row, one cell, through a public map; replace = remove + add",
+            "histogram.replace_through_a_map_l2",
+        ),
+        ("counts by margin and label: one row, one cell", "histogram.add_or_remove"),
+        ("sum of rows: row norm; replace = remove + add", "vector_sums.replace"),
+    ],
+)
+def test_a_claim_is_traced_to_its_lemma(theorem: str, lemma: str) -> None:
+    assert lemma in lemmas_of(theorem)
+    name = lemma.split(".", maxsplit=1)[0]
+    assert used_files([theorem])[f"{name}.v"] == DIGESTS[name]
+
+
+@pytest.mark.parametrize(
+    "theorem",
+    ["", "EM-cover: exact moments", "weighted histogram: one row, one cell; 3 rows per unit", "one row, one cell"],
+)
+def test_what_no_lemma_covers_is_not_counted(theorem: str) -> None:
+    assert lemmas_of(theorem) == ()
+    assert used_files([theorem]) == {}
