@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from tacit.estimators.declared import DeclaredEncoder, DeclaredScaler
     from tacit.estimators.files import load, save
     from tacit.evaluation.private_score import private_score
-    from tacit.evaluation.private_search import PrivateSearch
     from tacit.evaluation.private_selection import PrivateSelection
     from tacit.evaluation.ranked import ranked_probability_score
     from tacit.evaluation.recalibrate import recalibrate
@@ -59,7 +58,6 @@ PUBLIC = {
     "MAlphaBoostClassifier": "tacit.trees.m_alpha_estimator",
     "Neighbouring": "tacit.privacy.neighbouring",
     "PrivacyAccount": "tacit.privacy.account",
-    "PrivateSearch": "tacit.evaluation.private_search",
     "PrivateSelection": "tacit.evaluation.private_selection",
     "RandomTreesClassifier": "tacit.trees.random_estimator",
     "ResampledBoostClassifier": "tacit.resampling.estimator",
@@ -116,7 +114,6 @@ __all__ = [
     "MAlphaBoostClassifier",
     "Neighbouring",
     "PrivacyAccount",
-    "PrivateSearch",
     "PrivateSelection",
     "RandomTreesClassifier",
     "ResampledBoostClassifier",

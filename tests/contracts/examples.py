@@ -59,7 +59,6 @@ EXAMPLES: dict[type[Any], list[Make]] = {
     tacit.BoostedTreesClassifier: [with_parameters(n_trees=3, max_depth=2)],
     tacit.MAlphaBoostClassifier: [with_parameters(n_trees=2)],
     tacit.HalfspaceBoostClassifier: [with_parameters(rounds=3)],
-    tacit.PrivateSearch: [around("estimator", param_grid={"max_depth": [1, 2]})],
     tacit.PrivateSelection: [around("candidates", several=True)],
     tacit.RandomTreesClassifier: [with_parameters(n_trees=3)],
     tacit.ResampledBoostClassifier: [around("base", rounds=2)],

@@ -110,6 +110,6 @@ def test_what_rows_hold_never_raises_and_costs_the_same(tried: tuple[type[Any], 
 
 
 def test_every_estimator_has_a_replay_and_golden_fits() -> None:
-    names = {kind.__name__ for kind in ESTIMATORS.values()} - {"PrivateSearch"}  # PrivateSelection over a grid
+    names = {kind.__name__ for kind in ESTIMATORS.values()}
     assert names - {name for case in CASES for name in case.covers} == set()
     assert names - {name.split(":")[0] for name in stored()[0]} == set()

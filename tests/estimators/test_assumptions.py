@@ -139,7 +139,7 @@ def test_a_fit_that_nothing_calls_may_be_released() -> None:
 
 
 def test_a_private_search_answers_for_its_own_fits_alone() -> None:
-    search = tacit.PrivateSearch(learner(), {"k": [1, 2]}, epsilon=2.0)
+    search = tacit.PrivateSelection.over_grid(learner(), {"k": [1, 2]}, epsilon=2.0)
     assert reasons(clone(search).fit(X, y).certificate_) == ""
     assert "StandardScaler" in reasons(make_pipeline(StandardScaler(), search).fit(X, y)[-1].certificate_)
 

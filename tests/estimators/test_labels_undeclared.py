@@ -22,7 +22,6 @@ import tacit
 from tacit import registry
 from tacit.estimators.base import request_of
 from tacit.estimators.classifier import PrivateClassifier
-from tacit.evaluation.private_search import PrivateSearch
 from tacit.privacy.request import RequestError
 
 N = 60
@@ -131,7 +130,7 @@ def test_searches_are_no_exception(labels: Any, tmp_path: Path) -> None:
     rows = {"x0": MATRIX[:, 0], "x1": MATRIX[:, 1]}
     for search in (
         tacit.PrivateSelection([one, one], account=account),
-        PrivateSearch(one, {"interactions": [True, False]}, account=account),
+        tacit.PrivateSelection.over_grid(one, {"interactions": [True, False]}, account=account),
     ):
         with pytest.raises(RequestError, match=r"classes=\(0, 1\)"):
             search.fit(rows, labels)

@@ -140,20 +140,21 @@ def test_every_row_is_in_one_category() -> None:
 
 
 def test_a_private_search_takes_a_grid() -> None:
-    search = tacit.PrivateSearch(learner(), {"class_weight": [None, {0: 1.0, 1: 2.0}]}, epsilon=2.0, random_state=0)
+    weights = [None, {0: 1.0, 1: 2.0}]
+    search = tacit.PrivateSelection.over_grid(learner(), {"class_weight": weights}, epsilon=2.0, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         search.fit(X, y)
-    assert search.best_params_ == {"class_weight": search.best_estimator_.class_weight}
+    assert [candidate.class_weight for candidate in search.candidates] == weights
+    assert search.best_.class_weight == weights[search.best_index_]
     assert search.certificate_.epsilon <= 2.0 * (1 + 1e-9)
     assert search.certificate_.verify() == []
-    assert search.get_params(deep=False)["param_grid"] == {"class_weight": [None, {0: 1.0, 1: 2.0}]}
     assert search.predict(X).shape == (300,)
     for wrong in ({"epsilon": [1.0]}, {}):
         with pytest.raises(ValueError, match="at least two candidates"):
-            tacit.PrivateSearch(learner(), wrong).fit(X, y)
+            tacit.PrivateSelection.over_grid(learner(), wrong).fit(X, y)
     with pytest.raises(ValueError, match="must be an estimator"):
-        tacit.PrivateSearch(None, {"epsilon": [1.0, 2.0]}).fit(X, y)
+        tacit.PrivateSelection.over_grid(None, {"epsilon": [1.0, 2.0]})
 
 
 def test_mistakes_of_declared_transformers() -> None:

@@ -23,7 +23,6 @@ from tests.golden.names import (
     DecisionListWinnow,
     HalfspaceBoostClassifier,
     PrivacyAccount,
-    PrivateSearch,
     PrivateSelection,
     RandomTreesClassifier,
     Winnow,
@@ -108,9 +107,9 @@ def searched_grid(strategy: str) -> Seen:
     """A search among settings of one estimator."""
     estimator = AdditiveBoostClassifier(schema=schema("two"))
     grid = {"interactions": [False, "pairs"]}
-    search = PrivateSearch(estimator, grid, epsilon=4.0, strategy=strategy, runs=3, random_state=1)
+    search = PrivateSelection.over_grid(estimator, grid, epsilon=4.0, strategy=strategy, runs=3, random_state=1)
     seen = Seen.of(search.fit(table(2000).X, table(2000).two))
-    return Seen([search.best_params_, seen.model], seen.ledger)
+    return Seen([{"interactions": search.best_.interactions}, seen.model], seen.ledger)
 
 
 def evaluation() -> Cases:
@@ -138,7 +137,7 @@ def evaluation() -> Cases:
         for strategy in ("each", "random_stopping"):
             found[f"PrivateSelection: two, {strategy}, {what}"] = lambda s=strategy, a=asked: searched("two", s, **a)
     for strategy in ("each", "random_stopping"):
-        found[f"PrivateSearch: {strategy}"] = lambda s=strategy: searched_grid(s)
+        found[f"PrivateSelection: over_grid, {strategy}"] = lambda s=strategy: searched_grid(s)
     found["PrivateSelection: number, each"] = lambda: searched("number", "each", criterion="mae")
     found["PrivateSelection: number, random_stopping"] = lambda: searched("number", "random_stopping")
     found["PrivateSelection: two, auto, judged on the rows of the fit"] = lambda: searched("two", "auto", holdout=0.0)

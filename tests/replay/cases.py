@@ -134,7 +134,7 @@ def searched(held: list[Any], **more: Any) -> Any:
 
 
 def gridded(held: list[Any], **more: Any) -> Any:
-    return tacit.PrivateSearch(held[0], {"n_trees": [1, 3]}, **more)
+    return tacit.PrivateSelection.over_grid(held[0], {"n_trees": [1, 3]}, **more)
 
 
 def agnostic(held: list[Any], **more: Any) -> Any:
@@ -299,7 +299,7 @@ def nested(name: str, outer: Any, *estimators: Any, kind: str = "two", **facts: 
     covers = {
         resampled: "ResampledBoostClassifier",
         searched: "PrivateSelection",
-        gridded: "PrivateSearch",
+        gridded: "PrivateSelection",
         agnostic: "AgnosticClassifier",
         composed: "ComposedClassifier",
         raw: "ComposedClassifier",

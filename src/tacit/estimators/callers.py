@@ -82,14 +82,14 @@ def _repetition(module: str, owner: Any, names: Mapping[str, Any]) -> Surroundin
         return Surrounding(
             subject,
             f"the search {name} fits this learner {_times(names, owner)} to the same rows, and chooses by exact scores",
-            "Every fit spends its own epsilon. Take PrivateSearch, whose promise covers all of it",
+            "Every fit spends its own epsilon. Take PrivateSelection.over_grid, whose promise covers all of it",
         )
     if module.startswith("sklearn.model_selection"):
         return Surrounding(
             subject,
             "scikit-learn's search or cross-validation fits this learner again and again to parts of the same rows",
-            "Every fit spends its own epsilon, and nobody adds them up. Give an account, or take PrivateSearch; the "
-            "scores are not private either",
+            "Every fit spends its own epsilon, and nobody adds them up. Give an account, or take "
+            "PrivateSelection.over_grid; the scores are not private either",
             whoever_pays=False,
         )
     if module.startswith("sklearn.calibration"):

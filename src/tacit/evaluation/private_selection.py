@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import ParameterGrid
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -129,6 +130,28 @@ class PrivateSelection(BaseEstimator):
     error_clip: float | None = None
     account: PrivacyAccount | None = None
     random_state: int | None = None
+
+    @classmethod
+    def over_grid(
+        cls,
+        estimator: Any,
+        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
+        **options: Any,
+    ) -> Self:
+        """A search among settings of one estimator, as :class:`sklearn.model_selection.GridSearchCV` has it.
+
+        Args:
+            estimator: an unfitted estimator of this library, without an account.
+            param_grid: names of parameters -> the values to try. Values must not come from the rows.
+            **options: those of the class but for ``candidates``.
+
+        Raises:
+            RequestError: if the estimator is none.
+            ValueError: if it has no such parameter.
+        """
+        if not hasattr(estimator, "get_params"):
+            raise RequestError(f"estimator must be an estimator of this library, got {estimator!r}")
+        return cls([clone(estimator).set_params(**setting) for setting in ParameterGrid(param_grid)], **options)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Searches.
