@@ -37,7 +37,7 @@ SPREADS = {
     "gradient trees, pure": (0.09, 0.47),
     "M-alpha": (0.055, 0.12),
     "RF-L": (0.135, 0.065),
-    "RF-E": (0.03, 0.15),
+    "RF-E": (0.16, 0.38),
     "additive": (0.165, 0.185),
     "additive, pure": (0.045, 0.2),
     "halfspace": (0.13, 0.56),

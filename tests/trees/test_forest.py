@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
@@ -15,14 +15,15 @@ from tacit.engines.memory import MemoryTable
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
-from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate, Pure
+from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.tree_cells import TreeCells
 from tacit.trees.budget import SplitBudget
-from tacit.trees.forest import Forest, ForestSettings, _label_selection, _votes, depth_rule, head_start, learn_forest
+from tacit.trees.chosen_labels import class_weights, label_selection, scale_of_votes, votes_rule
+from tacit.trees.forest import Forest, ForestSettings, _votes, depth_rule, learn_forest
 from tacit.trees.leaf_shares import base_rate_of, drawn_to
 from tacit.trees.random_estimator import RandomTreesClassifier
 from tacit.trees.tuning import FORESTS
@@ -70,8 +71,9 @@ def test_sharp_forests_learn_and_charge_each_tree_once(mechanism: str) -> None:
     assert len(forest.trees) == 21
     entries = reservation.entries
     if mechanism == "exponential":  # the base rate that empty leaves are drawn to
-        assert (entries[0].label, entries[0].charge) == ("rows of each class", Laplace(1 / (0.02 * 4)))
-        assert [e.charge.range for e in entries[1:]] == pytest.approx([0.98 * 4 / 21] * 21)
+        assert (entries[0].label, entries[0].charge) == ("rows of each class", Laplace(1 / (0.1 * 4)))
+        assert [e.charge.range for e in entries[1:-1]] == pytest.approx([0.85 * 4 / 21] * 21)
+        assert (entries[-1].label, entries[-1].charge) == ("rows of each class by votes", Laplace(1 / (0.05 * 4)))
     else:
         assert [e.charge for e in entries] == [Laplace(21 / 4)] * 21
 
@@ -86,9 +88,12 @@ def test_votes_and_scores_of_leaves_by_hand() -> None:
     signs = _votes([shape, shape], released, ForestSettings("exponential", 2, 1, 4, True))
     assert [tree.values.tolist() for tree in signs] == [[-0.5, 0.5], [0.0, 0.5]]
     counts = Histogram(TreeCells(shape), fine_class_count_rule(2))
-    choice = _label_selection(counts, slice(1, 2), 7)
+    choice = label_selection(counts, slice(1, 2))
     assert (choice.movement, choice.shape) == (counts.unit, (1, 2))
-    assert choice.score(iter([np.array([[5, 6], [1, 2]])])).tolist() == [[1, 9]]
+    assert choice.score(iter([np.array([[5, 6], [1, 2]])])).tolist() == [[1, 2]]
+    rare = label_selection(counts, slice(None), class_weights(0.2))  # a negative counts a quarter of a positive
+    assert (rare.movement, rare.shape) == (256 * counts.unit, (2, 2))
+    assert rare.score(iter([np.array([[9, 2], [8, 2]])])).tolist() == [[576, 512], [512, 512]]
 
 
 def test_the_paper_divides_the_budget_among_leaves() -> None:
@@ -212,29 +217,52 @@ def test_the_base_rate_is_that_of_all_trees_and_one_half_where_noise_is_all() ->
     assert base_rate_of([(np.tile([[50.0, 0.0]], (8, 1)), 0.0)]) == 1e-3
 
 
-def test_a_leaf_of_no_rows_says_what_most_rows_are() -> None:
-    """RF-E: labels of empty leaves are drawn with the odds of the base rate, cubed; where rows are, they decide."""
-    n = 4000
-    codes = [np.zeros(n, np.uint8), np.arange(n, dtype=np.uint8) % 2, np.zeros(n, np.uint8)]
-    y = (np.arange(n) % 10 == 0).astype(np.uint8)
-    said = []
-    for seed in range(20):
-        reservation = Reservation([Pure(1.0)], Neighbouring.REPLACE_ONE, "test")
-        table = MemoryTable([c.copy() for c in codes], y, [101, 101, 5], 2, threads=1)
-        curator = Curator(table, reservation, SeededSource(seed))
-        made = ForestSettings("exponential", 21, 6, 50, True)
-        forest = learn_forest(curator, SplitBudget.of(1.0, 0.0), COLUMNS, made, n)
-        said += [np.mean(tree.values > 0) for tree in forest.trees]
-    assert 0.0005 < np.mean(said) < 0.006  # .42 when empty leaves drew lots
+def test_labels_are_relative_to_the_base_rate() -> None:
+    """Weights are ``b`` and ``1 - b`` up to a factor, the larger one 256; at an even base rate both are."""
+    for base, expected in ((0.5, [256, 256]), (0.2, [64, 256]), (0.75, [256, 85]), (1e-3, [1, 256]), (0.999, [256, 1])):
+        assert class_weights(base).tolist() == expected
 
 
-@pytest.mark.parametrize("base", [0.02, 0.5, 0.7])
-@pytest.mark.parametrize(("relation", "moves"), [(Neighbouring.ADD_OR_REMOVE_ONE, 1), (Neighbouring.REPLACE_ONE, 2)])
-def test_a_leaf_of_no_rows_has_the_odds_of_the_base_rate_cubed(base: float, relation: Neighbouring, moves: int) -> None:
-    """A label that is ahead by ``k`` has ``exp(range k / how far a row moves the scores)`` the odds of the other."""
-    counts = Histogram(TreeCells(complete_shape([], threshold_sets([]))), fine_class_count_rule(2))
-    charge, curator = BoundedRange(0.3), SimpleNamespace(neighbouring=relation)
-    ahead = head_start(base, _label_selection(counts, slice(None)), curator, charge, FORESTS)  # type: ignore[arg-type]
-    odds = math.exp(charge.range * ahead / (moves * counts.unit))
-    assert odds == pytest.approx((base / (1.0 - base)) ** 3, rel=0.02)
-    assert head_start(base, _label_selection(counts, slice(None)), curator, NonPrivate(), FORESTS) == 0  # type: ignore[arg-type]
+def test_rows_are_counted_by_class_and_mean_label() -> None:
+    """A row is one in one channel: negatives by the eighth of [-1, 1] that their votes are in, then positives."""
+    rule = votes_rule()
+    assert rule.longest == (1, 1)
+    assert rule.table.sum() == 2 * 2048
+    for vote, place in ((-1.0, 0), (-0.76, 0), (-0.74, 1), (-0.01, 3), (0.01, 4), (0.74, 6), (0.99, 7)):
+        level = 1024 + math.floor(vote * 128)
+        assert [int(np.argmax(rule.table[label, level])) for label in (0, 1)] == [place, 8 + place]
+
+
+def test_the_scale_of_votes_is_fitted_and_noise_leaves_it_as_usual() -> None:
+    votes = (np.arange(8) + 0.5) / 4 - 1
+    for scale, start in ((0.25, -2.0), (1.5, 0.0), (6.0, -3.0)):
+        chances = 1.0 / (1.0 + np.exp(-start - scale * votes))
+        counts = 10_000 * np.stack([1.0 - chances, chances])
+        assert scale_of_votes(counts, 0.0, start, 2.0) == scale
+        assert scale_of_votes(counts, 1e6, start, 2.0) == 2.0
+        assert abs(scale_of_votes(counts, 600.0, start, 2.0) - 2.0) < abs(scale - 2.0)
+
+
+def rare_forest(epsilon: float, rate: float, shuffled: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities and labels of new rows; positives are the corner of a square, or anywhere."""
+    generator = np.random.default_rng(3)
+    X = generator.uniform(size=(16_000, 3))
+    y = (X[:, 0] + X[:, 1] > np.quantile(X[:, 0] + X[:, 1], 1.0 - rate)).astype(int)
+    learned = generator.permutation(y[:8000]) if shuffled else y[:8000]
+    schema = {"columns": {f"x{k}": {"kind": "numeric", "lower": 0, "upper": 1} for k in range(3)}}
+    model = RandomTreesClassifier(epsilon, mechanism="exponential", schema=schema, classes=(0, 1), random_state=0)
+    return model.fit(X[:8000], learned).predict_proba(X[8000:])[:, 1], y[8000:]
+
+
+@pytest.mark.parametrize("rate", [0.03, 0.07, 0.2, 0.35, 0.93])
+def test_chosen_labels_rank_where_one_class_is_rare(rate: float) -> None:
+    """With the more frequent class as label, and empty leaves at the base rate, all leaves said the same at .07."""
+    chances, y = rare_forest(1.0, rate)
+    assert roc_auc_score(y, chances) > 0.9
+    assert chances.mean() == pytest.approx(y.mean(), abs=0.05)
+    assert len(np.unique(chances)) > 10
+
+
+def test_shuffled_labels_leave_chosen_labels_near_the_base_rate() -> None:
+    chances, _ = rare_forest(1.0, 0.07, shuffled=True)
+    assert np.abs(chances - 0.07).max() < 0.05

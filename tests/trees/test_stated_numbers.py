@@ -19,7 +19,7 @@ from tests.stated import check_defaults, stated
             "m_alpha_estimator:MAlphaBoostClassifier",
             {"analysis": "sharp", "split_share": 0.5, "leaf_bound": 10.0, "noise": "auto"},
         ),
-        ("forest:_label_selection", {"ahead": 0}),
+        ("chosen_labels:label_selection", {"weights": None}),
         ("leaf_shares:drawn_to", {"sampled": True}),
         ("learners:GradientTreesLearner", {"n_trees": None, "max_depth": None, "noise": "auto"}),
         ("learners:MAlphaLearner", {"noise": "auto", "analysis": "sharp", "split_share": 0.5, "leaf_bound": 10.0}),

@@ -120,6 +120,8 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
     ]
     if out is False:
         concerns.append("nothing stands out from the noise: all effects are smaller than it")
+    if isinstance(model, TreeEnsembleModel) and all(np.ptp(tree.values) == 0 for tree in model.trees):
+        concerns.append("the leaves of every tree agree: all rows get the same prediction")
     said = []
     if rows is not None and not (concerns and "declared label" in concerns[0]):
         weighed = ", each as much as its class weighs," if _weighs_classes(certificate) else ""

@@ -1,7 +1,9 @@
 """Random forests: structures that look at no row, leaves that vote with noise.
 
 RF-L counts the classes of every leaf with noise; RF-E chooses the label of every leaf by the exponential mechanism.
-Source: Nock, Henecka 2020, section 17.2, after Fletcher, Islam 2017 with global sensitivity.
+Source: Nock, Henecka 2020, section 17.2, after Fletcher, Islam 2017 with global sensitivity. The label is the more
+frequent class in the paper; here, unless leaves pay apart, the class that exceeds its base rate
+(:mod:`tacit.trees.chosen_labels`): where positives are rare, the more frequent class is the same in all leaves.
 
 A row falls into one leaf of a tree, so all leaves of a tree cost as much as one (``sharp``); the paper divides the
 budget among them. All trees see all rows: with independent parts of the rows a tree would have as much more budget as
@@ -11,25 +13,26 @@ it has fewer rows, and more sampling error.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Floats
 from tacit.binning.tree_bins import Column, TreeBins, release_rows
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import Measurement
 from tacit.growing.random_trees import RandomStructures
 from tacit.models.tree import Tree, TreeShape
-from tacit.privacy.charges import BoundedRange, Charge
+from tacit.models.tree_ensemble import Link
+from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_class_count_rule
-from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import TreeCells
 from tacit.trees.budget import SplitBudget
+from tacit.trees.chosen_labels import label_selection, log_odds, trees_of_labels
 from tacit.trees.leaf_shares import base_rate_of, drawn_to
 from tacit.trees.m_alpha_boost import public_cells
 from tacit.trees.tuning import FORESTS, Forests
@@ -54,13 +57,16 @@ class ForestSettings:
 class Forest:
     """What was learned, all of it released: a leaf's value is its vote over the number of trees.
 
-    ``share`` is what each tree took of the budget.
+    ``share`` is what each tree took of the budget; scores begin at ``intercept``, and ``link`` makes probabilities of
+    them.
     """
 
     bins: tuple[TreeBins, ...]
     trees: tuple[Tree, ...]
     depth: int
     share: float
+    link: Link
+    intercept: float
 
 
 def learn_forest(
@@ -72,28 +78,29 @@ def learn_forest(
 ) -> Forest:
     """Learns a forest for a binary label; ``public_rows`` is asked for only if the depth is to follow from it."""
     bins = public_cells(curator, columns, settings.cells)
-    left, depth, base = 1.0, settings.depth, 0.5
+    left, depth = 1.0, settings.depth
     rows = None if public_rows is None else float(public_rows)
-    asked = budget.release(settings.tuning.rows_share)
+    base, tuning = None, settings.tuning
     if settings.mechanism == "exponential" and settings.parallel:
-        counts = _classes(curator, asked)
-        rows, base, left = (
-            float(counts.value.sum()),
-            base_rate_of([(counts.value, counts.sd)]),
-            left - settings.tuning.rows_share,
-        )
+        counts = _classes(curator, budget.release(tuning.classes_share))
+        rows, base = float(counts.value.sum()), base_rate_of([(counts.value, counts.sd)])
+        left -= tuning.classes_share
     elif depth is None and rows is None:
-        rows, left = release_rows(curator, asked).value, left - settings.tuning.rows_share
+        rows = release_rows(curator, budget.release(tuning.rows_share)).value
+        left -= tuning.rows_share
     if depth is None:
         assert rows is not None
-        depth = depth_rule(rows, budget, left / settings.trees, settings.tuning)
-    share = left / settings.trees / (1.0 if settings.parallel else 2.0**depth)
+        depth = depth_rule(rows, budget, left / settings.trees, tuning)
     generator = curator.public_generator
-    shapes, released = [], []
-    for number in range(settings.trees):
-        shapes.append(random_shape(columns, bins, depth, generator))
-        released.append(_leaves(curator, budget, settings, shapes[-1], share, number + 1, base))
-    return Forest(bins, _votes(shapes, released, settings), depth, left / settings.trees)
+    shapes = [random_shape(columns, bins, depth, generator) for _ in range(settings.trees)]
+    if base is not None:
+        trees = trees_of_labels(curator, budget, shapes, left, base, tuning)
+    else:
+        share = left / settings.trees / (1.0 if settings.parallel else 2.0**depth)
+        released = [_leaves(curator, budget, settings, shape, share, k + 1) for k, shape in enumerate(shapes)]
+        trees = _votes(shapes, released, settings)
+    link, intercept = (Link("share"), 0.0) if base is None else (Link("logistic"), log_odds(base))
+    return Forest(bins, trees, depth, left / settings.trees, link, intercept)
 
 
 def depth_rule(rows: float, budget: SplitBudget, share: float, tuning: Forests = FORESTS) -> int:
@@ -126,13 +133,7 @@ def _classes(curator: Curator, charge: Charge) -> Measurement:
 
 
 def _leaves(
-    curator: Curator,
-    budget: SplitBudget,
-    settings: ForestSettings,
-    shape: TreeShape,
-    share: float,
-    tree: int,
-    base: float,
+    curator: Curator, budget: SplitBudget, settings: ForestSettings, shape: TreeShape, share: float, tree: int
 ) -> tuple[Floats, float]:
     """Of every leaf, the noisy class counts (RF-L) or all the weight on one class (RF-E), and the noise in a count."""
     cells = TreeCells(shape)
@@ -142,45 +143,13 @@ def _leaves(
         release = curator.measure(counts, budget.release(share), Label(Stage.LEAVES, "class counts of leaves", tree))
         return release.value, release.sd
     charge = budget.selection(share)
-    if settings.parallel:
-        ahead = head_start(base, _label_selection(counts, slice(None)), curator, charge, settings.tuning)
-        selection = _label_selection(counts, slice(None), ahead)
-        chosen = curator.select(selection, charge, Label(Stage.LEAVES, "labels of leaves", tree)).indices
-    else:
-        chosen = np.array(
-            [
-                curator.select(
-                    _label_selection(counts, slice(k, k + 1)), charge, Label(Stage.LEAVES, f"leaf {k}", tree)
-                ).indices[0]
-                for k in range(cells.size)
-            ]
-        )
+    chosen = [
+        curator.select(
+            label_selection(counts, slice(k, k + 1)), charge, Label(Stage.LEAVES, f"leaf {k}", tree)
+        ).indices[0]
+        for k in range(cells.size)
+    ]
     return np.eye(2)[chosen], 0.0
-
-
-def head_start(base: float, selection: Selection, curator: Curator, charge: Charge, tuning: Forests) -> int:
-    """By how much label 1 is ahead in a leaf of no rows, in units of the choice's scores: less than 0 where it is rare.
-
-    The choice is between ``exp(range score / movement)``. With such a start its log-odds are those of the base rate,
-    some times over: a leaf that holds nearly nobody says what most rows are, and does not draw lots. The base rate was
-    released before, so the start is public and moves no score.
-    """
-    if not isinstance(charge, BoundedRange):
-        return 0
-    log_odds = tuning.head_start * math.log(base / (1.0 - base))
-    return round(log_odds * selection.score_range(curator.neighbouring) / charge.range)
-
-
-def _label_selection(counts: Histogram, leaves: slice, ahead: int = 0) -> Selection:
-    """The choice of the most frequent label in each leaf: a row raises the count of one label of one leaf by one."""
-
-    def score(answers: Iterator[Ints]) -> Ints:
-        return next(answers)[leaves] + np.array([0, ahead], np.int64)
-
-    size = len(range(counts.cells.size)[leaves])
-    return Selection(
-        (counts,), score, (size, 2), counts.unit, "class counts of a leaf: a row raises one of them by one"
-    )
 
 
 def _votes(

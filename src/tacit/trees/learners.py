@@ -15,7 +15,7 @@ from tacit.learning.task import Task
 from tacit.learning.tree_ensemble import columns_of_task, features_of, gradient_trees
 from tacit.learning.weights import check_class_weight
 from tacit.models.tree_classes import TreeClassesModel
-from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
+from tacit.models.tree_ensemble import TreeEnsembleModel, TreeSpending
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
 from tacit.privacy.neighbouring import Neighbouring
@@ -236,7 +236,8 @@ class ForestLearner(Learner):
         forest = learn_forest(budget.curator, pool, columns_of_task(task), settings, task.public_rows)
         features = features_of(task, forest.bins)
         spending = TreeSpending(leaves=forest.share)
-        return TreeEnsembleModel(task.label_index.names, 0.0, features, forest.trees, Link("share"), spending)
+        names = task.label_index.names
+        return TreeEnsembleModel(names, forest.intercept, features, forest.trees, forest.link, spending)
 
 
 def bounds_charges(request: Request, task: Task) -> tuple[Charge, ...]:

@@ -74,9 +74,10 @@ class Forests:
     trees: int = 21
     cells: int = 50
 
-    # Share of the budget for the number of rows, where the depth is to follow from it; for those of each class, where
-    # labels of leaves are chosen.
+    # Share of the budget for the number of rows, where the depth is to follow from it; and for the rows of each class,
+    # where labels of leaves are chosen.
     rows_share: float = 0.02
+    classes_share: float = 0.1
 
     # Of a forest's trees, where no depth is asked for.
     largest_depth: int = 10
@@ -90,8 +91,10 @@ class Forests:
     # Standard deviations of its noise, from which a leaf's surplus of a class is taken for real.
     clear: float = 3.0
 
-    # How many times the log-odds of the base rate a label is ahead in a leaf of no rows, where labels are chosen.
-    head_start: float = 3.0
+    # Where labels are chosen, the share of the budget for how far all trees of one label move the log-odds of the base
+    # rate; and how far they do where noise hides it.
+    scale_share: float = 0.05
+    usual_scale: float = 2.0
 
     # Variance of the base rate, were any as likely as any other; and how near to 0 or 1 it is believed to be at most.
     base_prior: float = 1.0 / 12.0
