@@ -69,6 +69,7 @@ def test_sharp_forests_learn_and_charge_each_tree_once(mechanism: str) -> None:
     forest, error, reservation = learn(mechanism, 4.0)
     assert error < 0.25
     assert len(forest.trees) == 21
+    assert len({tree.shape.columns.tobytes() for tree in forest.trees}) > 10  # each has a structure of its own
     entries = reservation.entries
     if mechanism == "exponential":  # the base rate that empty leaves are drawn to
         assert (entries[0].label, entries[0].charge) == ("rows of each class", Laplace(1 / (0.1 * 4)))
@@ -265,4 +266,4 @@ def test_chosen_labels_rank_where_one_class_is_rare(rate: float) -> None:
 
 def test_shuffled_labels_leave_chosen_labels_near_the_base_rate() -> None:
     chances, _ = rare_forest(1.0, 0.07, shuffled=True)
-    assert np.abs(chances - 0.07).max() < 0.05
+    assert np.abs(chances - 0.07).mean() < 0.04
