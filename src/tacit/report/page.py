@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -249,6 +251,7 @@ def compose(
     style = resources.files("tacit.report").joinpath("templates/style.css").read_text("utf-8")
     page = environment().get_template("page.html.j2")
     return page.render(
+        **_checker(claim),
         title=title,
         style=Markup(style),  # noqa: S704 - our own file
         card=card,
@@ -265,6 +268,17 @@ def compose(
         count=count,
         **_claimed(claim, None if summary is None or summary.rows is None else summary.rows.value),
     )
+
+
+def _checker(claim: Certificate | None) -> dict[str, Any]:
+    """The script that checks the claim again in the reader's browser, the hash that allows it alone, and the claim."""
+    script = resources.files("tacit.report").joinpath("templates/check.js").read_text("utf-8")
+    claim_json = "" if claim is None else json.dumps(claim.to_dict(), allow_nan=False).replace("<", "\\u003c")
+    return {
+        "script": Markup(script),  # noqa: S704 - our own file
+        "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        "claim_json": Markup(claim_json),  # noqa: S704 - no text in it can end the element
+    }
 
 
 def _claimed(claim: Certificate | None, rows: float | None) -> dict[str, Any]:
