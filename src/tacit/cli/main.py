@@ -21,6 +21,7 @@ from tacit.cli import (
     check,
     demo,
     evaluate,
+    explain,
     export,
     fit,
     join,
@@ -110,6 +111,7 @@ def options(
 command(app, "fit", FitArguments, fit.from_table)
 command(app, "resume", resume.ResumeArguments, resume.run)
 command(app, "predict", predict.PredictArguments, predict.run)
+command(app, "explain", explain.ExplainArguments, explain.run)
 command(app, "evaluate", evaluate.EvaluateArguments, evaluate.run)
 command(app, "report", report.ReportArguments, report.run)
 command(app, "export", export.ExportArguments, export.run)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
@@ -19,7 +19,7 @@ from tacit.cli.counting import Counts
 from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs, write_with
 from tacit.cli.options import costs_of, listed
-from tacit.cli.tables import STREAM, columns_for, csv_options, encoders_of, rows_of
+from tacit.cli.tables import STREAM, CsvOptions, columns_for, csv_options, encoders_of, rows_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -148,13 +148,23 @@ def _check_format(output: Path) -> None:
         )
 
 
-def is_elsewhere(asked: PredictArguments) -> bool:
+class RowOptions(CsvOptions, Protocol):
+    """What options say of rows."""
+
+    @property
+    def data(self) -> str: ...
+
+    @property
+    def query(self) -> str | None: ...
+
+
+def is_elsewhere(asked: RowOptions) -> bool:
     """Whether rows are in many files, or in a data base."""
     return "://" in asked.data or asked.query is not None or not Path(asked.data).is_file()
 
 
 @contextmanager
-def read(asked: PredictArguments) -> Iterator[Reader]:
+def read(asked: RowOptions) -> Iterator[Reader]:
     """A reader of the rows; errors as in :func:`tacit.cli.tables.rows_of`."""
     from tacit.encoding.source import read_source
     from tacit.encoding.sources import FileReader

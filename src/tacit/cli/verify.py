@@ -129,8 +129,8 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
         if certificate.schema_fingerprint is not None:  # as tacit schema show prints it of a file
             rows["schema"] = f"fingerprint {certificate.schema_fingerprint}"
         rows["releasable"] = releasable(certificate)
-        if public := [each.text for each in certificate.assumptions if each.accepted]:
-            rows["taken as public"] = "; ".join(public)
+        if certificate.taken_as_public:
+            rows["taken as public"] = "; ".join(certificate.taken_as_public)
         rows["signature"] = _signature_words(asked, certificate, problems)
     rows |= {"note": "; ".join(claim.remarks)} if claim.remarks else {}
     table("Certificate", rows)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from tacit.models.base import Model, write_atomically
 from tacit.privacy.certificate import Certificate
 
 if TYPE_CHECKING:
     from tacit.encoding.frames import Frame
+    from tacit.models.edit import Edit
     from tacit.report.explanation import Explanation
     from tacit.report.figures import Figure, Figures
     from tacit.schema import Schema
@@ -73,6 +75,23 @@ class Looking:
         from tacit.report.explanation import explain
 
         return explain(self._fitted_model(), self.frame_for_model(X))
+
+    def edited(self, edit: Edit) -> Self:
+        """The same estimator with a model that was edited by hand, and with the certificate that says so.
+
+        Args:
+            edit: of this estimator's model: ``estimator.model_.edit("age").flatten(60, 90)``.
+
+        Raises:
+            ClaimError: if it is of another model.
+        """
+        other = copy(self)
+        other.model_, other.certificate_ = edit.model, edit.certificate(self.certificate_)
+        other.describe()
+        return other
+
+    def describe(self) -> None:
+        """Leaves behind what else is known after a fit."""
 
     def report(self, path: str | os.PathLike[str] | None = None, title: str | None = None) -> Page:
         """The report: one page that needs nothing but itself.

@@ -119,6 +119,14 @@ class Model(Shown):
         """
         return import_module("tacit.report.explanation").explain(self, data)  # in a room above
 
+    def edit(self, term: str) -> Any:
+        """Begins to change a term by hand, at no cost: :class:`tacit.models.edit.Edit`. This model stays as it is.
+
+        Raises:
+            RequestError: if the model is not additive, or has no such term.
+        """
+        return import_module("tacit.models.edit").edit(self, term)  # which imports this module
+
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle holds: the text of its file, a small part of the size of its arrays; the bits are the same."""
         files = import_module("tacit.models.files")  # which imports this module

@@ -16,6 +16,9 @@ from tacit.privacy.request import RequestError
 PUBLIC = "public"
 """What ``dtypes`` says where they do not come from the rows."""
 
+EDIT = "edit"
+"""The subject of what was done to a model by hand after its fit."""
+
 DTYPES = (
     "the dtypes of {what} were taken as public, and one value can change a dtype: declare a schema with all columns "
     "and the label, or give dtypes='public' where they do not come from the rows"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from tacit.display import Shown
 from tacit.privacy import accountants
-from tacit.privacy.assumptions import Assumption, objections, united
+from tacit.privacy.assumptions import EDIT, Assumption, objections, united
 from tacit.privacy.canonical import canonical_json, finite, read_json, sha256
 from tacit.privacy.certificate_format import (
     FORMAT,
@@ -257,7 +257,13 @@ class Certificate(Shown):
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a reader must know, and is no fault."""
-        return (OF_NO_MODEL,) if self.model_digest is None else ()
+        edits = tuple(each.text for each in self.assumptions if each.subject == EDIT)
+        return (OF_NO_MODEL, *edits) if self.model_digest is None else edits
+
+    @property
+    def taken_as_public(self) -> tuple[str, ...]:
+        """What was taken as public, in clauses."""
+        return tuple(each.text for each in self.assumptions if each.accepted and each.subject != EDIT)
 
     @property
     def releases(self) -> int:
@@ -358,7 +364,9 @@ class Certificate(Shown):
             f"Noise: {self.noise_source}",
             "May be released: " + ("yes" if self.releasable else "NO, " + "; ".join(self.reasons)),
         ]
-        lines += [f"Taken as public: {each.text}" for each in self.assumptions if each.accepted]
+        lines += [f"Taken as public: {text}" for text in self.taken_as_public] + [
+            f"Note: {said}" for said in self.remarks
+        ]
         lines += said_of_error(self.parameters.get("promise"))
         if self.dataset is not None:
             lines.append(f"Paid from the account of {self.dataset}")

@@ -33,7 +33,7 @@ class Contribution:
     """What one term adds to the prediction of one row.
 
     Attributes:
-        row: number of the row, from 0.
+        row: number of the row, from :attr:`Explanation.first`.
         outcome: the class that the score speaks for, or the target.
         term: a column, two of them, trees together; or the intercept.
         value: of the row in the term's columns, in words.
@@ -58,12 +58,14 @@ class Explanation:
         values: per row and term, the value that counts, in words.
         chances: of classes their probabilities, shape ``(rows, classes)``; of a number the predictions, ``(rows, 1)``.
         classes: of the model, the positive one last; nothing where it predicts a number.
+        first: number of the first row.
     """
 
     terms: Terms
     values: tuple[tuple[str, ...], ...]
     chances: Floats
     classes: tuple[str, ...]
+    first: int = 0
 
     @property
     def unit(self) -> str:
@@ -74,11 +76,11 @@ class Explanation:
         """All contributions: row by row, and of each first the intercept, then the terms in their order."""
         listed = []
         for row, score in np.ndindex(*self.terms.start.shape):
-            outcome = self.terms.outcomes[score]
-            listed.append(Contribution(row, outcome, INTERCEPT, "", float(self.terms.start[row, score]), math.nan))
+            outcome, number = self.terms.outcomes[score], self.first + row
+            listed.append(Contribution(number, outcome, INTERCEPT, "", float(self.terms.start[row, score]), math.nan))
             for place, name in enumerate(self.terms.names):
                 part, sd = (float(array[row, place, score]) for array in (self.terms.parts, self.terms.sd))
-                listed.append(Contribution(row, outcome, name, self.values[row][place], part, sd))
+                listed.append(Contribution(number, outcome, name, self.values[row][place], part, sd))
         return listed
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -89,7 +91,8 @@ class Explanation:
     def strongest(self, row: int) -> list[Contribution]:
         """The contributions to a row's likeliest outcome, largest first, the intercept at the head."""
         score = self._shown_score(row)
-        mine = [each for each in self.rows() if each.row == row and each.outcome == self.terms.outcomes[score]]
+        outcome = self.terms.outcomes[score]
+        mine = [each for each in self.rows() if each.row == self.first + row and each.outcome == outcome]
         return [mine[0], *sorted(mine[1:], key=lambda each: -abs(each.contribution))]
 
     def says(self, row: int) -> str:
@@ -140,7 +143,7 @@ class Explanation:
     def __str__(self) -> str:
         lines = []
         for row in range(len(self)):
-            lines.append(f"Row {row}: {self.says(row)}")
+            lines.append(f"Row {self.first + row}: {self.says(row)}")
             for each in self.strongest(row):
                 said, left = self.words(each)
                 lines.append(
@@ -151,7 +154,10 @@ class Explanation:
     def _repr_html_(self) -> str:
         shown = range(min(len(self), MOST_SHOWN))
         reach = max((abs(e.contribution) for row in shown for e in self.strongest(row)[1:]), default=1.0) or 1.0
-        rows = [(row, self.says(row), [self._line(each, reach) for each in self.strongest(row)]) for row in shown]
+        rows = [
+            (self.first + row, self.says(row), [self._line(each, reach) for each in self.strongest(row)])
+            for row in shown
+        ]
         template = environment().get_template("explanation.html.j2")
         verb = "multiplies the odds by" if self.unit == LOG_ODDS else "multiplies the mean by"
         return template.render(

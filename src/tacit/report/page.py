@@ -17,6 +17,7 @@ from markupsafe import Markup
 from tacit.models.base import ClassModel
 from tacit.models.claims import Claim, claim_of_model
 from tacit.models.summary import Summary, seen
+from tacit.privacy.assumptions import EDIT
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.label import Stage
 from tacit.privacy.strength import percent, sharp_advantage
@@ -128,7 +129,7 @@ def public_facts(claim: Certificate | None, classes: Sequence[Any], label: str =
             if claim.n_public and claim.unit is None and claim.rows_per_unit == 1
             else "Not the number of rows: where it was needed it was measured."
         )
-        public = [each.text for each in claim.assumptions if each.accepted and each.subject != "rows"]
+        public = [each.text for each in claim.assumptions if each.accepted and each.subject not in ("rows", EDIT)]
         said += [f"{text[0].upper()}{text[1:]}." for text in public]
     return said
 
