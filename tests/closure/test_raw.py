@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate, product
 from typing import Any
@@ -21,7 +22,7 @@ from tacit.closure import (
     Thresholds,
     Union,
 )
-from tacit.closure.raw import RawScored, RawSet, raw_completions
+from tacit.closure.raw import COPIES, ROUND_CUTS, RawScored, RawSet, raw_completions
 from tacit.closure.search import error_table
 from tacit.closure.sweep import FALLING, RISING
 from tacit.curator.views.relabel import Points
@@ -97,15 +98,18 @@ def test_scores_are_minima_over_all_completions() -> None:
             for own in sides_of(sets[0], points.codes)
         ]
         found = raw_completions(function, sets, True, points)
-        assert found.scores.tolist() == expected
-        assert sum(map(int, found.lengths)) == CUTS * (2 if sets[0].kinds == RISING | FALLING else 1)
+        directions = 2 if sets[0].kinds == RISING | FALLING else 1
+        round_ones = directions * len(ROUND_CUTS)
+        assert found.scores[:-round_ones].tolist() == expected
+        assert set(found.scores[-round_ones:].tolist()) <= set(expected)
+        assert sum(map(int, found.lengths)) == directions * (CUTS + COPIES * len(ROUND_CUTS))
 
 
 def test_a_run_holds_the_cuts_that_say_the_same() -> None:
     points = points_of([((1.0,), 0), ((2.0,), 1), ((math.nan,), 1), ((1e300,), 0)])
     (one,) = sets_of(["both"])
     found = raw_completions(TruthTable((0, 1)), [one], True, points)
-    assert sum(map(int, found.lengths)) == 2 * CUTS
+    assert sum(map(int, found.lengths[: -2 * len(ROUND_CUTS)])) == 2 * CUTS
     for cut in (-1e280, 1.0, math.nextafter(1.0, 2), 2.0, math.nextafter(2.0, 3), 1e280):
         for falling in (0, 1):
             number = falling * CUTS + key_of(cut) + LARGEST_CUT
@@ -139,15 +143,43 @@ def test_patterns_of_the_sample_are_listed_once() -> None:
 # ---- privacy
 
 
+def test_round_cuts_have_half_of_the_chances_and_say_what_they_say() -> None:
+    """By value: 0, and 16 cuts from each of 61 powers of two to the next, of either sign."""
+    assert len(ROUND_CUTS) == 2 * 61 * 16 + 1
+    assert (ROUND_CUTS[0], ROUND_CUTS[976], ROUND_CUTS[977], ROUND_CUTS[-1]) == (
+        -1.9375 * 2**40,
+        0.0,
+        2**-20,
+        1.9375 * 2**40,
+    )
+    assert 0.9999 < COPIES * len(ROUND_CUTS) / CUTS <= 1
+    values = np.array([-3.0, -0.5, 0.0, 1.0, 1.03, 2.0, math.nan, 700.0])
+    points = points_of([((float(v),), int(v > 1)) for v in values])
+    for direction, ways in (("both", 2), ("rising", 1), ("falling", 1)):
+        (one,) = sets_of([direction])
+        found = raw_completions(TruthTable((0, 1)), [one], True, points)
+        for way in range(ways):
+            for place in (0, 500, 976, 1297, 1298, 1299, 1952):
+                first = ways * CUTS + (way * len(ROUND_CUTS) + place) * COPIES
+                cut, falling = ROUND_CUTS[place], direction == "falling" or way == 1
+                expected = ((values < cut) if falling else (values >= cut)) & ~np.isnan(values)
+                wrong = int((expected != (values > 1)).sum())
+                for number in (first, first + COPIES - 1):
+                    assert one.concept(number)[3] == f"a {'<' if falling else '>='} {cut!r}"
+                    assert found.labels(number).tolist() == expected.tolist()
+                    assert found.scores[found.run_of(number)] == wrong
+
+
 def steps(found: RawScored) -> Callable[[int], int]:
     ends = list(accumulate(map(int, found.lengths)))
-    return lambda number: int(found.scores[next(k for k, end in enumerate(ends) if number < end)])
+    return lambda number: int(found.scores[bisect_right(ends, number)])
 
 
 def moves(a: RawScored, b: RawScored) -> set[int]:
     """By how much scores differ, over all candidates: one in each stretch where neither changes."""
     first = {end - 1 for found in (a, b) for end in accumulate(map(int, found.lengths)) if end}
-    return {steps(b)(number) - steps(a)(number) for number in first}
+    before, after = steps(a), steps(b)
+    return {after(number) - before(number) for number in first}
 
 
 def random_row(g: np.random.Generator, k: int) -> tuple[tuple[float, ...], int]:
@@ -196,7 +228,7 @@ def log_densities(rows: Sequence[tuple[float, int]], relation: Neighbouring, fac
     fit_on(estimator, private_rows)
     ((scores, lengths, scale),) = noise.asked
     logs = scores / (scale * factor)
-    total = math.log(sum(float(n) * math.exp(s - logs.max()) for n, s in zip(lengths, logs, strict=True)))
+    total = math.log((lengths.astype(float) * np.exp(logs - logs.max())).sum())
     return list(accumulate(map(int, lengths))), logs - logs.max() - total
 
 
@@ -217,11 +249,9 @@ def worst(relation: Neighbouring, factor: float) -> float:
     found = 0.0
     for one, other in pairs:
         (ends, logs), (more_ends, more_logs) = (log_densities(rows, relation, factor) for rows in (one, other))
-        for number in {*ends, *more_ends} - {0}:
-            here, there = (
-                next(value for end, value in zip(e, values, strict=True) if number <= end)
-                for e, values in ((ends, logs), (more_ends, more_logs))
-            )
+        floats = {end for end in (*ends, *more_ends) if 0 < end <= CUTS}
+        for number in {*floats, *ends[-len(ROUND_CUTS) :: 61]}:
+            here, there = logs[bisect_left(ends, number)], more_logs[bisect_left(more_ends, number)]
             found = max(found, abs(here - there))
     return found
 

@@ -78,4 +78,4 @@ def test_what_cannot_be_drawn_from_is_refused() -> None:
         source.exponential_runs(one, np.ones(2, np.uint64), 1.0)
     with pytest.raises(ValueError, match="scale"):
         source.exponential_runs(one, np.ones(1, np.uint64), 0.0)
-    assert MOST_CANDIDATES == 2**65
+    assert MOST_CANDIDATES == 2**66

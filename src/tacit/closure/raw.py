@@ -1,9 +1,9 @@
 """Thresholds on columns of floats as they are: no grid, no bounds, ``2**64`` places for a cut.
 
-The candidates are public: all floats below ``2**960`` in size as cuts, in either direction. Their scores are those of
-any other class (equation 17), and piecewise constant: between two values of the column every cut errs alike. So the
-exponential mechanism over all of them is drawn by runs (:mod:`tacit.noise.exponential_runs`). Proofs, and what it may
-err: docs/theory/raw_thresholds.md.
+The candidates are public: all floats below ``2**960`` in size as cuts, in either direction, and some round ones many
+times, so that few rows are enough for those. Their scores are those of any other class (equation 17), and piecewise
+constant: between two values of the column every cut errs alike. So the exponential mechanism over all of them is drawn
+by runs (:mod:`tacit.noise.exponential_runs`). Proofs, and what it may err: docs/theory/raw_thresholds.md.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tacit.closure.search import error_table
 from tacit.closure.sweep import FALLING, RISING, sweep
 from tacit.curator.views.relabel import Points
 from tacit.encoding.grid import NumericGrid
-from tacit.encoding.order import CUTS, LARGEST_CUT, MISSING, REACH, FloatOrder, float_of
+from tacit.encoding.order import CUTS, LARGEST_CUT, MISSING, REACH, FloatOrder, float_of, keys_of
 from tacit.encoding.table import Encoder
 from tacit.learning.task import Task
 from tacit.privacy.neighbouring import Neighbouring
@@ -32,6 +32,24 @@ from tacit.theory.closure.formula import TruthTable
 RAW_THEOREM = "errors of the best completion, every float a cut: a row adds an error or none"
 
 KINDS = {"rising": RISING, "falling": FALLING, "both": RISING | FALLING}
+
+BITS_OF_ROUND, SMALLEST_POWER, LARGEST_POWER = 4, -20, 40
+
+ROUND_CUTS: tuple[float, ...] = tuple(
+    sorted(
+        {0.0}
+        | {
+            sign * (1 + part / (1 << BITS_OF_ROUND)) * 2.0**power
+            for sign in (-1, 1)
+            for part in range(1 << BITS_OF_ROUND)
+            for power in range(SMALLEST_POWER, LARGEST_POWER + 1)
+        }
+    )
+)
+"""0, and floats of four bits after the leading one, from a millionth to a trillion: half of all chances are theirs."""
+
+COPIES = CUTS // len(ROUND_CUTS)
+"""How often each of them is a candidate beside the floats, which are candidates once."""
 
 MOST_RAW = 3
 """Classes at most: with k of them the search for completions takes ``n**(k-1) log n`` steps."""
@@ -78,8 +96,12 @@ class RawSet:
 
     def concept(self, number: int) -> tuple[tuple[str, ...], tuple[Encoder, ...], Bools, str]:
         """The candidate of a number: its column, a grid with its cut, the cells it holds, and its words."""
-        falling = self.kinds == FALLING or number >= CUTS
-        cut = float_of(number % CUTS - LARGEST_CUT)
+        floats = CUTS * (2 if self.kinds == RISING | FALLING else 1)
+        second, cut = int(number >= CUTS), float_of(number % CUTS - LARGEST_CUT)
+        if number >= floats:
+            second, place = divmod((number - floats) // COPIES, len(ROUND_CUTS))
+            cut = ROUND_CUTS[place]
+        falling = self.kinds == FALLING or bool(second)
         text = f"{self.declared.column} {'<' if falling else '>='} {cut!r}"
         grid = NumericGrid(-REACH, REACH, spacing=(cut,))
         return (self.declared.column,), (grid,), np.array([falling, not falling, False]), text
@@ -218,7 +240,7 @@ def _of_three_bits(table: Ints, later: int) -> Ints:
 
 
 def _runs(best: Ints, values: Ints, ranks: Ints, kinds: int, public: bool) -> RawScored:
-    """Runs of the directions asked for; of patterns those that nothing and everything make only once."""
+    """Runs of the directions asked for, then the round cuts; of patterns those of nothing and everything only once."""
     m = len(values)
     ends = np.concatenate([[-LARGEST_CUT - 1], np.minimum(values, LARGEST_CUT), [LARGEST_CUT]])
     lengths = (ends[1:].astype(np.uint64) - ends[:-1].astype(np.uint64)).astype(np.uint64)
@@ -226,10 +248,11 @@ def _runs(best: Ints, values: Ints, ranks: Ints, kinds: int, public: bool) -> Ra
     if not public and kinds == RISING | FALLING:
         places[1] = places[1][1:m]
     parts = [direction for direction, kind in enumerate((RISING, FALLING)) if kinds & kind]
-    return RawScored(
-        np.concatenate([best[direction][places[direction]] for direction in parts]),
-        np.concatenate([lengths[places[d]] if public else np.ones(len(places[d]), np.uint64) for d in parts]),
-        ranks,
-        np.concatenate([places[direction] for direction in parts]),
-        np.concatenate([np.full(len(places[direction]), direction == 1) for direction in parts]),
-    )
+    sizes = [lengths[places[d]] if public else np.ones(len(places[d]), np.uint64) for d in parts]
+    where, falling = [places[d] for d in parts], [np.full(len(places[d]), d == 1) for d in parts]
+    if public:  # a cut parts the values below it from the others
+        where += [np.searchsorted(values, keys_of(np.array(ROUND_CUTS)))] * len(parts)
+        falling += [np.full(len(ROUND_CUTS), d == 1) for d in parts]
+        sizes += [np.full(len(ROUND_CUTS), COPIES, np.uint64)] * len(parts)
+    place, is_falling = np.concatenate(where), np.concatenate(falling)
+    return RawScored(best[is_falling.astype(np.int64), place], np.concatenate(sizes), ranks, place, is_falling)

@@ -7,9 +7,9 @@ candidate has ``exp(score / scale)``, and no candidate is looked at by itself.
 
 How: a proposal in integers, slightly above ``2**62 exp(-gap / scale)`` for each member of a run; one uniform integer
 picks the run and, as its remainder, the member; the run is accepted with the ratio of the true weight to the
-proposal's, by the coin of :mod:`tacit.noise.exponential`. A member's proposal is at least 1, so that up to ``2**65`` of
-refusals stand against at least ``2**62`` for each best candidate: one proposal in nine is taken at worst, where the
-best stands alone, and every second one where the best are eight.
+proposal's, by the coin of :mod:`tacit.noise.exponential`. A member's proposal is at least 1, so that up to ``2**66`` of
+refusals stand against at least ``2**62`` for each best candidate: one proposal in 17 is taken at worst, where the
+best stands alone, and every second one where the best are sixteen.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ import numpy.typing as npt
 from tacit.noise.exponential import Below, Ratio, accept_exponential, proposal_weights
 
 RUN_BITS = 62
-"""Bits of a proposal's weight: a candidate among ``2**65`` is found by 128 random bits."""
+"""Bits of a proposal's weight: a candidate among ``2**66`` is found by 128 random bits."""
 
-MOST_CANDIDATES = 1 << 65
+MOST_CANDIDATES = 1 << 66
 """Candidates in all runs together."""
 
 
@@ -39,11 +39,11 @@ def exponential_runs(scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint
         below: uniform integers.
 
     Raises:
-        ValueError: if there is no candidate, or more than ``2**65``.
+        ValueError: if there is no candidate, or more than ``2**66``.
     """
     sizes = [int(length) for length in lengths]
     if not 0 < sum(sizes) <= MOST_CANDIDATES:
-        raise ValueError(f"from 1 to 2**65 candidates can be drawn from, got {sum(sizes)}")
+        raise ValueError(f"from 1 to 2**66 candidates can be drawn from, got {sum(sizes)}")
     held = lengths > 0
     top = scores[held].max()
     # two's complement: the difference of int64 numbers is right modulo 2**64; of empty runs it does not matter
