@@ -167,3 +167,16 @@ def test_calibrated_alphas_fall_with_the_error_of_the_level() -> None:
     assert (levels[:, 0] == 1.0).all()
     assert (np.diff(levels, axis=1) <= 1e-9).all()
     assert levels[0, -1] < 0.99
+
+
+def test_alpha_never_rises_within_a_tree_whatever_noise_makes_of_the_errors() -> None:
+    """Errors .4, .3, .35, .5, .1, over the first one and each at most the one before; the next tree begins at 1."""
+    errors = iter([0.4, 0.3, 0.35, 0.5, 0.1, 0.2, 0.3])
+    settings = BoostSettings(CALIBRATED, None, 2, 5, 0.5, 1.0, CODES)
+    boost: Any = SimpleNamespace(settings=settings, released_error=lambda cells, label: next(errors))
+    first: list[float] = []
+    alphas = [MAlphaBoost.split_loss(boost, level, boost, 1, first).alpha for level in range(5)]  # type: ignore[attr-defined]
+    assert alphas == pytest.approx([1.0, 0.75, 0.75, 0.75, 0.25])
+    second: list[float] = []
+    again = [MAlphaBoost.split_loss(boost, level, boost, 2, second).alpha for level in range(2)]  # type: ignore[attr-defined]
+    assert again == pytest.approx([1.0, 1.0])

@@ -23,6 +23,7 @@ from tacit.queries.margins import Margins
 from tacit.queries.rules import WEIGHT_UNIT, RowRule, class_count_rule
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import TreeCells
+from tacit.theory.trees import node_risk_range
 from tacit.trees.budget import SplitBudget
 from tacit.trees.induction import Induction, _heaviest
 from tacit.trees.losses import MATSUSHITA, Loss, MAlphaLoss, SmoothedLoss, SquareLoss
@@ -249,3 +250,12 @@ def test_a_function_of_cells_moves_by_its_clip() -> None:
     assert all(np.abs(a).max() == 7 for group in answers.values() for a in group)
     with pytest.raises(ValueError, match="positive"):
         CellFunction(query.histogram, jumpy, 0, 1)
+
+
+@pytest.mark.parametrize("cap", [2, 1000, 10**10])
+def test_what_is_charged_has_room_for_rounding(cap: int) -> None:
+    """The range, twice the error of two scores at either end (149 units each at 10**10 rows), and whole units."""
+    for loss in (SquareLoss(), MAlphaLoss(1.0)):
+        exact = node_risk_range(loss.bayes_risk, cap) * SCORE_UNIT
+        room = SplitScore(SplitCandidates((), ()), loss, cap).movement - exact
+        assert 0 < room - 4 * (4.0 * cap * 2.0**-44 * SCORE_UNIT) < 4
