@@ -89,7 +89,9 @@ def _lines_of(account: str, dataset: str | None) -> tuple[Sequence[str], list[st
 
 def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
     from tacit.privacy.assumptions import objections
+    from tacit.privacy.lemmas import used_files
     from tacit.privacy.strength import strength_of
+    from tacit.report.budget import checked_share
 
     certificate = claim.certificate
     open_ones = () if certificate is None else objections(certificate.assumptions)
@@ -107,6 +109,7 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
                 "reasons": list(certificate.reasons),
                 "assumptions": [each.to_dict() for each in certificate.assumptions],
                 "protected": certificate.protected,
+                "lemmas": used_files([entry.theorem for entry in certificate.entries]),
                 "schema_fingerprint": certificate.schema_fingerprint,
                 "strength": None if problems or open_ones else strength.word,
                 "warnings": [*strength.warnings, *_questions(claim)],
@@ -126,6 +129,7 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
         rows["strength"] = "not known" if open_ones else f"{strength.word}: {strength.guess_words}"
         rows |= {f"warning {i}": words for i, words in enumerate([*strength.warnings, *_questions(claim)], start=1)}
         rows["releases"] = str(certificate.releases)
+        rows["checked lemmas"] = f"behind {checked_share(certificate.entries, certificate.charges):.0%} of the charges"
         if certificate.schema_fingerprint is not None:  # as tacit schema show prints it of a file
             rows["schema"] = f"fingerprint {certificate.schema_fingerprint}"
         rows["releasable"] = releasable(certificate)

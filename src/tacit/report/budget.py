@@ -22,6 +22,7 @@ from tacit.privacy.charges import (
 )
 from tacit.privacy.label import Stage
 from tacit.privacy.ledger import Entry
+from tacit.privacy.lemmas import lemmas_of
 
 
 def size(charge: Charge, gaussian: bool = False) -> float:
@@ -118,6 +119,16 @@ def stages(releases: Iterable[Entry], planned: Sequence[Charge] = (), delta: flo
         )
         for name, found in groups.items()
     ]
+
+
+def checked_share(releases: Sequence[Entry], planned: Sequence[Charge] = ()) -> float:
+    """The part of the charges, 0 to 1, whose sensitivity rests on lemmas that Coq has checked; 0 without privacy."""
+    gaussian = any(isinstance(charge, Gaussian) for charge, _ in uses(planned))
+    sizes = [size(release.charge, gaussian) for release in releases]
+    total = sum(sizes)
+    if not 0 < total < math.inf:
+        return 0.0
+    return sum(s for s, release in zip(sizes, releases, strict=True) if lemmas_of(release.theorem)) / total
 
 
 def _charges(found: Sequence[Entry]) -> Iterable[tuple[Charge, int]]:
