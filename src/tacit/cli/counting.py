@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from tacit.encoding.frames import Frame
 
@@ -39,10 +37,12 @@ class Counts:
                 continue
             counts = self.columns.setdefault(name, {"missing": 0, "clipped": 0, "unknown": 0})
             for what, mask in self._masks(frame, name, encoder):
-                counts[what] += int(np.count_nonzero(mask))
+                counts[what] += int(mask.sum())
 
     def _masks(self, frame: Frame, name: str, encoder: Any) -> list[tuple[str, Any]]:
         """Which rows are missing, clipped or unknown."""
+        import numpy as np
+
         from tacit.encoding.grid import NumericGrid
         from tacit.encoding.values import BooleanIndex, CategoryIndex
 
@@ -63,6 +63,8 @@ class Counts:
 
     def _look_alike(self, frame: Frame, name: str, encoder: Any, row: int) -> None:
         """Keeps in what alone the first unknown value of a column differs from a declared one."""
+        import numpy as np
+
         from tacit.encoding.alike import difference
         from tacit.encoding.frames import take
 

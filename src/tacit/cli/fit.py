@@ -19,8 +19,7 @@ from tacit.cli.fitted import summarise
 from tacit.cli.kept_command import command_of
 from tacit.cli.learners import batchwise_class, learner_class, set_parameters
 from tacit.cli.options import account_of, check_account, listed, target_column
-from tacit.cli.sources import source_of
-from tacit.cli.tables import rows_of, training_table
+from tacit.cli.tables import csv_options, is_many, rows_of, training_table
 from tacit.errors import STANDS
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def run(asked: FitArguments, sites: Any = None, resume: int | None = None) -> No
     estimator = learner.estimator if in_batches else learner
     target = target_column(asked.target, schema)
     _check_classes(asked, schema, estimator)
-    source = source_of(asked, schema) if sites is None else sites
+    source = _source_of(asked, schema) if sites is None else sites
     if asked.dry_run:
         dry_run(asked, estimator, target, discovers(asked, estimator), schema, source)
         return
@@ -93,6 +92,45 @@ def _tell_of(sites: Any, tell: Callable[[str], None], lines: bool) -> None:
     if lines and sites is not None:
         sys.stderr.write(f"{words}\n")
         sys.stderr.flush()
+
+
+def _is_source(asked: FitArguments, schema: Schema | None) -> bool:
+    """Whether rows are read in chunks: where there may be many files, no file, or an option says so."""
+    if "://" in asked.data or asked.query is not None or asked.engine is not None:
+        return True
+    return is_many(asked.path) and (schema is None or schema.unit is None)  # units are protected in memory alone
+
+
+def _source_of(asked: FitArguments, schema: Schema | None) -> Any:
+    """The rows that are read in chunks; None for a file that is read into memory.
+
+    Raises:
+        Mistake: for options that say nothing here.
+        DataError: if there is nothing to read.
+    """
+    if not _is_source(asked, schema):
+        if asked.directory is not None or asked.keep:
+            raise Mistake("--directory and --keep are for rows that stay on disk: add --engine streamed")
+        if asked.cluster is not None:
+            raise Mistake("--cluster is where --engine dask runs: add that")
+        return None
+    if schema is None:
+        raise Mistake(
+            f"{asked.data} is read in chunks, and needs a --schema: nothing about its columns may come from its rows"
+        )
+    if asked.batches or asked.adds_to is not None:
+        raise Mistake("--batches and --adds-to learn from files in memory: give one file")
+    from tacit.encoding.source import read_source
+
+    return read_source(
+        asked.data,
+        query=asked.query,
+        engine=asked.engine or "streamed",
+        directory=asked.directory,
+        keep=asked.keep,
+        cluster=asked.cluster,
+        **csv_options(asked),
+    )
 
 
 def _check_outputs(asked: FitArguments) -> None:
