@@ -68,6 +68,14 @@ def test_four_fifths_of_the_charges_of_a_default_fit_rest_on_lemmas(estimator: t
     rows = table_of(kind, 90)
     fit = estimator(epsilon=1.0, delta=1e-6, random_state=1, schema=schema_of(kind)).fit(rows.X, rows.y)
     certificate = fit.certificate_
-    share = checked_share(certificate.entries, certificate.charges)
+    share = checked_share(certificate.entries, certificate.charges, certificate.delta)
     print(f"{estimator.__name__:28} {share:.1%}")
     assert share >= 0.8
+
+
+def test_a_renyi_curve_counts_by_what_it_costs() -> None:
+    """By the slope of its curve it would seem to cost nothing, and a decision list to rest on its histogram."""
+    rows = table_of("two", 90)
+    asked = {"epsilon": 1.0, "delta": 1e-6, "random_state": 1, "schema": schema_of("two")}
+    certificate = tacit.DecisionListClassifier(**asked).fit(rows.X, rows.y).certificate_
+    assert checked_share(certificate.entries, certificate.charges, certificate.delta) < 0.5

@@ -129,7 +129,8 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
         rows["strength"] = "not known" if open_ones else f"{strength.word}: {strength.guess_words}"
         rows |= {f"warning {i}": words for i, words in enumerate([*strength.warnings, *_questions(claim)], start=1)}
         rows["releases"] = str(certificate.releases)
-        rows["checked lemmas"] = f"behind {checked_share(certificate.entries, certificate.charges):.0%} of the charges"
+        share = checked_share(certificate.entries, certificate.charges, certificate.delta)
+        rows["checked lemmas"] = f"behind {share:.0%} of the charges"
         if certificate.schema_fingerprint is not None:  # as tacit schema show prints it of a file
             rows["schema"] = f"fingerprint {certificate.schema_fingerprint}"
         rows["releasable"] = releasable(certificate)

@@ -15,6 +15,7 @@ from tacit.privacy.charges import (
     Gaussian,
     Laplace,
     NonPrivate,
+    PrivacyLoss,
     Pure,
     Renyi,
     Repeated,
@@ -121,10 +122,12 @@ def stages(releases: Iterable[Entry], planned: Sequence[Charge] = (), delta: flo
     ]
 
 
-def checked_share(releases: Sequence[Entry], planned: Sequence[Charge] = ()) -> float:
+def checked_share(releases: Sequence[Entry], planned: Sequence[Charge], delta: float) -> float:
     """The part of the charges, 0 to 1, whose sensitivity rests on lemmas that Coq has checked; 0 without privacy."""
     gaussian = any(isinstance(charge, Gaussian) for charge, _ in uses(planned))
     sizes = [size(release.charge, gaussian) for release in releases]
+    if any(isinstance(charge, Renyi | PrivacyLoss) for charge, _ in uses([release.charge for release in releases])):
+        sizes = [accountants.epsilon([release.charge], delta) for release in releases]  # a curve has no one size
     total = sum(sizes)
     if not 0 < total < math.inf:
         return 0.0
