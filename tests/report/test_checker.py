@@ -148,6 +148,13 @@ def test_every_change_is_found(sample_claim: Certificate) -> None:
     assert findings({**claim, "digest": "0" * 64})["signature"] is False
     assert findings(sample_claim.to_dict())["signature"] is None
     assert findings({"kind": "x"}) == {"file": False}
+    model, schema = {"kind": "x", "model": {"a": [1.0, -0.0]}}, {"columns": {"é": 1e21}}
+    bound = sample_claim.bound(sha256(model), sha256(schema)).to_dict()
+    whole = {**model, "schema": schema, "certificate": bound}
+    assert findings(whole) | {"signature": True} == dict.fromkeys(findings(whole), True)
+    assert findings({**whole, "model": {"a": [1.0, 1.0]}})["model"] is False
+    assert findings({**whole, "schema": {}})["schema"] is False
+    assert findings({**model, "certificate": bound})["schema"] is None
 
 
 def test_the_page_checks_itself_and_files(

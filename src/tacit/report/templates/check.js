@@ -220,7 +220,9 @@ async function check(data) {
   ];
   if (claim !== data) {
     findings.push(await digestFinding("model", {kind: data.kind, model: data.model}, claim.model_digest));
-    if (claim.schema_digest) findings.push(await digestFinding("schema", data.schema, claim.schema_digest));
+    if (claim.schema_digest && data.schema === undefined)
+      findings.push(finding("schema", null, "The file lacks the schema that its certificate names."));
+    else if (claim.schema_digest) findings.push(await digestFinding("schema", data.schema, claim.schema_digest));
   }
   findings.push(costFinding(claim), coverFinding(claim), await signatureFinding(claim));
   const bare = number(claim.epsilon) === Infinity || number(claim.delta) > MOST_DELTA || claim.outcome !== "completed";
