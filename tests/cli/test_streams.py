@@ -50,6 +50,7 @@ FIT = "fit d.csv --schema s.toml --epsilon 8 --force --model"
         "{} | true",
         "{} --json | true",
         "{} --json | head -c 1",
+        "{} --progress 2>&1 | true",
     ],
 )
 def test_a_fit_ends_well_whoever_reads(shell: str, place: Path) -> None:
@@ -59,6 +60,25 @@ def test_a_fit_ends_well_whoever_reads(shell: str, place: Path) -> None:
     assert "Traceback" not in done.stderr
     model = json.loads((place / name).read_text())
     assert model["certificate"]["outcome"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("command", "shell", "code"),
+    [
+        ("check d.csv --schema s.toml", "{} | true", 0),
+        ("schema init d.csv --target y -o drafted.toml --force", "{} 2>&1 | true", 0),
+        ("check d.csv --schema nowhere.toml", "{} 2>&1 | true", 2),
+    ],
+)
+def test_a_reader_who_has_gone_changes_no_exit_code(command: str, shell: str, code: int, place: Path) -> None:
+    assert tacit(place, command, shell).returncode == code
+    assert (place / "drafted.toml").exists() or "init" not in command
+
+
+def test_predictions_end_where_nobody_reads_on(place: Path) -> None:
+    assert tacit(place, f"{FIT} m.json").returncode == 0
+    done = tacit(place, "predict m.json d.csv -o -", "{} | head -n 1")
+    assert (done.returncode, done.stdout.count("\n")) == (0, 1)
 
 
 def test_predictions_to_a_closed_stream_are_a_mistake(place: Path) -> None:

@@ -23,6 +23,7 @@ from typer.testing import CliRunner
 
 import tacit
 from tacit.cli.main import app
+from tacit.online import Winnow
 from tacit.privacy.assumptions import Assumption
 from tacit.privacy.certificate import Certificate
 from tacit.report.page import render
@@ -190,6 +191,36 @@ def test_a_schema_found_answers_for_its_dtypes() -> None:
     assert reasons(found["public"]) == ""
     kinds = {"age": "numeric", "x": "numeric", "sick": "categories"}
     assert reasons(tacit.discover_schema(table, "sick", kinds=kinds)[1]) == ""
+
+
+@pytest.mark.parametrize("name", ["patient_id", "CustomerID", "MRN", "e-mail"])
+def test_an_identifier_that_no_schema_declares_is_not_released(name: str) -> None:
+    table = pd.DataFrame({"age": X[:, 0], name: np.arange(len(X))})
+    fitted = tacit.AdditiveBoostClassifier(classes=(0, 1), dtypes="public", interactions=False)
+    assert f"the column {name!r} was learned from" in reasons(fitted.fit(table, y).certificate_)
+    assert reasons(fitted.fit(table.rename(columns={name: "dose"}), y).certificate_) == ""
+
+
+@pytest.mark.parametrize(
+    ("more", "rows", "reason"),
+    [
+        ({}, [{"age": 4.0}], "as the first row had them"),
+        ({}, pd.DataFrame({"age": [4.0]}), ""),
+        ({}, pd.DataFrame({"patient_no": [4.0]}), "the column 'patient_no' was learned from"),
+        ({"columns": ("age",)}, [{"age": 1}], ""),
+        ({"columns": ("userid",)}, [{"userid": 1}], "the column 'userid' was learned from"),
+        ({"schema": SCHEMA}, [{"x0": 1.0}], ""),
+    ],
+    ids=str,
+)
+def test_names_of_the_first_row_of_a_stream_are_answered_for(more: Any, rows: Any, reason: str) -> None:
+    stream = Winnow(labels=("no", "yes"), **more)
+    if isinstance(rows, list):
+        stream.learn_one(rows[0], "yes")
+    else:
+        stream.learn_many(rows, ["yes"])
+    said = reasons(stream.certificate_)
+    assert (reason in said) if reason else not said
 
 
 # What a certificate with assumptions says.

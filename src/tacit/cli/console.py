@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -46,8 +44,6 @@ def watching(tell: Callable[[str], None], lines: bool) -> Callable[[Step], None]
 
     There is at most a line in a second, and one for the first release.
     """
-    import sys
-
     last = [-math.inf]
 
     def watch(step: Step) -> None:
@@ -88,8 +84,7 @@ def as_json(data: Mapping[str, Any]) -> None:
     """One JSON document on stdout."""
     import typer
 
-    with nobody_reading():
-        typer.echo(json.dumps(data, indent=2, allow_nan=False, default=str))
+    typer.echo(json.dumps(data, indent=2, allow_nan=False, default=str))
 
 
 def table(title: str, rows: Mapping[str, str]) -> None:
@@ -107,22 +102,7 @@ def table(title: str, rows: Mapping[str, str]) -> None:
             "bold red" if value.startswith(("NO:", "the claim does NOT hold", "the charges add up, but NOT")) else ""
         )
         drawn.add_row(Text(name), Text(value, style))  # a column named "[x]" is no markup
-
-    class Printer(Console):
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # where a console of its own would end the process
-
-    with nobody_reading():
-        Printer().print(drawn)
-
-
-@contextmanager
-def nobody_reading() -> Iterator[None]:
-    """Prints a summary, or the rest of it to nobody where the reader has gone (``| head``): the work is done."""
-    try:
-        yield
-    except BrokenPipeError:
-        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as the process
+    Console().print(drawn)
 
 
 def stopwatch() -> Callable[[], float]:

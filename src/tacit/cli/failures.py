@@ -105,7 +105,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
                 return command(*args, **kwargs)
         except OSError as error:
             if isinstance(error, BrokenPipeError):
-                raise typer.Exit(0 if was_spent(error) else 1) from None  # what was charged for is done
+                raise typer.Exit(0) from None  # who read the output has gone: that is no failure
             code = USAGE
             tell(with_spending(error), code, as_json)
         except ValueError as error:

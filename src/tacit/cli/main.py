@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -133,6 +133,29 @@ app.add_typer(signing)
 app.add_typer(schema_commands.app, name="schema")
 
 
+class Unread(io.FileIO):
+    """A standard stream that goes on to nowhere once its reader has gone (``| head``): that fails no command."""
+
+    def write(self, data: Any) -> int:
+        """Writes the bytes; see the class."""
+        try:
+            return super().write(data) or 0
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.fileno())
+            os.close(nowhere)
+            return memoryview(data).nbytes
+
+
+def text_stream(stream: TextIO) -> TextIO:
+    """A standard stream as a command writes it: no character that a terminal lacks, and no reader, stops it."""
+    if not isinstance(stream, io.TextIOWrapper) or stream.name == os.devnull:
+        return stream
+    stream.flush()
+    raw, lines = Unread(stream.fileno(), "wb", closefd=False), stream.line_buffering
+    return io.TextIOWrapper(io.BufferedWriter(raw), stream.encoding, "backslashreplace", line_buffering=lines)
+
+
 def open_streams() -> None:
     """Opens what the caller closed (``>&-``): a model file must not become the standard output of anything."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
@@ -150,9 +173,7 @@ def main() -> None:
     """
     gc.set_threshold(COLLECTED_FROM)
     open_streams()
-    for stream in (sys.stdout, sys.stderr):  # a character that a terminal lacks must not hide what was paid for
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    sys.stdout, sys.stderr = text_stream(sys.stdout), text_stream(sys.stderr)
     try:
         app()
     except SystemExit as end:

@@ -112,7 +112,8 @@ def run(asked: PredictArguments) -> None:
         _check_kept(kept, predicted(model, nothing, least).column_names)
         columns = predicted(model, nothing, least, kept)
         if streamed:
-            write(predictions(), columns, sys.stdout.buffer, asked)
+            with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stream:  # ends where nobody reads on
+                write(predictions(), columns, stream, asked)
             _say(counts.notes())
             return
         write_with(asked.output, lambda temporary: write(predictions(), columns, temporary, asked))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tacit.encoding.frames import Frame
-from tacit.privacy.assumptions import Assumption, dtypes_assumed
+from tacit.privacy.assumptions import Assumption, dtypes_assumed, identifiers_assumed
 from tacit.schema import Schema
 
 
@@ -13,7 +13,7 @@ def assumptions_of(estimator: Any, X: Any, y: Any, weighted: bool = False) -> tu
     """What a fit of an estimator to a table takes as public, beside its schema and what called it.
 
     Args:
-        estimator: with its parameters.
+        estimator: with its parameters, and its model.
         X: the table.
         y: the labels; a list has no dtype.
         weighted: whether rows have weights.
@@ -26,6 +26,7 @@ def assumptions_of(estimator: Any, X: Any, y: Any, weighted: bool = False) -> tu
     found = dtypes_assumed(getattr(estimator, "dtypes", None), untyped, schema is None, of_label)
     if schema is None:
         found += (Assumption("columns", "which columns there are, and their names", accepted=True),)
+        found += identifiers_assumed(getattr(estimator.model_, "feature_names", ()))
     if weighted:
         found += (Assumption("weights", "the weight of each row", accepted=True),)
     return found + _rows_assumed(estimator.neighbouring, schema)

@@ -20,6 +20,7 @@ from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.errors import TacitError
 from tacit.models.decision_list import AT_LEAST, IS, Condition
+from tacit.privacy.assumptions import Assumption, identifiers_assumed
 from tacit.privacy.request import RequestError, declared_schema
 from tacit.schema import Schema
 from tacit.schema.identifiers import refuse_identifiers
@@ -308,6 +309,20 @@ def undeclared_rows(x: Any, without_errors: bool) -> RowReader:
     if not names:
         raise RowError("a row without features. The stream is as it was.")
     return SignRows(names, declared=False) if signs else NumberRows(names)
+
+
+def names_assumed(rows: RowReader | None, x: Any) -> tuple[Assumption, ...]:
+    """What a stream takes as public: the names in its first row ``x``, unless they were declared.
+
+    A table has names of its own; those of a single row are the first person's, and nobody answers for them.
+    """
+    if isinstance(rows, SchemaRows) or rows is None:
+        return ()
+    if isinstance(rows, SignRows) and rows.declared:
+        return identifiers_assumed(rows.names)
+    whose = "row" if isinstance(x, Mapping) else "table"
+    text = f"the names of the features, as the first {whose} had them: name them in columns, or declare a schema"
+    return (Assumption("columns", text, accepted=whose == "table"), *identifiers_assumed(rows.names))
 
 
 def names_of(rows: RowReader | None) -> list[Any] | None:

@@ -23,10 +23,11 @@ from tacit.errors import spending
 from tacit.learning.checks import check_choice, check_integer, check_number
 from tacit.online.labels import as_labels, check_labels, classes_of, code_of, codes_of, shares_of
 from tacit.online.pipelines import refuse_learning_steps, river_base
-from tacit.online.rows import RowError, RowReader, declared_rows, named_rows, names_of, undeclared_rows
+from tacit.online.rows import RowError, RowReader, declared_rows, named_rows, names_assumed, names_of, undeclared_rows
 from tacit.online.schedule import Promise, WinnowRequest, of_the_smaller_promise, promise_of, schedule_of
 from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.assumptions import Assumption
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
@@ -114,6 +115,7 @@ class Winnow(river_base()):  # type: ignore[misc]
         self.rounds_ = 0
         self._began = 0  # the round with which this period began
         self._rows: RowReader | None = None
+        self._assumed: tuple[Assumption, ...] = ()
         self._declared: tuple[Any, tuple[Any, ...]] | None = None
         self._stream: Stream | None = None
         self._closed = False
@@ -343,6 +345,7 @@ class Winnow(river_base()):  # type: ignore[misc]
             self._request()
             rows = declared_rows(self.schema, self.columns, int(self.bins))
             self._rows = undeclared_rows(x, self.invalid == "null") if rows is None else rows
+            self._assumed = names_assumed(self._rows, x)
         return self._rows
 
     def _width(self, columns: int) -> int:
@@ -384,7 +387,8 @@ class Winnow(river_base()):  # type: ignore[misc]
         with spending():
             with reserve(self.account, request, charges, label, None) as reservation:
                 stream = open_row_stream(spec, reservation, request.random_state, Label(Stage.STREAM, label))
-            self.certificate_ = certified(self.account, request, reservation, stream, label)
+            made = certified(self.account, request, reservation, stream, label)
+            self.certificate_ = made.assuming(*self._assumed)
             self._stream, self.promise_ = stream, promise
             self.log_ = spec.first_log()
             return stream

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self, final
 
 from tacit.privacy.request import RequestError
+from tacit.schema.identifiers import names_identifier
 
 PUBLIC = "public"
 """What ``dtypes`` says where they do not come from the rows."""
@@ -69,6 +70,14 @@ def check_dtypes(dtypes: Any) -> None:
     """Raises :class:`RequestError` unless it is None or ``"public"``."""
     if dtypes is not None and dtypes != PUBLIC:
         raise RequestError(f"dtypes must be None or {PUBLIC!r}, got {dtypes!r}")
+
+
+def identifiers_assumed(names: Iterable[Any]) -> tuple[Assumption, ...]:
+    """What is assumed of features that no schema declares and that are called as identifiers are: nobody answers."""
+    named = [name for name in map(str, names) if names_identifier(name)]
+    what = f"the column {named[0]!r} was learned from" if named else ""
+    why = "looks like an identifier: declare it in a schema, with kind = 'id' or allow = 'identifier'"
+    return (Assumption("identifiers", f"{what} without a schema, and {why}", accepted=False),) if named else ()
 
 
 def dtypes_assumed(dtypes: str | None, untyped: bool, columns: bool, label: bool) -> tuple[Assumption, ...]:
