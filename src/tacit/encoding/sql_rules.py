@@ -3,7 +3,7 @@
 The promise is about the rows that a query gives. It is one about the rows of the data base only where one of these
 moves at most one of those: under ``LIMIT`` or a window function one person decides which others are there, and a join
 may give a person many rows. What the text of a query shows is refused; what it does not (a key that is not unique, a
-view whose text the data base does not tell, a function of one's own) is for whoever writes it: see ``docs/scale.md``.
+view whose text the data base does not tell) is for whoever writes it: see ``docs/scale.md``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from tacit.errors import missing
 DIALECTS = {"postgresql": "postgres", "mssql": "tsql", "mariadb": "mysql"}
 """Names of SQLAlchemy for what sqlglot calls otherwise."""
 
-_CHANGING = frozenset({"random", "rand", "randomblob", "newid", "uuid", "gen_random_uuid", "nextval"})
-"""Functions with another value whenever they are read."""
+_PLAIN = "age btrim elt field initcap julianday num_nonnulls printf quote to_days to_number unixepoch width_bucket"
+_OF_ONE_ROW = frozenset(_PLAIN.split())
+"""Functions of one row that sqlglot does not know. Other unknown ones may aggregate, count, or give several rows."""
 
 _CHANGES = "uses values that change whenever it is read"
 _SPREADS = "makes several rows of one"
@@ -89,17 +90,23 @@ def _faults(tree: Any) -> Iterator[str]:
         ((exp.Window, exp.Qualify), "has a window function, in which rows decide about one another"),
         ((exp.AggFunc, exp.Group, exp.Having), "aggregates: its rows are made of several"),
         (exp.TableSample, "draws a sample, another one whenever it is read"),
-        ((exp.Rand, exp.Uuid), _CHANGES),
+        ((exp.Rand, exp.Uuid, exp.NextValueFor, exp.Parameter, exp.SessionParameter), _CHANGES),
+        ((exp.JSONArrayAgg, exp.JSONObjectAgg), "aggregates: its rows are made of several"),
+        (exp.Connect, "has CONNECT BY"),
+        (exp.Lock, "locks rows, and so may leave out what others hold"),
         ((exp.Unnest, exp.Lateral, exp.Explode, exp.ExplodingGenerateSeries, exp.Pivot, exp.MatchRecognize), _SPREADS),
     )
     for node in tree.walk():
         yield from (said for kind, said in kinds if isinstance(node, kind))
         if isinstance(node, exp.Distinct) and node.args.get("on"):
             yield "has DISTINCT ON, so that one row decides whether others are there"
-        elif isinstance(node, exp.Column) and node.name.lower() == "rownum" and not node.this.quoted:
+        elif isinstance(node, exp.Column) and node.name.lower() in ("rownum", "ctid") and not node.this.quoted:
             yield "counts its rows, so that one row decides whether others are there"
-        elif isinstance(node, exp.Anonymous) and node.name.lower() in _CHANGING:
-            yield _CHANGES
+        elif isinstance(node, exp.Anonymous) and node.name.lower() not in _OF_ONE_ROW:
+            yield (
+                f"calls {node.name}, and nothing tells whether that looks at one row at a time, gives one value, and "
+                "always the same: make a column of it"
+            )
         elif isinstance(node, exp.With) and node.args.get("recursive"):
             yield "has WITH RECURSIVE"
         elif isinstance(node, exp.Join) and not _matches(node):
@@ -133,10 +140,8 @@ def _matches(join: Any) -> bool:
 
 
 def _is_condition(node: Any) -> bool:
-    """Whether a subquery stands where a condition or a value does."""
+    """Whether a query stands where a condition or a value does."""
     from sqlglot import exp
 
     places = (exp.From, exp.Join, exp.SetOperation, exp.CTE, exp.Subquery, exp.Create)
-    if isinstance(node, exp.Subquery):
-        return node.parent is not None and not isinstance(node.parent, places)
-    return isinstance(node, exp.Exists) or (isinstance(node, exp.In) and node.args.get("query") is not None)
+    return isinstance(node, exp.Query) and node.parent is not None and not isinstance(node.parent, places)
