@@ -56,7 +56,7 @@ def test_just_outside(given: dict[str, Any]) -> None:
 def test_just_inside(given: dict[str, Any]) -> None:
     model = Winnow(**given)
     model._request()
-    assert model._multiclass == (len(model.labels) > 2)
+    assert model._multiclass == (len(model.labels or (False, True)) > 2)
 
 
 def test_updates_where_nothing_is_said() -> None:
