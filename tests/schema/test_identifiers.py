@@ -17,12 +17,13 @@ from tacit.schema.identifiers import judge, names_identifier, refuse_identifiers
 _NAMES = """
 id ID Id ids PassengerId CustomerID RespondentID patient_no patient-nr MRN ssn household_nr uuid e-mail email E_Mail
 userid patientid memberNo person.id id_patient RowID case_number PolicyNumber phone Kundennummer Patienten-Nr
-account_key customer_name Surname IBAN patient_id_2 IDs
+account_key customer_name Surname IBAN patient_id_2 IDs FirstName full_name ip_address PatNr NHS_number empno pid
+hosp_no Matrikelnummer acct_no Steuernummer
 """
 _OTHER_NAMES = """
 age income humid humidity paid valid void acid idle grid rapid said no number no_children number_of_rooms num_visits
 zip_code country_code sex_code product_name visit_number ClaimNb year price weight_g kidney diagnosis_code month x0 0
-order_total customer_age patients household_size id_type 1.5
+order_total customer_age patients household_size id_type 1.5 emp_length pid_count address floor_no house_number
 """
 
 

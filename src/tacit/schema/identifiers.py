@@ -15,16 +15,18 @@ from tacit.schema.values import Value, parse_number
 
 _ALONE = """
 id ids uid uuid guid mrn ssn nino npi iban imei passport email phone telephone msisdn identifier pseudonym username
-login surname lastname firstname forename fullname vorname nachname kennung rowid
+login surname lastname firstname forename fullname vorname nachname kennung rowid pid aktenzeichen ipaddress macaddress
+licenseplate
 """
 ALONE = frozenset(_ALONE.split())
-"""Words that make an identifier of a name whose last word they are."""
+"""Words that make an identifier of a name whose last word, or last two, they are: ``FirstName``, ``ip_address``."""
 
 _HOLDERS = """
 patient patienten person customer kunden client member mitglieds respondent subject participant user employee
 personal student pupil passenger applicant household family case record account policy order invoice claim encounter
 admission loan contract ticket transaction row serial donor voter taxpayer citizen card phone insurance
-versicherten security passport licence license registration national tax vehicle device borrower guest tenant
+versicherten sozialversicherungs matrikel steuer pat nhs emp acct hosp
+security passport licence license registration national tax vehicle device borrower guest tenant
 """
 HOLDERS = frozenset(_HOLDERS.split())
 """Who or what is numbered one by one."""
@@ -56,7 +58,7 @@ def names_identifier(name: str) -> bool:
     if not words:
         return False
     last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last in ALONE or (before, last) == ("e", "mail"):
+    if last in ALONE or before + last in ALONE:
         return True
     if (last in NUMBERS and before in HOLDERS) or (words[0] == "id" and last in HOLDERS):
         return True
