@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import arguments as shared
-from tacit.cli.console import as_json, nobody_reading, table
+from tacit.cli.console import as_json, table
 from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs
 from tacit.cli.predict import is_elsewhere, read
@@ -55,8 +55,7 @@ def run(asked: ExplainArguments) -> None:
     elif asked.html is not None:
         table("Explanation", {"written": str(asked.html), f"row {asked.row}": explained.says(0)})
     else:
-        with nobody_reading():
-            typer.echo(str(explained))
+        typer.echo(str(explained))
 
 
 def _row(asked: ExplainArguments, model: Model) -> Frame:
