@@ -87,36 +87,43 @@ def _lines_of(account: str, dataset: str | None) -> tuple[Sequence[str], list[st
     return extract.labels, extract.problems
 
 
+def _print_json(claim: Claim, problems: list[str], open_ones: Sequence[str]) -> None:
+    from tacit.privacy.lemmas import used_files
+    from tacit.privacy.strength import strength_of
+
+    certificate = claim.certificate
+    said: dict[str, Any] = {"holds": not problems, "findings": problems, "remarks": list(claim.remarks)}
+    if certificate is not None:
+        strength = strength_of(certificate)
+        said |= {
+            "epsilon": finite(certificate.epsilon),
+            "delta": certificate.delta,
+            "releasable": certificate.releasable and not problems,
+            "reasons": list(certificate.reasons),
+            "assumptions": [each.to_dict() for each in certificate.assumptions],
+            "protected": certificate.protected,
+            "lemmas": used_files([entry.theorem for entry in certificate.entries]),
+            "schema_fingerprint": certificate.schema_fingerprint,
+            "strength": None if problems or open_ones else strength.word,
+            "warnings": [*strength.warnings, *_questions(claim)],
+            "signed_by": None if certificate.signature is None else certificate.signature.get("key"),
+        }
+    as_json(said)
+
+
 def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
     from tacit.privacy.assumptions import objections
-    from tacit.privacy.lemmas import used_files
     from tacit.privacy.strength import strength_of
     from tacit.report.budget import checked_share
 
     certificate = claim.certificate
     open_ones = () if certificate is None else objections(certificate.assumptions)
+    if asked.as_json:
+        _print_json(claim, problems, open_ones)
+        return
     verdict = "the charges add up, but NOT the promise: nobody answers for what it assumes"
     if problems or not open_ones:
         verdict = "the claim does NOT hold: " + "; ".join(problems) if problems else "the claim holds"
-    if asked.as_json:
-        said: dict[str, Any] = {"holds": not problems, "findings": problems, "remarks": list(claim.remarks)}
-        if certificate is not None:
-            strength = strength_of(certificate)
-            said |= {
-                "epsilon": finite(certificate.epsilon),
-                "delta": certificate.delta,
-                "releasable": certificate.releasable and not problems,
-                "reasons": list(certificate.reasons),
-                "assumptions": [each.to_dict() for each in certificate.assumptions],
-                "protected": certificate.protected,
-                "lemmas": used_files([entry.theorem for entry in certificate.entries]),
-                "schema_fingerprint": certificate.schema_fingerprint,
-                "strength": None if problems or open_ones else strength.word,
-                "warnings": [*strength.warnings, *_questions(claim)],
-                "signed_by": None if certificate.signature is None else certificate.signature.get("key"),
-            }
-        as_json(said)
-        return
     rows: dict[str, str] = {"verdict": verdict}
     if certificate is not None and problems:  # what does not hold is not praised
         rows["it says"] = f"epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}, {certificate.neighbouring}"
