@@ -16,7 +16,14 @@ from tacit.theory.closure.limit import Limit
 from tacit.theory.closure.threshold_search import longest_chain, staircase_bound
 from tacit.theory.closure.vc_search import ShatteredSearch
 from tacit.theory.closure.witnesses import MistakeTree, ShatteredSet, ThresholdSequence
-from tacit.theory.dimensions import Dimension, littlestone_dimension, threshold_dimension, vc_dimension
+from tacit.theory.dimensions import (
+    Dimension,
+    FiniteClass,
+    greedy_shattered,
+    littlestone_dimension,
+    threshold_dimension,
+    vc_dimension,
+)
 
 DIMENSIONS: list[Callable[..., Dimension]] = [vc_dimension, littlestone_dimension, threshold_dimension]
 
@@ -219,6 +226,23 @@ def test_beyond_the_cap_an_interval_is_reported(dimension: Callable[..., Dimensi
     assert cut.witness.size == cut.lower
     with pytest.raises(ValueError, match="only the interval"):
         _ = cut.value
+
+
+def test_a_greedy_set_is_shattered_and_saves_the_search() -> None:
+    """Of a cube with idle points and of a random class: found without a visit, and nearly as large as there are."""
+    cube = np.array(list(product((0, 1), repeat=6)))
+    idle = np.hstack([cube, np.zeros((64, 3), int), cube[:, :1]])
+    found = vc_dimension(idle)
+    assert (found.value, found.work) == (6, 0)
+    rng = np.random.default_rng(8)
+    for hypotheses, points in ((2, 3), (40, 9), (60, 10)):
+        matrix = rng.integers(0, 2, (hypotheses, points))
+        family = FiniteClass(matrix)
+        places = [family.splitting_points[place] for place in greedy_shattered(family, family.splitting_points)]
+        assert len(np.unique(matrix[:, places], axis=0)) == 2 ** len(places)
+        assert len(set(places)) == len(places)
+        assert plain_vc(matrix) - 1 <= len(places) <= plain_vc(matrix)
+    assert greedy_shattered(FiniteClass(np.zeros((3, 4), int)), []) == []
 
 
 @pytest.mark.parametrize("dimension", DIMENSIONS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -32,7 +33,7 @@ from tests.stated import check_defaults, stated
         ("dartboard:keep_loss", {"shift": 1.0}),
         ("dartboard:promised", {"delta": 1e-6}),
         ("dimensions:littlestone_dimension", {"cap": 200_000, "seconds": 8.0}),
-        ("dimensions:vc_dimension", {"cap": 3_000_000, "seconds": 8.0}),
+        ("dimensions:vc_dimension", {"cap": 3_000_000, "seconds": math.inf}),
         ("dimensions:threshold_dimension", {"cap": 50_000, "seconds": 8.0}),
         ("em_cover:log_moment", {"shifts": Shifts(-1.0, 0.0), "replace": False}),
         ("em_cover:pure_epsilon", {"shifts": Shifts(-1.0, 0.0), "replace": False}),
