@@ -414,3 +414,19 @@ def test_units_of_several_rows_need_a_delta() -> None:
             DecisionListClassifier(delta=delta, schema=Schema.from_dict(schema)).dry_run()
     schema["unit"]["max_rows"] = 1
     assert DecisionListClassifier(delta=0.0, schema=Schema.from_dict(schema)).dry_run()["delta"] == 0
+
+
+@pytest.mark.parametrize("counts_share", [0.0, 0.2])
+@pytest.mark.parametrize(("most", "full"), [(1, True), (2, True), (5, False)])
+def test_a_list_says_when_max_rules_was_reached(counts_share: float, most: int, full: bool) -> None:
+    """Two rules tell all; the constant is none of them."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({name: rng.integers(0, 2, 4000).astype(bool) for name in "abcd"})
+    y = (X.a | ~X.b).to_numpy()
+    columns = {name: {"kind": "categorical", "categories": [False, True]} for name in "abcd"}
+    schema = {"label": {"column": "y", "kind": "classes", "classes": [False, True]}, "columns": columns}
+    model = DecisionListClassifier(
+        epsilon=math.inf, k=1, max_rules=most, counts_share=counts_share, schema=schema, random_state=0
+    ).fit(X, y)
+    assert model.model_.full is full
+    assert ("max_rules" in str(model.summary_)) is full

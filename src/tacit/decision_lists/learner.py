@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -178,7 +178,9 @@ class DecisionListLearner(Learner):
         plan, (most, _) = self.plan(self.request.allowance, task), self._n_steps(task)
         learned = learn_list(budget.curator, plan, chosen, self.objective == "coverage", budget.allowance.delta)
         names, least = task.label_index.names, self.tuning.least_support
-        return list_model(learned, chosen, names, task.encoding, least, most if independent else None)
+        model = list_model(learned, chosen, names, task.encoding, least, most if independent else None)
+        rules = sum(1 for conjunction in learned.conjunctions if chosen.conditions_of(conjunction))
+        return replace(model, full=self.max_rules is not None and rules >= self.max_rules)
 
     # Candidates and plan.
 

@@ -133,6 +133,7 @@ class DecisionListModel(ClassModel):
         rules: the rules, in order; the last one has no conditions.
         sd: standard deviation of the noise in each released count; 0 without noise.
         evidence: the counted errors, where they prove something about new rows.
+        full: whether as many rules were chosen as ``max_rules`` allows; of a fit, and not in its file.
     """
 
     kind: ClassVar[str] = "decision_list"
@@ -142,6 +143,7 @@ class DecisionListModel(ClassModel):
     rules: tuple[ListRule, ...]
     sd: float = 0.0
     evidence: CountedErrors | None = None
+    full: bool = False
 
     def __post_init__(self) -> None:
         if not self.rules or self.rules[-1].conditions:

@@ -17,6 +17,7 @@ from tacit.display import Brief
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import ClassModel
+from tacit.models.decision_list import DecisionListModel
 from tacit.models.evidence import FAILURE
 from tacit.models.halfspace import HalfspaceModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
@@ -132,6 +133,8 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
         for name, share in unknown.items()
         if share < MUCH_MISSING
     ]
+    if isinstance(model, DecisionListModel) and model.full:
+        said.append("as many rules as max_rules allows were chosen: more may fit")
     promise = model.promise if isinstance(model, HalfspaceModel) else None
     if promise is not None:
         (concerns if promise.is_withdrawn else said).append(str(promise))
