@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor
     from tacit.estimators.declared import DeclaredEncoder, DeclaredScaler
     from tacit.estimators.files import load, save
+    from tacit.estimators.merging import merge
     from tacit.evaluation.private_score import private_score
     from tacit.evaluation.private_selection import PrivateSelection
     from tacit.evaluation.ranked import ranked_probability_score
@@ -68,6 +69,7 @@ PUBLIC = {
     "join_sites": "tacit.learning.sites",
     "load": "tacit.estimators.files",
     "load_model": "tacit.models.files",
+    "merge": "tacit.estimators.merging",
     "options": "tacit.curator.options",
     "private_score": "tacit.evaluation.private_score",
     "ranked_probability_score": "tacit.evaluation.ranked",
@@ -125,6 +127,7 @@ __all__ = [
     "join_sites",
     "load",
     "load_model",
+    "merge",
     "options",
     "private_score",
     "ranked_probability_score",

@@ -195,3 +195,9 @@ def test_estimators_have_importances_by_column() -> None:
     halfspace = tacit.HalfspaceBoostClassifier(schema=declared, rounds=3, random_state=0).fit(frame, label)
     with pytest.raises(AttributeError, match="columns have no share"):
         halfspace.feature_importances_  # noqa: B018
+
+
+def test_noise_of_a_mean_is_that_of_independent_members() -> None:
+    one: Any = models()["additive"]
+    both = terms_of(MeanModel((one, one), (1.0, 3.0)), ROWS)
+    np.testing.assert_allclose(both.sd, np.hypot(0.25, 0.75) * terms_of(one, ROWS).sd)

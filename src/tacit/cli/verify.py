@@ -136,16 +136,14 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
         rows["strength"] = "not known" if open_ones else f"{strength.word}: {strength.guess_words}"
         rows |= {f"warning {i}": words for i, words in enumerate([*strength.warnings, *_questions(claim)], start=1)}
         rows["releases"] = str(certificate.releases)
-        share = checked_share(certificate.entries, certificate.charges, certificate.delta)
-        rows["checked lemmas"] = f"behind {share:.0%} of the charges"
+        checked = checked_share(certificate.entries, certificate.charges, certificate.delta)
+        rows["checked lemmas"] = f"behind {checked:.0%} of the charges"
         if certificate.schema_fingerprint is not None:  # as tacit schema show prints it of a file
             rows["schema"] = f"fingerprint {certificate.schema_fingerprint}"
         rows["releasable"] = releasable(certificate)
-        if certificate.taken_as_public:
-            rows["taken as public"] = "; ".join(certificate.taken_as_public)
+        rows |= {"taken as public": "; ".join(public)} if (public := certificate.taken_as_public) else {}
         rows["signature"] = _signature_words(asked, certificate, problems)
-    rows |= {"note": "; ".join(claim.remarks)} if claim.remarks else {}
-    table("Certificate", rows)
+    table("Certificate", rows | ({"note": "; ".join(claim.remarks)} if claim.remarks else {}))
 
 
 def _questions(claim: Claim) -> list[str]:

@@ -1,0 +1,120 @@
+"""`merge`: models of different persons as one, under the promise of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import TypeVar
+
+from tacit.estimators.base import Estimator, check_fitted
+from tacit.estimators.batchwise import released_rows
+from tacit.estimators.binding import bound
+from tacit.models.base import ClassModel
+from tacit.models.binding import ClaimError, model_digest
+from tacit.models.mean import MeanModel, MeanNumberModel
+from tacit.privacy.assumptions import Assumption
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.label import Label, Stage
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.request import RequestError
+from tacit.privacy.verification import UNVERIFIED
+
+THEOREM = "parallel composition: the models merged hold different persons (McSherry 2009, Theorem 4)"
+
+E = TypeVar("E", bound=Estimator)
+
+
+def merge(estimators: Sequence[E]) -> E:
+    """Merges fitted estimators whose rows are of different persons: the model is the mean of theirs.
+
+    Members count by their released numbers of rows. Guarantee: that of one of them. Of two tables that differ in one
+    person, who is in the rows of one estimator alone, what all others learned is the same (McSherry 2009, Theorem 4).
+    **Nobody checks that no person is in two of them**: the certificate says so. Costs nothing, and no account is
+    charged or relieved.
+
+    Args:
+        estimators: at least two of one class, with one schema, and with the same charges.
+
+    Returns:
+        An estimator like the first, with ``model_`` a mean of models and a certificate of its own.
+
+    Raises:
+        RequestError: if they do not belong together.
+        ClaimError: if a certificate does not hold, or is of another model.
+
+    Example:
+        >>> from tacit import RandomTreesClassifier, merge
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital(8000)
+        >>> parts = [{name: column[k : k + 4000] for name, column in X.items()} for k in (0, 4000)]
+        >>> labels = y[:4000], y[4000:]
+        >>> both = [RandomTreesClassifier(epsilon=1.0, schema=schema).fit(*each) for each in zip(parts, labels)]
+        >>> merged = merge(both)
+        >>> print(len(merged.model_.members), merged.certificate_.epsilon)
+        2 1.0
+    """
+    given = list(estimators)
+    if len(given) < 2:
+        raise RequestError(f"merge takes at least two fitted estimators, got {len(given)}")
+    for each in given:
+        check_fitted(each)
+    _check_alike(given)
+    made, models = copy(given[0]), tuple(each.model_ for each in given)
+    weights = tuple(released_rows(model) for model in models)
+    kind = MeanModel if isinstance(models[0], ClassModel) else MeanNumberModel
+    made.model_ = kind(models, weights)
+    made.describe()
+    made.certificate_ = bound(made, _together([each.certificate_ for each in given], made))
+    return made
+
+
+def _check_alike(given: Sequence[Estimator]) -> None:
+    """Raises where they do not belong together."""
+    first = given[0]
+    for place, each in enumerate(given):
+        claim, name = each.certificate_, f"estimator {place + 1} of {len(given)}"
+        problems = claim.verify()
+        if claim.model_digest != model_digest(each.model_):
+            problems.append("its certificate is that of another model")
+        if problems:
+            raise ClaimError(f"{name}: {'; '.join(problems)}")
+        if any(each.model_ is other.model_ for other in given[:place]):
+            raise RequestError(f"{name} is given twice: its persons would be in two models")
+        if type(each) is not type(first) or type(each.model_) is not type(first.model_):
+            raise RequestError(f"{name} is a {type(each).__name__} with another kind of model than the first")
+        if claim.schema_digest != first.certificate_.schema_digest or claim.schema_fingerprint is None:
+            raise RequestError(f"{name} has another schema than the first, or none was declared: all need the same one")
+        alike = (claim.charges, claim.neighbouring, claim.delta) == (
+            first.certificate_.charges, first.certificate_.neighbouring, first.certificate_.delta,
+        )  # fmt: skip
+        if not alike:
+            raise RequestError(
+                f"{name} was charged (epsilon {claim.epsilon:g}, delta {claim.delta:g}, {claim.neighbouring}), and the "
+                f"first one (epsilon {first.certificate_.epsilon:g}, delta {first.certificate_.delta:g}, "
+                f"{first.certificate_.neighbouring}): parallel composition is stated for charges that are the same"
+            )
+
+
+def _together(claims: Sequence[Certificate], made: Estimator) -> Certificate:
+    """The certificate of all: what each of them was charged, once."""
+    first = claims[0]
+    label = f"{len(claims)} models merged"
+    with Reservation(first.charges, first.neighbouring, label) as held:
+        for charge in held.charges:
+            held.record(charge, Label(Stage.BATCHES, label), THEOREM)
+    reasons = {reason for claim in claims for reason in claim.reasons}
+    claim = Certificate.of(
+        held,
+        epsilon=max(each.epsilon for each in claims),
+        delta=first.delta,
+        noise_source=" and ".join(dict.fromkeys(each.noise_source for each in claims)),
+        noise_releasable=not reasons - {UNVERIFIED},
+        algorithm=f"merge of {len(claims)} {type(made).__name__}",
+        schema=made.schema_,
+        unverified=UNVERIFIED in reasons,
+    )
+    digests = ", ".join(str(each.model_digest) for each in claims)
+    trusted = Assumption(
+        "merge", f"no person is in two of the models that were merged, which nobody checked (models {digests})", True
+    )
+    return claim.assuming(trusted, *(each for claim in claims for each in claim.assumptions))
