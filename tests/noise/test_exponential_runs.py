@@ -69,7 +69,7 @@ def test_the_member_is_the_remainder_of_the_number_that_chose_the_run() -> None:
 
 def test_what_cannot_be_drawn_from_is_refused() -> None:
     source, one = SystemSource(), np.zeros(1, np.int64)
-    for lengths in ([0], [2**64 - 1, 2**64 - 1, 3]):
+    for lengths in ([0], [*[2**64 - 1] * 4, 5]):
         with pytest.raises(ValueError, match="candidates"):
             source.exponential_runs(np.zeros(len(lengths), np.int64), np.array(lengths, np.uint64), 1.0)
     with pytest.raises(TypeError, match="uint64"):
