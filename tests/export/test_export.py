@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -23,6 +24,7 @@ import sqlglot
 import tacit
 from tacit import registry
 from tacit.encoding.values import CategoryIndex
+from tacit.errors import TacitError
 from tacit.export.excel import to_excel
 from tacit.export.expression import TEXT, ExportError
 from tacit.export.json_schema import BODIES, json_schema
@@ -252,8 +254,10 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("sqlglot", "onnx", "openpyxl"):
         monkeypatch.setitem(sys.modules, name, None)
     model = models()["rule"]
-    for export in (model.to_sql, model.to_onnx, lambda: to_excel(model, "m.xlsx")):
-        with pytest.raises(ExportError, match=r"pip install 'tacit\[export\]'\. Nothing was spent"):
+    exports = {"sqlglot": model.to_sql, "onnx": model.to_onnx, "openpyxl": lambda: to_excel(model, "m.xlsx")}
+    for name, export in exports.items():
+        said = f"{name} is not installed: pip install 'tacit[export]'. Nothing was spent."
+        with pytest.raises(TacitError, match=f"^{re.escape(said)}$"):
             export()
 
 

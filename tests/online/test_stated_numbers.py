@@ -31,7 +31,7 @@ def test_what_is_meant_where_nothing_is_said(place: str, expected: dict[str, Any
 @pytest.mark.parametrize(
     ("place", "value"),
     [
-        ("features:MOST_FEATURES", 262_144),
+        ("decision_list_winnow:MOST_FEATURES", 262_144),
         ("labels:MOST_CLASSES", 1000),
         ("winnow:MOST_CELLS", 67_108_864),
         ("rows:CUTS", (-10.0, -3.0, -1.0, -0.3, 0.0, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)),

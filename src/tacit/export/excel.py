@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,7 +37,7 @@ def to_excel(subject: Any, path: str | os.PathLike[str]) -> None:
         path: of the file.
 
     Raises:
-        ExportError: without the package openpyxl.
+        TacitError: without the package openpyxl.
     """
     openpyxl, custom = needed("openpyxl"), needed("openpyxl.packaging.custom")
     told = Subject.of(subject)
@@ -63,6 +64,8 @@ def _add(book: Any, title: str, rows: Iterable[Row]) -> None:
             cell = sheet.cell(place, column, _plain(value))
             if isinstance(value, str):
                 cell.data_type = "s"  # the name of a category is no formula
+            elif isinstance(value, float) and math.isfinite(value):
+                cell.value, cell.data_type = repr(float(value)), "n"  # all 17 digits: openpyxl writes 16 of a number
 
 
 def _plain(value: Any) -> Any:

@@ -22,7 +22,7 @@ LARGEST_POWER = 700.0
 
 
 class ExportError(TacitError):
-    """A model that cannot be exported, or a package that is not installed. Nothing was spent."""
+    """A model that cannot be exported. Nothing was spent."""
 
     usual = UNSPENT
 

@@ -54,7 +54,8 @@ def to_onnx(subject: Any) -> Any:
         subject: a model, or a fitted estimator: then the digest of its certificate is in the metadata.
 
     Raises:
-        ExportError: for a model that has no such form, or without the package onnx.
+        ExportError: for a model that has no such form.
+        TacitError: without the package onnx.
     """
     onnx = needed("onnx")
     told = Subject.of(subject)

@@ -80,7 +80,8 @@ def to_sql(subject: Any, dialect: str = "duckdb", table: str = "data", keep: Seq
         keep: columns of the table that stand beside the predictions, such as a key.
 
     Raises:
-        ExportError: for an unknown dialect, a model that has no such form, or without the package sqlglot.
+        ExportError: for an unknown dialect, or a model that has no such form.
+        TacitError: without the package sqlglot.
     """
     if dialect not in DIALECTS:
         raise ExportError(f"unknown dialect {dialect!r}; known: {', '.join(DIALECTS)}")
