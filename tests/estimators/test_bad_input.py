@@ -45,7 +45,8 @@ def constant_columns(n: int = 500) -> tuple[pd.DataFrame, np.ndarray, Schema | N
 def ten_thousand_categories(n: int = 3000) -> tuple[pd.DataFrame, np.ndarray, Schema | None]:
     codes = generator().integers(0, 10_000, n)
     frame = pd.DataFrame({"a": [f"c{code}" for code in codes], "b": generator().normal(size=n)})
-    kinds = {"a": {"kind": "categorical", "categories": [f"c{code}" for code in range(10_000)]}, "b": NUMBER}
+    categories = [f"c{code}" for code in range(10_000)]
+    kinds = {"a": {"kind": "categorical", "categories": categories, "allow": "identifier"}, "b": NUMBER}
     return frame, (frame["b"] > 0).to_numpy().astype(int), schema(kinds)
 
 

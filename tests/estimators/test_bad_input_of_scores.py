@@ -58,7 +58,8 @@ def constant_columns(kind: str) -> tuple[pd.DataFrame, np.ndarray, dict[str, Any
 def ten_thousand_categories(kind: str) -> tuple[pd.DataFrame, np.ndarray, dict[str, Any] | None]:
     frame = normals(2000)
     frame["c"] = [f"c{code}" for code in np.random.default_rng(1).integers(0, 10_000, 2000)]
-    kinds = {"x0": NUMBER, "c": {"kind": "categorical", "categories": [f"c{code}" for code in range(10_000)]}}
+    categories = [f"c{code}" for code in range(10_000)]
+    kinds = {"x0": NUMBER, "c": {"kind": "categorical", "categories": categories, "allow": "identifier"}}
     return frame, label(frame["x0"], kind), kinds
 
 

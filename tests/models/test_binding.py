@@ -63,7 +63,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "search": lambda: tacit.PrivateSelection(
         [tacit.AdditiveBoostClassifier(schema=SCHEMA, interactions=False), tacit.RandomTreesClassifier(schema=SCHEMA)]
     ).fit(*rows()),
-    "found": lambda: tacit.AdditiveBoostClassifier(epsilon=50.0, interactions=False).fit(
+    "found": lambda: tacit.AdditiveBoostClassifier(epsilon=50.0, interactions=False, dtypes="public").fit(
         rows()[0]["age"][:, None], rows()[1]
     ),
 }
