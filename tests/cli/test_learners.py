@@ -79,7 +79,7 @@ def test_alpha_and_forests_are_on_the_command_line(
         assert model.link.name == "m_alpha"
         assert model.link.alpha == (0.1 if "alpha=0.1" in settings else 1.0)
     else:
-        assert model.link.name == "share"
+        assert model.link.name == ("logistic" if "mechanism=exponential" in settings else "share")
         assert len(model.trees) == 5
     assert tacit("predict", "m.json", "data.csv", "-o", "p.csv").exit_code == 0
     assert {line.split(",")[0].strip('"') for line in Path("p.csv").read_text().splitlines()[1:]} == {"no", "yes"}

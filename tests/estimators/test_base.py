@@ -76,7 +76,9 @@ def test_the_labels_of_a_matrix_are_checked_too(account):
 def test_a_category_of_a_dtype_that_holds_none_costs_nothing(account):
     schema = {"columns": {"a": {"kind": "categorical", "categories": ["x", "y"]}}}
     with pytest.raises(ValueError, match="column 'a' has dtype"):
-        AdditiveBoostClassifier(schema=schema, account=account).fit({"a": np.arange(30).astype("M8[s]")}, np.ones(30))
+        AdditiveBoostClassifier(schema=schema, account=account).fit(
+            {"a": np.arange(30).astype("M8[s]")}, np.ones(30, int)
+        )
     assert account.spent == 0
 
 
