@@ -42,6 +42,8 @@ SAFE: dict[str, Any] = {
 
 OTHERWISE = {
     ("predict", "PredictArguments", "keep"): None,  # names of columns
+    ("export", "ExportArguments", "keep"): None,  # likewise
+    ("sql", "to_sql", "keep"): (),  # likewise
     ("audit_estimator", "audit_estimator", "neighbouring"): None,  # that of the estimator
     ("base", "request_of", "neighbouring"): None,
     ("estimator", "ResampledBoostClassifier", "neighbouring"): "replace_one",  # all that its proof is about
@@ -66,7 +68,7 @@ def parameters() -> Iterator[tuple[str, str, str, Any]]:
                 for field in fields(value):
                     if field.default is not MISSING:
                         yield module.__name__, name, field.name, field.default
-            elif inspect.isfunction(value) or (isinstance(value, type) and not issubclass(value, BaseException)):
+            elif inspect.isfunction(value) or (isinstance(value, type) and not issubclass(value, BaseException | str)):
                 for parameter in inspect.signature(value).parameters.values():
                     if parameter.default is not parameter.empty:
                         yield module.__name__, name, parameter.name, parameter.default

@@ -15,6 +15,7 @@ from tacit import (
     BoostedTreesClassifier,
     DecisionListClassifier,
     HalfspaceBoostClassifier,
+    MAlphaBoostClassifier,
     RandomTreesClassifier,
     ResampledBoostClassifier,
     registry,
@@ -28,8 +29,11 @@ WEIGHTS = {
     "check_sample_weights_not_overwritten": "as above: that check's 10 is refused",
     "check_sample_weight_equivalence_on_dense_data": "weights are at most 1; a row that stands twice is two rows",
 }
+FOUND_OUT = {"check_classifiers_classes", "check_supervised_y_no_nan"}
+"""Classes are found and paid for, and fractions as labels are refused where nobody names classes."""
+
 WITH_WEIGHTS = {
-    **{name: why for name, why in CANNOT_HOLD.items() if name != "check_classifiers_classes"},  # found, and paid for
+    **{name: why for name, why in CANNOT_HOLD.items() if name not in FOUND_OUT},
     **WEIGHTS,
     "check_classifiers_one_label_sample_weights": "that check leaves rows out by a weight of 0, which is refused",
 }
@@ -62,6 +66,7 @@ CHECKED: list[tuple[type[Any], dict[str, Any], dict[str, str]]] = [
     (AdditiveBoostRegressor, {}, NUMBERS),
     (BoostedTreesClassifier, {"n_trees": 20}, WITH_WEIGHTS),
     (RandomTreesClassifier, NAMED, CANNOT_HOLD),
+    (MAlphaBoostClassifier, {**NAMED, "n_trees": 5}, CANNOT_HOLD),
     (DecisionListClassifier, NAMED, CANNOT_HOLD),
     (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0}, CANNOT_HOLD),
     (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0, "row_norm": 10.0}, MATRICES),

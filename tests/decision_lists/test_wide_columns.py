@@ -28,7 +28,10 @@ def categories(n: int) -> tuple[str, ...]:
 
 
 def schema(*sizes: int) -> dict[str, Any]:
-    columns = {f"x{j}": {"kind": "categorical", "categories": list(categories(n))} for j, n in enumerate(sizes)}
+    columns = {
+        f"x{j}": {"kind": "categorical", "categories": list(categories(n)), "allow": "identifier"}
+        for j, n in enumerate(sizes)
+    }
     return {"label": {"column": "y", "classes": ["no", "yes"]}, "columns": columns}
 
 

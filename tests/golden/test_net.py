@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 
 NOT_RUN = {
     "BudgetExceeded", "Certificate", "DeclaredEncoder", "DeclaredScaler", "Neighbouring", "Schema", "SchemaError",
-    "cite", "load", "load_model", "options", "ranked_probability_score", "read_table", "save", "save_model",
+    "cite", "load", "load_model", "merge", "options", "ranked_probability_score", "read_table", "save", "save_model",
 }  # fmt: skip
 """Public names that draw no noise of their own."""
 

@@ -33,7 +33,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.request import Request, RequestError
+from tacit.privacy.request import Request, RequestError, declared_schema
 from tacit.privacy.spending import check_declared, reserve
 
 THEOREM = "parallel composition: batches hold different persons (McSherry 2009, Theorem 4)"
@@ -177,6 +177,7 @@ class _Batchwise(BaseEstimator):
                 "rows could be added again and again, and nobody would notice. Make the first batch under an account"
             )
         self.model_, self.certificate_, self.certificates_ = model, certificate, ()
+        self.schema_ = declared_schema(self.estimator.schema)
         self.__dict__.pop("_last", None)
         self.describe()
         return self
