@@ -1,4 +1,4 @@
-(* The sum under capped scaling to an exact total (reference.py: handed_out, sum_of_units).  A line of units, each named
+(* The sum under capped scaling to an exact total (reference.py: handed_out).  A line of units, each named
    by its row; the first `total` of them are handed out.  A row's places in the line depend on the row alone, so a row that
    is removed takes its units out of the line and others move up. *)
 From Coq Require Import ZArith List Lia Arith Bool.

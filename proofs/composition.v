@@ -1,4 +1,4 @@
-(* The composition step that adds charges (reference.py: filtered, transcript).  Charges are whole numbers of one unit. *)
+(* The composition step that adds charges (reference.py: filtered).  Charges are whole numbers of one unit. *)
 From Coq Require Import ZArith List Lia Arith Bool.
 Import ListNotations. Open Scope Z_scope.
 

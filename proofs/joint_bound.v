@@ -1,4 +1,4 @@
-(* Rows bounded together over all releases (docs/theory/joint_bound.md; reference.py: joint_cost).
+(* Rows bounded together over all releases (docs/theory/joint_bound.md).
    `measure` is the square (Gaussian noise) or the absolute value (Laplace noise); precisions are whole numbers, whose
    unit does not matter.  In round t, part j releases A j o * h t j c, h the contribution g times weight / one, truncated;
    g may depend on all that was released before: nothing is asked of it but its length. *)

@@ -1,4 +1,4 @@
-(* Relabelling: the choice of a group of patterns, then a learner (reference.py: group_weights, mixture).
+(* Relabelling: the choice of a group of patterns, then a learner.
    exp(a) is up / down >= 1.  Whole numbers stand for probabilities, over a common total. *)
 From Coq Require Import ZArith List Lia Arith Bool.
 From Tacit Require Import finite_sums.

@@ -1,4 +1,4 @@
-(* What a row contributes that has scores (reference.py: softmax_contribution, weighted, clipped). *)
+(* What a row contributes that has scores (reference.py: softmax_contribution, clip). *)
 From Coq Require Import ZArith List Lia Arith Bool.
 From Tacit Require Import finite_sums.
 Import ListNotations. Open Scope Z_scope.

@@ -1,4 +1,4 @@
-(* Scores of splits (reference.py: split_score, gini_times).  Class weights are cut at a cap, a row of weight d lies in one
+(* Scores of splits (reference.py: split_score).  Class weights are cut at a cap, a row of weight d lies in one
    child of every candidate, and a node's risk rises by an amount between 0 and `step` when a row comes. *)
 From Coq Require Import ZArith List Lia Arith Bool.
 From Tacit Require Import finite_sums.

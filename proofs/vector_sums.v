@@ -1,4 +1,4 @@
-(* Sums of dense rows: weighted, of squares, and times Fourier features (reference.py: weighted_sum, squares, features). *)
+(* Sums of dense rows: weighted, of squares, and times Fourier features (reference.py: weighted_sum). *)
 From Coq Require Import ZArith List Lia Arith Bool.
 From Tacit Require Import finite_sums.
 Import ListNotations. Open Scope Z_scope.

@@ -12,16 +12,16 @@ import re
 DIGESTS = {
     "above_threshold": "1594a2ac5d03d7c34f08d69f7fba6d66e7676102418e932593016d1f0a3ae652",
     "bounded_range": "2c55c53c792baa9774deaf8335f89ca802f4cee65a76cf2c6c180a3b13b5d975",
-    "capped_scaling": "00f354eb0ebd6dac1e27d794b67a922508324b32fbaf39d88776e07bebe3353b",
-    "composition": "cc5b141204e7bf0310b05186d70251393d528b2b888ed2667048eb527709018a",
+    "capped_scaling": "25f9f799aadaf4d01b3201b73d08407a42104fa75bc73f0caeeb5d4440f0c56a",
+    "composition": "f7de079b5923311b78c03b7164d92b43562ba7f46688ae1d85a694b78ffb083d",
     "finite_sums": "5475bbec712bbd8dfe8e1ecc27b09969ceaee450f7489775f1967320fc33e6f7",
     "histogram": "6f2e7c94c8022594f55fde4e200b5d4d126dc67202241663c88425d4bf5dddb2",
-    "joint_bound": "1efad824b09be5f899c75332b7179e1d390d2a89c60362786a84a2521e2a0bf9",
-    "relabel": "1ba6f12bbf2e18736394f64788b51bf8cb5669c640cd81a686732d47806eafed",
+    "joint_bound": "53ff70245c7a71e95f52489b1143fc9458627a7aea1dd80acd606a7d9d448d28",
+    "relabel": "b5c9d5b3fb8e750652a588fc6128833b02ffcfa02c5b51661c5415720f0594ce",
     "scatter": "1a9acb07ee37a11633f616451812fa28135e7cefe6a12d19f56f51baea3d5a7b",
-    "score_rules": "ae4f4f2acd2e40e2e34dbecfae713079d6b31d7ca5acda7deb1b074c7754ed21",
-    "splits": "dbb07821ad2b42e906e3dab26bfbf6161e05638732b0854f9f653ed02881a367",
-    "vector_sums": "6e2ee61687e14e7495f32326e06b847db181a7f0d5ff0f7c1f1e2cb504555739",
+    "score_rules": "3fcef8e015532b25343bcf28f37792abe4c2bd402ff06dbe78ca286e27b0d679",
+    "splits": "24dc9ff230cf7f9435152f4456b342bafce612bb247bbc0b368fefb4f2bd51d1",
+    "vector_sums": "da771533c0394e26f027014eddf93f2321d41a6bfbe1213091c5736eb9df3898",
 }
 """SHA-256 of every file of lemmas."""
 
