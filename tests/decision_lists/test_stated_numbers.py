@@ -23,7 +23,7 @@ from tests.stated import check_defaults, stated
         ("learner:DecisionListLearner", {"objective": "coverage", "analysis": "sharp"}),
         ("plan:ListBudget", {"fixed": (), "rows_per_unit": 1, "ending": False}),
         ("plan:steps_at", {"pure": ()}),
-        ("scores:PureFirst", {"knee": 0, "beyond": 0}),
+        ("plan:PureFirst", {"knee": 0, "beyond": 0}),
         ("tuning:PureStages", {"knee": 1.0, "beyond": 0}),
     ],
 )
@@ -35,7 +35,7 @@ def test_what_is_meant_where_nothing_is_said(place: str, expected: dict[str, Any
     ("place", "value"),
     [
         ("learner:MOST_THRESHOLDS", 200),
-        ("scores:UNIT", 64),
+        ("plan:UNIT", 64),
     ],
 )
 def test_how_far_things_may_go(place: str, value: Any) -> None:

@@ -60,7 +60,7 @@ class DecisionListClassifier(PrivateClassifier):
         >>> from tacit.examples import hospital
         >>> X, y, schema = hospital(4000)
         >>> model = DecisionListClassifier(epsilon=1.0, delta=1e-6, schema=schema, max_rules=3).fit(X, y)
-        >>> print(model.model_.to_text().startswith("if "))
+        >>> print(len(model.model_.rules) - 1 <= 3)
         True
     """
 
