@@ -50,7 +50,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m tools.papers_page --check
+	$(BIN)/python -m tools.papers_page
 
 check: lint ## ruff, mypy, the import contracts, the papers page, the layout rules
 	$(BIN)/python -m pytest -q tests/test_rules.py
@@ -58,7 +58,6 @@ check: lint ## ruff, mypy, the import contracts, the papers page, the layout rul
 format: .venv/.installed ## ruff's formatting, and what it can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/python -m tools.papers_page
 
 test: lint ## the checks and the tests, those of the layout rules among them
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow and not bench"

@@ -26,7 +26,6 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
 ]
-exclude_patterns = ["papers.d"]
 templates_path = ["_templates"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]

@@ -1,10 +1,9 @@
-"""Makes docs/papers.md from docs/papers.d: which file and which test stand for each algorithm and theorem.
+"""Checks docs/papers.md: every algorithm and theorem of the papers has a row with its file and its test.
 
-    python -m tools.papers_page            writes docs/papers.md
-    python -m tools.papers_page --check    says whether it is up to date, and writes nothing
+    python -m tools.papers_page            prints what is wrong; exit status 1 if anything is
 
-Rooms write their rows into ``docs/papers.d/<room>.md``, tables with the columns ``paper | item | file | test``. What
-the papers contain is ``docs/papers.d/items.toml``; an item without a row is an error.
+The page has one section a paper, with a table ``item | file | test``. What the papers contain is
+``tools/papers.toml``; an item without a row is an error.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FOLDER = ROOT / "docs" / "papers.d"
 PAGE = ROOT / "docs" / "papers.md"
+PAPERS = ROOT / "tools" / "papers.toml"
 
-COLUMNS = ("paper", "item", "file", "test")
+COLUMNS = ("item", "file", "test")
 KINDS = {
     "algorithm": "Algorithm", "algorithms": "Algorithm", "alg": "Algorithm", "algs": "Algorithm",
     "theorem": "Theorem", "theorems": "Theorem", "thm": "Theorem", "thms": "Theorem",
@@ -42,13 +41,12 @@ REFERENCE = re.compile(
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a room's table; ``source`` is the file it stands in."""
+    """One line of the page: its paper, an item, and the files and tests that stand for it."""
 
     paper: str
     item: str
     file: str
     test: str
-    source: str
 
 
 def tables(text: str, columns: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
@@ -65,20 +63,28 @@ def tables(text: str, columns: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
             yield cells
 
 
-def rows() -> list[Row]:
-    """All rows of all rooms, in the order of the files."""
+def rows(text: str | None = None) -> list[Row]:
+    """All rows of the page, in its order.
+
+    Raises:
+        ValueError: If a section is not the title of a paper, or a row does not have three cells.
+    """
+    keys = {content["title"]: paper for paper, content in papers().items()}
     found = []
-    for path in sorted(FOLDER.glob("*.md")):
-        for cells in tables(path.read_text("utf-8"), COLUMNS):
+    for section in re.split(r"^## ", PAGE.read_text("utf-8") if text is None else text, flags=re.MULTILINE)[1:]:
+        title, _, body = section.partition("\n")
+        if title not in keys:
+            raise ValueError(f"docs/papers.md: {title!r} is not the title of a paper in {PAPERS.name}")
+        for cells in tables(body, COLUMNS):
             if len(cells) != len(COLUMNS):
-                raise ValueError(f"{path.name}: a row needs {len(COLUMNS)} cells: {' | '.join(cells)}")
-            found.append(Row(*cells, source=path.name))
+                raise ValueError(f"docs/papers.md: a row needs {len(COLUMNS)} cells: {' | '.join(cells)}")
+            found.append(Row(keys[title], *cells))
     return found
 
 
 def papers() -> dict[str, dict[str, object]]:
     """What the papers contain: per paper its title and its items."""
-    return tomllib.loads((FOLDER / "items.toml").read_text("utf-8"))
+    return tomllib.loads(PAPERS.read_text("utf-8"))
 
 
 def named_items(text: str) -> set[str]:
@@ -136,23 +142,6 @@ def unlisted(content: dict[str, object]) -> list[str]:
     return missing
 
 
-def page(found: list[Row]) -> str:
-    """The text of docs/papers.md."""
-    lines = [
-        "# The papers: file and test of every theorem",
-        "",
-        "Made by `python -m tools.papers_page` from `docs/papers.d`: change the tables there. Everything that the four",
-        "papers number (definitions, theorems, algorithms, tables, figures), and each sampler of a fifth, has a row;",
-        "`tests/test_papers_page.py` keeps that true and checks that each file and test exists.",
-        "Lemmas that Coq has checked are on [a page of their own](theory/checked.md).",
-    ]
-    for paper, content in papers().items():
-        lines += ["", f"## {content['title']}", "", "| item | file | test |", "|---|---|---|"]
-        mine = [row for row in found if row.paper == paper]
-        lines += [f"| {r.item} | `{r.file}` | `{r.test}` |" for r in mine]
-    return "\n".join(lines) + "\n"
-
-
 @cache
 def test_names(path: Path) -> set[str]:
     """Names of the tests a file holds, methods as ``Class::test``, from its syntax tree."""
@@ -170,7 +159,7 @@ def problems(found: list[Row]) -> list[str]:
     wrong: list[str] = []
     known = papers()
     for row in found:
-        where = f"docs/papers.d/{row.source}: {row.item}"
+        where = f"docs/papers.md: {row.item}"
         if row.paper not in known:
             wrong.append(f"{where}: unknown paper {row.paper!r}; known: {', '.join(known)}")
         files = re.split(r"`?\s*,\s*`?", row.file)
@@ -185,23 +174,18 @@ def problems(found: list[Row]) -> list[str]:
     return wrong
 
 
-def main(arguments: list[str]) -> int:
-    """Writes or checks the page; the exit status is 1 when something is wrong."""
+def main() -> int:
+    """Prints what is wrong with the page; the exit status is 1 when anything is."""
     found = rows()
     wrong = problems(found) + [f"no row for {paper}: {item}" for paper, item in uncovered(found)]
     wrong += [
-        f"items.toml: {paper} numbers it, the list does not: {item}"
+        f"{PAPERS.name}: {paper} numbers it, the list does not: {item}"
         for paper, content in papers().items()
         for item in unlisted(content)
     ]
-    if "--check" in arguments:
-        if not PAGE.is_file() or PAGE.read_text("utf-8") != page(found):
-            wrong.append("docs/papers.md is out of date: run python -m tools.papers_page")
-    else:
-        PAGE.write_text(page(found), "utf-8")
     print("\n".join(wrong) or f"{len(found)} rows, and every item of the papers has one")
     return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
