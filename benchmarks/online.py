@@ -6,7 +6,6 @@
 * ``sweep``: the same learners against T, d, the margin and epsilon, one varied at a time (``--figures`` draws it).
 * ``points``: the lower bound's stream: mistakes against log T (``--figures`` draws it).
 * ``bounds``: what the paper's theorem and ours promise.
-* ``dartboard``: what samples that are kept from epoch to epoch would promise.
 * ``drift``: a target that changes at public times, with public periods and without.
 * ``real``: river's Phishing, and tables with their rows in the order of the file.
 * ``speed``: rows per second of ``learn_many`` at d = 100, beside river's Perceptron in the same run.
@@ -44,7 +43,6 @@ from tacit.online.streams import (
     uniform_points,
 )
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.theory.dartboard import promised
 from tacit.theory.winnow import theorem_4_5
 
 Signs = np.ndarray
@@ -233,19 +231,6 @@ def bounds() -> list[Line]:
     return found
 
 
-def dartboard() -> list[Line]:
-    """Draws and mistakes that are promised, with fresh samples in every epoch and with samples that are kept."""
-    found = []
-    print("\n402 weights, T = 1e12, zCDP .01, slack 100, beta .05: updates, samples, draws, mistakes")
-    for power in range(1, 7):
-        for name, kept in (("fresh", False), ("kept", True)):
-            made = promised(402, 3.0**-power, 0.01, 100, 10**12, 0.05, kept)
-            numbers = f"{made.epochs:10} {made.n_samples:12} {made.draws:10.3g} {made.mistakes:10.3g}"
-            print(f"margin 1/{3**power:<4} {name:6} {numbers}")
-            found.append({"margin": 3.0**-power, "who": name, "draws": made.draws, "mistakes": made.mistakes})
-    return found
-
-
 def speed() -> Line:
     """Rows per second, majority of 3, d = 100: ours in one call, river's Perceptron row by row.
 
@@ -278,7 +263,7 @@ def _seconds(run: Callable[[], Any]) -> tuple[float, float]:
 def main() -> None:
     """Runs what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = ("target", "sweep", "points", "bounds", "dartboard", "drift", "real", "speed")
+    parts = ("target", "sweep", "points", "bounds", "drift", "real", "speed")
     parser.add_argument("--parts", nargs="*", choices=parts, default=parts)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--again", action="store_true", help="run even what is known")
@@ -290,7 +275,6 @@ def main() -> None:
         "sweep": lambda: sweep(lines, args.seeds),
         "points": lambda: point_functions(lines, args.seeds),
         "bounds": bounds,
-        "dartboard": dartboard,
         "drift": lambda: drift(lines, args.seeds),
         "real": lambda: real_rows(lines, args.seeds),
         "speed": speed,

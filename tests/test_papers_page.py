@@ -70,5 +70,5 @@ def test_a_wrong_row_is_found() -> None:
 @pytest.mark.parametrize("text", ["## Odes\n", "## {title}\n|item|file|test|\n|---|---|---|\n|a|b|\n"])
 def test_a_section_or_row_that_nobody_can_place_is_refused(text: str) -> None:
     title = str(next(iter(pages.papers().values()))["title"])
-    with pytest.raises(ValueError, match="not the title of a paper|needs 3 cells"):
+    with pytest.raises(ValueError, match=r"not the title of a paper|needs 3 cells"):
         pages.rows(text.format(title=title))

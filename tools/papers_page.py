@@ -89,7 +89,7 @@ def papers() -> dict[str, dict[str, object]]:
 
 def named_items(text: str) -> set[str]:
     """The items a cell speaks of: ``Thms 20-22, Alg. 3`` gives Theorem 20, 21, 22 and Algorithm 3."""
-    found = set()
+    found: set[str] = set()
     for kind, numbers in REFERENCE.findall(text):
         parts = re.split(r"\s*(,|-|–|to|and|/)\s*", numbers)
         previous = ""

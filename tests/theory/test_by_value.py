@@ -7,12 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from tacit.theory import boosting, dartboard, decision_lists, generalisation, halfspaces, resampling, tree_rows, trees
+from tacit.theory import boosting, decision_lists, generalisation, halfspaces, resampling, tree_rows, trees
 from tacit.theory.certified_error import certified_error, noise_of_counts, occam_bound
 from tacit.theory.cost import Cost
 from tacit.theory.halfspace_code import CODE, HalfspaceCode
 from tacit.theory.resampling import RoundCost
-from tacit.theory.winnow import batch_samples, batch_updates
 
 LOG, ROOT = math.log, math.sqrt
 
@@ -235,43 +234,6 @@ def test_bounds_on_decision_lists() -> None:
     for variables, k in ((-1, 2), (3, -1)):
         with pytest.raises(ValueError, match="negative"):
             decision_lists.conjunction_count(variables, k)
-
-
-# samples that are kept
-
-
-def test_samples_that_are_kept() -> None:
-    series = sum(0.3**k / math.factorial(k) * (ROOT(1 + k) + ROOT(k)) for k in range(1, 50))
-    assert dartboard.contraction(0.3) == pytest.approx(series / math.expm1(1.5))
-    assert dartboard.contraction(0.3, 2.0) == pytest.approx(series / math.expm1(0.6))
-    assert dartboard.samples(0.3, 12, 700, 0.05) == math.ceil(63.0**2 * LOG(4 * 13 * 701 / 0.05))
-    mean = 90 * 12 * (1 - math.exp(-6 * 0.2))
-    cap = 90 + mean + ROOT(2 * mean * LOG(20)) + 2 / 3 * LOG(20)
-    assert dartboard.fresh_draws(90, 12, 0.2, 0.05) == math.ceil(cap)
-    rare = 90 + mean + ROOT(2 * mean * LOG(1e9)) + 2 / 3 * LOG(1e9)
-    assert dartboard.fresh_draws(90, 12, 0.2, 1e-9) == math.ceil(rare)
-    each, order = dartboard.keep_loss(0.01, 0.2, 2.0)
-    room = math.expm1(0.8)
-    assert each == pytest.approx(math.exp(1.04) / 2 * 0.0004 / room)
-    assert order == pytest.approx(2 + 1 / (0.02 * max(1.0, 1 / room)))
-    assert dartboard.keep_loss(0.01, 0.05)[1] == pytest.approx(2 + math.expm1(0.2) / 0.01)
-    fresh = dartboard.promised(400, 0.3, 0.01, 5, 1000, 0.05, False)
-    epochs = batch_updates(400, 0.3)
-    count = batch_samples(0.3, epochs, 1000, 0.05)
-    assert (fresh.epochs, fresh.n_samples, fresh.draws) == (epochs, count, count * epochs)
-    assert fresh.batch == pytest.approx(max(20.0, 0.2 * ROOT(fresh.draws / 0.02)))
-    assert fresh.mistakes == pytest.approx((epochs + 1) * fresh.batch)
-    kept = dartboard.promised(400, 0.3, 0.01, 5, 1000, 0.05, True)
-    assert kept.n_samples == dartboard.samples(0.3, epochs, 1000, 0.05)
-    assert kept.draws == dartboard.fresh_draws(kept.n_samples, epochs, 0.2, 0.05)
-
-    def enough(batch: float) -> bool:
-        each, order = dartboard.keep_loss(0.2 / batch, 0.2)
-        needed = 1 + ROOT(LOG(1e6) / 0.01)
-        return kept.draws * (0.2 / batch) ** 2 / 2 + kept.n_samples * each <= 0.01 and order >= needed
-
-    assert enough(kept.batch)
-    assert not enough(kept.batch / 1.0011)
 
 
 # trees
