@@ -32,32 +32,26 @@ NAMES = {
 FIGURES = {
     "auc": "AUC",
     "log_loss": "Log loss",
-    "processor": "Processor seconds, start of Python and LightGBM included",
 }
 
 WORDS = """\
-Peers that release private synthetic rows, from which LightGBM then learns with its defaults: AIM and MST of
+Peers that release private synthetic rows, from which LightGBM learns with its defaults: AIM and MST of
 smartnoise-synth {smartnoise}; AIM, MST and PrivBayes of dpmm {dpmm}. One split and one draw of the noise on `adult`
-and {tables} of the sixty tables, so a difference below about .02 says nothing. Empty: not run; "late": ended at the
-time limit.
+and {tables} of the sixty tables: differences below about .02 are not significant. Empty: not run; "late": stopped at
+the time limit.
 
     python -m benchmarks.accuracy --tables --data {names} --seeds 1 --epsilon 1 4 --seconds 240 \\
       --who {whos}
     python -m benchmarks.accuracy --data adult --seeds 1 --epsilon 1 4 --seconds 240 --who ...
     python -m benchmarks.synthetic_page
 
-* *Input.* A column is its declared categories, or {bins} bins of equal width between its declared bounds, plus a
-  code for missing. "LightGBM, same bins" learns from those bins without privacy. The number of rows is public to
-  these peers.
-* *Settings* are the libraries' defaults but for two: dpmm's MST and PrivBayes estimate in 1,000 iterations, not
-  5,000, to save time; smartnoise-synth's rows are sampled from its model, since its own procedure made
-  conditionally independent columns dependent (on `titanic` at epsilon 4, label and age: correlation .75, in the
-  rows -.12, sampled .00).
-* *DP-FTRL* is logistic regression with noise correlated over 64 steps (`benchmarks/dp_ftrl.py`), with the best of
-  twenty settings on the test rows of `titanic`, `econ_score`, `credit_bad`, `email_spam` and `e401k`.
-* *Claims not checked.* dpmm's PrivBayes divides information by the entropies of the rows but adds the noise of
-  undivided information: its epsilon is doubtful. smartnoise-synth's MST takes the number of rows without noise,
-  which is valid under replacement only.
+A column is its declared categories, or {bins} bins of equal width between its declared bounds, plus a code for
+missing; "LightGBM, same bins" learns from those bins without privacy. The number of rows is public to these peers.
+Settings are the libraries' defaults, except that dpmm's MST and PrivBayes estimate in 1,000 iterations, not 5,000,
+and that rows are sampled from smartnoise-synth's model, whose own sampler breaks dependences. DP-FTRL is logistic
+regression with noise correlated over 64 steps (`benchmarks/dp_ftrl.py`). Two claims are doubtful: dpmm's PrivBayes
+divides information by the entropies of the rows but adds the noise of undivided information; smartnoise-synth's MST
+takes the number of rows without noise, which is valid under replacement only.
 """
 
 
@@ -125,14 +119,13 @@ def section(facts: dict[str, Any]) -> str:
 
 
 def _table(facts: dict[str, Any], figure: str) -> str:
-    digits = 0 if figure == "processor" else 3
-    names = [who for who in NAMES if who in synthetic.PEERS or figure != "processor"]
+    names = list(NAMES)
     lines = [["set", "rows", "epsilon", *(NAMES[who] for who in names)], ["---"] * (len(names) + 3)]
     for name, of_set in facts.items():
         for at in EPSILONS:
             cells = of_set.get(figure, {}).get(at, {})
             shown = [cells.get(who) for who in names]
-            texts = [value if isinstance(value, str) else f"{value:.{digits}f}" if value else "" for value in shown]
+            texts = [value if isinstance(value, str) else f"{value:.3f}" if value else "" for value in shown]
             lines.append([name, f"{of_set['rows']:,}", at, *texts])
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
