@@ -7,8 +7,6 @@ from importlib import import_module
 from inspect import signature
 from typing import Any
 
-import pytest
-
 
 def stated(room: str, place: str) -> Any:
     """What stands at ``module.name`` or ``module.Class.name`` of a room."""
@@ -22,15 +20,3 @@ def check_defaults(room: str, place: str, expected: dict[str, Any]) -> None:
     found = {name: parameters[name].default for name in expected}
     assert found == expected
     assert {name: type(value) for name, value in found.items()} == {n: type(v) for n, v in expected.items()}
-
-
-def check_refused(learner: Any, given: dict[str, Any]) -> None:
-    """A learner whose parameters make no sense is not made, and is told why."""
-    with pytest.raises(ValueError, match=r"must|need|set delta|leave|is for|uses|meant for|no finite"):
-        learner(**given)
-
-
-def check_taken(learner: Any, given: dict[str, Any]) -> None:
-    """A learner holds the parameters that it was given."""
-    made = learner(**given)
-    assert all(getattr(made, name) == value for name, value in given.items())

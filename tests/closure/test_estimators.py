@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -30,12 +29,10 @@ from tacit.closure.base import Setting
 from tacit.closure.plan import best_inner_epsilon, paper_plan, repeated_selection_range, sharp_plan
 from tacit.estimators.base import check_fit
 from tacit.halfspaces.learner import HalfspaceLearner
-from tacit.models.files import load_model, save_model
-from tacit.models.rule import ComposedModel, RuleModel
+from tacit.models.rule import RuleModel
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import BoundedRange, Pure
-from tacit.privacy.ledger import BudgetExceeded
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
 from tacit.theory.closure.privacy import amplified
@@ -176,15 +173,6 @@ def test_paper_mode_needs_far_more_rows() -> None:
     assert "Lemma 5.3" in entry.theorem
 
 
-def test_repetition_keeps_the_best() -> None:
-    frame, disease, _ = people()
-    model = ComposedClassifier(
-        [Thresholds(c) for c in "abc"], "or", schema=SCHEMA, repetitions=3, random_state=0
-    ).fit(frame, disease)  # fmt: skip
-    assert error(model, frame, disease) < 0.06
-    assert accountants.epsilon(model.certificate_.charges, 1e-6) <= 1.0
-
-
 def test_finite_classes_of_every_kind() -> None:
     frame, _, marker = people()
     south = np.where(frame["ward"] == "south", "yes", "no")
@@ -239,42 +227,13 @@ def test_bounds_are_found_and_paid_for_without_a_schema() -> None:
         assert len(model.certificate_.charges) >= 2
 
 
-def test_files_keep_the_model(tmp_path: Any) -> None:
-    frame, disease, _ = people(2000)
-    model = ComposedClassifier([Thresholds("a"), Intervals("b")], "x1 and not x2", schema=SCHEMA).fit(frame, disease)
-    save_model(model.model_, tmp_path / "model.json", model.certificate_.to_dict())
-    loaded, certificate = load_model(tmp_path / "model.json")
-    assert isinstance(loaded, ComposedModel)
-    assert loaded.to_text() == model.model_.to_text()
-    assert (loaded.predict_proba(tacit_frame(frame)) == model.predict_proba(frame)).all()
-    assert certificate is not None
-
-
-def tacit_frame(frame: pd.DataFrame) -> Any:
-    from tacit.encoding.frames import columns_of
-
-    return columns_of(frame)
-
-
-def test_any_table_gives_the_same_model() -> None:
-    frame, disease, _ = people(3000)
-    learner = FiniteClassClassifier(Thresholds("a"))
-    estimator = AgnosticClassifier(learner, Thresholds("a"), schema=SCHEMA, random_state=3, neighbouring="replace_one",
-                                   analysis="paper", epsilon=8.0)  # fmt: skip
-    reference = clone(estimator).fit(frame, disease).model_.body()
-    for table in (pl.from_pandas(frame), pl.from_pandas(frame).to_arrow(), {c: frame[c].to_numpy() for c in frame}):
-        assert clone(estimator).fit(table, disease).model_.body() == reference
-
-
 @pytest.mark.parametrize(
     ("estimator", "match"),
     [
         (ComposedClassifier([Thresholds("a")] * 2, [0, 1, 1, 1, 1, 1, 1, 1]), "3 inputs, and there are 2 concepts"),
         (ComposedClassifier([Thresholds("a")] * 2, "x1 or x3"), "should use x1, x2"),
         (ComposedClassifier([Thresholds("a")] * 2, learners=[FiniteClassClassifier()]), "1 learners are given for 2"),
-        (ComposedClassifier([]), "at least one class"),
         (ComposedClassifier(Thresholds("a")), "list of concept classes"),
-        (ComposedClassifier(5), "list of concept classes"),
         (ComposedClassifier([Thresholds("a")] * 2, lambda p: p), "cannot be asked about 2 concepts"),
         (ComposedClassifier([Thresholds("a")] * 2, analysis="paper", neighbouring="replace_one"), "needs learners"),
         (ComposedClassifier([Rectangles(("a", "b", "c"))] * 2, bins=30), "may have .* patterns"),
@@ -285,10 +244,6 @@ def test_any_table_gives_the_same_model() -> None:
         (AgnosticClassifier(LogisticRegression()), "LogisticRegression declares no charge"),
         (AgnosticClassifier(analysis="paper"), "replace_one"),
         (AgnosticClassifier(analysis="paper", patterns="public", neighbouring="replace_one"), "not its algorithm"),
-        (AgnosticClassifier(analysis="bold"), "analysis must be one of"),
-        (AgnosticClassifier(patterns="some"), "patterns must be one of"),
-        (AgnosticClassifier(relabel_share=0.0), r"\(0, 1\)"),
-        (AgnosticClassifier(repetitions=0), "repetitions must be an integer"),
         (AgnosticClassifier(concepts=Rectangles(("a", "b", "c")), bins=64), "may have .* patterns"),
         (AgnosticClassifier(declared_rows=10, analysis="paper", neighbouring="replace_one"), "10 rows are too few"),
         (AgnosticClassifier(declared_rows=499, neighbouring="replace_one"), "499, and there are 500 rows"),
@@ -302,10 +257,6 @@ def test_any_table_gives_the_same_model() -> None:
             AgnosticClassifier(concepts=Conjunctions(tuple("abc"), length=5), patterns="sample", bins=200),
             "fit into memory",
         ),
-        (FiniteClassClassifier(max_patterns=1 << 30), "from 1 to 4194304"),
-        (FiniteClassClassifier(concepts=3), "must be a concept class"),
-        (FiniteClassClassifier(bins=1), "bins must be an integer of at least 2"),
-        (FiniteClassClassifier(counts_share=1.0), "counts_share"),
     ],
 )
 def test_refusals_come_before_anything_is_spent(estimator: Any, match: str, tmp_path: Any) -> None:
@@ -365,33 +316,11 @@ def test_progress_hears_nothing_of_patterns_of_the_sample() -> None:
     assert reported
 
 
-def test_an_account_pays_once_and_refuses_the_next(tmp_path: Any) -> None:
-    frame, disease, _ = people(500)
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/budget.tacit.db", "people", 1.0, 1e-6, "add_or_remove_one")
-    estimator = ComposedClassifier([Thresholds("a"), Thresholds("b")], schema=SCHEMA, account=account)
-    estimator.fit(frame, disease)
-    assert account.spent == pytest.approx(1.0, rel=1e-3)
-    with pytest.raises(BudgetExceeded):
-        clone(estimator).fit(frame, disease)
-
-
 def test_three_classes_are_refused() -> None:
     frame, disease, _ = people(50)
     schema = {**SCHEMA, "label": {"column": "ill", "kind": "classes", "classes": ["no", "yes", "maybe"]}}
     with pytest.raises(RequestError, match="two classes"):
         FiniteClassClassifier(schema=schema).fit(frame, disease)
-
-
-def test_progress_is_told() -> None:
-    frame, disease, _ = people(300)
-    seen: list[tuple[int, int]] = []
-
-    def progress(done: int, total: int) -> None:
-        seen.append((done, total))
-
-    ComposedClassifier([Thresholds(c) for c in "ab"], schema=SCHEMA, progress=progress).fit(frame, disease)
-    assert seen
-    assert all(done <= total for done, total in seen)
 
 
 def test_plans_cost_what_they_are_made_for() -> None:
