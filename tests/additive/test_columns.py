@@ -94,13 +94,3 @@ def test_a_model_comes_back_from_its_file_as_it_was(fitted):
     text = json.dumps(model.model_.to_dict(), allow_nan=False)
     again = model_from_dict(json.loads(text))
     assert (again.predict_proba(columns_of(frame)) == model.predict_proba(frame)).all()
-
-
-def test_interactions_can_be_left_out():
-    frame, labels = rows(20_000)
-    whole = AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, random_state=0).fit(frame, labels).model_
-    plain = AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, random_state=0, interactions="pairs")
-    curves = AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, random_state=0, interactions=False)
-    assert whole.trees
-    assert plain.fit(frame, labels).model_.trees == ()
-    assert curves.fit(frame, labels).model_.pairs == ()

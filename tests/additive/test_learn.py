@@ -20,7 +20,6 @@ from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tests.habits import FEW_TREES
 
 FINE = 4096
 
@@ -110,22 +109,6 @@ def test_pure_privacy_uses_laplace_alone():
     assert auc(labels, scores(learned, columns)) > 0.7
 
 
-def test_the_same_measurements_give_the_same_model():
-    first, _ = learn(3000, 1.0, seed=4)
-    second, _ = learn(3000, 1.0, seed=4)
-    other, _ = learn(3000, 1.0, seed=5)
-    assert all((a.effect == b.effect).all() for a, b in zip(first.mains, second.mains, strict=True))
-    assert first.intercept == second.intercept
-    assert [(a.name, b.name, t.effect.tolist()) for a, b, t in first.pairs] == [
-        (a.name, b.name, t.effect.tolist()) for a, b, t in second.pairs
-    ]
-    assert [tree.values.tolist() for tree in first.grown.trees] == [tree.values.tolist() for tree in second.grown.trees]
-    assert any(
-        a.effect.shape != b.effect.shape or (a.effect != b.effect).any()
-        for a, b in zip(first.mains, other.mains, strict=True)
-    )
-
-
 def test_the_interaction_is_found_when_it_can_be_afforded():
     learned, _ = learn(60_000, 4.0, trees=False)
     assert ("x0", "x1") in [(left.name, right.name) for left, right, _ in learned.pairs]
@@ -156,20 +139,6 @@ def test_where_fewer_than_two_columns_may_be_cut_trees_cost_nothing(directions):
     assert learned.grown.trees == ()
     spent = sum(entry.charge.precision for entry in reservation.entries)
     assert 0.95 <= spent / allowance.mu**2 <= 1 + 1e-9
-
-
-@pytest.mark.parametrize("n", [0, 1, 7, 49])
-@pytest.mark.parametrize("label", [0, 1])
-def test_tiny_and_one_sided_tables_always_give_a_model(n, label):
-    columns, _, _ = synthetic(max(n, 1))
-    columns = [codes[:n] for codes in columns]
-    for epsilon in (0.1, 8.0, math.inf):
-        allowance = Allowance.of(epsilon, 1e-6)
-        reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
-        gate = Curator(MemoryTable(columns, np.full(n, label, np.uint8), N_CODES, 2), reservation, SeededSource(1))
-        learned = learn_within(Budget(gate, allowance), COLUMNS, TwoClassLoss(), tuning=FEW_TREES)
-        assert np.isfinite(learned.intercept)
-        assert all(np.isfinite(term.effect).all() for term in learned.mains)
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 4.0])

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit, logit
 
-from tacit import AdditiveBoostClassifier, load_model, private_score, save_model
+from tacit import AdditiveBoostClassifier, load_model, save_model
 from tacit.additive.ordered_loss import MOST_ORDERED, OrderedLoss, SharesIntercept, fitted_cuts
 from tacit.additive.tuning import SWEEPING
 from tacit.boosting.measures.mada_boost import mada_boost_rule
@@ -164,14 +164,6 @@ def test_what_cannot_be_asked():
         AdditiveBoostClassifier(ordered=True, schema=schema_of(range(MOST_ORDERED + 1))).fit(frame, labels)
     with pytest.raises(RequestError, match="ordered must be True or False"):
         AdditiveBoostClassifier(ordered="yes", schema=schema_of()).fit(frame, labels)
-
-
-def test_it_is_judged_privately_as_other_classes_are():
-    frame, labels, _ = synthetic(4000, 5)
-    model = fitted(epsilon=2.0)
-    score = private_score(model, frame, np.array(NAMES)[labels], epsilon=5.0, random_state=1)
-    truth = float((model.predict(frame) == np.array(NAMES)[labels]).mean())
-    assert score["accuracy"].value == pytest.approx(truth, abs=0.03)
 
 
 def test_two_classes_contribute_as_mada_boost_has_it():

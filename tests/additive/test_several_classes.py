@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -10,27 +9,23 @@ import pandas as pd
 import pytest
 from scipy.optimize import brentq
 
-from tacit import AdditiveBoostClassifier, load_model, save_model
+from tacit import AdditiveBoostClassifier
 from tacit.additive.losses import SoftmaxLoss
 from tacit.additive.term import Directions, Prior, Term
 from tacit.additive.tuning import COUNTING, SWEEPING
 from tacit.curator.measurement import Measurement
-from tacit.encoding.frames import columns_of
 from tacit.growing.newton_trees import LeafSums, NewtonPlan
 from tacit.growing.score_leaves import CurvatureShape, LeafSteps
 from tacit.growing.simulated_rows import SimulatedRows
 from tacit.growing.softmax import likely_counts
 from tacit.growing.tuning import SOFTMAX
-from tacit.models.additive_scores import AdditiveClassesModel
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian
 from tacit.queries.cells import OneCell, column_cells
-from tacit.report.page import render
 from tacit.schema import Schema
 from tests.additive.spent import share_spent
 
 K = 4
-NAMES = ["north", "east", "south", "west"]
 COLUMNS = {f"x{j}": {"kind": "numeric", "lower": 0, "upper": 1} for j in range(4)}
 COLUMNS["kind"] = {"kind": "categorical", "categories": ["a", "b", "c"]}
 
@@ -87,31 +82,6 @@ def test_one_budget_is_better_than_a_budget_split_over_classes(epsilon):
         against = np.column_stack(one)
         parts.append(log_loss(against / against.sum(axis=1, keepdims=True), test_labels))
     assert log_loss(truth, test_labels) < np.mean(whole) < np.mean(parts)
-
-
-def test_what_a_fit_leaves_behind(tmp_path):
-    frame, labels, _ = synthetic(3000, 0)
-    model = AdditiveBoostClassifier(2.0, schema=schema_of(classes=NAMES)).fit(frame, np.array(NAMES)[labels])
-    chances = model.predict_proba(frame)
-    assert model.classes_.tolist() == sorted(NAMES)
-    assert chances.shape == (3000, K)
-    assert chances.sum(axis=1) == pytest.approx(np.ones(3000))
-    assert model.decision_function(frame).shape == (3000, K)
-    assert model.score(frame, np.array(NAMES)[labels]) > 0.5
-    assert model.certificate_.verify() == []
-    assert (model.certificate_.epsilon, model.certificate_.releasable) == (2.0, True)
-    path = tmp_path / "model.json"
-    save_model(model.model_, path, model.certificate_.to_dict())
-    again, certificate = load_model(path)
-    assert isinstance(again, AdditiveClassesModel)
-    assert (again.predict_proba(columns_of(frame)) == chances[:, [sorted(NAMES).index(name) for name in NAMES]]).all()
-    names, parts = again.contributions(columns_of(frame))
-    whole = again.scores.intercept + parts.sum(axis=1)
-    assert whole == pytest.approx(again.decision_function(columns_of(frame)))
-    assert set(names) >= set(frame.columns)
-    assert json.loads(path.read_text())["kind"] == "additive_classes"
-    page = render(again, certificate)
-    assert all(name in page for name in [*NAMES, *frame.columns])
 
 
 def test_two_classes_are_learned_as_they_were():
@@ -180,27 +150,6 @@ def test_without_privacy_it_comes_near_the_truth():
     frame, labels, _ = synthetic(20_000, 1)
     model = AdditiveBoostClassifier(math.inf, schema=schema_of(classes=list(range(K)))).fit(frame, labels)
     assert log_loss(model.predict_proba(test_frame), test_labels) - log_loss(truth, test_labels) < 0.02
-
-
-@pytest.mark.usefixtures("few_rounds")
-@pytest.mark.parametrize("n", [0, 1, 7, 40])
-@pytest.mark.parametrize("label", [0, 3])
-def test_tiny_and_one_sided_tables_always_give_a_model(n, label):
-    frame, _, _ = synthetic(max(n, 1), 0)
-    for epsilon, delta in ((0.1, 1e-6), (8.0, 1e-6), (1.0, 0.0), (math.inf, 0.0)):
-        model = AdditiveBoostClassifier(epsilon, delta, schema=schema_of(classes=list(range(K))))
-        chances = model.fit(frame.head(n), np.full(n, label)).predict_proba(synthetic(50, 1)[0])
-        assert np.isfinite(chances).all()
-        assert chances.sum(axis=1) == pytest.approx(np.ones(50))
-
-
-def test_unknown_labels_are_dropped():
-    frame, labels, _ = synthetic(1500, 0)
-    schema = schema_of(classes=list(range(K)))
-    some = AdditiveBoostClassifier(1.0, schema=schema, random_state=5).fit(frame, labels)
-    doubled, more = pd.concat([frame, frame]), np.concatenate([labels, np.full(1500, 77)])
-    same = AdditiveBoostClassifier(1.0, schema=schema, random_state=5).fit(doubled, more)
-    assert (some.predict_proba(frame) == same.predict_proba(frame)).all()
 
 
 def test_curvature_is_the_slope_of_the_mean_contribution():

@@ -71,15 +71,6 @@ def test_fit_speaks_json(folder: Path, tacit: Callable[..., Any]) -> None:
     assert set(said["importance"]) >= {"age", "colour"}
 
 
-def test_a_seed_repeats_and_is_not_releasable(folder: Path, tacit: Callable[..., Any]) -> None:
-    bodies = []
-    for name in ("a.json", "b.json"):
-        fit = ("fit", "data.csv", "--schema", "schema.toml", "--model", name, "--random-state", "7", "--json")
-        assert json.loads(tacit(*fit).stdout)["releasable"] is False
-        bodies.append(json.loads(Path(name).read_text())["model"])
-    assert bodies[0] == bodies[1]
-
-
 def test_no_number_of_rows_is_printed_but_the_released_one(folder: Path, tacit: Callable[..., Any]) -> None:
     done = tacit("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", "--json")
     assert done.exit_code == 0
@@ -262,16 +253,3 @@ def test_predictions_at_a_threshold_and_by_costs(fitted: Path, folder: Path, tac
     for wrong in (("--threshold", "2"), ("--cost", "1"), ("--cost", "0,0"), ("--threshold", "0.2", "--cost", "1,4")):
         assert tacit("predict", model, "data.csv", "-o", "q.csv", *wrong).exit_code == 2
     assert not Path("q.csv").exists()
-
-
-def test_a_number_is_learned_from_a_csv_with_texts(folder: Path, tacit: Callable[..., Any]) -> None:
-    rows = [f"{18 + (i * 7) % 72},{('red', 'green')[i % 2]},{(i * 7) % 72 / 10}" for i in range(4000)]
-    Path("texts.csv").write_text("\n".join(["age,colour,price", *rows]) + "\n")
-    fit = ("fit", "texts.csv", "--target", "price", "--loss", "squared", "--target-bounds", "0,10", "--epsilon", "4")
-    done = tacit(*fit, "--model", "m.json")
-    assert done.exit_code == 0, done.output
-    assert "found and paid for: 1 numeric, 1 categorical" in " ".join(done.stdout.split())
-    assert tacit("predict", "m.json", "texts.csv", "-o", "p.csv").exit_code == 0
-    with Path("p.csv").open() as file:
-        said = [float(line["prediction"]) for line in csv.DictReader(file)]
-    assert np.corrcoef(said, [float(row.split(",")[2]) for row in rows])[0, 1] > 0.8

@@ -233,14 +233,6 @@ def test_saving_takes_a_certificate_as_it_is_and_says_what_a_model_is(tmp_path: 
     assert not (tmp_path / "n.json").exists()
 
 
-@pytest.mark.filterwarnings("ignore:from what was released")
-def test_a_regressor_given_texts_reads_them_one_by_one() -> None:
-    """One odd cell makes texts of a whole column, so that a dtype of texts refuses nothing (decision 14)."""
-    matrix, _ = table()
-    model = AdditiveBoostRegressor().fit(matrix, np.array(["a", "b"] * 200))
-    assert np.isfinite(model.predict(matrix)).all()
-
-
 def test_a_search_wants_a_list() -> None:
     with pytest.raises(RequestError, match=r"list of estimators, such as \[first, second\]"):
         PrivateSelection(RandomTreesClassifier()).fit(*table())

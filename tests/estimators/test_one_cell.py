@@ -10,17 +10,12 @@ import pyarrow as pa
 import pytest
 
 from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.cli.failures import with_spending
 from tacit.discovery.unknowns import _NumberOrText
 from tacit.encoding.inputs import label_vector
 from tacit.encoding.keys import key_codes
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.values import CategoryIndex
-from tacit.errors import STANDS, was_spent
 from tacit.online.rows import SignRows
-from tacit.privacy.charges import Pure
-from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
 
 SURROGATE = "\ud800"
 
@@ -106,16 +101,3 @@ def test_no_text_makes_a_fit_fail() -> None:
     with pytest.warns(UserWarning, match="declared numeric and came as texts"):
         model = AdditiveBoostClassifier(epsilon=1.0, schema=schema).fit(table, texts)
     assert np.isfinite(model.predict_proba(table)).all()
-
-
-def test_a_failure_after_a_charge_does_not_say_that_nothing_was_spent() -> None:
-    def fail() -> None:
-        with Reservation([Pure(1.0)], Neighbouring.ADD_OR_REMOVE_ONE, label="a fit"):
-            raise ValueError("no such thing")
-
-    with pytest.raises(ValueError, match="no such thing") as caught:
-        fail()
-    assert caught.value.__notes__ == [STANDS]
-    assert was_spent(caught.value)
-    assert with_spending(caught.value) == f"no such thing. {STANDS}"
-    assert with_spending(ValueError("no such thing")) == "no such thing. Nothing was spent."

@@ -104,21 +104,6 @@ def test_without_noise_it_is_ordinary_boosting() -> None:
     assert learned.rows == 6000
 
 
-def test_the_same_measurements_give_the_same_model() -> None:
-    """A learner sees no row: other rows with the same answers and noise lead to the same trees."""
-    codes, y = toy(2000, 3)
-    allowance = Allowance.of(1.0, 1e-6)
-    order = np.random.default_rng(0).permutation(2000)
-    first = learn_gradient_trees(Budget(gate(codes, y, allowance)[0], allowance), COLUMNS, n_trees=10)
-    again = learn_gradient_trees(
-        Budget(gate([c[order] for c in codes], y[order], allowance)[0], allowance), COLUMNS, n_trees=10
-    )
-    assert first.intercept == again.intercept
-    for a, b in zip(first.trees, again.trees, strict=True):
-        assert np.array_equal(a.values, b.values)
-        assert np.array_equal(a.shape.right, b.shape.right)
-
-
 def test_rows_with_nothing_to_tell_make_a_model_all_the_same() -> None:
     allowance = Allowance.of(1.0, 1e-6)
     empty = [np.zeros(0, np.uint16)] * 3 + [np.zeros(0, np.uint8)]

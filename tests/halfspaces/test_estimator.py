@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 import tracemalloc
 
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 from benchmarks.halfspace_rows import made_rows
 from tacit.encoding.errors import FrameError
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
-from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.request import RequestError
 from tests.boosting.common import margin_rows, minority_rows
@@ -135,15 +131,6 @@ def test_what_is_released_and_paid_for() -> None:
     coefficients = dict(model.model_.coefficients())
     assert coefficients["age"] > 0
     assert coefficients["ward=b"] > coefficients["ward=a"]
-
-
-def test_bounds_are_found_and_paid_for_without_a_schema() -> None:
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(4000, 3)) * [1, 10, 0.1]
-    labels = (rows[:, 0] + rows[:, 1] / 10 > 0).astype(int)
-    model = HalfspaceBoostClassifier(2.0, random_state=0, classes=(0, 1)).fit(rows, labels)
-    assert model.score(rows, labels) > 0.9
-    assert sum("bounds of" in entry.label for entry in model.certificate_.entries) == 3 + 1  # and lengths of rows
 
 
 def test_stopping_rule_ends_a_run_and_its_budget_is_not_given_back() -> None:
@@ -270,18 +257,3 @@ def test_rows_beyond_the_norm_are_clipped_whatever_they_hold() -> None:
     assert np.isfinite(model.predict_proba(rows)).all()
     empty = HalfspaceBoostClassifier(row_norm=1.0, classes=(0, 1)).fit(np.zeros((0, 2)), np.zeros(0))
     assert empty.predict_proba(rows).shape == (4, 2)
-
-
-def test_models_survive_json_and_pipelines() -> None:
-    frame, labels = people(1000)
-    model = HalfspaceBoostClassifier(schema=SCHEMA, random_state=1).fit(frame, labels)
-    again = HalfspaceModel.from_body(json.loads(json.dumps(model.model_.body())))
-    from tacit.encoding.frames import columns_of
-
-    np.testing.assert_array_equal(again.predict_proba(columns_of(frame)), model.predict_proba(frame))
-    matrix = np.random.default_rng(0).normal(size=(50, 3))
-    rows = HalfspaceBoostClassifier(row_norm=2.0, classes=(0, 1)).fit(matrix, (matrix[:, 0] > 0).astype(int))
-    kept = HalfspaceModel.from_body(json.loads(json.dumps(rows.model_.body())))
-    assert kept.encoder == rows.model_.encoder
-    pipeline = make_pipeline(FunctionTransformer(), HalfspaceBoostClassifier(schema=SCHEMA)).fit(frame, labels)
-    assert pipeline.predict(frame).shape == (1000,)

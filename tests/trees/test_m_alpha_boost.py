@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
-from sklearn.ensemble import GradientBoostingClassifier
-from sklearn.model_selection import cross_val_score
 
 from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
@@ -37,7 +35,6 @@ from tacit.trees.m_alpha_boost import (
     scale_of_scores,
     trees_rule,
 )
-from tacit.trees.m_alpha_estimator import MAlphaBoostClassifier
 from tacit.trees.paper import SAID_UNIT, PaperBoost, printed_sensitivity, said_by
 from tacit.trees.splits import SplitScore
 
@@ -298,40 +295,6 @@ def test_a_budget_that_would_choose_blindly_is_refused_before_rows_are_seen(
         else:
             with pytest.raises(RequestError, match="more splits than the budget"):
                 learner.charges(request.allowance, task)
-
-
-def test_without_noise_it_is_as_good_as_ordinary_boosted_trees() -> None:
-    """On three public data sets, against scikit-learn's gradient boosting of the same size."""
-    from sklearn.datasets import load_breast_cancer, load_iris, load_wine
-
-    for load, positive in ((load_breast_cancer, 1), (load_wine, 1), (load_iris, 2)):
-        X, y = load(return_X_y=True)
-        y = (y == positive).astype(int)
-        columns = {
-            f"x{j}": {"kind": "numeric", "lower": float(X[:, j].min()), "upper": float(X[:, j].max()) + 1e-9}
-            for j in range(X.shape[1])
-        }
-        ours = MAlphaBoostClassifier(
-            epsilon=math.inf,
-            schema={"columns": columns},
-            alpha=1.0,
-            n_trees=20,
-            max_depth=3,
-            n_bins=50,
-            random_state=0,
-            classes=(0, 1),
-        )
-        frame = {name: X[:, j] for j, name in enumerate(columns)}
-        import pandas as pd
-
-        mine = cross_val_score(ours, pd.DataFrame(frame), y, cv=5).mean()
-        theirs = cross_val_score(GradientBoostingClassifier(n_estimators=20, max_depth=3, random_state=0), X, y, cv=5)
-        assert mine > theirs.mean() - 0.03
-
-
-def test_no_noise_is_marked() -> None:
-    _, _, reservation = learn(settings(), math.inf)
-    assert {e.charge for e in reservation.entries} == {NonPrivate()}
 
 
 def test_trees_are_many_only_where_rows_outweigh_the_noise() -> None:

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit import BoostedTreesClassifier, load_model, save_model
+from tacit import BoostedTreesClassifier
 from tacit.encoding.frames import columns_of
-from tacit.models.tree_classes import TreeClassesModel
 from tacit.models.tree_importance import partial_effects
 from tacit.privacy.budget import Allowance
 from tacit.privacy.label import Stage
@@ -95,17 +94,6 @@ def test_probabilities_are_those_of_the_scores_in_the_order_of_classes() -> None
     assert list(found.model_.classes) == CLASSES
     assert chances == pytest.approx(powers / powers.sum(axis=1, keepdims=True))
     assert (found.predict(frame) == found.classes_[scores.argmax(axis=1)]).all()
-
-
-def test_files_keep_the_model(tmp_path: object) -> None:
-    frame, _, _ = synthetic(500, 1)
-    found = fitted()
-    path = f"{tmp_path}/model.json"
-    save_model(found.model_, path, found.certificate_, schema=found.schema_)
-    again, _ = load_model(path)
-    assert isinstance(again, TreeClassesModel)
-    assert (again.predict_proba(frame) == found.model_.predict_proba(frame)).all()
-    assert (again.log_odds_variance(frame) == found.model_.log_odds_variance(frame)).all()
 
 
 @pytest.mark.slow

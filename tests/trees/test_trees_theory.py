@@ -141,24 +141,6 @@ def test_theorem_10_bounds_the_error_of_grown_trees() -> None:
     assert sharp < 0.4  # the statement is not empty
 
 
-def test_theorem_10_fails_when_shares_are_weights() -> None:
-    """Splitting a heavy, almost pure leaf for ever: weights add up, the error of the light mixed leaf stays."""
-    gamma, pure, mixed = 0.9, (0.7 * (1 - 1e-12), 0.7 * 1e-12), (0.15, 0.15)
-    leaves = [pure]
-    weights = []
-    for _ in range(2**9):
-        k = int(np.argmax([sum(leaf) for leaf in leaves]))
-        a, b = leaves.pop(k)
-        weights.append(a + b)
-        p1, p0 = (1 + gamma) / 2, (1 - gamma) / 2
-        leaves += [(a * p1, b * p0), (a * (1 - p1), b * (1 - p0))]
-        assert theory.edge(p1, 1, p0, 1) >= gamma - 1e-12
-    error = sum(min(leaf) for leaf in [*leaves, mixed])
-    bound = theory.tree_error_bound(weights, [1.0] * len(weights), gamma, sharp=True)
-    assert error >= 0.15
-    assert bound < 0.06
-
-
 def test_theorem_10_fails_as_printed_when_shares_are_weights() -> None:
     """All positives of the pure leaf go right and all but a tenth of its negatives left: it stays as heavy as it was.
 
@@ -191,14 +173,6 @@ def test_theorem_10_by_value() -> None:
     assert theory.levels_for_error(0.1, 0.5, 0.6) == pytest.approx(math.log(5) / -math.log(0.9))
 
 
-def test_theorem_10_cannot_do_without_any_of_its_constants() -> None:
-    """A root of balanced rows errs on half of them, and an even split takes its risk to the product and not below."""
-    assert theory.grown_error_bound([], 0.3) == 0.5
-    p1, p0 = 0.65, 0.35
-    after = float(MATSUSHITA.node_risk(p1, 1.0) + MATSUSHITA.node_risk(p0, 1.0)) / 2
-    assert 0.5 * after == pytest.approx(theory.grown_error_bound([1.0], 0.3))
-
-
 def test_a_tree_of_balanced_levels_reaches_the_rate_of_theorem_10() -> None:
     """Splits that leave every leaf at proportions 1/2 or pure: error after risk falls level by level, none of it free.
 
@@ -215,14 +189,6 @@ def test_a_tree_of_balanced_levels_reaches_the_rate_of_theorem_10() -> None:
         assert factor <= theory.risk_factor(gamma)
         bound = theory.tree_error_bound([1.0] * level, [1.0] * level, gamma)
         assert min(positives, negatives) <= theory.risk_factor(gamma) ** level / 2 <= bound * (1 + 1e-12)
-
-
-def test_monotonic_sequences() -> None:
-    assert theory.is_monotonic([1.0, 0.8, 0.5], [1.0, 0.5, 0.5], 0.01)
-    assert not theory.is_monotonic([0.5, 0.9], [1.0, 1.0], 0.01)
-    assert theory.is_monotonic([0.5, 0.5 * math.exp(0.3 * 0.5)], [1.0, 1.0], 0.3)
-    with pytest.raises(ValueError, match="monotonic"):
-        theory.tree_error_bound([1.0, 1.0], [0.1, 0.9], 0.3)
 
 
 def test_corollary_of_theorem_10() -> None:

@@ -170,26 +170,6 @@ def test_the_range_is_attained(relation: bool) -> None:
         assert 0.9 * span < found <= span
 
 
-def test_constants() -> None:
-    assert privacy.relabel_range(1.0, REPLACE) == pytest.approx(1 + math.log(4))
-    assert privacy.relabel_range(1.0, REPLACE) < privacy.PAPER_RELABEL
-    assert privacy.relabel_range(0.1, REPLACE, "errors") == pytest.approx(2 * math.log(1 + math.exp(0.05)))
-    assert privacy.relabel_range(1.0, REPLACE, "matched") == pytest.approx(1 + math.log(4))
-    for relation in (ADD, REPLACE):
-        for score in ("errors", "completion", "matched"):
-            if score == "matched" and relation == ADD:
-                with pytest.raises(ValueError, match="not what adding one does"):
-                    privacy.relabel_range(1.0, relation, score)
-                continue
-            for epsilon in (0.05, 0.7, 3.0):
-                span = privacy.relabel_range(epsilon, relation, score)
-                assert privacy.relabel_epsilon(span, relation, score) == pytest.approx(epsilon)
-        assert privacy.relabel_epsilon(privacy.public_range(0.8, relation), relation, public=True) == pytest.approx(0.8)
-    with pytest.raises(ValueError, match=r"at least 0\.693"):
-        privacy.relabel_epsilon(0.6, ADD)
-    assert privacy.relabel_and_learn_paper(Cost(1.0, 1e-6)) == Cost(4.0, 4 * math.e * 1e-6)
-
-
 def matched_sensitivity(points: int, score: str) -> int:
     """Definition 5.1 by enumeration: how far the score moves between matched solutions on S + row and S + row'."""
     matrix = every_function(points)
@@ -270,20 +250,6 @@ def test_draws_with_replacement_exactly() -> None:
                 assert hockey_stick(p, q, cost.epsilon) <= cost.delta + 1e-12
 
 
-def test_amplification() -> None:
-    assert privacy.amplified(Cost(2.0, 1e-6), 1.0) == Cost(pytest.approx(2.0), 1e-6)
-    rate = privacy.amplification_rate(2.0, 0.5)
-    assert privacy.amplified(Cost(2.0, 1e-6), rate).epsilon == pytest.approx(0.5)
-    assert privacy.amplification_rate(0.3, 0.5) == 1.0
-    # coins, add/remove: the mixture of "with" and "without" attains it
-    epsilon, rate = 1.2, 0.3
-    without, with_row = np.array([0.2, 0.8]), np.array([0.2 * math.exp(epsilon), 1 - 0.2 * math.exp(epsilon)])
-    mixed = rate * with_row + (1 - rate) * without
-    assert math.log(mixed[0] / without[0]) == pytest.approx(privacy.amplified(Cost(epsilon, 0), rate).epsilon)
-    with pytest.raises(ValueError, match="rate"):
-        privacy.amplified(Cost(1, 0), 0.0)
-
-
 @pytest.mark.parametrize(("a", "epsilon", "rate"), [(0.05, 0.77, 0.02), (0.5, 0.7, 0.3), (0.3, 0.5, 1.0)])
 def test_the_cost_of_a_part_is_attained(a: float, epsilon: float, rate: float) -> None:
     """One group of patterns is free to label the new row either way, all others are wrong about it.
@@ -330,13 +296,3 @@ def test_a_part_keeps_its_curve_over_all_neighbours(matrix: npt.NDArray[np.int64
     pairs = neighbours(points, rows, ADD)
     largest = max(hockey_stick(told(p), told(q), charged.epsilon) for p, q in pairs)
     assert charged.delta / 2 < largest <= charged.delta + 1e-12
-
-
-def test_the_best_epsilon_of_a_part() -> None:
-    for a in (0.0, 0.1, 1.0):
-        best, labels = privacy.best_part_epsilon(a), 1 + math.exp(-a)
-        worth = [x / (labels * math.exp(x) - 1) for x in (best - 0.01, best, best + 0.01)]
-        assert worth[1] == max(worth)
-    assert round(privacy.best_part_epsilon(0.0), 3) == 0.768
-    with pytest.raises(ValueError, match="rate"):
-        privacy.learned_on_part(0.1, Cost(1.0, 0.0), 0.0)
