@@ -16,8 +16,8 @@ import numpy as np
 import opendp.prelude as dp
 import pandas as pd
 
-from tacit.resampling.adapters import ClaimedLearner
 from tacit.resampling.estimator import ResampledBoostClassifier
+from tacit.resampling.learner import ClaimedLearner
 
 COLUMNS = ("x0", "x1", "x2", "x3")
 THRESHOLDS = np.linspace(-0.8, 0.8, 9)

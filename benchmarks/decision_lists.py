@@ -32,8 +32,8 @@ from benchmarks.privatree import privatree_labels
 from benchmarks.smooth_lists import SmoothRuleList, smooth_list_labels
 from tacit.decision_lists.estimator import DecisionListClassifier
 from tacit.schema import Schema
+from tacit.trees.estimator import MAlphaBoostClassifier
 from tacit.trees.learners import MAlphaLearner
-from tacit.trees.m_alpha_estimator import MAlphaBoostClassifier
 
 SETS = ("mushroom", "tic_tac_toe", "congressional_voting", "german_credit", "credit_default", "adult")
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 8.0)

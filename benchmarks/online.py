@@ -31,10 +31,7 @@ from benchmarks import online_figures
 from benchmarks.lines import Line, Lines
 from benchmarks.online_drift import drift
 from benchmarks.online_peers import best_descent, river_mistakes, winnow_mistakes
-from benchmarks.online_tables import real_rows
-from tacit.online import Winnow
-from tacit.online.schedule import WinnowRequest, bound_of, theorem_schedule
-from tacit.online.streams import (
+from benchmarks.online_streams import (
     disjunction_stream,
     list_stream,
     majority_stream,
@@ -42,6 +39,9 @@ from tacit.online.streams import (
     point_rows,
     uniform_points,
 )
+from benchmarks.online_tables import real_rows
+from tacit.online import Winnow
+from tacit.online.schedule import WinnowRequest, bound_of, theorem_schedule
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.theory.winnow import theorem_4_5
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.lines import Line, Lines
 from benchmarks.online_peers import winnow_mistakes
-from tacit.online.streams import drifting_stream
+from benchmarks.online_streams import drifting_stream
 
 ROUNDS, TARGETS = 80_000, 4
 LENGTH = ROUNDS // TARGETS

@@ -39,8 +39,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
 from tacit.trees.budget import SplitBudget
 from tacit.trees.forest import ForestSettings, learn_forest
-from tacit.trees.m_alpha_boost import BoostSettings, MAlphaBoost
-from tacit.trees.paper import PaperBoost
+from tacit.trees.m_alpha_boost import BoostSettings, MAlphaBoost, PaperBoost
 from tacit.trees.splits import SplitCandidates
 
 RESULTS = "paper_trees"

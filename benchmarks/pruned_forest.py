@@ -40,8 +40,7 @@ from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.tree_cells import TreeCells
 from tacit.trees.budget import SplitBudget
-from tacit.trees.forest import random_shape
-from tacit.trees.leaf_shares import base_rate_of, drawn_to
+from tacit.trees.forest import base_rate_of, drawn_to, random_shape
 from tacit.trees.learners import ForestLearner
 from tacit.trees.m_alpha_boost import public_cells
 

@@ -38,9 +38,7 @@ if TYPE_CHECKING:
     from tacit.privacy.neighbouring import Neighbouring
     from tacit.resampling.estimator import ResampledBoostClassifier
     from tacit.schema import Schema, SchemaError
-    from tacit.trees.estimator import BoostedTreesClassifier
-    from tacit.trees.m_alpha_estimator import MAlphaBoostClassifier
-    from tacit.trees.random_estimator import RandomTreesClassifier
+    from tacit.trees.estimator import BoostedTreesClassifier, MAlphaBoostClassifier, RandomTreesClassifier
 
 compilation.settle()
 
@@ -56,11 +54,11 @@ PUBLIC = {
     "DeclaredEncoder": "tacit.estimators.declared",
     "DeclaredScaler": "tacit.estimators.declared",
     "HalfspaceBoostClassifier": "tacit.halfspaces.estimator",
-    "MAlphaBoostClassifier": "tacit.trees.m_alpha_estimator",
+    "MAlphaBoostClassifier": "tacit.trees.estimator",
     "Neighbouring": "tacit.privacy.neighbouring",
     "PrivacyAccount": "tacit.privacy.account",
     "PrivateSelection": "tacit.evaluation.private_selection",
-    "RandomTreesClassifier": "tacit.trees.random_estimator",
+    "RandomTreesClassifier": "tacit.trees.estimator",
     "ResampledBoostClassifier": "tacit.resampling.estimator",
     "Schema": "tacit.schema",
     "SchemaError": "tacit.schema",

@@ -11,10 +11,16 @@ import pytest
 from scipy.special import expit, logit
 
 from tacit import AdditiveBoostClassifier, load_model, save_model
-from tacit.additive.ordered_loss import MOST_ORDERED, OrderedLoss, SharesIntercept, fitted_cuts
+from tacit.additive.ordered_loss import (
+    MOST_ORDERED,
+    OrderedLoss,
+    SharesIntercept,
+    class_rule,
+    fitted_cuts,
+    ordered_rule,
+)
 from tacit.additive.tuning import SWEEPING
 from tacit.boosting.measures.mada_boost import mada_boost_rule
-from tacit.boosting.measures.proportional_odds import class_rule, ordered_rule
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.growing.simulated_rows import SimulatedRows

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.arrays import Floats
+from tacit.boosting.game import capped_scaling
 from tacit.curator.curator import Curator
 from tacit.encoding.dense import RowClipper
 from tacit.engines.dense import DenseRows
@@ -55,3 +57,30 @@ def minority_rows(n: int, dimension: int, margin: float, minority: float, seed: 
     signs = rng.choice([-1, 1], n)
     side = np.where(rng.random(n) < minority, -1.0, 1.0)
     return signs[:, None] * (margin * u + (np.sqrt(1 - margin**2) * side)[:, None] * w), signs
+
+
+def project(measure: Floats, total: float) -> Floats:
+    """The Bregman projection onto measures of size ``total`` or more (Lemma 9): ``min(1, c m)`` with the least ``c``.
+
+    The measure is positive and at most 1, shape ``(n,)`` as the result; the size is at most n.
+    """
+    return measure if measure.sum() >= total else capped_scaling(np.log(measure), total)
+
+
+def lazy_measures(losses: Floats, density: float, learning_rate: float) -> Floats:
+    """The measures of Algorithm 3 in real numbers, of density kappa, before each of ``T + 1`` rounds.
+
+    Losses are in [0, 1], shape ``(T, n)``; ``learning_rate`` is lambda.
+    """
+    n = losses.shape[1]
+    summed = np.vstack([np.zeros(n), np.cumsum(losses, axis=0)])
+    return np.array([capped_scaling(-learning_rate * past, density * n) for past in summed])
+
+
+def bregman_measures(losses: Floats, density: float, learning_rate: float) -> Floats:
+    """The measures of BregBoost (Barak, Hardt, Kale 2009): each projection starts the next update. Not private."""
+    n = losses.shape[1]
+    measures = [np.full(n, density)]
+    for loss in losses:
+        measures.append(project(measures[-1] * np.exp(-learning_rate * loss), density * n))
+    return np.array(measures)

@@ -7,19 +7,27 @@ import math
 import numpy as np
 import pytest
 
-from tacit.boosting.game import diagnose, divergence, iterated_play, lazy_dense_updates, pythia, soft_punishments
-from tacit.boosting.measures.bregman import bregman_measures, capped_scaling, lazy_measures, project
+from tacit.additive.ordered_loss import class_rule, ordered_rule
+from tacit.boosting.game import (
+    capped_scaling,
+    diagnose,
+    divergence,
+    iterated_play,
+    lazy_dense_updates,
+    pythia,
+    soft_punishments,
+)
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.logistic import REACH, LogisticMeasure
 from tacit.boosting.measures.mada_boost import mada_boost, mada_boost_rule
 from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT, stateless_sum
-from tacit.boosting.measures.proportional_odds import class_rule, ordered_rule
 from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.boosting.stopping import EndTest
 from tacit.privacy.charges import Laplace
 from tacit.queries.dense.capped_scaling import TICKS
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels
 from tacit.queries.rules import WEIGHT_UNIT
+from tests.boosting.common import bregman_measures, lazy_measures, project
 
 LOG = HalfspaceLog(3, 100)
 

@@ -9,9 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.boosting.game import Play, diagnose, divergence, iterated_play, lazy_dense_updates, pythia, soft_punishments
-from tacit.boosting.measures.bregman import capped_scaling, project
+from tacit.boosting.game import (
+    Play,
+    capped_scaling,
+    diagnose,
+    divergence,
+    iterated_play,
+    lazy_dense_updates,
+    pythia,
+    soft_punishments,
+)
 from tacit.theory.boosting import lazy_bregman_regret
+from tests.boosting.common import project
 
 
 def adversary(rng: np.random.Generator, kind: str):  # type: ignore[no-untyped-def]

@@ -10,18 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.boosting.game import divergence
-from tacit.boosting.measures.bregman import BregmanSum, NotPrivate, bregman_measures, lazy_measures, project
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.logistic import LogisticMeasure
 from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT
 from tacit.boosting.measures.smooth import SmoothMeasure
-from tacit.privacy.charges import NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.dense.capped_scaling import capped_scaling
 from tacit.queries.dense.halfspace_log import HalfspaceLog
 from tacit.theory.boosting import lazy_bregman_slickness, smooth_boost_slickness
-from tests.boosting.common import curator_over
+from tests.boosting.common import bregman_measures, lazy_measures, project
 
 
 def distance(first: np.ndarray, second: np.ndarray, changed: int) -> float:
@@ -95,15 +93,11 @@ def test_lazy_measures_are_slick_and_breg_boost_is_not() -> None:
     assert worst["breg"] > 1.3
 
 
-def test_breg_boost_is_dense_too_and_the_curator_refuses_it() -> None:
+def test_breg_boost_is_dense_too() -> None:
     losses = np.random.default_rng(1).random((20, 30))
     for measures in (lazy_measures(losses, 0.3, 0.5), bregman_measures(losses, 0.3, 0.5)):
         np.testing.assert_allclose(measures.sum(axis=1), 9.0)
         assert measures.max() <= 1.0
-    curator, reservation = curator_over(np.eye(3), np.array([0, 1, 1]))
-    with pytest.raises(NotPrivate, match="Nothing was read"):
-        curator.measure(BregmanSum(3), NonPrivate(), "a round of BregBoost")
-    assert reservation.entries == ()
 
 
 def test_smooth_measure_is_algorithm_13() -> None:

@@ -35,8 +35,8 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import BoundedRange, Pure
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.theory.checks import Cost
 from tacit.theory.closure.privacy import amplified
-from tacit.theory.cost import Cost
 
 SCHEMA = {
     "label": {"column": "ill", "kind": "classes", "classes": ["no", "yes"], "positive": "yes"},

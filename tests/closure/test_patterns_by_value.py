@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.closure import patterns as module
-from tacit.closure.functions import in_words, truth_table
+from tacit.closure.composed import in_words, truth_table
 from tacit.closure.patterns import (
     BoxPatterns,
     JoinedPatterns,

@@ -22,9 +22,9 @@ from tacit.closure.plan import (
 from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.theory.checks import Cost
 from tacit.theory.closure import privacy as theory
 from tacit.theory.closure import samples
-from tacit.theory.cost import Cost
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 

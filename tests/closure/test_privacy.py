@@ -34,8 +34,8 @@ from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Pure
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
+from tacit.theory.checks import Cost
 from tacit.theory.closure.privacy import learned_on_part
-from tacit.theory.cost import Cost
 from tests.closure.scripted import Rows, ScriptedNoise, distribution, hockey_stick, largest_ratio, private_rows_of
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE

@@ -22,9 +22,8 @@ from tacit.closure import (
     Thresholds,
     Union,
 )
-from tacit.closure.raw import COPIES, ROUND_CUTS, RawScored, RawSet, raw_completions
+from tacit.closure.raw import COPIES, FALLING, RISING, ROUND_CUTS, RawScored, RawSet, raw_completions
 from tacit.closure.search import error_table
-from tacit.closure.sweep import FALLING, RISING
 from tacit.curator.views.relabel import Points
 from tacit.encoding.order import CUTS, LARGEST_CUT, MISSING, FloatOrder, float_of, key_of, keys_of
 from tacit.encoding.values import LabelIndex

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.closure import search
-from tacit.closure.functions import in_words, truth_table
+from tacit.closure.composed import in_words, truth_table
 from tacit.closure.patterns import JoinedPatterns, ListedPatterns
 from tacit.closure.search import Scored, completion_scores, own_errors
 from tacit.errors import TacitError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.arrays import Ints
-from tacit.closure.sweep import FALLING, FAR, RISING, sweep
+from tacit.closure.raw import FALLING, FAR, RISING, sweep
 
 BOTH = RISING | FALLING
 

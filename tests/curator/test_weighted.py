@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.boosting.measures.proportional_odds import ordered_rule
+from tacit.additive.ordered_loss import ordered_rule
 from tacit.curator.curator import Curator
 from tacit.curator.rows import WeightedCurator
 from tacit.engines.memory import MemoryTable

@@ -23,8 +23,7 @@ from tacit.privacy.charges import ApproxDP
 from tacit.privacy.request import RequestError
 from tacit.report.page import render
 from tacit.schema import BooleanColumn, CategoricalColumn, NumericColumn
-from tacit.trees.estimator import BoostedTreesClassifier
-from tacit.trees.random_estimator import RandomTreesClassifier
+from tacit.trees.estimator import BoostedTreesClassifier, RandomTreesClassifier
 from tests import habits
 
 LEARNERS = [AdditiveBoostClassifier, BoostedTreesClassifier]

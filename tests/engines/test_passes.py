@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import tacit.queries
-from tacit.boosting.measures.proportional_odds import ordered_rule
+from tacit.additive.ordered_loss import ordered_rule
 from tacit.curator.curator import Curator
 from tacit.engines.dense import DenseRows
 from tacit.engines.memory import MemoryTable

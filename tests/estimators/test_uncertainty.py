@@ -15,8 +15,7 @@ from tacit.models.files import model_from_dict
 from tacit.models.tree import Tree, complete_shape, threshold_sets
 from tacit.privacy.request import RequestError
 from tacit.schema import Schema
-from tacit.trees.estimator import BoostedTreesClassifier
-from tacit.trees.m_alpha_estimator import MAlphaBoostClassifier
+from tacit.trees.estimator import BoostedTreesClassifier, MAlphaBoostClassifier
 
 SCHEMA = Schema.from_dict(
     {

@@ -16,8 +16,7 @@ from tacit.models.summary import Doubtful
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import RequestError
 from tacit.schema import Schema
-from tacit.trees.estimator import BoostedTreesClassifier
-from tacit.trees.m_alpha_estimator import MAlphaBoostClassifier
+from tacit.trees.estimator import BoostedTreesClassifier, MAlphaBoostClassifier
 
 LEARNERS = [AdditiveBoostClassifier, BoostedTreesClassifier]
 SCHEMA = Schema.from_dict(

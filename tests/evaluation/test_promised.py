@@ -18,7 +18,7 @@ from tacit.evaluation.select_model import select_model
 from tacit.models.mean import MeanModel
 from tacit.privacy.request import RequestError
 from tacit.privacy.verification import UNVERIFIED
-from tacit.resampling.adapters import ClaimedLearner
+from tacit.resampling.learner import ClaimedLearner
 
 COLUMNS = {name: {"kind": "numeric", "lower": -4.0, "upper": 4.0} for name in ("a", "b")}
 ROWS = Schema.from_dict({"label": {"column": "y", "classes": [0, 1]}, "columns": COLUMNS})

@@ -28,8 +28,7 @@ from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError
 from tacit.schema import Schema
-from tacit.trees.estimator import BoostedTreesClassifier
-from tacit.trees.random_estimator import RandomTreesClassifier
+from tacit.trees.estimator import BoostedTreesClassifier, RandomTreesClassifier
 from tests.chance import within_share
 from tests.evaluation.scores import Known, refused_search, world
 

@@ -24,8 +24,7 @@ from tacit.binning.tree_bins import (
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
-from tacit.growing.base_rate import BaseRate, set_intercept
-from tacit.growing.gradient_trees import gaussian_plan, laplace_plan, learn_gradient_trees
+from tacit.growing.gradient_trees import BaseRate, gaussian_plan, laplace_plan, learn_gradient_trees, set_intercept
 from tacit.growing.newton_trees import LeafSums, without_laplace
 from tacit.growing.random_trees import RandomStructures
 from tacit.noise.seeded_source import SeededSource

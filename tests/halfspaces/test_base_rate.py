@@ -11,8 +11,7 @@ from scipy.special import expit
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.logistic import LogisticMeasure
 from tacit.boosting.measures.smooth import SmoothMeasure
-from tacit.halfspaces.base_rate import BaseRate
-from tacit.halfspaces.calibration import Prior, Spread, fit_curve, prior_of
+from tacit.halfspaces.calibration import BaseRate, Prior, Spread, fit_curve, prior_of
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.halfspaces.plan import Options
 from tacit.halfspaces.scaling import Scaling

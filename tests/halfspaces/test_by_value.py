@@ -13,8 +13,16 @@ from scipy.special import expit
 
 from benchmarks.halfspace_rows import made_rows
 from tacit.boosting.schema import Ensemble
-from tacit.halfspaces.base_rate import BaseRate, count_rows
-from tacit.halfspaces.calibration import Calibration, Prior, Spread, fit_curve, prior_of, spread_of
+from tacit.halfspaces.calibration import (
+    BaseRate,
+    Calibration,
+    Prior,
+    Spread,
+    count_rows,
+    fit_curve,
+    prior_of,
+    spread_of,
+)
 from tacit.halfspaces.centering import Centering, Centre
 from tacit.halfspaces.counted_errors import plain_halfspace
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier

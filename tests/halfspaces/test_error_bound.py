@@ -14,8 +14,7 @@ import pytest
 from tacit import HalfspaceBoostClassifier, load, save
 from tacit.halfspaces.counted_errors import rounded
 from tacit.queries.dense.halfspace_log import VECTOR_NORM, HalfspaceLog
-from tacit.theory.certified_error import noise_of_counts
-from tacit.theory.halfspace_code import CODE, HalfspaceCode
+from tacit.theory.certified_error import CODE, HalfspaceCode, noise_of_counts
 from tests.queries.dense_margins import fixed_margins
 
 WIDTH = 6

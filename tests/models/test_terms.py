@@ -11,11 +11,11 @@ from scipy.special import expit, softmax
 
 import tacit
 from tacit.models.additive import MainEffect, PairEffect
+from tacit.models.additive_scores import means
 from tacit.models.base import ClassModel
 from tacit.models.files import kinds
 from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.models.importance import column_importance
-from tacit.models.log_linked import means
 from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.models.terms import REST, terms_of

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.online_streams import classes_stream, drifting_stream, majority_stream
 from tacit.curator.streams.open import Stream, open_row_stream
 from tacit.curator.streams.winnow import WinnowStream, _Winnow
 from tacit.curator.streams.winnow_log import WinnowLog, first_weights, mixture, scores_of
 from tacit.noise import SeededSource
 from tacit.online import DecisionListWinnow, StreamClosed, Winnow
 from tacit.online.schedule import bound_of, theorem_schedule
-from tacit.online.streams import classes_stream, drifting_stream, majority_stream
 from tacit.privacy.charges import Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.online_streams import classes_stream, uniform_points
 from tacit.curator.streams.marks import Marks
 from tacit.curator.streams.open import open_row_stream
 from tacit.curator.streams.winnow_log import WinnowLog
 from tacit.online import DecisionListWinnow, Winnow
 from tacit.online.rows import RowError
 from tacit.online.schedule import bound_of, theorem_schedule
-from tacit.online.streams import classes_stream, uniform_points
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.online.decision_list_winnow import FeatureError, named_conjunctions
-from tacit.online.streams import (
+from benchmarks.online_streams import (
     classes_stream,
     disjunction_stream,
     drifting_stream,
@@ -14,6 +13,7 @@ from tacit.online.streams import (
     majority_stream,
     point_function_stream,
 )
+from tacit.online.decision_list_winnow import FeatureError, named_conjunctions
 
 
 def test_labels_follow_from_all_coordinates() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from benchmarks.online_streams import majority_stream
 from tacit.curator.streams.marks import Marks
 from tacit.curator.streams.open import open_row_stream
 from tacit.curator.streams.winnow import WinnowStream
@@ -22,7 +23,6 @@ from tacit.online.schedule import (
     promise_of,
     schedule_of,
 )
-from tacit.online.streams import majority_stream
 from tacit.privacy import accountants
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring

@@ -15,11 +15,7 @@ import pandas as pd
 import pytest
 from river import checks, compose, datasets, evaluate, feature_extraction, metrics, preprocessing, stats
 
-from tacit import BudgetExceeded, PrivacyAccount, Schema
-from tacit.online import DecisionListWinnow, StreamClosed, Winnow
-from tacit.online.decision_list_winnow import all_conjunctions, conjunction_width
-from tacit.online.rows import NumberRows, RowError, SchemaRows
-from tacit.online.streams import (
+from benchmarks.online_streams import (
     disjunction_stream,
     list_stream,
     majority_stream,
@@ -27,6 +23,10 @@ from tacit.online.streams import (
     point_rows,
     uniform_points,
 )
+from tacit import BudgetExceeded, PrivacyAccount, Schema
+from tacit.online import DecisionListWinnow, StreamClosed, Winnow
+from tacit.online.decision_list_winnow import all_conjunctions, conjunction_width
+from tacit.online.rows import NumberRows, RowError, SchemaRows
 from tacit.privacy import accountants
 from tacit.privacy.request import RequestError
 

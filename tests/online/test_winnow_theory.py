@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from benchmarks.online_streams import majority_stream
 from tacit.curator.streams.open import open_row_stream
 from tacit.curator.streams.winnow_log import WinnowLog
 from tacit.online import ConfidentWinnow
 from tacit.online.schedule import WinnowRequest, bound_of, theorem_schedule
-from tacit.online.streams import majority_stream
 from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange, Pure, Repeated
 from tacit.privacy.ledger import Reservation

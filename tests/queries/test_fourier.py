@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.boosting.measures.proportional_odds import ordered_rule
+from tacit.additive.ordered_loss import ordered_rule
 from tacit.encoding.values import DROPPED
 from tacit.engines.memory import MemoryTable
 from tacit.models.fourier_features import COSINES, LENGTH, SINES, FourierFeatures, FourierTerm

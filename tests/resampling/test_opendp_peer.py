@@ -9,8 +9,8 @@ import pytest
 dp = pytest.importorskip("opendp.prelude")
 
 from benchmarks.boost_s import SCHEMA, opendp_stump, table  # noqa: E402
-from tacit.resampling.adapters import ClaimedLearner  # noqa: E402
 from tacit.resampling.estimator import ResampledBoostClassifier  # noqa: E402
+from tacit.resampling.learner import ClaimedLearner  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

@@ -28,12 +28,12 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
 from tacit.queries.dense.capped_scaling import WEIGHT_BITS
 from tacit.resampling import learner as boosting
-from tacit.resampling.adapters import ClaimedLearner, DiffprivlibLearner
 from tacit.resampling.estimator import ResampledBoostClassifier
+from tacit.resampling.learner import ClaimedLearner, DiffprivlibLearner
 from tacit.resampling.plan import ResamplingPlan, base_budget, budget_of_a_round, plan_resampling
 from tacit.schema import Schema
 from tacit.theory.boosting import lazy_bregman_slickness
-from tacit.theory.cost import Cost
+from tacit.theory.checks import Cost
 from tests.chance import within_law
 from tests.curator.views.voters import Voter, changed, random_rows
 

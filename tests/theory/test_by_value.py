@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from tacit.theory import boosting, decision_lists, generalisation, halfspaces, resampling, tree_rows, trees
-from tacit.theory.certified_error import certified_error, noise_of_counts, occam_bound
-from tacit.theory.cost import Cost
-from tacit.theory.halfspace_code import CODE, HalfspaceCode
+from tacit.theory.certified_error import CODE, HalfspaceCode, certified_error, noise_of_counts, occam_bound
+from tacit.theory.checks import Cost
 from tacit.theory.resampling import RoundCost
 
 LOG, ROOT = math.log, math.sqrt

@@ -11,13 +11,13 @@ import pytest
 
 from tacit.theory import above_threshold, boosting, em_cover, generalisation, halfspaces, resampling, tree_rows, winnow
 from tacit.theory.above_threshold import Queries
+from tacit.theory.certified_error import HalfspaceCode
 from tacit.theory.checks import check_positive, check_probability
 from tacit.theory.closure import bounds, constructions, privacy, samples
 from tacit.theory.closure.formula import TruthTable, named_function
 from tacit.theory.closure.limit import Limit
 from tacit.theory.decision_lists import conjunction_count, exponential_mechanism_loss, list_vc_bound, occam_sample_size
 from tacit.theory.em_cover import PAPER_LIMIT, Shifts
-from tacit.theory.halfspace_code import HalfspaceCode
 from tacit.theory.resampling import RoundCost
 from tacit.theory.trees import smallest_efficiency
 

@@ -18,8 +18,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.margins import Margins
 from tacit.trees.budget import SplitBudget
 from tacit.trees.losses import Loss, MAlphaLoss, SquareLoss
-from tacit.trees.m_alpha_boost import CALIBRATED, BoostedTrees, BoostSettings, MAlphaBoost
-from tacit.trees.paper import PaperBoost
+from tacit.trees.m_alpha_boost import CALIBRATED, BoostedTrees, BoostSettings, MAlphaBoost, PaperBoost
 from tacit.trees.splits import SCORE_UNIT
 
 COLUMNS = [Column(place, name, True) for place, name in enumerate("abc")]

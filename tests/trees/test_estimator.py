@@ -13,9 +13,7 @@ from tacit.cli.predict import predicted
 from tacit.encoding.frames import columns_of
 from tacit.models.files import load_model, save_model
 from tacit.models.tree_ensemble import Link
-from tacit.trees.estimator import BoostedTreesClassifier
-from tacit.trees.m_alpha_estimator import MAlphaBoostClassifier
-from tacit.trees.random_estimator import RandomTreesClassifier
+from tacit.trees.estimator import BoostedTreesClassifier, MAlphaBoostClassifier, RandomTreesClassifier
 
 PRINTED = {"analysis": "paper", "delta": 0.0, "neighbouring": "replace_one"}
 

@@ -23,9 +23,8 @@ from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.tree_cells import TreeCells
 from tacit.trees.budget import SplitBudget
 from tacit.trees.chosen_labels import class_weights, label_selection, scale_of_votes, votes_rule
-from tacit.trees.forest import Forest, ForestSettings, _votes, depth_rule, learn_forest
-from tacit.trees.leaf_shares import base_rate_of, drawn_to
-from tacit.trees.random_estimator import RandomTreesClassifier
+from tacit.trees.estimator import RandomTreesClassifier
+from tacit.trees.forest import Forest, ForestSettings, _votes, base_rate_of, depth_rule, drawn_to, learn_forest
 from tacit.trees.tuning import FORESTS
 
 COLUMNS = [Column(0, "a", True), Column(1, "b", True), Column(2, "kind", False)]

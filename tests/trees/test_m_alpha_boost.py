@@ -21,21 +21,24 @@ from tacit.privacy.request import Request, RequestError
 from tacit.queries.margins import Margins
 from tacit.queries.selection import Selection
 from tacit.trees.budget import SMALLEST_RANGE, SplitBudget
-from tacit.trees.leaf_shares import base_rate_of
+from tacit.trees.forest import base_rate_of
 from tacit.trees.learners import ForestLearner, MAlphaLearner
 from tacit.trees.losses import MAlphaLoss, SmoothedLoss
 from tacit.trees.m_alpha_boost import (
+    SAID_UNIT,
     BoostedTrees,
     BoostSettings,
     MAlphaBoost,
+    PaperBoost,
     Said,
     believed_shares,
     bounded_weight_rule,
+    printed_sensitivity,
     public_cells,
+    said_by,
     scale_of_scores,
     trees_rule,
 )
-from tacit.trees.paper import SAID_UNIT, PaperBoost, printed_sensitivity, said_by
 from tacit.trees.splits import SplitScore
 
 COLUMNS = [Column(0, "a", True), Column(1, "b", True), Column(2, "kind", False)]

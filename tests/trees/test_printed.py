@@ -26,8 +26,7 @@ from tacit.privacy.label import Stage
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.trees.budget import SplitBudget
-from tacit.trees.m_alpha_boost import BoostedTrees, BoostSettings, MAlphaBoost
-from tacit.trees.paper import PaperBoost
+from tacit.trees.m_alpha_boost import BoostedTrees, BoostSettings, MAlphaBoost, PaperBoost
 from tacit.trees.splits import SplitCandidates
 
 TINY, SMALL, ROWS, RUNS = 1e-6, 1e-3, 60, 40

@@ -11,8 +11,15 @@ import pytest
 from tacit.arrays import Floats
 from tacit.binning.tree_bins import Totals
 from tacit.curator.measurement import Measurement
-from tacit.growing.base_rate import BaseRate, average_in, set_intercept
-from tacit.growing.gradient_trees import LearnedTrees, choosing_plan, gaussian_plan, laplace_plan
+from tacit.growing.gradient_trees import (
+    BaseRate,
+    LearnedTrees,
+    average_in,
+    choosing_plan,
+    gaussian_plan,
+    laplace_plan,
+    set_intercept,
+)
 from tacit.growing.kernel_trees import KernelPlan, kernel_plan, kernel_steps, within_time
 from tacit.growing.newton_trees import LeafSums
 from tacit.growing.simulated_rows import SimulatedRows
@@ -28,7 +35,7 @@ from tacit.queries.rules import WEIGHT_UNIT
 from tacit.queries.score_rules import SoftmaxRule
 from tacit.queries.tree_cells import logistic_gradient_rule
 from tacit.trees.budget import SMALLEST_RANGE, SplitBudget
-from tacit.trees.leaf_shares import base_rate_of, drawn_to
+from tacit.trees.forest import base_rate_of, drawn_to
 from tacit.trees.losses import MATSUSHITA, ZERO_ONE, LogLoss, MAlphaLoss, SquareLoss
 from tacit.trees.several_classes import SoftmaxRounds, class_plan, set_constants
 from tacit.trees.splits import SCORE_UNIT, SplitCandidates, SplitScore, category_splits, thresholds

@@ -13,8 +13,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
-from tacit.trees.estimator import BoostedTreesClassifier
-from tacit.trees.m_alpha_estimator import MAlphaBoostClassifier
+from tacit.trees.estimator import BoostedTreesClassifier, MAlphaBoostClassifier
 
 
 def cancer() -> tuple[np.ndarray, np.ndarray]:

@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tacit.additive.first_look import counted_first, drowns_columns, may_boost_trees_alone
 from tacit.additive.forecast import forecast
 from tacit.additive.learn import learn
 from tacit.additive.losses import SoftmaxLoss, TwoClassLoss
 from tacit.additive.ordered_loss import MOST_ORDERED, OrderedLoss
 from tacit.additive.planner import Planner
 from tacit.additive.posterior import DIRECTIONS
-from tacit.additive.pure import counted_first, drowns_columns, may_boost_trees_alone
 from tacit.additive.to_model import additive_model, additive_scores
 from tacit.additive.tuning import TUNING, Tuning
 from tacit.binning.measure import Column

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tacit.additive.first_look import trees_alone_upto
 from tacit.additive.plan import Plan
 from tacit.additive.planner import Planner, signal_to_noise
-from tacit.additive.pure import trees_alone_upto
 from tacit.additive.tuning import Planning
 from tacit.privacy.budget import Allowance
 
@@ -31,7 +31,7 @@ def forecast(
         allowance: the budget.
         pairs: whether interactions are wanted.
         trees: whether trees over the residual are wanted.
-        trees_alone: whether trees in place of columns are learned from so many rows (:mod:`tacit.additive.pure`).
+        trees_alone: whether trees in place of columns are learned from so many rows (:mod:`tacit.additive.first_look`).
         planner: the rule of the fit.
 
     Returns:

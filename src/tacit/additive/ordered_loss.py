@@ -1,6 +1,6 @@
 """The loss of ordered classes: proportional odds, one score and a cut point between each class and the next.
 
-A row adds the slope of its class's log chance in the score (:mod:`tacit.boosting.measures.proportional_odds`), which
+A row adds the slope of its class's log chance in the score (:mod:`tacit.additive.ordered_loss`), which
 lies between -1 and 1. Cut points are not learned as such: what is learned are the shares of the classes, and cut points
 are where simulated rows with the model's scores have these shares.
 """
@@ -15,11 +15,11 @@ from scipy.special import expit, logit
 
 from tacit.additive.intercept import Intercept, NewtonIntercept
 from tacit.additive.losses import Unclipped, Uses, count_classes
+from tacit.additive.ordered_loss import class_rule, longest_slopes, longest_vectors, ordered_rule
 from tacit.additive.plan import Rest
 from tacit.additive.term import Directions
 from tacit.additive.tuning import COUNTING, EFFECTS, Counting
 from tacit.arrays import Floats, Ints
-from tacit.boosting.measures.proportional_odds import class_rule, longest_slopes, longest_vectors, ordered_rule
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import Measurement
 from tacit.growing.simulated_rows import SimulatedRows

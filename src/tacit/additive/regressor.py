@@ -20,8 +20,7 @@ from tacit.learning.checks import check_choice, check_number
 from tacit.learning.learner import Learner
 from tacit.learning.sealing import sealed
 from tacit.learning.task import Task
-from tacit.models.additive_scores import AdditiveRegressionModel
-from tacit.models.log_linked import POWERS, power_of
+from tacit.models.additive_scores import POWERS, AdditiveRegressionModel, power_of
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge

@@ -6,6 +6,7 @@ operator, **not private and not for release**, and its results say so.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,7 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Floats, Ints
-from tacit.boosting.measures.bregman import capped_scaling
+
+
+def capped_scaling(logs: Floats, total: float) -> Floats:
+    """``min(1, c exp(logs))`` with the ``c`` that makes it add up to ``total``, at most their number (Lemma 9).
+
+    Shape ``(n,)``, as ``logs``: after the rounds of Theorem 20 at a small advantage the weights are no numbers.
+    """
+    order = np.sort(logs)[::-1]
+    below = np.logaddexp.accumulate(order[::-1])[::-1]  # what the k-th largest weight and all smaller ones add up to
+    scales = np.log(total - np.arange(min(len(order), math.ceil(total)))) - below[: math.ceil(total)]
+    fits = scales + order[: len(scales)] <= 0.0
+    scale = scales[int(np.argmax(fits))] if fits.any() else math.inf  # the fewest capped weights that work
+    return np.exp(np.minimum(0.0, logs + scale))
 
 
 def soft_punishments(margins: npt.ArrayLike) -> Floats:

@@ -14,9 +14,9 @@ from tacit.cli.failures import Mistake
 LEARNERS = {
     "additive": ("tacit.additive.boost", "AdditiveBoost"),
     "decision-list": ("tacit.decision_lists.estimator", "DecisionListClassifier"),
-    "forest": ("tacit.trees.random_estimator", "RandomTreesClassifier"),
+    "forest": ("tacit.trees.estimator", "RandomTreesClassifier"),
     "halfspace": ("tacit.halfspaces.estimator", "HalfspaceBoostClassifier"),
-    "m-alpha": ("tacit.trees.m_alpha_estimator", "MAlphaBoostClassifier"),
+    "m-alpha": ("tacit.trees.estimator", "MAlphaBoostClassifier"),
     "trees": ("tacit.trees.estimator", "BoostedTreesClassifier"),
 }
 """Short name -> module and class. A new family adds its line here."""

@@ -33,8 +33,8 @@ from tacit.privacy.label import Label, Stage
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
 from tacit.schema import NumericColumn, Schema
+from tacit.theory.checks import Cost
 from tacit.theory.closure.privacy import Score
-from tacit.theory.cost import Cost
 
 ANALYSES: tuple[str, ...] = ("sharp", "paper")
 PATTERNS = ("auto", "public", "sample")

@@ -9,8 +9,8 @@ from typing import Any
 
 from tacit.closure.base import ClosureLearner, Setting
 from tacit.closure.classes import ConceptClass, Stumps
+from tacit.closure.composed import Function, in_words, truth_table
 from tacit.closure.concepts import MOST_PATTERNS, ConceptSet
-from tacit.closure.functions import Function, in_words, truth_table
 from tacit.closure.plan import (
     PAPER_DRAWS,
     PAPER_SCORED,

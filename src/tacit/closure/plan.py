@@ -14,6 +14,7 @@ from functools import lru_cache
 from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange, Charge
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.theory.checks import Cost
 from tacit.theory.closure.privacy import (
     Score,
     amplification_rate,
@@ -23,7 +24,6 @@ from tacit.theory.closure.privacy import (
     relabel_epsilon,
     relabel_range,
 )
-from tacit.theory.cost import Cost
 
 SLACK = 1e-9
 """Relative room for the rounding of conversions; it is never spent on accuracy."""

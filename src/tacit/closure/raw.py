@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from tacit.arrays import Bools, Ints
 from tacit.closure.classes import BoundClass, ConceptClass, ConceptError, Direction, Encoders, OfOneColumn
+from tacit.closure.raw import FALLING, RISING, sweep
 from tacit.closure.search import error_table
-from tacit.closure.sweep import FALLING, RISING, sweep
 from tacit.curator.views.relabel import Points
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.order import CUTS, LARGEST_CUT, MISSING, REACH, FloatOrder, float_of, keys_of

@@ -29,8 +29,8 @@ from tacit.privacy.charges import BoundedRange
 from tacit.privacy.label import Label
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, check_noise_fits
+from tacit.theory.checks import Cost
 from tacit.theory.closure.formula import TruthTable
-from tacit.theory.cost import Cost
 
 TOLERANCE = 1e-6
 """Relative room for a child's calibration."""

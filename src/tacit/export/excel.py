@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.export.packages import needed
-from tacit.export.statement import Subject
+from tacit.export.statement import Subject, needed
 from tacit.models.base import Model, Nest
 from tacit.models.decision_list import DecisionListModel
 from tacit.models.feature import Feature

@@ -29,9 +29,8 @@ from tacit.export.expression import (
     Where,
     Words,
 )
-from tacit.export.packages import needed
 from tacit.export.programs import program_of
-from tacit.export.statement import Subject
+from tacit.export.statement import Subject, needed
 
 OPSET, ML_OPSET, IR_VERSION = 18, 5, 10
 """Versions of the operator sets and of the format; `TreeEnsemble` is new in `ai.onnx.ml` 5."""

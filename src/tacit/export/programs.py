@@ -31,11 +31,10 @@ from tacit.export.expression import (
 from tacit.export.halfspaces import halfspace_score
 from tacit.export.smooth import smooth_scores
 from tacit.models.additive import AdditiveModel, AdditiveScores
-from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
+from tacit.models.additive_scores import LARGEST, AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import LEAST_CHANCE, Model
 from tacit.models.decision_list import Condition, DecisionListModel
 from tacit.models.halfspace import HalfspaceModel
-from tacit.models.log_linked import LARGEST
 from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.models.rule import ComposedModel, RuleModel, VoteModel

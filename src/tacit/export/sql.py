@@ -35,9 +35,8 @@ from tacit.export.expression import (
     Where,
     Words,
 )
-from tacit.export.packages import needed
 from tacit.export.programs import program_of
-from tacit.export.statement import Subject, statement_of
+from tacit.export.statement import Subject, needed, statement_of
 
 DIALECTS = {
     "postgresql": "postgres",

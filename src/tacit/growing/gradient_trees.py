@@ -17,8 +17,8 @@ from tacit.arrays import Floats
 from tacit.binning.tree_bins import Column, Totals, TreeBins, counted_bins, public_bins, release_totals
 from tacit.binning.tuning import MANY_ROWS
 from tacit.curator.budget import Budget
-from tacit.growing.base_rate import BaseRate, set_intercept
 from tacit.growing.chosen_trees import columns_to_cut, structures_of
+from tacit.growing.gradient_trees import BaseRate, set_intercept
 from tacit.growing.newton_trees import CurvatureLevel, LeafSums, NewtonPlan, grow_trees
 from tacit.growing.random_trees import Cuts
 from tacit.growing.tree_noise import LeafNoise

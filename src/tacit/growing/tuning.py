@@ -257,7 +257,7 @@ class Gradient:
 
 @dataclass(frozen=True)
 class Base:
-    """Of the base rate and the intercept (:mod:`tacit.growing.base_rate`)."""
+    """Of the base rate and the intercept (:mod:`tacit.growing.gradient_trees`)."""
 
     # As long as scores have moved by no more than about this, all rows contribute as they did at the start.
     near_start: float = 0.2

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from tacit.arrays import Floats
 from tacit.curator.curator import Curator
-from tacit.halfspaces.base_rate import BaseRate
+from tacit.halfspaces.calibration import BaseRate
 from tacit.halfspaces.scaling import Scaling
 from tacit.halfspaces.tuning import TUNING, Tuning
 from tacit.privacy.charges import Charge

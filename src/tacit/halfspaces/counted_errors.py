@@ -16,7 +16,7 @@ from tacit.models.evidence import CountedErrors
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
 from tacit.queries.dense.halfspace_log import VECTOR_NORM, HalfspaceLog, Levels, MarginCounts
-from tacit.theory.halfspace_code import CODE
+from tacit.theory.certified_error import CODE
 
 
 def rounded(weights: Floats, squares: Floats, mean: Floats, constant: float, price: float) -> Ints:

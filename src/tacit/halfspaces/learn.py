@@ -13,8 +13,7 @@ from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.schema import Ensemble, Stop, boost, iterate
 from tacit.boosting.stopping import EndTest
 from tacit.curator.budget import Budget
-from tacit.halfspaces.base_rate import BaseRate, count_rows
-from tacit.halfspaces.calibration import DEFAULT, Calibration, calibrate, prior_of, spread_of
+from tacit.halfspaces.calibration import DEFAULT, BaseRate, Calibration, calibrate, count_rows, prior_of, spread_of
 from tacit.halfspaces.centering import Centering, Centre, DenseEmbedding
 from tacit.halfspaces.counted_errors import count_errors, plain_halfspace
 from tacit.halfspaces.far_rows import many_far_rows

@@ -11,9 +11,9 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.encoding.frames import Frame
 from tacit.models.additive import AdditiveScores
+from tacit.models.additive_scores import POWERS, means
 from tacit.models.base import ClassModel, Model, NumberModel, of_any_table
 from tacit.models.feature import Feature
-from tacit.models.log_linked import POWERS, means
 from tacit.models.ordered import LEAST, OrderedChances
 from tacit.models.plain import ModelError, classes_of, floats, number, require, text
 from tacit.models.softmax import SoftmaxModel

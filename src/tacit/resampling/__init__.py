@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.resampling.adapters import ClaimedLearner, DiffprivlibLearner
 from tacit.resampling.estimator import ResampledBoostClassifier
+from tacit.resampling.learner import ClaimedLearner, DiffprivlibLearner
 
 __all__ = ["ClaimedLearner", "DiffprivlibLearner", "ResampledBoostClassifier"]

@@ -13,7 +13,7 @@ from tacit.curator.trusted import TrustedLearner
 from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
-from tacit.theory.cost import Cost
+from tacit.theory.checks import Cost
 
 
 class ForeignLearner(TrustedLearner, Protocol):

@@ -26,7 +26,7 @@ class ResampledBoostClassifier(PrivateClassifier):
 
     Args:
         base: a private classifier of this library, whose epsilon and delta are set to what a round leaves for it; or a
-            foreign learner in an adapter (:mod:`tacit.resampling.adapters`), whose claim is taken on trust: the
+            foreign learner in an adapter (:mod:`tacit.resampling.learner`), whose claim is taken on trust: the
             certificate then says ``unverified`` and is not releasable.
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
         delta: additive slack of the guarantee, in [0, 1).

@@ -29,10 +29,10 @@ from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, check_noise_fits
-from tacit.resampling.adapters import ForeignLearner
+from tacit.resampling.learner import ForeignLearner
 from tacit.resampling.plan import ResamplingPlan, most_reserved, plan_resampling
 from tacit.theory.boosting import Analysis
-from tacit.theory.cost import Cost
+from tacit.theory.checks import Cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +148,7 @@ class ResampledBoostLearner(Learner):
         if self.is_foreign and not all(hasattr(self.base, name) for name in ("with_budget", "declared_charge")):
             raise RequestError(
                 f"{type(self.base).__name__} declares no charge: base must be a private classifier, or a foreign "
-                "learner in an adapter of tacit.resampling.adapters"
+                "learner in an adapter of tacit.resampling.learner"
             )
         check_integer("rounds", self.rounds)
         check_integer("sample_size", self.sample_size, optional=True)

@@ -14,7 +14,7 @@ from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, NonPrivate, Repeated
 from tacit.privacy.request import RequestError
 from tacit.theory.boosting import Analysis, end_test_threshold
-from tacit.theory.cost import Cost
+from tacit.theory.checks import Cost
 
 MOST_BASE_EPSILON = 30.0
 """A base learner is never asked for less privacy than this: there is nothing to gain from it."""

@@ -19,8 +19,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tacit.theory.closure.limit import Limit, Progress
-from tacit.theory.closure.subsets import bit_positions, bits_of
+from tacit.theory.closure.limit import Limit, Progress, bit_positions, bits_of
 from tacit.theory.closure.threshold_search import ThresholdSearch
 from tacit.theory.closure.vc_search import ShatteredSearch
 from tacit.theory.closure.witnesses import MistakeTree, ShatteredSet, ThresholdSequence, Witness

@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 
 from tacit.theory.boosting import Analysis, lazy_bregman_rounds, lazy_bregman_slickness
-from tacit.theory.checks import require
-from tacit.theory.cost import Cost
+from tacit.theory.checks import Cost, require
 
 
 @dataclass(frozen=True)

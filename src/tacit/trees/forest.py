@@ -33,7 +33,7 @@ from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.tree_cells import TreeCells
 from tacit.trees.budget import SplitBudget
 from tacit.trees.chosen_labels import label_selection, log_odds, trees_of_labels
-from tacit.trees.leaf_shares import base_rate_of, drawn_to
+from tacit.trees.forest import base_rate_of, drawn_to
 from tacit.trees.m_alpha_boost import public_cells
 from tacit.trees.tuning import FORESTS, Forests
 

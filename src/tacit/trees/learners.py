@@ -24,8 +24,7 @@ from tacit.schema.label import MOST_CLASSES
 from tacit.trees.budget import SplitBudget
 from tacit.trees.forest import ForestSettings, learn_forest
 from tacit.trees.losses import CRITERIA, SMOOTHED
-from tacit.trees.m_alpha_boost import CALIBRATED, BoostSettings, MAlphaBoost
-from tacit.trees.paper import PaperBoost
+from tacit.trees.m_alpha_boost import CALIBRATED, BoostSettings, MAlphaBoost, PaperBoost
 from tacit.trees.several_classes import learn_class_trees
 from tacit.trees.tuning import BOOSTING, FORESTS, Boosting, Forests
 

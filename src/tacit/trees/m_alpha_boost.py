@@ -8,7 +8,7 @@ margins are kept and not weights, because the inverse link is flat around 0 for 
 3. what a leaf says (the link of its proportion) and the leveraging coefficient follow from them as post-processing.
 
 The paper computes the coefficient, and in objective calibration the loss of a level, from the exact rows. Neither is
-covered by its noise: the sign of the coefficient alone reveals labels (see :mod:`tacit.trees.paper`).
+covered by its noise: the sign of the coefficient alone reveals labels (see :mod:`tacit.trees.m_alpha_boost`).
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from tacit.queries.rules import LEVEL_BITS, MARGIN_BITS, RowRule
 from tacit.queries.tree_cells import TreeCells, class_weight_rule
 from tacit.theory.trees import leveraging_constant
 from tacit.trees.budget import SplitBudget
+from tacit.trees.forest import base_rate_of, drawn_to
 from tacit.trees.induction import Induction
-from tacit.trees.leaf_shares import base_rate_of, drawn_to
 from tacit.trees.losses import SMOOTHED, Loss, MAlphaLoss, SmoothedLoss, loss_of
 from tacit.trees.splits import SplitCandidates
 from tacit.trees.tuning import BOOSTING, Boosting

@@ -15,7 +15,7 @@ from tacit.noise import make_source
 from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.theory.boosting import smooth_boost_slickness
-from tacit.theory.cost import Cost
+from tacit.theory.checks import Cost
 from tacit.theory.resampling import RoundCost, sampled_round
 from tests.chance import within_law, within_share
 from tests.curator.views.voters import Voter, changed, random_rows

@@ -23,7 +23,7 @@ from tacit.privacy.charges import ApproxDP, BoundedRange, Gaussian, NonPrivate, 
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Unit
-from tacit.theory.cost import Cost
+from tacit.theory.checks import Cost
 from tests.chance import within_law, within_share
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE

@@ -23,7 +23,7 @@ from tacit.noise import SystemSource
 from tacit.privacy.charges import BoundedRange, Charge, Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.theory.cost import Cost
+from tacit.theory.checks import Cost
 from tacit.theory.resampling import cost_of_draws
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE

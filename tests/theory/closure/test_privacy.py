@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pytest
 
 from tacit.arrays import Floats
+from tacit.theory.checks import Cost
 from tacit.theory.closure import privacy
-from tacit.theory.cost import Cost
 
 ADD, REPLACE = False, True
 Row = tuple[int, int]

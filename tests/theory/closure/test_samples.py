@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from tacit.arrays import Floats
+from tacit.theory.checks import Cost
 from tacit.theory.closure import samples
 from tacit.theory.closure.bounds import patterns_at_most, vc_of_composition
 from tacit.theory.closure.privacy import learned_on_part
-from tacit.theory.cost import Cost
 
 
 def test_agnostic_rows_are_the_least_that_meet_the_stated_bound() -> None:

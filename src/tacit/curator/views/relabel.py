@@ -21,7 +21,7 @@ from tacit.models.base import ClassModel
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.theory.cost import Cost
+from tacit.theory.checks import Cost
 
 
 @dataclass(frozen=True, eq=False)

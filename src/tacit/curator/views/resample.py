@@ -25,7 +25,7 @@ from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.dense.capped_scaling import TICKS, WEIGHT_BITS, capped_scaling
 from tacit.theory.boosting import Analysis
-from tacit.theory.cost import Cost
+from tacit.theory.checks import Cost
 from tacit.theory.resampling import cost_of_draws
 
 

@@ -28,7 +28,7 @@ from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.dense.capped_scaling import WEIGHT_BITS
 from tacit.theory.boosting import Analysis, end_test_threshold, tested_round
-from tacit.theory.cost import Cost
+from tacit.theory.checks import Cost
 from tacit.theory.resampling import cost_of_draws
 
 CAP = 1 << WEIGHT_BITS

@@ -29,7 +29,7 @@ from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.theory.cost import Cost
+from tacit.theory.checks import Cost
 
 Plan = tuple[Charge, ...]
 ONE = Neighbouring.ADD_OR_REMOVE_ONE

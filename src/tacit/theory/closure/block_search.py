@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bytes, Ints
-from tacit.theory.closure.limit import Limit
-from tacit.theory.closure.subsets import bit_positions, bits_of, lowest
+from tacit.theory.closure.limit import Limit, bit_positions, bits_of, lowest
 from tacit.theory.closure.vc_search import count_ones
 
 BATCH = 8

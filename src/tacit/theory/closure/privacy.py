@@ -19,8 +19,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from tacit.theory.checks import require
-from tacit.theory.cost import Cost
+from tacit.theory.checks import Cost, require
 
 Score = Literal["errors", "completion", "matched"]
 """How a score moves when a row is added: ``errors`` counts the pattern's own errors; ``completion`` grows by 0 or 1

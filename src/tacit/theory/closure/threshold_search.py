@@ -14,8 +14,7 @@ import numpy as np
 
 from tacit.arrays import Bytes
 from tacit.theory.closure.block_search import BlockSearch
-from tacit.theory.closure.limit import Limit
-from tacit.theory.closure.subsets import bit_positions, bits_of
+from tacit.theory.closure.limit import Limit, bit_positions, bits_of
 
 MOST_WORK = 3 * 10**10
 """Not tuned: multiplications to find which sets are intersections of others; some seconds."""
