@@ -40,9 +40,8 @@ from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.tree_cells import TreeCells
 from tacit.trees.budget import SplitBudget
-from tacit.trees.forest import base_rate_of, drawn_to, random_shape
+from tacit.trees.forest import base_rate_of, drawn_to, public_cells, random_shape
 from tacit.trees.learners import ForestLearner
-from tacit.trees.m_alpha_boost import public_cells
 
 HEIGHT, SEARCH, CLEAR = 15, 0.3, 3.0
 """Of trees; the share of the budget for searches; standard deviations of a count from which a node is populated."""

@@ -17,8 +17,6 @@ from tests.stated import check_defaults
         ("game:Play", {"releasable": False}),
         ("game:Diagnosis", {"releasable": False}),
         ("measures.logistic:LogisticMeasure", {"step": 1.0}),
-        ("measures.proportional_odds:ordered_rule", {"curvature": 0.0, "norm": 2}),
-        ("measures.proportional_odds:class_rule", {"norm": 2}),
         ("measures.smooth:SmoothMeasure", {"margin": None}),
         ("sealed:private_rows", {"delta": 1e-6, "neighbouring": Neighbouring.ADD_OR_REMOVE_ONE}),
         ("sealed:private_rows", {"account": None, "random_state": None}),

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.boosting.measures.bregman import capped_scaling as exact_scaling
+from tacit.boosting.game import capped_scaling as exact_scaling
 from tacit.closure import AgnosticClassifier, ComposedClassifier
 from tacit.curator.trusted import ForeignModel, UntrustedResult
 from tacit.curator.views.resample import MeasureSample, round_cost

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.boosting.measures.bregman import capped_scaling
+from tacit.boosting.game import capped_scaling
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.queries.dense.capped_sum import CappedSum
 from tacit.queries.dense.halfspace_log import HalfspaceLog

@@ -13,7 +13,7 @@ from tacit.theory import above_threshold, boosting, em_cover, generalisation, ha
 from tacit.theory.above_threshold import Queries
 from tacit.theory.certified_error import HalfspaceCode
 from tacit.theory.checks import check_positive, check_probability
-from tacit.theory.closure import bounds, constructions, privacy, samples
+from tacit.theory.closure import bounds, privacy, samples, witnesses
 from tacit.theory.closure.formula import TruthTable, named_function
 from tacit.theory.closure.limit import Limit
 from tacit.theory.decision_lists import conjunction_count, exponential_mechanism_loss, list_vc_bound, occam_sample_size
@@ -59,7 +59,7 @@ OUTSIDE: list[Case] = [
     *((bounds.weighted_majority_mistakes, (2, 1, w)) for w in (0.0, 1.0)), (bounds.weighted_majority_mistakes, (0, 1)),
     (bounds.littlestone_of_union_by_voting, ([],)), *((bounds.littlestone_of_majority, (n, 1)) for n in (0, 2, -1)),
     *((bounds.littlestone_of_composition, (OR, [1] * n)) for n in (1, 3)),
-    (bounds.threshold_of_union_of_two_functions, (5,)), (constructions.hamming_balls, (1, 2, 3)),
+    (bounds.threshold_of_union_of_two_functions, (5,)), (witnesses.hamming_balls, (1, 2, 3)),
     *((Limit, pair) for pair in ((0, 1.0), (1, 0.0), (1, math.nan))),
     *((TruthTable, (values,)) for values in ((1,), (0, 1, 1), (0, 2), (0,) * (1 << 17))),
     *((named_function, ("or", n)) for n in (0, 17)), (named_function, ("orr", 2)),
@@ -116,7 +116,7 @@ INSIDE: list[tuple[Callable[..., Any], tuple[Any, ...], float | None]] = [
     (Shifts, (0.0, 0.0), None), (Limit, (1, TINY), None), (TruthTable, ((0, 1),), None),
     (TruthTable, ((0,) * (1 << 16),), None),
     (named_function, ("or", 1), None), (named_function, ("xor", 16), None),
-    (HalfspaceCode().log_halfspaces, (np.array([31 << 10, 31]),), None), (constructions.hamming_balls, (1, 2, 4), None),
+    (HalfspaceCode().log_halfspaces, (np.array([31 << 10, 31]),), None), (witnesses.hamming_balls, (1, 2, 4), None),
     (privacy.amplified, (COST, 1.0), None), (privacy.learned_on_part, (0.1, COST, 1.0), None),
     (samples.learned_on_part_rows, (1, 9, 0.1, 0.1, 1.0), None),
 ]  # fmt: skip

@@ -41,7 +41,7 @@ from tests.stated import check_defaults, stated
         ("generalisation:pac_bayes_margin_proves", {"length": 2.0}),
         ("generalisation:rademacher_margin_bound", {"length": 2.0}),
         ("generalisation:new_rows", {"length": 2.0}),
-        ("halfspace_code:HalfspaceCode", {"places": 15, "digits": 5, "concentration": 0.125}),
+        ("certified_error:HalfspaceCode", {"places": 15, "digits": 5, "concentration": 0.125}),
         ("averaged_noise:averaged_rounds", {"slack": 0.0}),
         ("averaged_noise:averaged_step", {"slack": 0.0}),
         ("averaged_noise:averaged_run", {"ratio": 2.0, "margin": 0.0, "exact": False}),

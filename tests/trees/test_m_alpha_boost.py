@@ -21,7 +21,7 @@ from tacit.privacy.request import Request, RequestError
 from tacit.queries.margins import Margins
 from tacit.queries.selection import Selection
 from tacit.trees.budget import SMALLEST_RANGE, SplitBudget
-from tacit.trees.forest import base_rate_of
+from tacit.trees.forest import base_rate_of, public_cells
 from tacit.trees.learners import ForestLearner, MAlphaLearner
 from tacit.trees.losses import MAlphaLoss, SmoothedLoss
 from tacit.trees.m_alpha_boost import (
@@ -34,7 +34,6 @@ from tacit.trees.m_alpha_boost import (
     believed_shares,
     bounded_weight_rule,
     printed_sensitivity,
-    public_cells,
     said_by,
     scale_of_scores,
     trees_rule,

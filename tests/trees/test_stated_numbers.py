@@ -16,19 +16,19 @@ from tests.stated import check_defaults, stated
         ("budget:SplitBudget.of", {"other": ()}),
         ("estimator:BoostedTreesClassifier", {"epsilon": 1.0, "delta": 1e-6, "neighbouring": "add_or_remove_one"}),
         (
-            "m_alpha_estimator:MAlphaBoostClassifier",
+            "estimator:MAlphaBoostClassifier",
             {"analysis": "sharp", "split_share": 0.5, "leaf_bound": 10.0, "noise": "auto"},
         ),
         ("chosen_labels:label_selection", {"weights": None}),
-        ("leaf_shares:drawn_to", {"sampled": True}),
+        ("forest:drawn_to", {"sampled": True}),
         ("learners:GradientTreesLearner", {"n_trees": None, "max_depth": None, "noise": "auto"}),
         ("learners:MAlphaLearner", {"noise": "auto", "analysis": "sharp", "split_share": 0.5, "leaf_bound": 10.0}),
         ("learners:ForestLearner", {"mechanism": "laplace", "analysis": "sharp", "noise": "auto"}),
         (
-            "random_estimator:RandomTreesClassifier",
+            "estimator:RandomTreesClassifier",
             {"epsilon": 1.0, "delta": 1e-6, "neighbouring": "add_or_remove_one"},
         ),
-        ("random_estimator:RandomTreesClassifier", {"mechanism": "laplace", "analysis": "sharp", "noise": "auto"}),
+        ("estimator:RandomTreesClassifier", {"mechanism": "laplace", "analysis": "sharp", "noise": "auto"}),
     ],
 )
 def test_what_is_meant_where_nothing_is_said(place: str, expected: dict[str, Any]) -> None:
@@ -40,9 +40,9 @@ def test_what_is_meant_where_nothing_is_said(place: str, expected: dict[str, Any
     [
         ("budget:SMALLEST_RANGE", 1e-6),
         ("learners:DEEPEST", 16),
-        ("m_alpha_boost:LARGEST_CODE", 255),
-        ("paper:CLAMP", 1e-4),
-        ("paper:SAID_UNIT", 4096),
+        ("forest:LARGEST_CODE", 255),
+        ("m_alpha_boost:CLAMP", 1e-4),
+        ("m_alpha_boost:SAID_UNIT", 4096),
         ("splits:SUBSET_CATEGORIES", 5),
         ("splits:FLOAT_ERROR", 5.684341886080802e-14),
     ],

@@ -3,6 +3,9 @@
 A row adds the slope of its class's log chance in the score (:mod:`tacit.additive.ordered_loss`), which
 lies between -1 and 1. Cut points are not learned as such: what is learned are the shares of the classes, and cut points
 are where simulated rows with the model's scores have these shares.
+
+What rows contribute are tables over class and level of the score, so that their sensitivity is read off the table.
+Entries are evaluated at the middle of each level and truncated toward zero, which enlarges no norm.
 """
 
 from __future__ import annotations
@@ -15,7 +18,6 @@ from scipy.special import expit, logit
 
 from tacit.additive.intercept import Intercept, NewtonIntercept
 from tacit.additive.losses import Unclipped, Uses, count_classes
-from tacit.additive.ordered_loss import class_rule, longest_slopes, longest_vectors, ordered_rule
 from tacit.additive.plan import Rest
 from tacit.additive.term import Directions
 from tacit.additive.tuning import COUNTING, EFFECTS, Counting
@@ -26,7 +28,61 @@ from tacit.growing.simulated_rows import SimulatedRows
 from tacit.growing.tuning import SOFTMAX, Kernel
 from tacit.models.ordered import OrderedChances
 from tacit.queries.margins import Scores
+from tacit.queries.rules import LEVEL_BITS, LEVELS, WEIGHT_UNIT
 from tacit.queries.score_rules import LevelRule
+
+
+def ordered_rule(cuts: Floats, curvature: float = 0.0, norm: int = 2) -> LevelRule:
+    """A row of class ``y`` and score ``F`` adds ``u_y / max over classes k of |u_k|``, ``u`` the slopes at ``F``.
+
+    The scale does not depend on the class, so contributions vanish on average where the chances are right. With two
+    classes this is MadaBoost's ``s min(1, exp(-s F))``.
+
+    Args:
+        cuts: cut points in increasing order, shape ``(classes - 1,)``.
+        curvature: if positive, one more channel, of ``curvature`` times the variance of the slope, scaled alike.
+        norm: of both channels together: 2 bounds the L2 norm by 1, 1 the L1 norm.
+    """
+    known = _by_level(cuts)
+    channels, longest = known.slopes[:, :, None], longest_slopes(known)
+    if curvature > 0:
+        more = curvature * known.information
+        longest = np.hypot(longest, more) if norm == 2 else longest + more
+        channels = np.stack([known.slopes, np.broadcast_to(more, known.slopes.shape)], axis=2)
+    return _table(channels, longest)
+
+
+def class_rule(cuts: Floats, norm: int = 2) -> LevelRule:
+    """A row of class ``y`` adds ``c(p) (e_y - p)`` with ``p`` the chances at its score, of norm at most 1.
+
+    As :class:`~tacit.queries.score_rules.SoftmaxRule`; sums say which class is more frequent than cut points have it.
+    """
+    known = _by_level(cuts)
+    vectors = np.eye(len(cuts) + 1)[:, None, :] - known.chances.T[None, :, :]
+    return _table(vectors, longest_vectors(known, norm))
+
+
+def longest_slopes(known: OrderedChances) -> Floats:
+    """The largest slope that a row of each score could have, over the classes: the first or last one's; ``(rows,)``."""
+    return np.asarray(np.maximum(known.above[0], known.below[-1]))
+
+
+def longest_vectors(known: OrderedChances, norm: int) -> Floats:
+    """The largest norm of a class's unit vector less the chances, over the classes; shape ``(rows,)``."""
+    p = known.chances
+    if norm == 1:
+        return np.asarray(2.0 - 2.0 * p.min(axis=0))
+    return np.asarray(np.sqrt(1.0 - 2.0 * p.min(axis=0) + np.square(p).sum(axis=0)))
+
+
+def _by_level(cuts: Floats) -> OrderedChances:
+    return OrderedChances.of(cuts, (np.arange(LEVELS) - LEVELS // 2 + 0.5) / 2**LEVEL_BITS)
+
+
+def _table(vectors: Floats, longest: Floats) -> LevelRule:
+    scaled = np.clip(vectors / longest[None, :, None], -1.0, 1.0)
+    return LevelRule(np.trunc(scaled * WEIGHT_UNIT).astype(np.int32), WEIGHT_UNIT)
+
 
 STEPS = 8
 """Not tuned, of the arithmetic: Newton's steps towards cut points, from where these were."""

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Self
 
+from tacit.errors import missing
 from tacit.export.expression import ExportError
 from tacit.models.base import Model
 from tacit.models.binding import model_digest
 from tacit.privacy.certificate import Certificate
+
+
+def needed(name: str) -> Any:
+    """A module of a package that only exports need.
+
+    Raises:
+        TacitError: if it is not installed.
+    """
+    try:
+        return import_module(name)
+    except ImportError:
+        package = name.partition(".")[0]
+        raise missing(package, "export") from None
 
 
 @dataclass(frozen=True)

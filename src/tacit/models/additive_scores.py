@@ -11,12 +11,27 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.encoding.frames import Frame
 from tacit.models.additive import AdditiveScores
-from tacit.models.additive_scores import POWERS, means
 from tacit.models.base import ClassModel, Model, NumberModel, of_any_table
 from tacit.models.feature import Feature
 from tacit.models.ordered import LEAST, OrderedChances
 from tacit.models.plain import ModelError, classes_of, floats, number, require, text
 from tacit.models.softmax import SoftmaxModel
+
+POWERS = ("poisson", "gamma", "tweedie")
+"""Losses with a log link."""
+
+LARGEST = 300.0
+"""The exponential of no score overflows."""
+
+
+def power_of(loss: str, power: float) -> float | None:
+    """The power of the variance of a loss with a log link (of ``"tweedie"`` the one given); None for other losses."""
+    return {"poisson": 1.0, "gamma": 2.0, "tweedie": float(power)}.get(loss)
+
+
+def means(scores: Floats) -> Floats:
+    """The means that scores stand for."""
+    return np.exp(np.clip(scores, -LARGEST, LARGEST))
 
 
 class _AdditiveScoresModel(Model):

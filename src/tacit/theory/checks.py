@@ -1,6 +1,8 @@
-"""Checks of what bounds are asked for."""
+"""Checks of the arguments of bounds, and the pair (epsilon, delta) that bounds return."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 
 def require(condition: bool, message: str) -> None:
@@ -21,3 +23,11 @@ def check_probability(**values: float) -> None:
     for name, value in values.items():
         if not 0.0 < value < 1.0:
             raise ValueError(f"{name} must lie in (0, 1), got {value}")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """(epsilon, delta)."""
+
+    epsilon: float
+    delta: float

@@ -1,4 +1,4 @@
-"""The closure paper's bounds against exact dimensions of random and extremal classes, and its constructions."""
+"""The closure paper's bounds against exact dimensions of random and extremal classes, and its witnesses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tacit.arrays import Ints
 from tacit.theory import dimensions
-from tacit.theory.closure import bounds, constructions
+from tacit.theory.closure import bounds, witnesses
 from tacit.theory.closure.formula import TruthTable, disjunctive_terms, majority_formula, named_function
 from tacit.theory.closure.witnesses import MistakeTree
 
@@ -63,16 +63,16 @@ def test_unions_stay_below_their_bounds_and_the_extremal_ones_attain_them() -> N
         assert d[2] <= bounds.littlestone_of_two(d[0], d[1])
         assert t[2] <= bounds.threshold_of_union(t[:2])
     for d1, d2 in ((0, 0), (1, 2), (2, 2), (3, 1)):
-        low, high = constructions.hamming_balls(d1, d2, d1 + d2 + 2)
+        low, high = witnesses.hamming_balls(d1, d2, d1 + d2 + 2)
         assert (littlestone_dimension(low).value, littlestone_dimension(high).value) == (d1, d2)
         assert littlestone_dimension(np.vstack([low, high])).value == bounds.littlestone_of_two(d1, d2)
     for t1, t2 in ((1, 1), (3, 5)):
-        whole = constructions.threshold_class(t1 + t2)
+        whole = witnesses.threshold_class(t1 + t2)
         assert threshold_dimension(whole[:t1]).value == t1
         assert threshold_dimension(whole[t1:]).value == t2
         assert threshold_dimension(whole).value == bounds.threshold_of_union([t1, t2])
     with pytest.raises(ValueError, match="points are needed"):
-        constructions.hamming_balls(2, 2, 4)
+        witnesses.hamming_balls(2, 2, 4)
 
 
 def test_several_unions_grow_with_the_logarithm_for_littlestone_and_linearly_for_thresholds() -> None:
@@ -82,7 +82,7 @@ def test_several_unions_grow_with_the_logarithm_for_littlestone_and_linearly_for
         assert union <= bounds.littlestone_of_union([littlestone_dimension(c).value for c in classes])
         assert union <= bounds.littlestone_of_union_stated(5, d)
     for count, size in ((2, 3), (4, 5), (7, 4)):
-        blocks = constructions.threshold_blocks(count, size)
+        blocks = witnesses.threshold_blocks(count, size)
         assert [threshold_dimension(b).value for b in blocks] == [size] * count
         assert threshold_dimension(np.vstack(blocks)).value == count * size
         assert littlestone_dimension(np.vstack(blocks)).value <= bounds.littlestone_of_union_stated(count, size)
@@ -93,12 +93,12 @@ def test_several_unions_grow_with_the_logarithm_for_littlestone_and_linearly_for
 def test_copies_with_patterns_gain_the_logarithm_of_their_number(count: int) -> None:
     table = np.array([[0, 0, 1], [1, 0, 0], [1, 1, 0], [0, 1, 1]])
     single = littlestone_dimension(table)
-    copies = constructions.copies_with_patterns(table, count)
+    copies = witnesses.copies_with_patterns(table, count)
     assert len(copies) == 2 ** int(math.log2(count))
     union = np.vstack(copies)
     assert {littlestone_dimension(c).value for c in copies} == {single.value}
     assert isinstance(single.witness, MistakeTree)
-    tree = constructions.tree_of_copies(single.witness, table.shape[1], len(table), count)
+    tree = witnesses.tree_of_copies(single.witness, table.shape[1], len(table), count)
     assert tree.size == single.value + int(math.log2(count))
     assert tree.holds(union)
     assert littlestone_dimension(union).value >= tree.size
@@ -206,17 +206,17 @@ def test_random_pairs_have_small_dimension_and_ors_with_exponentially_many_thres
         drawn = 0
         while True:
             drawn += 1
-            matrix = constructions.random_pairs(t, rng)
+            matrix = witnesses.random_pairs(t, rng)
             found = threshold_dimension(matrix)
             if found.upper <= t:
                 break
         assert drawn < 50
-        ors = constructions.pairwise(matrix)
+        ors = witnesses.pairwise(matrix)
         whole = threshold_dimension(ors)
         assert whole.lower >= bounds.threshold_of_union_of_two_functions(t)
         assert whole.witness is not None
         assert whole.witness.holds(ors)
-    wide, lower = constructions.random_pairs(30, rng), np.tri(64)
+    wide, lower = witnesses.random_pairs(30, rng), np.tri(64)
     assert (wide[:64] + wide[64:] == lower).all()
     assert abs(wide[:64][lower == 1].mean() - 0.5) < 0.06  # fair coins, 2,080 of them
     with pytest.raises(ValueError, match="t >= 6"):
@@ -232,7 +232,7 @@ def test_extraction_finds_the_class_that_holds_the_thresholds(name: str, seed: i
     table = named_function(name, arity)
     hidden = int(rng.integers(arity))
     neutral = {"or": 0, "and": 1, "xor": int(rng.integers(2)), "majority": None}[name]
-    rising = constructions.threshold_class(n).astype(int)
+    rising = witnesses.threshold_class(n).astype(int)
     flip = name == "xor" and neutral == 1
     classes = []
     for r in range(arity):
@@ -244,7 +244,7 @@ def test_extraction_finds_the_class_that_holds_the_thresholds(name: str, seed: i
             classes.append(np.full((n, n), neutral if r == (hidden + 1) % arity or name != "xor" else 0))
     values = np.array([[table([c[i, j] for c in classes]) for j in range(n)] for i in range(n)])
     assert (values == rising).all()
-    found = constructions.extract_thresholds(classes, range(n), [[i] * arity for i in range(n)])
+    found = witnesses.extract_thresholds(classes, range(n), [[i] * arity for i in range(n)])
     assert found.which == hidden
     assert found.sequence.size >= n // 4
     assert found.sequence.holds(classes[hidden])
@@ -252,17 +252,17 @@ def test_extraction_finds_the_class_that_holds_the_thresholds(name: str, seed: i
 
 def test_extraction_from_a_sequence_that_mixes_its_classes() -> None:
     """ORs of a random construction: which of the two holds a threshold differs from pair to pair."""
-    matrix = constructions.random_pairs(30, np.random.default_rng(6))
+    matrix = witnesses.random_pairs(30, np.random.default_rng(6))
     size = matrix.shape[1]
     order = np.arange(size)[::-1]  # rows are 1 on 0..i; reversed, they are thresholds
-    found = constructions.extract_thresholds([matrix, matrix], order, [(i, size + i) for i in order])
+    found = witnesses.extract_thresholds([matrix, matrix], order, [(i, size + i) for i in order])
     assert found.sequence.size >= 1
     assert found.sequence.holds(matrix)
     assert bounds.threshold_of_composition(2, 2) > size  # far below what the theorem asks for
     with pytest.raises(ValueError, match="no class"):
-        constructions.extract_thresholds([np.zeros((3, 3), int)], range(3), [[0], [1], [2]])
+        witnesses.extract_thresholds([np.zeros((3, 3), int)], range(3), [[0], [1], [2]])
     with pytest.raises(ValueError, match="at least two"):
-        constructions.extract_thresholds([np.zeros((3, 3), int)], range(1), [[0]])
+        witnesses.extract_thresholds([np.zeros((3, 3), int)], range(1), [[0]])
 
 
 @pytest.mark.parametrize("arity", [1, 2, 3])
@@ -319,6 +319,6 @@ def test_extraction_from_any_tuples_whose_composition_holds_thresholds(arity: in
         sides = [np.flatnonzero(values == side) for side in (0, 1)]
         chosen = np.array([[rng.choice(sides[int(i <= j)]) for j in range(n)] for i in range(n)])
         classes = [chosen >> r & 1 for r in range(arity)]
-        found = constructions.extract_thresholds(classes, range(n), [[i] * arity for i in range(n)])
+        found = witnesses.extract_thresholds(classes, range(n), [[i] * arity for i in range(n)])
         assert found.sequence.holds(classes[found.which])
         assert found.sequence.size >= 1 + (arity == 1)

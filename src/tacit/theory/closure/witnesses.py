@@ -1,17 +1,23 @@
 """Witnesses of combinatorial dimensions: what shows a lower bound, and how it is checked against the class.
 
 A class is a 0/1 matrix with one row per hypothesis and one column per point.
+
+Then the classes that show the paper's bounds to be tight, and the step by which a threshold sequence is found in a
+part (Alon, Beimel, Moran, Stemmer 2020, sections 4.1 and 4.2.1).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from tacit.arrays import Bytes
 
 
 class Witness(Protocol):
@@ -120,3 +126,165 @@ class ThresholdSequence(_OnPoints):
             int(table[self.hypotheses[i], self.points[j]]) == int(i <= j)
             for i, j in product(range(self.size), repeat=2)
         )
+
+
+def threshold_class(size: int) -> Bytes:
+    """``h_i(j) = 1`` exactly when ``i <= j``, for ``i, j`` in ``1 .. size``: threshold dimension ``size``."""
+    index = np.arange(size)
+    return (index[:, None] <= index[None, :]).astype(np.uint8)
+
+
+def threshold_blocks(count: int, size: int) -> list[Bytes]:
+    """The example after Prop. 4.3: ``count`` classes of threshold dimension ``size`` whose union has the product.
+
+    They are consecutive rows of the thresholds on ``count * size`` points. (The paper's text writes Ldim where it
+    speaks of the threshold dimension: the union's Littlestone dimension is only ``floor(log2(count * size))``.)
+    """
+    whole = threshold_class(count * size)
+    return [whole[i * size : (i + 1) * size] for i in range(count)]
+
+
+def hamming_balls(first: int, second: int, points: int) -> tuple[Bytes, Bytes]:
+    """Prop. 4.2 is tight: at most ``first`` ones, or at least ``points - second``; the union attains the bound.
+
+    Raises:
+        ValueError: if ``points < first + second + 1``.
+    """
+    if points < first + second + 1:
+        raise ValueError(f"at least {first + second + 1} points are needed, got {points}")
+    return _ball(points, first), 1 - _ball(points, second)
+
+
+def _ball(points: int, radius: int) -> Bytes:
+    sets = [chosen for size in range(radius + 1) for chosen in combinations(range(points), size)]
+    out = np.zeros((len(sets), points), np.uint8)
+    for row, chosen in enumerate(sets):
+        out[row, list(chosen)] = 1
+    return out
+
+
+def copies_with_patterns(matrix: npt.ArrayLike, count: int) -> list[Bytes]:
+    """Prop. 4.3, lower bound: ``2^floor(log2 count)`` copies of a class, each with one pattern on that many new points.
+
+    Each copy has the dimension of the class; their union has ``floor(log2 count)`` more.
+    """
+    table = np.asarray(matrix, np.uint8)
+    extra = count.bit_length() - 1
+    copies = []
+    for pattern in range(1 << extra):
+        tail = np.array([pattern >> j & 1 for j in range(extra)], np.uint8)
+        copies.append(np.hstack([table, np.broadcast_to(tail, (len(table), extra))]))
+    return copies
+
+
+def tree_of_copies(tree: MistakeTree, points: int, hypotheses: int, count: int) -> MistakeTree:
+    """Figure 1: the mistake tree of the union of so many :func:`copies_with_patterns`, stacked in their order.
+
+    ``tree`` is one of the class itself, of so many hypotheses over so many points.
+    """
+    extra = count.bit_length() - 1
+
+    def shifted(node: MistakeTree, offset: int) -> MistakeTree:
+        if node.zero is None or node.one is None:
+            assert node.hypothesis is not None
+            return MistakeTree(hypothesis=node.hypothesis + offset)
+        return MistakeTree(node.point, shifted(node.zero, offset), shifted(node.one, offset))
+
+    def top(level: int, pattern: int) -> MistakeTree:
+        if level == extra:
+            return shifted(tree, pattern * hypotheses)
+        return MistakeTree(points + level, top(level + 1, pattern), top(level + 1, pattern | 1 << level))
+
+    return top(0, 0)
+
+
+def random_pairs(bound: int, generator: np.random.Generator) -> Bytes:
+    """Theorem 2.2, lower bound: ``2 m`` random functions on ``m = 2^floor(t/5)`` points, with thresholds as ORs of two.
+
+    Rows ``i`` and ``m + i`` are 0 right of ``i``; left of it, position by position, a fair coin says which of the two
+    is 1. So their OR is 1 exactly on ``0 .. i``. With positive probability the class has threshold dimension at most t;
+    draw until it does.
+    """
+    size = 1 << (bound // 5)
+    lower = np.tri(size, dtype=np.uint8)
+    coins = generator.integers(0, 2, (size, size), dtype=np.uint8)
+    return np.vstack([lower * coins, lower * (1 - coins)])
+
+
+def pairwise(matrix: npt.ArrayLike) -> Bytes:
+    """The ORs of any two functions of a class ``(functions, points)``, in that shape without duplicates."""
+    table = np.asarray(matrix, np.uint8)
+    return np.unique((table[:, None, :] | table[None, :, :]).reshape(-1, table.shape[1]), axis=0)
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What Theorem 2.2's proof finds: which of the k classes holds a threshold sequence, and the sequence."""
+
+    which: int
+    sequence: ThresholdSequence
+
+
+def extract_thresholds(
+    classes: Sequence[npt.ArrayLike], points: Sequence[int], tuples: Sequence[Sequence[int]]
+) -> Extraction:
+    """From a threshold sequence of ``G(H_1, .., H_k)`` to one of some ``H_r``, after the proof of Theorem 2.2.
+
+    Of positions p < q the composition is 1 for p's functions at q's point and 0 for q's functions at p's point, so some
+    class r has two different values there: the pair has the colour (r, the first of the two), one of ``2 k``. In a set
+    of one colour r has thresholds. Positions alternate between giving a function and giving a point. (Where r's values
+    fall, the point comes first; the paper lets the function come first, and reads off one threshold less than it says.)
+
+    Args:
+        classes: k matrices over the same points.
+        points: the sequence ``x_1 .. x_n`` that the composition threshold-shatters.
+        tuples: per position, the row numbers ``(h_1, .., h_k)`` whose composition is the i-th threshold.
+
+    Raises:
+        ValueError: if the composition does not hold thresholds there: no class has two different values.
+    """
+    tables = [np.asarray(c, np.uint8) for c in classes]
+    chosen, (which, rising) = _one_colour(_colours(tables, points, tuples), len(points))
+    even, odd = chosen[0 : 2 * (len(chosen) // 2) : 2], chosen[1::2]
+    functions, places = (even, odd) if rising else (odd[::-1], even[::-1])
+    return Extraction(
+        which,
+        ThresholdSequence(tuple(int(points[q]) for q in places), tuple(int(tuples[p][which]) for p in functions)),
+    )
+
+
+Colour = tuple[int, int]
+"""A class, and its value for the earlier function at the later point; it has the other one the other way round."""
+
+
+def _colours(
+    tables: Sequence[Bytes], points: Sequence[int], tuples: Sequence[Sequence[int]]
+) -> dict[tuple[int, int], list[Colour]]:
+    """All colours that a pair p < q may be given."""
+    values = [np.array([[t[row[r]][x] for x in points] for row in tuples]) for r, t in enumerate(tables)]
+    return {
+        (p, q): [(r, int(v[p, q])) for r, v in enumerate(values) if v[p, q] != v[q, p]]
+        for p, q in combinations(range(len(points)), 2)
+    }
+
+
+def _one_colour(colours: dict[tuple[int, int], list[Colour]], size: int) -> tuple[list[int], Colour]:
+    """A large set of positions all of whose pairs have one colour: the usual pivots, then the most frequent colour.
+
+    Each pivot keeps the later positions of its most frequent colour; the pivots of one colour, and the last position,
+    form the set. For ``c^(r c)`` positions and c colours it has at least r elements.
+    """
+    left = list(range(size))
+    pivots: list[tuple[int, Colour]] = []
+    while len(left) > 1:
+        pivot, rest = left[0], left[1:]
+        counts = Counter(colour for q in rest for colour in colours[pivot, q])
+        if not all(colours[pivot, q] for q in rest):
+            raise ValueError("no class distinguishes before from after: the sequence is not threshold-shattered")
+        colour, _ = counts.most_common(1)[0]
+        pivots.append((pivot, colour))
+        left = [q for q in rest if colour in colours[pivot, q]]
+    if not pivots:
+        raise ValueError("a sequence of at least two points is needed")
+    colour, _ = Counter(c for _, c in pivots).most_common(1)[0]
+    return [p for p, c in pivots if c == colour] + left, colour
