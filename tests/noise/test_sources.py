@@ -159,9 +159,6 @@ def test_noise_is_never_used_twice() -> None:
         assert len({int(value) for d in draws for value in d}) > 0.99 * 40 * len(draws)
     words = [source.words(40) for source in (*fresh, *fresh, seeded, seeded, SeededSource(6))]
     assert len({int(word) for row in words for word in row}) == 40 * len(words)
-    floats = [fresh[0].public_generator().random(8), fresh[0].public_generator().random(8)]
-    floats += [seeded.public_generator().random(8), seeded.public_generator().random(8)]
-    assert len({tuple(f) for f in floats}) == 4
 
 
 def test_a_seed_repeats_and_says_so() -> None:
@@ -170,7 +167,6 @@ def test_a_seed_repeats_and_says_so() -> None:
             source.gaussian(7.5, 50).tolist(),
             source.laplace(7.5, 50).tolist(),
             [source.exponential(np.arange(20), 3.0) for _ in range(20)],
-            source.public_generator().random(3).tolist(),
             source.words(3).tolist(),
         ]
 

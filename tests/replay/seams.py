@@ -29,6 +29,7 @@ from tacit.curator.views.smooth_sample import SmoothSample
 from tacit.curator.views.view_rows import Parts, Sample
 from tacit.encoding.values import DROPPED
 from tacit.noise.above_threshold import AboveThreshold
+from tacit.noise.public_choices import PublicChoices
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import ApproxDP, BoundedRange, Gaussian, Laplace
 from tacit.privacy.ledger import Reservation
@@ -101,7 +102,7 @@ class Seams:
         self.wrap(SeededSource, "exponential_place", self.exponential_place)
         self.wrap(SeededSource, "exponential_runs", self.exponential_runs)
         self.wrap(SeededSource, "words", self.words)
-        self.wrap(SeededSource, "public_generator", self.public_generator)
+        self.wrap(PublicChoices, "generator", self.public_generator)
         self.patch.setattr(PrivateRows, "witness", self)
         self.wrap(AboveThreshold, "_begin", self.begin)
         self.wrap(AboveThreshold, "test", lambda old: self.test(old, many=False))
@@ -162,7 +163,7 @@ class Seams:
                 found = super().random(size, *more, **named)
                 return seams._coins(found) if isinstance(size, int) else found
 
-        return lambda source: Public(old(source).bit_generator)
+        return lambda choices: Public(old(choices).bit_generator)
 
     def _coins(self, found: Any) -> Any:
         """Coins of rows: those that stay keep theirs."""

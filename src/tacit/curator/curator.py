@@ -25,7 +25,7 @@ from tacit.curator.measurement import Measurement
 from tacit.curator.scale import integer_noise, integer_scale, noise_sd
 from tacit.curator.select import Choice, select
 from tacit.engines.protocol import SealedTable
-from tacit.noise.source import NoiseSource
+from tacit.noise import NoiseSource, PublicChoices
 from tacit.privacy.charges import Charge, Gaussian, Laplace, NonPrivate
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
@@ -66,7 +66,7 @@ class Curator:
     """The only access to one sealed table: every release is checked against the reservation, which is durable already.
 
     ``rows_per_unit``, how many rows one protected unit may hold, multiplies every sensitivity. ``witness`` sees what
-    leaves.
+    leaves. ``choices``: the public ones of the fit; always the same where none are given.
     """
 
     def __init__(
@@ -76,9 +76,11 @@ class Curator:
         noise: NoiseSource,
         rows_per_unit: int = 1,
         witness: Witness = NOBODY,
+        choices: PublicChoices | None = None,
     ) -> None:
         self._gate = Gate(reservation, noise, rows_per_unit, witness)
         self._table = witness.table(table)
+        self._choices = PublicChoices(b"") if choices is None else choices
         self._joint_questions: WeakKeyDictionary[JointPart, _JointQuestion] = WeakKeyDictionary()
 
     @property
@@ -99,7 +101,7 @@ class Curator:
     @property
     def public_generator(self) -> np.random.Generator:
         """Randomness for choices that protect nobody."""
-        return self._gate.noise.public_generator()
+        return self._choices.generator()
 
     def measure(self, query: Query, charge: Charge, label: Label | str) -> Measurement:
         """Releases a noisy answer.

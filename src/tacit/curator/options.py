@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from tacit.errors import UNSPENT
-from tacit.noise import SAMPLERS, NoiseSource, PubliclySeeded, make_source
+from tacit.noise import SAMPLERS, NoiseSource, PublicChoices, make_source
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.progress import WATCH, Watch
 from tacit.privacy.resumable import KEEPING, Keeping
@@ -72,10 +72,10 @@ def options(
         KEEPING.reset(kept)
 
 
-def source_under(reservation: Reservation, random_state: object) -> NoiseSource:
-    """The same for a fit; public choices of one that may go on later can be made again."""
-    source = chosen_source(random_state)
-    return source if reservation.public_seed is None else PubliclySeeded(source, reservation.public_seed)
+def choices_under(reservation: Reservation, random_state: int | None) -> PublicChoices:
+    """The public choices of a fit; those of one that goes on are made again."""
+    seed = reservation.public_seed
+    return PublicChoices.of(random_state) if seed is None else PublicChoices(seed)
 
 
 def chosen_source(random_state: object) -> NoiseSource:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -61,7 +62,7 @@ def best_of_random_runs(
         alike = np.zeros(candidates, np.int64)
         rounds = []
         for _ in range(count):
-            seed = None if random_state is None else int(source.public_generator().integers(1 << 31))
+            seed = None if random_state is None else _seed_of(random_state, len(rounds))
             rounds.append((source.exponential(alike, 1.0), seed))
     with unwatched():
         best, best_score = run(*rounds[0])
@@ -70,3 +71,8 @@ def best_of_random_runs(
             if score > best_score:
                 best, best_score = result, score
     return best
+
+
+def _seed_of(random_state: int, number: int) -> int:
+    """A seed for one run of a repeatable search."""
+    return int.from_bytes(hashlib.sha256(f"run {number} of {random_state}".encode()).digest()[:4], "big")

@@ -15,7 +15,7 @@ from tacit.curator.curator import Curator
 from tacit.curator.gate import NOBODY, Gate, Witness
 from tacit.curator.joint_clipping import JointWeights
 from tacit.curator.measurement import Measurement
-from tacit.curator.options import source_under
+from tacit.curator.options import choices_under, chosen_source
 from tacit.curator.recipes import Columns, Lengths, Magnitudes, Recipe, Vectors, label_codes, targets_of
 from tacit.curator.select import Choice
 from tacit.encoding.dense import RowEncoder
@@ -30,7 +30,7 @@ from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.engines.memory import WIDE_DROPPED, MemoryTable
 from tacit.engines.protocol import SealedTable
 from tacit.errors import TacitError
-from tacit.noise.source import NoiseSource
+from tacit.noise import NoiseSource, PublicChoices
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
@@ -64,8 +64,9 @@ class WeightedCurator(Curator):
         classes: Sequence[float],
         levels: Floats,
         witness: Witness = NOBODY,
+        choices: PublicChoices | None = None,
     ) -> None:
-        super().__init__(table, reservation, noise, rows_per_unit, witness)
+        super().__init__(table, reservation, noise, rows_per_unit, witness, choices)
         self._classes, self._levels = tuple(classes), levels
         self._label_weights = LabelWeights.of(self._classes, levels)
 
@@ -159,7 +160,8 @@ class PrivateRows:
         self._frame = frame
         self._labels = labels
         self._reservation = reservation
-        self._noise = source_under(reservation, random_state)
+        self._noise = chosen_source(random_state)
+        self._choices = choices_under(reservation, random_state)
         self._unit = unit
         self._rows_per_unit = 1 if unit is None else unit.max_rows
         self._is_whole = True  # a child of a view has rows that do not count, marked by their labels
@@ -182,7 +184,7 @@ class PrivateRows:
     @property
     def public_generator(self) -> np.random.Generator:
         """Randomness for choices that protect nobody."""
-        return self._noise.public_generator()
+        return self._choices.generator()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -219,7 +221,14 @@ class PrivateRows:
         levels = np.ones(1) if self._row_weights is None else level_weights()
         table = self._table(Columns(encoding), label_index, len(levels))
         return WeightedCurator(
-            table, self._reservation, self._noise, self._rows_per_unit, class_weights, levels, self.witness
+            table,
+            self._reservation,
+            self._noise,
+            self._rows_per_unit,
+            class_weights,
+            levels,
+            self.witness,
+            self._choices,
         )
 
     def seal_rows(self, encoder: RowEncoder | MatrixEncoder, label_index: LabelIndex) -> Curator:
@@ -270,7 +279,7 @@ class PrivateRows:
     def _curator(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex) -> Curator:
         """The curator of the rows as a recipe says."""
         table = self._table(recipe, label_index)
-        return Curator(table, self._reservation, self._noise, self._rows_per_unit, self.witness)
+        return Curator(table, self._reservation, self._noise, self._rows_per_unit, self.witness, self._choices)
 
     def _table(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex, levels: int = 1) -> SealedTable:
         """The rows in the engine, as a recipe says; labels hold a level of weight beside the class if there are any."""

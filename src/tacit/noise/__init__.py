@@ -6,12 +6,12 @@ from importlib.util import find_spec
 from numbers import Integral
 
 from tacit.errors import TacitError, missing
-from tacit.noise.publicly_seeded import PubliclySeeded
+from tacit.noise.public_choices import PublicChoices
 from tacit.noise.seeded_source import SeededSource
 from tacit.noise.source import NoiseSource
 from tacit.noise.system_source import SystemSource
 
-__all__ = ["SAMPLERS", "NoiseSource", "PubliclySeeded", "SeededSource", "SystemSource", "make_source"]
+__all__ = ["SAMPLERS", "NoiseSource", "PublicChoices", "SeededSource", "SystemSource", "make_source"]
 
 OPENDP = "opendp"
 SAMPLERS = (SystemSource.name, OPENDP)

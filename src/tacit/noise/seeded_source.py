@@ -14,7 +14,7 @@ from tacit.noise.exponential_runs import exponential_runs
 _DOMAIN = 0x7461636974
 """Keeps these streams apart from any other use of the same seed."""
 
-_GAUSSIAN, _LAPLACE, _EXPONENTIAL, _PUBLIC, _WORDS = range(5)
+_GAUSSIAN, _LAPLACE, _EXPONENTIAL, _WORDS = 0, 1, 2, 4
 
 
 class SeededSource:
@@ -89,10 +89,6 @@ class SeededSource:
     def words(self, size: int) -> npt.NDArray[np.uint64]:
         """``size`` uniform 64-bit words."""
         return self._generator(_WORDS).integers(0, 1 << 64, check_size(size), dtype=np.uint64)
-
-    def public_generator(self) -> np.random.Generator:
-        """A generator with a stream of its own at every call."""
-        return self._generator(_PUBLIC)
 
     def _generator(self, purpose: int) -> np.random.Generator:
         with self._lock:

@@ -36,6 +36,3 @@ class NoiseSource(Protocol):
 
     def words(self, size: int) -> npt.NDArray[np.uint64]:
         """``size`` uniform 64-bit words: what exact coins are made of."""
-
-    def public_generator(self) -> np.random.Generator:
-        """A generator for choices that protect nobody (orders, random tree structures); never for noise."""

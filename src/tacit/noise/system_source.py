@@ -50,7 +50,3 @@ class SystemSource:
     def words(self, size: int) -> npt.NDArray[np.uint64]:
         """``size`` uniform 64-bit words."""
         return np.frombuffer(os.urandom(8 * check_size(size)), dtype=np.uint64)
-
-    def public_generator(self) -> np.random.Generator:
-        """A fresh generator, seeded with 256 bits of the operating system's entropy."""
-        return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(secrets.randbits(256))))
