@@ -1,4 +1,4 @@
-"""docs/papers.md: every algorithm and theorem has a file and a test."""
+"""tools/papers.md: every algorithm and theorem has a file and a test."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Checks docs/papers.md: every algorithm and theorem of the papers has a row with its file and its test.
+"""Checks tools/papers.md: every algorithm and theorem of the papers has a row with its file and its test.
 
     python -m tools.papers_page            prints what is wrong; exit status 1 if anything is
 
-The page has one section a paper, with a table ``item | file | test``. What the papers contain is
-``tools/papers.toml``; an item without a row is an error.
+The file has one section a paper, with a table ``item | file | test``; ``docs/papers.md`` includes it. What the papers
+contain is ``tools/papers.toml``; an item without a row is an error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "papers.md"
+PAGE = ROOT / "tools" / "papers.md"
 PAPERS = ROOT / "tools" / "papers.toml"
 
 COLUMNS = ("item", "file", "test")
@@ -74,10 +74,10 @@ def rows(text: str | None = None) -> list[Row]:
     for section in re.split(r"^## ", PAGE.read_text("utf-8") if text is None else text, flags=re.MULTILINE)[1:]:
         title, _, body = section.partition("\n")
         if title not in keys:
-            raise ValueError(f"docs/papers.md: {title!r} is not the title of a paper in {PAPERS.name}")
+            raise ValueError(f"tools/papers.md: {title!r} is not the title of a paper in {PAPERS.name}")
         for cells in tables(body, COLUMNS):
             if len(cells) != len(COLUMNS):
-                raise ValueError(f"docs/papers.md: a row needs {len(COLUMNS)} cells: {' | '.join(cells)}")
+                raise ValueError(f"tools/papers.md: a row needs {len(COLUMNS)} cells: {' | '.join(cells)}")
             found.append(Row(keys[title], *cells))
     return found
 
@@ -159,7 +159,7 @@ def problems(found: list[Row]) -> list[str]:
     wrong: list[str] = []
     known = papers()
     for row in found:
-        where = f"docs/papers.md: {row.item}"
+        where = f"tools/papers.md: {row.item}"
         if row.paper not in known:
             wrong.append(f"{where}: unknown paper {row.paper!r}; known: {', '.join(known)}")
         files = re.split(r"`?\s*,\s*`?", row.file)
