@@ -131,7 +131,9 @@ def page(cells: list[Cell]) -> str:
     counts.append(
         row(("all", found["cells"], f"{100 * float(str(found['lowest_within_a_tenth_of_a_percent'])):.0f} %"))
     )
-    same = sorted((c for c in cells if kind_of(c) == "same"), key=lambda c: (c["epsilon"], c["d"]))
+    same = sorted(
+        (c for c in cells if kind_of(c) == "same" and c["epsilon"] <= 1), key=lambda c: (c["epsilon"], c["d"])
+    )
     real = [cell for cell in cells if kind_of(cell) == "tables"]
     lost = sorted((c for c in cells if margin_over_best(c) > CLOSE), key=margin_over_best, reverse=True)
     parts = [

@@ -31,7 +31,6 @@ NAMES = {
 }
 FIGURES = {
     "auc": "AUC",
-    "log_loss": "Log loss",
 }
 
 WORDS = """\
