@@ -47,7 +47,6 @@ PEER_NAMES = {
     "logistic": "logistic, no privacy",
 }
 OURS = ("additive", "trees")
-OTHER_FIGURES = {"log_loss": "Log loss", "calibration": "Expected calibration error"}
 SHOWN, SHOWN_EPSILONS = ("additive", "trees", "dp_ebm"), ("0.1", "1.0", "8.0")
 """Whom and where the last table shows."""
 
@@ -133,8 +132,7 @@ def page(facts: dict[str, Any]) -> str:
         "Share of the gap between DP-EBM and the best learner without privacy that each closes:\n",
         _gaps(facts, heads),
     ]
-    parts += ["## Log loss and calibration error\n"]
-    parts += [f"{title}:\n\n{_means(facts, what, heads)}" for what, title in OTHER_FIGURES.items()]
+    parts += ["## Log loss\n", _means(facts, "log_loss", heads)]
     parts += ["## Where we are below DP-EBM\n", _below(facts), _falls(facts)]
     if facts.get("tables"):
         parts += ["## Sixty other tables\n", _sixty(facts["tables"])]
