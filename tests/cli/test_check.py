@@ -169,33 +169,6 @@ def test_parquet(place: Path, tacit: Run) -> None:
     assert "column 'age' is numeric in the schema but has dtype" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("data", "schema", "message"),
-    [
-        ("none.csv", "s.toml", "none.csv does not exist"),
-        ("d.csv", "none.toml", "none.toml: cannot be read"),
-        ("d.csv", "d.csv", "is not valid TOML"),
-        ("short.csv", "s.toml", "short.csv has no column 'work'"),
-    ],
-)
-def test_mistakes_end_in_one_message(place: Path, tacit: Run, data: str, schema: str, message: str) -> None:
-    (place / "short.csv").write_text("age,ok,y\n1,yes,no\n")
-    done = tacit("check", data, "--schema", schema)
-    assert done.exit_code == 2
-    assert message in done.stderr
-    assert "Nothing was spent." in done.stderr
-    assert "Traceback" not in done.output
-
-
-def test_all_faults_of_a_file_are_named_by_line(place: Path, tacit: Run) -> None:
-    (place / "d.csv").write_text(ROWS + '1,a,no\n1,a,no,1,no\n1,"a,no,1,no\n1,a"b,no,1,no\n')
-    said = " ".join(tacit("check", "d.csv", "--schema", "s.toml").stderr.split())
-    assert "d.csv has 3 faults: a row with 3 cells where its header has 5 (line 7);" in said
-    assert "closing quote in line 9;" in said
-    assert "a quote inside an unquoted cell in line 10;" in said
-    assert said.endswith("Nothing was spent.")
-
-
 def test_cells_with_line_breaks_are_counted(place: Path, tacit: Run) -> None:
     (place / "d.csv").write_text(ROWS + '1,"a\nb\nc",no,1,no\n1,a,no,"\n",no\n')
     assert tacit("check", "d.csv", "--schema", "s.toml").exit_code == 2

@@ -164,24 +164,6 @@ def test_a_quantile_without_a_schema(task: str, tacit: Callable[..., Any]) -> No
     assert (model["loss"], model["quantile"], model["upper"]) == ("quantile", 0.8, 20.0)
 
 
-@pytest.mark.parametrize("task", ["number"], indirect=True)
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        (("--learner", "trees"), "learns classes"),
-        (("--classes", "0,1"), "--classes"),
-        (("--loss", "absolute"), "loss must be"),
-        (("--loss", "quantile", "--quantile", "2"), "quantile must be a number in (0, 1)"),
-        (("--target-bounds", "low"), "--target-bounds"),
-    ],
-)
-def test_mistakes_cost_nothing(task: str, tacit: Callable[..., Any], more: tuple[str, ...], words: str) -> None:
-    done = tacit("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", *more)
-    assert done.exit_code != 0
-    assert words in " ".join(done.output.split())
-    assert not Path("m.json").exists()
-
-
 def test_a_plan_is_for_the_label_of_the_schema(task: str, tacit: Callable[..., Any]) -> None:
     """The plan of a number was refused: classes cannot be learned from it."""
     done = tacit("plan", "--schema", "schema.toml", "--epsilon", "2")

@@ -123,14 +123,6 @@ def test_discover_writes_a_schema_that_a_fit_can_use(folder: Path, tacit: Run) -
     assert tacit("fit", "data.csv", "--schema", "found.toml", "--model", "m.json").exit_code == 0
 
 
-def test_discover_reads_other_encodings(folder: Path, tacit: Run) -> None:
-    Path("data.csv").write_bytes(Path("data.csv").read_text().replace("age", "größe").encode("latin-1"))
-    asked = ("schema", "discover", "data.csv", "--target", "bought", "--epsilon", "20", "-o", "found.toml")
-    assert "give its encoding" in tacit(*asked).stderr
-    assert tacit(*asked, "--encoding", "latin-1").exit_code == 0
-    assert "größe" in Schema.from_toml("found.toml").columns
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import os
 import subprocess
@@ -91,26 +90,6 @@ def test_a_dash_is_a_stream_on_both_sides(fitted: Path, folder: Path, tacit: Run
     )  # fmt: skip
     assert done.stdout == Path("p.csv").read_bytes()
     assert tacit("predict", fitted / "model.json", "data.csv", "-o", "-", "--json").exit_code == 2
-
-
-@pytest.mark.parametrize("encoding", ["latin-1", "windows-1252"])
-def test_other_encodings_are_read(folder: Path, tacit: Run, encoding: str) -> None:
-    text = Path("data.csv").read_text().replace("green", "grün").replace("colour", "fälligkeit")
-    schema = Path("schema.toml").read_text().replace("green", "grün").replace("columns.colour", 'columns."fälligkeit"')
-    Path("schema.toml").write_text(schema, "utf-8")
-    Path("data.csv").write_bytes(text.encode(encoding))
-    with gzip.open("data.csv.gz", "wb") as file:
-        file.write(text.encode(encoding))
-    assert tacit(*FIT).exit_code == 2  # it is not UTF-8
-    seeded = ("--random-state", "1", "--encoding", encoding)
-    bodies = []
-    for data in ("data.csv", "data.csv.gz"):
-        assert tacit("fit", data, *FIT[2:], *seeded, "--force").exit_code == 0
-        bodies.append(json.loads(Path("m.json").read_text())["model"])
-    Path("data.csv").write_text(text, "utf-8")
-    assert tacit(*FIT, "--random-state", "1", "--force").exit_code == 0
-    assert bodies == [json.loads(Path("m.json").read_text())["model"]] * 2
-    assert tacit(*FIT, "--encoding", "klingon").exit_code == 2
 
 
 def test_the_model_remembers_target_data_and_descriptions(folder: Path, tacit: Run) -> None:

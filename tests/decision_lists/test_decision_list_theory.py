@@ -112,11 +112,6 @@ def test_half_of_beta_is_for_each_step_of_the_proof() -> None:
     )
 
 
-def test_the_vc_bound_counts_lists() -> None:
-    assert theory.list_vc_bound(1) == pytest.approx(1.0)
-    assert theory.list_vc_bound(3) == pytest.approx(math.log2(math.factorial(3) * 2**3))
-
-
 @pytest.mark.parametrize(
     "call", [lambda: theory.greedy_cover_errors(3, 0.0, 0.1), lambda: theory.vc_sample_size(3, 0, 1)]
 )

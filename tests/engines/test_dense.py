@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 
 from tacit.encoding.values import DROPPED
@@ -299,14 +295,3 @@ def test_squares_are_shortened_to_the_length_that_was_asked_for(kind: str) -> No
         assert 0 <= length <= query.longest // 2
     with pytest.raises(ValueError, match="radius"):
         table(storage(rows, kind), np.ones(200)).answer(ShortenedSquares(6, 99, 50))
-
-
-@settings(max_examples=30, deadline=None)
-@given(parts=st.integers(1, 6), seed=st.integers(0, 10**6))
-def test_stateless_sums_add_up_over_partitions(parts: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    rows, labels = integer_rows(rng, 40, 3, RADIUS_16), rng.integers(0, 2, 40)
-    query = stateless(log_of(rng, 3, RADIUS_16))
-    bounds = np.linspace(0, 40, parts + 1).astype(int)
-    pieces = [table(storage(rows[a:b], "int16"), labels[a:b]).answer(query) for a, b in itertools.pairwise(bounds)]
-    np.testing.assert_array_equal(sum(pieces), table(storage(rows, "int16"), labels).answer(query))

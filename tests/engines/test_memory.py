@@ -169,14 +169,6 @@ def test_products_answered_together_are_what_they_are_alone(n, seed, threads):
     np.testing.assert_array_equal(again[1], MemoryTable(columns, labels, n_codes, 2).answer(queries[1]))
 
 
-def test_counts_kept_for_a_column_go_when_its_codes_do():
-    codes = np.random.default_rng(0).integers(0, 40, 500).astype(np.uint16)
-    table, rule = MemoryTable([codes], np.zeros(500, np.uint8), [40], 1), count_rule(1)
-    table.answer(Histogram(column_cells(0, 40), rule))
-    table.coarsen(0, np.arange(40) // 10)
-    np.testing.assert_array_equal(table.answer(Histogram(column_cells(0, 4), rule))[:, 0], np.bincount(codes // 10))
-
-
 def random_tree(generator: np.random.Generator) -> TreeCells:
     """A complete tree of depth 2 over random columns and thresholds."""
     columns = generator.integers(0, 3, 3)

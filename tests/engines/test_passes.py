@@ -16,7 +16,6 @@ import pytest
 import tacit.queries
 from tacit.additive.ordered_loss import ordered_rule
 from tacit.curator.curator import Curator
-from tacit.engines.dense import DenseRows
 from tacit.engines.memory import MemoryTable
 from tacit.engines.passes.base import Pass, register, row_pass
 from tacit.engines.rows import Rows
@@ -34,7 +33,6 @@ from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import CellFunction, Histogram, ResidualLevels, ScoreHistogram
 from tacit.queries.margins import Margins, Scores
-from tacit.queries.query import Layout
 from tacit.queries.rules import LEVELS, RowRule, class_count_rule, count_rule, signed_margin_rule
 from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
 from tacit.queries.sensitivity import Sensitivity
@@ -91,13 +89,6 @@ def world(seed: int = 0) -> dict[str, Any]:
     }
 
 
-def block(rows: dict[str, Any], part: slice) -> Rows:
-    dense = DenseRows(rows["dense"][part], 100, 3)
-    columns = [column[part] for column in rows["columns"]]
-    layout = Layout(N_CODES, 2, 3)
-    return Rows(columns, rows["labels"][part], layout, 1, dense, rows["targets"][part])
-
-
 def margin(values: np.ndarray) -> np.ndarray:
     return 1.0 / (1.0 + np.exp(values))
 
@@ -151,20 +142,6 @@ def stump() -> TreeShape:
 
 def thirds() -> np.ndarray:
     return np.random.default_rng(4).integers(-9, 9, (2, LEVELS, 3)).astype(np.int32)
-
-
-@pytest.mark.parametrize("name", list(queries()))
-def test_sums_of_blocks_add_up_to_those_of_all_rows(name: str) -> None:
-    rows, query = world(), queries()[name]
-    own = row_pass(query)
-    whole = own.finish(query, own.sums(query, block(rows, slice(None))))
-    parts = [
-        own.sums(query, block(rows, part)) for part in (slice(0, 1), slice(1, 217), slice(217, 217), slice(217, None))
-    ]
-    assert all(part.dtype == np.int64 for part in parts)
-    assert np.array_equal(own.finish(query, np.sum(parts, axis=0)), whole)
-    assert whole.shape == query.shape
-    assert np.abs(whole).sum() > 0
 
 
 # A query of one's own.

@@ -196,7 +196,7 @@ def test_one_text_in_a_target_is_no_reason_to_stop(odd: str) -> None:
     assert same.model_.to_dict() == learner.model_.to_dict()
 
 
-@pytest.mark.parametrize("odd", [2**64, Decimal("Infinity"), Decimal("1e999999"), 1j, "x"])
+@pytest.mark.parametrize("odd", [Decimal("1e999999"), "x"])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_whole_fits_with_an_odd_cell_in_a_categorical(learner: Any, odd: Any) -> None:
     numbers = learner is AdditiveBoostRegressor

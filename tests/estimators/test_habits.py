@@ -25,6 +25,7 @@ from tacit import (
 )
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import RequestError
+from tests.pairwise import pairwise
 
 CLASSIFIERS = [
     AdditiveBoostClassifier,
@@ -204,9 +205,10 @@ def test_what_is_no_account_is_refused_by_name() -> None:
             learner(account="sqlite:///a.db").fit(matrix, labels)
 
 
-@pytest.mark.parametrize("learner", [*CLASSIFIERS, AdditiveBoostRegressor])
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("epsilon", [1e-300, 1e-12, 1e-6, 1e6, 1e300])
+@pytest.mark.parametrize(
+    ("learner", "epsilon", "delta"),
+    pairwise([*CLASSIFIERS, AdditiveBoostRegressor], [1e-300, 1e-12, 1e-6, 1e6, 1e300], [0.0, 1e-6]),
+)
 def test_an_epsilon_beyond_what_integers_hold_is_refused_before_it_is_charged(
     learner: Any, epsilon: float, delta: float, tmp_path: Path
 ) -> None:

@@ -105,7 +105,7 @@ def test_booleans_say_themselves_which_classes_there_are(kind: type[Any], of: Ca
     assert fitted.classes_.tolist() == [False, True]
 
 
-@pytest.mark.parametrize("named", [(0, 1), (-1, 1), (1, 2), (0.5, 1.5), ("no", "yes")], ids=str)
+@pytest.mark.parametrize("named", [(-1, 1), ("no", "yes")], ids=str)
 @pytest.mark.parametrize("kind", CLASSIFIERS, ids=lambda kind: kind.__name__)
 def test_classes_that_are_declared_are_told_apart(kind: type[Any], named: tuple[Any, Any]) -> None:
     rows = np.random.default_rng(1).uniform(size=(400, 2))

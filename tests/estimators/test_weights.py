@@ -34,18 +34,16 @@ def world(n: int = 20_000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("delta", [1e-6, 0.0])
-def test_probabilities_are_those_of_the_weighted_population(learner, delta):
+@pytest.mark.parametrize(("delta", "weights"), [(1e-6, {"yes": 6, "no": 2}), (0.0, "balanced")])
+def test_probabilities_are_those_of_the_weighted_population(learner, delta, weights):
     frame, labels = world()
     yes = labels == "yes"
-    for weights, ratio in (({"yes": 6, "no": 2}, 3.0), ("balanced", (~yes).sum() / yes.sum())):
-        model = learner(epsilon=4.0, delta=delta, schema=SCHEMA, class_weight=weights, random_state=0)
-        model.fit(frame, labels)
-        chances = model.predict_proba(frame)[:, 1]
-        weight = np.where(yes, ratio, 1.0)
-        assert np.average(chances, weights=weight) == pytest.approx(np.average(yes, weights=weight), abs=0.05)
-        assert model.certificate_.verify() == []
-        assert model.certificate_.epsilon == 4.0
+    model = learner(epsilon=4.0, delta=delta, schema=SCHEMA, class_weight=weights, random_state=0).fit(frame, labels)
+    chances = model.predict_proba(frame)[:, 1]
+    weight = np.where(yes, (~yes).sum() / yes.sum() if weights == "balanced" else 3.0, 1.0)
+    assert np.average(chances, weights=weight) == pytest.approx(np.average(yes, weights=weight), abs=0.05)
+    assert model.certificate_.verify() == []
+    assert model.certificate_.epsilon == 4.0
     spent = [entry.label for entry in model.certificate_.entries]
     assert "rows of each class, to balance them" in spent
 

@@ -32,24 +32,23 @@ def numbers(n: int = 15_000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
     return frame, np.asarray(2 * frame["a"] - frame["b"] + generator.normal(size=n))
 
 
-@pytest.mark.parametrize("delta", [1e-6, 0.0])
-@pytest.mark.parametrize("neighbouring", ["add_or_remove_one", "replace_one"])
-def test_probabilities_are_those_of_the_weighted_population(delta, neighbouring):
+@pytest.mark.parametrize(
+    ("delta", "neighbouring", "weights"),
+    [(1e-6, "add_or_remove_one", {"z": 6, "x": 2}), (0.0, "replace_one", "balanced")],
+)
+def test_probabilities_are_those_of_the_weighted_population(delta, neighbouring, weights):
     frame, labels = classes()
-    shares = {name: (labels == name).mean() for name in "xyz"}
-    for weights, factors in (
-        ({"z": 6, "x": 2}, {"x": 2, "y": 1, "z": 6}),
-        ("balanced", {k: 1 / v for k, v in shares.items()}),
-    ):
-        model = AdditiveBoostClassifier(
-            epsilon=4.0, delta=delta, schema=CLASSES, class_weight=weights, random_state=0, neighbouring=neighbouring
-        ).fit(frame, labels)
-        rows = np.array([factors[name] for name in labels])
-        chances = np.average(model.predict_proba(frame), axis=0, weights=rows)
-        wanted = [np.average(labels == name, weights=rows) for name in "xyz"]
-        assert chances == pytest.approx(wanted, abs=0.04)
-        assert model.certificate_.verify() == []
-        assert model.certificate_.epsilon == 4.0
+    shares = {name: 1 / (labels == name).mean() for name in "xyz"}
+    factors = shares if weights == "balanced" else {"x": 2, "y": 1, "z": 6}
+    model = AdditiveBoostClassifier(
+        epsilon=4.0, delta=delta, schema=CLASSES, class_weight=weights, random_state=0, neighbouring=neighbouring
+    ).fit(frame, labels)
+    rows = np.array([factors[name] for name in labels])
+    chances = np.average(model.predict_proba(frame), axis=0, weights=rows)
+    wanted = [np.average(labels == name, weights=rows) for name in "xyz"]
+    assert chances == pytest.approx(wanted, abs=0.04)
+    assert model.certificate_.verify() == []
+    assert model.certificate_.epsilon == 4.0
     assert "rows of each class, to balance them" in [entry.label for entry in model.certificate_.entries]
 
 

@@ -144,21 +144,6 @@ def test_stopping_rule_ends_a_run_and_its_budget_is_not_given_back() -> None:
     assert model.certificate_.epsilon == 4.0
 
 
-def test_paper_analysis_takes_twice_the_noise() -> None:
-    rows, labels, _ = margin_rows(500, 5, 0.3, seed=1)
-    sharp, paper = (
-        HalfspaceBoostClassifier(
-            1.0, row_norm=1.0, measure="lazy_bregman", rounds=5, analysis=analysis, classes=(0, 1)
-        ).fit(rows, labels)
-        for analysis in ("sharp", "paper")
-    )
-    noise = [
-        next(entry.charge.noise_multiplier for entry in model.certificate_.entries if "round" in entry.label)
-        for model in (sharp, paper)
-    ]
-    assert noise[1] == pytest.approx(2 * noise[0])
-
-
 def test_the_game_view_of_a_fitted_ensemble_is_marked_not_private() -> None:
     rows, labels, _ = margin_rows(3000, 10, 0.4, seed=1)
     model = HalfspaceBoostClassifier(2.0, row_norm=1.0, measure="smooth", random_state=0, classes=(0, 1)).fit(
@@ -213,17 +198,8 @@ def test_label_noise_leaves_the_certificate_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"measure": "adaboost"}, "measure"),
-        ({"rounds": 0}, "rounds"),
-        ({"density": 1.0}, "density"),
-        ({"learning_rate": 0.0}, "learning_rate"),
-        ({"advantage": 0.5}, "advantage"),
-        ({"stop_density": 0.0}, "stop_density"),
-        ({"stop_density": 0.1, "measure": "lazy_bregman"}, "stop_density"),
         ({"analysis": "paper"}, "lazy_bregman"),
-        ({"analysis": "best"}, "analysis"),
         ({"row_norm": -1.0}, "row_norm"),
-        ({"scaling": 1}, "scaling"),
         ({"classes": ["a", "b", "c"]}, "handles two classes, but 3"),
     ],
 )

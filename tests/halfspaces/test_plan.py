@@ -40,14 +40,6 @@ def test_measure_rounds_and_density_follow_public_numbers() -> None:
     assert options.descent(3, 200).momentum == 0.9  # no more, however many rounds
 
 
-def test_without_an_offset_the_curve_takes_less_from_the_rounds() -> None:
-    with_constant, without = Options(constant=0.5).shares, Options().shares
-    assert (with_constant["calibration"], without["calibration"]) == (TUNING.calibration_share, TUNING.slope_share)
-    assert (with_constant["count"], without["count"]) == (TUNING.class_counts_share, TUNING.count_share)
-    assert without["rounds"] > with_constant["rounds"]
-    assert math.fsum(without.values()) == math.fsum(with_constant.values()) == pytest.approx(1.0)
-
-
 def test_little_signal_goes_to_the_rounds() -> None:
     """Where noise covers much, the scaling gets less; rows with a constant coordinate are scaled for a fixed share."""
     low, middle, high = (Options().shares_for(signal, 9) for signal in (0.0, 0.5 * TUNING.scaling_signal, math.inf))

@@ -31,7 +31,6 @@ from tacit.privacy.charges import (
 )
 from tacit.privacy.composition import parts_of
 from tacit.privacy.gaussian import gaussian_delta, gaussian_epsilon
-from tacit.privacy.renyi import divergence, renyi_epsilon
 
 DELTAS = [1e-12, 1e-9, 1e-6, 1e-3, 0.05]
 
@@ -182,35 +181,6 @@ def test_zcdp_and_renyi_against_dp_accounting() -> None:
     assert epsilon([ZCDP(rho)], 1e-6) > epsilon([Gaussian(1 / math.sqrt(2 * rho))], 1e-6)
 
 
-def test_renyi_divergences_of_the_parts() -> None:
-    """Each against its definition: two outcomes, the worst asymmetry for a bounded range."""
-    orders = np.array([1.01, 1.5, 2.0, 5.0, 30.0, 400.0])
-
-    def two_points(up: float, down: float) -> np.ndarray:
-        p = -math.expm1(-down) / (math.exp(up) - math.exp(-down)) * math.exp(up)
-        first = math.log(p) + (orders - 1) * up
-        second = math.log1p(-p) - (orders - 1) * down
-        return np.logaddexp(first, second) / (orders - 1)
-
-    for value in (0.01, 0.3, 2.0, 6.0):
-        exact = two_points(value, value)
-        assert divergence(parts_of([Pure(value)]), orders) == pytest.approx(exact, rel=1e-6)
-        worst = np.max([two_points(t * value, (1 - t) * value) for t in np.linspace(0.001, 0.999, 999)], axis=0)
-        found = divergence(parts_of([BoundedRange(value)]), orders)
-        assert np.all(found >= worst * (1 - 1e-9))
-        assert np.all(found <= worst * (1.01 if value >= 0.05 else 1.05) + 1e-3)
-    assert np.all(divergence(parts_of([Pure(800.0)]), orders) <= 800.0)
-
-
-def test_a_renyi_grid_is_bounded_between_and_beyond_its_orders() -> None:
-    curve = Renyi((8.0, 2.0), (0.8, 0.2))
-    parts = parts_of([curve])
-    found = divergence(parts, np.array([1.5, 2.0, 5.0, 8.0, 8.1]))
-    assert found == pytest.approx([0.2, 0.2, (0.2 + (7 * 0.8 - 0.2) * 3 / 6) / 4, 0.8, math.inf])
-    assert math.isfinite(renyi_epsilon(parts, 1e-6))
-    assert epsilon([Renyi((2.0,), (math.inf,))], 1e-6) == math.inf
-
-
 @pytest.mark.parametrize(
     "charge",
     [Gaussian, lambda size: ZCDP(size**-2), lambda size: Pure(size**-2), lambda size: BoundedRange(size**-2),
@@ -224,14 +194,6 @@ def test_what_costs_more_than_a_trillion_is_without_limit(charge: Callable[[floa
         assert parts_of(charges).unlimited is unlimited, (charges, unlimited)
     assert not parts_of([Repeated(charge(10.0), 10**12)]).unlimited
     assert parts_of([Repeated(charge(10.0), 10**12 + 1)]).unlimited
-
-
-def test_without_delta_only_pure_charges_have_a_cost() -> None:
-    assert epsilon([Pure(0.5), Laplace(4.0), BoundedRange(0.25), ApproxDP(0.5, 0.0)], 0.0) == 1.5
-    assert epsilon([PrivacyLoss((-0.5, 0.5), (0.3, 0.7))], 0.0) == 0.5
-    for charge in (Gaussian(100.0), ZCDP(1e-9), ApproxDP(0.1, 1e-9), Renyi((2.0,), (0.1,))):
-        assert epsilon([Pure(0.5), charge], 0.0) == math.inf
-    assert delta([Pure(0.5), Laplace(2.0)], 1.0) == 0.0
 
 
 def test_nothing_costs_nothing_and_no_noise_costs_everything() -> None:

@@ -112,13 +112,6 @@ def test_a_weight_rule_is_bounded_and_signed():
     assert rule.table[0].min() == -rule.unit
 
 
-def test_sensitivity_of_a_unit_of_several_rows():
-    query = Histogram(column_cells(0, 5), count_rule(2))
-    three = query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).times(3)
-    assert (three.l1, three.l2_squared) == (3, 9)
-    assert "3 rows per unit" in three.theorem
-
-
 @pytest.mark.parametrize(
     "build",
     [

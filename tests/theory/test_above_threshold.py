@@ -144,24 +144,3 @@ def _failure(noise: Scales, horizon: int, alpha: int) -> float:
 
     inside = cdf(r + alpha) - cdf(r - alpha - 1)
     return float((law / law.sum() * (1.0 - inside**horizon)).sum())
-
-
-def test_running_counts_need_half_the_noise_of_one_way_queries() -> None:
-    one_way, counts = scales(1.0, Queries.ONE_WAY), scales(1.0, Queries.RUNNING_COUNT)
-    assert (counts.threshold, counts.query) == (one_way.threshold / 2, one_way.query / 2)
-    assert scales(0.5, Queries.ANY, sensitivity=3).query == pytest.approx(24.0)
-
-
-@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.inf, math.nan])
-def test_epsilon_is_checked(epsilon: float) -> None:
-    with pytest.raises(ValueError, match="epsilon"):
-        scales(epsilon, Queries.ANY)
-
-
-def test_other_arguments_are_checked() -> None:
-    with pytest.raises(ValueError, match="sensitivity"):
-        scales(1.0, Queries.ANY, sensitivity=0)
-    with pytest.raises(ValueError, match="horizon"):
-        accuracy(Scales(1.0, 1.0), 0, 0.1)
-    with pytest.raises(ValueError, match="beta"):
-        paper_accuracy(1.0, 10, 1.0)

@@ -45,16 +45,6 @@ def test_noise_of_counts_holds_for_gaussian_noise_of_the_same_deviation() -> Non
     assert noise_of_counts(0.0, 5, 0.01) == 0.0 == noise_of_counts(1.0, 0, 0.01)
 
 
-def test_occam_bound_by_value() -> None:
-    """No error: ``-ln(1 - e) = (ln(1 / p) + ln(1 / failure)) / n``, in closed form."""
-    assert occam_bound(0, 1000, math.log(50), 0.05) == pytest.approx(1 - math.exp(-math.log(1000) / 1000), rel=1e-9)
-    found = occam_bound(150, 850, 12.0, 0.05)
-    kl = 0.15 * math.log(0.15 / found) + 0.85 * math.log(0.85 / (1 - found))
-    assert found > 0.15
-    assert 1000 * kl == pytest.approx(12 + math.log(20), rel=1e-9)
-    assert occam_bound(3, 0, 1.0, 0.05) == 1.0 == occam_bound(3, -5, 1.0, 0.05)
-
-
 def test_occam_bound_fails_no_more_often_than_it_says_and_a_tenth_shorter_does() -> None:
     """Of e^60 models, each of error .3 and independent of the others, the best on the rows is taken.
 

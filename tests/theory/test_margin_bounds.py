@@ -69,14 +69,6 @@ def test_normal_vectors_around_a_halfspace() -> None:
     assert (exact[far] <= ndtr(theta - scale * margin)).all()
 
 
-def test_the_ramp_bound_by_value() -> None:
-    found = theory.rademacher_margin_bound(0.02, 10_000, 0.25, 0.05, 1.5)
-    assert found == pytest.approx(0.02 + 3.0 / 25 + math.sqrt(math.log(20) / 20_000), rel=1e-12)
-    # B / sqrt(n) is what halfspaces of length B have on orthonormal rows, whatever the signs
-    signs = np.random.default_rng(0).choice([-1, 1], 25)
-    assert 1.5 * np.linalg.norm(signs @ np.eye(25)) / 25 == pytest.approx(1.5 / math.sqrt(25))
-
-
 @pytest.mark.parametrize(("margin", "most"), [(0.0625, {"PAC-Bayes": 264_875, "ramp loss": 762_251})])
 def test_rows_at_alpha_tenth_and_tau_half(margin: float, most: dict[str, int]) -> None:
     """1.75e11 rows by Theorem 23 were asked for here."""

@@ -13,7 +13,6 @@ from scipy.stats import binom
 from tacit.theory.resampling import (
     RoundCost,
     boost_for_people_sample_size,
-    boost_s_rounds,
     boost_s_sample_size,
     printed_round,
     sampled_round,
@@ -89,17 +88,6 @@ def test_delta_of_theorem_57_is_too_small() -> None:
     assert fails <= sampling_amplification(base, 1 / (density * rows), draws).delta
 
 
-def test_limits() -> None:
-    assert sampled_round(RoundCost(1.0, 0.0), 0.0, 100) == RoundCost(0.0, 0.0)
-    assert sampled_round(RoundCost(0.0, 1e-9), 0.1, 10) == RoundCost(0.0, pytest.approx(1e-9))
-    assert sampled_round(RoundCost(0.5, 1e-9), 1.0, 1).epsilon == pytest.approx(0.5)
-    assert sampled_round(RoundCost(2.0, 1e-9), 0.9, 1000).delta == 1.0
-    with pytest.raises(ValueError, match=r"at most 0\.5"):
-        sampling_amplification(RoundCost(0.6, 0.0), 0.1, 10)
-    with pytest.raises(ValueError, match="total variation"):
-        sampled_round(RoundCost(0.5, 0.0), 1.5, 10)
-
-
 def test_theorems_56_and_57_by_value() -> None:
     accuracy, slack, base_epsilon, size, epsilon, advantage = 0.05, 1e-5, 0.4, 300, 2.0, 0.2
     improved = math.sqrt(math.log(20) * math.log(1e5)) * 0.4 * 300 / (2.0 * 0.2 * 0.05)
@@ -108,12 +96,3 @@ def test_theorems_56_and_57_by_value() -> None:
     assert boost_for_people_sample_size(*arguments, 3.0) == pytest.approx(
         improved * 3.0 * math.log(20) / 0.04, rel=1e-12
     )
-
-
-@pytest.mark.parametrize("advantage", [0.05, 0.1, 0.3])
-def test_theorems_56_and_57_differ_by_the_advantage_squared(advantage: float) -> None:
-    arguments = (0.1, 1e-6, 0.5, 500, 1.0, advantage)
-    ratio = boost_for_people_sample_size(*arguments) / boost_s_sample_size(*arguments)
-    assert ratio == pytest.approx(math.log(10) / advantage**2)
-    if advantage < 0.25:  # Theorem 20 for signs, with Lemma 35's lambda / 8
-        assert boost_s_rounds(advantage, 0.1) == math.floor(math.log(10) / (2 * advantage**2)) + 1

@@ -187,33 +187,6 @@ def test_the_hessian_is_free_up_to_the_stated_constant() -> None:
     assert np.any(p + 1.1 * p * (1 - p) > 1)
 
 
-def test_sensitivity_by_search() -> None:
-    """Neighbouring tables, all of them over a small world: the declared bound holds, and one 10 % smaller does not."""
-    rule, margins = logistic_gradient_rule(0.55, 0.87, 2), Margins()
-    start = TreeCells(complete_shape([0], threshold_sets([0])))
-    margins.add(start, [3.0, -3.0])
-    cells = TreeCells(complete_shape([0], threshold_sets([1])))
-    query = Histogram(cells, rule, margins)
-
-    def answer(rows: list[tuple[int, int]]) -> np.ndarray:
-        codes = np.array([r[0] for r in rows], np.uint8)
-        return MemoryTable([codes], np.array([r[1] for r in rows], np.uint8), [3], 2).answer(query)
-
-    rows = [(code, label) for code in range(3) for label in range(2)]
-    base = [(0, 1), (2, 0)]
-    added = [np.abs(answer([*base, row]) - answer(base)) for row in rows]
-    swapped = [np.abs(answer([*base, a]) - answer([*base, b])) for a in rows for b in rows]
-    for neighbouring, moves in (
-        (Neighbouring.ADD_OR_REMOVE_ONE, added),
-        (Neighbouring.REPLACE_ONE, swapped),
-    ):
-        bound = query.sensitivity(neighbouring)
-        largest = max(float(np.sqrt((m.astype(float) ** 2).sum())) for m in moves)
-        assert 0.85 * bound.l2 < largest <= bound.l2
-        assert max(int(m.sum()) for m in moves) <= bound.l1
-    assert max(float(np.sqrt((m.astype(float) ** 2).sum())) for m in added) > 0.9 * 0.55 * rule.unit
-
-
 @pytest.mark.parametrize("columns", [(0, 2), (2,), (0, 2, 1)])
 def test_the_engine_counts_class_weights_for_splits(columns: tuple[int, ...]) -> None:
     """Against numpy; and the declared bound is what neighbours can move it by."""

@@ -167,30 +167,6 @@ def test_losses_of_many_leaves_stay_below_the_quantile() -> None:
     assert np.mean(losses > bound) <= 0.05
 
 
-def test_the_error_bound_by_hand() -> None:
-    shares = tree_rows.level_shares(2)
-    assert shares == pytest.approx((1 / (1 + math.sqrt(2)), math.sqrt(2) / (1 + math.sqrt(2))))
-    first = 0.75 + 4 * 9999 / 10000 * (math.log(39) + math.log(40)) / (shares[0] * 10000)
-    second = first - first**2 / 4 + 4 * 9999 / 10000 * tree_rows.largest_loss(2, 40, 0.025) / (shares[1] * 10000)
-    found = tree_rows.private_error_bound(tree_rows.GINI, 10000, 1.0, 0.5, 40, 0.05, shares)
-    assert found == pytest.approx(second / 2)
-    double = tree_rows.private_error_bound(tree_rows.MATSUSHITA, 10000, 2.0, 0.5, 40, 0.05, [0.5])
-    assert double == pytest.approx((math.sqrt(0.75) + 2 * math.sqrt(9999) * math.log(39 / 0.05) / 10000) / 2)
-    by_node = tree_rows.private_error_bound(tree_rows.MATSUSHITA_BY_NODE, 10**6, 1.0, 0.5, 40, 0.05, [0.5, 0.5])
-    once = tree_rows.private_error_bound(tree_rows.MATSUSHITA, 10**6, 1.0, 0.5, 40, 0.05, [0.5, 0.25])
-    assert by_node == pytest.approx(once)
-    # Noise that outweighs a level does no harm: no choice takes the risk up.
-    assert tree_rows.private_error_bound(tree_rows.GINI, 10, 1e-6, 0.5, 40, 0.05, [1.0]) == 0.5
-
-
-@pytest.mark.parametrize(
-    ("rows", "gamma", "failure"), [(1, 0.5, 0.05), (100, 0.0, 0.05), (100, 1.1, 0.05), (100, 0.5, 0.0), (100, 0.5, 1.0)]
-)
-def test_senseless_questions_are_refused(rows: int, gamma: float, failure: float) -> None:
-    with pytest.raises(ValueError, match="at least 2 rows"):
-        tree_rows.private_error_bound(tree_rows.GINI, rows, 1.0, gamma, 40, failure, [1.0])
-
-
 def test_rows_that_the_theorem_asks_for() -> None:
     """From more than 10^12 rows to less than 10^5; one row fewer is not enough, and no other depth does with fewer."""
     setting = {"epsilon": 1.0, "gamma": 0.5, "candidates": 40, "failure": 0.05}
