@@ -81,19 +81,6 @@ def test_pairs_and_trees_stay_away_from_declared_columns():
     assert [feature.monotone for feature in again.features] == ["increasing", "decreasing", None, None, None]
 
 
-def test_what_is_true_is_learned_as_well_as_without_a_declaration():
-    frame, labels = world(20_000, 0)
-    described = schema().to_dict()
-    for column in described["columns"].values():
-        column.pop("monotone", None)
-    bare = Schema.from_dict(described)
-    scores = [
-        AdditiveBoostClassifier(epsilon=2.0, schema=kind, random_state=0).fit(frame, labels).score(frame, labels)
-        for kind in (schema(), bare)
-    ]
-    assert scores[0] > scores[1] - 0.02
-
-
 def test_a_single_free_column_leaves_no_pairs():
     frame, labels = world(20_000, 0)
     one = Schema.from_dict({**schema().to_dict(), "columns": {

@@ -99,22 +99,6 @@ def test_mistakes_of_a_union_stay_below_3d_plus_3_log_k() -> None:
     assert UnionLearner([square] * 8).mistake_bound == 3 * 2 + 3 * 3
 
 
-def test_a_greedy_adversary_does_not_break_the_union_bound() -> None:
-    """Answers the opposite of the prediction as long as some hypothesis of the union agrees."""
-    rng = np.random.default_rng(2)
-    for _ in range(20):
-        classes = [random_class(rng, 5, 8) for _ in range(4)]
-        learner, alive = UnionLearner(classes), np.vstack(classes)
-        for x in rng.permutation(np.repeat(np.arange(8), 3)):
-            label = 1 - learner.predict_one(int(x))
-            if not (alive[:, x] == label).any():
-                label = 1 - label
-            alive = alive[alive[:, x] == label]
-            learner.learn_one(int(x), label)
-        assert len(alive)
-        assert learner.mistakes <= learner.mistake_bound
-
-
 def test_points_may_be_rows_of_features() -> None:
     points = [{"age": a, "ill": b} for a in (1, 2) for b in (False, True)]
     learner = StandardOptimal(np.array([[0, 0, 1, 1], [0, 1, 0, 1]]), points)

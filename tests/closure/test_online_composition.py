@@ -80,24 +80,6 @@ def test_thresholds_are_learned_with_few_mistakes_whatever_the_horizon(
     assert late == 0
 
 
-@pytest.mark.parametrize("name", ["or", "and", "xor"])
-def test_a_greedy_adversary_stays_below_the_bound(name: str) -> None:
-    """It answers the opposite of what is predicted as long as some hypothesis of the composition agrees."""
-    rng = np.random.default_rng(1)
-    table, classes = named_function(name, 2), [thresholds(6), 1 - thresholds(6)]
-    worst = 0
-    for _ in range(5):
-        learner, alive = OnlineComposition(table, classes), composed(table, classes)
-        for x in rng.permutation(np.repeat(np.arange(6), 4)):
-            label = 1 - learner.predict_one(int(x))
-            if not (alive[:, x] == label).any():
-                label = 1 - label
-            alive = alive[alive[:, x] == label]
-            learner.learn_one(int(x), label)
-        worst = max(worst, learner.mistakes)
-    assert 2 <= worst <= learner.mistake_bound
-
-
 @pytest.mark.parametrize("name", ["or", "xor"])
 def test_a_mistake_halves_the_number_of_experts(name: str) -> None:
     """The step of the proof, with weights written out here: R is one less after a mistake; no round adds to them."""
