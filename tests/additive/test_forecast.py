@@ -25,7 +25,6 @@ from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
-from tools.synthetic_tables import Setting, draw
 
 SCHEMA = Schema.from_dict(
     {
@@ -110,16 +109,6 @@ def test_a_plan_believes_in_the_noise_that_releases_have() -> None:
             assert one.sd == pytest.approx(
                 allowance.sd(1.0 / (allowance.mu * one.charge.noise_multiplier) ** 2), rel=0.01
             )
-
-
-def test_very_many_rows_of_a_person_can_be_learned_from() -> None:
-    """Choices would need a scale beyond what noise is drawn at; there is nothing to choose in so much noise."""
-    drawn = draw(Setting("pairs", 90_000, 4, 8.0, 1, 2))
-    frame = drawn.X.assign(who=[str(row) for row in range(len(drawn.X))])
-    declared = Schema.from_dict({**drawn.schema.to_dict(), "unit": {"column": "who", "max_rows": 50_000}})
-    learner = AdditiveBoostClassifier(epsilon=8.0, schema=declared, random_state=0).fit(frame, drawn.y)
-    assert learner.model_.trees == ()
-    assert np.isfinite(learner.predict_proba(frame.iloc[:100])).all()
 
 
 def test_more_rows_buy_more() -> None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from tacit.boosting.game import divergence
 from tacit.boosting.measures.lazy_bregman import LazyBregman
-from tacit.boosting.measures.logistic import LogisticMeasure
 from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT
 from tacit.boosting.measures.smooth import SmoothMeasure
@@ -27,21 +26,6 @@ def distance(first: np.ndarray, second: np.ndarray, changed: int) -> float:
     a, b = first / first.sum(), second / second.sum()
     others = np.delete(np.abs(a - b), changed).sum()
     return float(0.5 * (others + a[changed] + b[changed]))
-
-
-@settings(max_examples=100, deadline=None)
-@given(n=st.integers(2, 30), density=st.floats(0.05, 0.95), seed=st.integers(0, 10**6))
-def test_projection_has_the_total_and_the_cap(n: int, density: float, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    measure = density * np.exp(-3 * rng.random(n))
-    projected = project(measure, density * n)
-    assert projected.sum() == pytest.approx(density * n)
-    assert projected.max() <= 1.0
-    below = projected < 1
-    if below.any():
-        scale = projected[below] / measure[below]
-        assert scale.min() >= 1 - 1e-12
-        np.testing.assert_allclose(scale, scale[0])
 
 
 @settings(max_examples=100, deadline=None)
@@ -126,32 +110,6 @@ def test_lemma_52_slickness_of_smooth_boost() -> None:
     assert smooth_boost_slickness(0.1, 70) == pytest.approx(2 / 7)
     assert worst <= 1.0
     assert worst > 0.45  # the lemma is not tight: a row has probability at most 1 / (kappa n) before and after
-
-
-def test_logistic_measure_is_a_probability() -> None:
-    measure = LogisticMeasure(2.0)
-    np.testing.assert_allclose(measure.weights(np.array([-50.0, 0.0, 1.0])), [1.0, 0.5, 1 / (1 + math.e)])
-    query = measure.weighted_sum(HalfspaceLog(2), 3, 100.0)
-    np.testing.assert_allclose(
-        query.table / DENSE_WEIGHT_UNIT, measure.weights(query.levels.middles), atol=1 / DENSE_WEIGHT_UNIT
-    )
-    assert (query.table <= measure.weights(query.levels.middles) * DENSE_WEIGHT_UNIT).all()
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: LazyBregman(1.0, 0.1, 10), "density"),
-        (lambda: LazyBregman(0.5, 0.0, 10), "learning_rate"),
-        (lambda: LazyBregman(0.5, 0.1, math.nan), "n_rows"),
-        (lambda: SmoothMeasure(0.5), "advantage"),
-        (lambda: SmoothMeasure(0.2, 0.3), "margin"),
-        (lambda: LogisticMeasure(0.0), "step"),
-    ],
-)
-def test_bad_parameters_name_themselves(make: object, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make()  # type: ignore[operator]
 
 
 def test_relations_share_the_capped_bound_and_differ_in_the_stateless_one() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from copy import deepcopy
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,15 @@ def test_every_public_estimator_is_in_the_registry() -> None:
     }
     assert len(fit) >= 10
     assert fit <= set(ESTIMATORS.values())
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS.values())
+def test_what_is_promised_where_nothing_is_said(kind: type[Any]) -> None:
+    usual = {"epsilon": 1.0, "delta": 1e-6, "neighbouring": "add_or_remove_one"}
+    if kind is tacit.ResampledBoostClassifier:  # its number of rows is public
+        usual["neighbouring"] = "replace_one"
+    for name in signature(kind).parameters.keys() & usual:
+        assert signature(kind).parameters[name].default == usual[name]
 
 
 def test_every_learner_is_made_by_some_example() -> None:

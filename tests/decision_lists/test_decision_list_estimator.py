@@ -11,7 +11,7 @@ import pytest
 from tacit import DecisionListClassifier, PrivacyAccount, Schema
 from tacit.decision_lists import plan as planning
 from tacit.decision_lists.learner import feature_candidates
-from tacit.decision_lists.literals import candidates, length_prior, nice_thresholds, threshold_codes
+from tacit.decision_lists.literals import candidates
 from tacit.decision_lists.plan import PureFirst
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import BooleanIndex, CategoryIndex
@@ -327,26 +327,6 @@ def test_all_conjunctions_without_contradictions_or_repetitions() -> None:
     assert (found.conjunctions.members[0] == -1).all()
     literals = sum(1 for text in texts if text and " and " not in text)
     assert literals == 2 * 4 + 1 + 2 * 2 + 1 + 2 * 2 + 1
-
-
-def test_the_prior_gives_each_length_the_same_mass() -> None:
-    encoders = (NumericGrid(0, 10, 5), CategoryIndex(("a", "b")), BooleanIndex())
-    conjunctions = candidates(encoders, 2, 16, 2, constant=False).conjunctions
-    mass = 2 * np.exp(length_prior(conjunctions, 2))
-    lengths = (conjunctions.members >= 0).sum(axis=1)
-    assert mass[lengths == 1].sum() == pytest.approx(0.5)
-    assert mass[lengths == 2].sum() == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize(("lower", "upper"), [(0, 100), (17, 90), (-4e5, 1e6), (1e-9, 2e-9), (0, 1)])
-def test_thresholds_are_round_few_and_public(lower: float, upper: float) -> None:
-    values = nice_thresholds(lower, upper, 16)
-    assert all(lower < value < upper for value in values)
-    assert 8 <= len(values) <= 16 + 3 * 7
-    codes = threshold_codes(NumericGrid(lower, upper), 16)
-    assert (np.diff(codes) > 0).all()
-    if (lower, upper) == (0, 100):
-        assert {10, 20, 50, 90} <= set(values)
 
 
 def test_conditions_mean_the_same_before_and_after_coarsening() -> None:

@@ -24,7 +24,7 @@ from tacit.binning.tree_bins import (
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
-from tacit.growing.gradient_trees import BaseRate, gaussian_plan, laplace_plan, learn_gradient_trees, set_intercept
+from tacit.growing.gradient_trees import BaseRate, gaussian_plan, learn_gradient_trees
 from tacit.growing.newton_trees import LeafSums, without_laplace
 from tacit.growing.random_trees import RandomStructures
 from tacit.noise.seeded_source import SeededSource
@@ -159,16 +159,6 @@ def test_grid_keeps_missing_apart() -> None:
     assert grid(COLUMNS[3], 6, 256).tolist() == list(range(6))
 
 
-def test_plans_follow_rows_and_noise() -> None:
-    assert gaussian_plan(1000, 1.0).depth < gaussian_plan(100_000, 1.0).depth
-    assert gaussian_plan(100, 1.0).clip < gaussian_plan(1000, 1.0).clip
-    assert gaussian_plan(100, 1.0).columns_per_tree < gaussian_plan(1000, 1.0).columns_per_tree
-    assert laplace_plan(1e9, math.inf).trees == 250
-    assert laplace_plan(10, 0.01).trees == 4
-    plan = gaussian_plan(1e9, math.inf)
-    assert plan.depth == 6
-
-
 def test_a_column_is_found_where_noise_drowns_every_single_tree() -> None:
     """1,500 rows at epsilon .1: the noise in one leaf is larger than the number of rows."""
     allowance, found = Allowance.of(0.1, 1e-6), []
@@ -233,16 +223,6 @@ def test_the_prior_of_steps_is_one_of_chances() -> None:
         curvature = min(0.53 / max(share, 1 - share), 1.0) * share * (1 - share)
         assert learned.plan.prior == pytest.approx(gaussian_plan(6000, allowance.mu).prior * 0.25 / curvature, rel=0.15)
     assert priors[1] > 3 * priors[0]
-
-
-def test_the_intercept_finds_the_base_rate() -> None:
-    y = (np.random.default_rng(0).random(50_000) < 0.07).astype(np.uint8)
-    codes = [np.zeros(50_000, np.uint16)] * 3 + [np.zeros(50_000, np.uint8)]
-    allowance = Allowance.of(1.0, 1e-6)
-    budget = Budget(gate(codes, y, allowance)[0], allowance).part(0.01)
-    totals = release_totals(budget)
-    found = set_intercept(budget, Margins(), BaseRate(totals), 2)
-    assert found == pytest.approx(math.log(y.mean() / (1 - y.mean())), abs=0.1)
 
 
 def test_categories_are_put_in_a_new_order_for_every_tree_where_nothing_is_known_of_them() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 from dataclasses import replace
@@ -15,9 +14,9 @@ import pytest
 from benchmarks.online_streams import classes_stream, drifting_stream, majority_stream
 from tacit.curator.streams.open import Stream, open_row_stream
 from tacit.curator.streams.winnow import WinnowStream, _Winnow
-from tacit.curator.streams.winnow_log import WinnowLog, first_weights, mixture, scores_of
+from tacit.curator.streams.winnow_log import first_weights, mixture, scores_of
 from tacit.noise import SeededSource
-from tacit.online import DecisionListWinnow, StreamClosed, Winnow
+from tacit.online import StreamClosed, Winnow
 from tacit.online.schedule import bound_of, theorem_schedule
 from tacit.privacy.charges import Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
@@ -298,12 +297,3 @@ def test_a_period_may_be_ended_by_whoever_declared_one() -> None:
     for wrong in ({"period": 0}, {"period": 5, "carried": 1.0}, {"carried": 0.5}):
         with pytest.raises(RequestError, match=r"period|carried"):
             Winnow(**wrong).learn_one({"a": 1}, True)
-
-
-def test_lists_have_periods_too() -> None:
-    rows, labels = flipping(2_000, 1_000)
-    model = DecisionListWinnow(8.0, horizon=2_000, labels=(-1, 1), period=1_000, seed=1)
-    model.learn_many(rows, labels)
-    assert model._began == 1_000
-    assert isinstance(model.log_, WinnowLog)
-    assert list(itertools.chain(model.certificate_.charges))  # type: ignore[union-attr]

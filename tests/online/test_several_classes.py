@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -200,10 +199,3 @@ def test_what_is_refused_and_what_is_null() -> None:
     for wrong in ((rows, places.astype(np.int8)), (rows[:, :5], places)):
         with pytest.raises(ValueError, match="must be int"):
             Marks(6, 3).check(*wrong)
-
-
-def test_lists_of_three_classes() -> None:
-    rows, places = classes_stream(np.random.default_rng(3), 20_000, 10, 3)
-    model: Any = DecisionListWinnow(epsilon=8.0, horizon=20_000, labels=(0, 1, 2), seed=2)
-    model.learn_many(rows[:15_000], places[:15_000])
-    assert (model.predict_many(rows[15_000:]) == places[15_000:]).mean() > 0.95

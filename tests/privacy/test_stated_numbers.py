@@ -47,6 +47,11 @@ def test_what_is_meant_where_nothing_is_said(place: str, expected: dict[str, Any
     check_defaults("privacy", place, expected)
 
 
+def test_what_private_rows_promise_where_nothing_is_said() -> None:
+    usual = {"delta": 1e-6, "neighbouring": ADD, "account": None, "random_state": None}
+    check_defaults("boosting", "sealed:private_rows", usual)
+
+
 @pytest.mark.parametrize(
     ("place", "value"),
     [

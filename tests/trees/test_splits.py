@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import product
 
 import numpy as np
@@ -14,7 +13,7 @@ from tacit.curator.select import selection_scale
 from tacit.engines.memory import MemoryTable
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.charges import ZCDP, BoundedRange, Gaussian, Laplace, NonPrivate, Pure
+from tacit.privacy.charges import BoundedRange, NonPrivate, Pure
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import column_cells
@@ -24,10 +23,9 @@ from tacit.queries.rules import WEIGHT_UNIT, RowRule, class_count_rule
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import TreeCells
 from tacit.theory.trees import node_risk_range
-from tacit.trees.budget import SplitBudget
 from tacit.trees.induction import Induction, _heaviest
 from tacit.trees.losses import MATSUSHITA, Loss, MAlphaLoss, SmoothedLoss, SquareLoss
-from tacit.trees.splits import SCORE_UNIT, SplitCandidates, SplitScore, category_splits, split_selection, thresholds
+from tacit.trees.splits import SCORE_UNIT, SplitCandidates, SplitScore, split_selection
 
 UNWEIGHTED = RowRule(np.full((2, 1, 1), WEIGHT_UNIT, np.int32), WEIGHT_UNIT)
 COLUMNS = [Column(0, "age", True), Column(1, "town", False)]
@@ -46,20 +44,6 @@ def table(rows: list[tuple[int, int, int]]) -> MemoryTable:
 def scores(selection: Selection, rows: list[tuple[int, int, int]]) -> np.ndarray:
     world = table(rows)
     return selection.score(world.answer(query) for query in selection.queries)
-
-
-def test_candidates() -> None:
-    assert thresholds(4, True).astype(int).tolist() == [[0, 1, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]]
-    assert len(thresholds(4, False)) == 2
-    assert len(category_splits(4)) == 7
-    assert (
-        len({tuple(s) for s in category_splits(4).tolist()} | {tuple(s) for s in (~category_splits(4)).tolist()}) == 14
-    )
-    assert category_splits(9).sum() == 9
-    made = candidates()
-    assert made.owners.tolist() == [0, 0, 0, 1, 1, 1]
-    unpacked = np.unpackbits(made.right, axis=1, bitorder="little")
-    assert unpacked[:3, :4].tolist() == thresholds(4, True).astype(int).tolist()
 
 
 def test_scores_are_minus_the_risk_of_the_children() -> None:
@@ -197,32 +181,6 @@ def test_a_smaller_movement_is_never_used() -> None:
     larger = split_selection(ROOT, candidates(), MATSUSHITA, 100, UNWEIGHTED, Margins(), 2 * sharp.movement)
     assert larger.movement == 2 * sharp.movement
     assert selection_scale(larger.movement, BoundedRange(1.0)) == larger.movement
-
-
-@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.0), (1.0, 1e-6), (0.1, 1e-6)])
-def test_budget_shares_add_up(epsilon: float, delta: float) -> None:
-    from tacit.privacy.accountants import epsilon as cost
-
-    budget = SplitBudget.of(epsilon, delta)
-    assert cost([budget.whole], delta) <= epsilon * (1 + 1e-9)
-    assert cost([budget.whole], delta) > 0.99 * epsilon
-    spent = [budget.selection(0.25)] * 2 + [budget.release(0.5)]
-    assert cost(spent, delta) <= epsilon * (1 + 1e-9)
-    reservation = Reservation([budget.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
-    for charge in spent:
-        reservation.record(charge, "x", "y")
-    with pytest.raises(ValueError, match="covered"):
-        reservation.record(budget.selection(0.01), "x", "y")
-    with pytest.raises(ValueError, match="more splits than the budget"):
-        budget.selection(1e-13)
-
-
-def test_budget_kinds() -> None:
-    assert isinstance(SplitBudget.of(1.0, 0.0).release(0.5), Laplace)
-    assert isinstance(SplitBudget.of(1.0, 1e-6).release(0.5), Gaussian)
-    assert isinstance(SplitBudget.of(1.0, 1e-6).whole, ZCDP)
-    assert SplitBudget.of(math.inf, 1e-6).selection(0.1) == SplitBudget.of(math.inf, 0.0).whole == NonPrivate()
-    assert SplitBudget.of(1.0, 0.0, (Laplace(10.0),)).amount == pytest.approx(0.9)
 
 
 @pytest.mark.sensitivity_of("CellFunction")
