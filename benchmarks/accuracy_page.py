@@ -160,14 +160,19 @@ def _gaps(facts: dict[str, Any], heads: list[str]) -> str:
 
 
 def _means(facts: dict[str, Any], what: str, heads: list[str]) -> str:
-    rows = []
+    rows, free = [], []
     for who, label in PEER_NAMES.items():
         found = facts["means"][what].get(who, {})
         if found and who in peers.CEILING:
-            rows.append([f"*{label}*", *[f"*{_shown(found['None']['mean'])}*"] * len(EPSILONS)])
+            free.append(f"{label.removesuffix(', no privacy')} {_shown(found['None']['mean'])}")
         elif found:
             rows.append([label, *(_shown(found[epsilon]["mean"]) if epsilon in found else "" for epsilon in EPSILONS)])
-    return _table(["", *heads], rows)
+    return _table(["", *heads], rows) + _without_privacy(free)
+
+
+def _without_privacy(free: list[str]) -> str:
+    """A sentence below a table: figures that are the same for every epsilon."""
+    return f"\nWithout privacy: {', '.join(free)}.\n" if free else ""
 
 
 def _sixty(facts: dict[str, Any]) -> str:
@@ -176,12 +181,14 @@ def _sixty(facts: dict[str, Any]) -> str:
     parts = [SIXTY_WORDS.format(version=facts["version"])]
     for figure, title in SIXTY_FIGURES.items():
         shown = _percent if figure.startswith("gap") else _shown
-        rows = []
+        rows, free = [], []
         for who, label in SIXTY.items():
             found = [facts[epsilon].get(who, {}).get(figure) for epsilon in epsilons]
-            if any(value is not None for value in found):
+            if label.endswith("no privacy*") and found[0] is not None:
+                free.append(f"{label.strip('*').removesuffix(', no privacy')} {shown(found[0])}")
+            elif any(value is not None for value in found):
                 rows.append([label, *("" if value is None else shown(value) for value in found)])
-        parts += [title + "\n", _table(["", *epsilons], rows)] if rows else []
+        parts += [title + "\n", _table(["", *epsilons], rows) + _without_privacy(free)] if rows else []
     return "\n".join([*parts, CHECKED_WORDS, _table(["", *epsilons], _checked(facts, epsilons)), STRANGERS])
 
 
