@@ -67,7 +67,6 @@ def test_mistakes_end_in_one_message(folder, tacit):
         (("--epsilon", "inf"), "nothing to audit"),
         (("--trials", "3"), "at least 10"),
         (("--confidence", "95"), "between 0 and 1"),
-        (("--learner", "tree"), "did you mean trees"),
         (("--schema", "none.toml"), "cannot be read"),
     ):
         done = tacit("audit", *arguments)

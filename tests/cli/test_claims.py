@@ -166,7 +166,7 @@ def test_what_deserves_a_look_is_said_once_and_where_to_look(folder: Path, tacit
     )
     said = text_of(tacit(*FIT, "--epsilon", "9", "--force"))
     assert said.count(f"{name}: ") == said.count("% missing") == 1
-    assert "look tacit check data.csv --schema schema.toml may say why" in said
+    assert "hint tacit check data.csv --schema schema.toml may show why" in said
 
 
 def test_verify_says_which_schema_it_was(folder: Path, tacit: Run) -> None:

@@ -53,8 +53,8 @@ def test_from_a_table_to_predictions(task: str, tacit: Callable[..., Any]) -> No
         predictions = list(csv.DictReader(file))
     assert len(predictions) == 900
     if task == "classes":
-        assert list(predictions[0]) == ["prediction", "p(low)", "p(middle)", "p(high)"]
-        assert sum(float(predictions[5][f"p({name})"]) for name in ("low", "middle", "high")) == pytest.approx(1.0)
+        assert list(predictions[0]) == ["prediction", "proba_low", "proba_middle", "proba_high"]
+        assert sum(float(predictions[5][f"proba_{name}"]) for name in ("low", "middle", "high")) == pytest.approx(1.0)
         assert "A private model of y: low, middle or high" in page
         assert "Most evidence for" in page
     else:
@@ -79,7 +79,7 @@ def test_classes_in_their_order(task: str, tacit: Callable[..., Any]) -> None:
     said = json.loads(tacit(*ask, "--json").stdout)["overall"]["ranked_probability_score"]
     assert 0 <= said["low"] <= said["value"] <= said["high"] <= 1
     with Path("p.csv").open() as file:
-        assert list(next(csv.DictReader(file))) == ["prediction", "p(low)", "p(middle)", "p(high)"]
+        assert list(next(csv.DictReader(file))) == ["prediction", "proba_low", "proba_middle", "proba_high"]
     assert "low &lt; middle &lt; high" in Path("r.html").read_text()
 
 

@@ -42,11 +42,11 @@ def test_predict_in_a_fresh_process_without_the_data(fitted: Path, tmp_path: Pat
     with (tmp_path / "p.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert len(lines) == 3
-    assert list(lines[0]) == ["prediction", "p(no)", "p(yes)"]
+    assert list(lines[0]) == ["prediction", "proba_no", "proba_yes"]
     for line in lines:
-        assert float(line["p(no)"]) + float(line["p(yes)"]) == pytest.approx(1.0)
-        assert line["prediction"] == ("yes" if float(line["p(yes)"]) > 0.5 else "no")
-    assert float(lines[0]["p(yes)"]) > float(lines[1]["p(yes)"])
+        assert float(line["proba_no"]) + float(line["proba_yes"]) == pytest.approx(1.0)
+        assert line["prediction"] == ("yes" if float(line["proba_yes"]) > 0.5 else "no")
+    assert float(lines[0]["proba_yes"]) > float(lines[1]["proba_yes"])
 
 
 def test_fit_speaks_json(folder: Path, tacit: Callable[..., Any]) -> None:
@@ -62,7 +62,7 @@ def test_fit_speaks_json(folder: Path, tacit: Callable[..., Any]) -> None:
 def test_no_number_of_rows_is_printed_but_the_released_one(folder: Path, tacit: Callable[..., Any]) -> None:
     done = tacit("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", "--json")
     assert done.exit_code == 0
-    rows = json.loads(done.stdout)["saw"]["rows"]
+    rows = json.loads(done.stdout)["summary"]["rows"]
     model = json.loads(Path("m.json").read_text())["model"]
     assert rows["value"] == pytest.approx(sum(model["mains"][0]["counts"]))
     assert 0 < abs(rows["value"] - 400) < 6 * rows["sd"]
@@ -87,7 +87,7 @@ def test_dry_run_reads_no_row_and_charges_nothing(folder: Path, tacit: Callable[
 def test_dry_run_warns_of_what_the_fit_would(folder: Path, tacit: Callable[..., Any]) -> None:
     dry = ("fit", "data.csv", "--schema", "schema.toml", "--dry-run", "--delta", "0.01", "--json")
     (warned,) = json.loads(tacit(*dry).stdout)["warnings"]
-    assert "with that chance nothing at all is promised about one row" in warned
+    assert "with that probability nothing is promised about one row" in warned
 
 
 def test_fits_share_an_account(folder: Path, tacit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,7 +237,7 @@ def test_predictions_at_a_threshold_and_by_costs(fitted: Path, folder: Path, tac
 
     for options, threshold in ((("--threshold", "0.2"), 0.2), (("--cost", "1,4"), 0.2), (("--cost", "3,1"), 0.75)):
         for line in said(*options):
-            assert line["prediction"] == ("yes" if float(line["p(yes)"]) >= threshold else "no")
+            assert line["prediction"] == ("yes" if float(line["proba_yes"]) >= threshold else "no")
     for wrong in (("--threshold", "2"), ("--cost", "1"), ("--cost", "0,0"), ("--threshold", "0.2", "--cost", "1,4")):
         assert tacit("predict", model, "data.csv", "-o", "q.csv", *wrong).exit_code == 2
     assert not Path("q.csv").exists()

@@ -72,7 +72,7 @@ def test_predictions_keep_an_identifier_and_go_to_parquet(fitted: Path, folder: 
     predict = ("predict", fitted / "model.json", "data.csv")
     assert tacit(*predict, "-o", "p.parquet", "--keep", "id,age").exit_code == 0
     table = parquet.read_table("p.parquet")
-    assert table.column_names == ["id", "age", "prediction", "p(no)", "p(yes)"]
+    assert table.column_names == ["id", "age", "prediction", "proba_no", "proba_yes"]
     assert table["id"].to_pylist() == [str(i) for i in range(400)]
     assert tacit(*predict, "-o", "p.csv", "--keep", "id").exit_code == 0
     with Path("p.csv").open() as file:

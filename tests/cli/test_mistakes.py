@@ -151,8 +151,10 @@ def test_numbers_that_are_none(
 
 
 def test_unknown_relation_and_learner(folder: Path, tacit: Callable[..., Any]) -> None:
-    refused(tacit(*FIT, "--neighbouring", "swap"), "neighbouring", "add_or_remove_one")
-    refused(tacit(*FIT, "--learner", "aditive"), "aditive", "additive")
+    for option, value, choice in (("--neighbouring", "swap", "add_or_remove_one"), ("--learner", "tree", "trees")):
+        done = tacit(*FIT, option, value)
+        assert done.exit_code == 2
+        assert all(word in done.output for word in (option, value, choice))
 
 
 def test_negative_seed(folder: Path, tacit: Callable[..., Any]) -> None:

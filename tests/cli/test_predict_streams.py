@@ -84,7 +84,7 @@ def test_no_rows_are_no_predictions(fitted: Path, folder: Path, tacit: Run) -> N
     Path("none.csv").write_text("age,colour,id\n")
     assert tacit("predict", fitted / "model.json", "none.csv", "-o", "p.parquet", "--keep", "id").exit_code == 0
     found = parquet.read_table("p.parquet")
-    assert (found.num_rows, found.column_names) == (0, ["id", "prediction", "p(no)", "p(yes)"])
+    assert (found.num_rows, found.column_names) == (0, ["id", "prediction", "proba_no", "proba_yes"])
 
 
 def test_a_file_that_breaks_off_leaves_nothing_behind(

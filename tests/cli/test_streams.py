@@ -26,7 +26,7 @@ upper = 90
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("streams")
     rows = "".join(f"{20 + i % 60},older,{i},{('no', 'yes')[i % 60 > 30]}\n" for i in range(120))
-    (made / "d.csv").write_text(f"age,prediction,p(yes),y\n{rows}")
+    (made / "d.csv").write_text(f"age,prediction,proba_yes,y\n{rows}")
     (made / "s.toml").write_text(SCHEMA)
     return made
 
@@ -88,7 +88,7 @@ def test_predictions_to_a_closed_stream_are_a_mistake(place: Path) -> None:
     assert "standard output is closed" in done.stderr
 
 
-@pytest.mark.parametrize("kept", ["prediction", "age,prediction", "p(yes)"])
+@pytest.mark.parametrize("kept", ["prediction", "age,prediction", "proba_yes"])
 def test_a_kept_column_is_never_overwritten(kept: str, place: Path) -> None:
     assert tacit(place, f"{FIT} m.json").returncode == 0
     done = tacit(place, f"predict m.json d.csv -o '{kept}.csv' --keep '{kept}'")

@@ -178,5 +178,5 @@ def test_no_word_is_said_of_weights_that_may_follow_from_the_rows(weights: np.nd
 def test_weights_that_add_up_to_one_show_in_what_was_released() -> None:
     frame, labels = world(2000)
     learner = AdditiveBoostClassifier(schema=SCHEMA, interactions=False, random_state=0)
-    with pytest.warns(Doubtful, match="no more than noise"):
+    with pytest.warns(Doubtful, match="within the noise"):
         learner.fit(frame, labels, sample_weight=np.full(2000, 1 / 2000))

@@ -507,7 +507,7 @@ def test_the_least_costly_threshold_can_be_acted_on():
     [
         (Estimate(0.75, 0.7, 0.8), "0.75 (0.7 to 0.8)"),
         (Estimate(0.99999, 0.99997, 1.0), "0.99999 (0.99997 to 1)"),
-        (Estimate(1.0, 1.0, 1.0), "1 (at its limit: noise went beyond)"),
+        (Estimate(1.0, 1.0, 1.0), "1 (estimate out of range, truncated)"),
         (Estimate(0.0, 0.0, 1e-9), "0 (0 to 1e-09)"),
     ],
 )

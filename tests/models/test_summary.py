@@ -78,30 +78,30 @@ def test_rows_that_count_by_the_weight_of_their_class_are_not_called_rows_alone(
     X, y = table(3000)
     found = fit(X, y, class_weight={"no": 1.0, "yes": 0.1}, epsilon=4.0, interactions=False).summary_
     assert found.rows.value < 2000
-    assert any("rows, each as much as its class weighs, had a declared label" in words for words in found.sentences)
+    assert any("rows, each weighted by its class, with a declared label" in words for words in found.sentences)
     assert not any("class weighs" in words for words in fit(X, y, interactions=False).summary_.sentences)
 
 
 def test_labels_that_do_not_match_are_asked_about() -> None:
     X, y = table(3000)
-    with pytest.warns(Doubtful, match="do labels match the schema"):
+    with pytest.warns(Doubtful, match="do the labels match the schema"):
         found = tacit.AdditiveBoostClassifier(schema=SCHEMA, random_state=0).fit(X, np.char.upper(y.astype(str)))
-    asked = "rows have a declared label, no more than noise: do labels match the schema?"
+    asked = "rows have a declared label, which is within the noise: do the labels match the schema?"
     assert found.summary_.concerns[0].endswith(asked)
 
 
 def test_labels_that_do_not_match_are_asked_about_where_noise_is_small() -> None:
-    """A fit goes by 30 rows at least; with epsilon 3 those were told as learned from, and no label was declared."""
+    """A fit goes by 30 rows at least; with epsilon 3 those were told as used, and no label was declared."""
     X, y = table(3000)
     found = fit(X, np.char.upper(y.astype(str)), epsilon=3.0, interactions=False).summary_
-    assert found.concerns[0] == "at most about 30 rows have a declared label: do labels match the schema?"
-    assert not any("learned from" in words for words in found.sentences)
-    assert any("learned from" in words for words in fit(X, y, epsilon=3.0, interactions=False).summary_.sentences)
+    assert found.concerns[0] == "at most about 30 rows have a declared label: do the labels match the schema?"
+    assert not any("were used" in words for words in found.sentences)
+    assert any("were used" in words for words in fit(X, y, epsilon=3.0, interactions=False).summary_.sentences)
 
 
 @pytest.mark.parametrize("delta", [1e-6, 0.0])
 def test_a_forest_tells_rows_with_their_noise_and_asks_where_there_are_none(delta: float) -> None:
-    """It told 13 rows of 300, whose labels nobody had declared, as if they had been learned from."""
+    """It told 13 rows of 300, whose labels nobody had declared, as if they had been used."""
     X, y = table(2000)
     learner = tacit.RandomTreesClassifier(schema=SCHEMA, n_trees=3, random_state=0, delta=delta)
     rows = learner.fit(X, y).summary_.rows
@@ -109,7 +109,7 @@ def test_a_forest_tells_rows_with_their_noise_and_asks_where_there_are_none(delt
     assert rows.sd is not None
     assert 0 < rows.sd < 100
     assert abs(rows.value - 2000) < 5 * rows.sd
-    with pytest.warns(Doubtful, match="do labels match the schema"):
+    with pytest.warns(Doubtful, match="do the labels match the schema"):
         learner.fit(X, np.char.upper(y.astype(str)))
 
 
@@ -136,7 +136,7 @@ def test_missing_values_are_told() -> None:
 
 @pytest.mark.parametrize(
     ("known", "words"),
-    [(0.0, " are none of the declared categories: do they match"), (0.8, " of no declared category")],
+    [(0.0, " are not declared categories: do they match"), (0.8, " not a declared category")],
 )
 def test_values_of_no_declared_category_are_told(known: float, words: str) -> None:
     """A column coded 1 and 2 whose schema has f and m went by without a word."""
@@ -162,7 +162,7 @@ def test_nothing_stands_out_only_where_nothing_does() -> None:
     noise = np.random.default_rng(1).choice(["no", "yes"], 300)
     learner = fit(table(300)[0], noise, epsilon=0.3, interactions=False)
     assert learner.summary_.stands_out is False
-    assert any("nothing stands out" in words for words in learner.summary_.sentences)
+    assert any("no effect is distinguishable" in words for words in learner.summary_.sentences)
 
 
 def test_it_follows_from_the_file_alone() -> None:

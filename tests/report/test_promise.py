@@ -79,7 +79,7 @@ def test_warnings_of_delta_and_epsilon() -> None:
     assert "the number of rows" in strength(1.0, 9e-6, rows=1e6).warnings[0]
     assert strength(1.0, 9e-7, rows=1e6).warnings == ()
     assert strength(10.0, 1e-6).warnings == ()
-    assert "next to nothing" in strength(10.1, 1e-6).warnings[0]
+    assert "promises almost nothing" in strength(10.1, 1e-6).warnings[0]
     assert "nothing is protected" in strength(math.inf, 0.0).warnings[0]
 
 

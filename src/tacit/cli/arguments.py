@@ -10,13 +10,14 @@ import math
 from collections.abc import Callable
 from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
 from tacit.cli.failures import guarded
-from tacit.cli.learners import LEARNERS
+from tacit.cli.learners import LearnerName
+from tacit.privacy.neighbouring import Neighbouring
 
 A = TypeVar("A")
 
@@ -69,10 +70,9 @@ Delta = Annotated[
         help="Delta of the (epsilon, delta) guarantee; 0 for pure differential privacy.",
     ),
 ]
-Relation = Annotated[
-    str, typer.Option("--neighbouring", help="Neighbouring relation: add_or_remove_one or replace_one.")
-]
-Learner = Annotated[str, typer.Option("--learner", help=f"Learner: {', '.join(LEARNERS)}.")]
+ADD_OR_REMOVE_ONE = Neighbouring.ADD_OR_REMOVE_ONE
+Relation = Annotated[Neighbouring, typer.Option("--neighbouring", help="Neighbouring relation.")]
+Learner = Annotated[LearnerName, typer.Option("--learner", help="Learner.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Url = Annotated[str, typer.Option("--account", help="URL of the budget account, e.g. sqlite:///budget.tacit.db.")]
 Dataset = Annotated[str, typer.Option("--dataset", help="Name of the data set in the account.")]
@@ -111,18 +111,26 @@ Settings = Annotated[
     typer.Option("--set", help="Set a parameter of the learner, NAME=VALUE, e.g. n_trees=50. Repeatable."),
 ]
 Interactions = Annotated[
-    str | None,
-    typer.Option("--interactions", help="Interactions of the learner additive: true, pairs (no trees) or false."),
+    Literal["true", "pairs", "false"] | None,
+    typer.Option("--interactions", help="Interactions of the learner additive; pairs: no trees."),
 ]
 LossOfNumber = Annotated[
-    str | None,
+    Literal["squared", "quantile", "poisson", "gamma", "tweedie"] | None,
     typer.Option(
         "--loss",
-        help="Loss for numbers: squared (default) or quantile; for counts and costs: poisson, gamma or tweedie.",
+        help="Loss of a numeric target: squared (default) or quantile; of counts and costs: poisson, gamma, tweedie.",
     ),
 ]
 Quantile = Annotated[
     float | None, typer.Option("--quantile", help="Quantile to predict with --loss quantile. Default: the median.")
+]
+UnitColumn = Annotated[
+    str | None,
+    typer.Option("--unit", help="Column that identifies the protected person. Default: every row is one."),
+]
+MaxRows = Annotated[
+    int | None,
+    typer.Option("--max-rows", help="With --unit: maximum number of rows per person; further rows are dropped."),
 ]
 ReportFile = Annotated[Path | None, typer.Option("--report", help="Output file for the report (HTML).")]
 SigningKey = Annotated[

@@ -24,7 +24,7 @@ class AuditArguments:
     schema: shared.SchemaFile = None
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6
-    neighbouring: shared.Relation = "add_or_remove_one"
+    neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
     learner: shared.Learner = "additive"
     trials: Annotated[int, typer.Option("--trials", help="Number of fits to each of the two synthetic tables.")] = 300
     confidence: Annotated[

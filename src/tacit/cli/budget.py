@@ -27,7 +27,7 @@ class CreateArguments:
     dataset: shared.Dataset
     epsilon: shared.Epsilon
     delta: shared.Delta
-    neighbouring: shared.Relation = "add_or_remove_one"
+    neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
     unit: Annotated[
         str | None,
         typer.Option("--unit", help="Column that identifies a person, or row. Default: the unit of the first fit."),

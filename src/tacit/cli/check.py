@@ -12,6 +12,7 @@ from tacit.cli import arguments as shared
 from tacit.cli.console import as_json as print_json
 from tacit.cli.console import progress
 from tacit.cli.failures import COMPLAINTS
+from tacit.cli.options import schema_of
 from tacit.cli.tables import rows_of
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class CheckArguments:
 
     data: shared.Data
     schema: Annotated[Path, typer.Option("--schema", help="Schema file (TOML): the public facts about each column.")]
+    unit: shared.UnitColumn = None
+    max_rows: shared.MaxRows = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
@@ -40,9 +43,9 @@ class CheckArguments:
 def run(asked: CheckArguments) -> None:
     """List what a fit would clip, drop or treat as missing. Reads the rows: keep the output confidential."""
     from tacit.cli.findings import find
-    from tacit.schema import Schema
 
-    declared = Schema.from_toml(asked.schema)
+    declared = schema_of(asked.schema, asked.unit, asked.max_rows)
+    assert declared is not None
     with (
         rows_of(asked.data, asked) as (data, written),
         progress(asked.data.name, quiet=asked.as_json) as tell,
@@ -86,7 +89,7 @@ def _print(data: Path, findings: Findings) -> None:
     for complaint in findings.complaints:
         console.print(f"- {complaint}", style="yellow", highlight=False, markup=False)
     if not findings.complaints:
-        console.print("nothing to complain of beyond the table above", style="green")
+        console.print("no problems beyond the table above", style="green")
 
 
 def _share(count: int, rows: int) -> str:

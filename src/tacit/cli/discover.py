@@ -38,7 +38,7 @@ class DiscoverArguments:
         float, typer.Option("--delta", help="Delta of the guarantee; 0 is possible if all columns are numeric.")
     ] = 1e-6
     output: Annotated[Path, typer.Option("--output", "-o", help="Output file.")] = Path("schema.toml")
-    neighbouring: shared.Relation = "add_or_remove_one"
+    neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
     numeric: Annotated[str | None, typer.Option("--numeric", help="Numeric columns, comma-separated.")] = None
     categories: Annotated[str | None, typer.Option("--categories", help="Categorical columns, comma-separated.")] = None
     ignore: Annotated[str | None, typer.Option("--ignore", help="Columns to leave out, comma-separated.")] = None

@@ -11,7 +11,7 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, finite, progress, releasable, spent, table
 from tacit.cli.files import check_outputs, write_text
-from tacit.cli.options import account_of, costs_of, listed, target_column
+from tacit.cli.options import account_of, costs_of, listed, schema_of, target_column
 from tacit.cli.predict import classes_of
 from tacit.cli.tables import columns_for, encoders_of, rows_of
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tacit.evaluation.private_score import PrivateScore
     from tacit.schema import Schema
 
-HIDDEN = "not known: noise hides it"
+HIDDEN = "inconclusive (noise too large)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +42,10 @@ class EvaluateArguments:
             "--schema", help="Schema file (TOML): the public facts about each column. Default: the schema of the model."
         ),
     ] = None
+    unit: shared.UnitColumn = None
+    max_rows: shared.MaxRows = None
     delta: shared.Delta = 1e-6
-    neighbouring: shared.Relation = "add_or_remove_one"
+    neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
     threshold: Annotated[
         float, typer.Option("--threshold", help="Predict the positive class at or above this probability.")
     ] = 0.5
@@ -89,11 +91,10 @@ def run(arguments: EvaluateArguments) -> None:
     from tacit.evaluation.private_score import private_score
     from tacit.models.files import load_with_schema
     from tacit.privacy.certificate import Certificate
-    from tacit.schema import Schema
 
     inputs = {"the data": arguments.data, "the model": arguments.model, "the schema": arguments.schema}
     check_outputs({"--certificate": arguments.certificate}, inputs, arguments.account)
-    given = None if arguments.schema is None else Schema.from_toml(arguments.schema)
+    given = schema_of(arguments.schema, arguments.unit, arguments.max_rows)
     model, promise, own = load_with_schema(arguments.model)
     target = target_column(arguments.target, given, None if promise is None else promise.get("target"))
     schema = own if given is None else given
@@ -164,14 +165,14 @@ def _show(arguments: EvaluateArguments, score: PrivateScore | PrivateNumberScore
         rows[f"{arguments.subgroups} = {name}"] = ", ".join(figures) if group.known else _few(group.rows)
     rows["spent"] = spent(certificate)
     rows["releasable"] = releasable(certificate)
-    table("Performance, with 95 % intervals for noise and chance", rows)
+    table("Performance, with 95 % intervals (privacy noise and sampling)", rows)
 
 
 def _few(rows: Estimate) -> str:
-    """What is said of a group whose rows do not stand out from the noise."""
+    """Describe a group whose number of rows is lost in the noise."""
     if rows.high < 0.5:
         return "no rows"
-    return f"no more rows than noise explains: {rows.value:.0f} ({rows.low:.0f} to {rows.high:.0f})"
+    return f"too few rows to report: about {rows.value:.0f} ({rows.low:.0f} to {rows.high:.0f})"
 
 
 def _figures(group: Performance | NumberPerformance) -> dict[str, str]:
@@ -198,8 +199,8 @@ def _only_classes(score: PrivateScore, classes: tuple[Any, ...]) -> dict[str, st
 
 def _only_numbers(score: PrivateNumberScore) -> dict[str, str]:
     """What only models of a number have."""
-    clip = f"errors beyond {score.error_clip:.4g} count as that"
+    clip = f"errors above {score.error_clip:.4g} are clipped to it"
     if score.beyond is not None:
-        clip += f"; so did {max(score.beyond[0], 0.0):.0f} rows, give or take {2 * score.beyond[1]:.0f}"
+        clip += f"; {max(score.beyond[0], 0.0):.0f} ± {2 * score.beyond[1]:.0f} rows were"
     names = score.overall.metrics
     return {"clip": clip, **({"quantile": f"{score.quantile:g}"} if "pinball" in names else {})}

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -38,10 +38,8 @@ class ExportArguments:
         None
     )
     dialect: Annotated[
-        str,
-        typer.Option(
-            "--dialect", help="SQL dialect: postgresql, duckdb, sqlite, bigquery, snowflake, sqlserver or spark."
-        ),
+        Literal["postgresql", "duckdb", "sqlite", "bigquery", "snowflake", "sqlserver", "spark"],
+        typer.Option("--dialect", help="SQL dialect."),
     ] = "duckdb"
     table: Annotated[str, typer.Option("--table", help="Name of the table in the SQL query.")] = "data"
     keep: Annotated[
@@ -53,7 +51,7 @@ class ExportArguments:
 def run(asked: ExportArguments) -> None:
     """Export a model so that it predicts without tacit: a SQL query, an ONNX graph or a workbook of its curves.
 
-    Exports need the extra `export` (pip install 'tacit[export]').
+    Needs the extra "export" of the package.
     """
     from tacit.export.statement import Subject
     from tacit.models.files import load_model

@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.console import progress, stopwatch, watching
@@ -15,10 +14,11 @@ from tacit.cli.dry_run import dry_run
 from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs, free_place, refuse_overwriting, write_text
 from tacit.cli.fit_arguments import FitArguments
+from tacit.cli.fit_plan import write_plan
 from tacit.cli.fitted import summarise
 from tacit.cli.kept_command import command_of
 from tacit.cli.learners import batchwise_class, learner_class, set_parameters
-from tacit.cli.options import account_of, check_account, listed, target_column
+from tacit.cli.options import account_of, check_account, listed, schema_of, target_column
 from tacit.cli.tables import csv_options, is_many, rows_of, training_table
 from tacit.errors import STANDS
 
@@ -35,7 +35,9 @@ def run(asked: FitArguments, sites: Any = None, resume: int | None = None) -> No
     """A fit, to a table or to sites; ``resume``: the number of one that goes on."""
     seconds = stopwatch()
     _check_outputs(asked)
-    schema = _schema(asked)
+    if asked.save_plan is not None:
+        write_plan(asked, asked.save_plan)
+    schema = schema_of(asked.schema, asked.unit, asked.max_rows)
     in_batches = asked.batches or asked.adds_to is not None
     learner = _batchwise(asked, schema) if in_batches else _estimator(asked, schema)
     estimator = learner.estimator if in_batches else learner
@@ -136,33 +138,17 @@ def _source_of(asked: FitArguments, schema: Schema | None) -> Any:
 def _check_outputs(asked: FitArguments) -> None:
     if asked.model is None and asked.certificate is None and asked.report is None and not asked.dry_run:
         raise Mistake("a fit spends budget and would leave nothing behind: give --model OUT.json (or --dry-run)")
-    outputs = {"--model": asked.model, "--report": asked.report, "--certificate": asked.certificate}
+    outputs = {
+        "--model": asked.model,
+        "--report": asked.report,
+        "--certificate": asked.certificate,
+        "--save-plan": asked.save_plan,
+    }
     inputs = {"the data": asked.path, "the schema": asked.schema, "the key": asked.sign}
     check_outputs(outputs, inputs, asked.account)
     if not asked.dry_run and asked.model != asked.adds_to:  # batches may go on in the file that they are kept in
         refuse_overwriting({"--model": asked.model}, asked.force)
     check_account(asked.account, asked.dataset)
-
-
-def _schema(asked: FitArguments) -> Schema | None:
-    from tacit.schema import Schema, Unit
-
-    if asked.max_rows is not None and asked.unit is None:
-        raise Mistake("--max-rows is about the rows of one person: name the column that tells persons apart by --unit")
-    if asked.schema is None:
-        if asked.unit is not None:
-            raise Mistake("--unit needs a --schema, which says what the other columns are")
-        return None
-    schema = Schema.from_toml(asked.schema)
-    if asked.unit is None:
-        return schema
-    unit = Unit(asked.unit, 1 if asked.max_rows is None else asked.max_rows)
-    if schema.unit is not None and schema.unit != unit:
-        raise Mistake(
-            f"--unit: {asked.schema} declares {schema.unit.column!r}, with at most {schema.unit.max_rows} rows: leave "
-            "--unit out, or change the schema"
-        )
-    return replace(schema, unit=unit)
 
 
 def _key(asked: FitArguments) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from tacit.cli import arguments as shared
+from tacit.cli.fit_plan import read_plan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,15 +23,9 @@ class FitArguments:
     schema: shared.SchemaFile = None
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6
-    neighbouring: shared.Relation = "add_or_remove_one"
-    unit: Annotated[
-        str | None,
-        typer.Option("--unit", help="Column that identifies the protected person. Default: every row is one."),
-    ] = None
-    max_rows: Annotated[
-        int | None,
-        typer.Option("--max-rows", help="With --unit: maximum number of rows per person; further rows are dropped."),
-    ] = None
+    neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
+    unit: shared.UnitColumn = None
+    max_rows: shared.MaxRows = None
     learner: shared.Learner = "additive"
     settings: shared.Settings = None
     interactions: shared.Interactions = None
@@ -68,8 +63,8 @@ class FitArguments:
     ] = None
     query: shared.SqlQuery = None
     engine: Annotated[
-        str | None,
-        typer.Option("--engine", help="Where rows are kept: memory, streamed (compact files), or dask."),
+        Literal["memory", "streamed", "dask"] | None,
+        typer.Option("--engine", help="Where rows are kept; streamed: in compact files."),
     ] = None
     cluster: Annotated[
         str | None,
@@ -95,6 +90,18 @@ class FitArguments:
             "--resumable", help="Store releases in the account, so that tacit resume can continue after a crash."
         ),
     ] = False
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            "--plan",
+            is_eager=True,
+            callback=read_plan,
+            help="File of options (TOML, as --save-plan writes it); the command line overrides them.",
+        ),
+    ] = None
+    save_plan: Annotated[
+        Path | None, typer.Option("--save-plan", help="Output file for the options of this fit (TOML).")
+    ] = None
     progress: shared.Progress = False
     as_json: shared.Json = False
 

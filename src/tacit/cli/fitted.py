@@ -35,7 +35,7 @@ def summarise(
     importance = estimator.model_.importance() if hasattr(estimator.model_, "importance") else {}
     if asked.as_json:
         facts = {"learner": asked.learner, "written": written, **claim_facts(certificate, strength)}
-        seen_ = {"importance": importance, "saw": saw.to_dict(), "warnings": warned}
+        seen_ = {"importance": importance, "summary": saw.to_dict(), "warnings": warned}
         as_json({**facts, **seen_, "seconds": round(seconds, 3)})
         return
     rows = dict(written)
@@ -48,7 +48,7 @@ def summarise(
     rows["releases"] = str(certificate.releases)
     rows["releasable"] = releasable(certificate)
     calm = [words for words in saw.sentences if words not in saw.concerns]  # the others are warnings
-    rows |= {"saw": "; ".join(calm)} if calm else {}
+    rows |= {"data": "; ".join(calm)} if calm else {}
     if importance and saw.stands_out is not False:  # noise has no order worth a name
         strongest = list(importance.items())[:MOST_SHOWN]
         rows["matters most"] = ", ".join(f"{name} ({size:.2f})" for name, size in strongest)
@@ -57,7 +57,7 @@ def summarise(
     rows |= {f"warning {i}": words for i, words in enumerate(warned, start=1)}
     if saw.concerns and asked.schema is not None and asked.path.is_file():
         command = shlex.join(["tacit", "check", asked.data, "--schema", str(asked.schema), *as_given(asked)])
-        rows["look"] = f"{command} may say why; what it prints is not private"
+        rows["hint"] = f"{command} may show why (its output is confidential)"
     rows["took"] = f"{seconds:.1f} s"
     table("A model without privacy" if math.isinf(certificate.epsilon) else "A private model", rows)
 

@@ -44,7 +44,7 @@ class SiteArguments:
     key: Key
     epsilon: Annotated[float, typer.Option("--epsilon", help="Largest epsilon that this site agrees to.")] = 1.0
     delta: shared.Delta = 1e-6
-    neighbouring: shared.Relation = "add_or_remove_one"
+    neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
     account: shared.AccountUrl = None
     dataset: shared.AccountDataset = None
     record: Annotated[
@@ -85,7 +85,7 @@ class JoinArguments:
     key: Key
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6
-    neighbouring: shared.Relation = "add_or_remove_one"
+    neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
     learner: shared.Learner = "additive"
     settings: shared.Settings = None
     interactions: shared.Interactions = None

@@ -7,11 +7,13 @@ import inspect
 import json
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 from tacit.cli.failures import Mistake
 
-LEARNERS = {
+LearnerName = Literal["additive", "decision-list", "forest", "halfspace", "m-alpha", "trees"]
+
+LEARNERS: dict[str, tuple[str, str]] = {
     "additive": ("tacit.additive.boost", "AdditiveBoost"),
     "decision-list": ("tacit.decision_lists.estimator", "DecisionListClassifier"),
     "forest": ("tacit.trees.estimator", "RandomTreesClassifier"),
@@ -19,7 +21,7 @@ LEARNERS = {
     "m-alpha": ("tacit.trees.estimator", "MAlphaBoostClassifier"),
     "trees": ("tacit.trees.estimator", "BoostedTreesClassifier"),
 }
-"""Short name -> module and class. A new family adds its line here."""
+"""Short name -> module and class. A new family adds its name above and its line here."""
 
 REGRESSORS = {"additive": ("tacit.additive.regressor", "AdditiveBoostRegressor")}
 """The same for labels that are numbers."""
@@ -58,12 +60,8 @@ def learner_class(name: str, numbers: bool = False) -> Any:
     """The estimator class of a short name, for classes or for numbers.
 
     Raises:
-        Mistake: if there is none of that name, or none for numbers.
+        Mistake: if it learns classes alone, and ``numbers`` are to be predicted.
     """
-    if name not in LEARNERS:
-        near = difflib.get_close_matches(name, LEARNERS, 1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise Mistake(f"--learner: there is no learner {name!r}; {hint}known: {', '.join(LEARNERS)}")
     if numbers and name not in REGRESSORS:
         raise Mistake(f"--learner: {name!r} learns classes, and the label is a number: use {', '.join(REGRESSORS)}")
     module, cls = (REGRESSORS if numbers else LEARNERS)[name]

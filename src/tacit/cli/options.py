@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,28 @@ from tacit.cli.failures import Mistake
 if TYPE_CHECKING:
     from tacit.privacy.account import PrivacyAccount
     from tacit.schema import Schema
+
+
+def schema_of(path: Path | None, unit: str | None, max_rows: int | None) -> Schema | None:
+    """The schema of a file, with the unit of ``--unit`` and ``--max-rows``; None without a file."""
+    from tacit.schema import Schema, Unit
+
+    if max_rows is not None and unit is None:
+        raise Mistake("--max-rows needs --unit, the column that identifies the protected person")
+    if path is None:
+        if unit is not None:
+            raise Mistake("--unit needs a --schema, which declares the other columns")
+        return None
+    schema = Schema.from_toml(path)
+    if unit is None:
+        return schema
+    protected = Unit(unit, 1 if max_rows is None else max_rows)
+    if schema.unit is not None and schema.unit != protected:
+        raise Mistake(
+            f"--unit: {path} declares {schema.unit.column!r}, with at most {schema.unit.max_rows} rows: leave "
+            "--unit out, or change the schema"
+        )
+    return replace(schema, unit=protected)
 
 
 def check_account(url: str | None, dataset: str | None) -> None:

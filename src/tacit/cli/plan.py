@@ -6,7 +6,8 @@ from typing import Any
 
 from tacit.cli.console import as_json, charge_words, finite, table
 from tacit.cli.failures import Mistake
-from tacit.cli.learners import learner_class
+from tacit.cli.learners import learner_class, set_parameters
+from tacit.cli.options import schema_of
 from tacit.cli.plan_arguments import PlanArguments
 
 
@@ -16,16 +17,15 @@ def run(asked: PlanArguments) -> None:
     from tacit.privacy.strength import percent, sharp_advantage
     from tacit.privacy.unit import unit_question
     from tacit.report.promise import describe
-    from tacit.schema import Schema
 
     epsilon, delta, neighbouring, learner, n = (
         asked.epsilon, asked.delta, asked.neighbouring, asked.learner, asked.rows,
     )  # fmt: skip
-    declared = None if asked.schema is None else Schema.from_toml(asked.schema)
+    declared = schema_of(asked.schema, asked.unit, asked.max_rows)
     of_number = declared is not None and declared.label is not None and declared.label.is_numeric
-    estimator = learner_class(learner, of_number)(
-        epsilon=epsilon, delta=delta, neighbouring=neighbouring, schema=declared
-    )
+    cls = learner_class(learner, of_number)
+    parameters = set_parameters(cls, asked.settings, asked.interactions)
+    estimator = cls(epsilon=epsilon, delta=delta, neighbouring=neighbouring, schema=declared, **parameters)
     if n is not None and n < 1:
         raise Mistake(f"--rows must be at least 1, got {n}")
     planned = estimator.dry_run(n=n)
@@ -49,7 +49,7 @@ def run(asked: PlanArguments) -> None:
         "promise": f"epsilon {epsilon:g}, delta {delta:g}, {neighbouring}: {promise.strength}",
         **{f"warning {i}": words for i, words in enumerate(warned, start=1)},
         "in words": promise.headline,
-        "a guess": f"{promise.unknown} can be guessed right at most {percent(guess)} of the time (by chance 50 %)",
+        "a guess": f"{promise.unknown} can be guessed right at most {percent(guess)} of the time (coin flip: 50 %)",
         "as": charge_words(planned["charges"]),
     }
     if planned["columns"]:

@@ -17,8 +17,12 @@ class PlanArguments:
     schema: shared.SchemaFile = None
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6
-    neighbouring: shared.Relation = "add_or_remove_one"
+    neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
     learner: shared.Learner = "additive"
+    unit: shared.UnitColumn = None
+    max_rows: shared.MaxRows = None
+    settings: shared.Settings = None
+    interactions: shared.Interactions = None
     rows: Annotated[
         int | None,
         typer.Option("--rows", help="Forecast what can be learnt from this many rows (the number must be public)."),

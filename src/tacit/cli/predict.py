@@ -245,7 +245,7 @@ def threshold_of(model: Model, threshold: float | None, cost: str | None) -> flo
 
 
 def predicted(model: Model, frame: Any, threshold: float | None = None, kept: list[str] | None = None) -> pa.Table:
-    """A table of what is kept, ``prediction``, and one column ``p(CLASS)`` per class if there are classes."""
+    """A table of what is kept, ``prediction``, and one column ``proba_CLASS`` per class if there are classes."""
     import numpy as np
     import pyarrow as pa
 
@@ -258,4 +258,4 @@ def predicted(model: Model, frame: Any, threshold: float | None = None, kept: li
     names = [str(name) for name in model.classes]
     chosen = chances.argmax(axis=1) if threshold is None else (chances[:, 1] >= threshold).astype(int)
     columns = {"prediction": pa.array(np.asarray(names, dtype=object)[chosen], pa.string())}
-    return pa.table({**beside, **columns, **{f"p({name})": chances[:, i] for i, name in enumerate(names)}})
+    return pa.table({**beside, **columns, **{f"proba_{name}": chances[:, i] for i, name in enumerate(names)}})

@@ -156,7 +156,7 @@ def _questions(claim: Claim) -> list[str]:
 
 def _signature_words(asked: VerifyArguments, certificate: Certificate, problems: list[str]) -> str:
     if certificate.signature is None:
-        return "none: nothing says who made it"
+        return "none (origin not proven)"
     if asked.key is None:
-        return "there is one; --key tells whether it is that of somebody you know"
+        return "present, not checked: give --key with the public key of the signer"
     return f"looked at with {asked.key}: see the verdict" if problems else f"that of {asked.key}"

@@ -161,7 +161,7 @@ def refuse_unnamed(why: str) -> NoReturn:
         RequestError: says how to name the classes.
     """
     raise RequestError(
-        f"Unknown label type: nobody says which classes there are, and {why}. Name them, of two the positive one last, "
+        f"Unknown label type: no classes were declared, and {why}. Name them, of two the positive one last, "
         "such as classes=(0, 1) or classes=('no', 'yes'), or declare a label in a schema"
     )
 

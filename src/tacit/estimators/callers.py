@@ -88,7 +88,7 @@ def _repetition(module: str, owner: Any, names: Mapping[str, Any]) -> Surroundin
         return Surrounding(
             subject,
             "scikit-learn's search or cross-validation fits this learner again and again to parts of the same rows",
-            "Every fit spends its own epsilon, and nobody adds them up. Give an account, or take "
+            "Each fit spends its own epsilon, and the total is not tracked. Give an account, or take "
             "PrivateSelection.over_grid; the scores are not private either",
             whoever_pays=False,
         )
@@ -114,7 +114,7 @@ def _repetition(module: str, owner: Any, names: Mapping[str, Any]) -> Surroundin
         return Surrounding(
             subject,
             f"{name} fits several of these learners to the same rows, or changes their rows or labels before",
-            "Every fit spends its own epsilon, and nobody adds them up. Give all of them one account",
+            "Each fit spends its own epsilon, and the total is not tracked. Give all of them one account",
             whoever_pays=False,
         )
     return Surrounding(

@@ -40,7 +40,7 @@ class Estimate:
 
     def __str__(self) -> str:
         if self.low == self.high:
-            return f"{self.value:.4g} (at its limit: noise went beyond)"
+            return f"{self.value:.4g} (estimate out of range, truncated)"
         digits = next(d for d in (*range(4, 17), 17) if f"{self.low:.{d}g}" != f"{self.high:.{d}g}")
         return f"{self.value:.{digits}g} ({self.low:.{digits}g} to {self.high:.{digits}g})"
 

@@ -110,31 +110,33 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
     out = None if parts is None else _stands_out(parts)
     concerns = []
     if rows is not None and rows.sd is not None and rows.value < STANDS_OUT * rows.sd:
-        concerns.append(f"{rows} rows have a declared label, no more than noise: do labels match the schema?")
+        concerns.append(
+            f"{rows} rows have a declared label, which is within the noise: do the labels match the schema?"
+        )
     elif rows is not None and parts is not None and rows.value < FEWEST + 0.5:
-        concerns.append(f"at most about {FEWEST:.0f} rows have a declared label: do labels match the schema?")
+        concerns.append(f"at most about {FEWEST:.0f} rows have a declared label: do the labels match the schema?")
     concerns += [f"{name}: {100 * share:.0f} % missing" for name, share in missing.items() if share >= MUCH_MISSING]
     concerns += [
-        f"{name}: {100 * share:.0f} % are none of the declared categories: {_remedy(name)}"
+        f"{name}: {100 * share:.0f} % are not declared categories: {_remedy(name)}"
         for name, share in unknown.items()
         if share >= MUCH_MISSING
     ]
     if out is False:
-        concerns.append("nothing stands out from the noise: all effects are smaller than it")
+        concerns.append("no effect is distinguishable from noise")
     if isinstance(model, TreeEnsembleModel) and all(np.ptp(tree.values) == 0 for tree in model.trees):
-        concerns.append("the leaves of every tree agree: all rows get the same prediction")
+        concerns.append("all leaves agree: every row gets the same prediction")
     said = []
     if rows is not None and not (concerns and "declared label" in concerns[0]):
-        weighed = ", each as much as its class weighs," if _weighs_classes(certificate) else ""
-        said.append(f"{rows} rows{weighed} had a declared label and were learned from")
+        weighed = ", each weighted by its class," if _weighs_classes(certificate) else ""
+        said.append(f"{rows} rows{weighed} with a declared label were used")
     said += [f"{name}: {100 * share:.0f} % missing" for name, share in missing.items() if share < MUCH_MISSING]
     said += [
-        f"{name}: {100 * share:.0f} % of no declared category"
+        f"{name}: {100 * share:.0f} % not a declared category"
         for name, share in unknown.items()
         if share < MUCH_MISSING
     ]
     if isinstance(model, DecisionListModel) and model.full:
-        said.append("as many rules as max_rules allows were chosen: more may fit")
+        said.append("max_rules was reached: a longer list may fit better")
     promise = model.promise if isinstance(model, HalfspaceModel) else None
     if promise is not None:
         (concerns if promise.is_withdrawn else said).append(str(promise))

@@ -72,7 +72,10 @@ class Strength:
     @property
     def guess_words(self) -> str:
         """The guess in words."""
-        return f"guesses about one of them are right at most {percent(self.guess)} of the time (by chance 50 %)"
+        return (
+            f"an attacker's best guess about one of them is right at most {percent(self.guess)} of the time (coin "
+            "flip: 50 %)"
+        )
 
 
 def strength(
@@ -101,18 +104,18 @@ def _warnings(epsilon: float, delta: float, rows: float | None, protected: str) 
     said = []
     if rows is not None and delta > 1.0 / max(rows, 1.0):
         said.append(
-            f"delta {delta:g} is above 1 in {max(rows, 1.0):,.0f}, the number of rows: it would allow to publish a row "
-            "now and then; ask for less than one over the number of rows"
+            f"delta {delta:g} is above 1 in {max(rows, 1.0):,.0f}, the number of rows: such a delta would even allow "
+            "publishing a row now and then; choose a delta below one over the number of rows"
         )
     elif delta > LARGE_DELTA:
         said.append(
-            f"delta {delta:g} is above {LARGE_DELTA:g}: with that chance nothing at all is promised about {protected}; "
-            "ask for less than one over the number of rows"
+            f"delta {delta:g} is above {LARGE_DELTA:g}: with that probability nothing is promised about {protected}; "
+            "choose a delta below one over the number of rows"
         )
     if epsilon > LARGE_EPSILON:
         said.append(
-            f"epsilon {epsilon:g} is above {LARGE_EPSILON:g}: it bounds the chance of an outcome by a factor of "
-            f"{math.exp(min(epsilon, 700.0)):.3g}, which is next to nothing"
+            f"epsilon {epsilon:g} is above {LARGE_EPSILON:g}: it bounds the probability of an outcome only within a "
+            f"factor of {math.exp(min(epsilon, 700.0)):.3g}, which promises almost nothing"
         )
     return said
 

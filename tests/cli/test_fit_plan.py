@@ -1,0 +1,62 @@
+"""A plan holds the options of a fit: what is written is what is read, and the command line overrides it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DRY = ("fit", "data.csv", "--schema", "schema.toml", "--dry-run", "--json")
+
+
+def test_a_plan_is_read_as_it_was_written(folder: Path, tacit: Callable[..., Any]) -> None:
+    options = ("--epsilon", "0.25", "--set", "n_trees=7", "--learner", "trees", "--neighbouring", "replace_one")
+    assert tacit(*DRY, *options, "--save-plan", "plan.toml").exit_code == 0
+    assert tomllib.loads(Path("plan.toml").read_text()) == {
+        "schema": "schema.toml",
+        "epsilon": 0.25,
+        "set": ["n_trees=7"],
+        "learner": "trees",
+        "neighbouring": "replace_one",
+    }
+    planned = json.loads(tacit("fit", "data.csv", "--plan", "plan.toml", "--dry-run", "--json").stdout)
+    assert planned == json.loads(tacit(*DRY, *options).stdout)
+    assert (planned["epsilon"], planned["neighbouring"]) == (0.25, "replace_one")
+
+
+def test_the_command_line_overrides_a_plan(folder: Path, tacit: Callable[..., Any]) -> None:
+    Path("plan.toml").write_text('schema = "schema.toml"\nepsilon = 0.25\ndelta = 0\n')
+    dry = ("fit", "data.csv", "--dry-run", "--json", "--plan", "plan.toml", "--epsilon", "2")
+    planned = json.loads(tacit(*dry).stdout)
+    assert (planned["epsilon"], planned["delta"]) == (2.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("epsilonn = 1", "did you mean epsilon?"),
+        ('data = "other.csv"', "'data' is not an option of a plan"),
+        ("force = true", "'force' is not an option of a plan"),
+        ('model = "m.json"', "'model' is not an option of a plan"),
+        ("epsilon = ", "is not TOML"),
+        ('learner = "tree"', "'tree' is not one of"),
+        ('epsilon = "much"', "is not a number"),
+    ],
+)
+def test_a_plan_that_says_something_else_is_refused(
+    text: str, words: str, folder: Path, tacit: Callable[..., Any]
+) -> None:
+    Path("plan.toml").write_text(text)
+    done = tacit(*DRY, "--plan", "plan.toml")
+    assert done.exit_code == 2
+    assert words in json.loads(done.stdout)["error"]["message"]
+
+
+def test_a_plan_that_is_not_there_is_refused(folder: Path, tacit: Callable[..., Any]) -> None:
+    done = tacit(*DRY, "--plan", "plan.toml")
+    assert done.exit_code == 2
+    assert "No such file" in json.loads(done.stdout)["error"]["message"]
