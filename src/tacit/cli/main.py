@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 from tacit.cli import (
     audit,
     budget,
+    certificate,
     check,
     demo,
     evaluate,
@@ -116,6 +117,7 @@ command(app, "evaluate", evaluate.EvaluateArguments, evaluate.run)
 command(app, "report", report.ReportArguments, report.run)
 command(app, "export", export.ExportArguments, export.run)
 command(app, "verify", verify.VerifyArguments, verify.run)
+command(app, "certificate", certificate.CertificateArguments, certificate.run)
 command(app, "party", PartyArguments, join.party)
 command(app, "site", SiteArguments, join.site)
 command(app, "join", JoinArguments, join.join)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class VerifyArguments:
     """What the command line asked for."""
 
-    file: Annotated[Path, typer.Argument(help="Model file, or a certificate in a file of its own.")]
+    file: Annotated[Path, typer.Argument(help="Model file, a certificate, or an erasure statement.")]
     model: Annotated[
         Path | None, typer.Option("--model", help="Model that a separate certificate should belong to.")
     ] = None
@@ -42,12 +42,36 @@ def run(asked: VerifyArguments) -> None:
     Only a signature (--key) shows who made one.
     """
     from tacit.models.claims import read_claim
+    from tacit.report.erasure import read_statement
 
+    if (statement := read_statement(asked.file)) is not None:
+        _print_statement(asked, statement)
+        return
     claim = read_claim(asked.file, asked.model)
     problems = [*claim.problems, *_of_signature(asked, claim.certificate)]
     if claim.certificate is None and not problems:
         raise Mistake(f"{asked.file} is a model without a certificate")
     _print(asked, claim, problems)
+    if problems:
+        raise typer.Exit(CLAIM)
+
+
+def _print_statement(asked: VerifyArguments, statement: Mapping[str, Any]) -> None:
+    """An answer to a person who asked to be forgotten."""
+    from tacit.privacy.signatures import read_public_key
+    from tacit.report.erasure import erasure_problems
+
+    if asked.model is not None or asked.account is not None:
+        raise Mistake("an erasure statement holds its certificate: verify it with --key alone")
+    problems = erasure_problems(statement, None if asked.key is None else read_public_key(asked.key))
+    if asked.as_json:
+        as_json({"holds": not problems, "findings": problems})
+    else:
+        said = "the claim does NOT hold: " + "; ".join(problems) if problems else "the statement holds"
+        signed = (
+            f"that of {asked.key}" if asked.key is not None else "valid; --key tells whether it is of somebody you know"
+        )
+        table("Erasure statement", {"verdict": said, **({} if problems else {"signature": signed})})
     if problems:
         raise typer.Exit(CLAIM)
 

@@ -1,0 +1,127 @@
+"""`tacit certificate`: papers that follow from the certificate of a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli import arguments as shared
+from tacit.cli.console import as_json, table
+from tacit.cli.failures import Mistake
+from tacit.cli.files import check_outputs, write_text
+
+if TYPE_CHECKING:
+    from tacit.report.paperwork import Paperwork
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertificateArguments:
+    """What the command line asked for."""
+
+    model: shared.ModelFile
+    registry: Annotated[
+        Path | None,
+        typer.Option("--registry", help="Write an entry of the Differential Privacy Deployments Registry (YAML)."),
+    ] = None
+    ml_bom: Annotated[
+        Path | None, typer.Option("--ml-bom", help="Write a bill of materials (CycloneDX 1.6, JSON).")
+    ] = None
+    dossier: Annotated[
+        Path | None,
+        typer.Option("--dossier", help="Write a dossier for authorities: Markdown, or HTML if the file ends in .html."),
+    ] = None
+    erasure: Annotated[
+        Path | None,
+        typer.Option("--erasure", help="Write a signed statement for people who ask to be forgotten (JSON)."),
+    ] = None
+    sign: Annotated[
+        Path | None, typer.Option("--sign", help="Private key for the erasure statement (see tacit keys new).")
+    ] = None
+    meta: Annotated[
+        Path | None, typer.Option("--meta", help="What only a person knows: controller, purpose, ... (TOML).")
+    ] = None
+    evaluation: Annotated[
+        Path | None, typer.Option("--evaluation", help="Output of tacit evaluate --json, for the dossier and the BOM.")
+    ] = None
+    audit: Annotated[
+        list[Path] | None, typer.Option("--audit", help="Output of tacit audit --json, for the dossier (repeatable).")
+    ] = None
+    as_json: shared.Json = False
+
+
+def run(asked: CertificateArguments) -> None:
+    """Write papers about a model from its certificate, and show what attackers can achieve. Exits with 4 if it fails.
+
+    It needs no data and spends nothing.
+    """
+    from tacit.privacy.risk import attack_risks
+    from tacit.report.dossier import risk_rows
+    from tacit.report.paperwork import read_paperwork
+
+    if (asked.erasure is None) != (asked.sign is None):
+        raise Mistake("--erasure and --sign belong together: the statement is signed (see tacit keys new)")
+    outputs = {"--registry": asked.registry, "--ml-bom": asked.ml_bom, "--dossier": asked.dossier,
+               "--erasure": asked.erasure}  # fmt: skip
+    inputs = {"the model": asked.model, "the key": asked.sign, "the file of --meta": asked.meta,
+              "the evaluation": asked.evaluation, **{f"audit {path}": path for path in asked.audit or []}}  # fmt: skip
+    check_outputs(outputs, inputs)
+    papers = read_paperwork(asked.model, asked.meta, asked.evaluation, asked.audit or ())
+    texts = dict(_texts(asked, papers))
+    for path, text in texts.items():
+        write_text(path, text)
+    written = [str(path) for path in texts]
+    if asked.as_json:
+        risks = [risk.to_dict() for risk in attack_risks(papers.certificate.charges)]
+        as_json({"written": written, "risks": risks, **_left(asked, papers)})
+        return
+    rows = {name: f"{one}, ten people {ten}, by chance {none}"
+            for name, one, ten, none in risk_rows(papers)}  # fmt: skip
+    left = ", ".join(_left(asked, papers).get("left_to_a_person", []))
+    table(
+        f"What an attacker can achieve at most against {papers.certificate.protected}",
+        rows | ({"written": ", ".join(written)} if written else {}) | ({"left to a person": left} if left else {}),
+    )
+
+
+def _texts(asked: CertificateArguments, papers: Paperwork) -> Iterator[tuple[Path, str]]:
+    """The papers that were asked for, all of them made before the first is written."""
+    from tacit.report.paperwork import json_text
+
+    if asked.registry is not None:
+        from tacit.report.registry_entry import registry_entry, yaml_text
+
+        yield asked.registry, yaml_text(registry_entry(papers))
+    if asked.ml_bom is not None:
+        from tacit.report.ml_bom import ml_bom
+
+        yield asked.ml_bom, json_text(ml_bom(papers))
+    if asked.dossier is not None:
+        from tacit.report.dossier import dossier, html
+
+        yield asked.dossier, (html if asked.dossier.suffix.lower() in (".html", ".htm") else dossier)(papers)
+    if asked.erasure is not None and asked.sign is not None:
+        from tacit.privacy.signatures import read_private_key
+        from tacit.report.erasure import erasure_statement
+
+        yield asked.erasure, json_text(erasure_statement(papers.certificate, read_private_key(asked.sign)))
+
+
+def _left(asked: CertificateArguments, papers: Paperwork) -> dict[str, list[str]]:
+    """Keys of ``--meta`` that nobody filled, where a paper needs them."""
+    from tacit.report.dossier import missing
+    from tacit.report.registry_entry import registry_entry
+
+    keys: list[str] = missing(papers) if asked.dossier is not None else []
+    if asked.registry is not None:
+        text = json.dumps(registry_entry(papers))
+        from tacit.report.meta import KEYS
+
+        keys += [
+            key for key, words in KEYS.items() if json.dumps(f"TO FILL: {words}")[1:-1] in text and key not in keys
+        ]
+    return {"left_to_a_person": keys} if keys else {}

@@ -1,0 +1,212 @@
+"""A dossier of a model for those who decide about it: headings of the authorities, filled from what can be checked.
+
+Under every heading stands what the certificate, the schema, audits and evaluations show, or the words of the person who
+wrote ``--meta``; what is neither is marked as left to a person.
+
+Source of the headings: EDPB Opinion 28/2024, section 3.2; Regulation (EU) 2024/1689, Annex IV, points 2, 3 and 5; NIST
+SP 800-226; SATRE 2.0, 3.3.04 to 3.3.07.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+
+from tacit.privacy.risk import attack_risks
+from tacit.privacy.strength import percent
+from tacit.report.dossier_answers import Answers
+from tacit.report.meta import KEYS
+from tacit.report.paperwork import Paperwork
+
+
+@dataclass(frozen=True)
+class Point:
+    """One heading of an authority: what can be said of it, and the keys of ``--meta`` that complete it."""
+
+    heading: str
+    answer: str = ""
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Section:
+    """The headings of one authority."""
+
+    title: str
+    points: tuple[Point, ...]
+
+
+def sections(papers: Paperwork) -> tuple[Section, ...]:
+    """All headings with what fills them."""
+    say = Answers(papers)
+    return (
+        Section(
+            "EDPB Opinion 28/2024: can personal data be extracted from the model?",
+            (
+                Point("Design: sources of the data", "", ("dataset", "collection")),
+                Point("Design: preparation and minimisation", say.minimisation),
+                Point("Design: choices of the training", say.method),
+                Point("Design: measures about outputs", say.outputs),
+                Point("Analysis of the model", say.analysis),
+                Point("Testing and resistance to attacks", say.attacks),
+                Point("Documentation: impact assessment", "", ("impact_assessment",)),
+                Point("Documentation: legal basis", "", ("legal_basis",)),
+                Point("Documentation: why these parameters", "", ("justification",)),
+            ),
+        ),
+        Section(
+            "EU AI Act, Annex IV, point 2: development",
+            (
+                Point("(a) Methods and steps", say.method),
+                Point("(b) Logic and main choices", say.logic, ("justification",)),
+                Point("(c) Architecture", say.architecture),
+                Point("(d) Data", say.data, ("dataset", "collection", "schema_sources")),
+                Point("(e) Human oversight", "", ("oversight",)),
+                Point("(f) Changes that are planned", say.changes, ("releases",)),
+                Point("(g) Validation and testing", say.evaluation),
+                Point("(h) Cybersecurity", say.security, ("access",)),
+            ),
+        ),
+        Section(
+            "EU AI Act, Annex IV, point 3: functioning and control",
+            (
+                Point("Intended purpose", "", ("purpose",)),
+                Point("Accuracy, also for groups", say.groups, ("fairness",)),
+                Point("Limits and unintended outcomes", say.limits),
+                Point("Input data", say.inputs),
+                Point("Monitoring", "", ("monitoring",)),
+            ),
+        ),
+        Section("EU AI Act, Annex IV, point 5: risk management", (Point("System", "", ("risk_management",)),)),
+        Section(
+            "NIST SP 800-226: hazards",
+            (
+                Point("Parameters too large", say.parameters, ("justification",)),
+                Point("Unit of privacy", say.unit),
+                Point("Composition with other releases", say.composition, ("account_total", "releases")),
+                Point("Sensitivities and bounds", say.sensitivity, ("schema_sources",)),
+                Point("Implementation", say.implementation),
+                Point("Side channels", say.side_channels),
+                Point("Access to the data", "", ("access",)),
+                Point("Exposure when data are collected", "", ("collection",)),
+                Point("Accuracy and bias", say.evaluation, ("fairness",)),
+            ),
+        ),
+        Section(
+            "SATRE 3.3: output control",
+            (
+                Point("3.3.04 Disclosure control", say.checks),
+                Point("3.3.05 Who checks outputs", "", ("output_checker",)),
+                Point("3.3.06 Statistical basis of the decision", say.attacks),
+                Point("3.3.07 Outputs that nobody can check by hand", say.by_hand),
+            ),
+        ),
+    )  # fmt: skip
+
+
+def missing(papers: Paperwork) -> list[str]:
+    """Keys of ``--meta`` that a heading needs and nobody filled, in the order of the headings."""
+    keys = [key for section in sections(papers) for point in section.points for key in point.keys]
+    return [key for key in dict.fromkeys(("controller", "contact", *keys)) if key not in papers.meta]
+
+
+def dossier(papers: Paperwork) -> str:
+    """The dossier in Markdown."""
+    return "\n".join(_document(papers)) + "\n"
+
+
+def _document(papers: Paperwork) -> Iterator[str]:
+    open_keys = missing(papers)
+    yield f"# Dossier: {_plain(papers.name)}\n"
+    yield (
+        f"{_plain(papers.description)} This document collects what authorities ask for. Statements about the model "
+        "follow from its certificate, which anyone can check with `tacit verify`; statements in quotation marks were "
+        "written by a person.\n"
+    )
+    if open_keys:
+        yield f"**Left to a person: {len(open_keys)} items.** Write them into the file of `--meta`:\n"
+        yield from (f"- `{key}`: {KEYS[key]}" for key in open_keys)
+        yield ""
+    yield from _facts(papers)
+    yield from _risks(papers)
+    for section in sections(papers):
+        yield f"## {section.title}\n"
+        for point in section.points:
+            yield f"**{point.heading}.** {_answer(papers, point)}\n"
+
+
+def _facts(papers: Paperwork) -> Iterator[str]:
+    made = papers.certificate
+    signed = "no" if made.signature is None else f"yes, with the key {made.signature['key']}"
+    facts = {
+        "controller": papers.meta.get("controller", "left to a person"),
+        "contact": papers.meta.get("contact", "left to a person"),
+        "trained": f"{made.created[:10]}, with {made.algorithm} of tacit {made.versions['tacit']}",
+        "privacy guarantee": f"epsilon {made.epsilon:.6g}, delta {made.delta:g} ({made.neighbouring})",
+        "protected": made.protected,
+        "model (SHA-256)": made.model_digest or "",
+        "certificate (SHA-256)": made.digest,
+        "signed": signed,
+    }
+    yield "## The model\n\n| fact | value |\n|---|---|"
+    yield from (f"| {name} | {_plain(value)} |" for name, value in facts.items())
+    yield ""
+
+
+def _risks(papers: Paperwork) -> Iterator[str]:
+    yield "## What an attacker can achieve at most\n"
+    yield (
+        "The attacker knows all other data, the model and this document. The figures are upper bounds from the "
+        "charges; real attacks achieve less.\n"
+    )
+    yield "| attack | one person | ten people together | without the model |\n|---|---|---|---|"
+    yield from (f"| {' | '.join(row)} |" for row in risk_rows(papers))
+    yield ""
+
+
+def risk_rows(papers: Paperwork) -> list[tuple[str, str, str, str]]:
+    """Attacks, their bounds for one and for ten persons, and what is reached without the model."""
+    one, ten = attack_risks(papers.certificate.charges)
+    return [
+        ("membership guessed right", percent((1 + one.advantage) / 2),
+         percent((1 + ten.advantage) / 2), "50.0 %"),
+        ("membership advantage", percent(one.advantage), percent(ten.advantage), "0.0 %"),
+        ("members found at 1 % false alarms", percent(one.true_positives_at_1_percent),
+         percent(ten.true_positives_at_1_percent), "1.0 %"),
+        ("members found at 0.1 % false alarms", percent(one.true_positives_at_01_percent),
+         percent(ten.true_positives_at_01_percent), "0.1 %"),
+        ("secret of ten values guessed", percent(one.reconstruction), percent(ten.reconstruction),
+         "10.0 %"),
+    ]  # fmt: skip
+
+
+def _answer(papers: Paperwork, point: Point) -> str:
+    said = [_plain(point.answer)] if point.answer else []
+    said += [f"“{_plain(' '.join(papers.meta[key].split()))}”" for key in point.keys if key in papers.meta]
+    left = [f"{KEYS[key]} (`{key}`)" for key in point.keys if key not in papers.meta]
+    return " ".join([*said, *([f"*Left to a person:* {'; '.join(left)}."] if left else [])])
+
+
+def _plain(text: str) -> str:
+    """A text that Markdown shows as it is."""
+    return "".join(f"\\{sign}" if sign in "\\`*_[]<>|#" else sign for sign in text)
+
+
+def html(papers: Paperwork) -> str:
+    """The dossier as a page that opens offline."""
+    from markdown_it import MarkdownIt
+
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(dossier(papers))
+    style = (
+        "body{font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
+        "table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;"
+        "border-bottom:1px solid #ccc;overflow-wrap:anywhere}h2{margin-top:2rem}"
+        "td:first-child{overflow-wrap:normal;min-width:9rem}@media print{h2{break-after:avoid}}"
+    )
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Dossier: {escape(papers.name)}</title>'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        '<meta name="viewport" content="width=device-width">'
+        f"<style>{style}</style></head><body>\n{body}</body></html>\n"
+    )

@@ -1,0 +1,131 @@
+"""What papers about a model are filled from: its file, what a person wrote, and results of other commands."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import TacitError
+from tacit.models.base import Model
+from tacit.models.binding import ClaimError
+from tacit.models.claims import read_claim
+from tacit.privacy.canonical import read_json
+from tacit.privacy.certificate import Certificate
+from tacit.report.budget import together
+from tacit.report.meta import KEYS, Meta, read_meta
+from tacit.report.page import promise_of
+from tacit.schema import Schema
+
+
+class PaperError(TacitError):
+    """A paper that cannot be written. Nothing was spent."""
+
+
+@dataclass(frozen=True)
+class Paperwork:
+    """A model that may be released, with all that is stated about it.
+
+    Attributes:
+        certificate: its certificate, which holds.
+        model: the model.
+        schema: the schema beside it; None if the file has none.
+        file_digest: SHA-256 of the bytes of the model file.
+        meta: what a person wrote.
+        evaluation: the result of ``tacit evaluate --json``; None without one.
+        audits: results of ``tacit audit --json`` or ``Replay.to_dict()``.
+    """
+
+    certificate: Certificate
+    model: Model
+    schema: Schema | None
+    file_digest: str
+    meta: Meta
+    evaluation: Mapping[str, Any] | None = None
+    audits: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The model in a few words: its title, or what it predicts."""
+        return self.meta.get("title") or f"Model of {self.certificate.target or 'a label'}"
+
+    @property
+    def description(self) -> str:
+        """What the model is, in a sentence."""
+        made, columns = self.certificate, len(self.model.feature_names)
+        about = f"A model that predicts {made.target}" if made.target else "A predictive model"
+        return f"{about} from {columns} {'column' if columns == 1 else 'columns'}, trained with {made.algorithm}."
+
+    @property
+    def accounting(self) -> str:
+        """How the privacy loss was added up."""
+        made = self.certificate
+        return (
+            f"{made.releases:,} noisy releases, charged together as: {together(made.charges)}. "
+            f"Every release is listed with its charge and theorem (ledger, SHA-256 {made.ledger_digest})."
+        )
+
+    @property
+    def unprotected(self) -> str:
+        """What is published without noise."""
+        made = self.certificate
+        whom = "rows" if made.unit is None else f"different values of {made.unit}"
+        count = f"the number of {whom}" if made.n_public else f"not the number of {whom}, which is protected"
+        assumed = "".join(f"; {text}" for text in made.taken_as_public)
+        return f"The schema: names, bounds and categories of the columns, and the classes; {count}{assumed}."
+
+    @property
+    def adjacent(self) -> str:
+        """Which tables are compared."""
+        return promise_of(self.certificate).who
+
+    def stated(self, key: str) -> str:
+        """What a person wrote about a key of :data:`tacit.report.meta.KEYS`, or what is to be written there."""
+        return self.meta.get(key, f"TO FILL: {KEYS[key]}")
+
+
+def read_paperwork(
+    model: str | os.PathLike[str],
+    meta: str | os.PathLike[str] | None = None,
+    evaluation: str | os.PathLike[str] | None = None,
+    audits: Sequence[str | os.PathLike[str]] = (),
+) -> Paperwork:
+    """Reads a model file and what belongs to it.
+
+    Raises:
+        ClaimError: if the claim of the model does not hold, or it must not be released.
+        PaperError: for a certificate without its model, or a file of another kind than expected.
+        MetaError: for what a person wrote, if it cannot be read.
+    """
+    claim = read_claim(model)
+    if claim.problems:
+        raise ClaimError(f"the claim of {model} does not hold: {'; '.join(claim.problems)}")
+    if claim.certificate is None or claim.model is None:
+        raise PaperError(f"{model} must hold a model with its certificate, as tacit fit writes it")
+    if not claim.certificate.releasable:
+        raise ClaimError(f"{model} must not be released: {'; '.join(claim.certificate.reasons)}")
+    digest = hashlib.sha256(Path(model).read_bytes()).hexdigest()
+    score = None if evaluation is None else _result(evaluation, "overall", "tacit evaluate --json")
+    if score is not None and not score.get("releasable", True):
+        raise PaperError(f"{evaluation}: the evaluation must not be released")
+    found = tuple(_result(path, "holds", "tacit audit --json") for path in audits)
+    return Paperwork(claim.certificate, claim.model, claim.schema, digest, read_meta(meta), score, found)
+
+
+def _result(path: str | os.PathLike[str], key: str, command: str) -> Mapping[str, Any]:
+    try:
+        data = read_json(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise PaperError(f"{path} is no JSON document: {error}") from None
+    if not isinstance(data, dict) or key not in data:
+        raise PaperError(f"{path} is not what {command} prints")
+    return data
+
+
+def json_text(data: Mapping[str, Any]) -> str:
+    """A JSON document as papers are written."""
+    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

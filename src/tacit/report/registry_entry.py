@@ -1,0 +1,122 @@
+"""An entry of the Differential Privacy Deployments Registry: what is published about a use of differential privacy.
+
+Source: https://registry.opendp.org, schema of November 2025 (tier 3); Ghazi, Nanayakkara, Vadhan 2025.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tacit.report.paperwork import Paperwork
+
+DRAFT, TIER = "Draft", 3
+
+
+def registry_entry(papers: Paperwork) -> dict[str, Any]:
+    """The entry of a model as plain data; what nobody stated is marked TO FILL."""
+    made = papers.certificate
+    basic: dict[str, Any] = {
+        "name": papers.name,
+        "data_curators": [papers.stated("controller")],
+        "description": papers.description,
+        "intended_use": papers.stated("purpose"),
+        "data_product_type": "Machine learning model",
+        "data_product_region": papers.stated("region"),
+        "publication_date": papers.meta.get("published", made.created[:10]),
+    }
+    if "sector" in papers.meta:
+        basic["data_product_sector"] = papers.meta["sector"]
+    slug = "_".join(re.sub(r"\W+", "_", part.lower())
+                    for part in (basic["name"], basic["data_curators"][0], basic["publication_date"][:4]))  # fmt: skip
+    sources = {"sources": "\n".join(f"- {line}" for line in papers.meta.lines("sources"))}
+    return {
+        "url_slug": slug.replace("_", "-"),
+        "status": DRAFT,
+        "tier": TIER,
+        "deployment": {
+            "basic": basic,
+            **_privacy(papers),
+            "deployment_model": _model(papers),
+            **_making(papers),
+            "administrative": {
+                **(sources if "sources" in papers.meta else {}),
+                "notes": f"Certificate of tacit, SHA-256 {made.digest}. Checked with: tacit verify MODEL.json",
+                "registry_authors": papers.meta.lines("authors") or [papers.stated("authors")],
+            },
+        },
+    }
+
+
+def _privacy(papers: Paperwork) -> dict[str, Any]:
+    made = papers.certificate
+    return {
+        "dp_variant": {
+            "variant_name": "Approximate DP" if made.delta > 0 else "Pure DP",
+            "data_domain": f"Tables whose columns a public schema declares (SHA-256 {made.schema_digest}).",
+            "unprotected_quantities": papers.unprotected,
+        },
+        "privacy_loss": {
+            "privacy_unit": made.protected,
+            "privacy_unit_details": papers.adjacent,
+            "privacy_parameters": {"epsilon": made.epsilon, "delta": made.delta},
+        },
+    }
+
+
+def _model(papers: Paperwork) -> dict[str, Any]:
+    return {
+        "model_name": "Central",
+        "actors": f"The curator ({papers.stated('controller')}) holds the rows and runs the fit, and is trusted. "
+        "Readers of the model, its report and its certificate are not.",
+        "release_type": "One release",
+        "release_type_details": papers.stated("releases"),
+        "data_source_type": "Static",
+        "access_type": "Non-interactive",
+    }
+
+
+def _making(papers: Paperwork) -> dict[str, Any]:
+    made = papers.certificate
+    theorems = "; ".join(dict.fromkeys(entry.theorem for entry in made.entries))
+    return {
+        "accounting": {
+            "composition": papers.accounting,
+            "post_processing": "The model is a function of the listed releases alone.",
+        },
+        "implementation": {
+            "preprocessing_and_hyperparameter_tuning": "No step of the fit reads rows outside of the ledger. The "
+            f"schema comes from: {papers.stated('schema_sources')}",
+            "mechanisms": f"Sensitivities by: {theorems}. Noise on integers, by exact samplers ({made.noise_source}) "
+            f"from the operating system's randomness; no floating-point noise. tacit {made.versions['tacit']}. Timing "
+            f"is not protected. Access to the data: {papers.stated('access')}",
+            "justification": papers.stated("justification"),
+        },
+    }
+
+
+def yaml_text(entry: Mapping[str, Any]) -> str:
+    """Plain data as YAML; texts are in double quotes, as JSON writes them."""
+    return "\n".join(_lines(entry, "")) + "\n"
+
+
+def _lines(data: Mapping[str, Any], margin: str) -> Iterator[str]:
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield f"{margin}{key}:"
+            yield from _lines(value, f"{margin}  ")
+        elif isinstance(value, list):
+            yield f"{margin}{key}:"
+            yield from (f"{margin}  - {json.dumps(item, ensure_ascii=False)}" for item in value)
+        else:
+            yield f"{margin}{key}: {_scalar(value, key)}"
+
+
+def _scalar(value: Any, key: str) -> str:
+    if isinstance(value, str) and key in ("url_slug", "status"):  # the registry reads them as plain words
+        return value
+    text = json.dumps(value, ensure_ascii=False)
+    bare = isinstance(value, float) and "." not in text
+    return text.replace("e", ".0e") if bare else text  # YAML takes 1e-06 for a text, and 1.0e-06 for a number
