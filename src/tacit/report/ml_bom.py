@@ -6,7 +6,6 @@ Source: ECMA-424, CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/): machine-
 from __future__ import annotations
 
 import base64
-import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,7 +30,7 @@ def ml_bom(papers: Paperwork) -> dict[str, Any]:
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
-        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_OID, made.digest)}",
+        "serialNumber": _serial(made.digest),
         "version": 1,
         "metadata": {
             "timestamp": made.created,
@@ -43,6 +42,11 @@ def ml_bom(papers: Paperwork) -> dict[str, Any]:
         "dependencies": [{"ref": MODEL, "dependsOn": [DATA, *(other["bom-ref"] for other in others)]}],
         "declarations": _declarations(papers),
     }
+
+
+def _serial(digest: str) -> str:
+    """A UUID (RFC 9562, version 8: of the application's own making) from a digest in hexadecimal."""
+    return f"urn:uuid:{digest[:8]}-{digest[8:12]}-8{digest[13:16]}-8{digest[17:20]}-{digest[20:32]}"
 
 
 def _manufacturer(papers: Paperwork) -> dict[str, Any]:
