@@ -158,6 +158,7 @@ def test_the_dossier_has_every_heading_and_says_what_is_left(papers, bare):
     assert len(headings) == 8
     for words in ("EDPB Opinion 28/2024", "Annex IV, point 2", "point 3", "point 5", "NIST SP 800-226", "3.3.05"):
         assert words in text
+    assert text.count("\n**") == 37  # points, and the line about what is left
     assert not {"controller", "purpose"} & set(missing(papers))
     assert set(missing(bare)) <= set(KEYS)
     for key in missing(bare):

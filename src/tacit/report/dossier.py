@@ -37,72 +37,84 @@ class Section:
     points: tuple[Point, ...]
 
 
+HEADINGS: tuple[tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...]], ...] = (
+    (
+        "EDPB Opinion 28/2024: can personal data be extracted from the model?",
+        (
+            ("Design: sources of the data", "", ("dataset", "collection")),
+            ("Design: preparation and minimisation", "minimisation", ()),
+            ("Design: choices of the training", "method", ()),
+            ("Design: measures about outputs", "outputs", ()),
+            ("Analysis of the model", "analysis", ()),
+            ("Testing and resistance to attacks", "attacks", ()),
+            ("Documentation: impact assessment", "", ("impact_assessment",)),
+            ("Documentation: legal basis", "", ("legal_basis",)),
+            ("Documentation: why these parameters", "", ("justification",)),
+        ),
+    ),
+    (
+        "EU AI Act, Annex IV, point 2: development",
+        (
+            ("(a) Methods and steps", "method", ()),
+            ("(b) Logic and main choices", "logic", ("justification",)),
+            ("(c) Architecture", "architecture", ()),
+            ("(d) Data", "data", ("dataset", "collection", "schema_sources")),
+            ("(e) Human oversight", "", ("oversight",)),
+            ("(f) Changes that are planned", "changes", ("releases",)),
+            ("(g) Validation and testing", "evaluation", ()),
+            ("(h) Cybersecurity", "security", ("access",)),
+        ),
+    ),
+    (
+        "EU AI Act, Annex IV, point 3: functioning and control",
+        (
+            ("Intended purpose", "", ("purpose",)),
+            ("Accuracy, also for groups", "groups", ("fairness",)),
+            ("Limits and unintended outcomes", "limits", ()),
+            ("Input data", "inputs", ()),
+            ("Monitoring", "", ("monitoring",)),
+        ),
+    ),
+    (
+        "EU AI Act, Annex IV, point 5: risk management",
+        (("System", "", ("risk_management",)),),
+    ),
+    (
+        "NIST SP 800-226: hazards",
+        (
+            ("Parameters too large", "parameters", ("justification",)),
+            ("Unit of privacy", "unit", ()),
+            ("Composition with other releases", "composition", ("account_total", "releases")),
+            ("Sensitivities and bounds", "sensitivity", ("schema_sources",)),
+            ("Implementation", "implementation", ()),
+            ("Side channels", "side_channels", ()),
+            ("Access to the data", "", ("access",)),
+            ("Exposure when data are collected", "", ("collection",)),
+            ("Accuracy and bias", "evaluation", ("fairness",)),
+        ),
+    ),
+    (
+        "SATRE 3.3: output control",
+        (
+            ("3.3.04 Disclosure control", "checks", ()),
+            ("3.3.05 Who checks outputs", "", ("output_checker",)),
+            ("3.3.06 Statistical basis of the decision", "attacks", ()),
+            ("3.3.07 Outputs that nobody can check by hand", "by_hand", ()),
+        ),
+    ),
+)
+"""Title of a section -> headings: the answer of :class:`Answers`, if any, and the keys of ``--meta`` for it."""
+
+
 def sections(papers: Paperwork) -> tuple[Section, ...]:
     """All headings with what fills them."""
     say = Answers(papers)
-    return (
+    return tuple(
         Section(
-            "EDPB Opinion 28/2024: can personal data be extracted from the model?",
-            (
-                Point("Design: sources of the data", "", ("dataset", "collection")),
-                Point("Design: preparation and minimisation", say.minimisation),
-                Point("Design: choices of the training", say.method),
-                Point("Design: measures about outputs", say.outputs),
-                Point("Analysis of the model", say.analysis),
-                Point("Testing and resistance to attacks", say.attacks),
-                Point("Documentation: impact assessment", "", ("impact_assessment",)),
-                Point("Documentation: legal basis", "", ("legal_basis",)),
-                Point("Documentation: why these parameters", "", ("justification",)),
-            ),
-        ),
-        Section(
-            "EU AI Act, Annex IV, point 2: development",
-            (
-                Point("(a) Methods and steps", say.method),
-                Point("(b) Logic and main choices", say.logic, ("justification",)),
-                Point("(c) Architecture", say.architecture),
-                Point("(d) Data", say.data, ("dataset", "collection", "schema_sources")),
-                Point("(e) Human oversight", "", ("oversight",)),
-                Point("(f) Changes that are planned", say.changes, ("releases",)),
-                Point("(g) Validation and testing", say.evaluation),
-                Point("(h) Cybersecurity", say.security, ("access",)),
-            ),
-        ),
-        Section(
-            "EU AI Act, Annex IV, point 3: functioning and control",
-            (
-                Point("Intended purpose", "", ("purpose",)),
-                Point("Accuracy, also for groups", say.groups, ("fairness",)),
-                Point("Limits and unintended outcomes", say.limits),
-                Point("Input data", say.inputs),
-                Point("Monitoring", "", ("monitoring",)),
-            ),
-        ),
-        Section("EU AI Act, Annex IV, point 5: risk management", (Point("System", "", ("risk_management",)),)),
-        Section(
-            "NIST SP 800-226: hazards",
-            (
-                Point("Parameters too large", say.parameters, ("justification",)),
-                Point("Unit of privacy", say.unit),
-                Point("Composition with other releases", say.composition, ("account_total", "releases")),
-                Point("Sensitivities and bounds", say.sensitivity, ("schema_sources",)),
-                Point("Implementation", say.implementation),
-                Point("Side channels", say.side_channels),
-                Point("Access to the data", "", ("access",)),
-                Point("Exposure when data are collected", "", ("collection",)),
-                Point("Accuracy and bias", say.evaluation, ("fairness",)),
-            ),
-        ),
-        Section(
-            "SATRE 3.3: output control",
-            (
-                Point("3.3.04 Disclosure control", say.checks),
-                Point("3.3.05 Who checks outputs", "", ("output_checker",)),
-                Point("3.3.06 Statistical basis of the decision", say.attacks),
-                Point("3.3.07 Outputs that nobody can check by hand", say.by_hand),
-            ),
-        ),
-    )  # fmt: skip
+            title, tuple(Point(heading, getattr(say, name) if name else "", keys) for heading, name, keys in points)
+        )
+        for title, points in HEADINGS
+    )
 
 
 def missing(papers: Paperwork) -> list[str]:
