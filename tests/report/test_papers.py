@@ -236,7 +236,7 @@ def test_the_letter_states_the_figures_and_names_nobody(bare):
     assert "1 in 1 million" in text
     assert "at most 54.7 % of the time" in text
     assert "up to 3" in text
-    assert re.search(r"If 10 people ask: epsilon 14, .* 88\.\d %", text)
+    assert re.search(r"If 10 people ask: epsilon is 14, .* 88\.\d %", text)
 
 
 @pytest.mark.parametrize(("multiplier", "persons"), [(4.2247, 5), (2.0, 2), (1.0, 1), (0.5, 0), (1e6, 1000)])
