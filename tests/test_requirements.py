@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-NAMES = {"sklearn": "scikit-learn"}
+NAMES = {"markdown-it": "markdown-it-py", "sklearn": "scikit-learn"}
 """Packages that are not named as the module that they hold."""
 
 DRIVERS = {"psycopg"}
@@ -24,7 +24,7 @@ def imported(text: str) -> set[str]:
     calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "needed"]
     modules += [arg.value for call in calls for arg in call.args if isinstance(arg, ast.Constant)]
     tops = {module.partition(".")[0] for module in modules} - sys.stdlib_module_names - {"tacit"}
-    return {NAMES.get(top, top.replace("_", "-")) for top in tops}
+    return {NAMES.get(top.replace("_", "-"), top.replace("_", "-")) for top in tops}
 
 
 def declared() -> set[str]:
