@@ -131,31 +131,29 @@ def page(cells: list[Cell]) -> str:
     counts.append(
         row(("all", found["cells"], f"{100 * float(str(found['lowest_within_a_tenth_of_a_percent'])):.0f} %"))
     )
-    same = sorted(
-        (c for c in cells if kind_of(c) == "same" and c["epsilon"] <= 1), key=lambda c: (c["epsilon"], c["d"])
-    )
     real = [cell for cell in cells if kind_of(cell) == "tables"]
     lost = sorted((c for c in cells if margin_over_best(c) > CLOSE), key=margin_over_best, reverse=True)
+    worst = "; ".join(f"{margin_over_best(c):.3f} ({described(c)})" for c in lost[:5])
     parts = [
         *counts,
         "",
         *missing(cells),
-        "Error at the same margin (0.1, 5,000 rows), by epsilon and dimension:",
-        "",
-        *table(("epsilon", "d"), same, lambda c: (c["epsilon"], c["d"])),
-        "",
         "Error on real tables:",
         "",
         *table(("table", "n", "d", "epsilon"), real, lambda c: (c["data"], *c["size"], c["epsilon"])),
         "",
-        f"Where ours is not the lowest ({len(lost)} cells), the worst five:",
-        "",
-        *table(
-            ("rows", "n", "d", "margin", "epsilon"), lost[:5],
-            lambda c: (c["data"], *c["size"], "" if c["margin"] is None else c["margin"], c["epsilon"]),
-        ),
-    ]  # fmt: skip
+        f"Ours is not the lowest in {len(lost)} cells. The largest differences: {worst}.",
+    ]
     return "\n".join(parts)
+
+
+def described(cell: Cell) -> str:
+    """The setting of a cell in words, and whose error is the lowest."""
+    n, d = cell["size"]
+    best = min((name for name in LEARNERS if name in cell["errors"]), key=lambda name: cell["errors"][name])
+    margin = "" if cell["margin"] is None else f", margin {cell['margin']}"
+    kind = cell["data"] if cell["margin"] is None else KINDS[kind_of(cell)].removeprefix("made, ")
+    return f"{kind}, {n:,} rows of {d:,} columns{margin}, epsilon {cell['epsilon']:g}: {best}"
 
 
 def write_page() -> None:
