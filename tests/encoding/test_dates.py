@@ -301,3 +301,10 @@ def test_explanations_speak_of_dates() -> None:
     feature = fitted(frame[["on", "day"]], frame["ill"]).model_.features[0]
     condition = Condition(0, AT_LEAST, 18).text("on", feature.encoder)
     assert condition == "on >= 2019-07"
+
+
+@pytest.mark.parametrize("written", ["", "%Y%m%d"])
+@pytest.mark.parametrize("value", [np.complex128(20241231), np.timedelta64(2024, "D"), 2024j, True, np.bool_(True)])
+def test_complex_numbers_durations_and_truths_are_no_dates(value: Any, written: str) -> None:
+    grid = NumericGrid.of_dates(DateColumn("year", "2000-01-01", "2024-12-31", format=written))
+    assert grid.encode([value]).tolist() == [grid.missing]

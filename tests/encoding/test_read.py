@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import math
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +156,21 @@ def test_names_without_an_end_are_no_sample(tmp_path: Path) -> None:
         (SMALL.decode().encode("utf-16"), "is UTF-16 text; give encoding 'utf-16' (--encoding utf-16)"),
         (SMALL.decode().encode("utf-16-le"), "is UTF-16 text without a byte order mark; give encoding 'utf-16-le'"),
         (SMALL.decode().encode("utf-16-be"), "give encoding 'utf-16-be'"),
+        (SMALL.decode().encode("utf-32"), "is UTF-32 text; give encoding 'utf-32' (--encoding utf-32)"),
+        (SMALL.decode().encode("utf-32-le"), "is UTF-32 text without a byte order mark; give encoding 'utf-32-le'"),
+        (SMALL.decode().encode("utf-32-be"), "give encoding 'utf-32-be'"),
+        (gzip.compress(SMALL.decode().encode("utf-16"), mtime=0), "is UTF-16 text; give encoding 'utf-16'"),
+        (b'{"a": 1, "b": 2, "c": 3}\n{"a": 2}\n', "holds JSON, which no fit reads"),
+        (b'[\n{"a": 1}]\n', "holds JSON"),
+        (b"{\n", "holds JSON"),
+        (gzip.compress(b"[[1,2,3]]\n", mtime=0), "holds JSON"),
+        (b'<?xml version="1.0"?>\n', "holds XML or HTML"),
+        (b"<TABLE border=1>\n", "holds XML or HTML"),
+        (bz2.compress(SMALL), "is compressed with bzip2"),
+        (lzma.compress(SMALL), "is compressed with xz"),
+        (pickle.dumps({"a": 1}), "is a pickle"),
+        (b"ORC\x00\x00", "is an ORC file"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"x" * 40, "is a spreadsheet"),
         (b"a,b,b,c\n1,2,3,4\n", "two columns named 'b'"),
         (b"a,b\n1,2\n", "has no column 'c'; it has 2 columns"),
         (b"a,b,colour,c1\n1,2,3,4\n", "has no column 'c'"),
@@ -173,6 +191,18 @@ def test_files_that_are_refused(tmp_path: Path, content: bytes, message: str) ->
     assert "\n" not in text
     with pytest.raises(DataError):  # a sample for a draft is refused alike
         read_sample(path) if b"c1" not in content and content != b"a,b\n1,2\n" else read_columns(path, ["c"])
+
+
+def test_names_that_only_look_like_another_kind_of_file(tmp_path: Path) -> None:
+    for header in ("ORC,x", "BZh,x", "{a},x", "[a],x", "<a>,x", "[1],x"):
+        assert column_names(write(tmp_path, "data.csv", f"{header}\n1,2\n".encode())) == header.split(",")
+
+
+@pytest.mark.parametrize("given", ["utf-16", "utf-16-le", "utf-32", "utf-32-be"])
+def test_plain_text_is_not_read_as_wide_characters(tmp_path: Path, given: str) -> None:
+    path = write(tmp_path, "data.csv", SMALL * 9)
+    with pytest.raises(DataError, match=rf"is no {given[:6].upper()} text; leave encoding \(--encoding\) out"):
+        column_names(path, CsvFormat(encoding=given))
 
 
 def test_places_that_hold_no_file(tmp_path: Path) -> None:

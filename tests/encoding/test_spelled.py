@@ -14,10 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import tacit
+from tacit.cli.findings import find
+from tacit.encoding.frames import columns_of
 from tacit.encoding.grid import NumericGrid
+from tacit.encoding.inputs import numbers_of
+from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.spelled import without_marks
 from tacit.encoding.table import TableEncoding
-from tacit.schema import DateColumn, Label, NumericColumn, Schema
+from tacit.evaluation.number_scorer import NumberScorer
+from tacit.schema import DateColumn, Label, NumericColumn, Schema, SchemaError
 
 PRICE = NumericColumn(0, 2000, bins=2000, missing_values=(-200, 999), symbol="$", thousands=",")
 TEXTS = ["$1,204", "950", "$-200", "-200", "999", "12%", "", None, "$ 7"]
@@ -94,3 +99,64 @@ def test_dates_of_digits_may_have_become_numbers() -> None:
     grid = NumericGrid.of_dates(DateColumn("year", "2000-01-01", "2024-12-31", format="%Y%m%d"))
     for values in (["20241231", "20001301"], pd.Series([20241231, 20001301]), np.array([20241231.0, np.nan])):
         assert grid.encode(values).tolist() == [24, 25]
+
+
+WRITTEN = {"symbol": "$", "thousands": ",", "missing_values": [-1]}
+
+
+@pytest.mark.parametrize(
+    "make", [list, pd.Series, pl.Series, pa.array, lambda v: np.array(v, object), lambda v: [n and f" {n} " for n in v]]
+)
+def test_targets_are_read_as_features_are(make: Callable[[list[Any]], Any]) -> None:
+    label = Label.from_dict({"column": "y", "kind": "numeric", "lower": 0, "upper": 2000, **WRITTEN})
+    assert Label.from_dict(label.to_dict()) == label
+    index = NumericLabelIndex.of(label, 4)
+    assert NumericLabelIndex.from_dict(index.to_dict()) == index
+    read = numbers_of(make(["$1,204", "950", "-1", "$-1", "", None, "1,20", "$ 7"]), "y", index.format)
+    assert np.array_equal(read, [1204, 950, *[np.nan] * 5, 7], equal_nan=True)
+    assert np.array_equal(numbers_of([7, -1, None], "y", index.format), [7, np.nan, np.nan], equal_nan=True)
+
+
+@pytest.mark.usefixtures("few_rounds")
+def test_a_fit_a_score_and_a_check_read_targets_alike(tmp_path: Path) -> None:
+    """Models of the three ways in are those of the plain numbers, bit by bit."""
+    numbers = [1000 + 37 * (i % 40) for i in range(300)]
+    cells = ["$-1" if i % 50 == 0 else f"${number:,}" for i, number in enumerate(numbers)]
+    x = {"x": [float(i % 40) for i in range(300)]}
+    columns = {"x": {"kind": "numeric", "lower": 0, "upper": 40}}
+    label: dict[str, Any] = {"column": "y", "kind": "numeric", "lower": 0, "upper": 3000}
+    plain = {"columns": columns, "label": label}
+    written = {"columns": columns, "label": {**label, **WRITTEN}}
+    file = tmp_path / "d.csv"
+    file.write_text("x,y\n" + "".join(f'{a},"{b}"\n' for a, b in zip(x["x"], cells, strict=True)))
+
+    def learner(schema: Any) -> Any:
+        return tacit.AdditiveBoostRegressor(epsilon=8, interactions=False, schema=schema, random_state=1)
+
+    right = learner(plain).fit(x, [None if i % 50 == 0 else number for i, number in enumerate(numbers)])
+    table = tacit.read_table(file, written)
+    assert table["y"].to_pylist() == cells
+    for model in (
+        learner(written).fit(x, cells),
+        learner(written).fit(table.drop_columns("y"), table["y"]),
+        learner(written).fit(tacit.read_source(file)),
+    ):
+        assert model.model_.to_dict() == right.model_.to_dict()
+        assert model.score(x, cells) == right.score(x, [None if i % 50 == 0 else n for i, n in enumerate(numbers)]) > 0
+    judge = NumberScorer.of(right.model_, Schema.from_dict(written), None)
+    columns_of_rows = judge.columns(columns_of(x), x, cells)
+    assert np.flatnonzero(columns_of_rows["label"]).tolist() == list(range(0, 300, 50))
+    findings = find(file, Schema.from_dict(written))
+    assert findings.label["dropped"] == 6
+    assert findings.label["unknown_values"] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [({"symbol": "7"}, "symbol"), ({"thousands": "x"}, "thousands"), ({"missing_values": "1"}, "missing_values")],
+)
+def test_formats_that_no_target_can_have_are_refused(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(SchemaError, match=words):
+        Label("y", "numeric", lower=0, upper=1, **given)
+    with pytest.raises(SchemaError, match="belongs to a numeric label"):
+        Label("y", "classes", (0, 1), **given)

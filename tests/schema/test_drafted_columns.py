@@ -268,6 +268,22 @@ LABELS: dict[str, tuple[list[Any], str | None, Label]] = {
     "months as a quantity": ([1 + i % 12 for i in range(400)], "numeric", Label("y", "numeric", lower=1, upper=12)),
     "months": ([1 + i % 12 for i in range(400)], None, Label("y", classes=tuple(range(1, 13)))),
     "30 codes": ([i % 30 for i in range(400)], "classes", Label("y", classes=tuple(range(30)))),
+    "dollars": (
+        [f"${900 + 61 * (i % 255):,}" for i in range(400)],
+        None,
+        Label("y", "numeric", lower=0, upper=17000, symbol="$", thousands=","),
+    ),
+    "amounts with points": (
+        [f"{1 + i % 90}.{i % 90 + 100} €" for i in range(400)],
+        None,
+        Label("y", "numeric", lower=0, upper=95000, symbol="€", thousands="."),
+    ),
+    "shares": ([f"{i % 80} %" for i in range(400)], None, Label("y", "numeric", lower=0, upper=80, symbol="%")),
+    "a mark for missing": (
+        [-999 if i % 9 == 0 else i % 80 for i in range(400)],
+        None,
+        Label("y", "numeric", lower=0, upper=80, missing_values=(-999,)),
+    ),
     "words": (["b", "a"] * 200, None, Label("y", classes=("a", "b"), positive="b")),
     "codes with zeros": (["01", "02"] * 200, None, Label("y", classes=("01", "02"), positive="02")),
 }
@@ -285,7 +301,7 @@ def test_labels(tmp_path: Path, case: tuple[list[Any], str | None, Label]) -> No
 def test_labels_that_are_none(tmp_path: Path) -> None:
     for cells, kind, words in (
         (["a", "b"] * 20, "numeric", "spells no numbers"),
-        ([f"${i}" for i in range(40)], None, "symbols or thousands"),
+        ([f"{i},5" for i in range(40)], "numeric", "decimal comma"),
         (list(range(300)), "classes", "300 distinct values"),
     ):
         with pytest.raises(SchemaError, match=words):

@@ -270,7 +270,8 @@ def _look_at_label(findings: Findings, label: Label, values: list[tuple[Any, int
     if label.is_numeric:
         assert label.lower is not None
         assert label.upper is not None
-        unknown = _look_at_numbers(facts, NumericColumn(label.lower, label.upper), given, decimal)
+        unknown = _look_at_numbers(facts, NumericColumn(label.lower, label.upper, **_written(label)), given, decimal)
+        missing += facts.pop("missing", 0)
     else:
         index = LabelIndex.of(label)
         codes = [index.code_of(value) for value in _pointed(given, decimal)]
@@ -292,6 +293,11 @@ def _look_at_label(findings: Findings, label: Label, values: list[tuple[Any, int
             f"label: {_percent(facts['dropped'], findings.rows)} have no declared label and are dropped: {examples}"
         )
     findings.complaints += [f"label: {words}" for words in _alike([value for value, _ in unknown], label.classes or ())]
+
+
+def _written(label: Label) -> dict[str, Any]:
+    """How the cells of a numeric label are written, as arguments of a column."""
+    return {name: getattr(label, name) for name in ("symbol", "thousands", "missing_values")}
 
 
 def _look_at_unit(findings: Findings, name: str, unit: Unit | None, values: list[tuple[Any, int]]) -> None:

@@ -92,6 +92,7 @@ def training_table(
         numeric = [name for name in features if is_plain_number(schema.columns[name])]
         if schema.unit is not None:
             features.append(schema.unit.column)
+        numeric_target = numeric_target and (schema.label is None or schema.label.cell_format.is_plain)
     numeric = [*numeric, *([target] if numeric_target else [])]
     if schema is None:
         check_decimals(files_of(path)[0], features, written)

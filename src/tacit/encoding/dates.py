@@ -171,16 +171,22 @@ def _day(value: Any, granularity: str, written: str) -> np.datetime64:
         return _date(*(int(part) for part in match.groups()[:3]))
     if granularity == YEAR:
         number = text if _ONLY_YEAR.fullmatch(text) else value
-        if isinstance(number, str | int | float | np.number) and not isinstance(number, bool):
+        if isinstance(number, str) or _is_number(number):
             return _year(number)
     return _NAT
 
 
 def _digits(value: Any) -> str:
     """The digits of a whole number that a reader made of a text such as ``20241231``."""
-    if not isinstance(value, int | float | np.number) or isinstance(value, bool):
+    if not _is_number(value):
         return ""
     return str(int(value)) if math.isfinite(value) and value == int(value) else ""
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a real number; durations are integers of numpy's."""
+    real = isinstance(value, int | float | np.integer | np.floating)
+    return real and not isinstance(value, bool | np.timedelta64)
 
 
 def _day_of(moment: np.datetime64) -> np.datetime64:
@@ -194,7 +200,7 @@ def _day_of(moment: np.datetime64) -> np.datetime64:
 def _year(number: Any) -> np.datetime64:
     try:
         year = float(number)
-    except (ValueError, OverflowError, TypeError):  # a duration is a number of numpy's, and of no year
+    except (ValueError, OverflowError):
         return _NAT
     return _date(int(year), 1, 1) if 0 < year < 10_000 and year == int(year) else _NAT
 

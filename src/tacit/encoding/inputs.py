@@ -14,10 +14,12 @@ from tacit.arrays import Floats
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered, without_rows
 from tacit.encoding.numbers import as_numbers
+from tacit.encoding.spelled import spelled_as_numbers, without_marks
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.errors import outside
 from tacit.privacy.request import RequestError
 from tacit.schema import DateColumn, Schema
+from tacit.schema.cell_format import PLAIN_CELLS, CellFormat
 from tacit.schema.columns import YEAR, is_plain_number
 
 
@@ -66,12 +68,19 @@ def _alone(label: Any) -> Any:
     return label[0] if isinstance(label, list | tuple) and len(label) == 1 else label
 
 
-def numbers_of(targets: Any, name: str = "target") -> Floats:
+def numbers_of(targets: Any, name: str = "target", written: CellFormat = PLAIN_CELLS) -> Floats:
     """Targets as numbers; what is none is missing. A dtype of dates and the like raises ``FrameError``.
 
     Texts are taken value by value: a reader makes them of all targets for a single one's sake.
+
+    Args:
+        targets: a vector of any kind.
+        name: of the column, for the error.
+        written: how its cells are written.
     """
-    return np.asarray(as_numbers(targets, name, loose=True), np.float64)
+    plain = written.is_plain
+    numbers = as_numbers(targets, name, loose=True) if plain else spelled_as_numbers(targets, written, name)
+    return np.asarray(without_marks(numbers, written.missing_values), np.float64)
 
 
 def warn_of_types(frame: Frame, schema: Schema) -> None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Floats
 from tacit.encoding.numbers import as_numbers
+from tacit.schema.cell_format import PLAIN_CELLS, CellFormat
 from tacit.schema.columns import check_bounds
 from tacit.schema.label import Label
 from tacit.schema.values import plain_count, plain_number, short_number
@@ -24,12 +25,14 @@ NO_LABEL = -1
 class NumericLabelIndex:
     """Numeric labels to integers ``0 .. unit``: ``lower`` is 0, ``upper`` is ``unit = 2**bits``, clipped, rounded down.
 
-    NaN and infinity give :data:`NO_LABEL`.
+    NaN and infinity give :data:`NO_LABEL`. ``format`` says how cells are written where labels are read
+    (:func:`tacit.encoding.inputs.numbers_of`).
     """
 
     lower: float
     upper: float
     bits: int = 15
+    format: CellFormat = PLAIN_CELLS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lower", plain_number(self.lower, "lower"))
@@ -42,7 +45,7 @@ class NumericLabelIndex:
         """The index of a declared label of kind ``numeric``."""
         if label.lower is None or label.upper is None:
             raise ValueError(f"label '{label.column}' is not numeric")
-        return NumericLabelIndex(label.lower, label.upper, bits)
+        return NumericLabelIndex(label.lower, label.upper, bits, label.cell_format)
 
     @property
     def n_classes(self) -> int:
@@ -79,9 +82,12 @@ class NumericLabelIndex:
             "lower": short_number(self.lower),
             "upper": short_number(self.upper),
             "bits": self.bits,
+            **({} if self.format == PLAIN_CELLS else {"format": self.format.to_dict()}),
         }
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> NumericLabelIndex:
         """The inverse of :meth:`to_dict`."""
-        return NumericLabelIndex(data["lower"], data["upper"], data["bits"])
+        return NumericLabelIndex(
+            data["lower"], data["upper"], data["bits"], CellFormat.from_dict(data.get("format", {}))
+        )

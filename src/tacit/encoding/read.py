@@ -26,6 +26,7 @@ import pyarrow.csv as pa_csv
 
 from tacit.encoding.csv_lines import CheckedRows, Scanner, Structure, check_header, structure_of
 from tacit.encoding.errors import DataError
+from tacit.encoding.file_kinds import START, check_markup, check_start, check_unicode
 from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import decimal_points, parse_numbers
 from tacit.schema.csv_format import COMMA, PLAIN, POINT, UTF8, CsvFormat
@@ -39,11 +40,9 @@ BLOCK_BYTES = 4 << 20
 MOST_BLOCK_BYTES = 2**31 - 1
 """The largest block there can be: where a row is longer than one, the file is read again in longer ones."""
 
-_GZIP, _PARQUET, _ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
+_GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 _ENDINGS = ((".parquet", "Parquet", _PARQUET), (".pq", "Parquet", _PARQUET), (".gz", "gzip", _GZIP))
 """What names promise, and the bytes that such files start with."""
-
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_columns(
@@ -309,28 +308,15 @@ def _parse_options(
 
 def _starts(path: str | os.PathLike[str]) -> bytes:
     with _explained(path), Path(path).open("rb") as file:
-        start = file.read(4)
-    if not start:
-        raise DataError(f"{os.fspath(path)} is empty")
-    for ending, what, sign in _ENDINGS:
-        if os.fspath(path).lower().endswith(ending) and not start.startswith(sign):
-            raise DataError(f"{os.fspath(path)} is no {what} file, whatever its name says")
-    if start == _ZIP:
-        raise DataError(f"{os.fspath(path)} is a zip archive or a spreadsheet; save the table as CSV or Parquet")
-    return start
-
-
-def _check_utf16(path: str | os.PathLike[str], encoding: str) -> None:
-    """Refuses UTF-16 text that is read as anything else; without its mark, one of the first two bytes is 0."""
-    start = _starts(path)[:2]
-    if start in _UTF16 and encoding != "utf-16":
-        what, right = "", "utf-16"
-    elif 0 in start and not encoding.startswith(("utf-16-", "utf-32")):
-        what, right = " without a byte order mark", "utf-16-be" if start[0] == 0 else "utf-16-le"
-    else:
-        return
+        start = file.read(START)
     where = os.fspath(path)
-    raise DataError(f"{where} is UTF-16 text{what}; give encoding '{right}' (--encoding {right}), or save it as UTF-8")
+    if not start:
+        raise DataError(f"{where} is empty")
+    for ending, what, sign in _ENDINGS:
+        if where.lower().endswith(ending) and not start.startswith(sign):
+            raise DataError(f"{where} is no {what} file, whatever its name says")
+    check_start(where, start)
+    return start
 
 
 @contextmanager
@@ -353,12 +339,17 @@ def structure(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> Struc
 
 def _header(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> str:
     """The first line with its end, of a compressed file too."""
-    _check_utf16(path, written.encoding)
-    encoding = "utf-8-sig" if written.encoding == UTF8 else written.encoding
-    with gzip.open(path) if _is_gzip(path) else Path(path).open("rb") as raw, io.TextIOWrapper(raw, encoding) as file:
-        line = file.readline(1 << 20)
+    where, encoding = os.fspath(path), "utf-8-sig" if written.encoding == UTF8 else written.encoding
+    with gzip.open(path) if _is_gzip(path) else Path(path).open("rb") as raw:
+        start = raw.read(START)
+        check_start(where, start)
+        check_unicode(where, start, written.encoding)
+        raw.seek(0)
+        with io.TextIOWrapper(raw, encoding) as file:
+            line = file.readline(1 << 20)
     if not line:
-        raise DataError(f"{os.fspath(path)} is empty")
+        raise DataError(f"{where} is empty")
+    check_markup(where, line)
     return line
 
 

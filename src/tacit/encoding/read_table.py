@@ -128,7 +128,7 @@ def _wanted(schema: Schema | None, present: Sequence[str]) -> tuple[list[str], l
     numeric = [name for name in wanted if is_plain_number(schema.columns[name])]
     if schema.label is not None and schema.label.column in present:
         wanted.append(schema.label.column)
-        numeric += [schema.label.column] if schema.label.kind == "numeric" else []
+        numeric += [schema.label.column] if schema.label.is_plain_number else []
     if schema.unit is not None and schema.unit.column in present and schema.unit.column not in wanted:
         wanted.append(schema.unit.column)
     return wanted, numeric

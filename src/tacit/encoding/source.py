@@ -173,7 +173,7 @@ class DeclaredSource:
         """Those that are read as numbers where a file has texts."""
         assert self.schema.label is not None
         features = [name for name in self.schema.features if is_plain_number(self.schema.columns[name])]
-        return frozenset([*features, *([self.label] if self.schema.label.is_numeric else [])])
+        return frozenset([*features, *([self.label] if self.schema.label.is_plain_number else [])])
 
     @cached_property
     def without_rows(self) -> Frame:
@@ -194,9 +194,9 @@ class DeclaredSource:
 
     def labels(self, frame: Frame) -> Any:
         """The labels among the columns; of numbers, numbers."""
-        labels = frame.column(self.label)
-        assert self.schema.label is not None
-        return numbers_of(labels, self.label) if self.schema.label.is_numeric else labels
+        labels, label = frame.column(self.label), self.schema.label
+        assert label is not None
+        return numbers_of(labels, self.label, label.cell_format) if label.is_numeric else labels
 
     def chunks(self, reader: Reader | None = None) -> Iterator[tuple[Frame, Any]]:
         """The features and the labels of the rows, chunk by chunk.

@@ -22,7 +22,7 @@ from tacit.estimators.binding import bound, told
 from tacit.estimators.classes import accuracy, classes_in_order, scores_in_order
 from tacit.estimators.classifier import PrivateClassifier, PrivateEstimator
 from tacit.estimators.known_batches import Begun, batch_fingerprint
-from tacit.estimators.regressor import PrivateRegressor
+from tacit.estimators.regressor import PrivateRegressor, r_squared
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import Model
@@ -358,6 +358,10 @@ class BatchwiseRegressor(RegressorMixin, _Batchwise):
         """The prediction for every row, within the target's bounds, shape ``(rows,)``."""
         check_is_fitted(self, "model_")
         return self.model_.predict(self._frame(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R squared, with labels read as ``fit`` reads them. Not private: never publish it for private rows."""
+        return r_squared(self.schema_, self.predict(X), y, sample_weight)
 
 
 def new_series() -> str:

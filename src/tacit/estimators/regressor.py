@@ -7,13 +7,40 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 
 from tacit.arrays import Floats
+from tacit.encoding.inputs import label_vector, numbers_of
 from tacit.estimators.classifier import PrivateEstimator
 from tacit.estimators.uncertainty import deviations_within
 from tacit.learning.declared import Declared, number_declared
 from tacit.learning.weights import refuse_unknown, row_weights_of
 from tacit.privacy.request import RequestError
+from tacit.schema import Schema
+from tacit.schema.cell_format import PLAIN_CELLS
+
+
+def r_squared(schema: Schema | None, predicted: Floats, y: Any, sample_weight: Any) -> float:
+    """R squared of predictions, with labels read as a fit reads them. Not private.
+
+    Args:
+        schema: of the model, whose label says how labels are written; None, or one without a label, for plain numbers.
+        predicted: a number of each row, shape ``(rows,)``.
+        y: labels, shape ``(rows,)``; rows without a number are left out, as in a fit.
+        sample_weight: a weight of each row, or None.
+
+    Raises:
+        RequestError: if no row has a number.
+    """
+    written = PLAIN_CELLS if schema is None or schema.label is None else schema.label.cell_format
+    truth = numbers_of(label_vector(y), written=written)
+    weights = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    if len(truth) != len(predicted) or weights.shape != truth.shape:
+        raise RequestError(f"X and y must have as many rows as each other, got {len(predicted)} and {len(truth)}")
+    counted = np.isfinite(truth)
+    if not counted.any():
+        raise RequestError("no label of y is a number")
+    return float(r2_score(truth[counted], predicted[counted], sample_weight=weights[counted]))
 
 
 class PrivateRegressor(RegressorMixin, PrivateEstimator):
@@ -51,6 +78,10 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
         frame = self.frame_for_model(X)
         predictions: Floats = self.model_.predict(frame)
         return predictions
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R squared, with labels read as ``fit`` reads them. Not private: never publish it for private rows."""
+        return r_squared(self.schema_, self.predict(X), y, sample_weight)
 
     def predict_std(self, X: Any) -> Floats:
         """Standard deviation that the privacy noise leaves in the prediction for every row, shape ``(rows,)``.

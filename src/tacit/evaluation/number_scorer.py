@@ -15,6 +15,7 @@ from tacit.encoding.values import DROPPED
 from tacit.models.base import Model, NumberModel
 from tacit.privacy.request import RequestError, is_number, two_bounds
 from tacit.schema import Schema
+from tacit.schema.cell_format import PLAIN_CELLS, CellFormat
 
 
 def predicts_numbers(predictor: Any) -> bool:
@@ -37,6 +38,7 @@ class NumberScorer:
         power: of the variance, if the model is of a count or a cost under a log link.
         of_deviance: whether the error of a row is its deviance, as a share of the largest.
         verified: whether the prediction for a row is known to depend on that row alone.
+        written: how the cells of the target are written.
     """
 
     predictor: Any
@@ -46,6 +48,7 @@ class NumberScorer:
     verified: bool
     power: float | None = None
     of_deviance: bool = False
+    written: CellFormat = PLAIN_CELLS
 
     @staticmethod
     def of(predictor: Any, schema: Schema | None, bounds: Any) -> NumberScorer:
@@ -76,7 +79,8 @@ class NumberScorer:
         quantile = getattr(model, "quantile", None) if getattr(model, "loss", "") == "quantile" else None
         verified = isinstance(model, Model) and model.sees_rows_alone
         power = getattr(model, "power", None)
-        return NumberScorer(predictor, float(lower), float(upper), quantile, verified, power)
+        written = PLAIN_CELLS if label is None else label.cell_format
+        return NumberScorer(predictor, float(lower), float(upper), quantile, verified, power, written=written)
 
     @property
     def range(self) -> float:
@@ -102,7 +106,7 @@ class NumberScorer:
         """Raises for what is public: a column that is missing, or one or targets of the wrong kind. Reads no row."""
         if self.verified and frame.names:
             self.predictions(frame.without_rows(), no_rows_of(data, frame))
-        numbers_of(without_rows(targets))
+        numbers_of(without_rows(targets), written=self.written)
 
     def columns(self, frame: Frame, data: Any, targets: Any) -> dict[str, npt.NDArray[Any]]:
         """Private columns, shape ``(rows,)`` each.
@@ -111,7 +115,7 @@ class NumberScorer:
             ``error``, target minus prediction (or the deviance) as a share of the range; ``target``, clipped into the
             bounds and scaled to [-1, 1]; ``label``, 0 or :data:`DROPPED` where there is no target.
         """
-        truth = numbers_of(targets)
+        truth = numbers_of(targets, written=self.written)
         known = np.isfinite(truth)
         middle = (self.lower + self.upper) / 2
         truth = np.clip(np.where(known, truth, middle), self.lower, self.upper)

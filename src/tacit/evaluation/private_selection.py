@@ -42,6 +42,7 @@ from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import count_rule
 from tacit.schema import Schema
+from tacit.schema.cell_format import PLAIN_CELLS
 
 NEEDED = ("epsilon", "delta", "neighbouring", "account", "random_state")
 """Parameters that a candidate must have: the search sets them."""
@@ -178,7 +179,7 @@ class PrivateSelection(BaseEstimator):
         with spending():
             with reserve(self.account, request, plan.charges, label, protected, timeless=True) as held:
                 search = _Search(self, plan, request, schema, held)
-                rows = _Rows(data, numbers_of(labels) if self._numbers else labels, frame, unit)
+                rows = _Rows(data, self._labels(labels, schema), frame, unit)
                 index, best = search.each(rows) if plan.strategy == EACH else search.random_stopping(rows)
             algorithm = f"PrivateSelection of {type(best).__name__}"
             trusted = any(candidate.takes_on_trust for candidate in self.candidates)
@@ -195,6 +196,12 @@ class PrivateSelection(BaseEstimator):
             warned = [each.warning for each in around if each.whoever_pays or self.account is None]
             self.summary_ = best.summary_ = told(best.model_, certificate, schema, warned)
             return self
+
+    def _labels(self, labels: Any, schema: Schema | None) -> Any:
+        """The labels; of numbers, numbers as the schema has them written."""
+        label = None if schema is None else schema.label
+        written = PLAIN_CELLS if label is None else label.cell_format
+        return numbers_of(labels, written=written) if self._numbers else labels
 
     def declared(self) -> tuple[Schema | None, Any]:
         """The schema and the classes that all candidates declare; None where there are none."""

@@ -102,7 +102,7 @@ def check_labels(nothing: Any, label: LabelIndex | Target, column: str, name: st
         warn_of_truths(nothing, label)
         return
     try:
-        numbers_of(nothing, column or TARGET)
+        numbers_of(nothing, column or TARGET, label.written)
     except FrameError:
         if column:
             raise
@@ -114,7 +114,8 @@ def check_labels(nothing: Any, label: LabelIndex | Target, column: str, name: st
 
 def labels_of(labels: Any, task: Task) -> Any:
     """Labels as private rows take them, once the charge is durable: of numbers, numbers."""
-    return numbers_of(labels, task.label.name) if isinstance(task.label, Target) else labels
+    label = task.label
+    return numbers_of(labels, label.name, label.written) if isinstance(label, Target) else labels
 
 
 def codes_of(frame: Frame, labels: Any, task: Task) -> list[Ints]:

@@ -11,6 +11,7 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.queries.score_rules import TARGET_BITS
 from tacit.schema import NumericColumn, Schema, Unit
+from tacit.schema.cell_format import PLAIN_CELLS, CellFormat
 
 FINE_CELLS = 65_535
 """Cells of a numeric column's public grid, where its schema does not fix them."""
@@ -28,6 +29,11 @@ class Target:
 
     name: str
     bounds: NumericLabelIndex | None
+
+    @property
+    def written(self) -> CellFormat:
+        """How its cells are written."""
+        return PLAIN_CELLS if self.bounds is None else self.bounds.format
 
     @property
     def index(self) -> NumericLabelIndex:

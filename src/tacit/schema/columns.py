@@ -128,11 +128,9 @@ class NumericColumn(Column):
                 f"got {self.monotone!r}", "give 'increasing' or 'decreasing', or leave it out", "monotone"
             )
         self._set("description", plain_text(self.description, "description"))
-        self._set("missing_values", _marks(self.missing_values))
-        self._set("symbol", _symbol(self.symbol))
-        if self.thousands not in ("", *THOUSANDS):
-            known = ", ".join(map(repr, THOUSANDS))
-            raise SchemaError(f"got {self.thousands!r}", f"give one of {known}", "thousands")
+        written = number_format(self.symbol, self.thousands, self.missing_values)
+        self._set("missing_values", written.missing_values)
+        self._set("symbol", written.symbol)
         check_allow(self.allow)
 
     @property
@@ -161,6 +159,15 @@ class NumericColumn(Column):
 def is_plain_number(column: Column) -> bool:
     """Whether a file's cells are read as plain numbers, and not as texts."""
     return isinstance(column, NumericColumn) and column.cell_format.is_plain
+
+
+def number_format(symbol: Any, thousands: Any, missing_values: Any) -> CellFormat:
+    """How the numbers of a column or a label are written; raises :class:`SchemaError`, which names the field."""
+    written = CellFormat(_symbol(symbol), thousands, _marks(missing_values))
+    if thousands not in ("", *THOUSANDS):
+        known = ", ".join(map(repr, THOUSANDS))
+        raise SchemaError(f"got {thousands!r}", f"give one of {known}", "thousands")
+    return written
 
 
 def _marks(given: Any) -> tuple[float, ...]:

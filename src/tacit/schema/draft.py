@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -16,6 +17,7 @@ from typing import Any, final
 import narwhals as nw
 import pyarrow as pa
 
+from tacit.schema.cell_format import CellFormat
 from tacit.schema.columns import Column
 from tacit.schema.csv_format import POINT
 from tacit.schema.draft_columns import Cells, Reading, cells_of, draft_column, round_outward
@@ -23,7 +25,7 @@ from tacit.schema.errors import SchemaError, nearest
 from tacit.schema.header import are_cells
 from tacit.schema.label import MOST_CLASSES, Label
 from tacit.schema.schema import Schema
-from tacit.schema.spellings import spelled
+from tacit.schema.spellings import Spelled, far_marks, spelled
 from tacit.schema.values import Value, needs_exact
 
 PUBLIC_ONLY = """\
@@ -144,15 +146,9 @@ def _draft_label(cells: Cells, positive: Any, kind: str | None, said: Reading) -
     numbers = set(map(float, cells.numbers)) or (set(read.numbers.values()) if read else set())
     distinct = len(cells.texts) or len(cells.numbers)
     if kind == "numeric" and not numbers:
-        raise SchemaError("spells no numbers", "is this the label?", where=where)
+        raise SchemaError("spells no numbers", (read and read.note) or "is this the label?", where=where)
     if kind == "numeric" or (kind is None and len(numbers) > NUMERIC_FROM):
-        if read is not None and not read.written.is_plain:
-            raise SchemaError(
-                "has numbers with symbols or thousands", "write them plainly, such as 1204.5", where=where
-            )
-        lower, upper = round_outward(min(numbers), max(numbers))
-        whole = "; its numbers are whole: give --kind classes if they are codes" if _whole(numbers) else ""
-        return Label(name, "numeric", lower=lower, upper=upper), f"a numeric label; bounds rounded outward{whole}"
+        return _draft_number(cells, read)
     if distinct > MOST_CLASSES:
         raise SchemaError(f"has {distinct} distinct values", "is this the label?", where=where)
     classes = _classes(cells)
@@ -165,6 +161,36 @@ def _draft_label(cells: Cells, positive: Any, kind: str | None, said: Reading) -
     return label, f"classes listed as found{quantity}"
 
 
+def _draft_number(cells: Cells, read: Spelled | None) -> tuple[Label, str]:
+    """A numeric label, and what should be said about it; ``read`` is what texts spell."""
+    counts = Counter[float]()
+    for value, count in (cells.texts if read else cells.numbers).items():
+        if read is None or value in read.numbers:
+            counts[float(value if read is None else read.numbers[str(value)])] += count
+    marks = far_marks(sorted(counts), counts)
+    numbers = {number for number in counts if number not in marks}
+    lower, upper = round_outward(min(numbers), max(numbers))
+    written = CellFormat() if read is None else read.written
+    label = Label(
+        cells.name,
+        "numeric",
+        lower=lower,
+        upper=upper,
+        missing_values=marks,
+        symbol=written.symbol,
+        thousands=written.thousands,
+    )
+    notes = ["a numeric label; bounds rounded outward"]
+    if all(number.is_integer() for number in numbers):
+        notes.append("its numbers are whole: give --kind classes if they are codes")
+    if read is not None and read.note:
+        notes.append(read.note)
+    if marks:
+        shown = ", ".join(f"{mark:.12g}" for mark in marks)
+        notes.append(f"{shown} taken for missing: leave missing_values out if it is a value")
+    return label, "; ".join(notes)
+
+
 def _classes(cells: Cells) -> tuple[Value, ...]:
     """The distinct values of a label, sorted; texts that are how Python writes whole numbers are numbers."""
     if cells.kind == "truth":
@@ -173,7 +199,3 @@ def _classes(cells: Cells) -> tuple[Value, ...]:
         return tuple(sorted(int(number) if float(number).is_integer() else number for number in cells.numbers))
     digits = all(text.lstrip("-").isdecimal() and str(int(text)) == text for text in cells.texts)
     return tuple(sorted(map(int, cells.texts))) if digits else tuple(sorted(cells.texts))
-
-
-def _whole(numbers: set[float]) -> bool:
-    return all(number.is_integer() for number in numbers)

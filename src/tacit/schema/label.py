@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, final
 
-from tacit.schema.columns import check_bounds
+from tacit.schema.cell_format import CellFormat
+from tacit.schema.columns import check_bounds, number_format
 from tacit.schema.errors import SchemaError, nearest, refuse_unknown
 from tacit.schema.values import (
     Value,
@@ -46,6 +47,7 @@ class Label:
             two sides, labels may be false and true, too, or 0 and 1, as far as classes do not mean those themselves.
         lower, upper: for numeric labels: finite bounds, values outside are clipped.
         exact: for classes: whether texts that spell numbers are compared as texts, as in a categorical column.
+        missing_values, symbol, thousands: for numeric labels: how cells are written, as in a numeric column.
     """
 
     column: str
@@ -55,6 +57,9 @@ class Label:
     lower: float | None = None
     upper: float | None = None
     exact: bool = False
+    missing_values: tuple[float, ...] = ()
+    symbol: str = ""
+    thousands: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "exact", plain_flag(self.exact, "exact"))
@@ -69,8 +74,8 @@ class Label:
             self._check_classes()
 
     def _check_classes(self) -> None:
-        for field in ("lower", "upper"):
-            if getattr(self, field) is not None:
+        for field in ("lower", "upper", "missing_values", "symbol", "thousands"):
+            if getattr(self, field) not in (None, (), ""):
                 raise SchemaError("belongs to a numeric label", "leave it out, or set kind = 'numeric'", field)
         classes = distinct_values(self.classes, "classes", 2, MOST_CLASSES, self.exact)
         given = self.positive if _is_list(self.positive) else () if self.positive is None else (self.positive,)
@@ -99,6 +104,8 @@ class Label:
         assert self.lower is not None
         assert self.upper is not None
         check_bounds(self.lower, self.upper)
+        written = number_format(self.symbol, self.thousands, self.missing_values)
+        object.__setattr__(self, "missing_values", written.missing_values)
         object.__setattr__(self, "classes", ())
         object.__setattr__(self, "positive", ())
 
@@ -106,6 +113,16 @@ class Label:
     def is_numeric(self) -> bool:
         """Whether it is a number; otherwise it is one of some classes."""
         return self.kind == LabelKind.NUMERIC
+
+    @property
+    def cell_format(self) -> CellFormat:
+        """How the cells of a numeric label are written."""
+        return CellFormat(self.symbol, self.thousands, self.missing_values)
+
+    @property
+    def is_plain_number(self) -> bool:
+        """Whether a file's cells are read as plain numbers, and not as texts."""
+        return self.is_numeric and self.cell_format.is_plain
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -129,7 +146,9 @@ class Label:
         """The label as plain data; :meth:`from_dict` is the inverse."""
         if self.is_numeric:
             lower, upper = map(short_number, self.bounds)
-            return {"column": self.column, "kind": str(self.kind), "lower": lower, "upper": upper}
+            of_numbers = {"column": self.column, "kind": str(self.kind), "lower": lower, "upper": upper}
+            marks = [short_number(mark) for mark in self.missing_values]
+            return of_numbers | self.cell_format.to_dict() | ({"missing_values": marks} if marks else {})
         written: dict[str, Any] = {"column": self.column, "kind": str(self.kind), "classes": list(self.classes)}
         if self.positive:
             written["positive"] = self.positive[0] if len(self.positive) == 1 else list(self.positive)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -16,6 +17,10 @@ MARKS = frozenset(
     ("na", "n/a", "n.a.", "nan", "null", "none", "nil", "-", "--", "?", ".", "unknown", "missing", "#n/a")
 )
 """Texts that say that a value is missing."""
+
+_CODES = "USD EUR GBP CHF SEK NOK DKK PLN CZK HUF JPY CNY INR BRL CAD AUD NZD ZAR MXN KR RP RS"
+CURRENCIES = frozenset(_CODES.split())
+"""Words for currencies beside their signs."""
 
 NUMBERS_PER_STRAY = 10
 """Texts with so many different numbers per other text, or more, are numbers: the others say what is missing."""
@@ -137,11 +142,24 @@ def _with_symbol(counts: Mapping[str, int], thousands: str) -> Spelled | None:
         marks = [thousands] if thousands else ["", *THOUSANDS]
         choices = [made for mark in marks if (made := _under(counts, CellFormat(symbol, mark)))]
         if choices:
-            return max(choices, key=lambda made: (len(made.numbers), -len(made.written.thousands)))
+            points = _is_money(symbol) and _all_in_threes(counts)
+            usual = POINT if points else ""
+            return max(choices, key=lambda made: (len(made.numbers), made.written.thousands == usual))
     if not units or len(counts) <= FEW:
         return None
     examples = [repr(_example(matches, unit)) for unit in units[:2]]
     return Spelled({}, note=f"ignored: rewrite numbers such as {' and '.join(examples)} in one unit, without it")
+
+
+def _is_money(symbol: str) -> bool:
+    """Whether a symbol is that of a currency, whose amounts have no fractions of three digits."""
+    return symbol.upper() in CURRENCIES or any(unicodedata.category(character) == "Sc" for character in symbol)
+
+
+def _all_in_threes(texts: Iterable[str]) -> bool:
+    """Whether every number with a point has three digits behind each."""
+    parted = [text for text in texts if POINT in text]
+    return len(parted) > 2 and all(re.search(r"(?<!\d)[1-9]\d{0,2}(\.\d{3})+(?!\d)", text) for text in parted)
 
 
 def _is_unit(pair: tuple[str, str]) -> bool:
