@@ -93,9 +93,10 @@ docs: .venv/.installed ## the documentation site, in build/site; warnings are er
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site
 	@echo "open build/site/index.html"
 
-dist: .venv/.installed ## wheel and source archive, built twice and compared byte by byte
+dist: .venv/.installed ## wheels and source archive, built twice and compared byte by byte
 	rm -rf dist build/dist
-	for out in dist build/dist; do SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 1577836800) $(BIN)/python -m hatchling build -d $$out >/dev/null; done
+	for out in dist build/dist; do SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 1577836800) $(BIN)/python -m hatchling build -d $$out >/dev/null; \
+	  cd predict; SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 1577836800) ../$(BIN)/python -m hatchling build -t wheel -d ../$$out >/dev/null; cd ..; done
 	for file in dist/*; do cmp $$file build/dist/$$(basename $$file); done
 	$(BIN)/twine check --strict dist/*
 	@ls -l dist

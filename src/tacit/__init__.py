@@ -141,9 +141,12 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        return version("tacit")
+        try:
+            return version("tacit")
+        except PackageNotFoundError:
+            return version("tacit-predict")
     if name in ROOMS:
         room = import_module(f"tacit.{name}")
         vars(room).setdefault("__getattr__", partial(_module_of, room.__name__))

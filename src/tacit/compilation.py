@@ -15,6 +15,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from tacit.packages import is_installed
+
 VARIABLE = "NUMBA_CACHE_DIR"
 """Where numba looks first."""
 
@@ -29,7 +31,12 @@ def settle() -> None:
     reason to warn: programs that take warnings for errors import the library there as anywhere.
     """
     given = os.environ.get(VARIABLE)
-    if _writable(KERNELS / "__pycache__") or _writable(_user_cache()) or (given and _writable(Path(given))):
+    if (
+        not is_installed("numba")
+        or _writable(KERNELS / "__pycache__")
+        or _writable(_user_cache())
+        or (given and _writable(Path(given)))
+    ):
         return
     nowhere = f"neither {KERNELS.parent} nor a home directory can be written to"
     place = _temporary()

@@ -183,7 +183,8 @@ def models() -> dict[str, Model]:
     curve, half = additive(1), halfspace(3, None, True)
     three = AdditiveClassesModel(THREE, scores(4, 3))
     rng, own = np.random.default_rng(5), features(5)
-    of_trees = TreeClassesModel(THREE, rng.normal(size=3), own, (), trees(rng, own, 10, 3), np.ones(3))
+    masses = tuple(np.full(column.n_bins, 1 / column.n_bins) for column in own)
+    of_trees = TreeClassesModel(THREE, rng.normal(size=3), own, masses, trees(rng, own, 10, 3), np.ones(3))
     votes, logistic = forest(6, Link("share")), forest(7, Link("logistic"))
     rising = forest(8, Link("m_alpha", 0.5, 1.7))
     numbers = {

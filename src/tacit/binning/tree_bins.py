@@ -16,13 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import CODES, Floats, Ints
 from tacit.binning.shape_search import ShapeSearch
 from tacit.binning.tuning import TREE_BINNING, TreeBinning
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD
-from tacit.models.tree_leaves import CODES
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell, mapped_cells

@@ -6,15 +6,29 @@ as long as learning a small table does.
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from tacit.arrays import Floats, Ints
+from tacit.packages import LazyModule
 
-_NARROW = {pa.float16(): np.float16, pa.float32(): np.float32}
+if TYPE_CHECKING:
+    import pyarrow as pa
+else:
+    pa = LazyModule("pyarrow")
+
+
+def is_arrow(values: Any) -> bool:
+    """Whether something is an array of Arrow's, in one chunk or several."""
+    return "pyarrow" in sys.modules and isinstance(values, pa.Array | pa.ChunkedArray)
+
+
+def in_chunks(values: Any) -> Any:
+    """An array of Arrow's as a chunked one; anything else as it is."""
+    return pa.chunked_array([values]) if is_arrow(values) and isinstance(values, pa.Array) else values
 
 
 def floats(array: pa.Array) -> Floats:
@@ -45,7 +59,7 @@ def listed(values: pa.Array) -> list[Any]:
 
     Floats of 32 or 16 bits stay such: in 64 bits 0.1 would be another number.
     """
-    narrow = _NARROW.get(values.type)
+    narrow = {pa.float16(): np.float16, pa.float32(): np.float32}.get(values.type)
     if narrow is not None:
         return [None if value is None else narrow(value) for value in values.to_pylist()]
     try:

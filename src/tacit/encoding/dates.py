@@ -12,19 +12,24 @@ import math
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from tacit.arrays import Floats
-from tacit.encoding.arrow import as_texts, dictionary_of, listed, positions
+from tacit.encoding.arrow import as_texts, dictionary_of, in_chunks, is_arrow, listed, positions
 from tacit.encoding.numbers import series_of
+from tacit.packages import LazyModule
 from tacit.schema.cell_format import parse_date
 from tacit.schema.columns import YEAR, DateColumn
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+    import pyarrow.compute as pc
+else:
+    nw, pa, pc = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.compute")
 
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})([T ].*)?", re.ASCII)
 _ONLY_YEAR = re.compile(r"\d{4}(\.0*)?", re.ASCII)
@@ -88,12 +93,11 @@ def _numbers_of_days(days: npt.NDArray[np.datetime64], granularity: str) -> Floa
 
 
 def _days(values: Any, day: Day) -> npt.NDArray[np.datetime64]:
-    if isinstance(values, pa.Array):
-        values = pa.chunked_array([values])
-    series = series_of(values)
-    if series is not None and not isinstance(values, pa.ChunkedArray):
+    values = in_chunks(values)
+    series = None if is_arrow(values) else series_of(values)
+    if series is not None:
         values = _arrow_of(series)
-    if isinstance(values, pa.ChunkedArray):
+    if is_arrow(values):
         return _of_arrow(values, day)
     array = values if isinstance(values, np.ndarray) else None
     if array is not None and array.ndim == 1 and array.dtype.kind == "M":
@@ -111,7 +115,7 @@ def _arrow_of(series: nw.Series[Any]) -> Any:
         arrow = series.to_arrow()
     except (pa.ArrowException, UnicodeError, NotImplementedError, TypeError, ValueError):
         return native.to_list()
-    return arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
+    return in_chunks(arrow)
 
 
 def days_of(values: pa.ChunkedArray) -> npt.NDArray[np.datetime64] | None:

@@ -13,16 +13,16 @@ import numpy.typing as npt
 
 from tacit.arrays import Codes, Floats
 from tacit.display import Brief
-from tacit.encoding import kernels
 from tacit.encoding.cores import mapping
 from tacit.encoding.errors import FrameError
 from tacit.encoding.grid import BLOCK, NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.encoding.values import BooleanIndex
+from tacit.packages import loops
 from tacit.schema import OrdinalColumn, Schema
 from tacit.schema.columns import MOST_BINS
 
-"""Fixed-point rows, shape ``(n, d)``."""
+kernels = loops("tacit.encoding.kernels")
 
 MOST_RADIUS = 1 << 24
 """Largest integer norm: an int64 sum then holds 2**39 rows."""

@@ -5,18 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from tacit.arrays import Ints
+from tacit.encoding.arrow import is_arrow
 from tacit.encoding.errors import FrameError
-from tacit.encoding.numbers import as_numbers, is_plain, series_of, texts_as_numbers
+from tacit.encoding.numbers import WITHOUT, as_numbers, is_plain, series_of, texts_as_numbers
+from tacit.packages import LazyModule, is_installed
 from tacit.schema.errors import nearest
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+    import pyarrow.compute as pc
+else:
+    nw, pa, pc = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.compute")
 
 UNTYPED: Mapping[bytes, bytes] = {b"tacit": b"texts of a file without types"}
 """Metadata of an Arrow table whose texts may stand for anything, as :func:`tacit.read_table` reads them."""
@@ -27,7 +33,7 @@ def without_rows(values: Any) -> Any:
 
     A Python list has no dtype, so nothing about one raises here; it is read value by value.
     """
-    if isinstance(values, pa.Array | pa.ChunkedArray):
+    if is_arrow(values):
         return values.slice(0, 0)
     if is_plain(values):
         return values.head(0) if hasattr(values, "head") else values[:0]
@@ -85,7 +91,7 @@ class Frame:
             FrameError: if its dtype holds neither numbers nor texts nor objects.
         """
         column = self.column(name)
-        if self.untyped and isinstance(column, pa.ChunkedArray):
+        if self.untyped and is_arrow(column):
             return texts_as_numbers(column, name)
         return as_numbers(column, name, loose=True)
 
@@ -121,12 +127,20 @@ def columns_of(data: Any, names: Sequence[str] | None = None) -> Frame:
 def _frame_of(data: Any, names: Sequence[str] | None) -> Frame:
     if isinstance(data, Frame):
         return data
-    if isinstance(data, pa.RecordBatch):
-        data = pa.Table.from_batches([data])
     if isinstance(data, Mapping):
         return _from_mapping(data)
     if isinstance(data, str | os.PathLike):
         raise FrameError("expected a table, and got a text or a path; tacit.read_table reads a file")
+    if isinstance(data, np.ndarray | list | tuple):
+        return _from_matrix(data, names)
+    if not is_installed("narwhals"):
+        raise FrameError(f"a {type(data).__name__} is read with narwhals, which is not installed: {WITHOUT}")
+    return _from_table(data, names)
+
+
+def _from_table(data: Any, names: Sequence[str] | None) -> Frame:
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
     untyped = isinstance(data, pa.Table) and UNTYPED.items() <= (data.schema.metadata or {}).items()
     try:
         table = nw.from_native(data, pass_through=True)
@@ -231,7 +245,7 @@ def take(values: Any, index: Ints) -> Any:
     """Entries of a vector, or rows of a matrix, by position."""
     if is_plain(values) and not values.dtype.isnative:  # pandas refuses to take such numbers
         return values.to_numpy()[index]
-    if isinstance(values, pa.Array | pa.ChunkedArray):
+    if is_arrow(values):
         return _plain_layout(values).take(index)
     if hasattr(values, "gather"):  # polars
         return values.gather(index)

@@ -11,15 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Floats, Ints
-from tacit.encoding import kernels
 from tacit.encoding.dates import bounds_of, dates_as_numbers, text_of
 from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.spelled import spelled_as_numbers, without_marks
+from tacit.packages import loops
 from tacit.schema import DateColumn, NumericColumn
 from tacit.schema.cell_format import PLAIN_CELLS, CellFormat
 from tacit.schema.columns import GRANULARITIES, MOST_BINS
 from tacit.schema.values import short_number
+
+kernels = loops("tacit.encoding.kernels")
 
 BLOCK = 1 << 13
 """Rows converted at a time when the input is not contiguous float64: the buffer stays in the cache."""

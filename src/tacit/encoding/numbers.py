@@ -5,19 +5,24 @@ from __future__ import annotations
 import decimal
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from tacit.arrays import Floats
-from tacit.encoding.arrow import as_texts, floats, is_binary, listed, positions
+from tacit.encoding.arrow import as_texts, floats, in_chunks, is_arrow, is_binary, listed, positions
 from tacit.encoding.errors import FrameError
+from tacit.packages import LazyModule, is_installed
 from tacit.schema.csv_format import COMMA, POINT
 from tacit.schema.values import MINUS, parse_number
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+    import pyarrow.compute as pc
+else:
+    nw, pa, pc = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.compute")
 
 _WITH_COMMA = r"^(\s*[+-]?\d*),(\d+(?:[eE][+-]?\d+)?\s*)$"
 
@@ -25,15 +30,21 @@ _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 _PLAIN = (bool, int, float, np.bool_, np.integer, np.floating)
 
-_NO_TEXT = pa.nulls(1, pa.string())[0]
-
 _TRUTH = ((r"^[tT][rR][uU][eE]$", "1"), (r"^[fF][aA][lL][sS][eE]$", "0"))
 """Words for 1 and 0: a reader that makes types from rows has made 1 and 0 of them where a column holds nothing else."""
+
+
+WITHOUT = "give numpy's vectors or lists, or install tacit in place of tacit-predict"
+"""What reads columns of other libraries where only models are installed."""
 
 
 def series_of(values: Any) -> nw.Series[Any] | None:
     """A vector of a library of tables; None for arrays of numpy and sequences, of which nothing needs to be asked."""
     if isinstance(values, np.ndarray | list | tuple):
+        return None
+    if not is_installed("narwhals"):
+        if hasattr(values, "dtype"):
+            raise FrameError(f"a {type(values).__name__} is read with narwhals, which is not installed: {WITHOUT}")
         return None
     found = nw.from_native(values, series_only=True, pass_through=True)
     return found if isinstance(found, nw.Series) else None
@@ -54,8 +65,7 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> npt.NDArray[
     """
     if is_plain(values):
         return np.asarray(values.to_numpy())
-    if isinstance(values, pa.Array):
-        values = pa.chunked_array([values])
+    values = in_chunks(values)
     series = series_of(values)
     if series is not None:
         found = _loosely(series) if loose else None
@@ -93,16 +103,16 @@ def _loosely(series: nw.Series[Any]) -> npt.NDArray[Any] | None:
     native = series.to_native()
     if is_object(native) or str(getattr(native, "dtype", "")) == "category":
         return np.fromiter(map(number_or_nan, native.to_list()), np.float64, len(series))
-    if isinstance(series.dtype, nw.Binary) or (isinstance(native, pa.ChunkedArray) and is_binary(native.type)):
+    if isinstance(series.dtype, nw.Binary) or (is_arrow(native) and is_binary(native.type)):
         binary = series.to_arrow()
-        return texts_as_numbers(as_texts(binary if isinstance(binary, pa.ChunkedArray) else pa.chunked_array([binary])))
+        return texts_as_numbers(as_texts(in_chunks(binary)))
     if not isinstance(series.dtype, nw.String) or str(getattr(native, "dtype", "")).startswith("Sparse["):
         return None
     try:
         arrow = series.to_arrow()
     except UnicodeError:  # one text that cannot be written in UTF-8 must not stop the others
         return np.fromiter(map(number_or_nan, native.to_list()), np.float64, len(series))
-    return texts_as_numbers(arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow]))
+    return texts_as_numbers(in_chunks(arrow))
 
 
 def _from_list(values: Sequence[Any]) -> npt.NDArray[Any]:
@@ -165,15 +175,15 @@ def parse_numbers(cells: pa.Array, decimal: str = POINT) -> Floats:
         texts = pc.utf8_trim_whitespace(cells)
     except pa.ArrowInvalid:  # bytes that are no text
         return np.fromiter(map(number_or_nan, listed(cells)), np.float64, len(cells))
-    filled = pc.cast(pc.binary_length(texts), pa.bool_())
-    texts = pc.if_else(filled, texts, _NO_TEXT)
+    filled, no_text = pc.cast(pc.binary_length(texts), pa.bool_()), pa.nulls(1, pa.string())[0]
+    texts = pc.if_else(filled, texts, no_text)
     try:
         numbers = pc.cast(texts, pa.float64())
     except pa.ArrowInvalid:  # slower, and the same for every cell that the fast way reads
         texts = pc.replace_substring(texts, MINUS, "-")
         for word, number in _TRUTH:
             texts = pc.replace_substring_regex(texts, word, number)
-        texts = pc.if_else(pc.match_substring_regex(texts, _NUMBER), pc.utf8_ltrim(texts, "+"), _NO_TEXT)
+        texts = pc.if_else(pc.match_substring_regex(texts, _NUMBER), pc.utf8_ltrim(texts, "+"), no_text)
         try:
             numbers = pc.cast(texts, pa.float64())
         except pa.ArrowInvalid:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from tacit.arrays import Floats
 from tacit.encoding.arrow import dictionary_of, listed, positions
 from tacit.encoding.numbers import number_or_nan
 from tacit.encoding.tokens import as_tokens
+from tacit.packages import LazyModule
 from tacit.schema.cell_format import CellFormat
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+else:
+    pa = LazyModule("pyarrow")
 
 
 def spelled_as_numbers(values: Any, written: CellFormat, name: str = "") -> Floats:

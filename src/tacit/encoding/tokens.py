@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
+from tacit.encoding.arrow import in_chunks
 from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import is_object, series_of
+from tacit.packages import LazyModule, is_installed
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+else:
+    nw, pa = LazyModule("narwhals"), LazyModule("pyarrow")
 
 
 def _refuse_complex(values: Any, name: str) -> None:
@@ -26,8 +32,7 @@ def as_tokens(values: Any, name: str = "") -> pa.ChunkedArray | npt.NDArray[np.o
         FrameError: for dates, times, lists and structs.
     """
     _refuse_complex(values, name)
-    if isinstance(values, pa.Array):
-        values = pa.chunked_array([values])
+    values = in_chunks(values)
     series = series_of(values)
     tokens = _of_vector(values, name) if series is None else _of_series(series, name)
     if isinstance(tokens, np.ndarray):
@@ -50,7 +55,7 @@ def _of_series(series: nw.Series[Any], name: str) -> pa.ChunkedArray | npt.NDArr
     if dtype.lower() not in ("object", "int128", "uint128"):  # Arrow has no type for them
         try:
             arrow = series.to_arrow()
-            return arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
+            return in_chunks(arrow)
         except pa.ArrowNotImplementedError:  # a type that Arrow has not
             return _of_vector(np.asarray(native), name)
         except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
@@ -82,6 +87,8 @@ def _of_vector(values: Any, name: str) -> pa.ChunkedArray | npt.NDArray[np.objec
     if array.dtype == np.longdouble:
         with np.errstate(over="ignore"):  # a warning would tell of a value
             array = array.astype(np.float64)
+    if not is_installed("pyarrow"):
+        return np.fromiter(array, object, len(array))
     try:
         return pa.chunked_array([pa.array(array.astype(array.dtype.newbyteorder("="), copy=False))])
     except UnicodeError:  # one text that cannot be written in UTF-8 must not stop the others
@@ -89,6 +96,8 @@ def _of_vector(values: Any, name: str) -> pa.ChunkedArray | npt.NDArray[np.objec
 
 
 def _from_objects(values: npt.NDArray[np.object_]) -> pa.ChunkedArray | npt.NDArray[np.object_]:
+    if not is_installed("pyarrow"):
+        return values
     try:
         return pa.chunked_array([pa.array(values, pa.large_string(), from_pandas=True)])
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):

@@ -8,20 +8,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from tacit.arrays import Codes, Ints
 from tacit.display import Brief
 from tacit.encoding.arrow import dictionary_of, listed, positions
 from tacit.encoding.tokens import as_tokens
+from tacit.packages import LazyModule
 from tacit.schema import Value
 from tacit.schema.columns import MOST_CATEGORIES
 from tacit.schema.label import Label
 from tacit.schema.values import Meaning, distinct_values, meaning
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+else:
+    pa = LazyModule("pyarrow")
 
 DROPPED = 255
 """The label code of a row that a public rule drops."""

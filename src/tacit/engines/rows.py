@@ -10,12 +10,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Bytes, Codes, Ints
+from tacit.arrays import CODES, Bytes, Codes, Ints
 from tacit.engines import kernels
 from tacit.engines.cover import first_match
 from tacit.engines.dense import DenseRows
 from tacit.engines.workspace import Workspace
-from tacit.models.tree_leaves import CODES, find_leaves
+from tacit.models.tree_leaves import find_leaves
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.covers.candidates import FirstMatch
 from tacit.queries.joint_bound import JointBound

@@ -10,10 +10,9 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Bytes, Floats, Ints
+from tacit.arrays import CODES, Bytes, Floats, Ints
 from tacit.growing.tuning import CUTTING, Cutting
 from tacit.models.tree import TreeShape, complete_shape, threshold_sets
-from tacit.models.tree_leaves import CODES
 
 
 @nb.njit(nogil=True, cache=True)

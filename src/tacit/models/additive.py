@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeVar, final
 
 import numpy as np
-from scipy.special import expit
 
 from tacit.arrays import Floats, Ints
 from tacit.display import Brief
@@ -20,9 +19,9 @@ from tacit.encoding.frames import Frame
 from tacit.models.base import ClassModel, of_any_table
 from tacit.models.feature import Feature, features_of
 from tacit.models.fourier_features import FourierTerm
+from tacit.models.links import logistic
 from tacit.models.plain import classes_of, floats, ints, items, number, require, whole
-from tacit.models.tree import ScoreTree, Tree, fitting
-from tacit.models.tree_leaves import add_values
+from tacit.models.tree import ScoreTree, Tree, add_values, fitting
 
 SMOOTH = "smooth function of all columns"
 TREES = "trees over the residual"
@@ -154,7 +153,7 @@ class AdditiveScores(Brief):
             for tree in self.trees:
                 leaves = tree.shape.find(codes)
                 for score in range(self.n_scores):
-                    add_values(leaves, tree.values[:, score], total[:, score], 0, len(leaves))
+                    add_values(leaves, tree.values[:, score], total[:, score])
             yield TREES, total
 
     def contributions(self, frame: Frame) -> tuple[list[str], Floats]:
@@ -332,7 +331,7 @@ class AdditiveModel(ClassModel):
 
     def predict_proba(self, frame: Frame) -> Floats:
         """Probabilities, shape ``(rows, 2)``, in the order of ``classes``."""
-        positive = expit(self.decision_function(frame))
+        positive = logistic(self.decision_function(frame))
         return np.column_stack([1 - positive, positive])
 
     def importance(self) -> dict[str, float]:

@@ -19,8 +19,7 @@ from tacit.display import Shown
 from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.models.evidence import FAILURE
 from tacit.models.plain import ModelError, require
-from tacit.models.tree import Tree
-from tacit.models.tree_leaves import add_values
+from tacit.models.tree import Tree, add_values
 from tacit.privacy.canonical import read_json
 from tacit.schema import Schema
 
@@ -360,5 +359,5 @@ def tree_variance(trees: Sequence[Tree], codes: Sequence[Bytes]) -> Floats:
     for tree in trees:
         if tree.sd is None:
             raise ValueError("the model holds no standard deviations of its leaves")
-        add_values(tree.shape.find(codes), np.square(tree.sd), variance, 0, len(variance))
+        add_values(tree.shape.find(codes), np.square(tree.sd), variance)
     return variance

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bytes, Floats
 from tacit.display import Brief
 from tacit.models.plain import floats, number, require, whole
+from tacit.packages import loops
 
 TURN = 1 << 16
 """Units of a whole turn."""
@@ -45,35 +45,7 @@ for _table in (COSINES, SINES):
     _table.flags.writeable = False
 
 
-@nb.njit(nogil=True, cache=True)
-def add_phases(codes, table, phases, start, stop):  # type: ignore[no-untyped-def]
-    """Adds the line ``table[code]`` to the phases of rows ``start .. stop - 1``, written from position 0."""
-    own = codes[start:stop]
-    for i in range(len(own)):
-        line = table[own[i]]
-        for k in range(len(line)):
-            phases[i, k] += line[k]
-
-
-@nb.njit(nogil=True, cache=True)
-def look_up(phases, cosines, sines, vectors, start, stop):  # type: ignore[no-untyped-def]
-    """Cosines, then sines, of the phases of rows ``start .. stop - 1``, whose phases begin at position 0."""
-    pairs = phases.shape[1]
-    for i in range(stop - start):
-        for k in range(pairs):
-            angle = phases[i, k] >> (16 - ANGLE_BITS)
-            vectors[start + i, k] = cosines[angle]
-            vectors[start + i, pairs + k] = sines[angle]
-
-
-@nb.njit(nogil=True, cache=True)
-def weigh(vectors, weights, scores, start):  # type: ignore[no-untyped-def]
-    """``scores[start + i] = weights . vectors[i]``, added up in order: a row's last bits depend on that row alone."""
-    for i in range(len(vectors)):
-        total = 0.0
-        for k in range(len(weights)):
-            total += weights[k] * vectors[i, k]
-        scores[start + i] = total
+kernels = loops("tacit.models.fourier_kernels")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,8 +94,8 @@ class FourierFeatures(Brief):
             high = min(low + BLOCK, stop)
             phases = np.zeros((high - low, self.pairs), np.uint16)
             for column, table in zip(codes, self.phases, strict=True):
-                add_phases(column, table, phases, low, high)
-            look_up(phases, COSINES, SINES, vectors, low, high)
+                kernels.add_phases(column, table, phases, low, high)
+            kernels.look_up(phases, 16 - ANGLE_BITS, COSINES, SINES, vectors, low, high)
 
     def of(self, codes: Sequence[Bytes]) -> npt.NDArray[np.int8]:
         """The vectors of all rows, shape ``(rows, size)``."""
@@ -160,7 +132,7 @@ class FourierTerm(Brief):
         for low in range(0, scores.shape[1], BLOCK):
             vectors = self.features.of([column[low : low + BLOCK] for column in own])
             for line, of_score in zip(scores, weights, strict=True):
-                weigh(vectors, of_score, line, low)
+                kernels.weigh(vectors, of_score, line, low)
         return np.ascontiguousarray(scores.T.reshape(-1, *self.weights.shape[1:]))
 
     def times(self, unit: float) -> FourierTerm:

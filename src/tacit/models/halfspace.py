@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit
 
 from tacit.arrays import Floats
 from tacit.encoding.dense import RowClipper, RowEncoder
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder
 from tacit.models.base import ClassModel
 from tacit.models.evidence import FAILURE, CountedErrors, ErrorPromise
+from tacit.models.links import logistic
 from tacit.models.plain import classes_of, floats, items, number, require, table_encoding_of, truth, whole
 
 BLOCK_CELLS = 1 << 20
@@ -78,7 +78,7 @@ class HalfspaceModel(ClassModel):
 
     def predict_proba(self, frame: Any) -> Floats:
         """Probabilities in the order of ``classes``, shape ``(rows, 2)``."""
-        positive = expit(self.decision_function(frame))
+        positive = logistic(self.decision_function(frame))
         return np.column_stack([1 - positive, positive])
 
     def error_bound(self, failure: float = FAILURE) -> float | None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import log_softmax, softmax
 
 from tacit.arrays import Floats
 from tacit.models.additive_scores import AdditiveRegressionModel
 from tacit.models.base import LEAST_CHANCE, ClassModel, Model, Nest, NumberModel, Uncertain, class_models, nested
+from tacit.models.links import log_softmax, softmax
 from tacit.models.plain import ModelError, floats
 
 
@@ -84,11 +84,11 @@ class MeanModel(_Mean, ClassModel):
     def decision_function(self, frame: Any) -> Floats:
         """Log-odds of the positive class, shape ``(rows,)``; of several classes log-probabilities, (rows, classes)."""
         logs = self.log_probabilities(frame)
-        return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else np.asarray(log_softmax(logs, axis=1))
+        return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else log_softmax(logs)
 
     def predict_proba(self, frame: Any) -> Floats:
         """Probabilities, shape ``(rows, classes)``."""
-        return np.asarray(softmax(self.log_probabilities(frame), axis=1))
+        return softmax(self.log_probabilities(frame))
 
     def score_variance(self, frame: Any) -> Floats:
         """Variance that noise leaves in the log-odds: members have noise of their own.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 
 from tacit.arrays import Floats
+from tacit.models.links import logistic
 
 LEAST = 1e-300
 """Nothing is divided by less."""
@@ -29,7 +29,7 @@ class OrderedChances:
     def of(cuts: Floats, scores: Floats) -> OrderedChances:
         """Of rows with scores ``F``, shape ``(rows,)``, and cut points in increasing order, ``(classes - 1,)``."""
         gaps, none = cuts[:, None] - scores[None, :], np.zeros((1, len(scores)))
-        return OrderedChances(np.vstack([none, expit(gaps)]), np.vstack([expit(-gaps), none]))
+        return OrderedChances(np.vstack([none, logistic(gaps)]), np.vstack([logistic(-gaps), none]))
 
     @property
     def chances(self) -> Floats:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit
 
 from tacit.arrays import Floats
 from tacit.models.base import LEAST_CHANCE, ClassModel, Model, Nest, class_models, nested
+from tacit.models.links import logistic
 from tacit.models.plain import floats
 
 
@@ -62,7 +62,7 @@ class RecalibratedModel(Nest, ClassModel):
 
     def predict_proba(self, frame: Any) -> Floats:
         """Probabilities, shape ``(rows, 2)``, in the order of ``classes``."""
-        positive = expit(self.decision_function(frame))
+        positive = logistic(self.decision_function(frame))
         return np.column_stack([1.0 - positive, positive])
 
     def body(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tacit.arrays import Floats
 from tacit.models.base import ClassModel
+from tacit.models.links import softmax
 
 
 class SoftmaxModel(ClassModel):
@@ -27,9 +28,7 @@ class SoftmaxModel(ClassModel):
 
     def predict_proba(self, frame: Any) -> Floats:
         """Probabilities, shape ``(rows, classes)``; every row sums to 1."""
-        scores = self.decision_function(frame)
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+        return softmax(self.decision_function(frame))
 
     def log_odds(self, frame: Any) -> Floats:
         """Log-odds of every class against all others together, shape ``(rows, classes)``."""

@@ -9,20 +9,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Bools, Bytes, Codes, Floats, Ints
+from tacit.arrays import CODES, Bools, Bytes, Codes, Floats, Ints
 from tacit.display import Brief
 from tacit.models.plain import floats, ints, items, require
-from tacit.models.tree_leaves import CODES, LeafTables, find_leaves
-from tacit.models.tree_leaves import thresholds as thresholds_of
+from tacit.packages import is_installed, loops
+
+if TYPE_CHECKING:
+    from tacit.models.tree_leaves import LeafTables
 
 MAX_LEAVES = 1 << 16
 
 E = TypeVar("E", "Tree", "ScoreTree")
+
+
+@cache
+def leaf_loops() -> Any:
+    """The loops over rows and leaves; not imported before they are needed."""
+    return loops("tacit.models.tree_leaves")
+
+
+def add_values(leaves: Codes, values: Floats, out: Floats) -> None:
+    """``out += values[leaves]``, row by row."""
+    leaf_loops().add_values(leaves, values, out, 0, len(out))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,22 +119,27 @@ class TreeShape(Brief):
 
     @cached_property
     def thresholds(self) -> Ints:
-        """Per split, the last code that does not go right where all above it do; see :func:`thresholds_of`."""
-        last: Ints = thresholds_of(self.right)
+        """Per split, the last code that does not go right where all above it do."""
+        last: Ints = leaf_loops().thresholds(self.right)
         return last
 
     @cached_property
     def tables(self) -> LeafTables:
         """From codes to leaves, for :attr:`used_columns`."""
         place = np.searchsorted(self.used_columns, self.columns)
+        from tacit.models.tree_leaves import LeafTables
+
         return LeafTables.of(place, self.right, self.thresholds, self.spans, self.is_complete)
 
     def find(self, codes: Sequence[Bytes]) -> Codes:
         """The leaf of every row; ``codes`` holds one uint8 vector per column of the table."""
         rows = len(codes[0])
         leaves: Codes = np.zeros(rows, np.uint8) if self.n_leaves <= CODES else np.zeros(rows, np.uint16)
-        if self.n_splits:
-            find_leaves([codes[c] for c in self.used_columns], self.tables, leaves, 0, len(leaves))
+        if self.n_splits and is_installed("numba"):
+            columns = [codes[c] for c in self.used_columns]
+            leaf_loops().find_leaves(columns, self.tables, leaves, 0, len(leaves))
+        elif self.n_splits:
+            leaf_loops().find_leaves(self, codes, leaves)
         return leaves
 
     def path(self, leaf: int) -> list[tuple[int, bool]]:

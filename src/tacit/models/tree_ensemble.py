@@ -17,9 +17,8 @@ from tacit.models.base import ClassModel, of_any_table, tree_variance
 from tacit.models.decision_list import threshold_text
 from tacit.models.feature import Feature, features_of
 from tacit.models.plain import classes_of, items, number, require
-from tacit.models.tree import Tree, fitting
+from tacit.models.tree import Tree, add_values, fitting
 from tacit.models.tree_importance import total_effects
-from tacit.models.tree_leaves import add_values
 from tacit.theory.trees import m_alpha_inverse_link
 
 LINKS = ("logistic", "m_alpha", "share")
@@ -136,7 +135,7 @@ class TreeEnsembleModel(BinnedTrees):
         codes = self.codes(frame)
         score = np.full(len(codes[0]), self.intercept)
         for tree in self.trees:
-            add_values(tree.shape.find(codes), tree.values, score, 0, len(score))
+            add_values(tree.shape.find(codes), tree.values, score)
         return score
 
     def predict_proba(self, frame: Any) -> Floats:
@@ -164,7 +163,7 @@ class TreeEnsembleModel(BinnedTrees):
         for tree in self.trees:
             leaves, moves = tree.shape.find(codes), tree.leaf_contributions
             for place, column in enumerate(tree.shape.used_columns):
-                add_values(leaves, np.ascontiguousarray(moves[:, place]), out[column], 0, out.shape[1])
+                add_values(leaves, np.ascontiguousarray(moves[:, place]), out[column])
         return list(self.feature_names), out.T
 
     def _effects(self) -> Floats:

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.arrays import Bytes, Floats
+from tacit.arrays import CODES, Bytes, Floats
 from tacit.models.tree import ScoreTree, Tree
-from tacit.models.tree_leaves import CODES
 
 ROWS = 1024
 """Not tuned: made-up rows; their number moves the third digit of an importance."""

@@ -22,16 +22,13 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from tacit.arrays import Bytes, Codes, Ints
+from tacit.arrays import CODES, Bytes, Codes, Ints
 
 WORD = 64
 """Leaves per mask word."""
 
 BYTE = 8
 """Leaves of a subtree at most."""
-
-CODES = 256
-"""Codes a column may have: one byte."""
 
 
 def _lowest_bit(typing: Any, mask: Any) -> Any:

@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Any, TypeVar, final
 
 import rfc8785
-import tomli_w
 
 from tacit.display import Brief, Shown
 from tacit.schema.columns import Column, IdColumn, column_from_dict
@@ -106,6 +105,8 @@ class Schema(Brief, Shown):
 
     def to_toml(self, path: str | os.PathLike[str], header: str = "") -> None:
         """Writes the schema file. ``header``: lines that go on top as comments."""
+        import tomli_w
+
         lines = "".join(f"# {line}\n" if line else "#\n" for line in header.splitlines())
         Path(path).write_bytes((lines + ("\n" if lines else "") + tomli_w.dumps(self.to_dict())).encode("utf-8"))
 

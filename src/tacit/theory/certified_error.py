@@ -9,7 +9,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
 
 from tacit.arrays import Floats, Ints
 from tacit.theory.generalisation import largest_within
@@ -58,6 +57,8 @@ class HalfspaceCode:
         Raises:
             ValueError: if an integer is not of the class.
         """
+        from scipy.special import gammaln  # models are read without scipy
+
         sizes = np.abs(integers)
         if int(sizes.max(initial=0)) >> self.places:
             raise ValueError(f"weights have at most {self.places} places")

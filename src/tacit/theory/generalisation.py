@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import ndtr, xlogy
 
 from tacit.arrays import Floats
 from tacit.theory.checks import check_positive, require
@@ -64,6 +63,8 @@ LEAST_PAC_BAYES_ROWS = 8
 
 def binary_divergence(p: Floats, q: Floats) -> Floats:
     """``kl(p || q)`` of two coins, in the common shape of both; ``0 log 0 = 0``."""
+    from scipy.special import xlogy  # models are read without scipy
+
     divergence: Floats = xlogy(p, p / q) + xlogy(1 - p, (1 - p) / (1 - q))
     return divergence
 
@@ -126,6 +127,8 @@ def pac_bayes_margin_proves(
 
 def _pac_bayes(misfits: float, n_rows: int, margin: float, failure: float, length: float) -> tuple[Floats, ...]:
     """How often a normal vector errs on a row that the halfspace errs on, and misfits; and the divergence allowed."""
+    from scipy.special import ndtr  # models are read without scipy
+
     require(0 <= misfits <= 1, f"misfits are a share, got {misfits}")
     fat_shattering_halfspaces(margin)  # refuses a margin that is none
     theta, beyond = np.meshgrid(np.linspace(0, 3, 13), np.linspace(0, 6, 25))

@@ -9,9 +9,8 @@ from itertools import combinations
 
 import numpy as np
 
-from tacit.arrays import Bools, Bytes, Floats, Ints
+from tacit.arrays import CODES, Bools, Bytes, Floats, Ints
 from tacit.binning.tree_bins import Column
-from tacit.models.tree_leaves import CODES
 from tacit.queries.margins import Margins
 from tacit.queries.rules import WEIGHT_UNIT, RowRule
 from tacit.queries.selection import Selection, floored, floored_movement
