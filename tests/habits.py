@@ -1,4 +1,4 @@
-"""What tests of private classifiers share: rows, their schema, and where scikit-learn's contract cannot hold."""
+"""What tests of private classifiers share: rows, and their schema."""
 
 from __future__ import annotations
 
@@ -11,15 +11,6 @@ from tacit import AdditiveBoostRegressor
 from tacit.additive.boost import AdditiveBoost
 from tacit.additive.tuning import PLANNING, TUNING
 from tacit.schema import Schema
-
-CANNOT_HOLD = {
-    "check_estimators_empty_data_messages": "that there are no rows is private: the fit returns the prior",
-    "check_classifiers_classes": "classes are declared, never read from the labels",
-    "check_classifiers_regression_target": "what labels hold never raises: unknown ones are dropped",
-    "check_supervised_y_no_nan": "what labels hold never raises: missing ones are dropped",
-    "check_classifier_not_supporting_multiclass": "labels outside the declared classes are dropped, not refused",
-}
-"""Checks of scikit-learn that no private classifier passes, and why."""
 
 SCHEMA = Schema.from_dict(
     {

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tacit.encoding.read_table import read_table
     from tacit.encoding.source import read_source
     from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor
+    from tacit.estimators.contract import EXPECTED_FAILED_CHECKS
     from tacit.estimators.declared import DeclaredEncoder, DeclaredScaler
     from tacit.estimators.files import load, save
     from tacit.estimators.merging import merge
@@ -53,6 +54,7 @@ PUBLIC = {
     "DecisionListClassifier": "tacit.decision_lists.estimator",
     "DeclaredEncoder": "tacit.estimators.declared",
     "DeclaredScaler": "tacit.estimators.declared",
+    "EXPECTED_FAILED_CHECKS": "tacit.estimators.contract",
     "HalfspaceBoostClassifier": "tacit.halfspaces.estimator",
     "MAlphaBoostClassifier": "tacit.trees.estimator",
     "Neighbouring": "tacit.privacy.neighbouring",
@@ -100,6 +102,7 @@ ROOMS = (
 """Rooms whose modules are public by their own names."""
 
 __all__ = [
+    "EXPECTED_FAILED_CHECKS",
     "AdditiveBoostClassifier",
     "AdditiveBoostRegressor",
     "BatchwiseClassifier",

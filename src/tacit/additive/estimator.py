@@ -22,8 +22,9 @@ class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: bounds are found with 5 % of the
             budget; where columns hold texts, bounds and categories with 10 % of it and up to half of delta.
-        classes: the classes, of two the positive one last, when no schema names them. None: truth values are False and
-            True, others are found, too, and sorted, which needs a positive delta; at ``delta=0`` they are refused.
+        classes: the classes, of two the positive one last, when no schema names them; ``"public"`` takes them from y
+            where they do not come from the rows. None: truth values are False and True, others are found, too, and
+            sorted, which needs a positive delta; at ``delta=0`` they are refused.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         interactions: where the budget allows: True boosts what single columns leave over. Two classes have

@@ -156,7 +156,7 @@ class FiniteClassClassifier(PrivateClassifier):
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
             bounds are found with 5 % of the budget.
-        classes: the classes, when no schema names them. None: labels must be
+        classes: the classes, when no schema names them; ``"public"`` takes them from y. None: labels must be
             booleans; others are refused.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.

@@ -24,6 +24,9 @@ def assumptions_of(estimator: Any, X: Any, y: Any, weighted: bool = False) -> tu
     number = hasattr(estimator, "target_bounds")
     of_label = not (labelled or number or isinstance(y, list | tuple)) and classes is None
     found = dtypes_assumed(getattr(estimator, "dtypes", None), untyped, schema is None, of_label)
+    if isinstance(classes, str):
+        text = "the classes of the label: the caller says that they do not come from the rows"
+        found += (Assumption("classes", text, accepted=True),)
     if schema is None:
         found += (Assumption("columns", "which columns there are, and their names", accepted=True),)
         found += identifiers_assumed(getattr(estimator.model_, "feature_names", ()))

@@ -96,7 +96,7 @@ class Estimator(Looking):
             X: gives the columns where no schema does. A source is checked as in a fit.
             y: gives the dtype where no classes are declared: those of booleans are known, others are found.
         """
-        learner, declared = self.make_learner(request_of(self)), self._declared()
+        learner, declared = self.make_learner(request_of(self)), self._declared(y)
         task = _task_without_rows(declared, learner.request, n)
         supply = supply_of(X, y, None, self.table_task)
         is_table = isinstance(supply, TableSupply)
@@ -138,9 +138,9 @@ class Estimator(Looking):
         """The estimators that this one is made of; what they declare holds for it, too."""
         return ()
 
-    def _declared(self) -> Declared:
-        """What is declared about the table."""
-        return classes_declared(*self.declared(), self._inner(), self.algorithm)
+    def _declared(self, y: Any = None) -> Declared:
+        """What is declared about the table; ``y`` are the labels, where their classes are said to be public."""
+        return classes_declared(*self.declared(), self._inner(), self.algorithm, y)
 
     def table_task(self, X: Any, y: Any, declared: Declared, learner: Learner) -> tuple[Task, Frame, Any]:
         """The task of a fit to a table, the columns and the labels, after the checks of what is public about them."""
@@ -159,7 +159,7 @@ class Estimator(Looking):
         """See :func:`check_fit`."""
         learner, supply = self.make_learner(request_of(self)), TableSupply(X, y, None, self.table_task)
         check_budget(learner, self.account)
-        task = supply.task(self._declared(), learner)
+        task = supply.task(self._declared(y), learner)
         check(learner, task, self.account, KEEPING.get())
         return learner, task, supply.frame, supply.labels
 
@@ -167,7 +167,7 @@ class Estimator(Looking):
         around = surroundings()
         with spending():
             learner, supply = self.make_learner(request_of(self)), supply_of(X, y, row_weights, self.table_task)
-            fitted = fit(learner, self._declared(), supply, self.account, KEEPING.get())
+            fitted = fit(learner, self._declared(y), supply, self.account, KEEPING.get())
             self.model_, self.schema_ = fitted.model, fitted.task.schema
             self.describe(fitted)
             self.n_features_in_ = self._width(supply.features)

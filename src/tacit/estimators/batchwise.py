@@ -218,7 +218,7 @@ class _Batchwise(BaseEstimator):
             raise RequestError(f"estimator must be a private {what}, got {type(self.estimator).__name__}")
         schema = self.estimator.declared()[0]
         given = getattr(self.estimator, "classes" if self._kind is PrivateClassifier else "target_bounds", None)
-        if schema is None or (schema.label is None and given is None):
+        if schema is None or (schema.label is None and (given is None or isinstance(given, str))):
             raise RequestError("batches need one schema with columns and label for all of them: declare it")
         fresh = clone(self.estimator).set_params(account=None)
         if fresh.random_state is not None:  # the same noise twice would cancel

@@ -10,11 +10,13 @@ from sklearn.utils import Tags
 
 from tacit.arrays import Floats
 from tacit.encoding.frames import numbered
+from tacit.encoding.values import LabelIndex
 from tacit.estimators.base import Estimator, check_fitted
 from tacit.estimators.classes import ClassEstimator, accuracy
+from tacit.learning.declared import Declared
 from tacit.learning.learner import Learner
 from tacit.models.importance import column_importance
-from tacit.privacy.request import Request
+from tacit.privacy.request import Request, RequestError
 
 
 class PrivateEstimator(BaseEstimator, Estimator):
@@ -57,6 +59,16 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator, ClassEstimator):
     def tells_several_classes(self) -> bool:
         """Whether more than two classes are declared, and can be learned."""
         return False
+
+    def _declared(self, y: Any = None) -> Declared:
+        declared = super()._declared(y)
+        several = isinstance(declared.label, LabelIndex) and declared.label.n_classes > 2
+        if isinstance(self.classes, str) and several and not self.tells_several_classes:
+            raise RequestError(
+                "Only binary classification is supported. The type of the target is multiclass: y holds more than two "
+                f"classes, and {self.algorithm} tells two apart"
+            )
+        return declared
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy, with labels read as ``fit`` reads them. Not private: never publish it for private rows."""

@@ -67,8 +67,8 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
             bounds are found with 5 % of the budget.
-        classes: the two classes, the positive one last, when no schema names them. None: labels must be
-            booleans; others are refused.
+        classes: the two classes, the positive one last, when no schema names them; ``"public"`` takes them from y.
+            None: labels must be booleans; others are refused.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         row_norm: a public bound on the length of a row; longer rows are shortened. Without a schema ``X`` is then a
@@ -209,7 +209,7 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
         """
         model = cast(HalfspaceModel, self.model_)
         rows = model.encoder.encode(self.frame_for_model(X))
-        label = self._declared().label
+        label = self._declared(list(model.classes)).label
         assert isinstance(label, LabelIndex)
         codes = label.encode(label_vector(y))
         known = codes != DROPPED

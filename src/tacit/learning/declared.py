@@ -6,13 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from tacit.encoding.inputs import plain
+import numpy as np
+
+from tacit.encoding.arrow import dictionary_of, listed
+from tacit.encoding.inputs import label_vector
 from tacit.encoding.labels import NumericLabelIndex
-from tacit.encoding.values import LabelIndex
+from tacit.encoding.tokens import as_tokens
+from tacit.encoding.values import LabelIndex, is_missing, plain
 from tacit.learning.task import Target
+from tacit.privacy.assumptions import PUBLIC
 from tacit.privacy.request import RequestError, declared_schema, two_bounds
 from tacit.queries.score_rules import TARGET_BITS
 from tacit.schema import Schema
+from tacit.schema.values import identity
 
 TARGET = "target"
 """What a number is called where no schema names it."""
@@ -31,8 +37,12 @@ class Declared:
     names_no_classes: bool = False
 
 
-def classes_declared(schema: Schema | None, classes: Any, inner: Sequence[Any], name: str) -> Declared:
+def classes_declared(
+    schema: Schema | None, classes: Any, inner: Sequence[Any], name: str, labels: Any = None
+) -> Declared:
     """The label of a learner of classes, from :func:`common_schema`, :func:`common_classes` and the estimators inside.
+
+    ``labels`` are those of the fit, which name the classes where the caller says that these are public.
 
     Raises:
         RequestError: if they declare no classes, or others than each other.
@@ -43,12 +53,43 @@ def classes_declared(schema: Schema | None, classes: Any, inner: Sequence[Any], 
         return Declared(schema, LabelIndex.of(label))
     if label is not None:
         raise RequestError(f"label '{label.column}' is numeric, and {name} learns classes")
+    if classes is not None and isinstance(classes, str) and classes == PUBLIC:
+        classes = public_classes(labels)
     if isinstance(classes, str | bytes):  # a sequence of letters otherwise
         raise RequestError(f"classes must list the classes, such as ('no', 'yes'), got the text {classes!r}")
     if classes is not None and len(classes) < 2:
         raise RequestError(f"classes must name at least two classes, got {classes!r}")
     named = (0, 1) if classes is None else tuple(plain(value) for value in classes)
     return Declared(schema, LabelIndex(named), names_no_classes=classes is None)
+
+
+def public_classes(labels: Any) -> tuple[Any, ...]:
+    """All labels that are there, each once and sorted: of a caller who says that they do not come from the rows.
+
+    Raises:
+        RequestError: if there are no labels, fewer than two classes, or numbers that are not whole.
+    """
+    if labels is None:
+        raise RequestError(
+            "classes='public' requires y to be passed, but the target y is None; name the classes of a source"
+        )
+    vector = label_vector(labels)
+    if str(getattr(vector, "dtype", "")).startswith("complex"):
+        raise RequestError("Complex data not supported: y holds complex numbers, which are no classes")
+    tokens = as_tokens(vector, "y")
+    values = tokens if isinstance(tokens, np.ndarray) else [v for c in tokens.chunks for v in _distinct(c)]
+    found = {identity(value): value for value in map(plain, values) if not is_missing(value)}
+    fractional = [value for value in found.values() if isinstance(value, float) and not value.is_integer()]
+    if fractional:
+        raise RequestError(f"Unknown label type: y holds {fractional[0]}, and classes='public' takes no fractions")
+    if len(found) < 2:
+        held = "1 class" if found else "no class"
+        raise RequestError(f"y holds {held}, and classes='public' needs two at least: name them")
+    return tuple(sorted(found.values(), key=lambda value: (isinstance(value, str), value)))
+
+
+def _distinct(chunk: Any) -> list[Any]:
+    return [] if str(chunk.type) == "null" else listed(dictionary_of(chunk).dictionary)
 
 
 def number_declared(schema: Schema | None, bounds: Any, name: str) -> Declared:

@@ -53,7 +53,7 @@ def task_of(X: Any, y: Any, declared: Declared, learner: Learner) -> tuple[Task,
     named = "" if schema is None or schema.label is None else schema.label.column
     check_labels(without_rows(labels), label, named, learner.name)
     if schema is None and not frame.names:
-        raise RequestError("0 feature(s) (shape=(n, 0)) while a minimum of 1 is required")
+        raise RequestError("0 feature(s) (shape=(, 0)) while a minimum of 1 is required")
     undeclared = _undeclared(frame, y if isinstance(y, list | tuple) else labels, declared, learner)
     if schema is None:
         if undeclared is None:

@@ -33,8 +33,8 @@ class ResampledBoostClassifier(PrivateClassifier):
         neighbouring: ``"replace_one"``; nothing else is analysed.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file; a foreign base needs one. None for the
             base's.
-        classes: the two classes, the positive one last, when no schema names them. None: the base's, or else labels
-            must be booleans.
+        classes: the two classes, the positive one last, when no schema names them; ``"public"`` takes them from y.
+            None: the base's, or else labels must be booleans.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         rounds: T, the number of voters, or the most of them; odd numbers have no ties.

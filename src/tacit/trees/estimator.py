@@ -31,9 +31,9 @@ class BoostedTreesClassifier(Weighting, Uncertainty, PrivateClassifier):
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: bounds are found with 5 % of the
             budget; where columns hold texts, bounds and categories with 10 % of it and up to half of delta.
-        classes: the classes, of two the positive one last, when no schema names them. None: truth values are False and
-            True; of others the most frequent ones are found, too, and sorted, which needs a positive delta; at
-            ``delta=0`` they are refused.
+        classes: the classes, of two the positive one last, when no schema names them; ``"public"`` takes them from y
+            where they do not come from the rows. None: truth values are False and True; of others the most frequent
+            ones are found, too, and sorted, which needs a positive delta; at ``delta=0`` they are refused.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         n_trees: how many trees; None for the rule's number. If given, their structure is random.
@@ -99,8 +99,8 @@ class RandomTreesClassifier(ScoredClasses, PrivateClassifier):
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
             bounds are found with 5 % of the budget.
-        classes: the two classes, the positive one last, when no schema names them. None: labels must be
-            booleans; others are refused.
+        classes: the two classes, the positive one last, when no schema names them; ``"public"`` takes them from y.
+            None: labels must be booleans; others are refused.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         mechanism: ``"laplace"`` (RF-L; its noise is Gaussian where ``delta > 0``) or ``"exponential"`` (RF-E).
@@ -160,8 +160,8 @@ class MAlphaBoostClassifier(ScoredClasses, PrivateClassifier):
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
             bounds are found with 5 % of the budget.
-        classes: the two classes, the positive one last, when no schema names them. None: labels must be
-            booleans; others are refused.
+        classes: the two classes, the positive one last, when no schema names them; ``"public"`` takes them from y.
+            None: labels must be booleans; others are refused.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         alpha: a number in (0, 1], that of the M-alpha loss; or ``"calibrated"`` for objective calibration.
