@@ -34,7 +34,7 @@ from tacit.additive.regressor import AdditiveBoostRegressor, AdditiveRegressionL
 from tacit.additive.residual_loss import SquaredLoss
 from tacit.additive.sweeps import HyperPrior, State
 from tacit.additive.to_model import regression_scores
-from tacit.additive.trees import Grown, StateRounds
+from tacit.additive.trees import StateRounds
 from tacit.binning.measure import Column
 from tacit.curator.budget import Budget
 from tacit.curator.rows import PrivateRows
@@ -111,7 +111,7 @@ def learned(budget: Budget, columns: Sequence[Column], loss: SquaredLoss) -> Lea
         plan, rounds = plan_for(growing, known, loss, rows, looks), StateRounds(state, cast(ScoreLoss, loss))
         trees += grow_score_trees(growing.part(1 / looks), structures, plan, rounds, GROWING)
     shift, sd = loss.level(budget, state.log, known.total)
-    found, grown, directions = tuple(known.bins), Grown(None, tuple(trees)), state.directions()
+    found, grown, directions = tuple(known.bins), tuple(trees), state.directions()
     constant, columns_used = intercept.value + shift, known.columns
     return Learned(known.total, constant, columns_used, found, (), (), grown, known.plan, directions, sd)
 

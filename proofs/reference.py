@@ -47,11 +47,6 @@ def weighted_sum(weights: Vector, rows: Sequence[Vector]) -> list[int]:
     return [sum(w * x for w, x in zip(weights, column, strict=True)) for column in zip(*rows, strict=True)]
 
 
-def scatter_part(z: Vector) -> list[int]:
-    """A row's products of scores: 5 on the diagonal, 7 off it (scatter.v)."""
-    return [(5 if i == j else 7) * z[i] * z[j] for i in range(len(z)) for j in range(i, len(z))]
-
-
 def joint_length(precision: Sequence[int], images: Sequence[Vector]) -> int:
     """A row's squared length over all parts, times the whole precision (joint_bound.v)."""
     return sum(p * sum(a * a for a in image) for p, image in zip(precision, images, strict=True))

@@ -1,4 +1,4 @@
-(* Sums of dense rows: weighted, of squares, and times Fourier features (reference.py: weighted_sum). *)
+(* Sums of dense rows: weighted, and of squares (reference.py: weighted_sum). *)
 From Coq Require Import ZArith List Lia Arith Bool.
 From Tacit Require Import finite_sums.
 Import ListNotations. Open Scope Z_scope.
@@ -66,19 +66,3 @@ Proof.
   unfold square in *. lia.
 Qed.
 End Squares.
-
-(* Pairs of cosine and sine, each no longer than `one`, times a contribution: the product of the lengths. *)
-Theorem features_times_contribution pairs channels (cosine sine v : nat -> Z) one longest :
-  (forall p, square (cosine p) + square (sine p) <= square one) -> sum channels (fun c => square (v c)) <= longest ->
-  sum pairs (fun p => sum channels (fun c => square (cosine p * v c) + square (sine p * v c)))
-  <= square one * Z.of_nat pairs * longest.
-Proof.
-  intros P V. pose proof (sum_nonneg channels (fun c => square (v c)) ltac:(intros; apply square_nonneg)) as N.
-  eapply Z.le_trans with (sum pairs (fun _ => square one * longest)).
-  - apply sum_le. intros p _.
-    rewrite (sum_ext channels _ (fun c => (square (cosine p) + square (sine p)) * square (v c)))
-      by (intros; unfold square; ring).
-    rewrite sum_scale. apply Z.mul_le_mono_nonneg; auto.
-    pose proof (square_nonneg (cosine p)). pose proof (square_nonneg (sine p)). lia.
-  - rewrite sum_const. lia.
-Qed.

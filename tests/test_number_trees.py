@@ -22,7 +22,7 @@ def test_there_is_nothing_but_trees_and_looks_at_residuals() -> None:
     model = fitted(threes(2000), 1.0)
     assert isinstance(model.model_, AdditiveRegressionModel)
     scores = model.model_.scores
-    assert (scores.mains, scores.pairs, scores.fourier) == ((), (), None)
+    assert (scores.mains, scores.pairs) == ((), ())
     assert len(scores.trees) == TREES // LOOKS * LOOKS
     entries = {entry.what.stage: entry.charge for entry in model.certificate_.entries}
     assert set(entries) == {Stage.COUNTS, Stage.BINNING, Stage.RESIDUALS, Stage.TREE}

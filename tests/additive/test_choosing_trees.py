@@ -57,7 +57,7 @@ def auc(learned: Learned, triple: float) -> float:
         score = (
             score + term.effect[left.mapping[bins[left.column]] * right.groups + right.mapping[bins[right.column]], 0]
         )
-    for tree in learned.grown.trees:
+    for tree in learned.trees:
         score = score + tree.values[tree.shape.find(bins)]
     return float(roc_auc_score(labels, score))
 
@@ -70,7 +70,7 @@ def test_what_three_columns_say_together_is_found_and_paid_for():
     assert found > auc(random, 1.5) + 0.02
     charges = [entry.charge for entry in reservation.entries]
     assert {type(charge) for charge in charges} == {Gaussian, BoundedRange}
-    grown = len(learned.grown.trees) / learned.plan.n_trees
+    grown = len(learned.trees) / learned.plan.n_trees
     expected = (1.0 - learned.plan.trees * (1.0 - grown)) * allowance.mu**2
     spent = sum(charge.precision for charge in charges)
     assert expected - UNUSED * allowance.mu**2 < spent <= expected * (1 + 1e-9)
@@ -80,11 +80,11 @@ def test_what_three_columns_say_together_is_found_and_paid_for():
 
 def test_where_nothing_is_left_trees_end_and_the_rest_is_not_spent():
     learned, reservation, allowance = fit(0.0, rows=8 * ROWS, epsilon=1.0)
-    assert 0 < len(learned.grown.trees) < learned.plan.n_trees
+    assert 0 < len(learned.trees) < learned.plan.n_trees
     spent = sum(entry.charge.precision for entry in reservation.entries)
-    left = learned.plan.trees * (1.0 - len(learned.grown.trees) / learned.plan.n_trees)
+    left = learned.plan.trees * (1.0 - len(learned.trees) / learned.plan.n_trees)
     assert (1.0 - left - UNUSED) * allowance.mu**2 < spent <= (1.0 - left) * allowance.mu**2 * (1 + 1e-9)
-    largest = max(float(np.abs(tree.values).max()) for tree in learned.grown.trees)
+    largest = max(float(np.abs(tree.values).max()) for tree in learned.trees)
     assert largest < 0.2
 
 

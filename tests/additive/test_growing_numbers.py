@@ -1,23 +1,45 @@
-"""Numbers of growing that a tuning of the default learner replaces reach its trees and its smooth function."""
+"""Numbers of growing that a tuning of the default learner replaces reach its trees."""
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.additive.boost import AdditiveBoost
-from tests.additive.test_smooth_function import NUMBER, fitted, nearly_the_same
 from tools.fit_planning_rule import with_number
+
+NUMBER = {"kind": "numeric", "lower": -4, "upper": 4}
+
+
+def nearly_the_same(n: int, seed: int) -> pd.DataFrame:
+    """Three columns that are nearly the same, and one of categories."""
+    generator = np.random.default_rng(seed)
+    common, own = generator.normal(size=n), generator.normal(size=(3, n))
+    X = pd.DataFrame((0.95 * common + 0.3 * own).T, columns=list("abc"))
+    X["d"] = generator.choice(["p", "q", "r"], n)
+    X.loc[X.index % 50 == 0, "c"] = math.nan
+    return X
+
+
+def fitted(n: int) -> AdditiveBoostRegressor:
+    """A fit to a number that follows from differences of columns."""
+    X = nearly_the_same(n, 0)
+    generator = np.random.default_rng(100)
+    target = np.sin(4.0 * (X["a"] - X["b"]).to_numpy()) + 0.5 * generator.normal(size=n)
+    columns = {**dict.fromkeys("abc", NUMBER), "d": {"kind": "categorical", "categories": ["p", "q", "r"]}}
+    schema = {"label": {"column": "y", "kind": "numeric", "lower": -3, "upper": 3}, "columns": columns}
+    return AdditiveBoostRegressor(schema=schema, epsilon=4.0, random_state=0).fit(X, np.clip(target, -3, 3))
 
 
 @cache
 def said() -> tuple[bytes, bytes]:
     """What a fit with the numbers as they are says of some rows, and how sure it is."""
-    model, X = fitted("number", 4000)[0].model_, nearly_the_same(300, 9)
-    assert model.scores.fourier is not None
+    model, X = fitted(4000).model_, nearly_the_same(300, 9)
     assert model.scores.trees
     return model.predict(X).tobytes(), model.score_variance(X).tobytes()
 
@@ -39,16 +61,13 @@ def said_of_two() -> tuple[bytes, bytes]:
     [
         ("cutting.tries", 5),
         ("kernel.rows_of_noise", 14.0),
-        ("smooth.width", 0.5),
-        ("smooth.scatter_part", 0.3),
-        ("smooth.steps", 40),
     ],
 )
 def test_a_number_that_is_replaced_reaches_the_fit(name, value, monkeypatch):
     before = said()
     learner = AdditiveBoostRegressor
     monkeypatch.setattr(learner, "tuning", with_number(learner.tuning, f"growing.{name}".split("."), value))
-    model, X = fitted("number", 4000)[0].model_, nearly_the_same(300, 9)
+    model, X = fitted(4000).model_, nearly_the_same(300, 9)
     assert before != (model.predict(X).tobytes(), model.score_variance(X).tobytes())
 
 

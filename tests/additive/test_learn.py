@@ -56,7 +56,7 @@ def scores(learned: Learned, columns: list[np.ndarray]) -> np.ndarray:
     for left, right, term in learned.pairs:
         place = left.mapping[bins[left.column]] * right.groups + right.mapping[bins[right.column]]
         total += term.effect[place, 0]
-    for tree in learned.grown.trees:
+    for tree in learned.trees:
         total += tree.values[tree.shape.find([place.astype(np.uint8) for place in bins])]
     return total
 
@@ -136,7 +136,7 @@ def test_where_fewer_than_two_columns_may_be_cut_trees_cost_nothing(directions):
     gate = Curator(MemoryTable(codes[:2], labels, N_CODES[:2], 2), reservation, SeededSource(1))
     learned = learn_within(Budget(gate, allowance), columns, TwoClassLoss())
     assert sum(term.variance for term in learned.mains) > TUNING.planning.trees_explained_from
-    assert learned.grown.trees == ()
+    assert learned.trees == ()
     spent = sum(entry.charge.precision for entry in reservation.entries)
     assert 0.95 <= spent / allowance.mu**2 <= 1 + 1e-9
 

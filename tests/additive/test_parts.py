@@ -186,7 +186,7 @@ def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns):
     """They cost the same however many columns there are; pairs do not."""
     wholes = [399.0, 1000.0, 2001.0, 7500.0]
     signals = [whole / math.sqrt(columns) for whole in wholes]
-    plans = [Planner().plan(5000.0, columns, signal, False, rest=Rest.SMOOTH) for signal in signals]
+    plans = [Planner().plan(5000.0, columns, signal, False, rest=Rest.AVERAGED) for signal in signals]
     full = [Planner().kernel_share(whole / 5000.0) for whole in wholes]
     wanted = [0.0, full[1] * math.log(1000 / 400) / math.log(2000 / 400), full[2], full[3]]
     bins = [PLANNING.binning_share * (1 - share) for share in wanted]
@@ -194,7 +194,7 @@ def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns):
         (1 - max(part, PLANNING.least_binning_share)) / (1 - part) for part in bins
     ]  # of all, where bins need their least
     expected = [share * part for share, part in zip(wanted, kept, strict=True)]
-    assert [made.rest for made in plans] == pytest.approx(expected)
+    assert [made.trees for made in plans] == pytest.approx(expected)
     assert expected == pytest.approx(wanted, rel=0.025)
     assert not any(made.undecided for made in plans)
 
@@ -207,7 +207,7 @@ def test_two_classes_wait_for_what_columns_explain_where_rows_are_enough(columns
     rest = 1.0 - PLANNING.binning_share - PLANNING.first_part
     for made in plans[1:]:
         assert (made.mains, made.trees) == (PLANNING.first_part, pytest.approx(rest))
-        assert (made.n_trees, made.tree_noise, made.fourier) == (PLANNING.kernel_trees, PLANNING.tree_noise, 0.0)
+        assert (made.n_trees, made.tree_noise) == (PLANNING.kernel_trees, PLANNING.tree_noise)
         assert not made.looks_for_pairs
 
 
@@ -253,13 +253,9 @@ def test_trees_of_very_many_rows_are_judged_one_by_one(columns):
 
 
 def test_pairs_stand_beside_trees_of_several_classes_and_numbers():
-    others = Planner().plan(5000.0, 9, 2000.0, False, rest=Rest.SMOOTH)
+    others = Planner().plan(5000.0, 9, 2000.0, False, rest=Rest.AVERAGED)
     assert others.looks_for_pairs
     assert others.tree_noise > 0
-    assert others.fourier == pytest.approx(PLANNING.smooth_part * (others.fourier + others.trees))
-    logs = Planner().plan(5000.0, 9, 2000.0, False, rest=Rest.AVERAGED)
-    assert (logs.fourier, logs.trees) == (0.0, pytest.approx(others.fourier + others.trees))
-    assert Planner().plan(5000.0, 9, 699.0 / 3, False, rest=Rest.SMOOTH).fourier == 0.0
     quantiles = Planner().plan(5000.0, 9, 2000.0, False, rest=Rest.NEWTON)
     assert (quantiles.looks_for_pairs, quantiles.tree_noise) == (True, 0.0)
     assert quantiles.trees == 0.5
@@ -274,7 +270,7 @@ def test_a_single_column_has_nothing_to_interact_with():
 def test_a_plan_spends_the_allowance_and_no_more(total, columns, signal, pure, pairs, trees):
     chosen = Planner().plan(total, columns, signal, pure, pairs, trees)
     looks = (chosen.binning, chosen.mains, chosen.screening, chosen.pair_counts, chosen.joint)
-    parts = (*looks, chosen.fourier, chosen.trees)
+    parts = (*looks, chosen.trees)
     assert min(parts) >= 0
     assert sum(parts) == pytest.approx(1.0)
 

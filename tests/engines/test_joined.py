@@ -20,7 +20,6 @@ from tacit.engines.joined.wire import Sender, WireError, _check_children, _fits
 from tacit.engines.memory import MemoryTable
 from tacit.engines.passes.base import SumsOf
 from tacit.engines.passes.cover import CoverSums
-from tacit.models.fourier_features import FourierFeatures
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.privacy.charges import Gaussian
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
@@ -34,11 +33,10 @@ from tacit.queries.dense.halfspace_log import (
 )
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
-from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
 from tacit.queries.log_link import LogLink
-from tacit.queries.margins import FourierUpdate, Margins, Scores
+from tacit.queries.margins import Margins, Scores
 from tacit.queries.row_weights import N_LEVELS, LabelWeights
 from tacit.queries.rules import LEVELS, RowRule, class_count_rule, count_rule, signed_margin_rule
 from tacit.queries.score_rules import LevelRule, ResidualRule, SoftmaxRule, TargetScale
@@ -115,13 +113,6 @@ def log_of(cells: Any) -> Margins:
 
 
 TREE = TreeCells(complete_shape([0, 1, 1], threshold_sets([2, 10, 20])))
-FEATURES = FourierFeatures((0, 2), (np.linspace(-1, 1, 7), np.linspace(0, 1, 5)), np.ones((3, 2)))
-
-
-def featured(scores: Scores) -> Scores:
-    """The log with a smooth function in it."""
-    scores.add_features(FEATURES, np.linspace(-0.1, 0.1, 6 * scores.n_scores).reshape(6, -1))
-    return scores
 
 
 def level_rule(n_labels: int) -> LevelRule:
@@ -153,9 +144,6 @@ def of_labels() -> list[Any]:
         ScoreHistogram(TREE, SoftmaxRule(2, 2, 3), scores, None, weights),
         ScoreHistogram(column_cells(2, 5), level_rule(2), one_score()),
         ScoreHistogram(TREE, level_rule(2), one_score(), None, weights),
-        ScoreFourierSum(FEATURES, SoftmaxRule(2), featured(scores)),
-        ScoreFourierSum(FEATURES, SoftmaxRule(2), scores, weights),
-        ScatterSum((0, 2), (np.arange(7), np.arange(5)), 9, count_rule(2)),
         SplitHistogram(TREE, (0, 1), (7, 30), class_weight_rule(lambda m: 1 / (1 + np.exp(m)), split=False), log),
     ]
 
@@ -167,7 +155,6 @@ def of_numbers() -> list[Any]:
     return [
         ScoreHistogram(column_cells(2, 5), ResidualRule(scale, 0, -4096, 4096, 7), scores),
         ScoreHistogram(OneCell(), ResidualRule(scale, 0, -4096, 4096, 7, LogLink(1.5, 3000)), scores),
-        ScoreFourierSum(FEATURES, ResidualRule(scale, 0, -4096, 4096), featured(scores)),
         ResidualLevels(scale, np.array([-1000, 0, 1000]), scores),
         ResidualLevels(scale, np.array([-1000, 0, 1000]), scores, link=LogLink(1.0, 3000)),
         ResidualLevels(scale, np.array([-300, 0, 300]), scores, halves, LogLink(1.0, 3000), weighted_first=True),
@@ -392,25 +379,6 @@ BEYOND = {
         ProductCells((1, 1), (np.full(30, 0), np.full(30, 0)), (1 << 12, 1 << 12)), count_rule(2)
     ),
     "a tree over no column": Histogram(TreeCells(complete_shape([9], threshold_sets([2]))), count_rule(2)),
-    "features of no column": ScoreFourierSum(
-        FourierFeatures((5,), (np.zeros(5),), np.ones((1, 1))), SoftmaxRule(2), Scores(2)
-    ),
-    "features of fewer codes": ScoreFourierSum(
-        FourierFeatures((0,), (np.zeros(5),), np.ones((1, 1))), SoftmaxRule(2), Scores(2)
-    ),
-    "features that are no numbers": ScoreFourierSum(
-        FourierFeatures((2,), (np.full(5, np.nan),), np.ones((1, 1))), SoftmaxRule(2), Scores(2)
-    ),
-    "an update by features without a line for each score": ScoreHistogram(
-        OneCell(), SoftmaxRule(2), Scores(2, [FourierUpdate(FEATURES, np.zeros(6, np.int32), 0)])
-    ),
-    "scores of fewer codes": ScatterSum((0,), (np.arange(6),), 9, count_rule(2)),
-    "features of fewer classes than labels have": ScoreFourierSum(
-        FEATURES, SoftmaxRule(2), Scores(2), LabelWeights(np.array([0, 7], np.uint8), np.zeros(2, np.int64))
-    ),
-    "residuals times features, of classes": ScoreFourierSum(
-        FEATURES, ResidualRule(TargetScale(0, 1), 0, -9, 9), Scores(1)
-    ),
     "levels of fewer classes than labels have": ScoreHistogram(OneCell(), level_rule(1), Scores(1)),
     "residuals of classes": ResidualLevels(TargetScale(0, 1), np.array([0]), Scores(1)),
     "weights of fewer labels": ScoreHistogram(

@@ -19,7 +19,6 @@ from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.engines.passes.base import Pass, register, row_pass
 from tacit.engines.rows import Rows
-from tacit.models.fourier_features import FourierFeatures
 from tacit.models.tree import TreeShape, complete_shape, threshold_sets
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian
@@ -30,10 +29,9 @@ from tacit.queries.cells import OneCell, column_cells
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MarginCounts, MeasureSize
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
-from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import CellFunction, Histogram, ResidualLevels, ScoreHistogram
 from tacit.queries.margins import Margins, Scores
-from tacit.queries.rules import LEVELS, RowRule, class_count_rule, count_rule, signed_margin_rule
+from tacit.queries.rules import LEVELS, RowRule, class_count_rule, signed_margin_rule
 from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
 from tacit.queries.sensitivity import Sensitivity
 from tacit.queries.tree_cells import SplitHistogram, TreeCells, class_weight_rule
@@ -104,7 +102,6 @@ def queries() -> dict[str, Any]:
     one.add(column_cells(2, 3), np.linspace(-1, 1, 3)[:, None])
     levels = Levels.covering(8.0, 256)
     weights = np.arange(levels.count, dtype=np.int64)
-    features = FourierFeatures((0, 1), tuple(np.linspace(-1, 1, size) for size in N_CODES[:2]), np.ones((3, 2)))
     counts = Histogram(column_cells(1, 7), class_count_rule(2))
     scale = TargetScale(1 << 14, 1 << 12)
     splits = SplitHistogram(TreeCells(stump()), (0, 1, 2), N_CODES, class_weight_rule(margin, split=False), margins)
@@ -114,9 +111,6 @@ def queries() -> dict[str, Any]:
         "vectors": Histogram(column_cells(0, 5), RowRule(thirds(), 1), margins),
         "function": CellFunction(counts, lambda sums: int(sums[0] - sums[1]), 1000, 1),
         "splits": splits,
-        "fourier of scores": ScoreFourierSum(features, SoftmaxRule(2), featured(scores, features)),
-        "fourier of residuals": ScoreFourierSum(features, ResidualRule(scale, 0, -4096, 4096), featured(one, features)),
-        "scatter": ScatterSum((0, 1), tuple(np.arange(size) * 9 - 20 for size in N_CODES[:2]), 60, count_rule(2)),
         "scores": ScoreHistogram(column_cells(1, 7), SoftmaxRule(2), scores),
         "of levels": ScoreHistogram(column_cells(1, 7), ordered_rule(np.zeros(1), 0.3), one),
         "residuals": ScoreHistogram(column_cells(1, 7), ResidualRule(scale, 0, -4096, 4096), one),
@@ -127,13 +121,6 @@ def queries() -> dict[str, Any]:
         "moments": MomentSum(2, 3, 100),
         "shortened": ShortenedSquares(3, 100, 2000),
     }
-
-
-def featured(log: Scores, features: FourierFeatures) -> Scores:
-    """The log with a smooth function in it."""
-    weights = np.linspace(-0.5, 0.5, features.size * log.n_scores)
-    log.add_features(features, weights.reshape(features.size, log.n_scores))
-    return log
 
 
 def stump() -> TreeShape:

@@ -18,7 +18,6 @@ from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedMo
 from tacit.models.base import Model
 from tacit.models.decision_list import TESTS, Condition, DecisionListModel, ListRule
 from tacit.models.feature import Feature
-from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.models.halfspace import HalfspaceModel
 from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.recalibrated import RecalibratedModel
@@ -94,14 +93,6 @@ def trees(rng: np.random.Generator, own: tuple[Feature, ...], n: int, scores: in
     return tuple(found)
 
 
-def fourier(rng: np.random.Generator, own: tuple[Feature, ...], n_scores: int) -> FourierTerm:
-    columns = (0, 2, 8)
-    of_codes = tuple(np.linspace(-1, 1, own[column].n_bins) for column in columns)
-    return FourierTerm(
-        FourierFeatures(columns, of_codes, rng.normal(size=(12, 3)) * 2), rng.normal(size=(24, n_scores)), 0.1, 1.0
-    )
-
-
 def scores(seed: int, n_scores: int, n_trees: int = 6) -> AdditiveScores:
     rng, own = np.random.default_rng(seed), features(seed)
     mains = tuple(
@@ -116,8 +107,7 @@ def scores(seed: int, n_scores: int, n_trees: int = 6) -> AdditiveScores:
         pairs.append(PairEffect((i, j), groups, effect, np.ones_like(effect), np.ones(size)))
     start = rng.normal(size=n_scores)
     grown = trees(rng, own, n_trees, n_scores)
-    smooth = fourier(rng, own, n_scores) if n_scores > 1 else None
-    return AdditiveScores(start, own, mains, tuple(pairs), grown, np.ones(n_scores), smooth)
+    return AdditiveScores(start, own, mains, tuple(pairs), grown, np.ones(n_scores))
 
 
 def additive(seed: int, n_trees: int = 6) -> AdditiveModel:
@@ -125,7 +115,7 @@ def additive(seed: int, n_trees: int = 6) -> AdditiveModel:
     mains = tuple(MainEffect(m.feature, m.effect[:, 0], m.sd[:, 0], m.counts) for m in of.mains)
     pairs = tuple(PairEffect(p.features, p.groups, p.effect[..., 0], p.sd[..., 0], p.counts) for p in of.pairs)
     own = tuple(Tree(t.shape, t.values[:, 0], t.support) for t in of.trees)
-    return AdditiveModel(CLASSES, float(of.intercept[0]), of.features, mains, pairs, None, own)
+    return AdditiveModel(CLASSES, float(of.intercept[0]), of.features, mains, pairs, own)
 
 
 def number(seed: int, loss: str, power: float | None = None) -> AdditiveRegressionModel:

@@ -228,7 +228,7 @@ def test_a_model_file_is_as_its_schema_says(name: str) -> None:
     assert [error.message for error in validator.iter_errors(data)] == []
     for member in list(data["model"]):
         rest = {key: value for key, value in data["model"].items() if key != member}
-        optional = {"fourier", "evidence", "scale", "power"}
+        optional = {"evidence", "scale", "power"}
         assert validator.is_valid({**data, "model": rest}) == (member in optional)
     assert not validator.is_valid({**data, "model": {**data["model"], "more": 1}})
 

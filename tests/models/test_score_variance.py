@@ -12,7 +12,6 @@ from tacit.encoding.grid import NumericGrid
 from tacit.models.additive import AdditiveScores, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveRegressionModel
 from tacit.models.feature import Feature
-from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.models.tree import ScoreTree, complete_shape, threshold_sets
 
 MAIN, PAIR, TREE, OTHER, INTERCEPT = (3.0, 4.0), (0.3, 0.4), (6.0, 8.0), (0.06, 0.08), (0.5, 0.25)
@@ -62,14 +61,6 @@ def variance(of: AdditiveScores, a: float, b: float) -> np.ndarray:
 def test_every_part_counts_where_it_holds_noise(a: float, b: float, parts: tuple[tuple[float, float], ...]) -> None:
     expected = np.square(parts).sum(axis=0)
     np.testing.assert_allclose(variance(scores(), a, b), expected)
-
-
-def test_a_smooth_function_adds_its_own_everywhere() -> None:
-    plain = scores()
-    features = FourierFeatures((0, 1), (np.zeros(3), np.zeros(3)), np.ones((1, 2)))
-    smooth = replace(plain, fourier=FourierTerm(features, np.zeros((2, 2)), 0.7, 0.0))
-    for a, b in ((0.5, 0.5), (1.5, 1.5)):
-        np.testing.assert_allclose(variance(smooth, a, b), variance(plain, a, b) + 0.49)
 
 
 def test_unknown_deviations_are_not_taken_for_none() -> None:

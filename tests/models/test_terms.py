@@ -14,7 +14,6 @@ from tacit.models.additive import MainEffect, PairEffect
 from tacit.models.additive_scores import means
 from tacit.models.base import ClassModel
 from tacit.models.files import kinds
-from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.models.importance import column_importance
 from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.recalibrated import RecalibratedModel
@@ -50,11 +49,9 @@ def with_pair(model: Any) -> Any:
     return replace(model, pairs=(pair,))
 
 
-def test_pairs_trees_and_smooth_functions_are_terms() -> None:
+def test_pairs_and_trees_are_terms() -> None:
     model = with_pair(models()["additive"])
     trees: Any = models()["tree_ensemble"]
-    codes = tuple(np.arange(float(feature.n_bins)) for feature in model.features)
-    features = FourierFeatures((0, 1, 2), codes, np.array([[0.3, 0.4, 0.1], [0.0, 0.5, 0.2]]))
     whole = replace(
         model,
         features=trees.features,
@@ -68,11 +65,10 @@ def test_pairs_trees_and_smooth_functions_are_terms() -> None:
         trees=trees.trees,
     )
     check_sum(whole)
-    smooth = replace(model, fourier=FourierTerm(features, np.array([0.2, 0.1, 0.3, 0.4]), sd=0.1, spread=0.7))
-    check_sum(smooth)
-    terms = terms_of(smooth, ROWS)
-    assert terms.columns[-2:] == (("age", "city"), ())
-    np.testing.assert_allclose(terms.sd[:, -2:, 0], [[0.2, 0.1]] * 6)
+    check_sum(model)
+    terms = terms_of(model, ROWS)
+    assert terms.columns[-1] == ("age", "city")
+    np.testing.assert_allclose(terms.sd[:, -1, 0], [0.2] * 6)
 
 
 @pytest.mark.parametrize("kind", sorted(kinds()))

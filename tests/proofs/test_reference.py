@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 import tacit
 from tacit.engines.memory import MemoryTable
 from tacit.queries.cells import column_cells
-from tacit.queries.fourier import ScatterSum
 from tacit.queries.histogram import Histogram, ReleaseMap
-from tacit.queries.rules import RowRule, count_rule
+from tacit.queries.rules import RowRule
 from tacit.report.budget import checked_share
 from tests.replay.neighbours import schema_of, table_of
 
@@ -42,16 +41,6 @@ def test_a_histogram_through_a_map(rows: list[tuple[int, int, int]], seed: int) 
     assert table(rows).answer(Histogram(cells, rule)).tolist() == plain
     mapped = Histogram(cells, rule, None, ReleaseMap(matrix, 1))
     assert table(rows).answer(mapped).tolist() == reference.release(matrix.tolist(), plain)
-
-
-@settings(max_examples=60, deadline=None)
-@given(ROWS)
-def test_scatter(rows: list[tuple[int, int, int]]) -> None:
-    scores = (np.arange(5) * 3 - 6, np.arange(3) * 2 - 1)
-    answer = table(rows).answer(ScatterSum((0, 1), scores, 60, count_rule(2)))
-    parts = [reference.scatter_part([int(scores[0][a]), int(scores[1][b])]) for a, b, _ in rows]
-    unit = count_rule(2).unit
-    assert answer.tolist() == [unit * sum(part[k] for part in parts) for k in range(3)]
 
 
 DEFAULTS = [

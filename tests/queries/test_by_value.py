@@ -10,12 +10,10 @@ import math
 import numpy as np
 import pytest
 
-from tacit.models.fourier_features import LENGTH, FourierFeatures
 from tacit.models.tree import TreeShape
 from tacit.privacy.charges import Gaussian, Laplace
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
 from tacit.queries.dense.vector_sum import norm_ball
-from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import CellFunction, Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import FINE, JointBound, JointPart, joint_sensitivity
 from tacit.queries.keys import KEY_UNIT, KeyCounts, gaussian_tail, laplace_tail
@@ -201,30 +199,6 @@ def test_split_histograms() -> None:
     for wrong in (rule_of((-1,), (7,)), rule_of((1, 1), (7, 7)), rule_of((1,), (7,), (7,))):
         with pytest.raises(ValueError, match="one weight per row"):
             SplitHistogram(TreeCells(shape), (0,), (4,), wrong, Margins())
-
-
-# features
-
-
-def test_sums_of_features() -> None:
-    features = FourierFeatures((0, 1), (np.arange(4.0), np.arange(3.0)), np.ones((6, 2)))
-    pair, one = math.isqrt(2 * LENGTH**2) + 1, WEIGHT_UNIT
-    assert LENGTH == 127
-    for weights, finer in ((None, 1), (LabelWeights.of((1.0,) * 4, level_weights()), 64)):
-        scored = ScoreFourierSum(features, SoftmaxRule(4), Scores(4), weights)
-        assert moves(scored, ADD) == (2 * one * finer * pair * 6, (one * finer * 127) ** 2 * 6)
-        assert moves(scored, REPLACE) == (4 * one * finer * pair * 6, (2 * one * finer * 127) ** 2 * 6)
-        assert (scored.unit, scored.shape) == (one * finer * 127, (12, 4))
-
-
-def test_scatter() -> None:
-    scores = tuple(np.arange(4) for _ in range(3))
-    asked = ScatterSum((0, 1, 2), scores, 10, rule_of((2,), (3,), unit=7))
-    assert moves(asked, ADD) == (3 * 7 * 100 * 3, (3 * 5 * 100) ** 2)
-    assert moves(asked, REPLACE) == (2 * 3 * 7 * 100 * 3, 2 * (3 * 5 * 100) ** 2)
-    assert (asked.shape, asked.unit) == ((6,), 7 * 5 * 100)
-    found = asked.matrix(np.array([1.0, 7.0, 14.0, 2.0, 21.0, 3.0]))
-    assert found == pytest.approx(np.array([[1.0, 5.0, 10.0], [5.0, 2.0, 15.0], [10.0, 15.0, 3.0]]))
 
 
 # cells, weights, choices, keys

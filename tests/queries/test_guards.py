@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.models.fourier_features import FourierFeatures
 from tacit.models.tree import TreeShape
 from tacit.privacy.charges import Gaussian
 from tacit.queries.cells import OneCell, ProductCells, column_cells
@@ -18,7 +17,6 @@ from tacit.queries.dense.capped_sum import CappedSum
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MeasureSize
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
-from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import CellFunction, Histogram, ReleaseMap, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointPart
 from tacit.queries.keys import KeyCounts, gaussian_tail
@@ -32,10 +30,8 @@ from tacit.queries.tree_cells import SplitHistogram, TreeCells
 from tests.queries.by_hand import rule_of
 
 LOG, FOUR = HalfspaceLog(2, 100), Levels(10, 4)
-FEATURES = FourierFeatures((0,), (np.arange(4.0),), np.ones((3, 1)))
 LEAF = TreeCells(TreeShape(np.zeros(0, np.int64), np.zeros((0, 32), np.uint8), np.zeros((0, 2), np.int64)))
 ONE = rule_of((1,), (1,))
-SCORES = (np.arange(4), np.arange(4))
 
 
 def by_margin(channels: int, lowest: int = 0) -> RowRule:
@@ -52,10 +48,6 @@ def row_rule(*shape: int) -> RowRule:
 
 def cells(columns: int, maps: int, sizes: int) -> ProductCells:
     return ProductCells((0,) * columns, (np.arange(3),) * maps, (3,) * sizes)
-
-
-def scatter(rule: RowRule, columns: int = 2, scores: int = 2) -> ScatterSum:
-    return ScatterSum((0, 1)[:columns], SCORES[:scores], 10, rule)
 
 
 def splits(
@@ -85,8 +77,6 @@ def map_of(columns: int) -> ReleaseMap:
 
 
 FINE: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
-    (scatter, (ONE,)), (scatter, (ONE, 1, 1)), (scatter, (rule_of((0,), (0,)),)),
-    (ScoreFourierSum, (FEATURES, SoftmaxRule(3), Scores(3))),
     (Histogram, (OneCell(), by_margin(1), Margins())), (Histogram, (column_cells(0, 3), ONE, None, map_of(3))),
     (ScoreHistogram, (OneCell(), SoftmaxRule(2), Scores(2))),
     (CellFunction, (Histogram(OneCell(), ONE), lambda _: 0, 1, 1)),
@@ -105,12 +95,6 @@ FINE: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
 ]  # fmt: skip
 
 REFUSED: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
-    (scatter, (rule_of((1, 1), (1, 1)),), "one channel"),
-    (scatter, (by_margin(1),), "one channel"),
-    (scatter, (rule_of((1,), (-1,)),), "one channel"),
-    (scatter, (ONE, 2, 1), "every column"),
-    (scatter, (ONE, 0, 0), "every column"),
-    *((ScoreFourierSum, (FEATURES, SoftmaxRule(3), Scores(n)), "looks at 3") for n in (2, 4)),
     (Histogram, (OneCell(), by_margin(1)), "needs margins"),
     *((Histogram, (column_cells(0, 3), ONE, None, map_of(n)), "for 3 cells") for n in (2, 4)),
     *((ScoreHistogram, (OneCell(), SoftmaxRule(2), Scores(n)), "looks at 2") for n in (1, 3)),

@@ -243,13 +243,6 @@ def own(name: str, estimator: Any, kind: str, *, covers: tuple[str, ...] = (), *
     return Case(name, (estimator.__name__, *covers), kind, made, **ours)
 
 
-def smooth(case: Case) -> Case:
-    """The case with a smooth function of all columns, in few steps."""
-    growing = FEW_ROUNDS.growing
-    few = replace(FEW_ROUNDS, growing=replace(growing, smooth=replace(growing.smooth, steps=8, pairs=64)))
-    return tuned(case, few, "smooth function step")
-
-
 def explained(case: Case, least: float, asked: str) -> Case:
     """The case where columns must explain so much for trees to follow."""
     return tuned(case, replace(FEW_ROUNDS, planning=replace(FEW_ROUNDS.planning, trees_explained_from=least)), asked)
@@ -332,10 +325,6 @@ CASES = [
     explained(own("two classes, trees", two, "two", epsilon=95.0, relations=(ADD,), few=2), 0.0, "tree 1"),
     explained(own("two classes, pairs after columns", two, "two", epsilon=95.0, relations=(ADD,), few=2), np.inf,
               "screening of "),
-    smooth(own("three classes, a smooth function", several, "three", epsilon=95.0, relations=(ADD,), few=2)),
-    smooth(own("ordered classes, a smooth function", several, "three", ordered=True, epsilon=95.0, relations=(ADD,),
-               few=2)),
-    smooth(own("squared loss, a smooth function", number, "number", epsilon=95.0, relations=(ADD,), few=2)),
     own("squared loss", number, "number", deltas=EITHER),
     own("quantile loss", number, "number", loss="quantile", quantile=0.8, few=4),
     own("Poisson loss", number, "count", loss="poisson", deltas=EITHER, few=4),

@@ -12,10 +12,9 @@ import pytest
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import BooleanIndex, CategoryIndex
-from tacit.models.additive import SMOOTH, AdditiveModel, MainEffect, PairEffect
+from tacit.models.additive import AdditiveModel, MainEffect, PairEffect
 from tacit.models.base import ClassModel
 from tacit.models.feature import Feature
-from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.models.halfspace import HalfspaceModel
 from tacit.models.rule import ComposedModel, RuleModel, VoteModel
 from tacit.models.tree import Tree, complete_shape, threshold_sets
@@ -62,19 +61,6 @@ def test_additive_effects_reach_the_tables(additive: AdditiveModel) -> None:
     assert facts["age"] == ("numeric", "from 0 to 8")
     assert facts["colour"] == ("categorical", "red, green")
     assert facts["member"][0] == "boolean"
-
-
-def test_a_smooth_function_is_summed_up_by_column(additive: AdditiveModel) -> None:
-    features = FourierFeatures((0, 1), (np.arange(4.0), np.arange(4.0)), np.array([[3.0, 4.0], [0.0, 5.0]]))
-    term = FourierTerm(features, np.array([0.2, 0.0, 0.0, 0.4]), sd=0.1, spread=0.7)
-    painted = model_card(replace(additive, fourier=term))
-    assert "and a smooth function of all of them corrects what these leave over" in painted.summary
-    drawing = painted.drawings[-1]
-    assert "One function of 2 columns together" in drawing.caption
-    speeds = {"colour": (0.2**2 * 4**2 + 0.4**2 * 5**2) ** 0.5 / 2, "age": 0.2 * 3 / 2}
-    assert dict(drawing.rows) == {name: f"{speed:.4f}" for name, speed in speeds.items()}
-    overview = dict(painted.drawings[0].rows)
-    assert overview[SMOOTH] == "0.7000"
 
 
 def test_trees_are_summed_up_and_not_passed_over(additive: AdditiveModel) -> None:

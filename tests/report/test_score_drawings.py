@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -10,10 +9,9 @@ import pytest
 
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import CategoryIndex
-from tacit.models.additive import SMOOTH, AdditiveScores, MainEffect, PairEffect
+from tacit.models.additive import AdditiveScores, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
 from tacit.models.feature import Feature
-from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.models.tree import ScoreTree, complete_shape, threshold_sets
 from tacit.report.class_drawing import class_bars, class_curves
 from tacit.report.draw_additive import side_of
@@ -101,26 +99,6 @@ def test_the_card_of_a_number():
     assert age.header == ("value", "effect", "noise (sd)", "rows (noisy)")
     assert "odds" not in age.markup + age.caption
     assert all(ET.fromstring(d.markup) is not None for d in painted.drawings)
-
-
-@pytest.mark.parametrize("n_scores", [1, 3])
-def test_a_smooth_function_of_scores_is_summed_up_by_column(n_scores):
-    """How fast it changes along a column: over all scores together."""
-    features = FourierFeatures((0, 1), (np.arange(5.0), np.arange(4.0)), np.array([[3.0, 4.0], [0.0, 5.0]]))
-    weights = np.zeros((4, n_scores))
-    weights[0, 0], weights[3, -1] = 0.2, 0.4
-    model = replace(scores(n_scores), fourier=FourierTerm(features, weights, 0.1, 0.7))
-    painted = model_card(
-        AdditiveRegressionModel("cost", 0.0, 20.0, "squared", 0.5, model)
-        if n_scores == 1
-        else AdditiveClassesModel(tuple(TEN[:3]), model)
-    )
-    drawing = next(d for d in painted.drawings if "One function of 2 columns" in d.caption)
-    assert ("log-odds" in drawing.caption) == (n_scores == 3)
-    speeds = {"ward": (0.2**2 * 4**2 + 0.4**2 * 5**2) ** 0.5 / 2, "age": 0.2 * 3 / 2}
-    assert dict(drawing.rows) == {name: f"{speed:.4f}" for name, speed in speeds.items()}
-    assert dict(painted.drawings[0].rows)[SMOOTH] == "0.7000"
-    assert "a smooth function of all of them" in painted.summary
 
 
 def test_units():

@@ -28,7 +28,7 @@ from tacit.additive.planner import Planner
 from tacit.additive.posterior import categorical_covariances, numeric_covariances
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import AVERAGING_LOSS, Directions, Prior, Term
-from tacit.additive.trees import Grown, grow_rest
+from tacit.additive.trees import fit_remainder
 from tacit.additive.tuning import TUNING, Tuning
 from tacit.arrays import Floats
 from tacit.binning.measure import Bins, Column
@@ -43,6 +43,7 @@ from tacit.binning.release_map import (
 from tacit.binning.tuning import RELEASING
 from tacit.curator.budget import Budget
 from tacit.growing.simulated_rows import SimulatedRows
+from tacit.models.tree import ScoreTree, Tree
 from tacit.queries.cells import OneCell, column_cells
 
 
@@ -55,7 +56,7 @@ class Learned:
         intercept: shape ``(n_scores,)``.
         columns, bins: of the table.
         mains, pairs: terms with their effects.
-        grown: a smooth function and trees, for what those leave over.
+        trees: of one margin, or of several scores, for what those leave over.
         plan: how the budget was divided.
         directions: where the loss was curved in the end.
         intercept_sd: standard deviation of the noise in the intercept, shape ``(n_scores,)``.
@@ -67,7 +68,7 @@ class Learned:
     bins: tuple[Bins, ...]
     mains: tuple[Term, ...]
     pairs: tuple[tuple[Side, Side, Term], ...]
-    grown: Grown
+    trees: tuple[Tree, ...] | tuple[ScoreTree, ...]
     plan: Plan
     directions: Directions
     intercept_sd: Floats
@@ -105,10 +106,10 @@ def learn(
     if chosen.undecided:
         chosen = planner.decided(chosen, known.signal, sum(term.variance for term in mains), pairs)
     found, chosen = _learn_pairs(budget, chosen, mains, state) if chosen.joint else ([], chosen)
-    grown = Grown()
+    grown: tuple[Tree, ...] | tuple[ScoreTree, ...] = ()
     if chosen.n_trees:
         loss.refresh(whole, state.log, "before the trees")
-        grown = grow_rest(budget, chosen, mains, state)
+        grown = fit_remainder(budget, chosen, mains, state)
     shift, sd = loss.level(whole, state.log, known.total)
     directions = state.directions()
     return Learned(

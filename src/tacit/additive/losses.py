@@ -27,7 +27,7 @@ from tacit.arrays import Floats, Ints
 from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.curator.budget import Budget
 from tacit.growing.simulated_rows import SimulatedRows
-from tacit.growing.softmax import STEEPEST, log_odds_of, released_counts, softmax_curvature
+from tacit.growing.softmax import log_odds_of, released_counts, softmax_curvature
 from tacit.growing.tuning import SOFTMAX, Kernel
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.rules import RowRule
@@ -151,13 +151,9 @@ class ScoreLoss(Loss, Protocol):
         tree_curvature: what a row adds to that channel per unit of its curvature's trace.
         tree_noise: the noise that kernel trees may leave in a score, relative to the log-odds of two classes.
         scatter: variance of a row's contribution, per unit of curvature.
-        steepest: no row's curvature is larger.
     """
 
     rule: ScoreRule
-
-    @property
-    def steepest(self) -> float: ...
 
     @property
     def tree_rule(self) -> ScoreRule: ...
@@ -267,10 +263,9 @@ class SoftmaxLoss(Unclipped):
     """
 
     jointly = True
-    rest = Rest.SMOOTH
+    rest = Rest.AVERAGED
     rounded = True
     uses = Uses()
-    steepest = STEEPEST
 
     def __init__(self, n_classes: int, pure: bool, numbers: Counting = COUNTING) -> None:
         self.numbers = numbers

@@ -184,10 +184,9 @@ class OrderedLoss(Unclipped):
     n_scores = 1
     bound = 1.0
     jointly = True
-    rest = Rest.SMOOTH
+    rest = Rest.AVERAGED
     rounded = True
     uses = Uses()
-    steepest = 0.5  # of two classes with even chances, the others without any
     tree_noise = 1.0
 
     def __init__(self, n_classes: int, pure: bool, numbers: Counting = COUNTING) -> None:

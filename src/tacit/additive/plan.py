@@ -10,7 +10,6 @@ class Rest(Enum):
     """What may follow columns and pairs, where rows are not very many."""
 
     EXPLAINED = "averaged trees where columns explain much, and else pairs"
-    SMOOTH = "a smooth function of all columns, and averaged trees"
     AVERAGED = "averaged trees"
     NEWTON = "Newton trees"
 
@@ -47,8 +46,7 @@ class Plan:
         screening: looking for pairs.
         pair_counts: histograms of the pairs found.
         joint: sweeps over columns and pairs together.
-        fourier: a smooth function of all columns.
-        trees: boosting by trees what is left over after that.
+        trees: boosting by trees what columns and pairs leave over.
         sweeps, joint_sweeps: how many.
         converges, recency: of both; see :class:`Pace`.
         n_trees, tree_depth, tree_rate: how many trees, how deep, and how far each steps.
@@ -56,7 +54,6 @@ class Plan:
         tree_choice: share of the trees' budget that goes to choosing their splits; 0 for random ones.
         tree_enough: trees end once their steps have surely a smaller prior than this; 0 for never.
         undecided: whether what columns explain decides if trees have their share, or pairs and columns.
-        fourier_noise: noise that the smooth function may leave in a score (log-odds).
         tree_noise: trees are averaged as a kernel, and may leave so much noise in a score (log-odds); depth and rate
             follow from that. 0 for other trees.
     """
@@ -70,7 +67,6 @@ class Plan:
     joint_sweeps: int
     converges: bool = False
     recency: float = 0.0
-    fourier: float = 0.0
     trees: float = 0.0
     n_trees: int = 0
     tree_depth: int = 0
@@ -79,7 +75,6 @@ class Plan:
     tree_choice: float = 0.0
     tree_enough: float = 0.0
     tree_noise: float = 0.0
-    fourier_noise: float = 0.0
     undecided: bool = False
 
     def scaled(self, share: float) -> Plan:
@@ -90,7 +85,7 @@ class Plan:
     def with_binning(self, binning: float) -> Plan:
         """The same plan where bins took ``binning``, and everything else shares what is left."""
         rest = (1 - binning) / (1 - self.binning)
-        names = ("mains", "screening", "pair_counts", "joint", "fourier", "trees")
+        names = ("mains", "screening", "pair_counts", "joint", "trees")
         return replace(self, binning=binning, **{name: getattr(self, name) * rest for name in names})
 
     def passed_on(self, share: float) -> Plan:
@@ -112,11 +107,6 @@ class Plan:
     def joint_pace(self) -> Pace:
         """Of the sweeps over columns and pairs together."""
         return Pace(self.joint_sweeps, self.converges, self.recency)
-
-    @property
-    def rest(self) -> float:
-        """The share for what columns and pairs leave over."""
-        return self.fourier + self.trees
 
     @property
     def looks_for_pairs(self) -> bool:

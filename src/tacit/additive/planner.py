@@ -82,7 +82,7 @@ class Planner:
         if trees and rest is not Rest.NEWTON and not pure and few:
             if rest is Rest.EXPLAINED:
                 return self._undecided(plain, signal, n_columns)
-            return self._with_trees(plain, total, signal, n_columns, rest is Rest.SMOOTH)
+            return self._with_trees(plain, total, signal, n_columns)
         if not trees or pure or whole <= self.numbers.trees_from:
             return plain
         ramp = min(1.0, between(whole, self.numbers.trees_from, self.numbers.trees_full))
@@ -250,7 +250,7 @@ class Planner:
     def _pair_ramp(self, signal: float) -> float:
         return min(1.0, between(signal, self.numbers.pairs_from, self.numbers.pairs_full))
 
-    def _with_trees(self, plain: Plan, total: float, signal: float, n_columns: int, smooth: bool) -> Plan:
+    def _with_trees(self, plain: Plan, total: float, signal: float, n_columns: int) -> Plan:
         """The plan with trees of several scores, or of numbers, where the budget allows; otherwise ``plain``."""
         whole = of_all_rows(signal, n_columns)
         share = self.kernel_share(whole / total)
@@ -258,16 +258,12 @@ class Planner:
             return plain
         ramp = min(1.0, between(whole, self.numbers.kernel_from, self.numbers.kernel_full))
         rest = plain.scaled(1 - share * ramp)
-        planned = replace(
+        return replace(
             rest.with_binning(max(rest.binning, self.numbers.least_binning_share)),
             n_trees=self.numbers.kernel_trees,
             tree_columns=self.numbers.columns_per_tree,
             tree_noise=self.numbers.tree_noise * math.sqrt(ramp),
         )
-        if not smooth or whole <= self.numbers.averaged_from:
-            return planned
-        fourier, noise = self.numbers.smooth_part * planned.trees, self.numbers.fourier_noise * math.sqrt(ramp)
-        return replace(planned, fourier=fourier, fourier_noise=noise, trees=planned.trees - fourier)
 
     def _pairs_from(self, n_columns: int, pure: bool) -> float:
         """The signal ``q`` from which pairs are tried; under Laplace noise columns need more the more there are."""

@@ -60,7 +60,6 @@ class ResidualLoss:
     rest = Rest.AVERAGED
     rounded = True
     uses = Uses()
-    steepest = 1.0
 
     def __init__(self, n_columns: int, middle: float = 0.5, numbers: Residuals = RESIDUALS) -> None:
         self._n_columns, self._middle, self.numbers = n_columns, middle, numbers
@@ -225,7 +224,7 @@ class ResidualLoss:
 class SquaredLoss(ResidualLoss):
     """The squared loss, as residuals clipped where clipping costs as much as noise: the clip shrinks with them."""
 
-    rest = Rest.SMOOTH
+    rest = Rest.AVERAGED
 
     def __init__(self, n_columns: int, numbers: Residuals = RESIDUALS) -> None:
         super().__init__(n_columns, numbers=numbers)

@@ -75,7 +75,7 @@ def additive_model(learned: Learned, classes: tuple[Any, ...], encoding: TableEn
         features_of(learned.columns, learned.bins, encoding),
         tuple(mains),
         tuple(pairs),
-        trees=tuple(tree for tree in learned.grown.trees if isinstance(tree, Tree)),
+        trees=tuple(tree for tree in learned.trees if isinstance(tree, Tree)),
         intercept_sd=float(learned.intercept_sd[0]),
     )
 
@@ -85,10 +85,9 @@ def additive_scores(learned: Learned, encoding: TableEncoding, unit: float = 1.0
     features = features_of(learned.columns, learned.bins, encoding)
     mains = main_effects(learned.mains, learned.directions, unit)
     pairs = pair_effects(learned.pairs, learned.directions, unit)
-    trees = tuple(tree.times(unit) for tree in learned.grown.trees if isinstance(tree, ScoreTree))
+    trees = tuple(tree.times(unit) for tree in learned.trees if isinstance(tree, ScoreTree))
     intercept, sd = np.asarray(unit * learned.intercept), np.asarray(unit * learned.intercept_sd)
-    smooth = learned.grown.fourier
-    return AdditiveScores(intercept, features, mains, pairs, trees, sd, None if smooth is None else smooth.times(unit))
+    return AdditiveScores(intercept, features, mains, pairs, trees, sd)
 
 
 def regression_scores(

@@ -1,4 +1,4 @@
-"""What columns and pairs leave over: a smooth function of all columns, and trees."""
+"""What columns and pairs leave over: trees."""
 
 from __future__ import annotations
 
@@ -14,34 +14,21 @@ from tacit.additive.term import Term
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.growing.chosen_trees import structures_of
-from tacit.growing.fourier import grow_fourier
 from tacit.growing.kernel_trees import grow_kernel_trees, kernel_plan, within_time
 from tacit.growing.newton_trees import NewtonPlan, grow_trees
 from tacit.growing.random_trees import Cuts, RandomStructures
 from tacit.growing.score_leaves import grow_score_trees
 from tacit.growing.tree_noise import LeafNoise
-from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.models.tree import ScoreTree, Tree
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.score_rules import ScoreRule
 from tacit.queries.tree_cells import TreeCells
 
 
-@dataclass(frozen=True, eq=False)
-class Grown:
-    """What was learned of what columns and pairs leave over.
-
-    Attributes:
-        fourier: a smooth function of all columns together, of several scores or a number, if there is one.
-        trees: of one margin, or of several scores.
-    """
-
-    fourier: FourierTerm | None = None
-    trees: tuple[Tree, ...] | tuple[ScoreTree, ...] = ()
-
-
-def grow_rest(budget: Budget, chosen: Plan, mains: Sequence[Term], state: State) -> Grown:
-    """Boosts the scores by a smooth function and trees; unordered columns go in the order of their effects.
+def fit_remainder(
+    budget: Budget, chosen: Plan, mains: Sequence[Term], state: State
+) -> tuple[Tree, ...] | tuple[ScoreTree, ...]:
+    """Boosts the scores by trees, of one margin or of several scores; unordered columns are cut by their effects.
 
     Args:
         budget: of the whole fit, which the plan divides.
@@ -51,7 +38,7 @@ def grow_rest(budget: Budget, chosen: Plan, mains: Sequence[Term], state: State)
     """
     if isinstance(state.log, Margins):
         return _of_margins(budget, chosen, mains, state, state.log)
-    return _of_scores(budget, chosen, _cuts(mains, state), state)
+    return _of_scores(budget.part(chosen.trees), chosen, _cuts(mains, state), state)
 
 
 def _cuts(mains: Sequence[Term], state: State) -> Cuts:
@@ -75,7 +62,9 @@ def _newton_plan(chosen: Plan, least_prior: float) -> NewtonPlan:
     )
 
 
-def _of_margins(budget: Budget, chosen: Plan, mains: Sequence[Term], state: State, margins: Margins) -> Grown:
+def _of_margins(
+    budget: Budget, chosen: Plan, mains: Sequence[Term], state: State, margins: Margins
+) -> tuple[Tree, ...]:
     """Of two classes: kernel trees, or chosen or random trees by Newton's steps."""
     generator, numbers, cuts = budget.public_generator, state.tuning.growing, _cuts(mains, state)
     noise, whole = LeafNoise(numbers.tracing), budget.part(chosen.trees)
@@ -85,7 +74,7 @@ def _of_margins(budget: Budget, chosen: Plan, mains: Sequence[Term], state: Stat
         newton = _newton_plan(chosen, state.tuning.planning.least_tree_prior)
         structures, growing = structures_of(whole, newton, margins, cuts, generator, numbers.cutting)
         trees = grow_trees(growing, structures, newton, margins, observe=noise.observe, numbers=numbers)
-    return Grown(trees=noise.annotate(trees, [found.counts for found in state.known.bins], generator))
+    return noise.annotate(trees, [bins.counts for bins in state.known.bins], generator)
 
 
 def _kernel_trees(
@@ -102,7 +91,7 @@ def _kernel_trees(
 
 @dataclass(frozen=True, eq=False)
 class StateRounds:
-    """What trees and smooth functions of scores need to know of the model: see :mod:`tacit.growing.rounds`."""
+    """What trees of scores need to know of the model: see :class:`~tacit.growing.score_leaves.TreeRounds`."""
 
     state: State
     loss: ScoreLoss
@@ -129,22 +118,8 @@ class StateRounds:
         return self.loss.scatter
 
     @property
-    def bare_rule(self) -> ScoreRule:
-        return self.loss.rule
-
-    @property
-    def steepest(self) -> float:
-        return self.loss.steepest
-
-    @property
     def most_variance(self) -> float:
         return self.loss.most_variance(self.state.tuning.growing.kernel)
-
-    def add_features(self, features: FourierFeatures, weights: Floats) -> Floats:
-        assert self.state.rows is not None
-        added = self.scores.add_features(features, weights)
-        self.state.rows.add_features(features, added)
-        return added
 
     def curvature(self) -> Floats:
         assert self.state.rows is not None
@@ -158,19 +133,9 @@ class StateRounds:
         return self.state.rows.places(cells)
 
 
-def _of_scores(budget: Budget, chosen: Plan, cuts: Cuts, state: State) -> Grown:
-    """Of several scores, or of a number: a smooth function of all columns, and trees."""
-    rounds, smooth = StateRounds(state, cast(ScoreLoss, state.loss)), None
-    if chosen.fourier:
-        planned, noise = budget.part(chosen.fourier), chosen.fourier_noise * rounds.loss.tree_noise
-        total, generator, numbers = state.known.total, budget.public_generator, state.tuning.growing.smooth
-        smooth, spent = grow_fourier(planned, total, noise, cuts, rounds, generator, numbers)
-        chosen = chosen.passed_to_trees(chosen.fourier * (1.0 - spent / planned.share))
-    return Grown(smooth, _trees_of_scores(budget.part(chosen.trees), chosen, cuts, rounds))
-
-
-def _trees_of_scores(growing: Budget, chosen: Plan, cuts: Cuts, rounds: StateRounds) -> tuple[ScoreTree, ...]:
-    """Random trees by Newton's steps, or kernel trees."""
+def _of_scores(growing: Budget, chosen: Plan, cuts: Cuts, state: State) -> tuple[ScoreTree, ...]:
+    """Of several scores, or of a number: random trees by Newton's steps, or kernel trees."""
+    rounds = StateRounds(state, cast(ScoreLoss, state.loss))
     loss, total, numbers = rounds.loss, rounds.state.known.total, rounds.state.tuning.growing
     structures = RandomStructures(cuts.masses, growing.public_generator, cuts.ranks, numbers=numbers.cutting)
     if not chosen.tree_noise:

@@ -66,12 +66,6 @@ class Planning:
     # They go so far that noise leaves about this standard deviation in a score (log-odds).
     tree_noise: float = 0.33
 
-    # Of the share of such trees of several classes or numbers, what goes to a smooth function of all columns first
-    # (``fourier``): how columns vary together and a first sum are paid from it, too. It goes no farther than leaves
-    # about this standard deviation of noise in a score (log-odds).
-    smooth_part: float = 0.5
-    fourier_noise: float = 0.33
-
     # How many of them; and the ``mu`` beyond which noise is next to nothing: Newton trees fit more closely there.
     kernel_trees: int = 150
     kernel_upto: float = 10.0

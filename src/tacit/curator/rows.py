@@ -34,7 +34,6 @@ from tacit.noise import NoiseSource, PublicChoices
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
-from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import SCORE_QUERIES, Histogram, ScoreQuery
 from tacit.queries.query import Layout, Query
 from tacit.queries.row_weights import LabelWeights, level_weights, weight_levels, weighted_rule
@@ -108,10 +107,10 @@ class WeightedCurator(Curator):
     def _weigh(self) -> JointWeights:
         return JointWeights(self._classes)
 
-    def _weighted(self, query: Query) -> Histogram | ScatterSum | ScoreFourierSum | ScoreQuery:
-        if isinstance(query, (*SCORE_QUERIES, ScoreFourierSum)):
+    def _weighted(self, query: Query) -> Histogram | ScoreQuery:
+        if isinstance(query, SCORE_QUERIES):
             return replace(query, weights=self._label_weights)
-        if not isinstance(query, Histogram | ScatterSum):
+        if not isinstance(query, Histogram):
             raise TypeError(f"a {type(query).__name__} knows no weights of rows")
         return replace(query, rule=self._weighted_rule(query.rule))
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary, finalize
 
-from tacit.models.fourier_features import FourierFeatures
 from tacit.queries.cells import ProductCells
 from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions
 from tacit.queries.dense.halfspace_log import HalfspaceLog
@@ -20,7 +19,7 @@ from tacit.queries.tree_cells import TreeCells
 
 SHARED = (
     ProductCells, TreeCells, FirstMatch, Conjunctions, StreamedConjunctions, RowRule, LevelRule, LabelWeights,
-    FourierFeatures, JointBound,
+    JointBound,
 )  # fmt: skip
 """What is large, or what engines know by its identity: sent once, under a number."""
 

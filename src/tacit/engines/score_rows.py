@@ -12,13 +12,11 @@ import numpy.typing as npt
 
 from tacit.arrays import Codes, Ints
 from tacit.engines import kernels, score_kernels
-from tacit.engines.fourier_rows import BLOCK, fourier_of
 from tacit.engines.margin_rows import Running
 from tacit.engines.rows import FollowsCodes, Rows
-from tacit.queries.fourier import ScoreFourierSum
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.log_link import LogLink
-from tacit.queries.margins import FourierUpdate, Scores
+from tacit.queries.margins import Scores
 from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT
 from tacit.queries.score_rules import LevelRule, SoftmaxRule, exponentials
@@ -63,12 +61,7 @@ class ScoreRows(FollowsCodes):
         kernels.fold(by_code, lookup, by_cell)
         return by_cell
 
-    def features(self, query: ScoreFourierSum) -> Ints:
-        """Features times contributions, shape ``query.shape``."""
-        places = np.arange(len(self._labels), dtype=np.uint32) % BLOCK
-        return fourier_of(self._rows).score_sums(query, partial(self._contributions(query, self._labels), places))
-
-    def _contributions(self, query: ScoreHistogram | ScoreFourierSum, labels: Codes) -> Contribute:
+    def _contributions(self, query: ScoreHistogram, labels: Codes) -> Contribute:
         """Adds what the rule of a query says of every row to the line of its code."""
         rule, scores = query.rule, self.caught_up(query.scores)
         weights = UNWEIGHTED if query.weights is None else query.weights
@@ -117,9 +110,6 @@ class ScoreRows(FollowsCodes):
             sums = self._rows.workspace.zeros((len(self._labels), scores.n_scores), np.int32)
             cache = self._scores[scores] = Running(sums)
         for entry in scores.updates[cache.applied :]:
-            if isinstance(entry, FourierUpdate):
-                fourier_of(self._rows).update_scores(entry, cache.sums)
-                continue
             codes, lookup = self._rows.codes(entry.cells)
             self._rows.run(partial(_update, codes, np.ascontiguousarray(entry.values[lookup]), cache.sums))
         cache.applied = len(scores.updates)

@@ -79,12 +79,8 @@ PARTS: dict[str, Schema] = {
             for key, part in (("splits", _SPLITS), ("complete", _object(columns=_list(COUNT), right=_TESTS)))
         ]
     },
-    "fourier": _object(
-        columns=_list(COUNT), scores=_list(NUMBERS), frequencies=_list(NUMBERS), weights=_ref("numbers"), sd=NUMBER,
-        spread=NUMBER,
-    ),
     "scores": _object(
-        {"fourier": _ref("fourier"), "intercept_sd": NUMBERS},
+        {"intercept_sd": NUMBERS},
         intercept=_list(NUMBER, 1), features=_list(_ref("feature")), mains=_list(_ref("main")),
         pairs=_list(_ref("pair")), trees=_list(_ref("tree")),
     ),
@@ -113,7 +109,6 @@ _RULES = _list(
 
 BODIES: dict[str, Schema] = {
     "additive": _object(
-        {"fourier": _or_null(_ref("fourier"))},
         classes=CLASSES, intercept=NUMBER, features=_list(_ref("feature")), mains=_list(_ref("main")),
         pairs=_list(_ref("pair")), trees=_list(_ref("tree")), intercept_sd=NUMBER,
     ),

@@ -29,7 +29,6 @@ from tacit.export.expression import (
     take,
 )
 from tacit.export.halfspaces import halfspace_score
-from tacit.export.smooth import smooth_scores
 from tacit.models.additive import AdditiveModel, AdditiveScores
 from tacit.models.additive_scores import LARGEST, AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import LEAST_CHANCE, Model
@@ -77,7 +76,6 @@ def _leaf(shape: TreeShape, codes: Sequence[Expression], values: Any) -> Express
 
 def _scores(scores: AdditiveScores) -> Numbers:
     codes = [bins(feature) for feature in scores.features]
-    smooth = [] if scores.fourier is None else smooth_scores(scores.fourier, codes)
     cells = []
     for pair in scores.pairs:
         (i, j), (first, second) = pair.features, pair.groups
@@ -87,8 +85,6 @@ def _scores(scores: AdditiveScores) -> Numbers:
         terms: Numbers = [Number(float(scores.intercept[k]))]
         terms += [take(main.effect[:, k], codes[main.feature]) for main in scores.mains]
         terms += [take(pair.effect[..., k].ravel(), cell) for pair, cell in zip(scores.pairs, cells, strict=True)]
-        if smooth:
-            terms.append(smooth[k])
         if scores.trees:
             terms.append(Sum(tuple(_leaf(tree.shape, codes, tree.values[:, k]) for tree in scores.trees)))
         found.append(Sum(tuple(terms)))

@@ -1,11 +1,12 @@
 """Rounds of boosting by random trees whose leaves hold a vector: one release per tree, as for one margin.
 
-What rows contribute, and how scores are curved, is the learner's to say (:class:`~tacit.growing.rounds.TreeRounds`).
+What rows contribute, and how scores are curved, is the learner's to say (:class:`TreeRounds`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -15,13 +16,50 @@ from tacit.curator.measurement import LEAST_SD
 from tacit.growing.kernel_trees import KernelPlan, LeftOver
 from tacit.growing.newton_trees import LeafSums, NewtonPlan, shrunk_curvatures
 from tacit.growing.random_trees import RandomStructures
-from tacit.growing.rounds import TreeRounds
 from tacit.growing.tree_noise import add_by_leaf
 from tacit.growing.tuning import GROWING, TRACING, Growing
 from tacit.models.tree import ScoreTree
 from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import ScoreHistogram
+from tacit.queries.margins import Scores
+from tacit.queries.score_rules import ScoreRule
 from tacit.queries.tree_cells import TreeCells
+
+
+class TreeRounds(Protocol):
+    """What a learner of several scores, or of a number, says of its rows to the trees that boost them.
+
+    Attributes:
+        scores: the log that is appended to.
+        rule: what rows contribute to a leaf; the last channel is their curvature.
+        unit: what a row adds to that channel per unit of its curvature's trace.
+        bound: the largest contribution of a row, in units of the score.
+        scatter: variance of a row's contribution per unit of curvature.
+    """
+
+    @property
+    def scores(self) -> Scores: ...
+
+    @property
+    def rule(self) -> ScoreRule: ...
+
+    @property
+    def unit(self) -> float: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def scatter(self) -> float: ...
+
+    def curvature(self) -> Floats:
+        """Of one row on average, shape ``(n_scores, n_scores)``."""
+
+    def add(self, cells: TreeCells, values: Floats) -> Floats:
+        """Adds the values of a tree's leaves to all rows, and returns them as they were rounded."""
+
+    def places(self, cells: TreeCells) -> Ints:
+        """The leaf of every simulated row."""
 
 
 def grow_score_trees(

@@ -12,7 +12,6 @@ from functools import cached_property
 import numpy as np
 
 from tacit.arrays import Bytes, Floats, Ints
-from tacit.models.fourier_features import FourierFeatures
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.tree_cells import TreeCells
 
@@ -49,10 +48,6 @@ class SimulatedRows:
     def add(self, cells: Cells, values: Floats) -> None:
         """Adds ``values[cell]`` to the scores of every row."""
         self.scores += values[self.places(cells)]
-
-    def add_features(self, features: FourierFeatures, weights: Floats) -> None:
-        """Adds ``weights . phi`` to the scores of every row; ``weights`` has shape ``(features.size, n_scores)``."""
-        self.scores += features.of([self._bytes[column] for column in features.columns]) @ (weights / features.unit)
 
     def places(self, cells: Cells) -> Ints:
         """The cell of every row."""

@@ -15,9 +15,6 @@ from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.score_rules import SoftmaxRule
 
-STEEPEST = math.sqrt(0.5)
-"""No row's contribution is curved more: that of two classes with even chances, the others without any."""
-
 
 def likely_counts(noisy: Floats, sd: float, total: float, spread: float) -> tuple[Floats, Floats]:
     """What counts of classes are likely to be: their posterior means, and variances of their logarithms.

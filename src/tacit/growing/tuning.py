@@ -1,4 +1,4 @@
-"""All numbers by which trees and smooth functions are tuned: accuracy depends on them, and no promise does.
+"""All numbers by which trees are tuned: accuracy depends on them, and no promise does.
 
 What a plan sets for each fit (how many trees, how deep) is on the pages of the learners. To vary a number, replace it::
 
@@ -94,7 +94,7 @@ class Kernel:
     least_depth: float = 3.0
     most_depth: float = 9.0
 
-    # The prior variance of a score (log-odds squared) is never larger; that of a smooth function neither.
+    # The prior variance of a score (log-odds squared) is never larger.
     most_variance: float = 2.0
 
     # Levels of a tree at which the variance of what is left over is seen: deeper, noise hides it.
@@ -109,44 +109,6 @@ class Kernel:
     # A point's prior variance relative to the variance of the means of leaves: what two rows of one leaf have in common
     # is little of what deep trees of other columns can tell of each.
     of_a_point: float = 40.0
-
-
-@dataclass(frozen=True)
-class Smooth:
-    """Smooth functions of all columns (:mod:`tacit.growing.fourier`)."""
-
-    # Pairs of features, and steps of gradient descent after the first sum.
-    pairs: int = 256
-    steps: int = 50
-
-    # The width of the kernel, relative to the typical distance of a row from the middle.
-    width: float = 0.65
-
-    # How columns vary together and the first sum get the second share of the budget, and of that the first goes to how
-    # columns vary together; the steps have the rest.
-    scatter_part: float = 0.45
-    look_part: float = 0.36
-
-    # Rows' scores are cut to the root of so many times the number of columns; theirs is 1 per column on average.
-    longest_square: float = 1.5
-
-    # Directions are thought to vary at least so much, and at least so many times the noise in the scatter's numbers.
-    # Where that noise is larger than the last number, nothing is asked about how columns vary together.
-    least_variance: float = 0.02
-    noise_variance: float = 1.4
-    most_noise: float = 0.7
-
-    # Scores of codes end at the quantiles of this share of the mass on either side.
-    edge: float = 0.002
-
-    # Scores of columns that hardly vary are not scaled up to vary by more than their share.
-    least_sd: float = 0.3
-
-    # How likely it is thought to be beforehand that columns together say nothing more.
-    nothing: float = 0.4
-
-    # The way goes up to so many times the variance that is found likely.
-    of_the_likely: float = 2.0
 
 
 @dataclass(frozen=True)
@@ -283,11 +245,10 @@ class Growing:
     newton: Newton = Newton()
     scoring: Scoring = Scoring()
     kernel: Kernel = Kernel()
-    smooth: Smooth = Smooth()
     tracing: Tracing = Tracing()
 
 
 CUTTING, STEPPING, NEWTON, KERNEL = Cutting(), Stepping(), Newton(), Kernel()
-SMOOTH, TRACING, SOFTMAX, GROWING = Smooth(), Tracing(), Softmax(), Growing()
+TRACING, SOFTMAX, GROWING = Tracing(), Softmax(), Growing()
 GRADIENT, BASE = Gradient(), Base()
 """As they were chosen."""

@@ -18,14 +18,12 @@ from tacit.display import Brief
 from tacit.encoding.frames import Frame
 from tacit.models.base import ClassModel, of_any_table
 from tacit.models.feature import Feature, features_of
-from tacit.models.fourier_features import FourierTerm
 from tacit.models.links import logistic
 from tacit.models.plain import classes_of, floats, ints, items, number, require, whole
 from tacit.models.tree import ScoreTree, Tree, add_values, fitting
 
-SMOOTH = "smooth function of all columns"
 TREES = "trees over the residual"
-"""What the function of all columns, and the trees together, are called among the terms."""
+"""What the trees together are called among the terms."""
 
 LEAST_ROWS = 1e-9
 """So many rows are divided by at least."""
@@ -96,7 +94,6 @@ class AdditiveScores(Brief):
         pairs: effects of two columns; ``effect`` and ``sd`` have shape ``(groups, groups, n_scores)``.
         trees: trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
         intercept_sd: standard deviation of the noise in the intercept, shape ``(n_scores,)``; None if it is not known.
-        fourier: a smooth function of the bins of all columns together, if there is one, to every score.
     """
 
     intercept: Floats
@@ -105,7 +102,6 @@ class AdditiveScores(Brief):
     pairs: tuple[PairEffect, ...]
     trees: tuple[ScoreTree, ...] = ()
     intercept_sd: Floats | None = None
-    fourier: FourierTerm | None = None
 
     @property
     def n_scores(self) -> int:
@@ -129,8 +125,6 @@ class AdditiveScores(Brief):
             _check_effect(pair, tuple(int(group.max()) + 1 for group in pair.groups), self.n_scores)
         for tree in self.trees:
             require(fitting(tree, n_bins).values.shape[1] == self.n_scores, "a tree needs a value for every score")
-        if self.fourier is not None:
-            self.fourier.check(n_bins, self.n_scores)
 
     def pair_name(self, pair: PairEffect) -> str:
         """What to call an interaction."""
@@ -145,10 +139,8 @@ class AdditiveScores(Brief):
         for pair in self.pairs:
             i, j = pair.features
             yield self.pair_name(pair), pair.effect[pair.groups[0][bins[i]], pair.groups[1][bins[j]]]
-        codes = [column.astype(np.uint8) for column in bins] if self.trees or self.fourier is not None else []
-        if self.fourier is not None:
-            yield SMOOTH, self.fourier.score(codes).reshape(-1, self.n_scores)
         if self.trees:
+            codes = [column.astype(np.uint8) for column in bins]
             total = np.zeros((frame.n_rows, self.n_scores))
             for tree in self.trees:
                 leaves = tree.shape.find(codes)
@@ -186,8 +178,6 @@ class AdditiveScores(Brief):
         for pair in self.pairs:
             i, j = pair.features
             variance += np.square(pair.sd[pair.groups[0][bins[i]], pair.groups[1][bins[j]]])
-        if self.fourier is not None:
-            variance += self.fourier.sd**2
         codes = [column.astype(np.uint8) for column in bins] if self.trees else []
         for tree in self.trees:
             variance += np.square(floats(tree.sd))[tree.shape.find(codes)]
@@ -205,8 +195,6 @@ class AdditiveScores(Brief):
         for pair in self.pairs:
             share = shares(pair.counts)
             out[self.pair_name(pair)] = float(np.sqrt((share[:, :, None] * pair.effect**2).sum()))
-        if self.fourier is not None:
-            out[SMOOTH] = self.fourier.spread
         if self.trees:  # a tree's leaves are weighed by the released curvature that stands in them
             squares = [np.average((t.values**2).sum(axis=1), weights=t.support + 1e-9) for t in self.trees]
             out[TREES] = float(np.sqrt(np.sum(squares)))
@@ -220,7 +208,6 @@ class AdditiveScores(Brief):
             "mains": [main.to_dict() for main in self.mains],
             "pairs": [pair.to_dict() for pair in self.pairs],
             "trees": [tree.to_dict() for tree in self.trees],
-            **({} if self.fourier is None else {"fourier": self.fourier.to_dict()}),
             **({} if self.intercept_sd is None else {"intercept_sd": self.intercept_sd.tolist()}),
         }
 
@@ -235,7 +222,6 @@ class AdditiveScores(Brief):
             tuple(PairEffect.from_dict(item) for item in data["pairs"]),
             tuple(ScoreTree.from_dict(item) for item in data["trees"]),
             floats(data["intercept_sd"], "deviations", intercept.shape, 0.0) if "intercept_sd" in data else None,
-            FourierTerm.from_dict(data["fourier"]) if "fourier" in data else None,
         )
         scores.check()
         return scores
@@ -280,7 +266,6 @@ class AdditiveModel(ClassModel):
         features: the columns.
         mains: one effect per column.
         pairs: effects of two columns.
-        fourier: a smooth function of the bins of all columns together; only older files have one.
         trees: trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
         intercept_sd: standard deviation of the noise in the intercept.
     """
@@ -292,7 +277,6 @@ class AdditiveModel(ClassModel):
     features: tuple[Feature, ...]
     mains: tuple[MainEffect, ...]
     pairs: tuple[PairEffect, ...]
-    fourier: FourierTerm | None = None
     trees: tuple[Tree, ...] = ()
     intercept_sd: float = 0.0
 
@@ -310,7 +294,6 @@ class AdditiveModel(ClassModel):
             tuple(_of_one_score(pair) for pair in self.pairs),
             tuple(ScoreTree.of(tree) for tree in self.trees),
             np.array([self.intercept_sd]),
-            self.fourier,
         )
 
     @of_any_table
@@ -345,7 +328,6 @@ class AdditiveModel(ClassModel):
             "features": [feature.to_dict() for feature in self.features],
             "mains": [main.to_dict() for main in self.mains],
             "pairs": [pair.to_dict() for pair in self.pairs],
-            "fourier": None if self.fourier is None else self.fourier.to_dict(),
             "trees": [tree.to_dict() for tree in self.trees],
             "intercept_sd": self.intercept_sd,
         }
@@ -358,7 +340,6 @@ class AdditiveModel(ClassModel):
             features_of(body["features"]),
             tuple(MainEffect.from_dict(item) for item in body["mains"]),
             tuple(PairEffect.from_dict(item) for item in body["pairs"]),
-            None if body.get("fourier") is None else FourierTerm.from_dict(body["fourier"]),
             tuple(Tree.from_dict(item) for item in items(body["trees"], "trees")),
             number(body["intercept_sd"], "the deviation of the intercept", least=0.0),
         )

@@ -51,6 +51,4 @@ def _of_scores(scores: AdditiveScores) -> dict[str, float]:
         squares[list(pair.features)] += own[scores.pair_name(pair)] ** 2
     if scores.trees:
         squares += total_effects(scores.trees, [feature.n_bins for feature in scores.features]) ** 2
-    if scores.fourier is not None:
-        squares[list(scores.fourier.features.columns)] += np.square(scores.fourier.reliance())
     return dict(zip((feature.name for feature in scores.features), np.sqrt(squares).tolist(), strict=True))

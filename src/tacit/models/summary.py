@@ -180,10 +180,10 @@ class _Parts:
 
 def _parts(model: Model) -> _Parts | None:
     if isinstance(model, AdditiveModel):
-        return _Parts(model.features, model.mains, bool(model.pairs or model.trees or model.fourier is not None))
+        return _Parts(model.features, model.mains, bool(model.pairs or model.trees))
     if isinstance(model, AdditiveClassesModel | AdditiveOrderedModel | AdditiveRegressionModel):
         scores = model.scores
-        return _Parts(scores.features, scores.mains, bool(scores.pairs or scores.trees or scores.fourier is not None))
+        return _Parts(scores.features, scores.mains, bool(scores.pairs or scores.trees))
     return None
 
 
@@ -273,7 +273,7 @@ def _shares(
 
 
 def _stands_out(parts: _Parts) -> bool:
-    """Whether an effect is larger than its noise; pairs, trees and the smooth function are only there if they are."""
+    """Whether an effect is larger than its noise; pairs and trees are only there if they are."""
     for main in parts.mains:
         effect, sd = np.abs(np.asarray(main.effect)), np.maximum(np.asarray(main.sd), 1e-12)
         if effect.shape == sd.shape and (effect > CLEAR * sd).any():

@@ -15,7 +15,7 @@ from tacit.arrays import Bytes, Floats
 from tacit.display import Brief
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
-from tacit.models.additive import SMOOTH, TREES, AdditiveModel, AdditiveScores
+from tacit.models.additive import TREES, AdditiveModel, AdditiveScores
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import LEAST_CHANCE, Model
 from tacit.models.halfspace import HalfspaceModel
@@ -122,13 +122,10 @@ def _of_scores(scores: AdditiveScores, frame: Frame) -> Terms:
         sd.append(pair.sd[pair.groups[0][bins[i]], pair.groups[1][bins[j]]])
         columns.append((scores.features[i].name, scores.features[j].name))
     shape = (frame.n_rows, scores.n_scores)
-    if scores.fourier is not None:
-        sd.append(np.full(shape, scores.fourier.sd))
-        columns.append(())
     if scores.trees:
         sd.append(_sd_of_sum(scores.trees, [column.astype(np.uint8) for column in bins], shape))
         columns.append(())
-    assert [name for name in names if name not in (SMOOTH, TREES)] == [" x ".join(c) for c in columns if c]
+    assert [name for name in names if name != TREES] == [" x ".join(c) for c in columns if c]
     together = np.stack(sd, axis=1) if sd else np.zeros((shape[0], 0, shape[1]))
     start = np.repeat(scores.intercept[None, :], frame.n_rows, axis=0)
     return Terms(

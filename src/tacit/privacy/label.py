@@ -19,7 +19,6 @@ class Stage(StrEnum):
     KINDS = "kinds"  # whether a column of texts holds numbers
     BINNING = "binning"  # counts by which a column is cut
     SCALING = "scaling"  # first and second moments of rows, before a halfspace
-    COVARIANCE = "covariance"  # how columns vary together
     INTERCEPT = "intercept"
     SWEEP = "sweeps"  # one term, or the intercept, refitted once
     JOINT_SWEEP = "joint sweeps"  # the same where each row's contribution to all terms together is bounded
@@ -27,7 +26,6 @@ class Stage(StrEnum):
     PAIR_COUNTS = "pair counts"
     RESIDUALS = "residual looks"  # from which a loss of numbers takes its scales and levels
     UNEXPLAINED = "unexplained variance"  # of earlier versions
-    FOURIER = "smooth function"
     SPLITS = "splits"  # choices of the tests of a tree
     TREE = "trees"
     LEAVES = "leaves"
@@ -55,7 +53,6 @@ TEXTS: Mapping[Stage, str] = {
     Stage.JOINT_SWEEP: "{subject}, sweep {round}",
     Stage.SCREENING: "screening of {subject}",
     Stage.PAIR_COUNTS: "counts of {subject}",
-    Stage.FOURIER: "smooth function step {round}",
     Stage.SPLITS: "tree {round}",
     Stage.TREE: "tree {round}",
     Stage.LEAVES: "tree {round}",

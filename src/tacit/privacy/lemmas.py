@@ -67,17 +67,10 @@ def _claims() -> dict[re.Pattern[str], tuple[str, ...]]:
         weighted = (*lemmas, "score_rules.weighted_l2", "score_rules.weighted_l1")
         for head, behind in ((re.escape(rule), lemmas), (re.escape(rule + _WEIGHTED), weighted)):
             written |= _cells(f"{head}; one row, one cell", behind)
-            features = (*behind, "vector_sums.features_times_contribution")
-            written[f"{head}; times Fourier features: product of norms"] = features
     joint = r"weighted histograms of \d+ parts, rows bounded together over all of them \([^()]*\)"
     written |= {
         joint: ("joint_bound.add_or_remove",),
         joint + _ALL_REPLACED: ("joint_bound.add_or_remove", "joint_bound.replace_l2", "joint_bound.replace_l1"),
-        "scatter of clipped scores: squared norm": ("scatter.squared_length",),
-        "scatter of clipped scores: squared norm; replace: no two parts point apart": (
-            "scatter.never_apart",
-            "scatter.replaced",
-        ),
         "weighted vector sum, stateless measure: max weight x row norm": ("vector_sums.add_or_remove",),
         "weighted vector sum, stateless measure: max weight x row norm; replace = remove \\+ add": (
             "vector_sums.replace",

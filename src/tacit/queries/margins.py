@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Floats
-from tacit.models.fourier_features import LENGTH, FourierFeatures
 from tacit.queries.cells import Cells
 from tacit.queries.rules import MARGIN_BITS
 
@@ -60,24 +59,6 @@ class Update:
     values: npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True, eq=False)
-class FourierUpdate:
-    """Adds ``(weights . vector) >> shift`` (fixed point) to the scores of every row; every product fits an int32.
-
-    ``weights`` has a line for each score, shape ``(n_scores, features.size)``.
-    """
-
-    features: FourierFeatures
-    weights: npt.NDArray[np.int32]
-    shift: int
-
-
-LARGEST_PRODUCT = (1 << 31) - 1
-
-FINEST_SHIFT = 16
-"""Weights have at most so many bits beyond the fixed point of margins."""
-
-
 @dataclass(eq=False)
 class Margins:
     """The log of one score. Identity is the object: an engine caches by it."""
@@ -90,34 +71,6 @@ class Margins:
         fixed, self.reach = fixed_point(values, (cells.size,), self.reach, MARGIN_LIMIT)
         self.updates.append(Update(cells, fixed))
         return fixed / 2.0**MARGIN_BITS
-
-
-def features_in_fixed_point(
-    features: FourierFeatures, weights: npt.ArrayLike, shape: tuple[int, ...], reach: int, limit: int
-) -> tuple[npt.NDArray[np.int32], int, int]:
-    """Weights of vectors of norm 1 in fixed point, a line per score; their shift, and how far a log reaches then.
-
-    Raises:
-        ValueError: unless there is a finite weight for every feature and score.
-    """
-    exact: Floats = np.asarray(weights, dtype=np.float64)
-    if exact.shape != shape or not np.all(np.isfinite(exact)):
-        raise ValueError(f"an update needs finite weights of shape {shape}, got shape {exact.shape}")
-    lines = np.ascontiguousarray(np.atleast_2d(exact.T))
-    scale = 2.0**MARGIN_BITS / features.unit
-    farthest = LENGTH * scale * float(np.abs(lines).sum(axis=1).max())
-    room = float(max(limit - reach - 1, 0))
-    if farthest > room:  # beyond what 32 bits hold: nothing that is learned comes near
-        scale, farthest = scale * (room / farthest), room
-    most = LARGEST_PRODUCT - LENGTH * features.size  # rounding adds half a unit to a weight at most
-    shift = int(np.clip(np.floor(np.log2(most / max(farthest, 1e-300))), 0, FINEST_SHIFT))
-    rounded = np.trunc(lines * scale * 2.0**shift).astype(np.int32)
-    farthest_row = int(np.abs(rounded.astype(np.int64)).sum(axis=1).max())
-    return rounded, shift, reach + (LENGTH * farthest_row >> shift) + 1
-
-
-def _as_weights(fixed: npt.NDArray[np.int32], features: FourierFeatures, shift: int) -> Floats:
-    return fixed.astype(np.float64) * (features.unit / 2.0 ** (MARGIN_BITS + shift))
 
 
 SCORE_LIMIT = (1 << 30) - 1
@@ -137,7 +90,7 @@ class Scores:
     """The log of ``n_scores`` scores. Identity is the object: an engine caches by it."""
 
     n_scores: int
-    updates: list[ScoreUpdate | FourierUpdate] = field(default_factory=list)
+    updates: list[ScoreUpdate] = field(default_factory=list)
     reach: int = 0
 
     def __post_init__(self) -> None:
@@ -149,14 +102,3 @@ class Scores:
         fixed, self.reach = fixed_point(values, (cells.size, self.n_scores), self.reach, SCORE_LIMIT)
         self.updates.append(ScoreUpdate(cells, fixed))
         return np.asarray(fixed / 2.0**MARGIN_BITS)
-
-    def add_features(self, features: FourierFeatures, weights: npt.ArrayLike) -> Floats:
-        """Appends ``weights . phi``, ``phi`` of norm 1, and returns the weights as they were rounded.
-
-        Raises:
-            ValueError: for weights of another shape than ``(features.size, n_scores)``, or that are not finite.
-        """
-        shape = (features.size, self.n_scores)
-        lines, shift, self.reach = features_in_fixed_point(features, weights, shape, self.reach, SCORE_LIMIT)
-        self.updates.append(FourierUpdate(features, lines, shift))
-        return np.ascontiguousarray(_as_weights(lines, features, shift).T)

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.models.additive import SMOOTH, TREES, AdditiveModel, AdditiveScores, MainEffect, PairEffect
+from tacit.models.additive import TREES, AdditiveModel, AdditiveScores, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import Model
 from tacit.models.feature import Feature
@@ -58,7 +58,6 @@ def _of_two_classes(model: AdditiveModel) -> ModelCard:
             overview(scores),
             *mains,
             *_pairs(scores, ODDS),
-            *_smooth(scores, "the log-odds"),
             *tree_ranking(scores, "log-odds"),
         ),
         tuple(public_feature(f) for f in scores.features),
@@ -81,7 +80,6 @@ def _of_classes(model: AdditiveClassesModel) -> ModelCard:
             overview(scores, caption),
             *mains,
             *pairs,
-            *_smooth(scores, "the log-odds, of all classes together,"),
             *tree_ranking(scores, "log-odds, all classes together"),
         ),
         tuple(public_feature(f) for f in scores.features),
@@ -102,7 +100,6 @@ def _of_ordered(model: AdditiveOrderedModel) -> ModelCard:
             overview(scores),
             *_mains(scores, lambda feature, main, identity: _main(feature, main, ODDS, identity)),
             *_pairs(scores, ODDS),
-            *_smooth(scores, "the log-odds of a higher class"),
             *tree_ranking(scores, "log-odds of a higher class"),
         ),
         tuple(public_feature(f) for f in scores.features),
@@ -156,7 +153,6 @@ def _additive_number(
             overview(scores, caption),
             *mains,
             *_pairs(scores, units),
-            *_smooth(scores, "the sum"),
             *tree_ranking(scores, of_trees),
         ),
         tuple(public_feature(f) for f in scores.features),
@@ -213,20 +209,6 @@ def _pair_of_classes(scores: AdditiveScores, pair: PairEffect, names: list[str],
     return replace(drawn, caption=f"For {names[most]}, which it moves most. {drawn.caption}")
 
 
-def _smooth(scores: AdditiveScores, what: str) -> list[Drawing]:
-    """The smooth function of all columns, if there is one: how fast it changes ``what`` along each."""
-    if scores.fourier is None:
-        return []
-    term = scores.fourier
-    names = [scores.features[column].name for column in term.features.columns]
-    drawn = ranking(SMOOTH, names, [float(speed) for speed in term.reliance()], "smooth")
-    caption = (
-        f"One function of {len(names)} columns together, too many to draw: how much it typically changes {what} "
-        "when a column moves by one standard deviation and the others stay. The model file holds all of it."
-    )
-    return [replace(drawn, caption=caption, wide=False)]
-
-
 def held_to(drawn: Drawing, feature: Feature, how: str) -> Drawing:
     """The drawing of a column, with a word on its declared direction if there is one, and on how it is held to."""
     if feature.monotone is None:
@@ -252,12 +234,9 @@ def parts_of(model: AdditiveScores) -> str:
     plural = "s" if len(model.pairs) > 1 else ""
     pairs = f" and {len(model.pairs)} interaction{plural} of two" if model.pairs else ""
     start = f"the effects of {columns}{pairs} add up"
-    smooth = "a smooth function of all of them" if model.fourier else ""
-    trees = f"{len(model.trees)} trees" if model.trees else ""
-    if not smooth and not trees:
+    if not model.trees:
         return f"{start}, so what is drawn here is all of it."
-    rest = " and ".join(part for part in (smooth, trees) if part)
-    return f"{start}, and {rest} {'correct' if trees else 'corrects'} what these leave over."
+    return f"{start}, and {len(model.trees)} trees correct what these leave over."
 
 
 def overview(scores: AdditiveScores, caption: str = TYPICAL) -> Drawing:

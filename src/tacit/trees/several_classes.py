@@ -48,7 +48,7 @@ class LearnedClassTrees:
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxRounds:
-    """What trees need to know of rows (:class:`~tacit.growing.rounds.TreeRounds`), simulated ones among it."""
+    """What trees need to know of rows (:class:`~tacit.growing.score_leaves.TreeRounds`), simulated ones among it."""
 
     scores: Scores
     rule: SoftmaxRule

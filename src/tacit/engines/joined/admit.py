@@ -15,7 +15,6 @@ import numpy as np
 from tacit.engines.blocks import BlockTable
 from tacit.engines.joined.wire import WireError
 from tacit.engines.passes.cover import CoverSums
-from tacit.models.fourier_features import FourierFeatures
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions
 from tacit.queries.dense.halfspace_log import (
@@ -28,10 +27,9 @@ from tacit.queries.dense.halfspace_log import (
 )
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
-from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram
-from tacit.queries.margins import FINEST_SHIFT, FourierUpdate, ScoreUpdate, Update
+from tacit.queries.margins import ScoreUpdate, Update
 from tacit.queries.query import Layout
 from tacit.queries.row_weights import N_LEVELS, LabelWeights
 from tacit.queries.rules import MARGIN_BITS, RowRule
@@ -83,13 +81,6 @@ class Admission:
         )
 
     @part.register
-    def _(self, value: FourierUpdate) -> None:
-        self._features(value.features)
-        _require(value.weights.shape[-1:] == (value.features.size,), "an update needs a weight for each feature")
-        _require(value.weights.ndim == 2 and len(value.weights) > 0, "weights have a line for each score")
-        _require(0 <= value.shift <= FINEST_SHIFT, "the shift of an update is out of range")
-
-    @part.register
     def _(self, value: HalfspaceLog) -> None:
         _require(value.n_features == self.layout.n_dense, "a log of halfspaces is over the coordinates of the rows")
 
@@ -127,13 +118,7 @@ class Admission:
         self._of_scores(query, n_labels)
         _fits(query.cells.size * query.rule.channels)
 
-    @_query.register
-    def _(self, query: ScoreFourierSum, n_labels: int) -> None:
-        self._features(query.features)
-        self._of_scores(query, n_labels)
-        _fits(query.features.size * query.rule.channels)
-
-    def _of_scores(self, query: ScoreHistogram | ScoreFourierSum, n_labels: int) -> None:
+    def _of_scores(self, query: ScoreHistogram, n_labels: int) -> None:
         weights, rule = query.weights, query.rule
         if weights is not None:
             self._weights(weights, n_labels)
@@ -152,14 +137,6 @@ class Admission:
     @_query.register
     def _(self, query: JointHistogram, n_labels: int) -> None:
         self._query(query.histogram, n_labels * N_LEVELS)
-
-    @_query.register
-    def _(self, query: ScatterSum, n_labels: int) -> None:
-        self._columns(query.columns)
-        for column, scores in zip(query.columns, query.scores, strict=True):
-            _require(scores.shape == (self.layout.n_codes[column],), "a column needs a score for every code")
-        self._rule(query.rule, n_labels)
-        _require(0 < query.longest < 1 << 20, "the longest score is out of range")
 
     @_query.register
     def _(self, query: SplitHistogram, n_labels: int) -> None:
@@ -244,16 +221,6 @@ class Admission:
 
     def _weights(self, weights: LabelWeights, n_labels: int) -> None:
         _require(weights.classes.shape == (n_labels,), "every label needs a weight")
-
-    def _features(self, features: FourierFeatures) -> None:
-        self._columns(features.columns)
-        _require(features.size <= 1 << 13, "there are too many features")
-        _require(np.isfinite(features.frequencies).all(), "frequencies are numbers")
-        for column, scores in zip(features.columns, features.scores, strict=True):
-            _require(
-                scores.shape == (self.layout.n_codes[column],) and np.isfinite(scores).all(),
-                "a column needs a score for every code",
-            )
 
 
 def _fits(sums: int) -> None:

@@ -31,11 +31,10 @@ from tacit.queries.covers.candidates import StreamedConjunctions
 from tacit.queries.dense.halfspace_log import HalfspaceLog, HalfspaceStep, Levels, MarginCounts, MeasureSize
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
-from tacit.queries.fourier import ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointHistogram, JointPart
 from tacit.queries.log_link import LogLink
-from tacit.queries.margins import FourierUpdate, Margins, Scores, ScoreUpdate, Update
+from tacit.queries.margins import Margins, Scores, ScoreUpdate, Update
 from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
 from tacit.queries.tree_cells import SplitHistogram
 
@@ -55,9 +54,9 @@ Log = Margins | Scores | HalfspaceLog
 
 BY_VALUE = (
     SumsOf, CodeCounts, ProductSums, LeftSums, CoverSums,
-    Histogram, ScoreHistogram, ResidualLevels, JointHistogram, ScoreFourierSum, ScatterSum, SplitHistogram,
+    Histogram, ScoreHistogram, ResidualLevels, JointHistogram, SplitHistogram,
     OneCell, TreeShape, ReleaseMap, JointPart, SoftmaxRule, ResidualRule, TargetScale, LogLink,
-    Update, FourierUpdate, ScoreUpdate,
+    Update, ScoreUpdate,
     VectorSum, MeasureSize, MarginCounts, MomentSum, ShortenedSquares, Levels, HalfspaceStep,
 )  # fmt: skip
 
@@ -72,7 +71,7 @@ LEFT_OUT = {(Histogram, "release_map"), (ScoreHistogram, "release_map")}
 """Sums do not need them: maps are of totals."""
 
 ANY_QUERY = (
-    Histogram, ScoreHistogram, ResidualLevels, JointHistogram, ScoreFourierSum, ScatterSum, SplitHistogram,
+    Histogram, ScoreHistogram, ResidualLevels, JointHistogram, SplitHistogram,
     VectorSum, MeasureSize, MarginCounts, MomentSum, ShortenedSquares,
 )  # fmt: skip
 
@@ -236,7 +235,7 @@ class Receiver:
 
 UPDATES: dict[type, tuple[type, ...]] = {
     Margins: (Update,),
-    Scores: (ScoreUpdate, FourierUpdate),
+    Scores: (ScoreUpdate,),
     HalfspaceLog: (HalfspaceStep,),
 }
 """What logs are of."""
@@ -258,8 +257,6 @@ def _numbers_of(log: Log) -> list[int]:
 
 def _scores_of(update: Any) -> int:
     """Of how many scores an update is; 0 of one of margins."""
-    if isinstance(update, FourierUpdate):
-        return len(update.weights)
     values: Any = update.values
     return values.shape[1] if values.ndim == 2 else 0
 

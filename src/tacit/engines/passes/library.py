@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.engines.passes import dense, fourier, histogram, splits
+from tacit.engines.passes import dense, histogram, splits
 
-LIBRARY = (dense, fourier, histogram, splits)
+LIBRARY = (dense, histogram, splits)
 """Importing this registers them."""
