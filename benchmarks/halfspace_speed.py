@@ -19,7 +19,7 @@ from tacit.engines.memory import MemoryTable
 from tacit.noise import make_source
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.dense.halfspace_log import HalfspaceLog
 
 WIDTHS = (10, 20, 50, 100, 300, 1000)

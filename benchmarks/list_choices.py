@@ -24,7 +24,7 @@ from tacit.decision_lists.plan import ListBudget, Plan, plan_of
 from tacit.decision_lists.tuning import TUNING
 from tacit.privacy import accountants
 from tacit.privacy.charges import Charge, PrivacyLoss
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.theory.em_cover import Shifts
 
 DELTA = 1e-6

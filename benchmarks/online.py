@@ -42,7 +42,7 @@ from benchmarks.online_streams import (
 from benchmarks.online_tables import real_rows
 from tacit.online import Winnow
 from tacit.online.schedule import WinnowRequest, bound_of, theorem_schedule
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.theory.winnow import theorem_4_5
 
 Signs = np.ndarray

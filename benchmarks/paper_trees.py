@@ -35,8 +35,8 @@ from tacit.growing.gradient_trees import learn_gradient_trees
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.trees.budget import SplitBudget
 from tacit.trees.forest import ForestSettings, learn_forest
 from tacit.trees.m_alpha_boost import BoostSettings, MAlphaBoost, PaperBoost

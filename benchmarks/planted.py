@@ -24,14 +24,14 @@ from tacit.engines.memory import MemoryTable
 from tacit.noise import make_source
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import OneCell, column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
 from tacit.queries.margins import Margins
+from tacit.queries.query import Sensitivity
 from tacit.queries.rules import class_count_rule, count_rule, fine_class_count_rule, signed_margin_rule
 from tacit.queries.selection import Selection
-from tacit.queries.sensitivity import Sensitivity
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 LABEL = {"column": "sick", "classes": ["no", "yes"]}

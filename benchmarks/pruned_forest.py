@@ -28,9 +28,9 @@ from tacit.arrays import Ints
 from tacit.binning.tree_bins import TreeBins
 from tacit.curator.curator import Curator
 from tacit.curator.rows import PrivateRows
-from tacit.learning.sealing import sealed
 from tacit.learning.task import Task
 from tacit.learning.tree_ensemble import columns_of_task, features_of
+from tacit.learning.weights import sealed
 from tacit.models.tree import Tree, TreeShape
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel
 from tacit.privacy.budget import Allowance

@@ -20,8 +20,8 @@ from tacit.models.base import ModelError
 from tacit.privacy.charges import Pure
 from tacit.privacy.errors import AccountError
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import SchemaError
 
 ERRORS = [

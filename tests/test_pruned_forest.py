@@ -12,7 +12,7 @@ from tacit.engines.memory import MemoryTable
 from tacit.models.tree import TreeShape, complete_shape, threshold_sets
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.trees.budget import SplitBudget
 
 HEIGHT = 6

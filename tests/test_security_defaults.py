@@ -20,7 +20,7 @@ from tacit.curator.sites.site import Agreement
 from tacit.online.winnow import Winnow
 from tacit.privacy.assumptions import Assumption
 from tacit.privacy.charges import Gaussian, NonPrivate
-from tacit.privacy.ephemeral_account import EphemeralAccount
+from tacit.privacy.promised_budget import EphemeralAccount
 from tacit.privacy.signatures import new_key
 from tacit.privacy.spending import certified
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tacit.privacy.account import PrivacyAccount
     from tacit.privacy.certificate import Certificate
     from tacit.privacy.ledger import BudgetExceeded
-    from tacit.privacy.neighbouring import Neighbouring
+    from tacit.privacy.unit import Neighbouring
     from tacit.resampling.estimator import ResampledBoostClassifier
     from tacit.schema import Schema, SchemaError
     from tacit.trees.estimator import BoostedTreesClassifier, MAlphaBoostClassifier, RandomTreesClassifier
@@ -57,7 +57,7 @@ PUBLIC = {
     "EXPECTED_FAILED_CHECKS": "tacit.estimators.contract",
     "HalfspaceBoostClassifier": "tacit.halfspaces.estimator",
     "MAlphaBoostClassifier": "tacit.trees.estimator",
-    "Neighbouring": "tacit.privacy.neighbouring",
+    "Neighbouring": "tacit.privacy.unit",
     "PrivacyAccount": "tacit.privacy.account",
     "PrivateSelection": "tacit.evaluation.private_selection",
     "RandomTreesClassifier": "tacit.trees.estimator",

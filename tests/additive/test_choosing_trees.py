@@ -24,7 +24,7 @@ from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Gaussian
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 
 ROWS, FINE, WIDTH = 100_000, 4096, 8
 UNUSED = 0.04

@@ -35,7 +35,7 @@ from tacit.growing.tuning import GROWING, KERNEL
 from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.margins import Scores
 
 COLUMNS = {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in "abcd"}

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from tacit.audit.canary import FEW, MANY, given_pair, made_pair, target_of
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE

@@ -20,7 +20,7 @@ from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import columns_of
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 
 FOREST, ADDITIVE = LEARNERS
 FEW = {"neighbours": 3}

@@ -18,7 +18,7 @@ from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 
 ROWS = 12_000
 ATOMS = REFINING.atoms

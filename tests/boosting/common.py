@@ -13,7 +13,7 @@ from tacit.engines.memory import MemoryTable
 from tacit.noise import make_source
 from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.dense.halfspace_log import RADIUS_16
 
 

@@ -14,7 +14,7 @@ from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT
 from tacit.boosting.measures.smooth import SmoothMeasure
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.dense.capped_scaling import capped_scaling
 from tacit.queries.dense.halfspace_log import HalfspaceLog
 from tacit.theory.boosting import lazy_bregman_slickness, smooth_boost_slickness

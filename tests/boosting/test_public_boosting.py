@@ -14,8 +14,8 @@ from tacit.boosting import HalfspaceLog, LazyBregman, Measure, boost, private_ro
 from tacit.curator.curator import Curator
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import BudgetExceeded
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tests.boosting.common import margin_rows
 
 

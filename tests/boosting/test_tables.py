@@ -20,8 +20,8 @@ from tacit.boosting import (
     private_table,
     pythia,
 )
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import ProductCells
 from tacit.queries.rules import WEIGHT_UNIT
 

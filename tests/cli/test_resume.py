@@ -135,8 +135,8 @@ def test_rows_that_changed_are_refused(
 
 def test_a_fit_from_python_goes_on_there(folder: Path, tacit: Callable[..., Any], opened: Any) -> None:
     from tacit.privacy.charges import Gaussian
-    from tacit.privacy.neighbouring import Neighbouring
-    from tacit.privacy.resumable import Beginning
+    from tacit.privacy.progress import Beginning
+    from tacit.privacy.unit import Neighbouring
 
     beginning = Beginning("rows", "learner", b"s" * 32)
     opened.reserve_kept([Gaussian(9.0)], "a fit", Neighbouring.ADD_OR_REMOVE_ONE, None, beginning)

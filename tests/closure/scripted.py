@@ -14,7 +14,7 @@ from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 
 Rows = Sequence[tuple[int, int]]
 

@@ -33,8 +33,8 @@ from tacit.models.rule import RuleModel
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import BoundedRange, Pure
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.theory.checks import Cost
 from tacit.theory.closure.privacy import amplified
 

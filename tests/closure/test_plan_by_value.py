@@ -21,7 +21,7 @@ from tacit.closure.plan import (
 )
 from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.theory.checks import Cost
 from tacit.theory.closure import privacy as theory
 from tacit.theory.closure import samples

@@ -18,9 +18,8 @@ from tacit.closure.plan import paper_plan, part_plan
 from tacit.closure.relabel import errors_on
 from tacit.curator.choose import select_member
 from tacit.curator.rows import PrivateRows
-from tacit.curator.views.relabel_part import RelabelPart
-from tacit.curator.views.view import open_view
-from tacit.curator.views.view_rows import Parts, Sample
+from tacit.curator.views.relabel import RelabelPart
+from tacit.curator.views.view import Parts, Sample, open_view
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
@@ -32,7 +31,7 @@ from tacit.models.rule import ComposedModel, RuleModel
 from tacit.privacy import accountants
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Pure
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 from tacit.theory.checks import Cost
 from tacit.theory.closure.privacy import learned_on_part

@@ -33,8 +33,8 @@ from tacit.models.files import load_model, save_model
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import BoundedRange
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.theory.closure.formula import TruthTable
 from tests.closure.scripted import private_rows_of
 

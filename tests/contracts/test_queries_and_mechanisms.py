@@ -13,8 +13,8 @@ from tacit import registry
 from tacit.models.files import kinds
 from tacit.noise.above_threshold import AboveThreshold
 from tacit.noise.source import NoiseSource
-from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.sensitivity import Sensitivity
+from tacit.privacy.unit import Neighbouring
+from tacit.queries.query import Sensitivity
 
 TESTS = Path(__file__).parents[1]
 

@@ -12,7 +12,7 @@ from tacit.engines.memory import MemoryTable
 from tacit.noise import SystemSource
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointPart

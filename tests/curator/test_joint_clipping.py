@@ -14,7 +14,7 @@ from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian, Laplace
 from tacit.privacy.label import Stage
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import Cells, ProductCells, column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart

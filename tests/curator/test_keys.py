@@ -11,15 +11,15 @@ import pytest
 
 from tacit.curator.gate import Gate
 from tacit.curator.keys import release_keys
+from tacit.curator.measurement import integer_scale
 from tacit.curator.rows import PrivateRows
-from tacit.curator.scale import integer_scale
 from tacit.encoding.frames import columns_of
 from tacit.encoding.keys import NO_KEY
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy import accountants
 from tacit.privacy.charges import ApproxDP, Gaussian, Laplace, NonPrivate, Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries import keys as queries
 from tacit.queries.keys import KEY_UNIT, KeyCounts
 from tacit.schema import Unit

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tacit.curator.curator import Curator
+from tacit.curator.measurement import integer_scale
 from tacit.curator.rows import PrivateRows
-from tacit.curator.scale import integer_scale
 from tacit.encoding.frames import columns_of
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
@@ -17,11 +17,11 @@ from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate, Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import OneCell, column_cells
 from tacit.queries.histogram import Histogram
+from tacit.queries.query import Sensitivity
 from tacit.queries.rules import RowRule, count_rule
-from tacit.queries.sensitivity import Sensitivity
 from tacit.schema import Unit
 from tests.chance import GAUSSIAN_DRAWS, LAPLACE_DRAWS, Z, check_scale
 

@@ -12,8 +12,8 @@ import tacit
 from tacit.curator.random_stopping import best_of_random_runs
 from tacit.privacy.charges import Gaussian, NonPrivate
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.random_stopping import RandomStopping
+from tacit.privacy.unit import Neighbouring
 from tests.chance import Z, within_law, within_share
 
 RULE = RandomStopping(3.0)

@@ -20,7 +20,7 @@ from tacit.engines.memory import MemoryTable
 from tacit.noise import SeededSource, SystemSource
 from tacit.privacy.charges import BoundedRange, Gaussian, NonPrivate
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import ProductCells, column_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import class_count_rule, count_rule

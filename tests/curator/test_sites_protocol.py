@@ -15,10 +15,8 @@ import pytest
 import tacit
 from tacit.curator.recipes import Columns, Lengths, Magnitudes, Vectors
 from tacit.curator.sites.channel import Gone
-from tacit.curator.sites.errors import SitesError
-from tacit.curator.sites.parties import Parties
-from tacit.curator.sites.recipes import plain_recipe, recipe_of
-from tacit.curator.sites.shares import PairKey, Transcript, share
+from tacit.curator.sites.parties import Parties, SitesError
+from tacit.curator.sites.shares import PairKey, Transcript, plain_recipe, recipe_of, share
 from tacit.curator.sites.site import KEY_WORDS, Agreement, Site
 from tacit.curator.source_rows import prepare
 from tacit.encoding.dense import RowClipper, RowEncoder

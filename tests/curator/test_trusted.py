@@ -13,7 +13,7 @@ from tacit.encoding.frames import columns_of
 from tacit.encoding.values import LabelIndex
 from tacit.privacy.charges import Charge, Pure
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 
 SCHEMA = Schema.from_dict({"columns": {"x": {"kind": "numeric", "lower": 0, "upper": 1}}})

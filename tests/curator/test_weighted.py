@@ -12,7 +12,7 @@ from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import OneCell, column_cells
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.margins import Scores

@@ -18,11 +18,10 @@ from tacit.noise import SeededSource
 from tacit.privacy import accountants
 from tacit.privacy.charges import ApproxDP, NonPrivate, Pure, Renyi
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.covers.candidates import Conjunctions, FirstMatch, TooManyCandidates
 from tacit.queries.covers.charges import Accounting, cover_charge, exact_charge
-from tacit.queries.covers.cover import Cover
-from tacit.queries.covers.steps import CoverStep
+from tacit.queries.covers.cover import Cover, CoverStep
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import class_count_rule
 from tacit.theory import em_cover as theory

@@ -18,11 +18,10 @@ from tacit.noise import SeededSource
 from tacit.privacy import accountants
 from tacit.privacy.charges import NonPrivate
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.covers.candidates import Conjunctions
 from tacit.queries.covers.charges import Accounting, cover_charge
-from tacit.queries.covers.cover import Cover
-from tacit.queries.covers.steps import CoverStep, ScoredStep, widest_shifts
+from tacit.queries.covers.cover import Cover, CoverStep, ScoredStep, widest_shifts
 from tacit.theory.em_cover import Shifts
 from tests.chance import within_law
 from tests.decision_lists import cover_reference as reference

@@ -19,11 +19,10 @@ from tacit.engines.memory import MemoryTable
 from tacit.noise import SeededSource
 from tacit.privacy.charges import NonPrivate
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions, TooManyCandidates
-from tacit.queries.covers.cover import Cover
-from tacit.queries.covers.steps import CoverStep
+from tacit.queries.covers.cover import Cover, CoverStep
 
 ENCODERS = (NumericGrid(0, 10, 5), CategoryIndex(("a", "b")), BooleanIndex())
 

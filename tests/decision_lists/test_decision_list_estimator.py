@@ -18,10 +18,10 @@ from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.models.decision_list import DecisionListModel
 from tacit.privacy import accountants
 from tacit.privacy.charges import Laplace, Renyi
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.covers.charges import Accounting
-from tacit.queries.covers.steps import widest_shifts
+from tacit.queries.covers.cover import widest_shifts
 from tacit.theory.decision_lists import paper_learner_rows
 from tacit.theory.em_cover import paper_score_scale
 from tests.habits import SCHEMA

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tacit.queries.covers.steps import CoverStep
+from tacit.queries.covers.cover import CoverStep
 from tacit.theory import decision_lists as theory
 from tests.decision_lists import cover_reference as reference
 

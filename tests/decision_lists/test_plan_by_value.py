@@ -13,9 +13,9 @@ from tacit.decision_lists.plan import LAST, UNIT, ListBudget, PureFirst, account
 from tacit.decision_lists.tuning import PureStages
 from tacit.privacy import accountants
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.covers.charges import Accounting, cover_charge
-from tacit.queries.covers.steps import CoverStep, ScoredStep
+from tacit.queries.covers.cover import CoverStep, ScoredStep
 from tacit.theory.em_cover import Shifts
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE

@@ -23,7 +23,7 @@ from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian, Laplace
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 
 CELLS = 2 * (LARGEST_POWER - SMALLEST_POWER + 1) + 1
 NO_COUNTS = np.zeros(0, dtype=np.int64)

@@ -246,7 +246,7 @@ def test_inside_a_fit_a_share_is_spent_and_no_more():
     from tacit.curator.rows import PrivateRows
     from tacit.encoding.frames import columns_of
     from tacit.encoding.values import LabelIndex
-    from tacit.privacy.ephemeral_account import EphemeralAccount
+    from tacit.privacy.promised_budget import EphemeralAccount
 
     people_ = people()
     frame = columns_of(people_[["age", "ward", "smokes"]])

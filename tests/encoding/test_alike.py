@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from tacit.encoding.alike import difference
+from tacit.encoding.tokens import difference
 
 TOWNS = ("Köln", "New York", "München", "file")
 

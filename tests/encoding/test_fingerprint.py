@@ -8,7 +8,7 @@ import hmac
 import numpy as np
 import pytest
 
-from tacit.encoding.fingerprint import fingerprint
+from tacit.encoding.table import fingerprint
 
 KEY = bytes(range(32))
 

@@ -9,7 +9,7 @@ import pytest
 
 from tacit.encoding.errors import DataError
 from tacit.encoding.source import DeclaredSource, read_source
-from tacit.encoding.sql_rules import fault_of
+from tacit.encoding.sql_sources import fault_of
 from tacit.schema import Schema
 
 LIMIT, WINDOW, TWICE = "LIMIT, OFFSET or FETCH", "window function", "more than once"

@@ -25,7 +25,7 @@ from tacit.encoding.units import NO_UNIT, first_rows, identifiers_of, secret_uni
 from tacit.encoding.values import LabelIndex
 from tacit.privacy.charges import NonPrivate
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import class_count_rule

@@ -16,8 +16,8 @@ from tacit.privacy.charges import Gaussian
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
 from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
 from tacit.queries.dense.capped_scaling import TICKS
-from tacit.queries.dense.capped_sum import CappedSum
 from tacit.queries.dense.halfspace_log import HalfspaceLog
+from tacit.queries.dense.vector_sum import CappedSum
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
 from tacit.queries.margins import Margins

@@ -22,10 +22,8 @@ import pytest
 import tacit
 import tacit.curator.cluster_rows as cluster_rows
 from tacit.encoding.errors import DataError
-from tacit.engines.cluster.rounds import ClusterError, Rounds
-from tacit.engines.cluster.ship import Receiver, Shipper
-from tacit.engines.cluster.work import Answers, Errand, Holder, joined
-from tacit.engines.cluster.workers import Workers
+from tacit.engines.cluster.rounds import ClusterError, Rounds, Workers
+from tacit.engines.cluster.work import Answers, Errand, Holder, Receiver, Shipper, joined
 from tacit.privacy.request import RequestError
 from tacit.queries.cells import column_cells
 from tacit.queries.dense.halfspace_log import HalfspaceLog
@@ -236,7 +234,7 @@ def test_a_lost_worker_loses_nothing(name: str, lost: list[str], tmp_path: Path)
 
 
 def test_a_worker_that_joins_takes_its_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tacit.engines.cluster.workers.LOOK_AGAIN", 0.01)
+    monkeypatch.setattr("tacit.engines.cluster.rounds.LOOK_AGAIN", 0.01)
     folder, moved = written(tmp_path, "two", 5), []
     close = Workers.close
     monkeypatch.setattr(Workers, "close", lambda self: (moved.append(self.moves), close(self)))
@@ -337,7 +335,7 @@ def test_a_scheduler_that_goes_ends_a_fit(tmp_path: Path) -> None:
 
 
 def test_a_worker_of_another_version_is_refused(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tacit.engines.cluster.workers.library_version", lambda: "9.9")
+    monkeypatch.setattr("tacit.engines.cluster.rounds.library_version", lambda: "9.9")
     with pytest.raises(ClusterError, match=r"version .* of tacit, and here is 9\.9.*Nothing was spent"):
         made("trees").fit(on(client, written(tmp_path, "two")))
 

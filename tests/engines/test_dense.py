@@ -9,9 +9,8 @@ from scipy import sparse
 from tacit.encoding.values import DROPPED
 from tacit.engines.dense import DenseRows
 from tacit.engines.memory import MemoryTable
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.dense.capped_scaling import TICKS
-from tacit.queries.dense.capped_sum import CappedSum
 from tacit.queries.dense.halfspace_log import (
     DENSE_COUNT_UNIT,
     RADIUS_16,
@@ -22,7 +21,7 @@ from tacit.queries.dense.halfspace_log import (
     MeasureSize,
 )
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
-from tacit.queries.dense.vector_sum import VectorSum
+from tacit.queries.dense.vector_sum import CappedSum, VectorSum
 from tests.queries.dense_margins import fixed_margins
 
 LEVELS = Levels.covering(8.0, 256)

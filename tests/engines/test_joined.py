@@ -13,9 +13,9 @@ import pytest
 from typing_extensions import TypeAliasType
 
 from tacit.arrays import Ints
+from tacit.curator.sites.coordinator import JoinedTable
 from tacit.engines.dense import DenseRows
-from tacit.engines.joined.answers import SiteTables
-from tacit.engines.joined.table import JoinedTable
+from tacit.engines.joined.admit import SiteTables
 from tacit.engines.joined.wire import Sender, WireError, _check_children, _fits
 from tacit.engines.memory import MemoryTable
 from tacit.engines.passes.base import SumsOf

@@ -9,7 +9,7 @@ import numba as nb
 import numpy as np
 import pytest
 
-from tacit.engines.lanes import ROWS, add_row_32, add_rows_16, add_rows_32, dot_16, dot_32
+from tacit.engines.dense_kernels import ROWS, add_row_32, add_rows_16, add_rows_32, dot_16, dot_32
 
 
 @nb.njit

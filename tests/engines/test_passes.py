@@ -24,16 +24,16 @@ from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import OneCell, column_cells
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MarginCounts, MeasureSize
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.histogram import CellFunction, Histogram, ResidualLevels, ScoreHistogram
 from tacit.queries.margins import Margins, Scores
+from tacit.queries.query import Sensitivity
 from tacit.queries.rules import LEVELS, RowRule, class_count_rule, signed_margin_rule
 from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
-from tacit.queries.sensitivity import Sensitivity
 from tacit.queries.tree_cells import SplitHistogram, TreeCells, class_weight_rule
 
 ONE, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE

@@ -15,8 +15,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.engines.disk import FIRST_SLAB, DiskFullError, DiskWorkspace
-from tacit.engines.store import DamagedStoreError, Store, StoreWriter, give_name, sweep, without_name
+from tacit.engines.store import (
+    FIRST_SLAB,
+    DamagedStoreError,
+    DiskFullError,
+    DiskWorkspace,
+    Store,
+    StoreWriter,
+    give_name,
+    sweep,
+    without_name,
+)
 
 KINDS = [np.zeros(0, np.uint8), np.zeros(0, np.uint16), np.zeros((0, 3), np.int16)]
 

@@ -13,9 +13,9 @@ from sklearn.base import clone
 
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.regressor import AdditiveBoostRegressor
-from tacit.curator.fresh_key import fresh_key
-from tacit.encoding.fingerprint import fingerprint
+from tacit.curator.options import fresh_key
 from tacit.encoding.frames import columns_of
+from tacit.encoding.table import fingerprint
 from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor, released_rows
 from tacit.evaluation.private_score import private_score
 from tacit.models.files import load_model, save_model

@@ -20,7 +20,7 @@ import pytest
 import tacit
 import tacit.additive.sweeps as sweeps
 import tacit.curator.options as curator_options
-import tacit.learning.resumable as going_on
+import tacit.learning.supply as going_on
 from tacit.additive.joint_clipping import Lengths
 from tacit.additive.sweeps import GRID
 from tacit.closure import FiniteClassClassifier, Thresholds
@@ -29,9 +29,9 @@ from tacit.noise import NoiseSource, SystemSource
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.errors import AccountError
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.progress import Beginning
 from tacit.privacy.request import RequestError
-from tacit.privacy.resumable import Beginning
+from tacit.privacy.unit import Neighbouring
 from tests.estimators.test_sources import LEARNERS, declared, written
 from tests.golden.case import Seen
 from tests.golden.tables import table

@@ -20,10 +20,9 @@ import tacit
 from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.curator.sites import channel, coordinator, site
 from tacit.curator.sites.channel import Channel, Gone
-from tacit.curator.sites.errors import SitesError
 from tacit.curator.sites.memory import Gathering, digest_of
-from tacit.curator.sites.parties import Parties
-from tacit.engines.joined.answers import SiteTables
+from tacit.curator.sites.parties import Parties, SitesError
+from tacit.engines.joined.admit import SiteTables
 from tacit.errors import was_spent
 from tacit.privacy.request import RequestError
 from tests.estimators.test_sources import LEARNERS, ROWS, declared, facts, in_memory, made

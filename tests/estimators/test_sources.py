@@ -21,7 +21,7 @@ from tacit.additive.boost import AdditiveBoost
 from tacit.additive.tuning import Tuning
 from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.encoding.errors import DataError
-from tacit.engines.disk import DirectoryError, DiskFullError, DiskWorkspace
+from tacit.engines.store import DirectoryError, DiskFullError, DiskWorkspace
 from tacit.privacy.ledger import BudgetExceeded
 from tacit.privacy.request import RequestError
 from tests.golden.case import Seen

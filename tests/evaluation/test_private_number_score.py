@@ -33,7 +33,7 @@ from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Gaussian, Laplace, Pure
 from tacit.privacy.ledger import BudgetExceeded
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tests.chance import Z, at_least_share
 
 ANY_MODEL = tuple(name for name in NUMBER_METRICS if name != "deviance")

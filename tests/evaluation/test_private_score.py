@@ -16,7 +16,8 @@ from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import Measurement
 from tacit.engines.memory import MemoryTable
-from tacit.evaluation import calibration, metrics
+from tacit.evaluation import calibration
+from tacit.evaluation import performance as metrics
 from tacit.evaluation.error_grid import CELLS, REACH, ScoreGrid, log_odds
 from tacit.evaluation.measure_scores import GroupCounts, ScoreCounts, release_counts
 from tacit.evaluation.performance import Estimate, Question, perform
@@ -28,7 +29,7 @@ from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Gaussian, Laplace, Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 from tests.chance import at_least_share, at_most_share, near
 from tests.evaluation.scores import Known, world

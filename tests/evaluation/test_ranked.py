@@ -23,7 +23,7 @@ from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Gaussian, Laplace
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tests.evaluation.scores import Known, world
 from tests.evaluation.test_private_score import Recorder
 

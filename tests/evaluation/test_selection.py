@@ -24,8 +24,8 @@ from tacit.privacy import accountants, certificate, ledger
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import BoundedRange, NonPrivate, Pure, Renyi
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier, RandomTreesClassifier
 from tests.chance import within_share

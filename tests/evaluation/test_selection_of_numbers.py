@@ -26,7 +26,7 @@ from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import BoundedRange, Pure, Renyi
 from tacit.privacy.ledger import BudgetExceeded
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 from tests.evaluation.scores import Known, refused_search
 from tests.evaluation.test_selection import Recorder

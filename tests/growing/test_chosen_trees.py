@@ -27,7 +27,7 @@ from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, NonPrivate
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import column_cells
 from tacit.queries.margins import MARGIN_BITS, Margins
 from tacit.queries.row_weights import level_weights

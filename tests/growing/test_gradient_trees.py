@@ -31,7 +31,7 @@ from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.margins import Margins
 from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.tree_cells import logistic_gradient_rule

@@ -23,7 +23,7 @@ from tacit.growing.tuning import CUTTING, KERNEL, STEPPING
 from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.margins import Margins
 
 

@@ -26,7 +26,7 @@ from tacit.halfspaces.tuning import TUNING
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian, NonPrivate
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_count_rule

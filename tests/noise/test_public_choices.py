@@ -11,7 +11,7 @@ from tacit.engines.memory import MemoryTable
 from tacit.noise import PublicChoices, SeededSource
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_count_rule

@@ -20,8 +20,8 @@ from tacit.online import StreamClosed, Winnow
 from tacit.online.schedule import bound_of, theorem_schedule
 from tacit.privacy.charges import Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tests.curator.streams.counting import CountingStream
 from tests.online.test_winnow_stream import ScriptedGate, law, neighbours, stream_of
 from tests.online.test_winnow_theory import potential, requested

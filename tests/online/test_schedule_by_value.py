@@ -13,7 +13,7 @@ from tacit.curator.streams.winnow_log import MIXED_UNITS, first_weights, mixture
 from tacit.online.schedule import bound_of, largest_range, paper_schedule, schedule_of
 from tacit.privacy import accountants
 from tacit.privacy.charges import ZCDP, BoundedRange, NonPrivate, Pure, Repeated
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.theory import above_threshold
 from tacit.theory import winnow as theory
 from tests.online.test_winnow_stream import stream_of

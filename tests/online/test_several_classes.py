@@ -17,8 +17,8 @@ from tacit.online import DecisionListWinnow, Winnow
 from tacit.online.rows import RowError
 from tacit.online.schedule import bound_of, theorem_schedule
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tests.online.test_winnow_stream import law, run, stream_of
 from tests.online.test_winnow_theory import potential, requested
 

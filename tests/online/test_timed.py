@@ -21,7 +21,7 @@ from tacit.curator.streams.winnow_log import SHARES, WinnowLog
 from tacit.online import Winnow
 from tacit.online.schedule import DECAY, UNSURE, schedule_of
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tests.online.test_winnow_stream import neighbours, run, stream_of
 from tests.online.test_winnow_theory import requested
 

@@ -25,7 +25,7 @@ from tacit.online.schedule import (
 )
 from tacit.privacy import accountants
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.theory import winnow as theory
 from tests.online.test_timed import mistakes_of
 from tests.online.test_winnow_theory import hard_stream, potential, requested

@@ -17,7 +17,7 @@ from tacit.curator.streams.winnow import WinnowStream, WinnowUpdate, draws_charg
 from tacit.curator.streams.winnow_log import WinnowLog
 from tacit.privacy.charges import ZCDP, NonPrivate, Pure, Repeated
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.theory.above_threshold import Queries, scales
 from tests.noise.above_threshold_law import log_probability
 

@@ -17,7 +17,7 @@ from tacit.online.schedule import WinnowRequest, bound_of, theorem_schedule
 from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange, Pure, Repeated
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.theory import winnow as theory
 from tacit.theory.above_threshold import Queries, accuracy, scales
 

@@ -27,11 +27,10 @@ from tacit.privacy.accountants import epsilon
 from tacit.privacy.calibration import gaussian_noise_multiplier
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure, Repeated
-from tacit.privacy.ephemeral_account import EphemeralAccount
 from tacit.privacy.errors import AccountError
 from tacit.privacy.ledger import BudgetExceeded
-from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.promised_budget import compact
+from tacit.privacy.promised_budget import EphemeralAccount, compact
+from tacit.privacy.unit import Neighbouring
 
 DELTA = 1e-6
 

@@ -14,7 +14,7 @@ import pytest
 
 import tacit
 from tacit import AdditiveBoostClassifier, BatchwiseClassifier, BoostedTreesClassifier, PrivacyAccount
-from tacit.curator.fresh_key import fresh_key
+from tacit.curator.options import fresh_key
 from tacit.privacy.account_key import VARIABLE
 from tacit.privacy.charges import Pure
 from tacit.privacy.errors import AccountError

@@ -21,8 +21,8 @@ from tacit.privacy.certificate_format import CertificateError
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, Pure, Repeated, charge_from_dict
 from tacit.privacy.coverage import Coverage
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, two_bounds
+from tacit.privacy.unit import Neighbouring
 
 BIG = 10**400
 SMALL = {

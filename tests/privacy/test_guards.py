@@ -17,17 +17,14 @@ from tacit.privacy.certificate_format import FORMAT, check_format
 from tacit.privacy.charges import ZCDP, ApproxDP, Gaussian, Laplace, NonPrivate, PrivacyLoss, Pure, Repeated
 from tacit.privacy.composition import Parts, parts_of
 from tacit.privacy.coverage import TOLERANCE, Coverage
-from tacit.privacy.ephemeral_account import EphemeralAccount
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import COMPLETED, FAILED, Entry, Reservation
-from tacit.privacy.listed_releases import summarise
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.progress import Step
-from tacit.privacy.promised_budget import PromisedBudget, _floored, check_promise
+from tacit.privacy.promised_budget import EphemeralAccount, PromisedBudget, _floored, check_promise
 from tacit.privacy.random_stopping import RandomStopping
 from tacit.privacy.request import Request, check_noise_fits
 from tacit.privacy.store_records import Facts, read_charges, read_facts, read_unit
-from tacit.privacy.unit import name_question, unit_key, words_of
+from tacit.privacy.unit import Neighbouring, name_question, unit_key, words_of
 from tacit.privacy.verification import (
     NO_NOISE,
     NO_PROMISE,
@@ -36,6 +33,7 @@ from tacit.privacy.verification import (
     claim_problems,
     cost_problems,
     evident_reasons,
+    summarise,
 )
 from tacit.schema import Unit
 

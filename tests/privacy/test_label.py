@@ -9,7 +9,7 @@ from tacit.privacy.certificate_format import CertificateError
 from tacit.privacy.charges import Gaussian, Repeated
 from tacit.privacy.label import TEXTS, Label, Stage
 from tacit.privacy.ledger import Entry, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 
 ONE = Neighbouring.ADD_OR_REMOVE_ONE
 

@@ -21,7 +21,7 @@ from tacit.privacy.charges import (
 )
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import BudgetExceeded, Entry, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 
 RELATION = Neighbouring.ADD_OR_REMOVE_ONE
 

@@ -25,7 +25,7 @@ from tacit.privacy.charges import Pure
 from tacit.privacy.database import VERSION_TABLE, Database, normal_url
 from tacit.privacy.errors import AccountError
 from tacit.privacy.ledger import BudgetExceeded
-from tacit.privacy.store_tables import METADATA
+from tacit.privacy.store_records import METADATA
 from tests.postgresql import server
 
 

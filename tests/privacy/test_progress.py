@@ -16,8 +16,8 @@ from tacit.errors import was_spent
 from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, Pure, Repeated
 from tacit.privacy.coverage import Coverage
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.progress import Step
+from tacit.privacy.unit import Neighbouring
 from tests.golden.tables import schema, table
 
 

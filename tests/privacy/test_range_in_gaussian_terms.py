@@ -14,7 +14,7 @@ from tacit.privacy.charges import BoundedRange, Gaussian, NonPrivate
 from tacit.privacy.coverage import Coverage
 from tacit.privacy.gaussian import gaussian_delta, gaussian_of_range, range_of_gaussian
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 
 SPANS = [1e-4, 0.03, 0.5, 2.0, 3.9999, 4.0001, 9.0, 25.0]
 

@@ -12,8 +12,8 @@ import pytest
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.signatures import KeyFileError, new_key, read_private_key, read_public_key, signature_problems
+from tacit.privacy.unit import Neighbouring
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tacit.privacy.ledger import COMPLETED
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tests.stated import check_defaults, stated
 
 ADD = Neighbouring.ADD_OR_REMOVE_ONE

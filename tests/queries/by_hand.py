@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
+from tacit.queries.query import Sensitivity
 from tacit.queries.rules import RowRule
-from tacit.queries.sensitivity import Sensitivity
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 

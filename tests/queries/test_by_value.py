@@ -18,7 +18,7 @@ from tacit.queries.histogram import CellFunction, Histogram, ReleaseMap, Residua
 from tacit.queries.joint_bound import FINE, JointBound, JointPart, joint_sensitivity
 from tacit.queries.keys import KEY_UNIT, KeyCounts, gaussian_tail, laplace_tail
 from tacit.queries.margins import Margins, Scores
-from tacit.queries.query import Layout
+from tacit.queries.query import Layout, Sensitivity, largest_difference, largest_vector
 from tacit.queries.row_weights import (
     N_LEVELS,
     OCTAVES,
@@ -39,7 +39,6 @@ from tacit.queries.score_rules import (
     TargetScale,
 )
 from tacit.queries.selection import Selection, floored, floored_movement, per_query
-from tacit.queries.sensitivity import Sensitivity, largest_difference, largest_vector
 from tacit.queries.tree_cells import (
     SplitHistogram,
     TreeCells,

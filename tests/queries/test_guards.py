@@ -13,19 +13,18 @@ from tacit.models.tree import TreeShape
 from tacit.privacy.charges import Gaussian
 from tacit.queries.cells import OneCell, ProductCells, column_cells
 from tacit.queries.covers.candidates import check_literals
-from tacit.queries.dense.capped_sum import CappedSum
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MeasureSize
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
-from tacit.queries.dense.vector_sum import VectorSum
+from tacit.queries.dense.vector_sum import CappedSum, VectorSum
 from tacit.queries.histogram import CellFunction, Histogram, ReleaseMap, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointPart
 from tacit.queries.keys import KeyCounts, gaussian_tail
 from tacit.queries.margins import MARGIN_LIMIT, SCORE_LIMIT, Margins, Scores, fixed_point
+from tacit.queries.query import squarable
 from tacit.queries.row_weights import LabelWeights, weighted_rule
 from tacit.queries.rules import LEVELS, WEIGHT_UNIT, RowRule, count_rule
 from tacit.queries.score_rules import LevelRule, SoftmaxRule
 from tacit.queries.selection import Selection
-from tacit.queries.sensitivity import squarable
 from tacit.queries.tree_cells import SplitHistogram, TreeCells
 from tests.queries.by_hand import rule_of
 

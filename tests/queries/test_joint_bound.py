@@ -15,7 +15,7 @@ from tacit.curator.joint_clipping import JointWeights
 from tacit.encoding.values import DROPPED
 from tacit.engines.memory import MemoryTable
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import Cells, ProductCells, column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
 from tacit.queries.joint_bound import FINE, JointBound, JointHistogram, JointPart, joint_sensitivity

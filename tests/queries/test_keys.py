@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.keys import KEY_UNIT, KeyCounts, gaussian_tail, laplace_tail
 from tests.noise.exact import gaussian_pmf, laplace_pmf
 

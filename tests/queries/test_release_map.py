@@ -7,11 +7,11 @@ import pytest
 
 from tacit.encoding.values import DROPPED
 from tacit.engines.memory import MemoryTable
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
+from tacit.queries.query import largest_difference
 from tacit.queries.rules import RowRule, class_count_rule
-from tacit.queries.sensitivity import largest_difference
 
 CODES = 4
 

@@ -12,14 +12,14 @@ from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian, NonPrivate
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import ProductCells, column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.margins import Margins
+from tacit.queries.query import largest_difference
 from tacit.queries.row_weights import level_weights, weighted_rule
 from tacit.queries.rules import RowRule, class_count_rule, count_rule, signed_margin_rule
 from tacit.queries.selection import Selection
-from tacit.queries.sensitivity import largest_difference
 from tacit.queries.tree_cells import logistic_gradient_rule
 
 CODES = 4

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tacit.additive.ordered_loss import class_rule, ordered_rule
 from tacit.encoding.values import DROPPED
 from tacit.engines.memory import MemoryTable
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import OneCell, column_cells, mapped_cells
 from tacit.queries.histogram import ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.log_link import LARGEST_MEAN, LogLink

@@ -15,22 +15,21 @@ import tacit.curator.select as selecting
 from tacit.curator.rows import PrivateRows
 from tacit.curator.streams.winnow import WinnowStream, _Winnow
 from tacit.curator.views.resample import MeasureSample
-from tacit.curator.views.view import Rows
-from tacit.curator.views.view_rows import Parts
+from tacit.curator.views.view import Parts, Rows
 from tacit.encoding.frames import columns_of
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import column_cells
 from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.histogram import Histogram
 from tacit.queries.joint_bound import JointHistogram
 from tacit.queries.keys import KeyCounts
+from tacit.queries.query import Sensitivity
 from tacit.queries.rules import count_rule
-from tacit.queries.sensitivity import Sensitivity
 from tacit.schema import Schema
 
 __all__ = [

@@ -22,18 +22,16 @@ from tacit.curator.cover import cover_scale
 from tacit.curator.rows import PrivateRows
 from tacit.curator.streams.open import Stream
 from tacit.curator.streams.open import _Gate as StreamGate
-from tacit.curator.views.relabel import Chosen, Relabel
-from tacit.curator.views.relabel_part import RelabelPart
-from tacit.curator.views.resample import MeasureSample
-from tacit.curator.views.smooth_sample import SmoothSample
-from tacit.curator.views.view_rows import Parts, Sample
+from tacit.curator.views.relabel import Chosen, Relabel, RelabelPart
+from tacit.curator.views.resample import MeasureSample, SmoothSample
+from tacit.curator.views.view import Parts, Sample
 from tacit.encoding.values import DROPPED
 from tacit.noise.above_threshold import AboveThreshold
 from tacit.noise.public_choices import PublicChoices
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import ApproxDP, BoundedRange, Gaussian, Laplace
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.dense.capped_scaling import WEIGHT_BITS
 from tacit.queries.keys import KEY_UNIT
 from tests.replay.engine import LATTICE, SLACK, Group, Tape

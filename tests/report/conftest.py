@@ -13,7 +13,7 @@ import pytest
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.report.drawing import Effect, Side, bars, curve, heat_map, ranking, weights
 from tacit.report.model_card import ModelCard, PublicColumn
 

@@ -21,8 +21,8 @@ from tacit.models.files import kinds
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.report.explanation import INTERCEPT
 from tacit.report.figures import Figure, Figures
 from tacit.report.model_card import ModelCard

@@ -24,8 +24,8 @@ from tacit.noise import make_source
 from tacit.privacy import accountants
 from tacit.privacy.charges import ApproxDP, Pure, Repeated, uses
 from tacit.privacy.label import Label, Stage
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.dense.capped_scaling import WEIGHT_BITS
 from tacit.resampling import learner as boosting
 from tacit.resampling.estimator import ResampledBoostClassifier

@@ -28,8 +28,7 @@ from tacit.schema import (
     Schema,
     SchemaError,
 )
-from tacit.schema.dictionary import draft_from_dictionary
-from tacit.schema.draft import PublicDataWarning, draft_schema, round_outward
+from tacit.schema.draft import PublicDataWarning, draft_from_dictionary, draft_schema, round_outward
 from tacit.schema.draft_columns import _log_round
 
 N = 300

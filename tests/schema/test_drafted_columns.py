@@ -28,9 +28,8 @@ from tacit.schema import (
     NumericColumn,
     SchemaError,
 )
-from tacit.schema.csv_format import CsvFormat
+from tacit.schema.csv_format import CsvFormat, are_cells
 from tacit.schema.draft import Draft, draft_schema
-from tacit.schema.header import are_cells
 
 N = 180
 NBSP, THIN, MINUS = "\u00a0", "\u202f", "\u2212"

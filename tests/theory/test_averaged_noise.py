@@ -10,8 +10,8 @@ import pytest
 
 from tacit.boosting.game import capped_scaling
 from tacit.boosting.measures.lazy_bregman import LazyBregman
-from tacit.queries.dense.capped_sum import CappedSum
 from tacit.queries.dense.halfspace_log import HalfspaceLog
+from tacit.queries.dense.vector_sum import CappedSum
 from tacit.theory import averaged_noise as theory
 
 

@@ -14,7 +14,7 @@ from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.margins import Margins
 from tacit.trees.budget import SplitBudget
 from tacit.trees.losses import Loss, MAlphaLoss, SquareLoss

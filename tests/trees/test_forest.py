@@ -17,7 +17,7 @@ from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.tree_cells import TreeCells

@@ -16,8 +16,8 @@ from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import BoundedRange, Laplace, NonPrivate, Pure
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.margins import Margins
 from tacit.queries.selection import Selection
 from tacit.trees.budget import SMALLEST_RANGE, SplitBudget

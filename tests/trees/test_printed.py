@@ -24,7 +24,7 @@ from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Laplace
 from tacit.privacy.label import Stage
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.trees.budget import SplitBudget
 from tacit.trees.m_alpha_boost import BoostedTrees, BoostSettings, MAlphaBoost, PaperBoost
 from tacit.trees.splits import SplitCandidates

@@ -15,7 +15,7 @@ from tacit.models.tree import complete_shape, threshold_sets
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import BoundedRange, NonPrivate, Pure
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import CellFunction, Histogram
 from tacit.queries.margins import Margins

@@ -11,7 +11,7 @@ import pytest
 from tacit.encoding.values import DROPPED
 from tacit.engines.memory import MemoryTable
 from tacit.models.tree import Tree, TreeShape, code_set, complete_shape, threshold_sets
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.rules import class_count_rule

@@ -25,13 +25,11 @@ from tacit.binning.measure import Column
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.grid import NumericGrid
 from tacit.estimators.base import learner_of
-from tacit.estimators.classes import Weighting
-from tacit.estimators.uncertainty import Uncertainty
+from tacit.estimators.classes import Uncertainty, Weighting
 from tacit.learning.learner import Learner
-from tacit.learning.sealing import sealed
 from tacit.learning.task import Task, monotone_of
 from tacit.learning.tree_ensemble import gradient_trees
-from tacit.learning.weights import check_class_weight
+from tacit.learning.weights import check_class_weight, sealed
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel
 from tacit.models.tree_ensemble import TreeEnsembleModel

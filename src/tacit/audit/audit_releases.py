@@ -20,8 +20,8 @@ from tacit.audit.plan import check_trials
 from tacit.audit.result import Audit
 from tacit.privacy import accountants
 from tacit.privacy.charges import Charge
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 
 Run = Callable[[Any, int | None], Any]
 """From one of the two tables and a seed (None for fresh noise) to what is released: numbers, always as many."""

@@ -19,8 +19,8 @@ import numpy as np
 
 from tacit.encoding.dates import MONDAY, SUNDAY
 from tacit.encoding.frames import Frame
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import BooleanColumn, CategoricalColumn, DateColumn, IdColumn, NumericColumn, Schema
 
 MANY, FEW = 300, 20

@@ -18,8 +18,8 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.audit.canary import Target, ends_of
 from tacit.encoding.frames import Frame
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import BooleanColumn, IdColumn, NumericColumn, Schema
 
 ROWS, STRANGERS = 60, 14

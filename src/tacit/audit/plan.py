@@ -10,8 +10,8 @@ from typing import Any
 
 from tacit.audit.canary import Pair, Target, given_pair, made_pair, target_of
 from tacit.estimators.base import Estimator
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, declared_schema, is_number
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 
 LEAST_TRIALS = 10

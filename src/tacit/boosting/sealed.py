@@ -23,9 +23,9 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, declared_schema
 from tacit.privacy.spending import certified, reserve
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import OneCell
 from tacit.queries.dense.halfspace_log import DENSE_COUNT_UNIT, RADIUS_16, HalfspaceLog
 from tacit.queries.histogram import Histogram

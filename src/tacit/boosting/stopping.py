@@ -3,7 +3,7 @@
 Under a stateless measure an unnormalised sum has the sensitivity of one row whatever the size of the measure, so the
 test is a choice, not a condition of privacy: each test costs its own release. For a weak learner that is private only
 on slick measures (Definition 47: it is given a *normalised* measure), the test is what makes a round private:
-propose-test-release (Lemmas 49 and 50), in :mod:`tacit.curator.views.smooth_sample`.
+propose-test-release (Lemmas 49 and 50), in :mod:`tacit.curator.views.resample`.
 """
 
 from __future__ import annotations

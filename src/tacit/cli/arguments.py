@@ -17,7 +17,7 @@ from typer.core import TyperCommand
 
 from tacit.cli.failures import guarded
 from tacit.cli.learners import LearnerName
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 
 A = TypeVar("A")
 

@@ -66,7 +66,7 @@ class ExportArguments:
 def create(asked: CreateArguments) -> None:
     """Create an account: the total budget of all fits on one data set."""
     from tacit.privacy.account import PrivacyAccount
-    from tacit.privacy.neighbouring import Neighbouring
+    from tacit.privacy.unit import Neighbouring
     from tacit.schema import Unit
 
     try:

@@ -65,8 +65,8 @@ class Counts:
         """Keeps in what alone the first unknown value of a column differs from a declared one."""
         import numpy as np
 
-        from tacit.encoding.alike import difference
         from tacit.encoding.frames import take
+        from tacit.encoding.tokens import difference
 
         [value] = list(take(frame.column(name), np.array([row])))
         value = value.as_py() if hasattr(value, "as_py") else value

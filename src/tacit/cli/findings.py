@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.arrays import Floats
-from tacit.encoding.alike import difference
 from tacit.encoding.arrow import dictionary_of, listed, positions
 from tacit.encoding.dates import bounds_of, dates_as_numbers, days_of
 from tacit.encoding.errors import DataError, FrameError
@@ -21,7 +20,7 @@ from tacit.encoding.read import column_names, is_parquet, structure
 from tacit.encoding.sources import files_of, read_files
 from tacit.encoding.spelled import spelled_as_numbers
 from tacit.encoding.table import encoder_of
-from tacit.encoding.tokens import as_tokens
+from tacit.encoding.tokens import as_tokens, difference
 from tacit.encoding.values import DROPPED, BooleanIndex, CategoryIndex, LabelIndex, is_missing, plain
 from tacit.schema import Column, DateColumn, Label, NumericColumn, Schema, Unit
 from tacit.schema.cell_format import DATE_FORMATS, parse_date

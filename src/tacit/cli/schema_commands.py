@@ -186,8 +186,7 @@ def _load(path: Path) -> Schema:
 
 def _drafted(asked: InitArguments) -> Draft:
     from tacit.encoding.read import column_names, read_sample
-    from tacit.schema.dictionary import draft_from_dictionary
-    from tacit.schema.draft import Draft, draft_schema
+    from tacit.schema.draft import Draft, draft_from_dictionary, draft_schema
     from tacit.schema.errors import SchemaError
 
     if asked.dictionary is not None:

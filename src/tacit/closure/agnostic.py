@@ -13,9 +13,8 @@ from tacit.closure.finite import FiniteClassClassifier
 from tacit.closure.plan import PAPER_DRAWS, PAPER_SCORED, part_plan
 from tacit.closure.relabel import Child, Step, child_rows, errors_on
 from tacit.curator.rows import PrivateRows
-from tacit.curator.views.relabel_part import RelabelPart
-from tacit.curator.views.view import Plan, open_view
-from tacit.curator.views.view_rows import Sample
+from tacit.curator.views.relabel import RelabelPart
+from tacit.curator.views.view import Plan, Sample, open_view
 from tacit.estimators.base import learner_of
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.base import ClassModel, of_classes

@@ -16,8 +16,7 @@ from tacit.closure.raw import check_single_rows
 from tacit.closure.relabel import Child, largest_child
 from tacit.curator.choose import select_member
 from tacit.curator.rows import PrivateRows
-from tacit.curator.views.view import Plan, charge_of, open_view
-from tacit.curator.views.view_rows import Parts
+from tacit.curator.views.view import Parts, Plan, charge_of, open_view
 from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
@@ -30,8 +29,8 @@ from tacit.models.base import ClassModel
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.label import Label, Stage
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import NumericColumn, Schema
 from tacit.theory.checks import Cost
 from tacit.theory.closure.privacy import Score

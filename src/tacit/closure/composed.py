@@ -23,8 +23,7 @@ from tacit.closure.search import Progress
 from tacit.curator.choose import select_concept
 from tacit.curator.rows import PrivateRows
 from tacit.curator.views.relabel import Candidates, Points, Relabel
-from tacit.curator.views.view import Plan, open_view
-from tacit.curator.views.view_rows import Parts, Sample
+from tacit.curator.views.view import Parts, Plan, Sample, open_view
 from tacit.errors import UNSPENT, TacitError, message_of
 from tacit.estimators.base import learner_of
 from tacit.estimators.classifier import PrivateClassifier

@@ -39,8 +39,8 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Charge, Laplace, NonPrivate
 from tacit.privacy.label import Label, Stage
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import Cells, ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import class_count_rule

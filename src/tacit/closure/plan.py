@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange, Charge
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.theory.checks import Cost
 from tacit.theory.closure.privacy import (
     Score,

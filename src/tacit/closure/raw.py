@@ -29,8 +29,8 @@ from tacit.encoding.grid import NumericGrid
 from tacit.encoding.order import CUTS, LARGEST_CUT, MISSING, REACH, FloatOrder, float_of, keys_of
 from tacit.encoding.table import Encoder
 from tacit.learning.task import Task
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import NumericColumn
 from tacit.schema.cell_format import PLAIN_CELLS
 from tacit.theory.closure.formula import TruthTable

@@ -16,8 +16,7 @@ from tacit.closure.plan import StepPlan
 from tacit.closure.search import Progress, Scored, completion_scores, own_errors
 from tacit.curator.rows import PrivateRows
 from tacit.curator.views.relabel import Candidates, Points, Relabel, scored_rows
-from tacit.curator.views.view import Plan, open_view
-from tacit.curator.views.view_rows import Sample, rows_of_share
+from tacit.curator.views.view import Plan, Sample, open_view, rows_of_share
 from tacit.encoding.order import FloatOrder
 from tacit.encoding.table import TableEncoding
 from tacit.estimators.classifier import PrivateClassifier, child_learner
@@ -27,8 +26,8 @@ from tacit.models.base import ClassModel, Model, of_classes
 from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange
 from tacit.privacy.label import Label
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, check_noise_fits
+from tacit.privacy.unit import Neighbouring
 from tacit.theory.checks import Cost
 from tacit.theory.closure.formula import TruthTable
 

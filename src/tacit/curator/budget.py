@@ -14,7 +14,7 @@ from tacit.curator.select import Choice
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import Cells
 from tacit.queries.joint_bound import JointBound
 from tacit.queries.query import Layout, Query

@@ -16,12 +16,11 @@ from tacit.engines.protocol import SealedTable
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
 from tacit.queries.covers.charges import Accounting, cover_charge, theorem
-from tacit.queries.covers.cover import Cover
-from tacit.queries.covers.steps import Step
-from tacit.queries.sensitivity import Sensitivity
+from tacit.queries.covers.cover import Cover, Step
+from tacit.queries.query import Sensitivity
 
 
 @dataclass(frozen=True)

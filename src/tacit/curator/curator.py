@@ -21,26 +21,24 @@ from tacit.arrays import Ints
 from tacit.curator.cover import Covering, run_cover
 from tacit.curator.gate import NOBODY, Gate, Question, Witness
 from tacit.curator.joint_clipping import JointReleases, JointWeights
-from tacit.curator.measurement import Measurement
-from tacit.curator.scale import integer_noise, integer_scale, noise_sd
+from tacit.curator.measurement import Measurement, integer_noise, integer_scale, noise_sd
 from tacit.curator.select import Choice, select
 from tacit.engines.protocol import SealedTable
 from tacit.noise import NoiseSource, PublicChoices
 from tacit.privacy.charges import Charge, Gaussian, Laplace, NonPrivate
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import Cells
 from tacit.queries.covers.charges import Accounting
 from tacit.queries.covers.cover import Cover
 from tacit.queries.histogram import Histogram, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart, joint_sensitivity
 from tacit.queries.margins import Margins, Scores
-from tacit.queries.query import Layout, Query
+from tacit.queries.query import Layout, Query, Sensitivity
 from tacit.queries.rules import RowRule
 from tacit.queries.score_rules import ScoreRule
 from tacit.queries.selection import Selection
-from tacit.queries.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Released, Reservation
-from tacit.queries.sensitivity import Sensitivity
+from tacit.queries.query import Sensitivity
 
 
 @final

@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.arrays import Floats, Ints
 from tacit.curator.gate import Gate, Question
-from tacit.curator.scale import integer_noise, integer_scale, noise_sd
+from tacit.curator.measurement import integer_noise, integer_scale, noise_sd
 from tacit.privacy.charges import ApproxDP, Charge, Gaussian, Laplace, NonPrivate
 from tacit.privacy.label import Label
 from tacit.queries.keys import KEY_UNIT, KeyCounts, gaussian_tail, laplace_tail

@@ -9,8 +9,13 @@ from contextvars import ContextVar
 from tacit.errors import UNSPENT
 from tacit.noise import SAMPLERS, NoiseSource, PublicChoices, make_source
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.progress import WATCH, Watch
-from tacit.privacy.resumable import KEEPING, Keeping
+from tacit.privacy.progress import KEEPING, WATCH, Keeping, Watch
+
+
+def fresh_key() -> bytes:
+    """32 bytes."""
+    return make_source(None).words(4).tobytes()
+
 
 _SAMPLER: ContextVar[str] = ContextVar("tacit noise", default=SAMPLERS[0])
 

@@ -14,8 +14,8 @@ from tacit.engines.protocol import SealedTable
 from tacit.noise.checks import check_scale
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.label import Label
+from tacit.queries.query import Sensitivity
 from tacit.queries.selection import Selection
-from tacit.queries.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, eq=False)

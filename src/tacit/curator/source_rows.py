@@ -22,7 +22,6 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.engines.blocks import BlockTable
 from tacit.engines.dense import DenseRows
-from tacit.engines.disk import DirectoryError, DiskFullError, DiskWorkspace, is_full
 from tacit.engines.memory import counting
 from tacit.engines.protocol import SealedTable
 from tacit.engines.rows import Rows
@@ -30,9 +29,13 @@ from tacit.engines.store import (
     BLOCK_ROWS,
     Arrays,
     DamagedStoreError,
+    DirectoryError,
+    DiskFullError,
+    DiskWorkspace,
     Store,
     StoreWriter,
     give_name,
+    is_full,
     sweep,
     without_name,
 )

@@ -23,7 +23,7 @@ from tacit.models.base import ClassModel
 from tacit.models.plain import ModelError
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 
 
 class TrustedLearner(Protocol):

@@ -13,9 +13,9 @@ from tacit.arrays import Ints
 from tacit.decision_lists.tuning import TUNING, PureStages, Tuning
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, Laplace, NonPrivate
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.covers.charges import Accounting, cover_charge
-from tacit.queries.covers.steps import CoverStep, ScoredStep, Step
+from tacit.queries.covers.cover import CoverStep, ScoredStep, Step
 from tacit.theory.em_cover import Shifts
 
 UNIT = 64

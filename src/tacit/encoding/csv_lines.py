@@ -18,8 +18,7 @@ import numba as nb
 import numpy as np
 
 from tacit.encoding.errors import DataError
-from tacit.schema.csv_format import UTF8, CsvFormat
-from tacit.schema.header import are_cells
+from tacit.schema.csv_format import UTF8, CsvFormat, are_cells
 
 _START, _BARE, _QUOTED, _CLOSED, _SKIPPED = range(5)
 """Where a byte stands: at the start of a cell, in an unquoted or a quoted one, after a quote, in a line given up."""

@@ -17,9 +17,8 @@ from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.encoding.inputs import by_number, by_position, table_of
 from tacit.errors import spending
-from tacit.estimators.assumptions import assumptions_of
 from tacit.estimators.binding import bound, told
-from tacit.estimators.callers import surroundings
+from tacit.estimators.callers import assumptions_of, surroundings
 from tacit.estimators.looking import Looking
 from tacit.learning.declared import Declared, classes_declared, common_classes, common_schema
 from tacit.learning.fit import Fitted, check, check_budget, dry_run, fit
@@ -33,8 +32,8 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.assumptions import check_dtypes
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
+from tacit.privacy.progress import KEEPING
 from tacit.privacy.request import Request
-from tacit.privacy.resumable import KEEPING
 from tacit.schema import Schema
 
 L = TypeVar("L", bound=Learner)

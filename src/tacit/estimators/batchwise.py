@@ -14,15 +14,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Floats
-from tacit.curator.fresh_key import fresh_key
+from tacit.curator.options import fresh_key
 from tacit.encoding.frames import Frame
 from tacit.errors import spending
 from tacit.estimators.base import check_fit
 from tacit.estimators.binding import bound, told
 from tacit.estimators.classes import accuracy, classes_in_order, scores_in_order
 from tacit.estimators.classifier import PrivateClassifier, PrivateEstimator
-from tacit.estimators.known_batches import Begun, batch_fingerprint
 from tacit.estimators.regressor import PrivateRegressor, r_squared
+from tacit.learning.supply import Begun, batch_fingerprint
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import Model

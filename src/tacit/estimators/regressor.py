@@ -11,8 +11,8 @@ from sklearn.metrics import r2_score
 
 from tacit.arrays import Floats
 from tacit.encoding.inputs import label_vector, numbers_of
+from tacit.estimators.classes import deviations_within
 from tacit.estimators.classifier import PrivateEstimator
-from tacit.estimators.uncertainty import deviations_within
 from tacit.learning.declared import Declared, number_declared
 from tacit.learning.weights import refuse_unknown, row_weights_of
 from tacit.privacy.request import RequestError

@@ -19,8 +19,7 @@ from tacit.encoding.table import Encoder, TableEncoding, encoder_of
 from tacit.encoding.units import identifiers_of
 from tacit.encoding.values import BooleanIndex, CategoryIndex, LabelIndex
 from tacit.evaluation.error_grid import CELLS, ScoreGrid
-from tacit.evaluation.ranked import RankedSums, ranked_grid, release_ranked
-from tacit.evaluation.scorer import Scorer
+from tacit.evaluation.ranked import RankedSums, Scorer, ranked_grid, release_ranked
 from tacit.evaluation.strategy import Strategy, best_charges, shared, sums_by_group
 from tacit.learning.tables import check_as_many
 from tacit.privacy.account import PrivacyAccount

@@ -1,18 +1,117 @@
-"""What released counts say about one group of rows: metrics with confidence intervals, curves, thresholds."""
+"""Released counts of one group of rows as metrics with confidence intervals, curves, thresholds: post-processing.
+
+Counts have shape ``(..., cells, 2)``; they may be noisy and negative. Every function is finite for every input. Those
+that are a ratio of two sums, or of two products of sums, are given as such, too: an interval needs both parts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import NormalDist
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.evaluation import calibration, metrics
+from tacit.evaluation import calibration
+from tacit.evaluation.error_grid import ScoreGrid
 from tacit.evaluation.measure_scores import GroupCounts, ScoreCounts, row_draws
 from tacit.evaluation.ranked import ROWS, SCORES, SQUARES, RankedSums
+
+
+@final
+class Ratio(NamedTuple):
+    """A metric before it is divided: of unbiased counts whose labels have independent noise both parts are unbiased."""
+
+    over: Floats
+    under: Floats
+
+
+def rows(counts: Floats) -> Floats:
+    """Number of rows, at least 1; ``counts`` are ``(..., cells, 2)`` here and below, and figures ``(...)``."""
+    figure: Floats = np.maximum(counts.sum(axis=(-2, -1)), 1.0)
+    return figure
+
+
+def positive_share(counts: Floats) -> Floats:
+    """Share of rows with label 1."""
+    figure: Floats = np.clip(counts[..., 1].sum(axis=-1) / rows(counts), 0.0, 1.0)
+    return figure
+
+
+def positive_parts(counts: Floats) -> Ratio:
+    """What :func:`positive_share` divides."""
+    return Ratio(counts[..., 1].sum(axis=-1), counts.sum(axis=(-2, -1)))
+
+
+def auc_parts(counts: Floats) -> Ratio:
+    """Pairs of a positive and a negative row in the right order (ties count half), and all pairs."""
+    negative, positive = counts[..., 0], counts[..., 1]
+    below = np.cumsum(negative, axis=-1) - negative / 2
+    return Ratio((positive * below).sum(axis=-1), negative.sum(axis=-1) * positive.sum(axis=-1))
+
+
+def auc(counts: Floats) -> Floats:
+    """Area under the ROC curve; rows of one cell count as ties."""
+    totals = np.maximum(counts.sum(axis=-2), 1.0)
+    figure: Floats = np.clip(auc_parts(counts).over / totals.prod(axis=-1), 0.0, 1.0)
+    return figure
+
+
+def correct_parts(counts: Floats, cut: int) -> Ratio:
+    """Rows called right when the cells from ``cut`` on are called positive, and all rows."""
+    negative, positive = _errors(counts)
+    total = counts.sum(axis=(-2, -1))
+    return Ratio(total - negative[..., cut] - positive[..., cut], total)
+
+
+def correct_at_cuts(counts: Floats) -> Floats:
+    """Share of rows called right when the cells from ``k`` on are called positive; shape ``(..., cells + 1)``."""
+    negative, positive = _errors(counts)
+    total = rows(counts)[..., None]
+    return np.clip(1.0 - (negative + positive) / total, 0.0, 1.0)
+
+
+def cost_at_cuts(counts: Floats, cost: tuple[float, float]) -> Floats:
+    """Cost per row of a false positive and a false negative, by cut; shape ``(..., cells + 1)``."""
+    false_positive, false_negative = _errors(counts)
+    return np.maximum((cost[0] * false_positive + cost[1] * false_negative) / rows(counts)[..., None], 0.0)
+
+
+def roc(counts: Floats) -> tuple[Floats, Floats]:
+    """False-positive and true-positive rates, shape ``(..., cells + 1)``, each forced to fall as the cut rises."""
+    false_positive, false_negative = _errors(counts)
+    totals = np.maximum(counts.sum(axis=-2), 1.0)
+    false_rate = np.clip(false_positive / totals[..., :1], 0.0, 1.0)
+    true_rate = np.clip(1.0 - false_negative / totals[..., 1:], 0.0, 1.0)
+    return np.minimum.accumulate(false_rate, axis=-1), np.minimum.accumulate(true_rate, axis=-1)
+
+
+def log_loss_parts(counts: Floats, grid: ScoreGrid, clip: float) -> Ratio:
+    """The sum of the labels' negative log-likelihoods, probabilities clipped to ``[clip, 1 - clip]``; and rows."""
+    chance = np.clip(grid.probabilities, clip, 1.0 - clip)
+    losses = np.stack([-np.log1p(-chance), -np.log(chance)], axis=1)
+    return Ratio((counts * losses).sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)))
+
+
+def log_loss(counts: Floats, grid: ScoreGrid, clip: float) -> Floats:
+    """Mean negative log-likelihood of the labels, probabilities clipped to ``[clip, 1 - clip]``."""
+    return np.clip(log_loss_parts(counts, grid, clip).over / rows(counts), 0.0, -np.log(clip))
+
+
+def brier_parts(counts: Floats, grid: ScoreGrid) -> Ratio:
+    """The sum of squared differences of probability and label (Brier 1950), and rows."""
+    losses = np.stack([grid.probabilities**2, (1.0 - grid.probabilities) ** 2], axis=1)
+    return Ratio((counts * losses).sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)))
+
+
+def _errors(counts: Floats) -> tuple[Floats, Floats]:
+    """False positives and false negatives by cut."""
+    start = np.zeros((*counts.shape[:-2], 1, 2))
+    below = np.concatenate([start, np.cumsum(counts, axis=-2)], axis=-2)
+    return below[..., -1:, 0] - below[..., 0], below[..., 1]
+
 
 RANKED = "ranked_probability_score"
 
@@ -103,7 +202,7 @@ class Performance:
         """
         self._check_two("accuracy_at")
         cut = self.counts.grid.cut(threshold)
-        return float(self.counts.grid.thresholds[cut]), float(metrics.correct_at_cuts(self.counts.estimate)[cut])
+        return float(self.counts.grid.thresholds[cut]), float(correct_at_cuts(self.counts.estimate)[cut])
 
     def roc(self) -> tuple[Floats, Floats, Floats]:
         """Thresholds, false-positive rates and true-positive rates, the threshold rising.
@@ -112,7 +211,7 @@ class Performance:
             ValueError: of more than two classes.
         """
         self._check_two("roc")
-        return (self.counts.grid.thresholds, *metrics.roc(self.counts.estimate))
+        return (self.counts.grid.thresholds, *roc(self.counts.estimate))
 
     def _check_two(self, asked: str) -> None:
         if not self.calls_positive:
@@ -156,7 +255,7 @@ def perform(released: GroupCounts, question: Question, generator: np.random.Gene
         found["auc"] = _mean(each) if each else _auc(bootstrap)
     if "accuracy" in question.metrics:
         cut = counts.grid.cut(question.threshold) if question.calls_positive else 0  # 0: rows that were called right
-        found["accuracy"] = bootstrap.of(lambda h: metrics.correct_parts(h, cut), 1.0)
+        found["accuracy"] = bootstrap.of(lambda h: correct_parts(h, cut), 1.0)
     if "log_loss" in question.metrics:
         source = bootstrap if losses is None else _Bootstrap(losses, question, generator)
         found["log_loss"] = source.of(_loss(counts, losses is not None, question.clip), -np.log(question.clip))
@@ -164,19 +263,19 @@ def perform(released: GroupCounts, question: Question, generator: np.random.Gene
         found["calibration"] = bootstrap.calibration_error()
     if RANKED in question.metrics:
         found[RANKED] = (
-            bootstrap.of(lambda h: metrics.brier_parts(h, counts.grid), 1.0)
+            bootstrap.of(lambda h: brier_parts(h, counts.grid), 1.0)
             if ranked is None
             else ranked_estimate(ranked, question.confidence, generator)
         )
     if question.cost is not None:
         best, found["cost"] = bootstrap.least_cost(question.cost)
-    positives = bootstrap.of(metrics.positive_parts, 1.0)
+    positives = bootstrap.of(positive_parts, 1.0)
     rows = bootstrap.rows()
     return Performance(found, rows, positives, best, counts, each, question.calls_positive, bootstrap.known)
 
 
 def _auc(bootstrap: _Bootstrap) -> Estimate:
-    return bootstrap.of(metrics.auc_parts, 1.0, bootstrap.both_known)
+    return bootstrap.of(auc_parts, 1.0, bootstrap.both_known)
 
 
 def _mean(each: Sequence[Estimate]) -> Estimate:
@@ -184,12 +283,12 @@ def _mean(each: Sequence[Estimate]) -> Estimate:
     return Estimate(*(float(np.mean(part)) for part in zip(*((e.value, e.low, e.high) for e in each), strict=True)))
 
 
-def _loss(counts: ScoreCounts, of_true_class: bool, clip: float) -> Callable[[Floats], metrics.Ratio]:
-    def loss(drawn: Floats) -> metrics.Ratio:
+def _loss(counts: ScoreCounts, of_true_class: bool, clip: float) -> Callable[[Floats], Ratio]:
+    def loss(drawn: Floats) -> Ratio:
         if of_true_class:
             every = drawn.sum(axis=-1)
             drawn = np.stack([np.zeros_like(every), every], axis=-1)
-        return metrics.log_loss_parts(drawn, counts.grid, clip)
+        return log_loss_parts(drawn, counts.grid, clip)
 
     return loss
 
@@ -207,13 +306,13 @@ def ranked_estimate(sums: RankedSums, confidence: float, generator: np.random.Ge
     noise = sums.noise_draws(REPLICATES, generator)
     rows = generator.normal(0.0, np.sqrt(under), REPLICATES)
     scatter = generator.normal(0.0, np.sqrt(under * (squares - value**2)), REPLICATES)
-    errors = metrics.Ratio(noise @ SCORES + value * rows + scatter, noise @ ROWS + rows)
+    errors = Ratio(noise @ SCORES + value * rows + scatter, noise @ ROWS + rows)
     ends = ((1 + confidence) / 2, (1 - confidence) / 2)
     low, high = (_end(over, under, errors, share, 1.0) for share in ends)
     return Estimate(value, min(low, value), max(high, value))
 
 
-def _end(over: float, under: float, errors: metrics.Ratio, share: float, most: float) -> float:
+def _end(over: float, under: float, errors: Ratio, share: float, most: float) -> float:
     """The ratio at which ``share`` of the errors lie below what was released: found by going there step by step.
 
     As ``under`` is several standard deviations above 0 every step is a fraction of the one before.
@@ -243,7 +342,7 @@ class _Bootstrap:
         self.known = bool(totals.sum() > max(KNOWN * self._one * np.sqrt(2.0), 1.0))
         self.both_known = self.known and bool(totals.min() > max(KNOWN * self._one, 1.0))
 
-    def of(self, parts: Callable[[Floats], metrics.Ratio], most: float, known: bool | None = None) -> Estimate:
+    def of(self, parts: Callable[[Floats], Ratio], most: float, known: bool | None = None) -> Estimate:
         """A ratio between 0 and ``most``; its interval holds those ratios that the released sums do not contradict.
 
         If ``r`` is the true ratio, ``over - r * under`` has mean 0, however large the noise below the line is; where it
@@ -254,7 +353,7 @@ class _Bootstrap:
         if not (self.known if known is None else known):
             return Estimate(value, 0.0, most)
         truth, drawn = parts(self._truth), parts(self._drawn)
-        errors = metrics.Ratio(drawn.over - truth.over, drawn.under - truth.under)
+        errors = Ratio(drawn.over - truth.over, drawn.under - truth.under)
         low, high = (_end(over, under, errors, share, most) for share in self._ends[::-1])
         return Estimate(value, min(low, value), max(high, value))
 
@@ -265,12 +364,12 @@ class _Bootstrap:
 
     def least_cost(self, cost: tuple[float, float]) -> tuple[float, Estimate]:
         """The least costly threshold; the interval knows that the least of many noisy figures looks too good."""
-        observed = metrics.cost_at_cuts(self._counts.estimate, cost)
+        observed = cost_at_cuts(self._counts.estimate, cost)
         best = int(observed.argmin())
         threshold, value = float(self._counts.grid.thresholds[best]), float(observed[best])
         if not self.known:
             return threshold, Estimate(value, 0.0, max(cost))
-        drawn, truth = metrics.cost_at_cuts(self._drawn, cost), metrics.cost_at_cuts(self._truth, cost)
+        drawn, truth = cost_at_cuts(self._drawn, cost), cost_at_cuts(self._truth, cost)
         chosen = drawn.argmin(axis=-1)
         errors = np.take_along_axis(drawn, chosen[:, None], axis=-1)[:, 0] - truth[chosen]
         return threshold, self._interval(value, errors, 0.0, max(cost))
@@ -281,7 +380,7 @@ class _Bootstrap:
         groups = calibration.equal_groups(counts)
         spreads = calibration.gap_spreads(counts, groups, chances)
         gaps = groups.gaps(counts.estimate, chances)
-        value = float(calibration.expected_error(gaps, spreads, metrics.rows(counts.estimate)))
+        value = float(calibration.expected_error(gaps, spreads, rows(counts.estimate)))
         if not self.known:
             return Estimate(value, 0.0, 1.0)
         sizes = calibration.unfolded(gaps, spreads)
@@ -289,7 +388,7 @@ class _Bootstrap:
         drawn = self._noise + row_draws(world, REPLICATES, self._generator)
         errors = groups.gaps(drawn, chances) - groups.gaps(world, chances)
         low, high = calibration.plausible_errors(np.sign(gaps), np.abs(gaps).sum(), sizes, spreads, errors, self._ends)
-        total = float(metrics.rows(counts.estimate))
+        total = float(rows(counts.estimate))
         return Estimate(value, min(low / total, value), min(max(high / total, value), 1.0))
 
     def _interval(self, value: float, errors: Floats, least: float, most: float) -> Estimate:

@@ -22,7 +22,7 @@ from tacit.evaluation.measure_scores import (
 from tacit.evaluation.number_scorer import predicts_numbers
 from tacit.evaluation.performance import RANKED, Estimate, Performance, Question, perform
 from tacit.evaluation.private_number_score import Asked, PrivateNumberScore, score_numbers
-from tacit.evaluation.scorer import Scorer
+from tacit.evaluation.ranked import Scorer
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.request import Request, RequestError, is_number

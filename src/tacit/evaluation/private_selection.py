@@ -23,19 +23,18 @@ from tacit.encoding.frames import Frame, take, take_rows
 from tacit.encoding.inputs import numbers_of
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
-from tacit.estimators.assumptions import assumptions_of
 from tacit.estimators.base import check_fit, keep_names
 from tacit.estimators.binding import bound, told
-from tacit.estimators.callers import surroundings
+from tacit.estimators.callers import assumptions_of, surroundings
 from tacit.evaluation.candidates import about_numbers, measure_of
 from tacit.evaluation.measure_scores import declared_unit, rows_and_labels, with_unit
 from tacit.evaluation.search_plan import EACH, SearchPlan, plan_search
 from tacit.evaluation.select_model import best_of
 from tacit.evaluation.utility import Criterion, Judge, judges_of, utility_encoding, utility_weights
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.ephemeral_account import EphemeralAccount
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
+from tacit.privacy.promised_budget import EphemeralAccount
 from tacit.privacy.request import Request, RequestError, is_number
 from tacit.privacy.spending import certified, check_declared, reserve
 from tacit.queries.cells import column_cells

@@ -15,7 +15,7 @@ from tacit.errors import spending
 from tacit.evaluation.calibration import Groups, equal_groups
 from tacit.evaluation.candidates import check_combinable, combined_certificate, promised_schema
 from tacit.evaluation.measure_scores import CountRequest, ScoreCounts, ScoreGroups, measure_scores, rows_and_labels
-from tacit.evaluation.scorer import Scorer
+from tacit.evaluation.ranked import Scorer
 from tacit.models.base import ClassModel, Model
 from tacit.models.binding import model_digest
 from tacit.models.recalibrated import RecalibratedModel

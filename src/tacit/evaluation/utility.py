@@ -16,7 +16,7 @@ from tacit.encoding.inputs import numbers_of
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import DROPPED
 from tacit.evaluation.number_scorer import NumberScorer, clip_share, predicts_numbers
-from tacit.evaluation.scorer import Scorer
+from tacit.evaluation.ranked import Scorer
 from tacit.learning.checks import check_number
 from tacit.privacy.request import RequestError
 from tacit.schema import Schema

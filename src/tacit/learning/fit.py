@@ -30,10 +30,10 @@ from tacit.privacy.budget import Allowance
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.progress import Keeping
 from tacit.privacy.request import Request, RequestError, check_noise_fits
-from tacit.privacy.resumable import Keeping
 from tacit.privacy.spending import certified, check_account, reserve
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 from tacit.schema.identifiers import refuse_identifiers
 
@@ -151,7 +151,7 @@ def pay(learner: Learner, rows: ReadySupply, account: PrivacyAccount | None, kee
 
 def resumable() -> ModuleType:
     """The module of fits that keep their releases, which few do."""
-    return import_module("tacit.learning.resumable")
+    return import_module("tacit.learning.supply")
 
 
 def _work(learner: Learner) -> str:

@@ -103,7 +103,7 @@ class Learner(ABC):
         Nothing that the rows hold may make it fail, or change in which order and for how much it asks.
 
         Args:
-            rows: sealed by the learner under a public encoding, mostly by :func:`tacit.learning.sealing.sealed`.
+            rows: sealed by the learner under a public encoding, mostly by :func:`tacit.learning.weights.sealed`.
             allowance: the one that :meth:`charges` was given.
             task: the same.
         """

@@ -15,9 +15,7 @@ import numpy as np
 from tacit.curator.rows import PrivateRows
 from tacit.curator.sites.channel import Channel, address_of, connected
 from tacit.curator.sites.coordinator import Session
-from tacit.curator.sites.errors import SitesError
-from tacit.curator.sites.gathering import Sites
-from tacit.curator.sites.parties import COORDINATOR, Parties
+from tacit.curator.sites.parties import COORDINATOR, Parties, Sites, SitesError
 from tacit.curator.sites.site import Agreement, Site, Visit
 from tacit.curator.source_rows import prepare
 from tacit.encoding.frames import Frame
@@ -35,9 +33,9 @@ from tacit.privacy.assumptions import Assumption
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, declared_schema
 from tacit.privacy.spending import check_account
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.score_rules import TARGET_BITS
 from tacit.schema import Label, Schema
 from tacit.schema.identifiers import refuse_identifiers

@@ -1,34 +1,169 @@
 """Where the rows of a fit come from: a table, a source that is read in chunks, workers of a cluster, or sites.
 
 :func:`tacit.learning.fit.fit` takes every supply the same way. Those that most fits do not need are found by name, and
-imported only when one is given.
+imported only when one is given. Fits that keep their releases, and batches, know their rows by a keyed fingerprint.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
+import os
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from importlib import import_module
-from typing import Any, ClassVar, Protocol, final
+from typing import Any, ClassVar, Protocol, Self, final
+
+import numpy as np
 
 from tacit.arrays import Floats
+from tacit.curator.options import fresh_key
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame
+from tacit.encoding.table import fingerprint
+from tacit.encoding.units import secret_units
+from tacit.errors import UNSPENT
 from tacit.learning.declared import Declared
 from tacit.learning.learner import Learner
-from tacit.learning.tables import labels_of, public_rows
+from tacit.learning.tables import codes_of, labels_of, public_rows
 from tacit.learning.task import Task
+from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.assumptions import Assumption
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
-from tacit.privacy.ledger import Reservation
+from tacit.privacy.ledger import BudgetExceeded, Reservation
+from tacit.privacy.progress import Beginning, Keeping
 from tacit.privacy.request import RequestError
+from tacit.privacy.signatures import library_version
+from tacit.schema import Schema
+
+
+def check_keeping(learner: Learner, task: Task, account: PrivacyAccount | None) -> None:
+    """Raises :class:`RequestError` for a fit that cannot go on later."""
+    request = learner.request
+    reason = None
+    if account is None:
+        reason = "it needs an account, whose store keeps what it released"
+    elif math.isinf(request.epsilon):
+        reason = "without privacy its releases are no releases: they would lie in the store as they are"
+    elif request.random_state is not None:
+        reason = "its noise has a seed already: run it again, and leave random_state out where the model is released"
+    elif not learner.streams:
+        reason = f"{learner.name} releases in other ways: take one of the additive, tree, halfspace or list learners"
+    elif task.encoding is None or task.undeclared is not None:
+        reason = "it needs a schema with all columns and the label"
+    if reason is not None:
+        raise RequestError(f"this fit cannot go on after its process has ended: {reason}")
+
+
+def pay_and_keep(
+    account: PrivacyAccount,
+    keeping: Keeping,
+    learner: Learner,
+    charges: Sequence[Charge],
+    label: str,
+    schema: Schema,
+    known_by: Callable[[bytes], str],
+) -> Reservation:
+    """A reservation that keeps releases: a new one, or that of a fit that goes on, which charges nothing.
+
+    Raises:
+        RequestError: if nothing tells whether the rows are the same later.
+        AccountError: if there is no such fit that could go on.
+        BudgetExceeded: if the account cannot pay for a new one.
+    """
+    known = account.key(fresh_key()).fingerprint(known_by)
+    # releases of one fit are about one question: what it asks follows from these, and from what was released
+    asks = hashlib.sha256(f"{learner!r} {schema.fingerprint()} {library_version()}".encode()).hexdigest()
+    beginning = Beginning(known, asks, fresh_key(), keeping.command)
+    if keeping.identifier is not None:
+        return account.go_on(keeping.identifier, charges, label, beginning)
+    return account.reserve_kept(charges, label, learner.request.neighbouring, schema.unit, beginning)
+
+
+WEIGHT_UNITS = 1 << 20
+"""Weights of rows are told apart by so many parts of one."""
+
+
+def rows_known_by(frame: Frame, labels: Any, task: Task, row_weights: Floats | None, key: bytes) -> str:
+    """What a table is known by: its codes and weights, in any order, and whose rows they are if they are units'.
+
+    The first rows of a unit count. Were they others when the fit goes on, a unit would have its part in more rows than
+    are paid for: some in what was released before, some in what is released now.
+    """
+    columns = codes_of(frame, labels, task)
+    if task.unit is not None:
+        columns.append(secret_units(frame.column(task.unit.column), task.unit.max_rows, key, task.unit.column))
+    if row_weights is not None:
+        columns.append(np.rint(row_weights * WEIGHT_UNITS).astype(np.int64))
+    return fingerprint(columns, key)
+
+
+LEAST_ROWS = 32
+"""Rows of the smallest batch that is known again."""
+
+
+class Begun:
+    """Which batches of a learner without an account were begun: copies share it, so that each goes on once.
+
+    Attributes:
+        key: what fingerprints of batches are made with.
+    """
+
+    def __init__(self) -> None:
+        self.key = fresh_key()
+        self._numbers: set[int] = set()
+        self._fingerprints: set[str] = set()
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+
+    def take(self, number: int, fingerprint: str) -> None:
+        """Begins a batch.
+
+        Raises:
+            BudgetExceeded: if a batch of this number or with these rows was begun: it would have to be charged.
+        """
+        with self._lock:
+            forked, again = os.getpid() != self._process, number in self._numbers
+            if forked or again or fingerprint in self._fingerprints:
+                what = "its rows were learned from" if not (forked or again) else f"a batch number {number} was begun"
+                raise BudgetExceeded(
+                    f"{what} before, or may have been in another process, and would have to be charged again, for "
+                    "which there is no account: give the estimator one",
+                    UNSPENT,
+                )
+            self._numbers.add(number)
+            self._fingerprints.add(fingerprint)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()  # stored, it is gone: only an account can tell then
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {}  # the same for skops, which does not ask for more
+
+
+def batch_fingerprint(task: Task, frame: Frame, labels: Any, key: bytes) -> str:
+    """What a batch is known by: the codes of its rows.
+
+    Batches of fewer than :data:`LEAST_ROWS` are not known again: few persons may well be alike in all that is encoded.
+    """
+    if frame.n_rows < LEAST_ROWS:
+        return fresh_key().hex()
+    return fingerprint(codes_of(frame, labels, task), key)
+
 
 SUPPLIES = {
     "tacit.encoding.source.Source": "tacit.learning.sources",
-    "tacit.curator.sites.gathering.Sites": "tacit.learning.sites",
+    "tacit.curator.sites.parties.Sites": "tacit.learning.sites",
 }
 """Class of what ``fit`` is given -> the module whose ``supply_of`` takes it. Everything else is a table."""
 
@@ -139,8 +274,6 @@ class _ReadyTable(ReadySupply):
         self._frame, self._labels, self._weights = frame, labels, row_weights
 
     def known_by(self, key: bytes) -> str:
-        from tacit.learning.resumable import rows_known_by
-
         return rows_known_by(self._frame, self._labels, self.task, self._weights, key)
 
     def sealed(self, paid: Reservation) -> PrivateRows:

@@ -10,7 +10,7 @@ from tacit.curator.streams.marks import Marks
 from tacit.curator.streams.winnow import WinnowStream, draws_charge
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, Pure
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.theory import winnow as theory
 from tacit.theory.above_threshold import Queries, accuracy, scales
 

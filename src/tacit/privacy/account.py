@@ -20,10 +20,9 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.composition import Sums
 from tacit.privacy.errors import AccountError
 from tacit.privacy.ledger import COMPLETED, FAILED, Entry, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.progress import Beginning
 from tacit.privacy.promised_budget import PromisedBudget, check_promise, compact
-from tacit.privacy.resumable import Beginning
-from tacit.privacy.unit import ROW, UNIT_OF_A_ROW, unit_key
+from tacit.privacy.unit import ROW, UNIT_OF_A_ROW, Neighbouring, unit_key
 from tacit.schema import Unit
 
 if TYPE_CHECKING:

@@ -30,8 +30,7 @@ from tacit.privacy.certificate_format import (
 )
 from tacit.privacy.charges import Charge, uses
 from tacit.privacy.ledger import COMPLETED, Entry, Reservation
-from tacit.privacy.listed_releases import summarise, versions
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.privacy.verification import (
     REPLAYABLE,
     UNVERIFIED,
@@ -39,6 +38,8 @@ from tacit.privacy.verification import (
     cost_problems,
     coverage_problems,
     evident_reasons,
+    summarise,
+    versions,
 )
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from tacit.privacy.canonical import finite, infinite
 from tacit.privacy.charges import Charge, charge_from_dict
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Entry
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 
 FORMAT = "tacit certificate"
 FORMAT_VERSION = 1

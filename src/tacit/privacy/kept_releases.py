@@ -28,11 +28,10 @@ from sqlalchemy import Connection, func, insert, select
 from tacit.privacy.charges import Charge
 from tacit.privacy.errors import AccountError
 from tacit.privacy.ledger import COMPLETED, Entry, Released, Reservation
-from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.resumable import Beginning
+from tacit.privacy.progress import Beginning
 from tacit.privacy.store import Store
-from tacit.privacy.store_records import read_charges
-from tacit.privacy.store_tables import CLOSINGS, FITS, RELEASES, RESERVATIONS
+from tacit.privacy.store_records import CLOSINGS, FITS, RELEASES, RESERVATIONS, read_charges
+from tacit.privacy.unit import Neighbouring
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from tacit.errors import TacitError, mark_spent, note_charge
 from tacit.privacy.charges import Charge
 from tacit.privacy.coverage import Coverage
 from tacit.privacy.label import Label, Stage
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.progress import Watched
+from tacit.privacy.unit import Neighbouring
 
 Released = TypeVar("Released")
 """What leaves, an array: noisy numbers, or what was chosen."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.errors import UNSPENT, TacitError
 from tacit.privacy.budget import Allowance
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 
 

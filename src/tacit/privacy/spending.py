@@ -8,11 +8,11 @@ from typing import Protocol
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
-from tacit.privacy.ephemeral_account import EphemeralAccount
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
+from tacit.privacy.progress import KEEPING
+from tacit.privacy.promised_budget import EphemeralAccount
 from tacit.privacy.request import Request, RequestError
-from tacit.privacy.resumable import KEEPING
 from tacit.schema import Schema, Unit
 
 

@@ -23,8 +23,7 @@ from tacit.privacy.errors import AccountError
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Entry
 from tacit.privacy.running_total import curves_of, digest, read_total, write_total
-from tacit.privacy.store_records import Facts, Held, Line, read_charges, read_facts, read_unit
-from tacit.privacy.store_tables import (
+from tacit.privacy.store_records import (
     ACCOUNTS,
     BATCHES,
     CLOSINGS,
@@ -33,6 +32,12 @@ from tacit.privacy.store_tables import (
     LONGEST_LABEL,
     RESERVATIONS,
     UNITS,
+    Facts,
+    Held,
+    Line,
+    read_charges,
+    read_facts,
+    read_unit,
 )
 
 

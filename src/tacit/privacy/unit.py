@@ -1,11 +1,37 @@
-"""Who is protected: single rows, or a unit of several; and what a schema leaves open about it."""
+"""The neighbouring relation and the unit of protection: what "one person" means in a privacy claim."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from tacit.schema import Schema, Unit
-from tacit.schema.identifiers import names_identifier
+if TYPE_CHECKING:
+    from tacit.schema import Schema, Unit
+
+
+class Neighbouring(StrEnum):
+    """Which pairs of tables a guarantee compares.
+
+    One ledger has one relation; mixing two is an error, and there is no conversion.
+
+    Example:
+        >>> from tacit import Neighbouring
+        >>> Neighbouring("replace_one").n_is_public
+        True
+    """
+
+    ADD_OR_REMOVE_ONE = "add_or_remove_one"
+    """One table has one row (or one unit's rows) more than the other: the number of rows is private."""
+
+    REPLACE_ONE = "replace_one"
+    """Both tables have the same number of rows and differ in one: the number of rows is public."""
+
+    @property
+    def n_is_public(self) -> bool:
+        """Whether the number of rows may be used without paying for it."""
+        return self is Neighbouring.REPLACE_ONE
+
 
 UNIT_OF_A_ROW = ("", 1)
 """What is protected where no unit is declared: column and most rows."""
@@ -40,6 +66,8 @@ def unit_question(schema: Schema) -> str:
 
 def name_question(names: Iterable[str]) -> str:
     """The same where no schema says what columns are, by their names alone; empty if none is called an identifier."""
+    from tacit.schema.identifiers import names_identifier
+
     name = next(filter(names_identifier, names), None)
     if name is None:
         return ""

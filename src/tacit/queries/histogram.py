@@ -9,14 +9,14 @@ from typing import Protocol
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import Cells
 from tacit.queries.log_link import LogLink
 from tacit.queries.margins import Margins, Scores
+from tacit.queries.query import Sensitivity, largest_vector
 from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT, RowRule
 from tacit.queries.score_rules import ScoreRule, TargetScale
-from tacit.queries.sensitivity import Sensitivity, largest_vector
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,12 +15,12 @@ import numpy as np
 
 from tacit.arrays import Ints
 from tacit.privacy.charges import Gaussian, Laplace
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
+from tacit.queries.query import Sensitivity, squarable
 from tacit.queries.row_weights import N_LEVELS, OCTAVES, STEPS
 from tacit.queries.score_rules import ResidualRule
-from tacit.queries.sensitivity import Sensitivity, squarable
 
 FINE = 16
 """Parts of a squared integer unit in which lengths are added up."""

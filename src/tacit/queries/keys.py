@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.sensitivity import Sensitivity
+from tacit.privacy.unit import Neighbouring
+from tacit.queries.query import Sensitivity
 
 KEY_UNIT = 64
 """Integer units of one row: noise is drawn finer than rows, so that its integer form costs nothing."""

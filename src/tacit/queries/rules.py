@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Floats, Ints
-from tacit.queries.sensitivity import largest_difference, largest_vector
+from tacit.queries.query import largest_difference, largest_vector
 
 MARGIN_BITS = 16
 """Margins are fixed point: one unit of log-odds is ``2**MARGIN_BITS``."""

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from tacit.arrays import Ints
 from tacit.queries.log_link import LogLink
+from tacit.queries.query import largest_vector
 from tacit.queries.rules import LEVEL_BITS, LEVELS, MARGIN_BITS, WEIGHT_UNIT
-from tacit.queries.sensitivity import largest_vector
 
 EXP_BITS = 30
 """``exp`` of a score difference is an integer below ``2**EXP_BITS``."""

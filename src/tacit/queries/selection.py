@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.query import Query
 
 Score = Callable[[Iterator[Ints]], Ints]

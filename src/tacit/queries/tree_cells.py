@@ -10,11 +10,11 @@ import numpy as np
 
 from tacit.arrays import Bytes, Floats, Ints
 from tacit.models.tree import TreeShape
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import Cells
 from tacit.queries.margins import Margins
+from tacit.queries.query import Sensitivity
 from tacit.queries.rules import LEVEL_BITS, LEVELS, WEIGHT_UNIT, RowRule
-from tacit.queries.sensitivity import Sensitivity
 
 HESSIAN_IS_FREE = 11.09
 """For the logistic loss ``g**2 + c**2 h**2 <= 1`` for every ``c**2`` up to this number

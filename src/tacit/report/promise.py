@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.strength import LARGE_DELTA, best_guess, strength
+from tacit.privacy.unit import Neighbouring
 
 
 @dataclass(frozen=True)

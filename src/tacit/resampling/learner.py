@@ -14,8 +14,7 @@ from tacit.arrays import Floats, Ints
 from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.curator.rows import PrivateRows
 from tacit.curator.trusted import TrustedLearner, run_trusted
-from tacit.curator.views.resample import MeasureSample
-from tacit.curator.views.smooth_sample import CAP, SmoothSample
+from tacit.curator.views.resample import CAP, MeasureSample, SmoothSample
 from tacit.curator.views.view import Plan, open_view
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.values import LabelIndex
@@ -29,8 +28,8 @@ from tacit.privacy import accountants
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
 from tacit.privacy.label import Label, Stage
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, check_noise_fits
+from tacit.privacy.unit import Neighbouring
 from tacit.resampling.plan import ResamplingPlan, most_reserved, plan_resampling
 from tacit.theory.boosting import Analysis
 from tacit.theory.checks import Cost

@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tacit.curator.views.resample import round_cost
-from tacit.curator.views.smooth_sample import drawn_cost, round_with_test
+from tacit.curator.views.resample import drawn_cost, round_cost, round_with_test
 from tacit.curator.views.view import charge_of
 from tacit.privacy import accountants
 from tacit.privacy.calibration import calibrate

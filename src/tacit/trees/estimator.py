@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.estimators.base import learner_of
-from tacit.estimators.classes import ScoredClasses, Weighting
+from tacit.estimators.classes import ScoredClasses, Uncertainty, Weighting
 from tacit.estimators.classifier import PrivateClassifier
-from tacit.estimators.uncertainty import Uncertainty
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import Request
 from tacit.trees.learners import ForestLearner, GradientTreesLearner, MAlphaLearner

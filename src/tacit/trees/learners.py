@@ -10,16 +10,15 @@ from tacit.discovery.bounds import BOUNDS_SHARE
 from tacit.growing.tuning import GRADIENT, Gradient
 from tacit.learning.checks import check_choice, check_integer, check_number, check_two_classes, whole
 from tacit.learning.learner import Learner
-from tacit.learning.sealing import sealed
 from tacit.learning.task import Task
 from tacit.learning.tree_ensemble import columns_of_task, features_of, gradient_trees
-from tacit.learning.weights import check_class_weight
+from tacit.learning.weights import check_class_weight, sealed
 from tacit.models.tree_classes import TreeClassesModel
 from tacit.models.tree_ensemble import TreeEnsembleModel, TreeSpending
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError
+from tacit.privacy.unit import Neighbouring
 from tacit.schema.label import MOST_CLASSES
 from tacit.trees.budget import SplitBudget
 from tacit.trees.forest import ForestSettings, learn_forest

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tacit.arrays import Ints
 from tacit.curator.streams.machine import Gate, Machine, Secrets, StreamCharge, Tester
 from tacit.privacy.charges import NonPrivate, Pure
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.theory.above_threshold import Queries
 
 

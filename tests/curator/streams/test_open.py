@@ -16,7 +16,7 @@ from tacit.curator.streams.open import Stream, open_row_stream, open_stream
 from tacit.noise import SeededSource
 from tacit.privacy.charges import BoundedRange, NonPrivate, Pure, Repeated
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.theory.above_threshold import Queries, Scales, scales
 from tests.curator.streams.counting import CountingStream
 from tests.noise.above_threshold_law import log_probability

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from tacit.boosting.measures.smooth import SmoothMeasure
-from tacit.curator.views.smooth_sample import CAP, SmoothSample, drawn_cost, round_with_test
+from tacit.curator.views.resample import CAP, SmoothSample, drawn_cost, round_with_test
 from tacit.curator.views.view import Rows
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.noise import make_source
 from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.theory.boosting import smooth_boost_slickness
 from tacit.theory.checks import Cost
 from tacit.theory.resampling import RoundCost, sampled_round

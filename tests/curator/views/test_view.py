@@ -12,8 +12,7 @@ from tacit.curator.choose import select_concept, select_member
 from tacit.curator.rows import PrivateRows
 from tacit.curator.trusted import run_trusted
 from tacit.curator.views.relabel import Relabel
-from tacit.curator.views.view import Rows, labels_as_values, open_view
-from tacit.curator.views.view_rows import Parts, Sample, random_order, uniform_indices
+from tacit.curator.views.view import Parts, Rows, Sample, labels_as_values, open_view, random_order, uniform_indices
 from tacit.encoding.frames import columns_of
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
@@ -21,7 +20,7 @@ from tacit.encoding.values import LabelIndex
 from tacit.noise.system_source import SystemSource
 from tacit.privacy.charges import ApproxDP, BoundedRange, Gaussian, NonPrivate, Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import Unit
 from tacit.theory.checks import Cost
 from tests.chance import within_law, within_share

@@ -10,11 +10,9 @@ import pytest
 
 from tacit.curator.choose import select_concept, select_member
 from tacit.curator.rows import PrivateRows
-from tacit.curator.views.relabel import Relabel, drawn, scored_rows
-from tacit.curator.views.relabel_part import RelabelPart, restricted
+from tacit.curator.views.relabel import Relabel, RelabelPart, drawn, restricted, scored_rows
 from tacit.curator.views.resample import MeasureSample
-from tacit.curator.views.view import Rows
-from tacit.curator.views.view_rows import Parts, Sample, rows_of_share, uniform_indices
+from tacit.curator.views.view import Parts, Rows, Sample, rows_of_share, uniform_indices
 from tacit.encoding.frames import columns_of
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
@@ -22,7 +20,7 @@ from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.noise import SystemSource
 from tacit.privacy.charges import BoundedRange, Charge, Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.theory.checks import Cost
 from tacit.theory.resampling import cost_of_draws
 

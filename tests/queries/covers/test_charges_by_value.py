@@ -10,7 +10,7 @@ import pytest
 
 from tacit.privacy import accountants
 from tacit.privacy.charges import ZCDP, ApproxDP, NonPrivate, PrivacyLoss, Pure, Renyi
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions, TooManyCandidates
 from tacit.queries.covers.charges import (
     ORDERS,
@@ -23,8 +23,7 @@ from tacit.queries.covers.charges import (
     ranges_charge,
     theorem,
 )
-from tacit.queries.covers.cover import Cover
-from tacit.queries.covers.steps import CoverStep, ScoredStep
+from tacit.queries.covers.cover import Cover, CoverStep, ScoredStep
 from tacit.theory import em_cover as theory
 from tacit.theory.em_cover import PENALTY, Shifts
 

@@ -8,8 +8,7 @@ import ssl
 from types import TracebackType
 from typing import Any, Self
 
-from tacit.curator.sites.errors import SitesError
-from tacit.curator.sites.parties import Parties
+from tacit.curator.sites.parties import Parties, SitesError
 from tacit.errors import missing
 
 try:

@@ -20,8 +20,8 @@ from typing import Any, Self, final
 import numpy as np
 import numpy.typing as npt
 
-from tacit.curator.sites.errors import SitesError
-from tacit.encoding.fingerprint import fingerprint
+from tacit.curator.sites.parties import SitesError
+from tacit.encoding.table import fingerprint
 from tacit.privacy.account import PrivacyAccount
 
 LINE = re.compile(r"sites ([0-9a-f]{64}), rows ([0-9a-f]{64})$")

@@ -23,8 +23,15 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from tacit.curator.sites.errors import SitesError
+from tacit.errors import UNSPENT, TacitError
 from tacit.privacy.signatures import read_private_key
+
+
+class SitesError(TacitError):
+    """Sites that do not come together, do not agree, or are gone. The message names the site."""
+
+    usual = UNSPENT
+
 
 COORDINATOR = "coordinator"
 """The name of the party that learns; all others are sites."""
@@ -198,3 +205,24 @@ class Parties:
 
     def _der(self, name: str) -> bytes:
         return self._certificates[name].public_bytes(serialization.Encoding.DER)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Sites:
+    """Sites that will join a fit; made by :func:`tacit.join_sites`.
+
+    Attributes:
+        listen: ``HOST:PORT`` where they connect.
+        parties: who takes part; this is the coordinator.
+        wait: seconds until all of them must be there.
+        patience: seconds that an answer may take.
+    """
+
+    listen: str
+    parties: Parties
+    wait: float
+    patience: float
+
+    def __repr__(self) -> str:
+        return f"<sites {', '.join(self.parties.sites)}>"

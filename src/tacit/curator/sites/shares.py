@@ -3,14 +3,17 @@
 Every pair of sites shares a secret (X25519, between keys that are made for one fit). From the secret and everything
 that was asked so far follows a mask, uniform in the integers modulo ``2**64``; one of the two adds it and the other
 takes it away (Bonawitz et al. 2017, section 4, without recovery from sites that drop out). A total is right only if all
-sites were asked the same in the same order: whoever asks one site something else gets noise.
+sites were asked the same in the same order: whoever asks one site something else gets noise. What sites make of their
+rows is agreed as plain data (:func:`plain_recipe`).
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +25,53 @@ from cryptography.hazmat.primitives.ciphers.modes import CTR
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from tacit.arrays import Ints
+from tacit.curator.recipes import Columns, Lengths, Recipe, Vectors
+from tacit.encoding.dense import RowClipper, RowEncoder
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import TableEncoding
+from tacit.engines.joined.wire import WireError
+from tacit.schema import Schema
+
+
+def plain_recipe(recipe: Recipe, schema: Schema) -> dict[str, Any]:
+    """A recipe for the rows of sites.
+
+    Raises:
+        TypeError: if it is of other columns than those of the schema, or nothing that sites can make.
+    """
+    if isinstance(recipe, Columns) and recipe.encoding.names in (schema.features, ()):
+        return {"kind": "columns" if recipe.encoding.names else "label"}
+    if isinstance(recipe, Vectors | Lengths) and isinstance(encoder := recipe.encoder, RowEncoder):
+        declared = RowEncoder.of(schema)
+        if (encoder.encoding, encoder.ordinal) == (declared.encoding, declared.ordinal):
+            numbers = {"clipper": encoder.clipper.to_dict(), "intercept": float(encoder.intercept)}
+            if isinstance(recipe, Vectors):
+                return {"kind": "vectors", **numbers}
+            return {"kind": "lengths", **numbers, "grid": recipe.grid.to_dict()}
+    raise TypeError("sites seal the columns of their schema, rows made of them, or their label alone")
+
+
+def recipe_of(data: Any, schema: Schema, encoding: TableEncoding) -> Recipe:
+    """The recipe that plain data, made by :func:`plain_recipe`, stand for.
+
+    Raises:
+        WireError: if they stand for none.
+    """
+    try:
+        kind = data["kind"]
+        if kind in ("columns", "label"):
+            return Columns(encoding if kind == "columns" else TableEncoding((), ()))
+        clipper, intercept = RowClipper.from_dict(data["clipper"]), float(data["intercept"])
+        if not 0 <= intercept <= 1:
+            raise ValueError("the intercept is from 0 to 1")
+        encoder = replace(RowEncoder.of(schema), clipper=clipper, intercept=intercept)
+        if kind == "vectors":
+            return Vectors(encoder)
+        if kind == "lengths":
+            return Lengths(encoder, NumericGrid.from_dict(data["grid"]))
+        raise ValueError("rows become columns, vectors, lengths or a label")
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+        raise WireError(f"there is no such recipe: {error}") from None
 
 
 class Transcript:

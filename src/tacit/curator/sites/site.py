@@ -18,26 +18,24 @@ import numpy as np
 
 from tacit.curator.recipes import Columns
 from tacit.curator.sites.channel import PROTOCOL, Channel, Gone, packed
-from tacit.curator.sites.errors import SitesError
 from tacit.curator.sites.memory import Gathering, Memory, digest_of
-from tacit.curator.sites.parties import Parties
-from tacit.curator.sites.recipes import recipe_of
-from tacit.curator.sites.shares import PairKey, Transcript, share
+from tacit.curator.sites.parties import Parties, SitesError
+from tacit.curator.sites.shares import PairKey, Transcript, recipe_of, share
 from tacit.curator.source_rows import PreparedSource
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.engines.blocks import BlockTable
-from tacit.engines.joined.answers import SiteTables
+from tacit.engines.joined.admit import SiteTables
 from tacit.engines.joined.wire import WireError
 from tacit.errors import TacitError
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Charge, charge_from_dict
-from tacit.privacy.ephemeral_account import EphemeralAccount
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.promised_budget import EphemeralAccount
 from tacit.privacy.signatures import library_version
+from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 
 ROWS_KEY = b"tacit rows of a site"

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Ints
 from tacit.privacy.charges import BoundedRange, Charge
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.theory.above_threshold import Queries
 
 Secrets = dict[str, Any]

@@ -19,7 +19,7 @@ from tacit.privacy.charges import BoundedRange, Charge, NonPrivate, Pure, Repeat
 from tacit.privacy.coverage import Coverage
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import BudgetExceeded, Reservation
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 
 
 class Stream:

@@ -27,7 +27,7 @@ from tacit.curator.streams.machine import Gate, Machine, Secrets, StreamCharge, 
 from tacit.curator.streams.marks import Marks
 from tacit.curator.streams.winnow_log import WinnowLog, first_weights, mixture, scores_of
 from tacit.privacy.charges import ZCDP, BoundedRange, Charge, NonPrivate, Pure, Repeated
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.theory.above_threshold import Queries
 
 BLOCK = 1 << 12

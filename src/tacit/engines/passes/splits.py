@@ -10,9 +10,9 @@ import numpy as np
 
 from tacit.arrays import Ints
 from tacit.engines.kernels import HALF, TOP
-from tacit.engines.margin_rows import MarginRows
 from tacit.engines.passes.base import Blocks, Pass, SumsOf, register
 from tacit.engines.rows import Rows, leaves_of
+from tacit.engines.score_rows import MarginRows
 from tacit.models.tree_leaves import BLOCK
 from tacit.queries.rules import LEVEL_SHIFT
 from tacit.queries.tree_cells import SplitHistogram

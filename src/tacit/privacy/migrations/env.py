@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import context
 
 from tacit.privacy.database import VERSION_TABLE
-from tacit.privacy.store_tables import METADATA
+from tacit.privacy.store_records import METADATA
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -13,8 +13,8 @@ from functools import lru_cache
 import numpy as np
 
 from tacit.privacy.charges import ZCDP, ApproxDP, Charge, NonPrivate, PrivacyLoss, Pure, Renyi
-from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.covers.steps import Step
+from tacit.privacy.unit import Neighbouring
+from tacit.queries.covers.cover import Step
 from tacit.theory import em_cover as theory
 
 ORDERS = tuple(1.0 + np.round(np.geomspace(0.05, 5000.0, 64), 6))

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Floats, Ints
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
+from tacit.queries.query import Sensitivity
 from tacit.queries.rules import MARGIN_BITS
-from tacit.queries.sensitivity import Sensitivity
 
 N_LEVELS = 4096
 """Levels of a measure over halfspace margins."""

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from tacit.arrays import Ints
-from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import Neighbouring
 from tacit.queries.dense.vector_sum import norm_ball
-from tacit.queries.sensitivity import Sensitivity
+from tacit.queries.query import Sensitivity
 
 SQUARE_BITS = 30
 """Squares are kept in this many bits: with 16-bit rows they are exact, and 2**32 rows fit an int64."""
