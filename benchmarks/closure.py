@@ -40,8 +40,7 @@ from tacit.closure import (
     Stumps,
     Thresholds,
 )
-from tacit.closure.online_boosting import BoostedComposition
-from tacit.closure.online_composition import OnlineComposition
+from tacit.closure.online_composition import BoostedComposition, OnlineComposition
 from tacit.decision_lists.estimator import DecisionListClassifier
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.schema import Schema

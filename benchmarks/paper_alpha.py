@@ -27,8 +27,8 @@ from benchmarks.paper_domains import DOMAINS, domain
 from benchmarks.paper_tables import PAPER_TABLE_1, STRATEGIES
 from benchmarks.printed_trees import PrintedBoost
 from tacit.binning.tree_bins import grid
+from tacit.trees.induction import SplitCandidates
 from tacit.trees.losses import MAlphaLoss
-from tacit.trees.splits import SplitCandidates
 
 EPSILONS = (0.01, 0.1, 1.0, 10.0, 25.0)
 SETTINGS = tuple(product((2, 5), (1, 2, 3)))

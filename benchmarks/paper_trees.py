@@ -39,8 +39,8 @@ from tacit.privacy.request import RequestError
 from tacit.privacy.unit import Neighbouring
 from tacit.trees.budget import SplitBudget
 from tacit.trees.forest import ForestSettings, learn_forest
+from tacit.trees.induction import SplitCandidates
 from tacit.trees.m_alpha_boost import BoostSettings, MAlphaBoost, PaperBoost
-from tacit.trees.splits import SplitCandidates
 
 RESULTS = "paper_trees"
 EPSILONS = (0.01, 0.1, 1.0, 10.0, 25.0)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tacit.theory.trees import leveraging_constant, paper_m_alpha_sensitivity
+from tacit.trees.induction import SplitCandidates
 from tacit.trees.losses import MAlphaLoss
-from tacit.trees.splits import SplitCandidates
 
 CLAMP = 1e-4
 

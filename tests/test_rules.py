@@ -446,6 +446,26 @@ def numeric_constants(module: Module) -> Iterator[str]:
                 yield name.id
 
 
+NUMBERED = LEARNERS | {"boosting", "closure", "online"}
+"""Rooms whose functions hold no numbers that somebody might have chosen."""
+
+GUARD = 1e-4
+"""Numbers up to this keep a division from failing, and decide nothing."""
+
+
+def chosen_numbers(module: Module) -> Iterator[str]:
+    """Numbers that were chosen stand on a tuning page, or under a name with the reason, and not inside functions."""
+    if module.room not in NUMBERED or module.name.endswith("/tuning.py"):
+        return
+    bodies = [line for node in module.nodes if isinstance(node, ast.FunctionDef) for line in node.body]
+    for line in bodies:
+        for node in ast.walk(line):
+            value = node.value if isinstance(node, ast.Constant) else 0
+            small = value in (0.5, *range(11)) if isinstance(value, float) else True
+            if isinstance(node, ast.Constant) and not small and not 0.0 < value <= GUARD:
+                yield f"line {node.lineno}: {value}"
+
+
 def of_the_page(group: object) -> frozenset[str]:
     """The names by which a group of numbers stands on its page, and those of all groups within it."""
     inside = [value for each in fields(group) if is_dataclass(value := getattr(group, each.name))]  # type: ignore[arg-type]
@@ -504,6 +524,8 @@ RULES: list[tuple[Rule, str]] = [
     (words_decide, "def f(error):\n    lowered = str(error).lower()\n    return 'utf8' in lowered"),
     (numbers_not_varied, "def f():\n    return PLANNING.trees + KERNEL.clip"),
     (too_long, "def f():\n" + "    x = 1\n" * MOST_LINES),
+    (chosen_numbers, "def f(x):\n    return 0.3 * x"),
+    (chosen_numbers, "class A:\n    def f(self, x):\n        return min(x, 1e12)"),
     (array_aliases, "Floats = npt.NDArray[np.float64]"),
     (many_arguments, "def recalibrate(a, b, c, d, e, f, g, h, i, *, j):\n    pass"),
     (bare_labels, "def f(curator):\n    curator.measure(query, charge, 'number of rows')"),
@@ -522,7 +544,7 @@ def test_the_package_keeps_the_rule(rule: Rule) -> None:
 
 @pytest.mark.parametrize(("rule", "offence"), RULES, ids=lambda v: getattr(v, "__name__", None))
 def test_the_rule_finds_an_offence(rule: Rule, offence: str) -> None:
-    room = "additive" if rule is numbers_not_varied else "models"
+    room = "additive" if rule in (numbers_not_varied, chosen_numbers) else "models"
     assert list(rule(Module(f"{room}/example.py", ast.parse(offence))))
 
 
@@ -533,10 +555,12 @@ def test_the_rule_finds_an_offence(rule: Rule, offence: str) -> None:
         (module_state, "NAMES = {'a': 1}\ndef f():\n    names = []\n    names.append(1)"),
         (many_arguments, "class A:\n    def f(self, a, b, c, d, e, f, g, h):\n        pass"),
         (private_access, "class A:\n    def f(self):\n        return self._x"),
+        (chosen_numbers, "def f(x, share=0.3):\n    return 4.0 * share * x / max(x, 1e-9) ** 0.5 + 2"),
     ],
 )
 def test_the_rule_lets_honest_code_pass(rule: Rule, text: str) -> None:
-    assert not list(rule(Module("models/example.py", ast.parse(text))))
+    room = "additive" if rule is chosen_numbers else "models"
+    assert not list(rule(Module(f"{room}/example.py", ast.parse(text))))
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from scipy.stats import norm
 from tacit import AdditiveBoostRegressor, PrivacyAccount
 from tacit.additive.intercept import NewtonIntercept
 from tacit.additive.residual_loss import QuantileLoss, SquaredLoss
-from tacit.additive.residual_shapes import first_belief, residual_edges, residual_shares, spread_out
-from tacit.additive.target_shapes import target_spread
+from tacit.additive.target_shapes import first_belief, residual_edges, residual_shares, spread_out, target_spread
 from tacit.additive.term import Directions, Prior, Term
 from tacit.additive.tuning import OUTLINES, RESIDUALS
 from tacit.curator.measurement import Measurement

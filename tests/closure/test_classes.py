@@ -27,9 +27,8 @@ from tacit.closure.classes import (
 )
 from tacit.closure.finite import FiniteClassClassifier
 from tacit.closure.halfspace_patterns import halfspace_patterns, halfspaces_at_most
-from tacit.closure.literals import Conjunctions, DecisionLists
+from tacit.closure.literals import Conjunctions, DecisionLists, RuleClass
 from tacit.closure.patterns import ListedPatterns, Patterns
-from tacit.closure.rules import RuleClass
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
 from tacit.encoding.values import BooleanIndex, CategoryIndex

@@ -20,7 +20,7 @@ from tacit.closure.online import (
     StandardOptimal,
     UnionLearner,
 )
-from tacit.closure.online_boosting import BoostedComposition, OnlineBoosting, potentials
+from tacit.closure.online_composition import BoostedComposition, OnlineBoosting, potentials
 from tacit.theory.closure.formula import TruthTable, named_function
 from tacit.theory.closure.witnesses import MistakeTree
 from tacit.theory.dimensions import littlestone_dimension

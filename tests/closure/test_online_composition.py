@@ -11,8 +11,7 @@ import pytest
 
 from tacit.arrays import Ints
 from tacit.closure.online import FiniteDomain
-from tacit.closure.online_boosting import BoostedComposition
-from tacit.closure.online_composition import OnlineComposition
+from tacit.closure.online_composition import BoostedComposition, OnlineComposition
 from tacit.theory.closure.formula import TruthTable, named_function
 from tacit.theory.dimensions import littlestone_dimension
 

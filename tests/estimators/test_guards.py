@@ -13,7 +13,7 @@ from tacit.closure.classes import Thresholds
 from tacit.closure.composed import ComposedLearner
 from tacit.closure.finite import FiniteClassLearner
 from tacit.closure.online import AgnosticOnlineLearner
-from tacit.closure.online_boosting import OnlineBoosting
+from tacit.closure.online_composition import OnlineBoosting
 from tacit.decision_lists.learner import DecisionListLearner
 from tacit.privacy.request import Request
 from tacit.trees.learners import CALIBRATED, ForestLearner, GradientTreesLearner, MAlphaLearner

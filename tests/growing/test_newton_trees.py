@@ -10,10 +10,10 @@ import pytest
 from tacit.growing.newton_trees import (
     CurvatureLevel,
     LearnedPrior,
+    mean_above_zero,
     shrunk_curvatures,
 )
 from tacit.growing.tuning import GROWING, NEWTON, STEPPING
-from tacit.growing.variance_filter import mean_above_zero
 
 
 def released(generator, truth, curvature, sd, leaves=64):

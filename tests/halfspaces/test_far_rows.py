@@ -13,7 +13,7 @@ from benchmarks.halfspace_rows import made_rows, minority_rows
 from tacit.boosting import private_rows
 from tacit.halfspaces.centering import Centre
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
-from tacit.halfspaces.far_rows import many_far_rows
+from tacit.halfspaces.learn import many_far_rows
 from tacit.halfspaces.plan import Options
 from tacit.halfspaces.scaling import Scaling
 from tacit.halfspaces.tuning import TUNING

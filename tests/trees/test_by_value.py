@@ -17,9 +17,9 @@ from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.margins import Margins
 from tacit.trees.budget import SplitBudget
+from tacit.trees.induction import SCORE_UNIT
 from tacit.trees.losses import Loss, MAlphaLoss, SquareLoss
 from tacit.trees.m_alpha_boost import CALIBRATED, BoostedTrees, BoostSettings, MAlphaBoost, PaperBoost
-from tacit.trees.splits import SCORE_UNIT
 
 COLUMNS = [Column(place, name, True) for place, name in enumerate("abc")]
 CODES = 8

@@ -22,6 +22,7 @@ from tacit.queries.margins import Margins
 from tacit.queries.selection import Selection
 from tacit.trees.budget import SMALLEST_RANGE, SplitBudget
 from tacit.trees.forest import base_rate_of, public_cells
+from tacit.trees.induction import SplitScore
 from tacit.trees.learners import ForestLearner, MAlphaLearner
 from tacit.trees.losses import MAlphaLoss, SmoothedLoss
 from tacit.trees.m_alpha_boost import (
@@ -38,7 +39,6 @@ from tacit.trees.m_alpha_boost import (
     scale_of_scores,
     trees_rule,
 )
-from tacit.trees.splits import SplitScore
 
 COLUMNS = [Column(0, "a", True), Column(1, "b", True), Column(2, "kind", False)]
 

@@ -26,8 +26,8 @@ from tacit.privacy.label import Stage
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
 from tacit.trees.budget import SplitBudget
+from tacit.trees.induction import SplitCandidates
 from tacit.trees.m_alpha_boost import BoostedTrees, BoostSettings, MAlphaBoost, PaperBoost
-from tacit.trees.splits import SplitCandidates
 
 TINY, SMALL, ROWS, RUNS = 1e-6, 1e-3, 60, 40
 COLUMNS = [Column(j, f"x{j}", True) for j in range(4)]

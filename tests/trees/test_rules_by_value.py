@@ -36,9 +36,9 @@ from tacit.queries.score_rules import SoftmaxRule
 from tacit.queries.tree_cells import logistic_gradient_rule
 from tacit.trees.budget import SMALLEST_RANGE, SplitBudget
 from tacit.trees.forest import base_rate_of, drawn_to
+from tacit.trees.induction import SCORE_UNIT, SplitCandidates, SplitScore, category_splits, thresholds
 from tacit.trees.losses import MATSUSHITA, ZERO_ONE, LogLoss, MAlphaLoss, SquareLoss
 from tacit.trees.several_classes import SoftmaxRounds, class_plan, set_constants
-from tacit.trees.splits import SCORE_UNIT, SplitCandidates, SplitScore, category_splits, thresholds
 
 
 class Told:

@@ -23,9 +23,8 @@ from tacit.queries.rules import WEIGHT_UNIT, RowRule, class_count_rule
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import TreeCells
 from tacit.theory.trees import node_risk_range
-from tacit.trees.induction import Induction, _heaviest
+from tacit.trees.induction import SCORE_UNIT, Induction, SplitCandidates, SplitScore, _heaviest, split_selection
 from tacit.trees.losses import MATSUSHITA, Loss, MAlphaLoss, SmoothedLoss, SquareLoss
-from tacit.trees.splits import SCORE_UNIT, SplitCandidates, SplitScore, split_selection
 
 UNWEIGHTED = RowRule(np.full((2, 1, 1), WEIGHT_UNIT, np.int32), WEIGHT_UNIT)
 COLUMNS = [Column(0, "age", True), Column(1, "town", False)]

@@ -142,7 +142,8 @@ class PosteriorIntercept:
     def _newton(self, signed_sum: float, sd: float, slope: float) -> float:
         self._average(signed_sum, sd)
         if self._count == 1:  # closed form from scores of 0
-            rate = float(np.clip(signed_sum / self.total, -0.97, 0.97)) / (1 + (2 * sd / self.total) ** 2)
+            most = INTERCEPTS.largest_excess
+            rate = float(np.clip(signed_sum / self.total, -most, most)) / (1 + (2 * sd / self.total) ** 2)
             return math.log((1 + rate) / (1 - rate))
         full = self._values / self._precision + self._sum / self._precision / (self.total * slope)
         variance = self._variance / self._precision**2 / (self.total * slope) ** 2

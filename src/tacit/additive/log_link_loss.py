@@ -18,8 +18,7 @@ from tacit.additive.intercept import Intercept
 from tacit.additive.losses import Uses
 from tacit.additive.plan import Rest
 from tacit.additive.residual_loss import SquaredLoss
-from tacit.additive.residual_shapes import ONE
-from tacit.additive.target_shapes import PARTS, part_values, target_shares
+from tacit.additive.target_shapes import ONE, PARTS, part_values, target_shares
 from tacit.additive.term import Directions
 from tacit.additive.tuning import EFFECTS, INTERCEPTS, LINKED, RESIDUALS, SPREADS, Linked, Residuals
 from tacit.arrays import Floats, Ints
@@ -161,11 +160,11 @@ class LogLinkLoss(SquaredLoss):
 
     @property
     def tree_rule(self) -> ResidualRule:
-        return replace(self.rule, curvature=max(round(0.3 * self.bound * ONE), 1))
+        return replace(self.rule, curvature=max(round(self.numbers.tree_curvature * self.bound * ONE), 1))
 
     @property
     def tree_curvature(self) -> float:
-        return 0.3 * self.bound / self.link.largest
+        return self.numbers.tree_curvature * self.bound / self.link.largest
 
     @property
     def tree_noise(self) -> float:
@@ -247,7 +246,7 @@ class LogLinkLoss(SquaredLoss):
         variance = max(surely, self.numbers.likely_level**2 + expected**2)
         kept = variance / (variance + noise**2)
         change = expected + kept * (found - expected)
-        return np.array([math.log1p(max(change, -0.9))]), np.array([kept * noise])
+        return np.array([math.log1p(max(change, -self.linked.largest_fall))]), np.array([kept * noise])
 
     def _wide_clip(self, one: float) -> float:
         """At least twice the clip of the sweeps: where noise costs as much as what is still cut off.

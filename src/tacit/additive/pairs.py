@@ -204,14 +204,14 @@ def pair_priors(budget: Budget, pairs: list[tuple[Side, Side]], mode_variance: f
         sd = max(release.sd, LEAST_SD)
         expected = np.outer(left.masses, right.masses).ravel() * total
         trust = expected**2 / (expected**2 + sd**2)
-        counts = np.maximum(trust * release.value[:, 0] + (1 - trust) * expected, 0.02 * expected)
+        counts = np.maximum(trust * release.value[:, 0] + (1 - trust) * expected, numbers.least_count * expected)
         counts *= total / counts.sum()
         covariances = [
             centred(
                 np.kron(left.covariance + mains, right.covariance + mains) + alone * np.eye(len(counts)),
                 counts / total,
             )
-            for mains, alone in ((0.0, 0.0), (0.3, 0.05))
+            for mains, alone in numbers.priors
         ]
         kron = np.asarray(np.kron(*(_modes(side, mode_variance, total, numbers) for side in (left, right))), np.float64)
         release_map = centred_map(kron, counts / total) if state.jointly else kron

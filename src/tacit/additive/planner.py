@@ -245,7 +245,9 @@ class Planner:
 
     def _pair_shares(self, signal: float) -> tuple[float, float]:
         """What looking for pairs and their histograms get."""
-        return 0.1 * (0.4 + 0.6 * self._pair_ramp(signal)), 0.05
+        numbers, ramp = self.numbers, self._pair_ramp(signal)
+        screening = numbers.screening * (numbers.least_screening + (1 - numbers.least_screening) * ramp)
+        return screening, numbers.pair_counting
 
     def _pair_ramp(self, signal: float) -> float:
         return min(1.0, between(signal, self.numbers.pairs_from, self.numbers.pairs_full))
@@ -288,6 +290,7 @@ class Planner:
             recency = 0.0 if pure or signal >= self.numbers.pairs_from else -1.0
             return Plan(self.numbers.binning_share, mains, 0.0, 0.0, 0.0, sweeps, 0, converges, recency)
         ramp, (screening, pair_counts) = self._pair_ramp(signal), self._pair_shares(signal)
-        first = (mains - 0.1) * (1 - ramp) + 0.35 * ramp - 0.1 * (1 - ramp)
+        least = self.numbers.least_joint
+        first = (mains - least) * (1 - ramp) + self.numbers.before_pairs * ramp - least * (1 - ramp)
         joint = mains - first - screening - pair_counts
         return Plan(self.numbers.binning_share, first, screening, pair_counts, joint, sweeps, joint_sweeps, converges)

@@ -183,9 +183,9 @@ def numeric_covariances(masses: Floats) -> list[Floats]:
     walk = centred(-gap, shares)
     unordered = centred(np.eye(size), shares)
     blends = (
-        0.9 * linear + 0.1 * cubic,
-        0.3 * linear + 0.7 * cubic,
-        0.2 * linear + 0.8 * walk,
+        EFFECTS.straight[0] * linear + EFFECTS.straight[1] * cubic,
+        EFFECTS.curved[0] * linear + EFFECTS.curved[1] * cubic,
+        EFFECTS.rough[0] * linear + EFFECTS.rough[1] * walk,
         0.5 * walk + 0.5 * unordered,
     )
     out = []

@@ -14,8 +14,15 @@ import numpy as np
 from tacit.additive.intercept import Intercept, NewtonIntercept
 from tacit.additive.losses import Uses
 from tacit.additive.plan import Rest
-from tacit.additive.residual_shapes import LADDER, ONE, first_belief, residual_edges, residual_shares, spread_out
-from tacit.additive.target_shapes import target_spread
+from tacit.additive.target_shapes import (
+    LADDER,
+    ONE,
+    first_belief,
+    residual_edges,
+    residual_shares,
+    spread_out,
+    target_spread,
+)
 from tacit.additive.term import Directions, strongest_order
 from tacit.additive.tuning import EFFECTS, INTERCEPTS, RESIDUALS, Residuals
 from tacit.arrays import Floats, Ints
@@ -65,7 +72,7 @@ class ResidualLoss:
         self._n_columns, self._middle, self.numbers = n_columns, middle, numbers
         self.share = numbers.looking
         self.scale = TargetScale(0, 1 << TARGET_BITS)
-        self._inside, self._scatter = 0.9, 0.5
+        self._inside, self._scatter = numbers.usual_inside, 0.5
         self._total, self._pure, self._belief = 0.0, False, first_belief()
         self._first, self._each, self._left = first_looks(numbers)
         self.bias = 0.0
@@ -73,7 +80,7 @@ class ResidualLoss:
 
     @property
     def slope(self) -> float:
-        return 0.9
+        return self.numbers.usual_inside
 
     @property
     def bound(self) -> float:
@@ -98,7 +105,7 @@ class ResidualLoss:
 
     @property
     def tree_curvature(self) -> float:
-        return 0.3 * self.bound
+        return self.numbers.tree_curvature * self.bound
 
     @property
     def scatter(self) -> float:
@@ -107,7 +114,7 @@ class ResidualLoss:
     @property
     def least_scatter(self) -> float:
         """Half the variance that the targets began with: caution that helps where noise is large, and costs little."""
-        return min(0.5, 0.25 * self.bound**2)
+        return min(0.5, self.bound**2 / 4)
 
     @property
     def gain(self) -> float:
@@ -153,7 +160,7 @@ class ResidualLoss:
         centre, half = target_spread(release.value[:, 0], max(release.sd, LEAST_SD), total, self._middle)
         unit = max(half, self.numbers.least_scale) * 2**TARGET_BITS
         self.scale = TargetScale(round(centre * 2**TARGET_BITS), round(2.0 ** (MARGIN_BITS + TARGET_BITS) / unit))
-        self._set_clip(2.0, 0.9, 0.5)
+        self._set_clip(2.0, self.numbers.usual_inside, 0.5)
         doubt = INTERCEPTS.pure_variance if self._pure else INTERCEPTS.variance
         return NewtonIntercept(np.zeros(1), total, doubt, lambda: self.ends)
 
@@ -319,19 +326,19 @@ class QuantileLoss(ResidualLoss):
         centred = residuals - np.interp(q, np.cumsum(weights), residuals)
         noise, best, chosen = self._noise(budget, total), math.inf, self.numbers.windows[-1]
         for share in self.numbers.windows:
-            bias, inside = _smoothed(centred, weights, q, share * size)
+            bias, inside = _smoothed(centred, weights, q, share * size, self.numbers.least_within)
             cost = bias**2 + (noise * 2 * max(q, 1 - q) * share * size / inside) ** 2
             if cost < best:
                 best, chosen, self.bias = cost, share, abs(bias)
-        _, inside = _smoothed(residuals, weights, q, chosen * size)
+        _, inside = _smoothed(residuals, weights, q, chosen * size, self.numbers.least_within)
         window = chosen * size
         contribution = np.clip(residuals + (2 * q - 1) * window, -2 * (1 - q) * window, 2 * q * window)
         self._set_clip(2 * window, inside, max(float(weights @ contribution**2), 1e-5))
 
 
-def _smoothed(residuals: Floats, weights: Floats, quantile: float, window: float) -> tuple[float, float]:
+def _smoothed(residuals: Floats, weights: Floats, quantile: float, window: float, least: float) -> tuple[float, float]:
     """How far the smoothed loss's optimum is from 0, to first order, and the share of rows within the window."""
     shifted = residuals + (2 * quantile - 1) * window
     low, high = -2 * (1 - quantile) * window, 2 * quantile * window
-    inside = max(float(weights @ ((shifted > low) & (shifted < high))), 0.02)
+    inside = max(float(weights @ ((shifted > low) & (shifted < high))), least)
     return float(weights @ np.clip(shifted, low, high)) / inside, inside

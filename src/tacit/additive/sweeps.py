@@ -35,6 +35,12 @@ from tacit.queries.score_rules import ScoreRule
 SLIGHTLY = 1.1
 """Not tuned, of the arithmetic: a factor of noise by which slopes are found."""
 
+FLATTEST = 1e-3
+"""Not tuned, of the arithmetic: no doubt is thought to fall more slowly with noise, as one divides by it."""
+
+LOWEST_LEVEL = -60.0
+"""Not tuned, of the arithmetic: where the search for the level of the water begins, as a logarithm."""
+
 GRID = 1024
 """Not tuned, of the arithmetic: shares are whole parts of this, rounded down, so that no sum exceeds the budget."""
 
@@ -50,7 +56,7 @@ def shares_of_rest(terms: Sequence[Term], directions: Directions, told: float, n
     """
     doubts = np.array([[term.doubt(directions, noise) for noise in (1.0, SLIGHTLY)] for term in terms])
     variances = np.maximum(doubts[:, 0], 1e-12)
-    slopes = np.clip(np.log(np.maximum(doubts[:, 1], 1e-12) / variances) / math.log(SLIGHTLY), 1e-3, 1.0)
+    slopes = np.clip(np.log(np.maximum(doubts[:, 1], 1e-12) / variances) / math.log(SLIGHTLY), FLATTEST, 1.0)
     more = told * np.array([term.noise_variance for term in terms])
     return water_filled(variances, slopes, more, numbers.least_share)
 
@@ -65,7 +71,7 @@ def water_filled(variances: Floats, slopes: Floats, more: Floats | float, least:
         wanted = (np.sqrt(variances * slopes / math.exp(log_level)) - 1.0) / slopes / more
         return np.maximum(wanted, least)
 
-    low, high = -60.0, math.log(float((variances * slopes).max()))
+    low, high = LOWEST_LEVEL, math.log(float((variances * slopes).max()))
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if shares(middle).mean() > 1.0 else (low, middle)

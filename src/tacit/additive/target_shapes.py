@@ -1,4 +1,4 @@
-"""How a target is spread, from noisy counts: a mixture of public shapes. Post-processing only.
+"""How targets and residuals of a number are spread, from noisy counts: mixtures of public shapes. Post-processing only.
 
 Read cell by cell, counts that noise hides spread over all cells: a number seems to vary far more than it does, and so
 all effects on it are thought larger; a count loses its tail, and with it most of its mean. The shapes of a target that
@@ -8,12 +8,14 @@ its bounds; targets beyond a bound count as that bound.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
 
-from tacit.additive.tuning import SPREADS
+from tacit.additive.tuning import OUTLINES, SPREADS
 from tacit.arrays import Floats
+from tacit.queries.rules import MARGIN_BITS
 
 PARTS = 4
 """Not tuned, of the arithmetic: parts of a cell (of a doubling) in which shapes are drawn."""
@@ -79,6 +81,10 @@ def _read(
     return weights, np.asarray(shares / np.maximum(outline, 1e-12) / shares.sum())
 
 
+ONE_SD = (0.16, 0.84)
+"""Not tuned, of the normal law: quantiles that lie one standard deviation from the middle."""
+
+
 @lru_cache(maxsize=4)
 def _between_bounds(cells: int) -> tuple[Floats, Floats]:
     """Shares of the parts under every shape, shape ``(shapes, PARTS * cells)``, and the half-width of each."""
@@ -103,7 +109,7 @@ def _between_bounds(cells: int) -> tuple[Floats, Floats]:
 def _middle(shares: Floats, quantile: float) -> tuple[float, float]:
     """A quantile, and half the width of the middle 68 %, relative to the range."""
     upto = np.concatenate([[0.0], np.cumsum(shares)]) / shares.sum()
-    low, high, found = (float(np.interp(q, upto, np.linspace(0.0, 1.0, len(upto)))) for q in (0.16, 0.84, quantile))
+    low, high, found = (float(np.interp(q, upto, np.linspace(0.0, 1.0, len(upto)))) for q in (*ONE_SD, quantile))
     return found, (high - low) / 2
 
 
@@ -125,3 +131,84 @@ def target_spread(counts: Floats, sd: float, total: float, quantile: float) -> t
     fine = weights @ shapes
     found, half = _middle(fine * np.repeat(factors, PARTS), quantile)
     return found, float(np.exp(weights @ np.log(halves))) * half / _middle(fine, quantile)[1]
+
+
+ONE = 1 << MARGIN_BITS
+LADDER = 2.0 ** (np.arange(-12, 9) / 2)
+"""Edges of the histogram of residuals, on both sides of 0, in units of the score: 1/64 to 16."""
+
+SCALES = 2.0 ** (np.arange(-12, 6) / 2)
+POINTS = 8
+"""Not tuned, of the arithmetic: places within a cell of the histogram that its rows are spread over."""
+
+
+def residual_edges() -> Floats:
+    """The edges of the histogram; the outermost cells are open."""
+    return np.concatenate([-LADDER[::-1], [0.0], LADDER])
+
+
+@lru_cache(maxsize=1)
+def first_belief() -> Floats:
+    """Log prior of the shapes, shape ``(shapes,)``: decides only where noise hides the counts."""
+    each = len(OUTLINES.centres) * 3 + 2
+    belief = np.repeat(-0.5 * (np.log(SCALES / OUTLINES.expected) / math.log(OUTLINES.factor)) ** 2, each)
+    belief.flags.writeable = False
+    return belief
+
+
+@lru_cache(maxsize=1)
+def _residual_shapes() -> Floats:
+    """Shares of the cells under every shape, shape ``(shapes, cells)``: normal, Laplace, heavy-tailed, one-sided."""
+    from scipy import stats  # takes longer to load than all else, and only numbers as labels need it
+
+    edges, lines = residual_edges(), []
+    narrow = {"scale": OUTLINES.narrower}
+    laws, one_sided = (stats.norm, stats.laplace(**narrow), stats.t(3, **narrow)), stats.gamma(2.0, **narrow)
+    for scale in SCALES:
+        for centre in OUTLINES.centres:
+            place = edges / scale - centre
+            lines += [np.diff(np.concatenate([[0.0], law.cdf(place), [1.0]])) for law in laws]
+        for side in (1, -1):
+            upto = one_sided.cdf(side * edges / scale + OUTLINES.one_sided_middle)
+            upto = upto if side == 1 else 1 - upto
+            lines.append(np.diff(np.concatenate([[0.0], upto, [1.0]])))
+    table = np.array(lines)
+    table.flags.writeable = False
+    return table
+
+
+def residual_shares(counts: Floats, sd: float, belief: Floats, total: float | None = None) -> tuple[Floats, Floats]:
+    """Shares of rows by cell: the posterior mean over public shapes, corrected where counts are sure to differ.
+
+    Args:
+        counts: noisy counts between :func:`residual_edges`, shape ``(edges + 1,)``.
+        sd: standard deviation of their noise; positive.
+        belief: log prior of the shapes: :func:`first_belief`, or what the last look left.
+        total: number of rows, where more is known of it than the sum of the counts says.
+
+    Returns:
+        The shares, and the log prior for the next look.
+    """
+    shapes, total = _residual_shapes(), max(float(counts.sum()), sd) if total is None else total
+    variance = sd**2 + (OUTLINES.misfit * total * shapes) ** 2 + total * shapes
+    log_likelihood = -0.5 * ((counts - total * shapes) ** 2 / variance + np.log(variance)).sum(axis=1)
+    posterior = log_likelihood + belief
+    posterior -= posterior.max()
+    weights = np.exp(posterior)
+    outline = weights / weights.sum() @ shapes
+    away = counts / total - outline
+    sure = OUTLINES.sure * np.sqrt(sd**2 + total * outline) / total
+    shares = np.maximum(outline + np.sign(away) * np.maximum(np.abs(away) - sure, 0.0), 0.0)
+    return np.asarray(shares / shares.sum()), np.maximum(posterior, -OUTLINES.belief)
+
+
+def spread_out(shares: Floats) -> tuple[Floats, Floats]:
+    """Shares as points: every cell's rows uniform within it, open cells closed at twice their edge.
+
+    Returns:
+        Residuals and their weights, in increasing order.
+    """
+    edges = np.concatenate([[-2 * LADDER[-1]], residual_edges(), [2 * LADDER[-1]]])
+    inner = (np.arange(POINTS) + 0.5) / POINTS
+    values = (edges[:-1, None] + np.diff(edges)[:, None] * inner[None, :]).ravel()
+    return values, np.repeat(shares / POINTS, POINTS)

@@ -31,6 +31,11 @@ PIECES = 8
 """Not tuned, of the arithmetic: bins end at pieces of a group that are no heavier than this part of a bin."""
 
 
+LEAST_CATEGORY, LEAST_BIN, LEAST_PRESENT = 0.3, 1e-3, 0.2
+"""Not tuned, guards against counts of nothing: no category holds less than this part of the smaller of its noise and an
+even share, no bin less than this part of an even share, and no column has values in less than this part of the rows."""
+
+
 @dataclass(frozen=True)
 class Column:
     """A column as the learner knows it: its place, its name, and whether it is ordered with a missing code last.
@@ -167,7 +172,7 @@ class _Categories:
             counts = np.append(counts[kept], max(total - np.maximum(counts[kept], 0).sum(), 0.0))
         uniform = total / len(counts)
         trust = uniform**2 / (uniform**2 + sd**2)
-        counts = np.maximum(trust * counts + (1 - trust) * uniform, min(0.3 * sd, 0.3 * uniform))
+        counts = np.maximum(trust * counts + (1 - trust) * uniform, min(LEAST_CATEGORY * sd, LEAST_CATEGORY * uniform))
         return Bins(mapping, _scaled(counts, total), ordered=False)
 
 
@@ -197,7 +202,7 @@ class _Counted:
             return
         total = self._means.total
         self._missing = max(float(release.value[-1, 0]) - 0.5 * sd, 0.0)
-        self._counts.first(counts, sd, max(total - self._missing, 0.2 * total))
+        self._counts.first(counts, sd, max(total - self._missing, LEAST_PRESENT * total))
 
     def bins(self) -> Bins:
         masses, widths = self._counts.by_codes()
@@ -276,5 +281,5 @@ def measure_bins(
 
 
 def _scaled(counts: Floats, total: float) -> Floats:
-    counts = np.maximum(counts, 1e-3 * total / len(counts))
+    counts = np.maximum(counts, LEAST_BIN * total / len(counts))
     return np.asarray(counts * total / counts.sum())

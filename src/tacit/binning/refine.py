@@ -44,6 +44,10 @@ def _outline(noisy: Floats, sd: float, total: Floats, numbers: Smoothing) -> Flo
     return mixed
 
 
+LEAST_SIDE = 0.02
+"""Not tuned, a guard: no side of a node holds less than this part of what shapes expect there, so later ones divide."""
+
+
 @nb.njit(nogil=True, cache=True)
 def _distribute(noisy, outline, codes, sd, total, mass, relative_spread):  # type: ignore[no-untyped-def]
     """Splits ``total`` top-down, line by line: sums of both trees first, each level behind the one below.
@@ -71,7 +75,7 @@ def _distribute(noisy, outline, codes, sd, total, mass, relative_spread):  # typ
             prior_variance = (relative_spread * here) * (relative_spread * here)
             gain = prior_variance / (prior_variance + 0.5 * (sd * sd) * below + 1e-300)
             guess = expected + gain * (measured - expected)
-            guess = min(max(guess, 0.02 * expected), here - 0.02 * (here - expected))
+            guess = min(max(guess, LEAST_SIDE * expected), here - LEAST_SIDE * (here - expected))
             if room[left + 1] == 0:
                 guess = here
             elif room[left] == 0:

@@ -7,6 +7,9 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.binning.tuning import RELEASING
 
+SHORTEST = 0.3
+"""Not tuned, a guard: images shorter than this part of the median one are not blown up further."""
+
 
 def _leading_modes(masses: Floats, covariance: Floats) -> tuple[Floats, Floats]:
     """Eigenvalues of a prior from the largest on, and its eigenmodes by bin, of mean square 1 over the rows."""
@@ -47,7 +50,7 @@ def principal_modes(masses: Floats, covariance: Floats, noise_to_signal: float) 
     """
     images = natural_modes(masses, covariance, noise_to_signal)
     norms = np.sqrt((images**2).sum(axis=0))
-    return np.asarray(images / np.maximum(norms, 1e-9 + 0.3 * np.median(norms))[None, :])
+    return np.asarray(images / np.maximum(norms, 1e-9 + SHORTEST * np.median(norms))[None, :])
 
 
 def with_missing(modes: Floats, longest: float = 1.0) -> Floats:

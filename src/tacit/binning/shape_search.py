@@ -30,15 +30,19 @@ def _family(numbers: Searching = SEARCHING) -> tuple[Floats, Floats]:
     x = (np.arange(leaves) + 0.5) / leaves
     first = (np.arange(leaves) == 0).astype(float)
     # closer together where narrow: one of them must overlap any column of that width
-    bells = [[np.exp(-0.5 * ((x - c) / w) ** 2) for c in np.arange(0, 1.0001, 1.25 * w)] for w in numbers.widths]
+    bells = [
+        [np.exp(-0.5 * ((x - c) / w) ** 2) for c in np.arange(0, 1 + 1e-4, numbers.bell_step * w)]
+        for w in numbers.widths
+    ]
     falls = [np.exp(-rate * x) for rate in numbers.rates]
     humps = [x * fall for fall in falls]
-    kinds = [(0.1, [np.ones(leaves)]), *((0.4 / len(bells), some) for some in bells), *_both_ways(0.1, humps)]
+    falling, bell = numbers.falls_prior, numbers.bells_prior / len(bells)
+    kinds = [(numbers.even_prior, [np.ones(leaves)]), *((bell, some) for some in bells), *_both_ways(falling, humps)]
     for spike in numbers.spikes:
-        kinds += _both_ways(0.1, [(1 - spike) * fall / fall.sum() + spike * first for fall in falls])
+        kinds += _both_ways(falling, [(1 - spike) * fall / fall.sum() + spike * first for fall in falls])
     shapes = [line / line.sum() for _, members in kinds for line in members]
     logs = [np.log(weight / len(members)) for weight, members in kinds for _ in members]
-    table = 0.97 * np.array(shapes) + 0.03 / leaves
+    table = numbers.shape_weight * np.array(shapes) + numbers.even_weight / leaves
     table.flags.writeable = False
     return np.array(logs), table
 
@@ -181,7 +185,7 @@ class ShapeSearch:
         if not self._precision:
             return 0.0
         found = self._missing / self._precision - 0.5 / math.sqrt(self._precision)
-        return min(max(found, 0.0), 0.8 * self._rows)
+        return min(max(found, 0.0), self._numbers.most_missing * self._rows)
 
     @property
     def _weights(self) -> Floats:

@@ -95,6 +95,13 @@ class Released:
     sd: float
 
 
+LEAST_ROWS, SHARES = 0.25, (0.02, 0.98)
+"""Not tuned, guards: no class has fewer rows than this, in standard deviations of noise, nor a share beyond these."""
+
+FEWEST = 50.0
+"""Not tuned, a guard: cells that noise hides hold a billionth of so many rows, next to nothing and never nothing."""
+
+
 def release_rows(curator: Curator, charge: Charge) -> Released:
     """Releases how many rows there are."""
     query = Histogram(OneCell(), fine_count_rule(curator.layout.n_labels))
@@ -106,8 +113,8 @@ def release_totals(budget: Budget) -> Totals:
     """Releases how many rows each class has."""
     query = Histogram(OneCell(), fine_class_count_rule(budget.layout.n_labels))
     release = budget.measure(query, 1.0, Label(Stage.COUNTS, "rows of each class"))
-    counts = np.maximum(release.value[0], 0.25 * release.sd)
-    positive_share = float(np.clip(counts[1] / max(float(counts.sum()), 1.0), 0.02, 0.98))
+    counts = np.maximum(release.value[0], LEAST_ROWS * release.sd)
+    positive_share = float(np.clip(counts[1] / max(float(counts.sum()), 1.0), *SHARES))
     negatives, positives = release.value[0].tolist()
     rows = max(float(counts.sum()), 1.0)
     return Totals(rows, positive_share, negatives + positives, positives - negatives, release.sd)
@@ -262,7 +269,7 @@ def smoothed_mass(counts: Floats, sd: float, prior: Floats, prior_noise: float =
 
 def _visible(counts: Floats, noise: float) -> Floats:
     """Counts above the noise; the others hold next to nothing, yet never quite nothing."""
-    return np.where(counts > noise, counts, 0.0) + 1e-9 * max(float(counts.sum()), 50.0)
+    return np.where(counts > noise, counts, 0.0) + 1e-9 * max(float(counts.sum()), FEWEST)
 
 
 def _equal_mass(order: Ints, mass: Floats, bins: int) -> Ints:

@@ -22,39 +22,25 @@ and nobody looks inside light cells."""
 class Smoothing:
     """How noisy histograms are smoothed (:mod:`tacit.binning.refine`)."""
 
-    # Public shapes: rates at which densities fall over the range, and centres and widths of bumps relative to it.
+    # Public shapes of densities, relative to the range.
     decay_rates: tuple[float, ...] = (4.0, 12.0, 40.0, 120.0, 400.0, 1200.0)
     bump_centres: tuple[float, ...] = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95)
     bump_widths: tuple[float, ...] = (0.02, 0.06, 0.15)
-
-    # Mass kept uniform, so that no cell is thought impossible.
-    floor_share: float = 0.03
-
-    # Prior standard deviation of a node's left share, relative to the node's mass.
-    relative_spread: float = 0.35
+    floor_share: float = 0.03  # mass kept uniform, so that no cell is thought impossible
+    relative_spread: float = 0.35  # prior standard deviation of a node's left share, relative to the node's mass
 
 
 @dataclass(frozen=True)
 class Refining:
     """How heavy cells of a histogram are split again (:mod:`tacit.binning.refine`)."""
 
-    # Uniform cells of the first look, and the most parts of a cell at the second and third.
-    base_cells: int = 64
-    sub_cells: int = 64
-    last_cells: int = 16
-
-    # Parts of a cell of over a 16th of the rows, and of one of less: not so heavy that spikes in it are worth finding.
-    fewer_sub_cells: tuple[int, ...] = (16, 8)
-
-    # A cell of any mass is split into parts that would hold so many standard deviations of the noise each, were they
-    # alike: a few spikes hold many times that.
-    clear_part: float = 0.5
-
-    # A part of the second look with more than this share of the rows is looked at once more.
-    heavy_leaf: float = 1 / 24
-
-    # Bins have equal parts of mass and of the root of mass times width; this is the weight of the mass.
-    mass_mix: float = 0.75
+    base_cells: int = 64  # uniform, of the first histogram
+    sub_cells: int = 64  # parts of a cell at the second, at most
+    fewer_sub_cells: tuple[int, ...] = (16, 8)  # of a cell with over a 16th of the rows, and with less
+    last_cells: int = 16  # at the third
+    clear_part: float = 0.5  # noise (standard deviations) that a part would hold, were all alike: spikes hold more
+    heavy_leaf: float = 1 / 24  # share of the rows of a part that is looked at once more
+    mass_mix: float = 0.75  # bins have equal parts of this much mass, and else of the root of mass times width
 
     @property
     def atoms(self) -> int:
@@ -66,50 +52,43 @@ class Refining:
 class Searching:
     """How the shape of a column is searched for (:mod:`tacit.binning.shape_search`)."""
 
-    # Rows to the noise of a count, below which a histogram is the worse question.
-    histogram_from: float = 40.0
+    histogram_from: float = 40.0  # rows over the noise of a count, below which a histogram is the worse question
+    leaves: int = 4096  # parts of a column's range that shapes are drawn on
+    misfit: float = 0.05  # by which share of the rows a contrast may be off: no column has one of the shapes exactly
 
-    # Parts of a column's range that shapes are drawn on.
-    leaves: int = 4096
-
-    # No column has one of the shapes exactly: a contrast may be off by this share of the rows.
-    misfit: float = 0.05
-
-    # Two neighbouring ones of so many parts with this share of the rows are worth a search of their own, unless a
-    # single code has that much.
+    # Two neighbouring parts with nearly all rows are searched once more, unless a single code has a spike of them.
     narrow_parts: int = 64
     nearly_all: float = 0.7
     spike: float = 0.4
 
-    # No group of leaves is believed to be emptier than this.
-    least_mass: float = 1e-5
+    least_mass: float = 1e-5  # of a group of leaves
+    most_missing: float = 0.8  # of the rows, believed to have no value
 
-    # The family: standard deviations of bells and rates of falls, relative to the range, and parts of the rows that
-    # may lie in a spike at its end.
-    widths: tuple[float, ...] = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
-    rates: tuple[float, ...] = tuple(2.0**power for power in range(1, 14))
-    spikes: tuple[float, ...] = (0.0, 0.3, 0.6, 0.9)
+    # The family of shapes and its priors.
+    widths: tuple[float, ...] = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)  # standard deviations of bells
+    bell_step: float = 1.25  # between bells, in those: one of them must overlap any column of that width
+    rates: tuple[float, ...] = tuple(2.0**power for power in range(1, 14))  # of falls over the range
+    spikes: tuple[float, ...] = (0.0, 0.3, 0.6, 0.9)  # parts of the rows at the end of a fall
+    even_prior: float = 0.1
+    bells_prior: float = 0.4  # all bells together
+    falls_prior: float = 0.1  # falls (and humps) of each spike, from either end
+    shape_weight: float = 0.97  # of a shape,
+    even_weight: float = 0.03  # and of the uniform one in it, so that no leaf is thought impossible
 
 
 @dataclass(frozen=True)
 class Measuring:
     """What looking at columns may cost, and how many bins they get (:mod:`tacit.binning.measure`)."""
 
-    # Shares of a column's binning budget for the coarse histogram and for splitting its heavy cells.
-    looks: tuple[float, ...] = (0.6, 0.4)
-
-    # What each further look costs beyond the binning budget, relative to it; and how many looks there can be.
-    later_look: float = 0.3
+    looks: tuple[float, ...] = (0.6, 0.4)  # shares of a column's bins: coarse histogram, splitting its heavy cells
+    later_look: float = 0.3  # cost of each further histogram beside that, relative to it
     most_looks: int = 6
+    sure_of_rows: float = 10.0  # standard deviations of noise; with fewer rows, their number is released again,
+    largest_rows_share: float = 0.08  # for at most this share of the budget
 
-    # The number of rows is in doubt below the first many standard deviations; a second release takes at most the
-    # second of the allowance.
-    sure_of_rows: float = 10.0
-    largest_rows_share: float = 0.08
-
-    # Bins of a column: at most, at most where rows are very many, and at least.
+    # Bins of a column.
     most_bins: int = 48
-    most_bins_of_many: int = 64
+    most_bins_of_many: int = 64  # where rows are very many
     least_bins: int = 6
     least_bins_of_shapes: int = 12
 
@@ -118,16 +97,10 @@ class Measuring:
 class Releasing:
     """In which directions sums of a column are released (:mod:`tacit.binning.release_map`)."""
 
-    # Directions whose water-filled weight is below this share of the first one's are not released.
-    kept: float = 0.02
-
-    # Length of an image beyond which it is shortened, where rows are bounded together; 1 is the root mean square.
-    longest: float = 2.5
-
-    # In Laplace noise: its variance where rows are bounded together, relative to rows that are bounded alone, by which
-    # directions are counted; and that of bins relative to that of a direction, which are longer on the average.
-    bounded_noise: float = 0.25
-    noise_of_bins: float = 1.44
+    kept: float = 0.02  # water-filled weight of a direction relative to the leading one, below which it is left out
+    longest: float = 2.5  # length of an image (root mean square 1) where rows are bounded together
+    bounded_noise: float = 0.25  # Laplace: variance where rows are bounded together, relative to alone
+    noise_of_bins: float = 1.44  # Laplace: variance of bins relative to a direction, as these are longer on average
 
 
 @dataclass(frozen=True)
@@ -144,29 +117,19 @@ class Binning:
 class TreeBinning:
     """How bins for trees are made (:mod:`tacit.binning.tree_bins`)."""
 
-    # Cells of a numeric column whose rows are counted.
-    grid_cells: int = 256
+    grid_cells: int = 256  # of a numeric column, whose rows are counted
+    heavy: float = 0.02  # share of the rows from which a cell is looked at once more,
+    second_look: float = 0.45  # for this part of what the column's histogram may cost
 
-    # A cell with this part of the rows is looked at once more, for this part of what a column's histogram may cost.
-    heavy: float = 0.02
-    second_look: float = 0.45
+    # The public prior. A bounded number is more often an amount or a count, crowded near its lower bound, than the
+    # mirror image of one.
+    tail_share: float = 0.4  # of a tail above the lower bound; the rest is uniform
+    tail_parts: int = 4096  # of the range: the tail is flat within the lowest one
+    prior_noise: float = 3.0  # the prior's weight in a split of mass, in standard deviations of the part's noise
 
-    # How much of the public prior lies along a tail above the lower bound; the rest is uniform. A bounded number is
-    # more often an amount or a count, crowded near its lower bound, than the mirror image of one. The tail is flat
-    # within one of so many parts of the range, next to the bottom.
-    tail_share: float = 0.4
-    tail_parts: int = 4096
-
-    # The prior's weight in a split of mass, in standard deviations of the noise in the part's sum.
-    prior_noise: float = 3.0
-
-    # Bins of equal mass made of the cells.
-    mass_bins: int = 200
-
-    # Bins of a numeric column of which nothing is known; categories beyond this number go together. All thresholds
-    # follow the prior then, and not only what is lost: the tail has this share.
-    public_cells: int = 254
-    public_tail_share: float = 0.2
+    mass_bins: int = 200  # of equal mass, made of the cells
+    public_cells: int = 254  # of a column of which nothing is known; categories beyond this number go together
+    public_tail_share: float = 0.2  # of the tail then: all thresholds follow the prior, and not only what noise hides
 
     searching: Searching = Searching()
 

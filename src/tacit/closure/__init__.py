@@ -19,9 +19,8 @@ from tacit.closure.classes import (
 )
 from tacit.closure.composed import ComposedClassifier
 from tacit.closure.finite import FiniteClassClassifier
-from tacit.closure.literals import Conjunctions, DecisionLists
+from tacit.closure.literals import Conjunctions, DecisionLists, RuleClass
 from tacit.closure.raw import RawThresholds
-from tacit.closure.rules import RuleClass
 from tacit.theory.dimensions import littlestone_dimension, threshold_dimension, vc_dimension
 
 __all__ = [

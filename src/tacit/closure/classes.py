@@ -4,7 +4,7 @@ A class names columns. Bound to the public encoding of a table it works on codes
 its VC dimension and the number of its patterns are bounded by public facts alone. A missing or undeclared value is
 labelled 0 by every concept that compares values.
 
-Classes of one's own: subclass :class:`ConceptClass` and :class:`BoundClass`, or use rules (:mod:`tacit.closure.rules`).
+Classes of one's own: subclass :class:`ConceptClass` and :class:`BoundClass`, or use rules (:mod:`.literals`).
 """
 
 from __future__ import annotations

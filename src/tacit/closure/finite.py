@@ -259,8 +259,12 @@ def _histogram(concepts: ConceptSet, part: BoundClass) -> Histogram:
     return Histogram(ProductCells(positions, maps, part.n_codes), class_count_rule(2))
 
 
+BELOW, ABOVE = 0.49, 0.51
+"""Not tuned: shares on either side of one half, whatever noise makes of them, so that labels and chances agree."""
+
+
 def _rates(counts: Floats) -> tuple[float, float]:
     """Shares of the positive class from noisy counts ``(side, class)``, each kept on its side of one half."""
     counts = np.maximum(counts, 0.0)
     share = (counts[:, 1] + 1.0) / (counts.sum(axis=1) + 2.0)
-    return float(min(share[0], 0.49)), float(max(share[1], 0.51))
+    return float(min(share[0], BELOW)), float(max(share[1], ABOVE))

@@ -47,7 +47,7 @@ def nice_thresholds(lower: float, upper: float, most: int) -> list[float]:
     """At most ``most`` round numbers between two bounds, evenly spaced; halvings towards ``lower`` and towards 0."""
     span = upper - lower
     power = 10.0 ** math.floor(math.log10(span / (most + 1)))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10, 20, 25) if span / (power * factor) < most + 1)
+    step = next(power * factor for factor in (1, 2, 5 / 2, 5, 10, 20, 25) if span / (power * factor) < most + 1)
     values = {round(i * step, 12) for i in range(math.floor(lower / step), math.ceil(upper / step) + 1)}
     for j in range(1, HALVINGS + 1):
         part = float(f"{step / 2**j:.1e}")

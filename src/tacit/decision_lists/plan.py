@@ -231,7 +231,7 @@ def _calibrated(budget: ListBudget, accounting: Accounting) -> Plan:
     def charges_at(noise: float) -> tuple[Charge, ...]:
         return plan_at(noise).charges
 
-    start = 12.0 / budget.epsilon if rest or budget.delta == 0 else 10.0 / budget.epsilon
+    start = (12 if rest or budget.delta == 0 else 10) / budget.epsilon  # where the search for the noise begins
     if accounting is Accounting.PURE:
         start = 2.0 * budget.n_steps / budget.epsilon
     return plan_at(calibrate(charges_at, budget.epsilon, budget.delta, start=start, tolerance=1e-4))

@@ -105,9 +105,9 @@ class BaseRate:
         difference, variance = self._difference_now()
         curvature = self.rows / 4.0
         noise = 0.0 if self._exact else variance / 4.0
-        prior = self.tuning.rate_prior
+        prior, most = self.tuning.rate_prior, self.tuning.largest_difference
         trust = curvature**2 * prior / (curvature**2 * prior + curvature + noise)
-        return trust * 2.0 * math.atanh(float(np.clip(difference / self.rows, -0.96, 0.96)))
+        return trust * 2.0 * math.atanh(float(np.clip(difference / self.rows, -most, most)))
 
     @property
     def curvature(self) -> float:
@@ -140,7 +140,7 @@ def set_intercept(budget: Budget, margins: Margins, base_rate: BaseRate, steps: 
     """
     pure, numbers = budget.is_pure, base_rate.tuning
     rule = logistic_gradient_rule(1.0, 1.0 if pure else math.sqrt(HESSIAN_IS_FREE), 1 if pure else 2)
-    scale = float(rule.table[1, LEVELS // 2, 1]) / (0.25 * rule.unit)
+    scale = float(rule.table[1, LEVELS // 2, 1]) / (rule.unit / 4)
     start = float(np.clip(base_rate.log_odds - base_rate.mean_score, -numbers.largest, numbers.largest))
     intercept = float(margins.add(OneCell(), [start])[0])
     least = max(min(numbers.least_curvature, 0.5 * base_rate.curvature) * base_rate.rows, 1.0)
@@ -157,9 +157,16 @@ def set_intercept(budget: Budget, margins: Margins, base_rate: BaseRate, steps: 
     return intercept
 
 
+STEEPEST_SCALE = 3.8
+"""Not tuned, of the rule: 4 would fill the clip, with a gradient of 1/2 and a curvature of 1/4; rounding needs room."""
+
+LARGEST_SIGNAL = 1e12
+"""Not tuned, of the arithmetic: no plan depends on more, and ``inf`` has none."""
+
+
 def _hessian_scale(clip: float) -> float:
     """How far the curvature is blown up: as far as it fits beside the gradient of a row at score 0."""
-    return 3.8 * math.sqrt(clip**2 - 0.25)
+    return STEEPEST_SCALE * math.sqrt(clip**2 - 1 / 4)
 
 
 def choosing_plan(rows: float, tuning: Gradient = GRADIENT) -> NewtonPlan:
@@ -205,7 +212,7 @@ def gaussian_plan(rows: float, mu: float, may_choose: bool = True, tuning: Gradi
 
 def laplace_plan(rows: float, epsilon: float, tuning: Gradient = GRADIENT) -> NewtonPlan:
     """The rule for Laplace noise, which grows with the number of trees: few, and larger steps."""
-    signal = min(max(rows * epsilon, 0.0), 1e12)
+    signal = min(max(rows * epsilon, 0.0), LARGEST_SIGNAL)
     wanted = round(tuning.laplace_factor * signal**tuning.laplace_power)
     trees = int(np.clip(wanted, tuning.least_laplace_trees, tuning.most_laplace_trees))
     return NewtonPlan(
@@ -276,7 +283,7 @@ def learn_gradient_trees(
     margins, base_rate = Margins(), BaseRate(totals)
     rule = logistic_gradient_rule(chosen.clip, chosen.hessian_scale, 1 if budget.is_pure else 2)
     origin = base_rate.start(margins, rule)
-    chosen = replace(chosen, prior=chosen.prior * 0.25 / base_rate.curvature_at_start)  # of chances, as at 1/2
+    chosen = replace(chosen, prior=chosen.prior / 4 / base_rate.curvature_at_start)  # of chances, as at 1/2
     masses, noise = [b.mass for b in bins], LeafNoise()
     cuts = Cuts(masses, reordered=unordered)
     structures, growing = structures_of(budget.part(left), chosen, margins, cuts, generator)

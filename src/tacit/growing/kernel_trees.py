@@ -21,10 +21,9 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
-from tacit.growing.newton_trees import LeafSums
+from tacit.growing.newton_trees import LeafSums, VarianceFilter
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.tuning import GROWING, KERNEL, STEPPING, Growing, Kernel
-from tacit.growing.variance_filter import VarianceFilter
 from tacit.models.tree import Tree
 from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import Histogram
@@ -124,7 +123,7 @@ class LeftOver:
         curvatures = sums.curvatures.reshape(upper, -1).sum(axis=1)
         widening = leaves / upper
         mean = float(curvatures.mean())
-        squares = max(float((curvatures**2).mean()) - widening * sums.curvature_sd**2, mean**2, 0.25)
+        squares = max(float((curvatures**2).mean()) - widening * sums.curvature_sd**2, mean**2, 1 / 4)
         noise = math.sqrt(widening) * sums.sd
         self._believed = self._filter.learn(gradients, self._own * mean, self._squares * squares, noise)
         return self._believed

@@ -78,7 +78,8 @@ class LeafNoise:
         answers[~clear] = _median(answers[clear])
         mean = max(float(sums.curvatures.mean()), 0.5)
         self._sds.append(answers * sums.sd)
-        self._gains.append(np.minimum(self.numbers.answered * answers * np.maximum(sums.curvatures, 0.05 * mean), 1.0))
+        curvatures = np.maximum(sums.curvatures, self.numbers.least_curvature * mean)
+        self._gains.append(np.minimum(self.numbers.answered * answers * curvatures, 1.0))
 
     def left_over(self, shapes: Sequence[TreeShape], masses: Sequence[Floats], generator: np.random.Generator) -> float:
         """The share of the noise's standard deviation that later rounds do not take back, in (0, 1].

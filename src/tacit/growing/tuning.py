@@ -16,191 +16,122 @@ from tacit.binning.tuning import TREE_BINNING, TreeBinning
 class Cutting:
     """Where nodes cut (:mod:`tacit.growing.random_trees`, :mod:`tacit.growing.chosen_trees`)."""
 
-    # How often a node looks for a column that can still be cut there.
-    tries: int = 4
+    tries: int = 4  # of a node, to find a column that can still be cut there
+    missed_pairs: float = 0.05  # chance that no tree has cut both of two columns, at which there are enough trees
 
-    # The chance that no tree has cut both of two given columns, at which there are enough trees for pairs.
-    missed_pairs: float = 0.05
-
-    # Columns that a tree which chooses its splits may cut: up to so many rows, and at least where rows are more. They
-    # cost time alone.
+    # Columns that a tree which chooses its splits may cut: they cost time alone.
     most_columns: int = 20
     least_columns: int = 6
-    wide_upto: float = 300_000.0
+    wide_upto: float = 300_000.0  # rows up to which it may cut most_columns
 
 
 @dataclass(frozen=True)
 class Stepping:
-    """Steps of leaves of every kind (:mod:`tacit.growing.variance_filter`)."""
+    """Steps of leaves of every kind (:mod:`tacit.growing.newton_trees`)."""
 
-    # No leaf moves a score by more log-odds than this.
-    largest_step: float = 2.0
-
-    # What the variance of leaves' true steps is thought to be before the first tree, and how far that may be off.
-    first_variance: float = 0.02
-    first_spread: float = 0.05
+    largest_step: float = 2.0  # of a leaf (log-odds)
+    first_variance: float = 0.02  # of the leaves' true steps, before the first tree
+    first_spread: float = 0.05  # standard deviation of that
 
 
 @dataclass(frozen=True)
 class Newton:
     """Newton's steps (:mod:`tacit.growing.newton_trees`)."""
 
-    # By how much the variance of true steps may change from one tree to the next (standard deviation).
-    variance_drift: float = 0.001
-
-    # Share of the rows' own variation that is still in the residuals: between none and all of it, as trees go on.
-    rows_variation: float = 0.5
-
-    # A point's variance relative to that of the mean of its leaf: most of what is left over differs within leaves.
-    within_leaves: float = 4.0
-
-    # The prior variance of steps is at most this.
-    largest_prior: float = 1.0
-
-    # Standard deviations above what was found, up to which the variance of true steps may lie.
-    sure: float = 2.0
-
-    # By what part of itself the total curvature may change from one tree to the next (standard deviation).
-    level_drift: float = 0.01
-
-    # Variance of leaves' curvatures relative to their squared mean: no release of a tree is believed to show more.
-    most_scatter: float = 2.0
+    variance_drift: float = 0.001  # standard deviation of the change of the steps' variance from tree to tree
+    rows_variation: float = 0.5  # of the rows' own variation, still in the residuals: between none and all of it
+    within_leaves: float = 4.0  # variance of a point relative to its leaf's mean: most differs within leaves
+    largest_prior: float = 1.0  # variance of steps
+    sure: float = 2.0  # standard deviations above the estimate, up to which the steps' variance may lie
+    level_drift: float = 0.01  # standard deviation of the total curvature's relative change from tree to tree
+    least_curvature: float = 0.05  # of a leaf, relative to the mean one
+    most_scatter: float = 2.0  # variance of the leaves' curvatures, relative to their squared mean
 
 
 @dataclass(frozen=True)
 class Scoring:
     """Newton's steps of several scores (:mod:`tacit.growing.score_leaves`)."""
 
-    # Prior variance of a leaf's step before anything is known, relative to the plan's; it never falls below the second
-    # number times this first one.
-    first_prior: float = 0.25
-    least_prior: float = 0.02
-
-    # What earlier trees tell about the prior counts for less and less: trees use up what there is to find.
-    memory: float = 0.97
+    first_prior: float = 0.25  # variance of a leaf's step before anything is known, relative to the plan's
+    least_prior: float = 0.02  # it never falls below this part of that
+    memory: float = 0.97  # of what earlier trees say about the prior: trees use up what there is to find
 
 
 @dataclass(frozen=True)
 class Kernel:
     """Trees that are averaged as a kernel (:mod:`tacit.growing.kernel_trees`)."""
 
-    # The largest norm of a row's contribution, and by how much its curvature is scaled to share the noise.
-    clip: float = 0.55
-    hessian_scale: float = 0.87
-
-    # A leaf holds about so many times ``1 / mu**2`` rows: there noise and the rows' own variation are of a size.
-    rows_of_noise: float = 20.0
-
+    clip: float = 0.55  # largest norm of a row's contribution
+    hessian_scale: float = 0.87  # of its curvature, which shares the noise
+    rows_of_noise: float = 20.0  # of a leaf, times mu**2: there noise and the rows' own variation are of a size
     least_depth: float = 3.0
     most_depth: float = 9.0
-
-    # The prior variance of a score (log-odds squared) is never larger.
-    most_variance: float = 2.0
-
-    # Levels of a tree at which the variance of what is left over is seen: deeper, noise hides it.
-    coarse_levels: int = 7
-
-    # So many trees tell how much is left over; later ones have taken part of it themselves.
-    informative: int = 100
-
-    # No more trees than release so many numbers, unless all of them are needed for that.
-    most_numbers: float = 1e6
-
-    # A point's prior variance relative to the variance of the means of leaves: what two rows of one leaf have in common
-    # is little of what deep trees of other columns can tell of each.
-    of_a_point: float = 40.0
+    most_variance: float = 2.0  # prior variance of a score (squared log-odds)
+    coarse_levels: int = 7  # of a tree, at which the variance of the remainder is seen: deeper, noise hides it
+    informative: int = 100  # trees that say how much remains; later ones have taken part of it themselves
+    most_numbers: float = 1e6  # released by all trees together, unless informative ones need more
+    of_a_point: float = 40.0  # variance of a point relative to the leaves' means: deep trees of other columns add much
 
 
 @dataclass(frozen=True)
 class Tracing:
     """How much of a sum of trees is noise (:mod:`tacit.growing.tree_noise`)."""
 
-    # Rows, and how often noise is run through the rounds.
     simulated_rows: int = 1500
-    runs: int = 6
-
-    # How far a sum of weighted gradients answers to noise in the scores, relative to its released curvature. Over rows
-    # whose scores are right it would be all the way; rows are not, and leaves of other trees hold others than noise
-    # moved.
-    answered: float = 0.7
-
-    # Sums nearer to 0 than this many standard deviations tell little of the answer to them: the tree's median stands
-    # in.
-    least_sum: float = 0.25
+    runs: int = 6  # of noise alone through the rounds
+    answered: float = 0.7  # of noise in the scores, by a sum: were scores right it would be all
+    least_curvature: float = 0.05  # of a leaf, relative to the mean one
+    least_sum: float = 0.25  # standard deviations of noise; the median stands in for what smaller sums answer
 
 
 @dataclass(frozen=True)
 class Softmax:
     """Of several classes (:mod:`tacit.growing.softmax`)."""
 
-    # Logarithms of class sizes are thought to scatter this much.
-    class_spread: float = 1.2
-
-    # Weight of the curvature beside the gradient in a leaf of a tree, in units of 1/256: about .3.
-    tree_curvature: int = 77
+    class_spread: float = 1.2  # standard deviation of the logarithms of class sizes
+    tree_curvature: int = 77  # weight of the curvature beside the gradient in a leaf, in units of 1/256: about .3
 
 
 @dataclass(frozen=True)
 class Gradient:
     """Of gradient trees (:mod:`tacit.growing.gradient_trees`)."""
 
-    # Share of the budget for histograms, where they are bought. Under pure epsilon they are from so many rows times
-    # epsilon on per column: their noise is dear.
-    bins_share: float = 0.09
-    signal_for_bins: float = 600.0
-
-    # Shares of the budget for the number of rows, and for each step of the intercept.
-    rows_share: float = 0.005
+    # Shares of the budget.
+    bins_share: float = 0.09  # histograms, where they are bought
+    signal_for_bins: float = 600.0  # rows times epsilon per column from which they are at delta 0, where noise is dear
+    rows_share: float = 0.005  # number of rows
     pure_rows_share: float = 0.06
-    intercept_share: float = 0.005
+    intercept_share: float = 0.005  # each of intercept_steps
     pure_intercept_share: float = 0.01
     intercept_steps: int = 2
 
-    # Rows relative to the noise ("signal"), below which scores stay near 0. Curvatures say little then, so the clip
-    # leaves them little room, and trees that cut fewer columns say more of each.
+    # By the signal, rows relative to the noise. Below faint, scores stay near 0: curvatures say little, so the clip
+    # leaves them little room, and trees that cut fewer columns say more of each. From clear, noise hardly matters.
     faint: float = 300.0
-
-    # The largest norm of a row's contribution under Gaussian noise, and below ``faint``.
-    clip: float = 0.53
-    faint_clip: float = 0.505
-
-    # Signal from which noise hardly matters: trees are as bold as without privacy.
+    deeper_from: float = 1500.0  # 5 levels instead of 4
+    deepest_from: float = 6000.0  # 6 levels, and more_trees
     clear: float = 100_000.0
-
-    # Signals from which trees are deeper than 4, and than 5; from the second on there are ``more_trees``.
-    deeper_from: float = 1500.0
-    deepest_from: float = 6000.0
+    clip: float = 0.53  # largest norm of a row's contribution
+    faint_clip: float = 0.505
     trees: int = 500
     more_trees: int = 700
-
-    # How far a step goes towards the posterior mean: below ``faint``, up to ``clear``, and from there on.
+    rate: float = 0.1  # of the way to the posterior mean
     faint_rate: float = 0.12
-    rate: float = 0.1
     clear_rate: float = 0.17
-
-    # Prior variance of a step (log-odds squared): below ``faint``; in general; from ``deepest_from`` up to ``clear``.
+    prior: float = 0.5  # variance of a step (squared log-odds)
     faint_prior: float = 1.0
-    prior: float = 0.5
-    deep_prior: float = 0.2
+    deep_prior: float = 0.2  # from deepest_from to clear
 
-    # Where rows are very many, and from ``clear`` on, splits are chosen, and this share of the trees' budget goes to
-    # that: elsewhere random trees see as much for nothing.
-    choice_share: float = 0.5
-
-    # How many such trees, how many at least, and how many times the rows at most: each takes long.
+    # Where rows are very many, and from clear, splits are chosen; elsewhere random trees see as much for nothing.
+    choice_share: float = 0.5  # of the trees' budget
     choosing_trees: int = 150
     least_choosing_trees: int = 64
-    choosing_rows: float = 1e8
+    choosing_rows: float = 1e8  # trees times rows, at most
     choosing_depth: int = 6
+    choosing_rate: float = 0.22  # of the way to the posterior mean with choosing_trees; further with fewer
+    enough: float = 0.006  # variance of steps (squared log-odds) surely below which trees end
 
-    # How far each of so many steps towards the posterior mean; further where they are fewer.
-    choosing_rate: float = 0.22
-
-    # Such trees end once the prior of their steps is surely below this (log-odds squared).
-    enough: float = 0.006
-
-    # Under Laplace noise, which grows with the number of trees: ``factor * signal ** power`` of them, within bounds,
-    # and larger steps. Signal is rows times epsilon.
+    # Laplace noise grows with the number of trees: ``factor * signal**power`` of them, with signal rows times epsilon.
     laplace_factor: float = 0.173
     laplace_power: float = 0.617
     least_laplace_trees: int = 4
@@ -213,7 +144,6 @@ class Gradient:
     laplace_clip: float = 0.65
     laplace_curvature_scale: float = 0.6
 
-    # How bins are made.
     binning: TreeBinning = TREE_BINNING
 
 
@@ -221,19 +151,13 @@ class Gradient:
 class Base:
     """Of the base rate and the intercept (:mod:`tacit.growing.gradient_trees`)."""
 
-    # As long as scores have moved by no more than about this, all rows contribute as they did at the start.
-    near_start: float = 0.2
-
-    # Variance of the base rate's log-odds, and of what is left to correct once the trees are there.
-    rate_prior: float = 1.0
-    intercept_prior: float = 0.5
-
-    # The largest intercept, and the largest step of it (log-odds).
-    largest: float = 6.0
-    largest_step: float = 2.0
-
-    # Curvature of a row on average, or half of what it has at the base rate where that is less: a step divides by it.
-    least_curvature: float = 0.02
+    largest_difference: float = 0.96  # of the classes, per row, where the base rate's log-odds follow from it
+    near_start: float = 0.2  # size of scores up to which all rows contribute as they did at the start
+    rate_prior: float = 1.0  # variance of the base rate's log-odds
+    intercept_prior: float = 0.5  # variance of the correction once trees are there
+    largest: float = 6.0  # intercept (log-odds)
+    largest_step: float = 2.0  # of it
+    least_curvature: float = 0.02  # of a row; or half of that at the base rate where less: a step divides by it
 
 
 @dataclass(frozen=True)

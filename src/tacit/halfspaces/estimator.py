@@ -49,6 +49,9 @@ WIDE = 2048
 """Not tuned: full matrices wider than this are kept in 32 bits, as their coordinates are too small for 16."""
 
 
+WIDE_BUDGET = 1e-2
+"""Not tuned: the smallest noise parameter at 32 bits: rows are 128 times as long there, and so is the noise."""
+
 PARAMETERS = tuple(each.name for each in fields(Options) if each.name not in ("constant", "tuning"))
 """What a user may choose of it."""
 
@@ -246,7 +249,7 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
         constant = norm if self.fit_intercept else 0.0
         wide = hasattr(matrix, "tocsr") or matrix.shape[1] > WIDE
         if wide:  # rows are of a length 128 times as large, and so is the noise
-            check_noise_fits(learner.request.allowance, 1e-2, learner.name)
+            check_noise_fits(learner.request.allowance, WIDE_BUDGET, learner.name)
         clipper = RowClipper(math.hypot(norm, constant), RADIUS_32 if wide else RADIUS_16)
         encoder = MatrixEncoder(int(matrix.shape[1]), clipper, constant)
         return MatrixTask(None, (ROWS,), label, None, encoder=encoder), frame, labels

@@ -112,6 +112,10 @@ def quantile_cell(counts: Floats, sd: float, tuning: Tuning = TUNING) -> int:
     return int(last_many[-1]) + 1 if len(last_many) else 0
 
 
+SHORTEST, LONGEST = 1e-100, 1e100
+"""Not tuned, of the arithmetic: between these the square of a row's length is a number."""
+
+
 @dataclass(frozen=True)
 class MatrixTask(Task):
     """A task over the rows of one matrix."""
@@ -142,7 +146,7 @@ class HalfspaceLearner(Learner):
         norm: Any = self.row_norm
         if norm is None:
             return
-        if isinstance(norm, bool) or not isinstance(norm, Real) or not 1e-100 < float(norm) < 1e100:
+        if isinstance(norm, bool) or not isinstance(norm, Real) or not SHORTEST < float(norm) < LONGEST:
             raise RequestError(f"row_norm must be None or a positive number, got {norm!r}")
 
     @property

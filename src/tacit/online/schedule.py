@@ -46,6 +46,22 @@ EXACT_RATE = 0.2
 """Learning rate per mistake where there is no privacy, and no margin that says it."""
 
 
+CARRIED_WEIGHTS, SHORTEST_INTERVAL = 1.2, 40.0
+"""Of Theorem 9: carried weights, rounded, count for a fifth more, for rates as of at least so long intervals."""
+
+USUAL_WEIGHTS, POOREST, RICHEST = 400.0, 0.4, 1.5
+"""Weights for which the usual numbers were found, and bounds of how much a stream's wealth changes them."""
+
+LARGEST_EPSILON = 0.999
+"""Theorem 4.5 is about an epsilon below 1."""
+
+LONGEST_INTERVAL = 1_000.0
+"""Times one over the squared margin: an interval of so many rounds is longer than any that promises least."""
+
+TOLERANCE = 1e-3
+"""Of the search for the largest range of a draw, relative: schedules need no more, and it is run for every one."""
+
+
 @dataclass(frozen=True)
 class WinnowRequest:
     """Everything that decides a schedule; public.
@@ -80,7 +96,9 @@ class WinnowRequest:
     @property
     def potential(self) -> int:
         """The number of weights whose log bounds the potential at the start of a period (Theorem 9)."""
-        return self.n_weights if self.carried == 0 else math.ceil(1.2 * self.n_weights / (1.0 - self.carried))
+        return (
+            self.n_weights if self.carried == 0 else math.ceil(CARRIED_WEIGHTS * self.n_weights / (1.0 - self.carried))
+        )
 
     @property
     def comparisons(self) -> int:
@@ -159,8 +177,8 @@ def usual_schedule(request: WinnowRequest) -> WinnowStream:
     the threshold follows from it.
     """
     wealth = _wealth(request)
-    size = min(max(math.log(max(request.n_weights, 2)) / math.log(400.0), 0.5), 2.0)
-    epochs = max(4, round(USUAL_EPOCHS * min(max(wealth, 0.4), 1.5) * size))
+    size = min(max(math.log(max(request.n_weights, 2)) / math.log(USUAL_WEIGHTS), 0.5), 2.0)
+    epochs = max(4, round(USUAL_EPOCHS * min(max(wealth, POOREST), RICHEST) * size))
     samples = _samples(wealth)
     threshold_epsilon = THRESHOLD_SHARE * request.epsilon
     draw_range = largest_range(request, threshold_epsilon, epochs * samples)
@@ -222,7 +240,7 @@ def paper_schedule(request: WinnowRequest) -> WinnowStream:
 def _paper_bound(request: WinnowRequest) -> theory.WinnowBound:
     margin = 1.0 / 3.0 if request.margin is None else request.margin
     return theory.theorem_4_5(
-        request.n_weights, margin, request.horizon, request.beta, min(request.epsilon, 0.999), request.delta
+        request.n_weights, margin, request.horizon, request.beta, min(request.epsilon, LARGEST_EPSILON), request.delta
     )
 
 
@@ -240,7 +258,7 @@ def _timed_theorem(request: WinnowRequest, margin: float) -> tuple[WinnowStream,
 
     def rate_for(interval: int, draw_range: float) -> float:
         """What is paid for, or less where steps would be too long, or carried weights rounded too much."""
-        most = margin / (2.0 * interval) if request.carried == 0 else margin / max(2.0 * interval, 40.0)
+        most = margin / (2.0 * interval) if request.carried == 0 else margin / max(2.0 * interval, SHORTEST_INTERVAL)
         return min(draw_range / _score_range(request), most)
 
     def promised(interval: int, samples: int, draw_range: float) -> float:
@@ -250,7 +268,7 @@ def _timed_theorem(request: WinnowRequest, margin: float) -> tuple[WinnowStream,
         )  # fmt: skip
 
     interval, samples, draws = 1, 1, 1 << 14
-    within: tuple[float, float] = (request.horizon, 1_000.0 / margin**2)
+    within: tuple[float, float] = (request.horizon, LONGEST_INTERVAL / margin**2)
     factor = COARSE
     for _ in range(2):  # ranges are scaled from those of so many draws, and then from about as many as there are
         known, power = largest_range(request, 0.0, draws), 0.5 if request.delta > 0 else 1.0
@@ -318,7 +336,7 @@ def _largest_range(epsilon: float, delta: float, threshold_epsilon: float, draws
         return Pure(threshold_epsilon), draws_charge(1.0 / noise, draws)
 
     start = 3.0 * math.sqrt(draws) / epsilon
-    return 1.0 / calibrate(charges_at, epsilon, delta, start=start, tolerance=1e-3)
+    return 1.0 / calibrate(charges_at, epsilon, delta, start=start, tolerance=TOLERANCE)
 
 
 def largest_range(request: WinnowRequest, threshold_epsilon: float, draws: int) -> float:

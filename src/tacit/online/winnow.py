@@ -22,8 +22,17 @@ from tacit.encoding.inputs import plain
 from tacit.errors import spending
 from tacit.learning.checks import check_choice, check_integer, check_number
 from tacit.online.labels import as_labels, check_labels, classes_of, code_of, codes_of, shares_of
-from tacit.online.pipelines import refuse_learning_steps, river_base
-from tacit.online.rows import RowError, RowReader, declared_rows, named_rows, names_assumed, names_of, undeclared_rows
+from tacit.online.rows import (
+    RowError,
+    RowReader,
+    declared_rows,
+    named_rows,
+    names_assumed,
+    names_of,
+    refuse_learning_steps,
+    river_base,
+    undeclared_rows,
+)
 from tacit.online.schedule import Promise, WinnowRequest, of_the_smaller_promise, promise_of, schedule_of
 from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
 from tacit.privacy.account import PrivacyAccount

@@ -14,6 +14,10 @@ SMALLEST_RANGE = 1e-6
 """Not tuned, a reason to refuse: a selection of a smaller range is a blind choice at a price."""
 
 
+USUAL_NOISE = 20.0
+"""Not tuned, of the search: one over ``rho`` is about so many over the squared epsilon, at a delta of a millionth."""
+
+
 @dataclass(frozen=True)
 class SplitBudget:
     """A pool for the exponential mechanism and for noisy sums.
@@ -40,7 +44,9 @@ class SplitBudget:
             return SplitBudget(math.inf, delta == 0)
         if delta == 0:
             return SplitBudget(epsilon - math.fsum(c.epsilon for c in other if isinstance(c, Laplace | Pure)), True)
-        noise = calibrate(lambda parameter: [*other, ZCDP(1.0 / parameter)], epsilon, delta, start=20.0 / epsilon**2)
+        noise = calibrate(
+            lambda parameter: [*other, ZCDP(1.0 / parameter)], epsilon, delta, start=USUAL_NOISE / epsilon**2
+        )
         return SplitBudget(1.0 / noise, False)
 
     @staticmethod

@@ -35,6 +35,13 @@ DEEPEST = 16
 """Not tuned: a complete tree of this depth has 2**16 leaves."""
 
 
+LEAST_BOUND, LARGEST_BOUND = 1e-3, 101.0
+"""Not tuned: of ``leaf_bound``; the printed noise divides by it, and the link of clamped shares reaches 100."""
+
+OF_LABELS = 0.9
+"""Not tuned: the least share of the budget that labels of leaves have, beside the counts of rows and of classes."""
+
+
 @dataclass(frozen=True, eq=False)
 class GradientTreesLearner(Learner):
     """Gradient trees: what :class:`~tacit.BoostedTreesClassifier` says of itself."""
@@ -104,7 +111,7 @@ class MAlphaLearner(Learner):
             check_number("alpha", self.alpha, 0.0, 1.0, with_high=True)
         check_choice("criterion", self.criterion, (None, *CRITERIA))
         check_number("split_share", self.split_share, 0.0, 1.0)
-        check_number("leaf_bound", self.leaf_bound, 1e-3 if self._as_printed else 0.0, 101.0)
+        check_number("leaf_bound", self.leaf_bound, LEAST_BOUND if self._as_printed else 0.0, LARGEST_BOUND)
         check_integer("n_bins", self.n_bins, 2 if self._as_printed else 1, 254)  # the paper splits off no gaps
         check_integer("max_leaves", self.max_leaves, 2, 1 << DEEPEST, optional=True)
         if self.max_leaves is not None and self.max_depth is not None and self.max_leaves > 2**self.max_depth:
@@ -216,7 +223,7 @@ class ForestLearner(Learner):
             return [allowance.whole]
         # a request buys another pool where selections are to be paid for
         leaves = 2.0 ** (whole(self.max_depth) or 0) if self.analysis == "paper" else 1.0
-        split_budget(self.request, task).selection(0.9 / int(self.n_trees) / leaves)
+        split_budget(self.request, task).selection(OF_LABELS / int(self.n_trees) / leaves)
         return split_charges(self.request, task)
 
     def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> TreeEnsembleModel:

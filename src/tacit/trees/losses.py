@@ -135,12 +135,12 @@ class MAlphaLoss(Loss):
         if self.alpha == 0:
             return np.zeros_like(p)
         with np.errstate(divide="ignore"):
-            return 0.5 * self.alpha * (p * (1.0 - p)) ** -1.5
+            return 0.5 * self.alpha * (p * (1.0 - p)) ** (-3 / 2)
 
     @property
     def largest_curvature(self) -> float:
         """``sup F'' = 1 / (4 alpha)``; the paper's Eq. 152 prints ``1 / (2 alpha)``, a safe slip."""
-        return math.inf if self.alpha == 0 else 0.25 / self.alpha
+        return math.inf if self.alpha == 0 else 1 / 4 / self.alpha
 
 
 @final
@@ -254,7 +254,7 @@ class SmoothedLoss(Loss):
 
     def weight(self, u: npt.ArrayLike) -> Floats:
         p = _proportions(u)
-        return 0.5 * self._factor * (1.0 + 2.0 * self.smoothing) ** 2 * self._product(p) ** -1.5
+        return 0.5 * self._factor * (1.0 + 2.0 * self.smoothing) ** 2 * self._product(p) ** (-3 / 2)
 
 
 ZERO_ONE = MAlphaLoss(0.0)

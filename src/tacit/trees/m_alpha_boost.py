@@ -46,9 +46,8 @@ from tacit.queries.tree_cells import TreeCells, class_weight_rule
 from tacit.theory.trees import leveraging_constant, paper_m_alpha_sensitivity, paper_sensitivity
 from tacit.trees.budget import SplitBudget
 from tacit.trees.forest import base_rate_of, drawn_to, public_cells
-from tacit.trees.induction import Induction
+from tacit.trees.induction import SCORE_UNIT, Induction, SplitCandidates
 from tacit.trees.losses import SMOOTHED, Loss, MAlphaLoss, SmoothedLoss, loss_of
-from tacit.trees.splits import SCORE_UNIT, SplitCandidates
 from tacit.trees.tuning import BOOSTING, Boosting
 
 CALIBRATED: Final = "calibrated"
