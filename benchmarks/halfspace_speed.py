@@ -14,8 +14,8 @@ import numpy as np
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.curator.curator import Curator
+from tacit.engines.blocks import MemoryTable
 from tacit.engines.dense import DenseRows
-from tacit.engines.memory import MemoryTable
 from tacit.noise import make_source
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation

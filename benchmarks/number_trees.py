@@ -45,7 +45,7 @@ from tacit.growing.random_trees import RandomStructures
 from tacit.growing.score_leaves import grow_score_trees
 from tacit.growing.simulated_rows import SimulatedRows
 from tacit.growing.tuning import GROWING, KERNEL
-from tacit.learning.task import Task
+from tacit.learning.learner import Task
 from tacit.learning.weights import sealed
 from tacit.models.additive_scores import AdditiveRegressionModel
 from tacit.models.tree import ScoreTree

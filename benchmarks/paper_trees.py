@@ -30,7 +30,7 @@ from benchmarks.printed_trees import PrintedBoost
 from tacit.binning.tree_bins import grid
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.growing.gradient_trees import learn_gradient_trees
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance

@@ -20,7 +20,7 @@ from tacit.audit import Audit, audit_releases
 from tacit.curator.curator import Curator
 from tacit.curator.joint_clipping import JointWeights
 from tacit.encoding.inputs import table_of
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise import make_source
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace
 from tacit.privacy.ledger import Reservation

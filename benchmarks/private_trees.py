@@ -18,7 +18,7 @@ from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 from benchmarks import data
 from tacit.curator.rows import PrivateRows
-from tacit.learning.task import Task
+from tacit.learning.learner import Task
 from tacit.learning.tree_ensemble import columns_of_task, features_of
 from tacit.learning.weights import sealed
 from tacit.models.tree_classes import TreeClassesModel

@@ -28,7 +28,7 @@ from tacit.arrays import Ints
 from tacit.binning.tree_bins import TreeBins
 from tacit.curator.curator import Curator
 from tacit.curator.rows import PrivateRows
-from tacit.learning.task import Task
+from tacit.learning.learner import Task
 from tacit.learning.tree_ensemble import columns_of_task, features_of
 from tacit.learning.weights import sealed
 from tacit.models.tree import Tree, TreeShape

@@ -161,7 +161,7 @@ def bare_round(rows: int) -> tuple[float, float]:
 
     A second by the clock, and a second of one processor.
     """
-    from tacit.engines.memory import MemoryTable
+    from tacit.engines.blocks import MemoryTable
     from tacit.queries.cells import column_cells
     from tacit.queries.histogram import Histogram
     from tacit.queries.margins import Margins

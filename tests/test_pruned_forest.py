@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.pruned_forest import CLEAR, cut_back, populated
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.models.tree import TreeShape, complete_shape, threshold_sets
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.ledger import Reservation

@@ -19,7 +19,7 @@ from tacit.binning.measure import Column
 from tacit.binning.tuning import MANY_ROWS
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Gaussian

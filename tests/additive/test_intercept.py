@@ -18,7 +18,7 @@ from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import Measurement
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian

@@ -14,7 +14,7 @@ from tacit.additive.tuning import TUNING
 from tacit.binning.measure import MAX_CATEGORIES, Column, measure_bins, release_total
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian

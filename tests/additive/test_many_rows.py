@@ -12,7 +12,7 @@ from tacit import AdditiveBoostClassifier, Schema
 from tacit.additive.boost import AdditiveBoost
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.growing.newton_trees import NewtonPlan, grow_trees
 from tacit.growing.random_trees import RandomStructures
 from tacit.noise.seeded_source import SeededSource

@@ -19,7 +19,7 @@ from tacit.additive.trees import StateRounds
 from tacit.additive.tuning import SWEEPING
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.growing.kernel_trees import (
     KernelPlan,
     LeftOver,

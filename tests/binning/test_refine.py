@@ -14,7 +14,7 @@ from tacit.binning.refine import AdaptiveHistogram, cut, in_pieces
 from tacit.binning.tuning import MEASURING, REFINING
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation

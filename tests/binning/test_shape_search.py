@@ -8,7 +8,7 @@ import pytest
 from tacit.binning.shape_search import ShapeSearch
 from tacit.binning.tuning import SEARCHING
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation

@@ -14,7 +14,7 @@ from tacit.binning.shape_search import ShapeSearch, _contrasts, _drawn, _family,
 from tacit.binning.tuning import SEARCHING
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.privacy.charges import Gaussian
-from tacit.queries.dense.capped_scaling import entitlements
+from tacit.queries.dense.vector_sum import entitlements
 from tacit.queries.rules import fine_count_rule
 
 RULE = fine_count_rule(2)

@@ -8,8 +8,8 @@ from tacit.arrays import Floats
 from tacit.boosting.game import capped_scaling
 from tacit.curator.curator import Curator
 from tacit.encoding.dense import RowClipper
+from tacit.engines.blocks import MemoryTable
 from tacit.engines.dense import DenseRows
-from tacit.engines.memory import MemoryTable
 from tacit.noise import make_source
 from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.ledger import Reservation

@@ -24,8 +24,8 @@ from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT, stateless_sum
 from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.boosting.stopping import EndTest
 from tacit.privacy.charges import Laplace
-from tacit.queries.dense.capped_scaling import TICKS
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels
+from tacit.queries.dense.vector_sum import TICKS
 from tacit.queries.rules import WEIGHT_UNIT
 from tests.boosting.common import bregman_measures, lazy_measures, project
 

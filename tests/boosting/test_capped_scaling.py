@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.queries.dense.capped_scaling import TICKS, WEIGHT_BITS, capped_scaling, entitlements
+from tacit.queries.dense.vector_sum import TICKS, WEIGHT_BITS, capped_scaling, entitlements
 
 CAP = 1 << WEIGHT_BITS
 

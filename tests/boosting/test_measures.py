@@ -15,8 +15,8 @@ from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT
 from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.privacy.unit import Neighbouring
-from tacit.queries.dense.capped_scaling import capped_scaling
 from tacit.queries.dense.halfspace_log import HalfspaceLog
+from tacit.queries.dense.vector_sum import capped_scaling
 from tacit.theory.boosting import lazy_bregman_slickness, smooth_boost_slickness
 from tests.boosting.common import bregman_measures, lazy_measures, project
 

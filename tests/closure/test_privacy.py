@@ -25,7 +25,7 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.estimators.base import request_of
 from tacit.estimators.classifier import PrivateClassifier
-from tacit.learning.task import Task
+from tacit.learning.learner import Task
 from tacit.models.base import Model
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.privacy import accountants

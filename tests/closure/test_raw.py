@@ -28,7 +28,7 @@ from tacit.curator.views.relabel import Points
 from tacit.encoding.order import CUTS, LARGEST_CUT, MISSING, FloatOrder, float_of, key_of, keys_of
 from tacit.encoding.values import LabelIndex
 from tacit.estimators.base import request_of
-from tacit.learning.task import Task
+from tacit.learning.learner import Task
 from tacit.models.files import load_model, save_model
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import BudgetExceeded, Reservation

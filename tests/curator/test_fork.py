@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise import SystemSource
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import BudgetExceeded, Reservation

@@ -9,7 +9,7 @@ import pytest
 
 from tacit.curator.curator import Curator
 from tacit.curator.rows import WeightedCurator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian, Laplace
 from tacit.privacy.label import Stage
@@ -19,8 +19,7 @@ from tacit.queries.cells import Cells, ProductCells, column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
 from tacit.queries.margins import Margins
-from tacit.queries.row_weights import level_weights, weighted_rule
-from tacit.queries.rules import signed_margin_rule
+from tacit.queries.rules import level_weights, signed_margin_rule, weighted_rule
 from tests.chance import check_scale, within_share
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE

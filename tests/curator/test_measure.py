@@ -13,7 +13,7 @@ from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import columns_of
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate, Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tacit.curator.curator import Curator
 from tacit.curator.select import selection_scale
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise import SeededSource, SystemSource
 from tacit.privacy.charges import BoundedRange, Gaussian, NonPrivate
 from tacit.privacy.ledger import BudgetExceeded, Reservation

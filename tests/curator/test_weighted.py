@@ -8,7 +8,7 @@ import pytest
 from tacit.additive.ordered_loss import ordered_rule
 from tacit.curator.curator import Curator
 from tacit.curator.rows import WeightedCurator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
@@ -16,7 +16,7 @@ from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import OneCell, column_cells
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.margins import Scores
-from tacit.queries.row_weights import level_weights
+from tacit.queries.rules import level_weights
 from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
 from tests.chance import GAUSSIAN_DRAWS, LAPLACE_DRAWS, check_scale
 

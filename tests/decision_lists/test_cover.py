@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tacit.curator.cover import cover_scale
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise import SeededSource
 from tacit.privacy import accountants
 from tacit.privacy.charges import ApproxDP, NonPrivate, Pure, Renyi

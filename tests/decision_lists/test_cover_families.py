@@ -13,7 +13,7 @@ import pytest
 
 from tacit import DecisionListClassifier, Schema
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise import SeededSource
 from tacit.privacy import accountants
 from tacit.privacy.charges import NonPrivate

@@ -15,7 +15,7 @@ from tacit.decision_lists import literals
 from tacit.decision_lists.literals import candidates, length_prior
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import BooleanIndex, CategoryIndex
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise import SeededSource
 from tacit.privacy.charges import NonPrivate
 from tacit.privacy.ledger import Reservation

@@ -18,7 +18,7 @@ from tacit.discovery.bounds import (
     sure_levels,
 )
 from tacit.encoding.values import LabelIndex
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian, Laplace

@@ -15,15 +15,13 @@ from tacit.models.tree import TreeShape, complete_shape, threshold_sets
 from tacit.privacy.charges import Gaussian
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
 from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
-from tacit.queries.dense.capped_scaling import TICKS
 from tacit.queries.dense.halfspace_log import HalfspaceLog
-from tacit.queries.dense.vector_sum import CappedSum
+from tacit.queries.dense.vector_sum import TICKS, CappedSum
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
 from tacit.queries.margins import Margins
 from tacit.queries.query import Layout
-from tacit.queries.row_weights import LabelWeights, level_weights, weighted_rule
-from tacit.queries.rules import count_rule, signed_margin_rule
+from tacit.queries.rules import LabelWeights, count_rule, level_weights, signed_margin_rule, weighted_rule
 from tacit.queries.tree_cells import SplitHistogram, TreeCells, class_weight_rule
 from tests.engines.test_dense import LEVELS
 from tests.engines.test_passes import N_CODES, ROWS, margin, queries, world

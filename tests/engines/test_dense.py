@@ -7,10 +7,9 @@ import pytest
 from scipy import sparse
 
 from tacit.encoding.values import DROPPED
+from tacit.engines.blocks import MemoryTable
 from tacit.engines.dense import DenseRows
-from tacit.engines.memory import MemoryTable
 from tacit.privacy.unit import Neighbouring
-from tacit.queries.dense.capped_scaling import TICKS
 from tacit.queries.dense.halfspace_log import (
     DENSE_COUNT_UNIT,
     RADIUS_16,
@@ -21,7 +20,7 @@ from tacit.queries.dense.halfspace_log import (
     MeasureSize,
 )
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
-from tacit.queries.dense.vector_sum import CappedSum, VectorSum
+from tacit.queries.dense.vector_sum import TICKS, CappedSum, VectorSum
 from tests.queries.dense_margins import fixed_margins
 
 LEVELS = Levels.covering(8.0, 256)

@@ -14,10 +14,10 @@ from typing_extensions import TypeAliasType
 
 from tacit.arrays import Ints
 from tacit.curator.sites.coordinator import JoinedTable
+from tacit.engines.blocks import MemoryTable
 from tacit.engines.dense import DenseRows
 from tacit.engines.joined.admit import SiteTables
 from tacit.engines.joined.wire import Sender, WireError, _check_children, _fits
-from tacit.engines.memory import MemoryTable
 from tacit.engines.passes.base import SumsOf
 from tacit.engines.passes.cover import CoverSums
 from tacit.models.tree import complete_shape, threshold_sets
@@ -37,8 +37,15 @@ from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, Score
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
 from tacit.queries.log_link import LogLink
 from tacit.queries.margins import Margins, Scores
-from tacit.queries.row_weights import N_LEVELS, LabelWeights
-from tacit.queries.rules import LEVELS, RowRule, class_count_rule, count_rule, signed_margin_rule
+from tacit.queries.rules import (
+    LEVELS,
+    N_LEVELS,
+    LabelWeights,
+    RowRule,
+    class_count_rule,
+    count_rule,
+    signed_margin_rule,
+)
 from tacit.queries.score_rules import LevelRule, ResidualRule, SoftmaxRule, TargetScale
 from tacit.queries.tree_cells import SplitHistogram, TreeCells, class_weight_rule
 from tests.queries.dense_margins import fixed_margins

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tacit.encoding.values import DROPPED
 from tacit.engines import rows
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
 from tacit.queries.histogram import Histogram

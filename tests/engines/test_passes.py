@@ -16,7 +16,7 @@ import pytest
 import tacit.queries
 from tacit.additive.ordered_loss import ordered_rule
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.engines.passes.base import Pass, register, row_pass
 from tacit.engines.rows import Rows
 from tacit.models.tree import TreeShape, complete_shape, threshold_sets

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from tacit.engines import rows
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.queries.cells import ProductCells, column_cells
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.log_link import LARGEST_MEAN, LogLink
 from tacit.queries.margins import Scores
-from tacit.queries.row_weights import LabelWeights
-from tacit.queries.rules import COUNT_UNIT, LEVEL_SHIFT, LEVELS, WEIGHT_UNIT
+from tacit.queries.rules import COUNT_UNIT, LEVEL_SHIFT, LEVELS, WEIGHT_UNIT, LabelWeights
 from tacit.queries.score_rules import LARGEST_BOUND, LevelRule, ResidualRule, SoftmaxRule, TargetScale, exponentials
 from tacit.queries.tree_cells import TreeCells
 

@@ -15,7 +15,7 @@ from sklearn.metrics import mean_absolute_error, mean_pinball_loss, mean_squared
 from tacit.additive.regressor import AdditiveBoostRegressor
 from tacit.curator.measurement import Measurement
 from tacit.encoding.values import CategoryIndex
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.evaluation.error_grid import (
     COARSE_CELLS,
     REACHES,

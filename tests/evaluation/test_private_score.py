@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, log_loss, roc_auc_
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import Measurement
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.evaluation import calibration
 from tacit.evaluation import performance as metrics
 from tacit.evaluation.error_grid import CELLS, REACH, ScoreGrid, log_odds

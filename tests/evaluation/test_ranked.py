@@ -10,7 +10,7 @@ from sklearn.metrics import brier_score_loss
 
 from tacit import AdditiveBoostClassifier, Schema, private_score, ranked_probability_score
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.evaluation.ranked import (
     RankedSums,
     ranked_grid,

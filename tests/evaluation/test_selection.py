@@ -14,7 +14,7 @@ from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.curator.curator import Curator
 from tacit.curator.select import Choice
 from tacit.encoding.frames import columns_of
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.evaluation.private_selection import PrivateSelection
 from tacit.evaluation.search_plan import EACH, RANDOM_STOPPING, plan_search
 from tacit.evaluation.select_model import choose, select_model, selection_charge

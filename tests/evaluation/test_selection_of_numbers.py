@@ -16,7 +16,7 @@ from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.regressor import AdditiveBoostRegressor
 from tacit.encoding.frames import Frame
 from tacit.encoding.inputs import numbers_of
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.evaluation.private_score import private_score
 from tacit.evaluation.private_selection import PrivateSelection
 from tacit.evaluation.select_model import THEOREM, choose, select_model

@@ -11,7 +11,7 @@ from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.curator.rows import WeightedCurator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.growing.chosen_trees import (
     NO_CANDIDATE,
     PART_UNIT,
@@ -30,8 +30,7 @@ from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import column_cells
 from tacit.queries.margins import MARGIN_BITS, Margins
-from tacit.queries.row_weights import level_weights
-from tacit.queries.rules import WEIGHT_UNIT
+from tacit.queries.rules import WEIGHT_UNIT, level_weights
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import SplitHistogram, TreeCells, class_weight_rule
 

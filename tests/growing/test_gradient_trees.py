@@ -23,7 +23,7 @@ from tacit.binning.tree_bins import (
 )
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.growing.gradient_trees import BaseRate, gaussian_plan, learn_gradient_trees
 from tacit.growing.newton_trees import LeafSums, without_laplace
 from tacit.growing.random_trees import RandomStructures

@@ -9,7 +9,7 @@ import pytest
 
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.growing.kernel_trees import (
     KernelPlan,
     LeftOver,

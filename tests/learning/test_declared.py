@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tacit.learning.declared import classes_declared, common_classes, common_schema, number_declared
-from tacit.learning.task import ANY_BOUNDS, Target, Task, monotone_of
+from tacit.learning.learner import ANY_BOUNDS, Target, Task, monotone_of
 from tacit.privacy.request import RequestError
 from tacit.schema import Schema
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.encoding.values import LabelIndex
-from tacit.learning.task import Task
+from tacit.learning.learner import Task
 from tacit.learning.weights import check_class_weight, declared_weights, refuse_unknown, row_weights_of
 from tacit.privacy.request import RequestError
 from tacit.queries.rules import WEIGHT_UNIT

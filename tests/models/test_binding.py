@@ -23,7 +23,7 @@ from tacit.models.claims import WITHOUT_SCHEMA, claim_of_model, read_claim
 from tacit.models.files import load_model, model_from_dict, save_model
 from tacit.privacy.canonical import canonical_json
 from tacit.privacy.certificate import OF_NO_MODEL, Certificate
-from tacit.privacy.certificate_format import CertificateError
+from tacit.privacy.verification import CertificateError
 from tacit.report.page import render_claim
 
 SCHEMA = {

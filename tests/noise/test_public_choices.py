@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise import PublicChoices, SeededSource
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation

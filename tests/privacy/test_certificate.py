@@ -12,13 +12,12 @@ import pytest
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.calibration import gaussian_noise_multiplier
 from tacit.privacy.certificate import Certificate
-from tacit.privacy.certificate_format import CertificateError
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure, Renyi, Repeated
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Entry, Reservation
 from tacit.privacy.promised_budget import EphemeralAccount
 from tacit.privacy.unit import Neighbouring
-from tacit.privacy.verification import summarise
+from tacit.privacy.verification import CertificateError, summarise
 from tacit.schema import Schema
 
 SCHEMA = Schema.from_dict(

@@ -17,12 +17,12 @@ from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.canonical import finite, sha256
 from tacit.privacy.certificate import Certificate
-from tacit.privacy.certificate_format import CertificateError
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, Pure, Repeated, charge_from_dict
 from tacit.privacy.coverage import Coverage
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError, two_bounds
 from tacit.privacy.unit import Neighbouring
+from tacit.privacy.verification import CertificateError
 
 BIG = 10**400
 SMALL = {

@@ -13,7 +13,6 @@ from tacit.errors import TacitError
 from tacit.privacy import accountants, coverage, loss
 from tacit.privacy.budget import Allowance
 from tacit.privacy.calibration import calibrate, gaussian_noise_multiplier
-from tacit.privacy.certificate_format import FORMAT, check_format
 from tacit.privacy.charges import ZCDP, ApproxDP, Gaussian, Laplace, NonPrivate, PrivacyLoss, Pure, Repeated
 from tacit.privacy.composition import Parts, parts_of
 from tacit.privacy.coverage import TOLERANCE, Coverage
@@ -26,10 +25,12 @@ from tacit.privacy.request import Request, check_noise_fits
 from tacit.privacy.store_records import Facts, read_charges, read_facts, read_unit
 from tacit.privacy.unit import Neighbouring, name_question, unit_key, words_of
 from tacit.privacy.verification import (
+    FORMAT,
     NO_NOISE,
     NO_PROMISE,
     RELEASABLE_SOURCES,
     UNFINISHED,
+    check_format,
     claim_problems,
     cost_problems,
     evident_reasons,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tacit.privacy.certificate import Certificate
-from tacit.privacy.certificate_format import CertificateError
 from tacit.privacy.charges import Gaussian, Repeated
 from tacit.privacy.label import TEXTS, Label, Stage
 from tacit.privacy.ledger import Entry, Reservation
 from tacit.privacy.unit import Neighbouring
+from tacit.privacy.verification import CertificateError
 
 ONE = Neighbouring.ADD_OR_REMOVE_ONE
 

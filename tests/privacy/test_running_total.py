@@ -29,7 +29,7 @@ from tacit.privacy.charges import (
 )
 from tacit.privacy.composition import Sums, exact_sum, parts_of
 from tacit.privacy.errors import AccountError
-from tacit.privacy.running_total import MOST_VALUES, curves_of, digest, read_total, rounded_up, write_total
+from tacit.privacy.store import MOST_VALUES, curves_of, digest, read_total, rounded_up, write_total
 
 sizes = st.floats(1e-6, 50)
 CHARGES = st.one_of(

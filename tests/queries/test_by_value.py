@@ -19,20 +19,18 @@ from tacit.queries.joint_bound import FINE, JointBound, JointPart, joint_sensiti
 from tacit.queries.keys import KEY_UNIT, KeyCounts, gaussian_tail, laplace_tail
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.query import Layout, Sensitivity, largest_difference, largest_vector
-from tacit.queries.row_weights import (
+from tacit.queries.rules import (
+    COUNT_UNIT,
     N_LEVELS,
     OCTAVES,
     STEPS,
+    WEIGHT_UNIT,
     LabelWeights,
+    class_count_rule,
+    count_rule,
     level_weights,
     weight_levels,
     weighted_rule,
-)
-from tacit.queries.rules import (
-    COUNT_UNIT,
-    WEIGHT_UNIT,
-    class_count_rule,
-    count_rule,
 )
 from tacit.queries.score_rules import (
     SoftmaxRule,

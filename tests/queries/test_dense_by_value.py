@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from tacit.queries.dense.capped_scaling import TICKS, capped_scaling, entitlements
 from tacit.queries.dense.halfspace_log import (
     RADIUS_16,
     RADIUS_32,
@@ -19,7 +18,7 @@ from tacit.queries.dense.halfspace_log import (
     quantise,
 )
 from tacit.queries.dense.moments import MULTIPLIER_BITS, MomentSum, ShortenedSquares
-from tacit.queries.dense.vector_sum import WEIGHT_LIMIT, CappedSum, VectorSum
+from tacit.queries.dense.vector_sum import TICKS, WEIGHT_LIMIT, CappedSum, VectorSum, capped_scaling, entitlements
 from tests.queries.by_hand import ADD, REPLACE, moves
 
 

@@ -21,8 +21,7 @@ from tacit.queries.joint_bound import JointBound, JointPart
 from tacit.queries.keys import KeyCounts, gaussian_tail
 from tacit.queries.margins import MARGIN_LIMIT, SCORE_LIMIT, Margins, Scores, fixed_point
 from tacit.queries.query import squarable
-from tacit.queries.row_weights import LabelWeights, weighted_rule
-from tacit.queries.rules import LEVELS, WEIGHT_UNIT, RowRule, count_rule
+from tacit.queries.rules import LEVELS, WEIGHT_UNIT, LabelWeights, RowRule, count_rule, weighted_rule
 from tacit.queries.score_rules import LevelRule, SoftmaxRule
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import SplitHistogram, TreeCells

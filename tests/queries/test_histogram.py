@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.encoding.values import DROPPED
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import OneCell, ProductCells, column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap

@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 from tacit.additive.ordered_loss import ordered_rule
 from tacit.curator.joint_clipping import JointWeights
 from tacit.encoding.values import DROPPED
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import Cells, ProductCells, column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
 from tacit.queries.joint_bound import FINE, JointBound, JointHistogram, JointPart, joint_sensitivity
 from tacit.queries.margins import Margins, Scores
-from tacit.queries.row_weights import N_LEVELS, LabelWeights, level_weights, weighted_rule
-from tacit.queries.rules import signed_margin_rule
+from tacit.queries.rules import N_LEVELS, LabelWeights, level_weights, signed_margin_rule, weighted_rule
 from tacit.queries.score_rules import ResidualRule, ScoreRule, SoftmaxRule, TargetScale
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE

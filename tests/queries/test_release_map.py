@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.encoding.values import DROPPED
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.curator.rows import WeightedCurator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian, NonPrivate
 from tacit.privacy.ledger import Reservation
@@ -17,8 +17,7 @@ from tacit.queries.cells import ProductCells, column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.margins import Margins
 from tacit.queries.query import largest_difference
-from tacit.queries.row_weights import level_weights, weighted_rule
-from tacit.queries.rules import RowRule, class_count_rule, count_rule, signed_margin_rule
+from tacit.queries.rules import RowRule, class_count_rule, count_rule, level_weights, signed_margin_rule, weighted_rule
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import logistic_gradient_rule
 

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from tacit.additive.ordered_loss import class_rule, ordered_rule
 from tacit.encoding.values import DROPPED
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import OneCell, column_cells, mapped_cells
 from tacit.queries.histogram import ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.log_link import LARGEST_MEAN, LogLink
 from tacit.queries.margins import SCORE_LIMIT, Scores
-from tacit.queries.row_weights import LabelWeights
-from tacit.queries.rules import WEIGHT_UNIT
+from tacit.queries.rules import WEIGHT_UNIT, LabelWeights
 from tacit.queries.score_rules import LARGEST_BOUND, LevelRule, ResidualRule, SoftmaxRule, TargetScale
 
 CODES = 6

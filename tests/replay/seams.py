@@ -32,7 +32,7 @@ from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import ApproxDP, BoundedRange, Gaussian, Laplace
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
-from tacit.queries.dense.capped_scaling import WEIGHT_BITS
+from tacit.queries.dense.vector_sum import WEIGHT_BITS
 from tacit.queries.keys import KEY_UNIT
 from tests.replay.engine import LATTICE, SLACK, Group, Tape
 

@@ -26,7 +26,7 @@ from tacit.privacy.charges import ApproxDP, Pure, Repeated, uses
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import RequestError
 from tacit.privacy.unit import Neighbouring
-from tacit.queries.dense.capped_scaling import WEIGHT_BITS
+from tacit.queries.dense.vector_sum import WEIGHT_BITS
 from tacit.resampling import learner as boosting
 from tacit.resampling.estimator import ResampledBoostClassifier
 from tacit.resampling.learner import ClaimedLearner, DiffprivlibLearner

@@ -11,7 +11,7 @@ import pytest
 
 from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance

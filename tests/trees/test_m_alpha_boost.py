@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 
 from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import BoundedRange, Laplace, NonPrivate, Pure
 from tacit.privacy.ledger import Reservation

@@ -19,7 +19,7 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.printed_trees import PrintedBoost
 from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Laplace
 from tacit.privacy.label import Stage

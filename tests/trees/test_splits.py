@@ -10,7 +10,7 @@ import pytest
 from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
 from tacit.curator.select import selection_scale
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import BoundedRange, NonPrivate, Pure

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.encoding.values import DROPPED
-from tacit.engines.memory import MemoryTable
+from tacit.engines.blocks import MemoryTable
 from tacit.models.tree import Tree, TreeShape, code_set, complete_shape, threshold_sets
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.histogram import Histogram

@@ -26,8 +26,7 @@ from tacit.curator.rows import PrivateRows
 from tacit.encoding.grid import NumericGrid
 from tacit.estimators.base import learner_of
 from tacit.estimators.classes import Uncertainty, Weighting
-from tacit.learning.learner import Learner
-from tacit.learning.task import Task, monotone_of
+from tacit.learning.learner import Learner, Task, monotone_of
 from tacit.learning.tree_ensemble import gradient_trees
 from tacit.learning.weights import check_class_weight, sealed
 from tacit.models.additive import AdditiveModel

@@ -13,7 +13,7 @@ from tacit.additive.tuning import PLANNING, Planning
 from tacit.binning.measure import Bins, Column, measure_bins, release_total
 from tacit.binning.tuning import BINNING, Binning
 from tacit.curator.budget import Budget
-from tacit.learning.task import Task, monotone_of
+from tacit.learning.learner import Task, monotone_of
 from tacit.privacy.budget import Allowance
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell

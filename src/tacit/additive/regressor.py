@@ -17,8 +17,7 @@ from tacit.encoding.labels import NumericLabelIndex
 from tacit.estimators.base import learner_of
 from tacit.estimators.regressor import PrivateRegressor
 from tacit.learning.checks import check_choice, check_number
-from tacit.learning.learner import Learner
-from tacit.learning.task import Task
+from tacit.learning.learner import Learner, Task
 from tacit.learning.weights import sealed
 from tacit.models.additive_scores import POWERS, AdditiveRegressionModel, power_of
 from tacit.privacy.account import PrivacyAccount

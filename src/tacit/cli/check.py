@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import arguments as shared
+from tacit.cli.arguments import schema_of
 from tacit.cli.console import as_json as print_json
 from tacit.cli.console import progress
 from tacit.cli.failures import COMPLAINTS
-from tacit.cli.options import schema_of
 from tacit.cli.tables import rows_of
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import arguments as shared
+from tacit.cli.arguments import account_of, listed
 from tacit.cli.console import as_json, finite, progress, spent
 from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs, refuse_overwriting, write_text, write_with
-from tacit.cli.options import account_of, listed
 from tacit.cli.tables import Tell, rows_of
 
 if TYPE_CHECKING:

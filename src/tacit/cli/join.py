@@ -2,12 +2,121 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.cli import arguments as shared
 from tacit.cli import fit
+from tacit.cli.arguments import account_of
 from tacit.cli.console import as_json, progress, table, watching
 from tacit.cli.files import check_outputs, write_text
-from tacit.cli.join_arguments import JoinArguments, PartyArguments, SiteArguments
-from tacit.cli.options import account_of
+from tacit.cli.fit_arguments import FitArguments
 from tacit.cli.tables import csv_options
+
+Parties = Annotated[
+    Path, typer.Option("--parties", help="Folder with the TLS certificates of all participants, one NAME.pem each.")
+]
+Key = Annotated[Path, typer.Option("--key", help="Private key of this participant (see tacit party).")]
+Schema = Annotated[
+    Path,
+    typer.Option(
+        "--schema", help="Schema file (TOML): the public facts about each column; the same for all participants."
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartyArguments:
+    """What the command line asked for."""
+
+    name: Annotated[str, typer.Argument(help="Name of the site, or coordinator.")]
+    parties: Parties
+    key: Annotated[Path, typer.Option("--key", help="Output file for the private key.")]
+    as_json: shared.Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SiteArguments:
+    """What the command line asked for."""
+
+    data: shared.Rows
+    schema: Schema
+    connect: Annotated[str, typer.Option("--connect", help="Address of the coordinator (HOST:PORT).")]
+    parties: Parties
+    key: Key
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Largest epsilon that this site agrees to.")] = 1.0
+    delta: shared.Delta = 1e-6
+    neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
+    account: shared.AccountUrl = None
+    dataset: shared.AccountDataset = None
+    record: Annotated[
+        Path | None, typer.Option("--record", help="Log file: one line for every answer, with the question.")
+    ] = None
+    certificate: shared.CertificateFile = None
+    query: shared.SqlQuery = None
+    directory: Annotated[
+        Path | None, typer.Option("--directory", help="Folder for compact files of the rows during this fit.")
+    ] = None
+    encoding: shared.Encoding = "utf-8"
+    delimiter: shared.Delimiter = None
+    decimal: shared.Decimal = None
+    multiline: shared.Multiline = False
+    wait: Annotated[float, typer.Option("--wait", help="Timeout in seconds for reaching the coordinator.")] = 600.0
+    allow_seeded: Annotated[
+        bool, typer.Option("--allow-seeded", help="Accept a seeded, reproducible fit; only for tests on made-up rows.")
+    ] = False
+    allow_changed_parties: Annotated[
+        bool,
+        typer.Option("--allow-changed-parties", help="Take part although other sites do than in an earlier fit."),
+    ] = False
+    allow_changed_rows: Annotated[
+        bool,
+        typer.Option("--allow-changed-rows", help="Take part although the rows are not those of an earlier fit."),
+    ] = False
+    progress: shared.Progress = False
+    as_json: shared.Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinArguments:
+    """What the command line asked for."""
+
+    schema: Schema
+    listen: Annotated[str, typer.Option("--listen", help="Address to listen on (HOST:PORT); 0.0.0.0 for all networks.")]
+    parties: Parties
+    key: Key
+    epsilon: shared.Epsilon = 1.0
+    delta: shared.Delta = 1e-6
+    neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
+    learner: shared.Learner = "additive"
+    settings: shared.Settings = None
+    interactions: shared.Interactions = None
+    loss: shared.LossOfNumber = None
+    quantile: shared.Quantile = None
+    model: Annotated[Path, typer.Option("--model", help="Write the model here (JSON).")]
+    report: shared.ReportFile = None
+    certificate: shared.CertificateFile = None
+    sign: shared.SigningKey = None
+    name: shared.DataName = None
+    account: shared.AccountUrl = None
+    dataset: shared.AccountDataset = None
+    random_state: shared.Seed = None
+    wait: Annotated[float, typer.Option("--wait", help="Timeout in seconds until all sites have connected.")] = 600.0
+    patience: Annotated[float, typer.Option("--patience", help="Timeout in seconds for each answer from a site.")] = (
+        600.0
+    )
+    force: shared.Force = False
+    progress: shared.Progress = False
+    as_json: shared.Json = False
+
+    def fit_arguments(self) -> FitArguments:
+        """The same as a fit, whose rows are elsewhere."""
+        taken = ("listen", "parties", "key", "wait", "patience")
+        given = {name: value for name, value in vars(self).items() if name not in taken}
+        return FitArguments(data="the sites", **given)
 
 
 def party(asked: PartyArguments) -> None:

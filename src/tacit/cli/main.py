@@ -37,8 +37,8 @@ from tacit.cli import (
 from tacit.cli.arguments import command
 from tacit.cli.failures import USAGE, tell
 from tacit.cli.fit_arguments import FitArguments
-from tacit.cli.join_arguments import JoinArguments, PartyArguments, SiteArguments
-from tacit.cli.plan_arguments import PlanArguments
+from tacit.cli.join import JoinArguments, PartyArguments, SiteArguments
+from tacit.cli.plan import PlanArguments
 from tacit.errors import UNSPENT, with_remark
 
 EXIT_CODES = (

@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
+import typer
+
+from tacit.cli import arguments as shared
+from tacit.cli.arguments import schema_of
 from tacit.cli.console import as_json, charge_words, finite, table
 from tacit.cli.failures import Mistake
 from tacit.cli.learners import learner_class, set_parameters
-from tacit.cli.options import schema_of
-from tacit.cli.plan_arguments import PlanArguments
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanArguments:
+    """What the command line asked for."""
+
+    schema: shared.SchemaFile = None
+    epsilon: shared.Epsilon = 1.0
+    delta: shared.Delta = 1e-6
+    neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
+    learner: shared.Learner = "additive"
+    unit: shared.UnitColumn = None
+    max_rows: shared.MaxRows = None
+    settings: shared.Settings = None
+    interactions: shared.Interactions = None
+    rows: Annotated[
+        int | None,
+        typer.Option("--rows", help="Forecast what can be learnt from this many rows (the number must be public)."),
+    ] = None
+    as_json: shared.Json = False
 
 
 def run(asked: PlanArguments) -> None:

@@ -11,8 +11,7 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, table
 from tacit.cli.failures import Mistake
-from tacit.cli.fit_arguments import FitArguments
-from tacit.cli.kept_command import restored
+from tacit.cli.fit_arguments import FitArguments, restored
 
 if TYPE_CHECKING:
     from tacit.privacy.kept_releases import Kept

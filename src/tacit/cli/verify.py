@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import arguments as shared
+from tacit.cli.arguments import account_of, check_account, is_extract
 from tacit.cli.console import as_json, finite, releasable, table
 from tacit.cli.failures import CLAIM, Mistake
-from tacit.cli.options import account_of, check_account, is_extract
 
 if TYPE_CHECKING:
     from tacit.models.claims import Claim

@@ -23,8 +23,7 @@ from tacit.encoding.table import TableEncoding
 from tacit.errors import message_of
 from tacit.learning.checks import check_choice, check_integer, check_number, check_two_classes, whole
 from tacit.learning.fit import too_few_rows
-from tacit.learning.learner import Learner
-from tacit.learning.task import Task
+from tacit.learning.learner import Learner, Task
 from tacit.models.base import ClassModel
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate

@@ -31,8 +31,7 @@ from tacit.encoding.values import LabelIndex
 from tacit.estimators.base import learner_of
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.learning.checks import check_integer, check_number, check_two_classes
-from tacit.learning.learner import Learner
-from tacit.learning.task import Task
+from tacit.learning.learner import Learner, Task
 from tacit.models.base import ClassModel
 from tacit.models.rule import RuleModel
 from tacit.privacy.account import PrivacyAccount

@@ -28,7 +28,7 @@ from tacit.curator.views.relabel import Points
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.order import CUTS, LARGEST_CUT, MISSING, REACH, FloatOrder, float_of, keys_of
 from tacit.encoding.table import Encoder
-from tacit.learning.task import Task
+from tacit.learning.learner import Task
 from tacit.privacy.request import RequestError
 from tacit.privacy.unit import Neighbouring
 from tacit.schema import NumericColumn

@@ -20,8 +20,7 @@ from tacit.curator.views.view import Plan, Sample, open_view, rows_of_share
 from tacit.encoding.order import FloatOrder
 from tacit.encoding.table import TableEncoding
 from tacit.estimators.classifier import PrivateClassifier, child_learner
-from tacit.learning.learner import Learner
-from tacit.learning.task import Task
+from tacit.learning.learner import Learner, Task
 from tacit.models.base import ClassModel, Model, of_classes
 from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange

@@ -19,8 +19,7 @@ from tacit.engines.blocks import BlockTable
 from tacit.engines.cluster.rounds import ClusterError, Rounds, Workers
 from tacit.engines.cluster.work import Ask, Bind, Coarsen, Derive, Seal, Unseal
 from tacit.engines.passes.base import Look
-from tacit.engines.rows import Rows
-from tacit.engines.workspace import Workspace
+from tacit.engines.rows import Rows, Workspace
 from tacit.privacy.ledger import Reservation
 from tacit.queries.cells import Cells
 from tacit.queries.joint_bound import JointBound

@@ -14,8 +14,7 @@ from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import Histogram, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointPart
 from tacit.queries.margins import Margins, Scores
-from tacit.queries.row_weights import LabelWeights, level_weights, weighted_rule
-from tacit.queries.rules import RowRule
+from tacit.queries.rules import LabelWeights, RowRule, level_weights, weighted_rule
 from tacit.queries.score_rules import ResidualRule, ScoreRule
 
 

@@ -27,7 +27,7 @@ from tacit.encoding.matrix_rows import MatrixEncoder
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.units import first_rows, unit_codes
 from tacit.encoding.values import DROPPED, LabelIndex
-from tacit.engines.memory import WIDE_DROPPED, MemoryTable
+from tacit.engines.blocks import WIDE_DROPPED, MemoryTable
 from tacit.engines.protocol import SealedTable
 from tacit.errors import TacitError
 from tacit.noise import NoiseSource, PublicChoices
@@ -36,8 +36,7 @@ from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.queries.histogram import SCORE_QUERIES, Histogram, ScoreQuery
 from tacit.queries.query import Layout, Query
-from tacit.queries.row_weights import LabelWeights, level_weights, weight_levels, weighted_rule
-from tacit.queries.rules import RowRule
+from tacit.queries.rules import LabelWeights, RowRule, level_weights, weight_levels, weighted_rule
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import SplitHistogram
 from tacit.schema import Unit
@@ -50,7 +49,7 @@ class WeightedCurator(Curator):
     """The curator of a table whose labels are ``class * levels + level``. A learner sees classes alone.
 
     It measures weighted histograms, of rows with scores too; their sensitivity is that of the weighted rule (see
-    :mod:`tacit.queries.row_weights`). It chooses splits by weighted rows, and nothing else. Weights of classes and of
+    :mod:`tacit.queries.rules`). It chooses splits by weighted rows, and nothing else. Weights of classes and of
     levels of rows lie in [0, 1].
     """
 

@@ -20,11 +20,10 @@ from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.source import DeclaredSource
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
-from tacit.engines.blocks import BlockTable
+from tacit.engines.blocks import BlockTable, counting
 from tacit.engines.dense import DenseRows
-from tacit.engines.memory import counting
 from tacit.engines.protocol import SealedTable
-from tacit.engines.rows import Rows
+from tacit.engines.rows import Rows, Workspace
 from tacit.engines.store import (
     BLOCK_ROWS,
     Arrays,
@@ -39,7 +38,6 @@ from tacit.engines.store import (
     sweep,
     without_name,
 )
-from tacit.engines.workspace import Workspace
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.signatures import library_version
 from tacit.queries.query import Layout

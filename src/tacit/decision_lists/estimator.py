@@ -12,7 +12,7 @@ from tacit.encoding.table import TableEncoding
 from tacit.estimators.base import learner_of, request_of
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.learning.declared import classes_declared
-from tacit.learning.task import Task
+from tacit.learning.learner import Task
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import Request, RequestError
 from tacit.theory.decision_lists import paper_learner_rows

@@ -18,8 +18,7 @@ from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.errors import UNSPENT, TacitError
 from tacit.learning.checks import check_choice, check_integer, check_number, whole
-from tacit.learning.learner import Learner
-from tacit.learning.task import Task
+from tacit.learning.learner import Learner, Task
 from tacit.learning.weights import sealed
 from tacit.models.decision_list import AT_LEAST, BELOW, IS, IS_NOT, Condition, DecisionListModel
 from tacit.privacy.budget import Allowance

@@ -17,10 +17,9 @@ import numpy.typing as npt
 
 from tacit.arrays import Bools, Bytes, Ints
 from tacit.engines import dense_kernels as kernels
-from tacit.queries.dense.capped_scaling import CappedWeights
 from tacit.queries.dense.halfspace_log import RADIUS_16, HalfspaceLog, HalfspaceStep, Levels, MarginCounts, MeasureSize
 from tacit.queries.dense.moments import MULTIPLIER_BITS, MomentSum, ShortenedSquares
-from tacit.queries.dense.vector_sum import CappedSum, VectorSum
+from tacit.queries.dense.vector_sum import CappedSum, CappedWeights, VectorSum
 
 Parallel = Callable[[Callable[[int, int, Ints], None], int, int], Ints]
 """Runs a pass over row ranges of at least a given number of rows; adds up its int64 sums of a given size."""

@@ -12,8 +12,7 @@ from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedCo
 from tacit.queries.dense.halfspace_log import HalfspaceLog
 from tacit.queries.joint_bound import JointBound
 from tacit.queries.margins import Margins, Scores
-from tacit.queries.row_weights import LabelWeights
-from tacit.queries.rules import RowRule
+from tacit.queries.rules import LabelWeights, RowRule
 from tacit.queries.score_rules import LevelRule
 from tacit.queries.tree_cells import TreeCells
 

@@ -1,9 +1,12 @@
-"""A block of rows in memory, as passes see it: codes of cells, running sums of logs, and all cores."""
+"""A block of rows in memory, as passes see it: codes of cells, running sums of logs, threads and room."""
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -14,14 +17,30 @@ from tacit.arrays import CODES, Bytes, Codes, Ints
 from tacit.engines import kernels
 from tacit.engines.cover import first_match
 from tacit.engines.dense import DenseRows
-from tacit.engines.workspace import Workspace
 from tacit.models.tree_leaves import find_leaves
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.covers.candidates import FirstMatch
 from tacit.queries.joint_bound import JointBound
 from tacit.queries.query import Layout
-from tacit.queries.row_weights import N_LEVELS
+from tacit.queries.rules import N_LEVELS
 from tacit.queries.tree_cells import TreeCells
+
+
+class Workspace:
+    """Room in memory, and ``threads`` cores; None for all."""
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.threads = threads or os.cpu_count() or 1
+
+    @cached_property
+    def pool(self) -> ThreadPoolExecutor:
+        """All threads but the one that asks."""
+        return ThreadPoolExecutor(max(1, self.threads - 1))
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        """An array of zeros for as long as it is referred to."""
+        return np.zeros(shape, dtype)
+
 
 InParallel = Callable[[Callable[[int, int, Ints], Any]], Any]
 

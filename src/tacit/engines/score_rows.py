@@ -17,8 +17,7 @@ from tacit.engines.rows import FollowsCodes, Rows
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.log_link import LogLink
 from tacit.queries.margins import Margins, Scores, Update
-from tacit.queries.row_weights import LabelWeights
-from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT
+from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT, LabelWeights
 from tacit.queries.score_rules import LevelRule, SoftmaxRule, exponentials
 
 

@@ -31,7 +31,7 @@ from typing import IO, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from tacit.engines.workspace import Workspace
+from tacit.engines.rows import Workspace
 from tacit.errors import TacitError
 
 FIRST_SLAB, LARGEST_SLAB = 1 << 20, 1 << 28

@@ -6,9 +6,12 @@ estimators its conventions, and the command line does without. What a fit does i
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import fields, replace
-from typing import Any, Self, TypeVar
+from html import escape
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -19,15 +22,13 @@ from tacit.encoding.inputs import by_number, by_position, table_of
 from tacit.errors import spending
 from tacit.estimators.binding import bound, told
 from tacit.estimators.callers import assumptions_of, surroundings
-from tacit.estimators.looking import Looking
 from tacit.learning.declared import Declared, classes_declared, common_classes, common_schema
 from tacit.learning.fit import Fitted, check, check_budget, dry_run, fit
-from tacit.learning.learner import Learner
+from tacit.learning.learner import Learner, Task
 from tacit.learning.supply import TableSupply, supply_of
 from tacit.learning.tables import public_rows, task_of, undeclared_before
-from tacit.learning.task import Task
 from tacit.learning.weights import refuse_unknown
-from tacit.models.base import Model
+from tacit.models.base import Model, write_atomically
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.assumptions import check_dtypes
 from tacit.privacy.certificate import Certificate
@@ -35,6 +36,108 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.progress import KEEPING
 from tacit.privacy.request import Request
 from tacit.schema import Schema
+
+if TYPE_CHECKING:
+    from tacit.encoding.frames import Frame
+    from tacit.models.edit import Edit
+    from tacit.report.explanation import Explanation
+    from tacit.report.figures import Figure, Figures
+    from tacit.schema import Schema
+
+
+class Page(str):
+    """An HTML page as text; a notebook shows it in a frame of its own."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<page of {len(self):,} characters: str() is its text>"
+
+    def _repr_html_(self) -> str:
+        frame = 'sandbox="" style="width:100%;height:720px;border:1px solid #bbb" title="report"'
+        return f'<iframe srcdoc="{escape(self)}" {frame}></iframe>'
+
+
+class Looking:
+    """What an estimator shows after a fit. All of it follows from the model: no row is read and nothing is charged."""
+
+    model_: Any
+    certificate_: Certificate
+    schema_: Schema | None
+
+    def frame_for_model(self, X: Any) -> Frame:
+        """The columns of a table to predict, as the model knows them."""
+        raise NotImplementedError
+
+    def _fitted_model(self) -> Model:
+        """The model; before a fit scikit-learn's error."""
+        raise NotImplementedError
+
+    def plot(self, term: str | None = None) -> Figure | Figures:
+        """The report's drawing of one term, or of all of them.
+
+        Args:
+            term: a column, such as ``"age"``, or two with ``" x "`` between them; None for all.
+
+        Raises:
+            RequestError: if there is no such drawing; it says which there are.
+
+        Example:
+            ``estimator.plot("age").save("age.svg")``; see :doc:`/look`.
+        """
+        return self._fitted_model().plot(term)  # type: ignore[no-any-return]
+
+    def explain(self, X: Any) -> Explanation:
+        """What moves the prediction of every row, by how much, and the noise in it.
+
+        Args:
+            X: a table of rows to explain. The explanation shows their values; it is no release of the model's data.
+
+        Raises:
+            RequestError: if the model is no sum of terms, as a list of rules is not.
+
+        Example:
+            ``print(estimator.explain(X[:3]))``; see :doc:`/look`.
+        """
+        from tacit.report.explanation import explain
+
+        return explain(self._fitted_model(), self.frame_for_model(X))
+
+    def edited(self, edit: Edit) -> Self:
+        """The same estimator with a model that was edited by hand, and with the certificate that says so.
+
+        Args:
+            edit: of this estimator's model: ``estimator.model_.edit("age").flatten(60, 90)``.
+
+        Raises:
+            ClaimError: if it is of another model.
+        """
+        other = copy(self)
+        other.model_, other.certificate_ = edit.model, edit.certificate(self.certificate_)
+        other.describe()
+        return other
+
+    def describe(self) -> None:
+        """Leaves behind what else is known after a fit."""
+
+    def report(self, path: str | os.PathLike[str] | None = None, title: str | None = None) -> Page:
+        """The report: one page that needs nothing but itself.
+
+        Args:
+            path: where to write it, too.
+            title: its heading.
+
+        Example:
+            ``estimator.report("model.html")``; see :doc:`/look`.
+        """
+        from tacit.report.page import render
+
+        schema = getattr(getattr(self, "best_", self), "schema_", None)
+        text = Page(render(self._fitted_model(), self.certificate_.to_dict(), title, schema=schema))
+        if path is not None:
+            write_atomically(path, text)
+        return text
+
 
 L = TypeVar("L", bound=Learner)
 

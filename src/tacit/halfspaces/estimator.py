@@ -24,9 +24,8 @@ from tacit.halfspaces.learner import HalfspaceLearner, MatrixTask
 from tacit.halfspaces.plan import DEFAULTS, PROMISED, Options
 from tacit.learning.checks import check_choice, check_integer
 from tacit.learning.declared import Declared
-from tacit.learning.learner import Learner
+from tacit.learning.learner import Learner, Task
 from tacit.learning.tables import check_as_many, check_labels, check_labels_given, label_of, refuse_open_classes
-from tacit.learning.task import Task
 from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import Request, RequestError, check_noise_fits

@@ -25,8 +25,7 @@ from tacit.halfspaces.learn import learn_halfspace
 from tacit.halfspaces.plan import DEFAULTS, PROMISED, Options
 from tacit.halfspaces.tuning import TUNING, Tuning
 from tacit.learning.checks import check_truth, check_two_classes
-from tacit.learning.learner import Learner
-from tacit.learning.task import Task
+from tacit.learning.learner import Learner, Task
 from tacit.models.base import Model
 from tacit.models.evidence import CountedErrors, ErrorPromise
 from tacit.models.halfspace import HalfspaceModel

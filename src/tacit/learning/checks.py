@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.learning.task import Task
+from tacit.learning.learner import Task
 from tacit.privacy.request import RequestError, is_number
 
 

@@ -13,7 +13,7 @@ from tacit.encoding.inputs import label_vector
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.tokens import as_tokens
 from tacit.encoding.values import LabelIndex, is_missing, plain
-from tacit.learning.task import Target
+from tacit.learning.learner import Target
 from tacit.privacy.assumptions import PUBLIC
 from tacit.privacy.request import RequestError, declared_schema, two_bounds
 from tacit.queries.score_rules import TARGET_BITS

@@ -21,9 +21,8 @@ from tacit.discovery.undeclared import Undeclared
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
 from tacit.learning.declared import Declared
-from tacit.learning.learner import Learner
+from tacit.learning.learner import FINE_CELLS, Learner, Task, monotone_of
 from tacit.learning.supply import ReadySupply, Supply
-from tacit.learning.task import FINE_CELLS, Task, monotone_of
 from tacit.models.base import Model
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance

@@ -24,10 +24,9 @@ from tacit.encoding.source import DeclaredSource, Source, read_source
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.learning.declared import Declared
-from tacit.learning.learner import Learner
+from tacit.learning.learner import FINE_CELLS, Learner, Task
 from tacit.learning.supply import ReadySupply
 from tacit.learning.tables import check_labels
-from tacit.learning.task import FINE_CELLS, Task
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.assumptions import Assumption
 from tacit.privacy.certificate import Certificate

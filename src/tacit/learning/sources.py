@@ -15,10 +15,9 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.source import DeclaredSource, Source
 from tacit.encoding.table import TableEncoding
 from tacit.learning.declared import Declared
-from tacit.learning.learner import Learner
+from tacit.learning.learner import FINE_CELLS, Learner, Task
 from tacit.learning.supply import ReadySupply
 from tacit.learning.tables import check_labels, public_rows
-from tacit.learning.task import FINE_CELLS, Task
 from tacit.privacy.assumptions import Assumption
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import RequestError

@@ -27,9 +27,8 @@ from tacit.encoding.table import fingerprint
 from tacit.encoding.units import secret_units
 from tacit.errors import UNSPENT
 from tacit.learning.declared import Declared
-from tacit.learning.learner import Learner
+from tacit.learning.learner import Learner, Task
 from tacit.learning.tables import codes_of, labels_of, public_rows
-from tacit.learning.task import Task
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.assumptions import Assumption
 from tacit.privacy.certificate import Certificate

@@ -29,8 +29,7 @@ from tacit.encoding.units import identifiers_of
 from tacit.encoding.values import LabelIndex
 from tacit.errors import with_remark
 from tacit.learning.declared import TARGET, Declared
-from tacit.learning.learner import Learner
-from tacit.learning.task import FINE_CELLS, Target, Task
+from tacit.learning.learner import FINE_CELLS, Learner, Target, Task
 from tacit.privacy.request import Request, RequestError
 from tacit.schema import Schema
 

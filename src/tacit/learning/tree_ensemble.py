@@ -9,7 +9,7 @@ from tacit.curator.budget import Budget
 from tacit.encoding.grid import NumericGrid
 from tacit.growing.gradient_trees import learn_gradient_trees
 from tacit.growing.tuning import GRADIENT, Gradient
-from tacit.learning.task import Task
+from tacit.learning.learner import Task
 from tacit.models.feature import Feature
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.schema import OrdinalColumn

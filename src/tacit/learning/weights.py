@@ -20,7 +20,7 @@ from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.learning.declared import TARGET
-from tacit.learning.task import FINE_CELLS, Target, Task
+from tacit.learning.learner import FINE_CELLS, Target, Task
 from tacit.privacy.budget import Allowance
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import RequestError, is_number

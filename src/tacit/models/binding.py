@@ -10,7 +10,7 @@ from tacit.models.base import Model
 from tacit.models.plain import ModelError
 from tacit.privacy.canonical import sha256
 from tacit.privacy.certificate import Certificate
-from tacit.privacy.certificate_format import CertificateError
+from tacit.privacy.verification import CertificateError
 
 PARTS = ("format", "version", "kind", "model", "schema", "certificate")
 """What a model file may hold."""

@@ -14,7 +14,7 @@ from tacit.models.files import model_from_dict, schema_of
 from tacit.models.plain import ModelError
 from tacit.privacy.canonical import read_json
 from tacit.privacy.certificate import Certificate
-from tacit.privacy.certificate_format import CertificateError
+from tacit.privacy.verification import CertificateError
 from tacit.schema import Schema, SchemaError
 
 WITHOUT_SCHEMA = "without the schema that its certificate names: nobody can look at the bounds and categories declared"

@@ -18,28 +18,26 @@ from tacit.display import Shown
 from tacit.privacy import accountants
 from tacit.privacy.assumptions import EDIT, Assumption, objections, united
 from tacit.privacy.canonical import canonical_json, finite, read_json, sha256
-from tacit.privacy.certificate_format import (
-    FORMAT,
-    FORMAT_VERSION,
-    CertificateError,
-    check_format,
-    ledger_facts,
-    read_fields,
-    said_of_error,
-    written_names,
-)
 from tacit.privacy.charges import Charge, uses
 from tacit.privacy.ledger import COMPLETED, Entry, Reservation
 from tacit.privacy.unit import Neighbouring
 from tacit.privacy.verification import (
+    FORMAT,
+    FORMAT_VERSION,
     REPLAYABLE,
     UNVERIFIED,
+    CertificateError,
+    check_format,
     claim_problems,
     cost_problems,
     coverage_problems,
     evident_reasons,
+    ledger_facts,
+    read_fields,
+    said_of_error,
     summarise,
     versions,
+    written_names,
 )
 
 if TYPE_CHECKING:

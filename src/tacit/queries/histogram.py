@@ -14,8 +14,7 @@ from tacit.queries.cells import Cells
 from tacit.queries.log_link import LogLink
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.query import Sensitivity, largest_vector
-from tacit.queries.row_weights import LabelWeights
-from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT, RowRule
+from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT, LabelWeights, RowRule
 from tacit.queries.score_rules import ScoreRule, TargetScale
 
 
@@ -185,7 +184,7 @@ class ScoreHistogram(_ReleasedSums):
     one addition, whatever happens to label, target and scores: two cells by a vector each, or one cell by a difference.
     Through a release map, a vector is multiplied with a column of the map, whose outer product has the product of
     their norms (L1 and L2 alike); replacing is then bounded by the triangle inequality. Weights of rows move nothing
-    farther (:mod:`tacit.queries.row_weights`).
+    farther (:mod:`tacit.queries.rules`).
     """
 
     cells: Cells

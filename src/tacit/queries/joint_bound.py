@@ -19,7 +19,7 @@ from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
 from tacit.queries.query import Sensitivity, squarable
-from tacit.queries.row_weights import N_LEVELS, OCTAVES, STEPS
+from tacit.queries.rules import N_LEVELS, OCTAVES, STEPS
 from tacit.queries.score_rules import ResidualRule
 
 FINE = 16

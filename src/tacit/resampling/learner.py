@@ -20,8 +20,7 @@ from tacit.encoding.dense import RowEncoder
 from tacit.encoding.values import LabelIndex
 from tacit.estimators.classifier import PrivateClassifier, child_learner
 from tacit.learning.checks import check_choice, check_integer, check_number, check_two_classes, whole
-from tacit.learning.learner import Learner
-from tacit.learning.task import Task
+from tacit.learning.learner import Learner, Task
 from tacit.models.base import ClassModel, Model, of_classes
 from tacit.models.rule import VoteModel
 from tacit.privacy import accountants

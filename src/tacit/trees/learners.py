@@ -9,8 +9,7 @@ from tacit.curator.rows import PrivateRows
 from tacit.discovery.bounds import BOUNDS_SHARE
 from tacit.growing.tuning import GRADIENT, Gradient
 from tacit.learning.checks import check_choice, check_integer, check_number, check_two_classes, whole
-from tacit.learning.learner import Learner
-from tacit.learning.task import Task
+from tacit.learning.learner import Learner, Task
 from tacit.learning.tree_ensemble import columns_of_task, features_of, gradient_trees
 from tacit.learning.weights import check_class_weight, sealed
 from tacit.models.tree_classes import TreeClassesModel

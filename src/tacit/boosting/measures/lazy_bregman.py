@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Ints
-from tacit.queries.dense.capped_scaling import TICKS, WEIGHT_BITS
 from tacit.queries.dense.halfspace_log import N_LEVELS, HalfspaceLog, Levels
-from tacit.queries.dense.vector_sum import CappedSum
+from tacit.queries.dense.vector_sum import TICKS, WEIGHT_BITS, CappedSum
 from tacit.theory.averaged_noise import BITS, LEVELS
 
 

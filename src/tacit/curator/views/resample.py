@@ -30,7 +30,7 @@ from tacit.models.base import ClassModel
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.unit import Neighbouring
-from tacit.queries.dense.capped_scaling import TICKS, WEIGHT_BITS, capped_scaling
+from tacit.queries.dense.vector_sum import TICKS, WEIGHT_BITS, capped_scaling
 from tacit.theory.boosting import Analysis, end_test_threshold, tested_round
 from tacit.theory.checks import Cost
 from tacit.theory.resampling import cost_of_draws

@@ -25,8 +25,7 @@ from tacit.arrays import Ints
 from tacit.engines.numbering import ENTRIES, SHARED, Numbering, entries_of
 from tacit.engines.passes import library
 from tacit.engines.passes.base import Look
-from tacit.engines.rows import Rows
-from tacit.engines.workspace import Workspace
+from tacit.engines.rows import Rows, Workspace
 from tacit.privacy.signatures import library_version
 from tacit.queries.cells import Cells
 from tacit.queries.dense.vector_sum import CappedSum

@@ -37,8 +37,7 @@ from tacit.queries.histogram import Histogram, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram
 from tacit.queries.margins import Margins, Scores, ScoreUpdate, Update
 from tacit.queries.query import Layout
-from tacit.queries.row_weights import N_LEVELS, LabelWeights
-from tacit.queries.rules import MARGIN_BITS, RowRule
+from tacit.queries.rules import MARGIN_BITS, N_LEVELS, LabelWeights, RowRule
 from tacit.queries.score_rules import LevelRule, SoftmaxRule
 from tacit.queries.tree_cells import SplitHistogram, TreeCells
 

@@ -11,10 +11,9 @@ from tacit.arrays import Ints
 from tacit.engines.dense import DenseEngine
 from tacit.engines.passes.base import Blocks, Pass, PassOf, register
 from tacit.engines.rows import Rows
-from tacit.queries.dense.capped_scaling import CappedWeights
 from tacit.queries.dense.halfspace_log import MarginCounts, MeasureSize
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
-from tacit.queries.dense.vector_sum import CappedSum, VectorSum
+from tacit.queries.dense.vector_sum import CappedSum, CappedWeights, VectorSum
 
 
 def dense_of(rows: Rows) -> DenseEngine:
