@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -68,11 +69,42 @@ OTHERS: dict[str, tuple[str, list[Any], int]] = {
     "two values": ("phone", ["none", "yes"], N),
     "hex words": ("word", ["deadbeefdeadbeef"], N),
 }
+DRAW = np.random.default_rng(0)
+
+
+def _whole(numbers: Any) -> list[int]:
+    return list(dict.fromkeys(np.asarray(numbers).astype(np.int64).tolist()))
+
+
+OTHERS |= {
+    "incomes of a name": ("income", _whole(DRAW.integers(15_000, 180_000, N)), N),
+    "incomes without one": ("comp", _whole(DRAW.lognormal(10.5, 0.6, N)), N),
+    "salaries": ("comp", _whole(DRAW.normal(70_000, 15_000, N)), N),
+    "populations of a name": ("population", _whole(DRAW.integers(1000, 10**6, N)), N),
+    "populations without one": ("people", _whole(DRAW.lognormal(9, 1.6, N)), N),
+    "square feet": ("sqft_living", _whole(DRAW.integers(400, 60_000, N)), N),
+    "sizes of homes": ("x", _whole(DRAW.normal(1800, 500, N)), N),
+    "sizes of lots": ("LotArea", _whole(DRAW.lognormal(9, 0.8, N)), N),
+    "prices in hundreds": ("x", _whole(DRAW.lognormal(12.5, 0.4, N) // 100 * 100), N),
+    "revenues": ("revenue", _whole(DRAW.integers(10**7, 10**8, N)), N),
+    "platelets": ("platelets", _whole(DRAW.normal(250_000, 60_000, N)), N),
+    "steps a day": ("x", _whole(DRAW.gamma(4, 2000, N)), N),
+}
 DOUBTS: dict[str, tuple[str, list[Any], int]] = {
     "few shops": ("store_id", list(range(5)), N),
     "equal steps": ("income", [18000 + 91 * i for i in range(N)], N),
     "every number once": ("rank", [(i * 7) % N for i in range(N)], N),
     "long numbers": ("z", [3308895255 + i * i for i in range(N)], N),
+    "eight digits": ("ref", _whole(DRAW.integers(10**7, 10**8, N)), N),
+    "up to eight digits": ("ref", _whole(DRAW.integers(0, 10**8, N)), N),
+    "five digits": ("ref", _whole(DRAW.integers(10**4, 10**5, 100)), 100),
+    "six digits": ("code", _whole(DRAW.integers(10**5, 10**6, 200)), 200),
+    "twelve digits": ("acct", _whole(DRAW.integers(10**11, 10**12, N)), N),
+    "31 bits": ("h", _whole(DRAW.integers(0, 2**31, N)), N),
+    "64 bits": ("h", _whole(DRAW.integers(-(2**63), 2**63 - 1, N)), N),
+    "a part of seven digits": ("ref", _whole(DRAW.integers(3 * 10**6, 9 * 10**6, N)), N),
+    "rising numbers": ("order", _whole(1000234 + np.cumsum(DRAW.integers(1, 9, N))), N),
+    "persons of three rows": ("ref", _whole(DRAW.integers(10**7, 10**8, 100)), N),
 }
 
 
@@ -107,6 +139,8 @@ REFUSED: dict[str, tuple[str, Column]] = {
     "levels with a name": ("id", OrdinalColumn(tuple(range(30)))),
     "addresses": ("contact", CategoricalColumn(("a@b.org", "c@d.org"))),
     "UUIDs": ("key", CategoricalColumn(tuple(UUIDS))),
+    "long numbers": ("ref", CategoricalColumn(tuple(_whole(DRAW.integers(10**7, 10**8, 30))))),
+    "long texts of digits": ("ref", CategoricalColumn(tuple(f"{7**i:012d}" for i in range(24)), exact=True)),
     "a running number": ("who", CategoricalColumn(tuple(f"P{i:04d}" for i in range(101)))),
 }
 ACCEPTED: dict[str, tuple[str, Column]] = {
@@ -114,6 +148,7 @@ ACCEPTED: dict[str, tuple[str, Column]] = {
     "an id column": ("patient_id", IdColumn()),
     "districts": ("district", CategoricalColumn(tuple(f"District {i}" for i in range(40)))),
     "diagnoses": ("diagnosis", CategoricalColumn(tuple(f"E{i}" for i in range(100, 900, 3)))),
+    "codes of nine digits": ("code", CategoricalColumn(tuple(f"{7**i:09d}" for i in range(9)), exact=True)),
     "postcodes": ("postcode", CategoricalColumn(tuple(f"{i:05d}" for i in range(900, 90000, 311)), exact=True)),
     "an allowed one": ("PassengerId", NumericColumn(0, 900, allow="identifier")),
     "allowed categories": ("patient_id", CategoricalColumn(("P1", "P2", "P3"), allow="identifier")),

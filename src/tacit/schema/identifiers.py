@@ -34,6 +34,15 @@ HOLDERS = frozenset(_HOLDERS.split())
 NUMBERS = frozenset(("no", "nr", "num", "nbr", "number", "nummer", "key", "name"))
 """Words that make an identifier of a name where a holder stands before them."""
 
+_QUANTITIES = """
+income salary wage wages pay earnings revenue sales turnover profit price cost costs amount balance budget debt assets
+premium rent fee value worth population pop inhabitants residents votes visits views clicks count total sum sqft sqm
+area feet foot metres meters km miles mileage distance length height width depth size volume weight grams kg bytes time
+timestamp epoch date seconds minutes hours duration year
+"""
+QUANTITIES = frozenset(_QUANTITIES.split())
+"""Words that make a quantity of a name: its numbers may be long, and all differ, without telling persons apart."""
+
 SHAPES: Mapping[str, str] = {
     "e-mail addresses": r"[^@\s]+@[^@\s]+\.[^@\s]+",
     "UUIDs": r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}",
@@ -47,6 +56,12 @@ SHAPES: Mapping[str, str] = {
 FEW, LEAST_RUN, MOST_LISTED_RUN = 20, 30, 100
 """Values of a column called ``store_id`` that may be categories; rows from which on a running number is no chance;
 listed categories from which on a running number among them is an identifier."""
+
+FEWEST_DIGITS, LONG = 5, 8
+"""Digits from which on numbers that all differ may be drawn at random; and from which on those that come again, too."""
+
+EVEN = 1.63
+"""Kolmogorov and Smirnov's distance times the root of the number of values; even ones are below it in 99 of 100."""
 
 MOSTLY = 0.9
 """Share of values that differ from which on texts are identifiers."""
@@ -94,7 +109,8 @@ def judge(name: str, values: Sequence[Value], count: int) -> Verdict:
         return verdict
     numbers = _numbers(values)
     if 2 * len(numbers) > len(values):
-        return _judge_numbers(numbers, count) if all(map(float.is_integer, numbers)) else Verdict()
+        is_quantity = bool(QUANTITIES & set(_words(name)))
+        return _judge_numbers(numbers, count, is_quantity) if all(map(float.is_integer, numbers)) else Verdict()
     differ = len(values) / max(count, 1)
     if count >= FEW and differ > MOSTLY:
         return Verdict(True, f"nearly all of {count} values differ")
@@ -128,19 +144,43 @@ def _numbers(values: Sequence[Value]) -> list[float]:
     return [float(n) for n in (parse_number(v) if isinstance(v, str) else v for v in values) if n is not None]
 
 
-def _judge_numbers(numbers: Sequence[float], count: int) -> Verdict:
-    if len(numbers) < max(LEAST_RUN, 0.99 * count) or _are_years(numbers):
+def _judge_numbers(numbers: Sequence[float], count: int, is_quantity: bool) -> Verdict:
+    digits, doubt = len(str(int(max(map(abs, numbers))))), "is it an identifier?"
+    if len(numbers) < LEAST_RUN or _are_years(numbers):
         return Verdict()
+    if len(numbers) < 0.99 * count:
+        again = digits >= LONG and not is_quantity and _look_drawn(numbers, digits)
+        return Verdict(False, f"its values are long whole numbers spread evenly: {doubt}") if again else Verdict()
     steps = {right - left for left, right in pairwise(numbers)}
     if steps == {1.0}:
         return Verdict(True, "it counts the rows")
     if len(steps) == 1:
-        return Verdict(False, "its values rise from row to row by the same step: is it an identifier?")
+        return Verdict(False, f"its values rise from row to row by the same step: {doubt}")
     if max(numbers) - min(numbers) == len(numbers) - 1:
-        return Verdict(False, "it has every whole number of its range once: is it an identifier?")
-    if min(numbers) >= 1e7 and len(str(int(min(numbers)))) == len(str(int(max(numbers)))):
-        return Verdict(False, "its values are long whole numbers that all differ: is it an identifier?")
+        return Verdict(False, f"it has every whole number of its range once: {doubt}")
+    if is_quantity:
+        return Verdict()
+    if min(numbers) >= 1e7 and len(str(int(min(numbers)))) == digits:
+        return Verdict(False, f"its values are long whole numbers that all differ: {doubt}")
+    if digits >= FEWEST_DIGITS and (min(steps) > 0 or _look_drawn(numbers, digits)):
+        how = "rise from row to row" if min(steps) > 0 else "are spread evenly"
+        return Verdict(False, f"its values are whole numbers that all differ and {how}: {doubt}")
     return Verdict()
+
+
+def _look_drawn(numbers: Sequence[float], digits: int) -> bool:
+    """Whether whole numbers are spread as if drawn at random from all of so many digits, or of so many bits."""
+    least, most = min(numbers), max(numbers)
+    ranges = [(10.0 ** (digits - 1), 10.0**digits), (0.0, 10.0**digits)]
+    ranges += [(sign * 2.0**bits, 2.0**bits) for bits in (31, 32, 53, 63, 64) for sign in (0, -1)]
+    if digits > FEWEST_DIGITS + 1 and sum(number % 10 == 0 for number in numbers) < 0.3 * len(numbers):
+        ranges.append((least, most + 1))
+    ordered, n = sorted(numbers), len(numbers)
+    for low, high in ranges:
+        shares = [(number - low) / (high - low) for number in ordered]
+        if max(max(share - i / n, (i + 1) / n - share) for i, share in enumerate(shares)) <= EVEN / n**0.5:
+            return True
+    return False
 
 
 def _are_years(numbers: Sequence[float]) -> bool:
@@ -191,4 +231,6 @@ def _reason(name: str, column: Column) -> str:
     shape = _shape(texts) if 2 * len(texts) > len(listed) else ""
     if shape:
         return f"its categories look like {shape}"
+    if len(listed) > FEW and all(re.fullmatch(rf"\d{{{LONG},}}", str(value)) for value in listed):
+        return "its categories are long whole numbers"
     return "its categories are a running number" if texts and _runs(texts) else ""
