@@ -99,6 +99,16 @@ def test_an_extract_stands_for_the_account(signed: Path, tacit: Run) -> None:
     for more in ((), ("--dataset", "people"), ("--key", "key.pub")):
         done = tacit("verify", "model.json", "--account", signed, *more)
         assert done.exit_code == 0, done.output
+        assert "account the extract of the account holds the line about this signature" in " ".join(
+            text_of(done).split()
+        )
+    said = json.loads(tacit("verify", "model.json", "--account", signed, "--json").stdout)
+    assert said["account"] == "the extract of the account holds the line about this signature"
+    assert "account" not in text_of(tacit("verify", "model.json"))
+    own = ("--account", "sqlite:///away.db", "--dataset", "people")
+    assert "the account holds the line about this signature" in " ".join(
+        text_of(tacit("verify", "model.json", *own)).split()
+    )
     assert tacit("verify", "model.json", "--account", signed, "--dataset", "others").exit_code == 2
     extract = json.loads(signed.read_text())
     extract["lines"] = extract["lines"][:1]
@@ -106,6 +116,7 @@ def test_an_extract_stands_for_the_account(signed: Path, tacit: Run) -> None:
     done = tacit("verify", "model.json", "--account", signed)
     assert done.exit_code == 4
     assert "no line about what was signed" in text_of(done)
+    assert "holds the line" not in text_of(done)
 
 
 def test_an_extract_says_nothing_of_rows_people_or_times(signed: Path) -> None:

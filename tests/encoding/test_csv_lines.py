@@ -8,6 +8,7 @@ import gzip
 import pkgutil
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.encoding import csv_lines
+from tacit.encoding import read as reading
 from tacit.encoding.errors import DataError
 from tacit.encoding.read import structure
 from tacit.encoding.read_table import csv_format
@@ -114,6 +116,25 @@ def test_line_breaks_where_they_are_allowed(tmp_path: Path) -> None:
         (tmp_path / "d.csv").write_bytes((tmp_path / "d.csv").read_bytes().partition(b"7")[0] + more)
         with pytest.raises(DataError, match=fault):
             tacit.read_table(tmp_path / "d.csv", multiline=True)
+
+
+def test_rows_with_line_breaks_are_taken_apart_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where blocks end in quoted cells, a reader that knows nothing of line breaks would begin anew in longer ones."""
+    path, blocks = tmp_path / "d.csv", []
+    taken_apart = reading._csv_blocks
+    path.write_text("a,b\n" + "".join(f'{i},"{"x" * (i % 90)}\nof {i}"\n' for i in range(200)))
+
+    def counted(*asked: Any) -> Any:
+        blocks.append(asked[4])
+        return taken_apart(*asked)
+
+    monkeypatch.setattr(reading, "_csv_blocks", counted)
+    monkeypatch.setattr(reading, "BLOCK_BYTES", 512)
+    table = tacit.read_table(path, multiline=True)
+    assert table["b"].to_pylist() == ["x" * (i % 90) + f"\nof {i}" for i in range(200)]
+    assert blocks == [512]
+    for multiline in (False, True):
+        assert reading._parse_options(path, CsvFormat(multiline=multiline)).newlines_in_values is multiline
 
 
 def test_line_breaks_are_not_allowed_unless_somebody_says_so() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -38,7 +39,7 @@ def strict(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with server("max_prepared_transactions=0") as found:
+    with server("default_transaction_isolation=repeatable read", "synchronous_commit=off") as found:
         yield found
 
 
@@ -47,40 +48,52 @@ def opened(url: str, dataset: str, epsilon: float = 1.0, **more: Any) -> Privacy
     return PrivacyAccount(url, dataset, **more)
 
 
-def reserve(url: str, dataset: str, slow: bool, answers: Any) -> None:
-    account = PrivacyAccount(url, dataset)
-    decide = account._check
-
-    def slowly(*asked: Any) -> None:
-        answers.put("decides")
-        time.sleep(1.0 if slow else 0.0)
-        decide(*asked)
-
-    account._check = slowly  # type: ignore[method-assign]
-    try:
-        account.reserve([Pure(1.0)], "a fit").close()
-        answers.put("granted")
-    except BudgetExceeded:
-        answers.put("refused")
+WAITING = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 
 
-def test_of_two_who_want_the_last_of_a_budget_one_has_it(strict: str) -> None:
-    """The first is slow while it holds the lock: the second decides on what the first has written."""
+def test_of_two_who_want_the_last_of_a_budget_one_has_it(strict: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second comes while the first decides; it waits for the lock, and sees what the first has written."""
     account = opened(strict, "one for two")
-    context = multiprocessing.get_context("fork")
-    answers = context.SimpleQueue()
-    first = context.Process(target=reserve, args=(strict, "one for two", True, answers))
-    second = context.Process(target=reserve, args=(strict, "one for two", False, answers))
-    first.start()
-    said = [answers.get()]
-    second.start()
-    said += [answers.get() for _ in range(3)]
-    first.join()
-    second.join()
-    assert said[0] == "decides"
-    assert sorted(said[1:]) == ["decides", "granted", "refused"]
+    decide, order, seconds = PrivacyAccount._check, [], []
+
+    def deciding(self: PrivacyAccount, *asked: Any) -> None:
+        order.append(threading.current_thread().name)
+        if len(order) == 1:
+            seconds.append(threading.Thread(target=reserve, name="second"))
+            seconds[0].start()
+            while len(order) == 1 and not waiting(strict):
+                time.sleep(0.01)
+        decide(self, *asked)
+
+    def reserve() -> None:
+        try:
+            PrivacyAccount(strict, "one for two").reserve([Pure(1.0)], "a fit").close()
+        except BudgetExceeded:
+            order.append("refused")
+
+    monkeypatch.setattr(PrivacyAccount, "_check", deciding)
+    account.reserve([Pure(1.0)], "a fit").close()
+    seconds[0].join()
+    assert order == ["MainThread", "second", "refused"]
     assert account.spent == 1.0
     assert [line.status for line in account.reservations()] == ["completed"]
+
+
+def waiting(url: str) -> int:
+    """How many wait for an advisory lock."""
+    with Database(normal_url(url)).read() as connection:
+        return int(connection.execute(text(WAITING)).scalar_one())
+
+
+def test_a_write_says_itself_how_it_is_isolated_and_how_durable_it_is(url: str) -> None:
+    """Whatever the server is set to."""
+
+    def settings(connection: Any) -> list[str]:
+        names = ("transaction_isolation", "synchronous_commit", "lock_timeout")
+        return [connection.exec_driver_sql(f"SHOW {name}").scalar() for name in names]
+
+    opened(url, "settings")
+    assert Database(normal_url(url)).write(settings) == ["read committed", "on", "10min"]
 
 
 def write(url: str, dataset: str, answers: Any) -> None:
@@ -234,6 +247,26 @@ def test_a_commit_that_nobody_knows_of_is_said_to_be_unknown(tmp_path: Path, mon
         patch.setattr(RootTransaction, "commit", broken)
         with pytest.raises(AccountError, match="whether it was charged is not known: see tacit budget show"):
             account.reserve([Pure(0.1)], "x")
+
+
+@pytest.mark.parametrize("state", ["40001", "40P01"])
+def test_a_commit_that_fails_because_of_others_is_done_again(
+    state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account, failing = opened(str(tmp_path / "b.db"), "d"), Failing(state, 2)
+    from sqlalchemy.engine.base import RootTransaction
+
+    commit = RootTransaction.commit
+
+    def refused(self: Any) -> None:
+        failing(None)
+        commit(self)
+
+    monkeypatch.setattr(RootTransaction, "commit", refused)
+    account.reserve([Pure(0.25)], "x").close()
+    assert failing.calls == 4
+    assert account.spent == 0.25
+    assert len(account.reservations()) == 1
 
 
 @pytest.mark.parametrize(

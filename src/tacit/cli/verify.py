@@ -111,7 +111,7 @@ def _lines_of(account: str, dataset: str | None) -> tuple[Sequence[str], list[st
     return extract.labels, extract.problems
 
 
-def _print_json(claim: Claim, problems: list[str], open_ones: Sequence[str]) -> None:
+def _print_json(asked: VerifyArguments, claim: Claim, problems: list[str], open_ones: Sequence[str]) -> None:
     from tacit.privacy.lemmas import used_files
     from tacit.privacy.strength import strength_of
 
@@ -131,6 +131,7 @@ def _print_json(claim: Claim, problems: list[str], open_ones: Sequence[str]) -> 
             "strength": None if problems or open_ones else strength.word,
             "warnings": [*strength.warnings, *_questions(claim)],
             "signed_by": None if certificate.signature is None else certificate.signature.get("key"),
+            "account": None if problems else _account_words(asked) or None,
         }
     as_json(said)
 
@@ -143,7 +144,7 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
     certificate = claim.certificate
     open_ones = () if certificate is None else objections(certificate.assumptions)
     if asked.as_json:
-        _print_json(claim, problems, open_ones)
+        _print_json(asked, claim, problems, open_ones)
         return
     verdict = "the charges add up, but NOT the promise: nobody answers for what it assumes"
     if problems or not open_ones:
@@ -167,7 +168,16 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
         rows["releasable"] = releasable(certificate)
         rows |= {"taken as public": "; ".join(public)} if (public := certificate.taken_as_public) else {}
         rows["signature"] = _signature_words(asked, certificate, problems)
+        rows |= {"account": said} if (said := _account_words(asked)) else {}
     table("Certificate", rows | ({"note": "; ".join(claim.remarks)} if claim.remarks else {}))
+
+
+def _account_words(asked: VerifyArguments) -> str:
+    """What was found in an account, where nothing is wrong; empty if none was named."""
+    if asked.account is None:
+        return ""
+    what = "the extract of the account" if is_extract(asked.account) else "the account"
+    return f"{what} holds the line about this signature"
 
 
 def _questions(claim: Claim) -> list[str]:
