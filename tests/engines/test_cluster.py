@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ import pytest
 import tacit
 import tacit.curator.cluster_rows as cluster_rows
 from tacit.encoding.errors import DataError
-from tacit.engines.cluster.rounds import ClusterError, Rounds, Workers
+from tacit.engines.cluster.rounds import ClusterError, Recheck, Rounds, Workers
 from tacit.engines.cluster.work import Answers, Errand, Holder, Receiver, Shipper, joined
 from tacit.privacy.request import RequestError
 from tacit.queries.cells import column_cells
@@ -289,6 +291,103 @@ def test_two_fits_on_one_cluster_do_not_meet(client: Any, tmp_path: Path) -> Non
     for thread in threads:
         thread.join()
     assert found == {name: facts(in_memory(name)) for name in ("m-alpha", "lists")}
+
+
+# A part that is asked of two workers.
+
+
+class Lying:
+    """Workers of which one says something else from some answer on: the first that was made, or any."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+        self.after, self.count, self.liar = after, 0, None
+        honest = Holder.answer
+
+        def answer(holder: Holder, errand: Errand) -> Answers:
+            found = honest(holder, errand)
+            self.liar = self.liar or holder
+            self.count += holder is self.liar and bool(found.each or found.sums is not None)
+            if holder is self.liar and self.count > self.after:
+                each = {
+                    place: sums + (np.arange(sums.size).reshape(sums.shape) == 0) for place, sums in found.each.items()
+                }
+                return replace(found, each=each, sums=None if found.sums is None else found.sums + 1)
+            return found
+
+        monkeypatch.setattr(Holder, "answer", answer)
+
+
+def again(client: Any, folder: Path, share: float) -> Any:
+    return tacit.read_source(folder, engine="dask", cluster=client, recheck=share)
+
+
+@pytest.mark.parametrize("name", ["m-alpha", "lists"])
+def test_a_recheck_changes_no_model(name: str, client: Any, tmp_path: Path) -> None:
+    assert facts(made(name).fit(again(client, written(tmp_path, LEARNERS[name][1]), 1.0))) == facts(in_memory(name))
+    assert not held(client)
+
+
+@pytest.mark.parametrize("answers", [0, 2])
+def test_a_worker_that_answers_wrongly_is_named_and_nothing_more_is_released(
+    answers: int, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, payer = written(tmp_path / "rows", "two", 2), account(tmp_path)
+    Lying(monkeypatch, answers)
+    with pytest.raises(ClusterError) as caught:
+        made("m-alpha", account=payer).fit(again(client, folder, 1.0))
+    names = sorted(client.nthreads())
+    assert all(name in str(caught.value) for name in names)
+    assert re.search(r"answer differently for part [12] of 2.*The charge stands", str(caught.value))
+    [line] = payer.reservations()
+    assert line.status != "completed"
+    assert len(line.entries) <= answers  # the gate enters what was released before, and no round that was not
+    assert not held(client)
+
+
+def test_without_a_recheck_a_wrong_answer_is_not_noticed(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is off by default, and the page says so."""
+    folder = written(tmp_path, "two", 2)
+    assert on(client, folder).recheck == 0.0
+    Lying(monkeypatch, 2)
+    assert made("m-alpha").fit(on(client, folder)).certificate_.releasable is False  # seeded
+
+
+def test_which_part_is_asked_twice_is_drawn_evenly_and_with_a_key() -> None:
+    key, other = b"k" * 32, b"l" * 32
+    assert not any(Recheck(0.0, key).place(number, 3) is not None for number in range(1000))
+    always = [Recheck(1.0, key).place(number, 3) for number in range(3000)]
+    assert [always.count(place) for place in range(3)] == [1026, 1024, 950]
+    quarter = [Recheck(0.25, key).place(number, 3) for number in range(3000)]
+    assert sum(place is not None for place in quarter) == 725
+    assert all(place in (None, right) for place, right in zip(quarter, always, strict=True))
+    assert always != [Recheck(1.0, other).place(number, 3) for number in range(3000)]
+
+
+def test_a_recheck_takes_two_workers_and_says_so_before_the_charge(tmp_path: Path) -> None:
+    folder, payer = written(tmp_path / "rows", "two"), account(tmp_path)
+    with made_of(1) as cluster, distributed.Client(cluster) as one:
+        with pytest.raises(ClusterError, match=r"the cluster has one.*Nothing was spent"):
+            made("m-alpha", account=payer).fit(again(one, folder, 0.5))
+    assert payer.reservations() == ()
+    for share, engine, words in (
+        (1.5, "dask", "a share of the rounds"),
+        (-0.1, "dask", "a share of the rounds"),
+        (float("nan"), "dask", "a share of the rounds"),
+        (True, "dask", "a share of the rounds"),
+        (0.5, "memory", "engine='dask'"),
+    ):
+        with pytest.raises(RequestError, match=words):
+            tacit.read_source(folder, engine=engine, recheck=share)
+
+
+def test_a_second_worker_that_is_gone_is_replaced(lost: list[str], tmp_path: Path) -> None:
+    folder = written(tmp_path, "two", 2)
+    with made_of(3) as cluster, distributed.Client(cluster) as three:
+        with after(2, lambda: closed(cluster, 1)):
+            assert facts(made("m-alpha").fit(again(three, folder, 1.0))) == facts(in_memory("m-alpha"))
+    assert len(lost) <= 1
 
 
 # What goes wrong, and what it costs.

@@ -10,13 +10,14 @@ from typing import Any
 from weakref import finalize
 
 from tacit.arrays import Ints
+from tacit.curator.options import fresh_key
 from tacit.curator.recipes import Columns, Recipe
 from tacit.curator.rows import PrivateRows
 from tacit.curator.source_rows import Labels, PreparedSource, SourceRows, rows_of
 from tacit.encoding.source import DeclaredSource, Source
 from tacit.encoding.table import TableEncoding
 from tacit.engines.blocks import BlockTable
-from tacit.engines.cluster.rounds import ClusterError, Rounds, Workers
+from tacit.engines.cluster.rounds import ClusterError, Recheck, Rounds, Workers
 from tacit.engines.cluster.work import Ask, Bind, Coarsen, Derive, Seal, Unseal
 from tacit.engines.passes.base import Look
 from tacit.engines.rows import Rows, Workspace
@@ -139,14 +140,14 @@ def _workers_of(source: Source, parts: Sequence[SourcePart]) -> Iterator[Rounds]
         yield source.cluster(parts)
     else:
         with _client_of(source.cluster) as client:
-            yield Workers(client, parts, PATIENCE)
+            yield Workers(client, parts, PATIENCE, Recheck(float(source.recheck), fresh_key()))
 
 
 def _parts_of(source: DeclaredSource) -> list[SourcePart]:
     whole = source.source
     parts = []
     for reader in whole.reader.parts():
-        part = DeclaredSource(replace(whole, reader=reader, engine="memory", cluster=None), source.schema)
+        part = DeclaredSource(replace(whole, reader=reader, engine="memory", cluster=None, recheck=0.0), source.schema)
         part.state  # noqa: B018 - kept: files that are not what they were when the fit began are refused
         parts.append(SourcePart(part))
     return parts

@@ -15,7 +15,7 @@ from tacit.encoding.inputs import numbers_of
 from tacit.encoding.read_table import csv_format
 from tacit.encoding.sources import DatasetReader, FileReader, Reader, files_of
 from tacit.encoding.sql_sources import DUCKDB, DuckReader, SqlReader, as_query, check_url
-from tacit.privacy.request import RequestError
+from tacit.privacy.request import RequestError, is_number
 from tacit.schema import Schema
 from tacit.schema.columns import is_plain_number
 from tacit.schema.csv_format import UTF8, CsvFormat
@@ -40,6 +40,7 @@ class Source:
         keep: whether they stay there for the next fit.
         cluster: of dask, for the engine of that name: the address of a scheduler, or a ``distributed.Client``;
             None for one on this machine. Of the engine ``"workers"``: what makes workers of parts.
+        recheck: of dask: in which share of the rounds a part is asked of a second worker.
     """
 
     reader: Reader
@@ -47,6 +48,7 @@ class Source:
     directory: Path | None = None
     keep: bool = False
     cluster: Any = None
+    recheck: float = 0.0
 
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
@@ -55,6 +57,10 @@ class Source:
             raise RequestError("keep = True needs the directory that the engine 'streamed' keeps its files in")
         if self.cluster is not None and self.engine not in CLUSTERS:
             raise RequestError("a cluster is what the engine 'dask' runs on: add engine='dask'")
+        if not (is_number(self.recheck) and 0 <= self.recheck <= 1):
+            raise RequestError(f"recheck is a share of the rounds, between 0 and 1; got {self.recheck!r}")
+        if self.recheck and self.engine != "dask":
+            raise RequestError("recheck asks workers of the engine 'dask': add engine='dask'")
         if self.engine == "workers" and not callable(self.cluster):
             raise RequestError("the engine 'workers' needs a cluster that makes workers of parts: see docs/cluster.md")
         if self.directory is not None and self.engine in CLUSTERS:
@@ -80,6 +86,7 @@ def read_source(
     decimal: str | None = None,
     multiline: bool = False,
     cluster: Any = None,
+    recheck: float = 0.0,
 ) -> Source:
     r"""Rows that are read while a model is fitted, and need not fit into memory.
 
@@ -108,6 +115,8 @@ def read_source(
         cluster: of the engine ``"dask"``: the address of a scheduler such as ``"tcp://10.0.0.1:8786"``, or a
             ``distributed.Client`` (with its TLS). By default one is made on this machine, a process per core, for as
             long as the fit takes.
+        recheck: of the engine ``"dask"``: in which share of the rounds a random part is asked of a second worker, too;
+            if their answers differ, the fit ends without a release of that round (docs/cluster.md).
 
     Raises:
         ValueError: if there is nothing there to read; one sentence.
@@ -126,7 +135,12 @@ def read_source(
     """
     named = None if directory is None else Path(directory)
     return Source(
-        _reader_of(where, query, csv_format(encoding, delimiter, decimal, multiline)), engine, named, keep, cluster
+        _reader_of(where, query, csv_format(encoding, delimiter, decimal, multiline)),
+        engine,
+        named,
+        keep,
+        cluster,
+        recheck,
     )
 
 

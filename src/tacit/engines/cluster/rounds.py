@@ -7,16 +7,31 @@ gone are given to others, which read them again from the source and go through a
 
 from __future__ import annotations
 
+import hmac
 import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
 
 from tacit.arrays import Ints
-from tacit.engines.cluster.work import Answers, Command, Errand, Holder, Part, Question, Shipper, joined, version
+from tacit.engines.cluster.work import (
+    Answers,
+    Command,
+    Errand,
+    Holder,
+    Part,
+    Question,
+    Shipper,
+    joined,
+    sum_of,
+    version,
+)
 from tacit.errors import UNSPENT, TacitError
 from tacit.privacy.signatures import library_version
 
@@ -30,14 +45,41 @@ class ClusterError(TacitError):
     usual = UNSPENT
 
 
+@final
+@dataclass(frozen=True)
+class Recheck:
+    """Which part is asked of a second worker, and in which rounds.
+
+    Workers must not foresee it: it follows from a key that no message holds, and from the number of the round. No
+    answer depends on it, so it needs no noise of its own.
+
+    Attributes:
+        share: of all rounds, between 0 (never) and 1.
+        key: 32 bytes.
+    """
+
+    share: float = 0.0
+    key: bytes = b""
+
+    def place(self, number: int, parts: int) -> int | None:
+        """The part that is asked for twice in a round; None if none is."""
+        drawn = hmac.digest(self.key, f"round {number}".encode(), "sha256")
+        if int.from_bytes(drawn[:8]) >= self.share * 2.0**64:
+            return None
+        return int.from_bytes(drawn[8:24]) % parts
+
+
+NEVER = Recheck()
+
+
 class Rounds(ABC):
     """Parts of the rows, in their order, at workers, for one fit.
 
     Every part has to go through the ``history`` of all messages in their order.
     """
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self.parts = tuple(parts)
+    def __init__(self, parts: Sequence[Part], recheck: Recheck = NEVER) -> None:
+        self.parts, self._recheck = tuple(parts), recheck
         self._shipper, self._pending = Shipper(), deque[Command]()
         self.history: list[bytes] = []
 
@@ -77,9 +119,32 @@ class Rounds(ABC):
         for again.
         """
 
+    def again(self, place: int) -> tuple[str, str, Ints]:
+        """What another worker answers for a part to the last message; the names of the first worker and of that one.
+
+        Raises:
+            ClusterError: if there is no other worker.
+        """
+        del place
+        raise ClusterError("these workers have no names, so that no part can be asked of another one")
+
     # One round.
 
     def _asked(self, question: Question | None, together: bool) -> Answers:
+        if not self._recheck.share:
+            return self._answers(question, together)
+        found = self._answers(question, together=False)  # always: else workers could tell when they are checked
+        place = None if question is None else self._recheck.place(len(self.history), len(self.parts))
+        if place is not None:
+            first, second, answer = self.again(place)
+            if not np.array_equal(answer, found.each[place]):
+                raise ClusterError(
+                    f"the workers {first} and {second} answer differently for part {place + 1} of {len(self.parts)}: "
+                    "one of them is wrong, and nothing was released of this round"
+                )
+        return Answers(sum_of(list(found.each.values())), places=found.places) if together else found
+
+    def _answers(self, question: Question | None, together: bool) -> Answers:
         commands = [self._pending.popleft() for _ in range(len(self._pending))]
         self.history.append(self._shipper.packed((commands, question)))
         places, first, sends, losses = frozenset(range(len(self.parts))), len(self.history) - 1, False, 0
@@ -115,15 +180,20 @@ def _check_once(places: frozenset[int], answers: Answers, lost: frozenset[int]) 
 class Homes(Rounds):
     """Rounds in which every part is at home at a worker, which keeps what it knows of it."""
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        super().__init__(parts)
+    def __init__(self, parts: Sequence[Part], recheck: Recheck = NEVER) -> None:
+        super().__init__(parts, recheck)
         self._homes: dict[int, str] = {}
+        self._answered: dict[int, str] = {}  # who did so last
 
     # What a system of workers does.
 
     @abstractmethod
     def _find_homes(self) -> None:
         """Gives every part a worker."""
+
+    @abstractmethod
+    def _others(self, home: str) -> Sequence[str]:
+        """All workers but one, in an order that has nothing to do with their parts."""
 
     @abstractmethod
     def _call(self, home: str, errand: Errand) -> Any:
@@ -157,7 +227,24 @@ class Homes(Rounds):
                 raise answers.failure
             else:
                 found.append(answers)
+                self._answered.update(dict.fromkeys(answers.places, home))
         return joined(found), lost
+
+    def again(self, place: int) -> tuple[str, str, Ints]:
+        first = self._answered[place]
+        for other in self._others(first):
+            own = frozenset(number for number, where in self._homes.items() if where == other)
+            call = self._call(other, Errand({place: self.parts[place]}, 0, self.history, own | {place}, False))
+            answers = None if call is None else self._result(other, call)
+            if answers is None:
+                self._lose(other)
+            elif answers.failure is not None:
+                raise answers.failure
+            else:
+                return first, other, answers.each[place]
+        raise ClusterError(
+            "a part is to be asked of a second worker, and the cluster has one: recheck = 0 does without"
+        )
 
 
 LOOK_AGAIN = 1.0
@@ -170,22 +257,29 @@ class Workers(Homes):
     ``patience``: seconds without any worker after which a fit ends.
 
     Raises:
-        ClusterError: if there is no worker, or one has another version of the library.
+        ClusterError: if there is no worker, or none to check another, or one has another version of the library.
     """
 
-    def __init__(self, client: Any, parts: Sequence[Part], patience: float) -> None:
-        super().__init__(parts)
+    def __init__(self, client: Any, parts: Sequence[Part], patience: float, recheck: Recheck = NEVER) -> None:
+        super().__init__(parts, recheck)
         self._client, self._patience = client, patience
         self._holders: dict[str, Any] = {}
         self._futures: dict[str, Any] = {}  # a holder lives as long as that
         self._looked = 0.0
         self.moves = 0
         self._check_versions()
+        if recheck.share and len(self._look()) < 2:
+            raise ClusterError("recheck asks a part of a second worker, and the cluster has one")
 
     def close(self) -> None:
         """Lets the workers forget the rows."""
         self._holders.clear()
         self._futures.clear()
+
+    def _others(self, home: str) -> Sequence[str]:
+        self._find_homes()
+        order = {name: hmac.digest(self._recheck.key, name.encode(), "sha256") for name in self._holders}
+        return sorted(order.keys() - {home}, key=order.__getitem__)
 
     def _call(self, home: str, errand: Errand) -> Any:
         """What will be the answer; None if the worker is gone."""
