@@ -332,15 +332,17 @@ def test_a_worker_that_answers_wrongly_is_named_and_nothing_more_is_released(
     answers: int, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, payer = written(tmp_path / "rows", "two", 2), account(tmp_path)
+    learner = made("m-alpha", account=payer)
     Lying(monkeypatch, answers)
     with pytest.raises(ClusterError) as caught:
-        made("m-alpha", account=payer).fit(again(client, folder, 1.0))
+        learner.fit(again(client, folder, 1.0))
     names = sorted(client.nthreads())
     assert all(name in str(caught.value) for name in names)
     assert re.search(r"answer differently for part [12] of 2.*The charge stands", str(caught.value))
     [line] = payer.reservations()
     assert line.status != "completed"
-    assert len(line.entries) <= answers  # the gate enters what was released before, and no round that was not
+    assert len(line.entries) <= answers + 1  # the charge of the round is entered, and its answer not released
+    assert not hasattr(learner, "model_")
     assert not held(client)
 
 
