@@ -105,7 +105,7 @@ def test_hazards_of_censored_rows_have_the_right_level():
         watched = np.minimum(waiting, generator.uniform(0.5, 5.0, 5000))
         event = (waiting <= watched).astype(float)
         weights = np.clip(watched / 5.0, 0.02, 1.0)
-        asked = {"epsilon": 1.0, "schema": schema(), "loss": "poisson", "random_state": seed}
+        asked = {"epsilon": 1.0, "schema": schema(), "loss": "poisson", "random_state": seed, "interactions": False}
         model = AdditiveBoostRegressor(**asked).fit(X, np.minimum(event / watched, 10.0), sample_weight=weights)
         found = model.predict(X)
         ratios.append((found * watched).sum() / event.sum())

@@ -53,7 +53,7 @@ def test_it_learns_and_more_budget_learns_better():
     for epsilon in (0.1, 1.0, math.inf):
         squares = []
         # noise in the level alone may be twice as large as all else in one fit of many
-        for seed in range(4 if math.isfinite(epsilon) else 1):
+        for seed in range(3 if epsilon < 1 else 1):
             model = AdditiveBoostRegressor(epsilon, schema=SCHEMA, random_state=seed).fit(*people(5000)[:2])
             squares.append(np.mean((model.predict(frame) - mean) ** 2))
         errors.append(float(np.sqrt(np.median(squares))))
@@ -62,7 +62,7 @@ def test_it_learns_and_more_budget_learns_better():
     assert errors[2] < 0.2
 
 
-@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("quantile", [0.1, 0.9])
 def test_quantiles_are_where_they_should_be(quantile):
     frame, cost, mean = people(8000)
     model = AdditiveBoostRegressor(2.0, schema=SCHEMA, loss="quantile", quantile=quantile, random_state=0)
@@ -71,15 +71,21 @@ def test_quantiles_are_where_they_should_be(quantile):
     assert np.corrcoef(predicted, mean)[0, 1] > 0.9
 
 
-@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.2, 1e-6), (8.0, 1e-6), (2.0, 0.0)])
-def test_it_spends_what_was_reserved_and_no_more(relation, epsilon, delta):
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "relation", "loss"),
+    [
+        (0.2, 1e-6, "add_or_remove_one", "quantile"),
+        (8.0, 1e-6, "replace_one", "squared"),
+        (2.0, 0.0, "add_or_remove_one", "squared"),
+        (2.0, 0.0, "replace_one", "quantile"),
+    ],
+)
+def test_it_spends_what_was_reserved_and_no_more(epsilon, delta, relation, loss):
     frame, cost, _ = people(2000)
-    for loss in ("squared", "quantile"):
-        model = AdditiveBoostRegressor(epsilon, delta, relation, schema=SCHEMA, loss=loss, random_state=0)
-        certificate = model.fit(frame, cost).certificate_
-        assert 0.85 < share_spent(certificate) <= 1 + 1e-9
-        assert certificate.verify() == []
+    model = AdditiveBoostRegressor(epsilon, delta, relation, schema=SCHEMA, loss=loss, random_state=0)
+    certificate = model.fit(frame, cost).certificate_
+    assert 0.85 < share_spent(certificate) <= 1 + 1e-9
+    assert certificate.verify() == []
 
 
 def test_predictions_stay_within_bounds_and_targets_outside_are_clipped():
@@ -316,7 +322,8 @@ def test_the_level_is_right_where_targets_are_skewed(n, epsilon):
     schema = {"label": {"column": "y", "kind": "numeric", "lower": 0, "upper": 300}, "columns": columns}
     levels, (fresh, truth) = [], claims(200_000, 99)
     for seed in range(4):
-        model = AdditiveBoostRegressor(epsilon=epsilon, schema=schema, random_state=seed).fit(*claims(n, seed))
+        model = AdditiveBoostRegressor(epsilon, schema=schema, random_state=seed, interactions=False)
+        model.fit(*claims(n, seed))
         levels.append(model.predict(fresh[:20_000]).mean() / truth.mean())  # rows scatter less than targets
     assert 0.88 < np.mean(levels) < 1.1, levels
     assert model.certificate_.entries[-1].label == "mean of the residuals"
