@@ -92,8 +92,7 @@ def test_concepts_that_tell_nothing_by_themselves_are_found_by_their_completions
     assert error(model.fit(frame, labels), frame, labels) < 0.01
 
 
-@pytest.mark.parametrize("patterns", ["public", "sample"])
-@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+@pytest.mark.parametrize(("patterns", "relation"), [("public", "add_or_remove_one"), ("sample", "replace_one")])
 def test_learners_in_parts(patterns: str, relation: str) -> None:
     frame, disease, _ = people(20_000)
     learners = [FiniteClassClassifier(Thresholds(c), counts_share=0.0, bins=16) for c in "abc"]

@@ -52,12 +52,12 @@ def repeated(estimator, fits: int, n: int) -> tuple[np.ndarray, np.ndarray, np.n
 @pytest.mark.parametrize(
     ("estimator", "n", "fits"),
     [
-        (AdditiveBoostClassifier(epsilon=1.0, schema=SCHEMA, interactions=False), 4000, 10),
-        (AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, interactions="pairs"), 4000, 6),
-        (AdditiveBoostClassifier(epsilon=1.0, delta=0.0, schema=SCHEMA), 10_000, 10),
+        (AdditiveBoostClassifier(epsilon=1.0, schema=SCHEMA, interactions=False), 4000, 5),
+        (AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, interactions="pairs"), 4000, 4),
+        (AdditiveBoostClassifier(epsilon=1.0, delta=0.0, schema=SCHEMA), 10_000, 5),
         pytest.param(AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA), 8000, 5, marks=pytest.mark.slow),
-        (BoostedTreesClassifier(epsilon=1.0, schema=SCHEMA, n_trees=200), 4000, 6),
-        (BoostedTreesClassifier(epsilon=1.0, delta=0.0, schema=SCHEMA), 10_000, 10),
+        (BoostedTreesClassifier(epsilon=1.0, schema=SCHEMA, n_trees=200), 4000, 4),
+        (BoostedTreesClassifier(epsilon=1.0, delta=0.0, schema=SCHEMA), 10_000, 5),
     ],
     ids=["curves", "pairs", "pure", "with trees", "trees", "pure trees"],
 )

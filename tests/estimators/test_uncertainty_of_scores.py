@@ -66,7 +66,7 @@ def fitted(kind, case, seed):
 def test_stated_deviations_are_those_of_repeated_fits(kind, case):
     asked, *_ = world(300, 9)
     said, sds, intervals = [], [], []
-    for seed in range(4 if case == "trees" else 8):  # a fit with trees takes ten times as long
+    for seed in range(4):
         model = fitted(kind, case, seed)
         of_classes = kind == "classes"
         said.append(model.model_.log_odds(model.frame_for_model(asked)) if of_classes else model.predict(asked))
@@ -95,7 +95,7 @@ def test_deviations_of_quantiles_know_what_smoothing_leaves_open(quantile, n, ep
     frame, _, numbers = world(n, 0)
     asked, *_ = world(300, 9)
     said, sds = [], []
-    for seed in range(16):
+    for seed in range(10):
         model = AdditiveBoostRegressor(
             epsilon, delta, schema=NUMBERS, loss="quantile", quantile=quantile, interactions=False, random_state=seed
         ).fit(frame, numbers)
