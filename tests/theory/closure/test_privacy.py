@@ -296,3 +296,24 @@ def test_a_part_keeps_its_curve_over_all_neighbours(matrix: npt.NDArray[np.int64
     pairs = neighbours(points, rows, ADD)
     largest = max(hockey_stick(told(p), told(q), charged.epsilon) for p, q in pairs)
     assert charged.delta / 2 < largest <= charged.delta + 1e-12
+
+
+def test_amplification() -> None:
+    assert privacy.amplification_rate(0.3, 0.5) == 1.0
+    assert privacy.amplified(Cost(2.0, 1e-6), privacy.amplification_rate(2.0, 0.5)).epsilon == pytest.approx(0.5)
+    # coins, add/remove: the mixture of "with" and "without" attains it
+    epsilon, rate = 1.2, 0.3
+    without, with_row = np.array([0.2, 0.8]), np.array([0.2 * math.exp(epsilon), 1 - 0.2 * math.exp(epsilon)])
+    mixed = rate * with_row + (1 - rate) * without
+    found = privacy.amplified(Cost(epsilon, 1e-6), rate)
+    assert math.log(mixed[0] / without[0]) == pytest.approx(found.epsilon)
+    assert found.delta == pytest.approx(rate * 1e-6)
+
+
+def test_the_papers_constants() -> None:
+    assert privacy.relabel_and_learn_paper(Cost(1.0, 1e-6)) == Cost(4.0, 4 * math.e * 1e-6)
+    for scoring in (0.0, 0.1, 1.0):
+        best, labels = privacy.best_part_epsilon(scoring), 1 + math.exp(-scoring)
+        worth = [x / (labels * math.exp(x) - 1) for x in (best - 0.01, best, best + 0.01)]
+        assert worth[1] == max(worth)
+    assert round(privacy.best_part_epsilon(0.0), 3) == 0.768
