@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+from importlib.metadata import requires
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -14,6 +15,9 @@ NAMES = {"markdown-it": "markdown-it-py", "sklearn": "scikit-learn"}
 
 DRIVERS = {"psycopg"}
 """Packages that SQLAlchemy imports by the name in a URL."""
+
+BROUGHT = {"llvmlite": "numba", "markupsafe": "jinja2", "threadpoolctl": "scikit-learn"}
+"""Packages whose objects a declared one takes or gives, and whose versions it pins -> that package."""
 
 
 def imported(text: str) -> set[str]:
@@ -36,7 +40,14 @@ def declared() -> set[str]:
 
 def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
     found = {name for path in (ROOT / "src" / "tacit").rglob("*.py") for name in imported(path.read_text("utf-8"))}
-    assert found == declared() - DRIVERS
+    assert found - set(BROUGHT) == declared() - DRIVERS
+
+
+def test_what_others_bring_is_among_their_requirements() -> None:
+    for name, bringer in BROUGHT.items():
+        needed = {re.split(r"[^\w-]", line)[0].lower() for line in requires(bringer) or () if "extra" not in line}
+        assert name in needed, (name, bringer)
+        assert bringer in declared(), bringer
 
 
 def test_imports_are_found_wherever_they_stand() -> None:
