@@ -14,7 +14,7 @@ import pytest
 import tacit
 from benchmarks.planted import BUGS, FLAG, LEARNERS, UNIT, WIDE, Bug
 from tacit.audit import replay_audit
-from tacit.audit.tape import Tape
+from tacit.audit.watch import Watch
 from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import columns_of
@@ -139,13 +139,13 @@ def test_rows_whose_noise_has_no_seed_are_not_watched() -> None:
     paid = Reservation([Gaussian(1.0)], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     rows = PrivateRows(columns_of({"x": np.zeros(3)}), np.zeros(3), paid, None)
     with pytest.raises(TypeError, match="seed"):
-        rows.with_witness(Tape())
+        rows.with_witness(Watch())
 
 
 def test_a_cover_that_no_verb_asked_for_is_told_of() -> None:
-    tape = Tape()
-    table = tape.table(SimpleNamespace(open_cover=lambda _: None))
-    assert tape.release([], lambda: [table.open_cover(None)][:0]) == []
-    assert tape.faults == []
+    watch = Watch()
+    table = watch.table(SimpleNamespace(open_cover=lambda _: None))
+    assert watch.release([], lambda: [table.open_cover(None)][:0]) == []
+    assert watch.faults == []
     table.open_cover(None)
-    assert tape.faults == ["rows were asked past the curator: a cover"]
+    assert watch.faults == ["rows were asked past the curator: a cover"]

@@ -187,3 +187,45 @@ def test_warnings_are_told_on_every_path(folder: Path, tacit: Run) -> None:
     assert page.exit_code == 0
     assert "Delta 0.5 is above" in Path("m.html").read_text()
     assert "promises nothing" in Path("m.html").read_text()
+
+
+def test_a_model_is_learned_again_from_its_tape_and_no_other(folder: Path, tacit: Run) -> None:
+    recorded = (*FIT, "--learner", "trees", "--set", "n_trees=3", "--tape", "fit.tape")
+    assert json.loads(tacit(*recorded, "--json").stdout)["written"] == {"model": "m.json", "tape": "fit.tape"}
+    Path("data.csv").unlink()  # no row is there
+    done = tacit("verify", "m.json", "--tape", "fit.tape")
+    assert done.exit_code == 0
+    assert "the model follows from it, without a row" in text_of(done)
+    said = json.loads(tacit("verify", "m.json", "--tape", "fit.tape", "--json").stdout)["tape"]
+    assert (said["follows"], said["findings"], said["remarks"]) == (True, [], [])
+    data = json.loads(Path("m.json").read_text())
+    data["model"]["trees"][1]["values"][0] += 1
+    Path("changed.json").write_text(json.dumps(data))
+    done = tacit("verify", "changed.json", "--tape", "fit.tape", "--json")
+    assert done.exit_code == 4
+    findings = json.loads(done.stdout)["findings"]
+    assert findings[0] == "the model is not the one that the certificate is of"
+    assert findings[1].startswith("the model is not the one that the tape gives: model.trees[1].values[0] is ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("verify", "m.json", "--tape", "none.tape"), "none.tape"),
+        (("verify", "m.json", "--tape", "m.json"), "m.json is no tape"),
+        ((*FIT, "--force", "--tape", "data.csv"), "--tape: data.csv is the data"),
+        ((*FIT, "--force", "--tape", "nowhere/fit.tape"), "--tape: the folder nowhere does not exist"),
+        ((*FIT, "--force", "--tape", "fit.tape", "--epsilon", "inf"), "it would hold exact answers"),
+        ((*FIT, "--force", "--tape", "fit.tape", "--batches"), "--tape records one fit"),
+        ((*FIT[:-1], "other.json", "--tape", "m.json"), "m.json exists"),
+    ],
+)
+def test_a_mistaken_tape_is_named_before_anything_is_spent(
+    arguments: tuple[str, ...], words: str, folder: Path, fitted: Path, tacit: Run
+) -> None:
+    Path("m.json").write_bytes((fitted / "model.json").read_bytes())
+    done = tacit(*arguments)
+    assert done.exit_code == 2
+    assert words in text_of(done)
+    assert "spent and" not in text_of(done)
+    assert not Path("fit.tape").exists()

@@ -41,7 +41,7 @@ def interrupted(tacit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, at: 
 def test_an_interrupted_fit_goes_on(
     folder: Path, tacit: Callable[..., Any], opened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = interrupted(tacit, monkeypatch, 20, *FIT, "--set", "n_trees=30", "--resumable")
+    found = interrupted(tacit, monkeypatch, 20, *FIT, "--set", "n_trees=30", "--resumable", "--tape", "fit.tape")
     assert found.exit_code == 130
     assert "see tacit resume" in found.stderr
     assert not (folder / "model.json").exists()
@@ -62,6 +62,8 @@ def test_an_interrupted_fit_goes_on(
     assert json.loads(again.output)["releasable"] is True
     model = json.loads((folder / "model.json").read_text())
     assert len(model["model"]["trees"]) == 30
+    # what was kept before the end and what came after it are on one tape
+    assert tacit("verify", folder / "model.json", "--tape", folder / "fit.tape").exit_code == 0
     assert opened.spent == spent
     assert [line.status for line in opened.reservations()] == ["completed"]
     unknown = tacit("resume", "2", *there)

@@ -197,6 +197,8 @@ class Seams:
             facts = self.choosing(
                 verb=f"select {asked.label} {declared} {asked.charge}", declared=declared, last=asked.charge
             )
+        if verb in ("view", "choose"):  # judged where the rows of a child, or the pattern, are made
+            return make()
         if verb == "cover":
             facts = self.covering(questions[0])
         with facts, self.owner() if verb == "keys" else nullcontext():

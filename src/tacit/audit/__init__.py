@@ -7,16 +7,19 @@ from tacit.audit.audit_releases import audit_releases
 from tacit.audit.bound import Counts, epsilon_lower, gaussian_lower, most_provable
 from tacit.audit.replay import replay_audit
 from tacit.audit.result import Audit, GaussianFinding, Replay
+from tacit.audit.verify_tape import TapeVerdict, verify_tape
 
 __all__ = [
     "Audit",
     "Counts",
     "GaussianFinding",
     "Replay",
+    "TapeVerdict",
     "audit_estimator",
     "audit_releases",
     "epsilon_lower",
     "gaussian_lower",
     "most_provable",
     "replay_audit",
+    "verify_tape",
 ]

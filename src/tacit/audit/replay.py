@@ -20,8 +20,9 @@ from tacit.audit.facts import facts_of
 from tacit.audit.neighbours import Pool, beside, given_pool, made_pool
 from tacit.audit.plan import copied, declaring, number_bounds
 from tacit.audit.result import Replay
-from tacit.audit.tape import Diverged, Tape, noise_faults
+from tacit.audit.watch import Watch, noise_faults
 from tacit.curator.rows import HandedOnError
+from tacit.curator.tape import Diverged
 from tacit.estimators.base import Estimator, request_of
 from tacit.learning.learner import Learner
 from tacit.privacy.request import RequestError, is_number
@@ -67,19 +68,19 @@ def replay_audit(
         raise RequestError(f"neighbours must be a whole number of at least 1, got {neighbours!r}")
     estimator, made = _prepared(estimator, schema, X, y)
     found = Replay(type(estimator).__name__, str(request_of(estimator).neighbouring), RUNS, int(neighbours))
-    tapes = []
+    watches = []
     for run in range(RUNS):
         pool = made(random_state + run)
-        tape = Tape()
-        shown = _run(estimator, pool, pool.base, tape, random_state + run)
-        tapes.append(tape)
-        if not tape.passages:
+        watch = Watch()
+        shown = _run(estimator, pool, pool.base, watch, random_state + run)
+        watches.append(watch)
+        if not watch.sights:
             raise RequestError(f"a fit of {found.estimator} asks nothing of its rows through a curator")
-        found = found.and_more(tape, pool.given)
+        found = found.and_more(watch, pool.given)
         for name, places in islice(beside(pool, request_of(estimator).neighbouring, run), int(neighbours)):
-            again = _replayed(estimator, pool, places, tape, random_state + run, shown, name)
+            again = _replayed(estimator, pool, places, watch, random_state + run, shown, name)
             found = found.and_more(again, pool.given)
-    return found.and_faults(noise_faults(tapes))
+    return found.and_faults(noise_faults(watches))
 
 
 def _prepared(estimator: Any, schema: Any, X: Any, y: Any) -> Any:
@@ -109,30 +110,32 @@ def _prepared(estimator: Any, schema: Any, X: Any, y: Any) -> Any:
     return estimator, lambda seed: given_pool(X, y, declared, seed)
 
 
-def _replayed(estimator: Any, pool: Pool, places: Any, recorded: Tape, seed: int, shown: list[str], name: str) -> Tape:
-    """A fit to a neighbour with the recorded releases; the faults are on its tape."""
-    tape = recorded.replay(name)
+def _replayed(
+    estimator: Any, pool: Pool, places: Any, recorded: Watch, seed: int, shown: list[str], name: str
+) -> Watch:
+    """A fit to a neighbour with the recorded releases; the faults are with its watch."""
+    watch = recorded.replay(name)
     try:
-        now = _run(estimator, pool, places, tape, seed)
+        now = _run(estimator, pool, places, watch, seed)
     except Diverged:
-        return tape
+        return watch
     except (RequestError, HandedOnError):
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, the recorded fit did not raise it
-        tape.fault(f"the fit failed: {type(error).__name__}: {error}")
-        return tape
-    tape.finish()
+        watch.fault(f"the fit failed: {type(error).__name__}: {error}")
+        return watch
+    watch.finish()
     if now != shown:
         first = next((pair for pair in zip(shown, now, strict=False) if pair[0] != pair[1]), ("nothing", "something"))
-        tape.fault(f"what the fit shows differs: {first[0]}, and on the neighbour {first[1]}")
-    return tape
+        watch.fault(f"what the fit shows differs: {first[0]}, and on the neighbour {first[1]}")
+    return watch
 
 
-def _run(estimator: Any, pool: Pool, places: Any, tape: Tape, seed: int) -> list[str]:
+def _run(estimator: Any, pool: Pool, places: Any, watch: Watch, seed: int) -> list[str]:
     """Fits a watched copy, and returns all that it shows: facts, predictions, warnings."""
     model = copied(estimator).set_params(random_state=seed)
     made = model.make_learner
-    model.make_learner = lambda request: _watched_learner(made(request), tape)
+    model.make_learner = lambda request: _watched_learner(made(request), watch)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
@@ -149,8 +152,8 @@ def _said(fitted: Any, probes: Any) -> list[Any]:
     return list(ask(probes).ravel().tolist())
 
 
-def _watched_learner(learner: Learner, tape: Tape) -> Learner:
+def _watched_learner(learner: Learner, watch: Watch) -> Learner:
     """The same learner, which gets watched rows."""
     seen, learn = copy.copy(learner), learner.learn
-    object.__setattr__(seen, "learn", lambda rows, *more: learn(rows.with_witness(tape), *more))
+    object.__setattr__(seen, "learn", lambda rows, *more: learn(rows.with_witness(watch), *more))
     return seen

@@ -190,12 +190,12 @@ class Replay:
         kept = dict.fromkeys([*self.faults, *faults])
         return replace(self, faults=tuple(kept)[:MOST_FAULTS])
 
-    def and_more(self, tape: Any, from_rows: bool) -> Replay:
-        """With what is on a tape as well: a recorded fit's, or that of a fit to a neighbour."""
-        recorded = 0 if tape.beside else len(tape.passages)
-        tightest = max(self.tightest, tape.tightest)
+    def and_more(self, watch: Any, from_rows: bool) -> Replay:
+        """With what was seen as well of a recorded fit, or of one to a neighbour."""
+        recorded = 0 if watch.beside else len(watch.sights)
+        tightest = max(self.tightest, watch.tightest)
         more = replace(self, releases=self.releases + recorded, tightest=tightest, from_rows=from_rows)
-        return more.and_faults(tape.faults)
+        return more.and_faults(watch.faults)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data."""

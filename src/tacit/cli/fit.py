@@ -53,19 +53,19 @@ def run(asked: FitArguments, sites: Any = None, resume: int | None = None) -> No
     key = _key(asked)
     account = estimator.account
     with nullcontext() if account is None else account.closing_at_the_end():
-        _learn(asked, learner, (schema, target), source, sites, resume)
+        recorded = _learn(asked, learner, (schema, target), source, sites, resume)
         learner.certificate_ = learner.certificate_.named(target, asked.name)
-        written = _write(asked, learner, key)
+        written = _write(asked, learner, key, recorded)
     summarise(asked, learner, schema, written, seconds(), discovers(asked, learner))
 
 
 def _learn(
     asked: FitArguments, learner: Any, about: tuple[Schema | None, str], source: Any, sites: Any, resume: int | None
-) -> None:
-    """The fit itself; ``about``: the schema, and the column to predict."""
+) -> dict[str, Any]:
+    """The fit itself; ``about``: the schema, and the column to predict. Returns its ``"tape"``, if there is one."""
     from tacit.curator.options import options
 
-    (schema, target), batchwise = about, hasattr(learner, "estimator")
+    (schema, target), batchwise, tape = about, hasattr(learner, "estimator"), _tape(asked)
     command = command_of(asked) if asked.resumable and resume is None else False
     with (
         progress(asked.path.name, quiet=asked.as_json) as tell,
@@ -75,14 +75,24 @@ def _learn(
         warnings.simplefilter("ignore", UserWarning)  # the summary says the same in its own place
         if source is not None:
             _tell_of(sites, tell, asked.progress)
-            learner.fit(source)
-            return
+            learner.fit(source, **tape)
+            return tape
         with rows_of(asked.path, asked) as (data, csv):
             number = predicts_numbers(asked, schema)
             untyped = discovers(asked, learner.estimator if batchwise else learner)
             frame, labels = training_table(data, target, schema, tell, not untyped, number, csv)
             tell("learning")
-            (learner.partial_fit if batchwise else learner.fit)(frame, labels)
+            (learner.partial_fit if batchwise else learner.fit)(frame, labels, **tape)
+    return tape
+
+
+def _tape(asked: FitArguments) -> dict[str, Any]:
+    """A tape to record the fit on, if one is asked for: it is written beside the model."""
+    if asked.tape is None:
+        return {}
+    from tacit.learning.tapes import Taping
+
+    return {"tape": Taping()}
 
 
 def _tell_of(sites: Any, tell: Callable[[str], None], lines: bool) -> None:
@@ -141,11 +151,14 @@ def _check_outputs(asked: FitArguments) -> None:
         "--report": asked.report,
         "--certificate": asked.certificate,
         "--save-plan": asked.save_plan,
+        "--tape": asked.tape,
     }
     inputs = {"the data": asked.path, "the schema": asked.schema, "the key": asked.sign}
     check_outputs(outputs, inputs, asked.account)
     if not asked.dry_run and asked.model != asked.adds_to:  # batches may go on in the file that they are kept in
-        refuse_overwriting({"--model": asked.model}, asked.force)
+        refuse_overwriting({"--model": asked.model, "--tape": asked.tape}, asked.force)
+    if asked.tape is not None and (asked.batches or asked.adds_to is not None):
+        raise Mistake("--tape records one fit, and batches are one each: record a fit without --batches and --adds-to")
     check_account(asked.account, asked.dataset)
 
 
@@ -254,8 +267,8 @@ def finds(estimator: Any) -> bool:
     return hasattr(estimator, "make_learner") and bool(estimator.make_learner(request_of(estimator)).discovers)
 
 
-def _write(asked: FitArguments, estimator: Any, key: Any) -> dict[str, str]:
-    """Writes model, certificate and report, signed if there is a key; a failure says that the budget is gone."""
+def _write(asked: FitArguments, estimator: Any, key: Any, recorded: dict[str, Any]) -> dict[str, str]:
+    """Writes model, tape, certificate and report, signed if there is a key; a failure says that the budget is gone."""
     if key is not None:
         _sign(estimator, key)
     certificate = estimator.certificate_
@@ -267,6 +280,10 @@ def _write(asked: FitArguments, estimator: Any, key: Any) -> dict[str, str]:
             place = asked.model if asked.force or asked.model == asked.adds_to else free_place(asked.model)
             save(estimator, place)
             written["model"] = str(place)
+        if asked.tape is not None:
+            place = asked.tape if asked.force else free_place(asked.tape)
+            recorded["tape"].write(place)
+            written["tape"] = str(place)
         if asked.certificate is not None:
             write_text(asked.certificate, certificate.to_json())
             written["certificate"] = str(asked.certificate)

@@ -79,6 +79,10 @@ class FitArguments:
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the compact files for later fits with the same schema.")
     ] = False
+    tape: Annotated[
+        Path | None,
+        typer.Option("--tape", help="Record the questions and released integers, for tacit verify --tape."),
+    ] = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None

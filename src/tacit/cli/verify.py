@@ -15,6 +15,7 @@ from tacit.cli.console import as_json, finite, releasable, table
 from tacit.cli.failures import CLAIM, Mistake
 
 if TYPE_CHECKING:
+    from tacit.audit.verify_tape import TapeVerdict
     from tacit.models.claims import Claim
     from tacit.privacy.certificate import Certificate
 
@@ -33,6 +34,10 @@ class VerifyArguments:
         typer.Option("--account", help="Account (URL), or its extract, that must hold a line about this signature."),
     ] = None
     dataset: shared.AccountDataset = None
+    tape: Annotated[
+        Path | None,
+        typer.Option("--tape", help="Tape of the fit: the model is learned again from it, without rows, and compared."),
+    ] = None
     as_json: shared.Json = False
 
 
@@ -49,9 +54,11 @@ def run(asked: VerifyArguments) -> None:
         return
     claim = read_claim(asked.file, asked.model)
     problems = [*claim.problems, *_of_signature(asked, claim.certificate)]
+    played = None if asked.tape is None or claim.certificate is None else _of_tape(asked, asked.tape)
+    problems += [] if played is None else played.problems
     if claim.certificate is None and not problems:
         raise Mistake(f"{asked.file} is a model without a certificate")
-    _print(asked, claim, problems)
+    _print(asked, claim, problems, played)
     if problems:
         raise typer.Exit(CLAIM)
 
@@ -61,7 +68,7 @@ def _print_statement(asked: VerifyArguments, statement: Mapping[str, Any]) -> No
     from tacit.privacy.signatures import read_public_key
     from tacit.report.erasure import erasure_problems
 
-    if asked.model is not None or asked.account is not None:
+    if any(given is not None for given in (asked.model, asked.account, asked.tape)):
         raise Mistake("an erasure statement holds its certificate: verify it with --key alone")
     problems = erasure_problems(statement, None if asked.key is None else read_public_key(asked.key))
     if asked.as_json:
@@ -74,6 +81,13 @@ def _print_statement(asked: VerifyArguments, statement: Mapping[str, Any]) -> No
         table("Erasure statement", {"verdict": said, **({} if problems else {"signature": signed})})
     if problems:
         raise typer.Exit(CLAIM)
+
+
+def _of_tape(asked: VerifyArguments, tape: Path) -> TapeVerdict:
+    """What comes of learning the model again from its tape."""
+    from tacit.audit.verify_tape import verify_tape
+
+    return verify_tape(asked.model or asked.file, tape)
 
 
 def _of_signature(asked: VerifyArguments, certificate: Certificate | None) -> list[str]:
@@ -111,7 +125,9 @@ def _lines_of(account: str, dataset: str | None) -> tuple[Sequence[str], list[st
     return extract.labels, extract.problems
 
 
-def _print_json(asked: VerifyArguments, claim: Claim, problems: list[str], open_ones: Sequence[str]) -> None:
+def _print_json(
+    asked: VerifyArguments, claim: Claim, problems: list[str], open_ones: Sequence[str], played: TapeVerdict | None
+) -> None:
     from tacit.privacy.lemmas import used_files
     from tacit.privacy.strength import strength_of
 
@@ -133,10 +149,15 @@ def _print_json(asked: VerifyArguments, claim: Claim, problems: list[str], open_
             "signed_by": None if certificate.signature is None else certificate.signature.get("key"),
             "account": None if problems else _account_words(asked) or None,
         }
+    if played is not None:
+        said["tape"] = {
+            "follows": not played.problems, "findings": list(played.problems), "remarks": list(played.remarks),
+            "releases": played.releases, "integers": played.integers,
+        }  # fmt: skip
     as_json(said)
 
 
-def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
+def _print(asked: VerifyArguments, claim: Claim, problems: list[str], played: TapeVerdict | None) -> None:
     from tacit.privacy.assumptions import objections
     from tacit.privacy.strength import strength_of
     from tacit.report.budget import checked_share
@@ -144,7 +165,7 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
     certificate = claim.certificate
     open_ones = () if certificate is None else objections(certificate.assumptions)
     if asked.as_json:
-        _print_json(asked, claim, problems, open_ones)
+        _print_json(asked, claim, problems, open_ones, played)
         return
     verdict = "the charges add up, but NOT the promise: nobody answers for what it assumes"
     if problems or not open_ones:
@@ -169,7 +190,11 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
         rows |= {"taken as public": "; ".join(public)} if (public := certificate.taken_as_public) else {}
         rows["signature"] = _signature_words(asked, certificate, problems)
         rows |= {"account": said} if (said := _account_words(asked)) else {}
-    table("Certificate", rows | ({"note": "; ".join(claim.remarks)} if claim.remarks else {}))
+    if played is not None:
+        follows = "does NOT follow from it: see the verdict" if played.problems else "follows from it, without a row"
+        rows["tape"] = f"{played.releases} releases, {played.integers} integers; the model {follows}"
+    notes = [*claim.remarks, *(() if played is None else played.remarks)]
+    table("Certificate", rows | ({"note": "; ".join(notes)} if notes else {}))
 
 
 def _account_words(asked: VerifyArguments) -> str:

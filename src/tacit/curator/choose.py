@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Ints
+from tacit.curator.gate import Question
 from tacit.curator.rows import PrivateRows
 from tacit.curator.select import selection_scale
 from tacit.curator.views.relabel import Relabel
@@ -16,6 +19,7 @@ from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import ClassModel
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.label import Label
+from tacit.queries.query import Sensitivity
 
 
 def select_concept(private_rows: PrivateRows, choice: Relabel, label: Label | str) -> int:
@@ -30,10 +34,13 @@ def select_concept(private_rows: PrivateRows, choice: Relabel, label: Label | st
     private_rows.check_handed_on()
     if not choice.public:
         raise ValueError("only a choice among public candidates may be released")
-    private = not math.isinf(choice.epsilon)
-    private_rows._reservation.record(BoundedRange(choice.span) if private else NonPrivate(), label, choice.theorem)
-    rows = Rows(private_rows._frame, private_rows._label_codes(choice.label_index))
-    return choice.choose(rows, private_rows._noise).index
+    charge = NonPrivate() if math.isinf(choice.epsilon) else BoundedRange(choice.span)
+
+    def chosen() -> int:
+        rows = Rows(private_rows._frame, private_rows._label_codes(choice.label_index))
+        return choice.choose(rows, private_rows._noise).index
+
+    return _released(private_rows, choice, charge, label, choice.theorem, chosen)
 
 
 def select_member(
@@ -47,15 +54,36 @@ def select_member(
         BudgetExceeded: if the reservation does not cover it; nothing is read then.
     """
     private_rows.check_handed_on()
-    reservation = private_rows._reservation
     if not isinstance(charge, BoundedRange | NonPrivate):
         raise TypeError(f"choosing a model takes a BoundedRange or NonPrivate charge, got {type(charge).__name__}")
-    reservation.record(charge, label, "error counts: a row adds an error or none")
-    codes = private_rows._label_codes(label_index)
-    kept = codes != DROPPED
-    said = said_by(models, private_rows._frame)[kept]
-    errors = (said != codes[kept][:, None]).sum(axis=0).astype(np.int64)
-    if isinstance(charge, NonPrivate):
-        return int(errors.argmin())
-    scale = selection_scale(1 if reservation.neighbouring is ONE else 2, charge)
-    return private_rows._noise.exponential(-errors, scale)
+
+    def chosen() -> int:
+        codes = private_rows._label_codes(label_index)
+        kept = codes != DROPPED
+        said = said_by(models, private_rows._frame)[kept]
+        errors = (said != codes[kept][:, None]).sum(axis=0).astype(np.int64)
+        if isinstance(charge, NonPrivate):
+            return int(errors.argmin())
+        scale = selection_scale(1 if private_rows._reservation.neighbouring is ONE else 2, charge)
+        return private_rows._noise.exponential(-errors, scale)
+
+    return _released(private_rows, tuple(models), charge, label, "error counts: a row adds an error or none", chosen)
+
+
+def _released(
+    rows: PrivateRows, asked: Any, charge: Charge, label: Label | str, theorem: str, choose: Callable[[], int]
+) -> int:
+    """An index that leaves, through the gate; numbers of candidates may have more than 64 bits."""
+    gate, words = rows.gate, f"choice by {type(asked).__name__}"
+    question = Question("choose", asked, charge, label, Sensitivity(0, 0, theorem), 0.0, words, 1)
+    gate.charge(question)
+    [index] = gate.release([question], lambda: [two_words(choose())])
+    return int(index[0]) << WORD | int(index[1])
+
+
+WORD = 62
+
+
+def two_words(index: int) -> Ints:
+    """A number below ``2**65`` as two words, the high one first."""
+    return np.array([index >> WORD, index & ((1 << WORD) - 1)], np.int64)

@@ -185,6 +185,11 @@ class PrivateRows:
         return self._choices.generator()
 
     @property
+    def public_seed(self) -> bytes:
+        """What those choices follow from."""
+        return self._choices.seed
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return self._frame.names
@@ -200,6 +205,17 @@ class PrivateRows:
         seen = copy.copy(self)
         seen.witness = witness
         return seen
+
+    def with_choices(self, seed: bytes) -> PrivateRows:
+        """The same rows, with the public choices that follow from a seed."""
+        seen = copy.copy(self)
+        seen._choices = PublicChoices(seed)
+        return seen
+
+    @property
+    def gate(self) -> Gate:
+        """Where all that is released of these rows goes through."""
+        return Gate(self._reservation, self._noise, self._rows_per_unit, self.witness)
 
     def with_labels_as(self, name: str) -> PrivateRows:
         """The same rows, with the labels as one more column of this name; paid from the same reservation."""
@@ -257,8 +273,7 @@ class PrivateRows:
             codes = np.where(self._within_unit, codes, NO_KEY)
         from tacit.curator.keys import release_keys  # few fits look for values that nobody declared
 
-        gate = Gate(self._reservation, self._noise, self._rows_per_unit, self.witness)
-        return release_keys(codes, texts, gate, charge, delta, label)
+        return release_keys(codes, texts, self.gate, charge, delta, label)
 
     def check_handed_on(self) -> None:
         """Raises for a unit of several rows, of which a child knows nothing, or where rows stay with one curator.

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import fields, replace
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -172,7 +173,7 @@ class Estimator(Looking):
         """
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any = None, **unknown: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, *, tape: Any = None, **unknown: Any) -> Self:
         """Learns a model under the requested privacy.
 
         Args:
@@ -180,6 +181,8 @@ class Estimator(Looking):
                 :func:`tacit.read_source` or :func:`tacit.join_sites` gives, which hold the labels, too.
             y: labels, shape ``(rows,)``, in the order of the rows (an index is not read): classes declared or found, or
                 booleans. Others are dropped. 0 and 1 stand for two classes that are declared, 1 for the positive one.
+            tape: path of a file for the questions and what is released in answer, from which ``tacit verify --tape``
+                learns the model again without rows (docs/tape.md); None for none.
             unknown: refused, with what to do instead.
 
         Raises:
@@ -187,7 +190,7 @@ class Estimator(Looking):
             BudgetExceeded: if the account cannot pay for the fit; nothing was read.
         """
         refuse_unknown(unknown)
-        return self._fit(X, y)
+        return self._fit(X, y, tape=tape)
 
     def dry_run(self, n: int | None = None, X: Any = None, y: Any = None) -> dict[str, Any]:
         """What a fit would charge, before it does. Reads no rows and charges nothing.
@@ -265,10 +268,12 @@ class Estimator(Looking):
         check(learner, task, self.account, KEEPING.get())
         return learner, task, supply.frame, supply.labels
 
-    def _fit(self, X: Any, y: Any, row_weights: Floats | None = None) -> Self:
+    def _fit(self, X: Any, y: Any, row_weights: Floats | None = None, tape: Any = None) -> Self:
         around = surroundings()
         with spending():
             learner, supply = self.make_learner(request_of(self)), supply_of(X, y, row_weights, self.table_task)
+            taping = None if tape is None else import_module("tacit.learning.tapes").taping_of(tape)
+            supply = supply if taping is None else taping.beside(supply)
             fitted = fit(learner, self._declared(y), supply, self.account, KEEPING.get())
             self.model_, self.schema_ = fitted.model, fitted.task.schema
             self.describe(fitted)
@@ -276,9 +281,12 @@ class Estimator(Looking):
             keep_names(self, supply.features)
             assumed = supply.assumed or assumptions_of(self, X, y, row_weights is not None)
             assumed += tuple(each.assumption for each in around)
-            self.certificate_ = bound(self, fitted.certificate.assuming(*assumed), y)
+            certificate = fitted.certificate.assuming(*assumed)
+            self.certificate_ = bound(self, certificate, y, None if taping is None else taping.digest)
             warned = [each.warning for each in around if each.whoever_pays or self.account is None]
             self.summary_ = told(self.model_, self.certificate_, fitted.declared, warned, quiet=not self.tells)
+            if taping is not None:
+                taping.end(self.certificate_)
         return self
 
     def _fitted_model(self) -> Model:

@@ -26,8 +26,11 @@ NOT_WRITTEN = ("schema", "account", "random_state", "seed")
 knows the seed can subtract the noise."""
 
 
-def bound(learner: Any, certificate: Certificate, y: Any = None) -> Certificate:
-    """The certificate of a fitted learner as that of its model and no other; ``y`` as it was given, for its name."""
+def bound(learner: Any, certificate: Certificate, y: Any = None, tape: str | None = None) -> Certificate:
+    """The certificate of a fitted learner as that of its model and no other; ``y`` as it was given, for its name.
+
+    ``tape``: SHA-256 of the tape that the fit was recorded on.
+    """
     try:
         digest = model_digest(learner.model_)
     except ModelError:  # the model of a foreign learner, which no file can hold
@@ -45,6 +48,7 @@ def bound(learner: Any, certificate: Certificate, y: Any = None) -> Certificate:
         target=target_name(schema, y),
         columns=columns,
         parameters=parameters,
+        tape=tape,
     )
 
 

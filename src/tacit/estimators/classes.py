@@ -113,7 +113,7 @@ class Weighting(ClassEstimator):
 
     class_weight: Any
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **unknown: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, tape: Any = None, **unknown: Any) -> Self:
         """Learns a model under the requested privacy.
 
         Args:
@@ -127,6 +127,8 @@ class Weighting(ClassEstimator):
                 derived from other rows, or the guarantee fails: no weights by class counts, residuals of a model
                 fitted to these rows, or ranks. Weights are kept to within 4 %, and below 1/4000 are 0. None: all
                 rows count 1.
+            tape: path of a file for the questions and what is released in answer, from which ``tacit verify --tape``
+                learns the model again without rows (docs/tape.md); None for none.
             unknown: refused, with what to do instead.
 
         Raises:
@@ -134,7 +136,7 @@ class Weighting(ClassEstimator):
             BudgetExceeded: if the account cannot pay for the fit; nothing was read.
         """
         refuse_unknown(unknown)
-        return self._fit(X, y, row_weights_of(sample_weight))
+        return self._fit(X, y, row_weights_of(sample_weight), tape)
 
 
 class Uncertainty(ScoredClasses):

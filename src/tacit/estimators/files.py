@@ -78,9 +78,18 @@ def load(path: str | os.PathLike[str]) -> Any:
     certificate, schema = Certificate.from_dict(data["certificate"]), schema_of(data)
     for remark in certificate.remarks:
         warnings.warn(f"{path} is {remark}", UserWarning, stacklevel=2)
-    declared = schema if certificate.schema_fingerprint is not None else None
-    learner = _learner(infinite(dict(certificate.parameters)), declared, path)
+    learner = learner_in(certificate, schema, path)
     return _fitted(learner, model_from_dict(data), certificate, schema)
+
+
+def learner_in(certificate: Certificate, schema: Schema | None, path: str | os.PathLike[str]) -> Any:
+    """An unfitted learner with the parameters that a certificate lists; ``path`` is of the file that it comes from.
+
+    Raises:
+        ModelError: if plain data do not hold it. Nothing was spent.
+    """
+    declared = schema if certificate.schema_fingerprint is not None else None
+    return _learner(infinite(dict(certificate.parameters)), declared, path)
 
 
 def _learner(written: Mapping[str, Any], schema: Schema | None, path: Any) -> Any:

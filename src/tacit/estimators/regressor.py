@@ -52,7 +52,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
 
     target_bounds: Sequence[float] | None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **unknown: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, tape: Any = None, **unknown: Any) -> Self:
         """Learns a model under the requested privacy.
 
         Args:
@@ -63,6 +63,8 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
                 :meth:`tacit.AdditiveBoostClassifier.fit` takes them: weights only ever shrink what a row contributes,
                 so they cost nothing. Bounds that nobody declared are found from unweighted rows. None: all rows
                 count 1.
+            tape: path of a file for the questions and what is released in answer, from which ``tacit verify --tape``
+                learns the model again without rows (docs/tape.md); None for none.
             unknown: refused, with what to do instead of an offset.
 
         Raises:
@@ -71,7 +73,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
         """
         instead = "of counts with an exposure, y is count / exposure, and sample_weight exposure over its public bound"
         refuse_unknown(unknown, instead)
-        return self._fit(X, y, row_weights_of(sample_weight))
+        return self._fit(X, y, row_weights_of(sample_weight), tape)
 
     def predict(self, X: Any) -> Floats:
         """The prediction for every row, within the target's bounds, shape ``(rows,)``."""

@@ -198,8 +198,9 @@ class ReadySupply(ABC):
 class Supply(Protocol):
     """What rows can come from."""
 
-    in_memory: ClassVar[bool]
-    """Whether making the rows ready takes no time; otherwise the account is asked before whether it can pay."""
+    @property
+    def in_memory(self) -> bool:
+        """Whether making the rows ready takes no time; otherwise the account is asked before whether it can pay."""
 
     @property
     def assumed(self) -> tuple[Assumption, ...]:

@@ -63,7 +63,9 @@ def refuse_unknown(unknown: Iterable[str], instead: str = "") -> None:
     names = list(unknown)
     if names:
         said = instead or "what an offset tells may be a column of X, and private_score has a charge for other rows"
-        raise RequestError(f"fit takes X, y and, of most learners, sample_weight, and no {', '.join(names)}; {said}")
+        raise RequestError(
+            f"fit takes X, y, tape and, of most learners, sample_weight, and no {', '.join(names)}; {said}"
+        )
 
 
 def row_weights_of(given: Any) -> Floats | None:

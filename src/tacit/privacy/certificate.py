@@ -24,6 +24,7 @@ from tacit.privacy.unit import Neighbouring
 from tacit.privacy.verification import (
     FORMAT,
     FORMAT_VERSION,
+    OPTIONAL,
     REPLAYABLE,
     UNVERIFIED,
     CertificateError,
@@ -99,6 +100,7 @@ class Certificate(Shown):
         signature: who stands for it, None if nobody signed.
         data: what people call the data, None if nobody gave them a name.
         assumptions: what was taken as public, or not covered: no charge is about it.
+        tape: SHA-256 of the tape of the fit, None if there is none.
 
     Example:
         >>> from tacit import AdditiveBoostClassifier, Certificate
@@ -139,6 +141,7 @@ class Certificate(Shown):
     signature: Mapping[str, Any] | None = None
     data: str | None = None
     assumptions: tuple[Assumption, ...] = ()
+    tape: str | None = None
 
     @classmethod
     def of(
@@ -200,14 +203,16 @@ class Certificate(Shown):
         target: str | None = None,
         columns: tuple[str, ...] | int | None = None,
         parameters: Mapping[str, Any] | None = None,
+        tape: str | None = None,
     ) -> Self:
         """The same certificate as that of one model and no other, by the digests of the model and its schema.
 
-        ``target`` names what the model predicts; ``columns`` are what the fit was given.
+        ``target`` names what the model predicts; ``columns`` are what the fit was given; ``tape`` is
+        the digest of its tape.
         """
         return self._with(
             model_digest=model_digest, schema_digest=schema_digest, target=target, columns=columns,
-            parameters=dict(parameters or {}), signature=None,
+            parameters=dict(parameters or {}), tape=tape, signature=None,
         )._sealed()  # fmt: skip
 
     def assuming(self, *assumptions: Assumption) -> Self:
@@ -395,7 +400,7 @@ class Certificate(Shown):
 
     def _content(self) -> dict[str, Any]:
         names = written_names([item.name for item in fields(self)])
-        written = {name: getattr(self, name) for name in names}
+        written = {name: value for name in names if (value := getattr(self, name)) is not None or name not in OPTIONAL}
         written["neighbouring"] = str(self.neighbouring)
         written["reasons"] = list(self.reasons)
         written["assumptions"] = [each.to_dict() for each in self.assumptions]

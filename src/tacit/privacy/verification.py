@@ -26,8 +26,11 @@ FORMAT_VERSION = 1
 TEXTS = ("noise_source", "algorithm", "outcome", "created", "digest", "ledger_digest")
 """Fields that are texts."""
 
-TEXTS_OR_NOTHING = ("schema_fingerprint", "dataset", "unit", "target", "data", "model_digest", "schema_digest")
+TEXTS_OR_NOTHING = ("schema_fingerprint", "dataset", "unit", "target", "data", "model_digest", "schema_digest", "tape")
 """Fields that are texts, or None."""
+
+OPTIONAL = ("tape",)
+"""Fields that are left out where there is none: most certificates have none, and those of earlier versions."""
 
 OUTSIDE = ("digest", "signature")
 """Fields that are no part of what the digest is of."""
@@ -76,7 +79,8 @@ def check_format(data: Any) -> None:
 
 def read_fields(data: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The fields of a certificate that plain data hold; what is missing or of another kind raises as Python does."""
-    read = {name: data[name] for name in (*written_names(names), "digest")}
+    given = [name for name in written_names(names) if name in data or name not in OPTIONAL]
+    read = {name: data[name] for name in (*given, "digest")}
     read["signature"] = data.get("signature")
     if isinstance(read["columns"], list):
         read["columns"] = tuple(str(name) for name in read["columns"])
@@ -125,7 +129,7 @@ def said_of_error(promise: Any) -> list[str]:
     ]
 
 
-LIBRARIES = ("tacit", "numpy", "numba", "dp-accounting", "opendp")
+LIBRARIES = ("tacit", "numpy", "scipy", "numba", "dp-accounting", "opendp")
 
 MANY = 100
 """So many entries of one pattern, charge and theorem are written as one."""

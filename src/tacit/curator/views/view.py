@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.arrays import Bools, Bytes, Ints
+from tacit.curator.gate import Question
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame, take_rows
 from tacit.encoding.values import DROPPED, LabelIndex
@@ -29,6 +30,7 @@ from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
+from tacit.queries.query import Sensitivity
 from tacit.theory.checks import Cost
 from tacit.theory.closure.privacy import amplified, drawn_share_with_replacement
 
@@ -96,15 +98,26 @@ def open_view(private_rows: PrivateRows, view: View, label: Label | str) -> tupl
     """
     private_rows.check_handed_on()
     reservation = private_rows._reservation
-    for charge, theorem in view.charges(reservation.neighbouring):
+    charges = view.charges(reservation.neighbouring)
+    for charge, theorem in charges:
         reservation.record(charge, label, theorem)
-    rows = Rows(private_rows._frame, private_rows._label_codes(view.label_index))
-    opened = view.open(rows, reservation.neighbouring, private_rows._noise)
-    if not opened:
+    opened: list[Rows] = []
+
+    def opening() -> list[Ints]:
+        rows = Rows(private_rows._frame, private_rows._label_codes(view.label_index))
+        opened.extend(view.open(rows, reservation.neighbouring, private_rows._noise))
+        return [np.array([len(opened)], np.int64)]
+
+    # what leaves is whether there are children: with a tape that answers, they have no rows, and no view is opened
+    (charge, theorem), words = charges[0], type(view).__name__
+    question = Question("view", view, charge, label, Sensitivity(0, 0, theorem), 0.0, words, 1)
+    [number] = private_rows.gate.release([question], opening)
+    nothing = Rows(private_rows._frame.without_rows(), np.zeros(0, np.uint8))
+    if not number[0]:
         return ()
     return tuple(
         _child(private_rows, part, view.label_index, Reservation(plan, reservation.neighbouring, str(label)))
-        for part, plan in zip(opened, view.children, strict=True)
+        for part, plan in zip(opened or [nothing] * int(number[0]), view.children, strict=True)
     )
 
 

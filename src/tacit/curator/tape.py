@@ -1,0 +1,174 @@
+"""The tape of a fit: its questions and what was released in answer, as the gate saw them.
+
+A learner's model is a function of what was released and of public facts, so a fit that gets its answers from a tape
+ends in the same model without a row (docs/theory/open_tape.md). A tape holds no exact answer and no noise: a recorder
+is shown neither.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NoReturn, final
+
+import numpy as np
+
+from tacit.arrays import Ints
+from tacit.curator.gate import Question
+from tacit.privacy.canonical import finite
+from tacit.privacy.charges import Charge
+from tacit.queries.digest import Digests
+
+Answer = Ints | dict[str, int]
+"""What leaves: noisy integers or choices; of values that nobody declared each with its noisy count."""
+
+
+class Diverged(BaseException):
+    """The fit left the path of the tape; nothing that follows can be compared. No ``except Exception`` stops it."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Passage:
+    """One release, as it left.
+
+    Attributes:
+        verb: as :class:`~tacit.curator.gate.Question` has it.
+        label: what it is.
+        charge: what it cost.
+        words: the question in words, its theorem and the scale of its noise.
+        question: a digest of the whole question, with all that it is made of.
+        answer: what left.
+    """
+
+    verb: str
+    label: str
+    charge: Charge
+    words: str
+    question: bytes
+    answer: Answer
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.label!r}"
+
+    @property
+    def facts(self) -> tuple[Any, ...]:
+        """What must be the same when it is asked again, beside the question itself."""
+        return self.verb, self.label, self.charge, self.words
+
+    @property
+    def size(self) -> int:
+        """How many integers left."""
+        return len(self.answer) if isinstance(self.answer, dict) else self.answer.size
+
+    def copied(self) -> Any:
+        """The answer, for whoever may change it."""
+        return self.answer.copy()
+
+    def link(self, before: bytes) -> bytes:
+        """SHA-256 of this passage and of the link before it: the last one is that of the whole tape."""
+        found = hashlib.sha256(before + self.question)
+        plain = [self.verb, self.label, finite(self.charge.to_dict()), self.words]
+        found.update(json.dumps(plain, sort_keys=True).encode())
+        if isinstance(self.answer, dict):
+            found.update(json.dumps(sorted(self.answer.items())).encode())
+        else:
+            found.update(f"{self.answer.shape}".encode() + self.answer.astype("<i8").tobytes())
+        return found.digest()
+
+
+@final
+@dataclass
+class Tape:
+    """Passages in their order: a witness that records, or ``playing`` one that answers with what was recorded.
+
+    Attributes:
+        passages: what left, in order.
+        playing: whether it answers.
+        doubts: the first question that is another one in all but its words.
+        position: how many of the passages were played.
+    """
+
+    passages: list[Passage] = field(default_factory=list)
+    playing: bool = False
+    doubts: list[str] = field(default_factory=list)
+    position: int = 0
+    _digests: Digests = field(default_factory=Digests)
+
+    sees_exact_answers: ClassVar[bool] = False
+    follows_views: ClassVar[bool] = True
+
+    def played(self) -> Tape:
+        """The same tape from its beginning, answering."""
+        return Tape(self.passages, playing=True)
+
+    @property
+    def link(self) -> bytes:
+        """SHA-256 of the tape."""
+        found = b""
+        for passage in self.passages:
+            found = passage.link(found)
+        return found
+
+    # See :class:`tacit.curator.gate.Witness`.
+
+    def table(self, table: Any) -> Any:
+        """The rows themselves."""
+        return table
+
+    def release(self, questions: Sequence[Question], make: Callable[[], list[Any]]) -> list[Any]:
+        """What leaves: what is made; from a tape that plays what was recorded, and nothing is made."""
+        if self.playing:
+            return [self.answer_to(question) for question in questions]
+        made = make()
+        self.passages += [self.passage(*pair) for pair in zip(questions, made, strict=True)]
+        return made
+
+    def drawn(self, question: Question, exact: Any, noise: Ints | None) -> None:
+        """Is never called."""
+
+    # What an audit uses as well.
+
+    def passage(self, question: Question, answer: Answer) -> Passage:
+        """A release as it is kept."""
+        moved = question.sensitivity
+        words = f"{question.words}, {moved.theorem}, moves {moved.l1} and {moved.l2_squared}, scale {question.scale!r}"
+        facts = (question.verb, words, question.rows_per_unit, question.charge.to_dict(), question.asked)
+        digest = self._digests.of(facts)
+        return Passage(question.verb, str(question.label), question.charge, words, digest, answer.copy())
+
+    def answer_to(self, question: Question) -> Any:
+        """The recorded answer to a question.
+
+        Raises:
+            Diverged: if another question was asked here, or none.
+        """
+        asked = self.passage(question, np.zeros(0, np.int64))
+        if self.position == len(self.passages):
+            self.diverge(f"the tape ends after {self.position} releases, and the learner asks for {asked}")
+        recorded = self.passages[self.position]
+        self.position += 1
+        for one, other in zip(recorded.facts, asked.facts, strict=True):
+            if one != other:
+                told = f"{recorded}" if str(recorded) != str(asked) else f"{recorded}: {one}"
+                self.diverge(f"release {self.position} of the tape is {told}, and the learner asks "
+                             f"{asked if str(recorded) != str(asked) else other}")  # fmt: skip
+        if recorded.question != asked.question and not self.doubts:
+            self.doubts.append(
+                f"from release {self.position} on, {recorded}, the questions of the tape are others of the same "
+                "words, as after a change of what was released before, or in another version"
+            )
+        return recorded.copied()
+
+    def diverge(self, text: str) -> NoReturn:
+        """Ends the fit."""
+        raise Diverged(text)
+
+    @property
+    def unasked(self) -> str:
+        """The first release that nobody asked for, in words; empty if there is none."""
+        if self.position == len(self.passages):
+            return ""
+        return f"release {self.position + 1} of the tape, {self.passages[self.position]}, is one that nobody asks for"

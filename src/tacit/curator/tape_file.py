@@ -1,0 +1,179 @@
+"""Tapes as files: Parquet, a row for every release, and beside them what is public of the fit. docs/tape.md shows both.
+
+Every row holds a part of the hash of all rows up to it, so that a changed row is named. Nobody is kept from computing
+all hashes anew: the certificate names the last one, and a model that is learned again from the tape shows the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tacit.curator.tape import Answer, Passage, Tape
+from tacit.errors import TacitError
+from tacit.models.base import write_with
+from tacit.privacy.canonical import finite, infinite
+from tacit.privacy.charges import charge_from_dict
+
+FORMAT, VERSION = "tacit tape", 1
+HEADER = b"tacit tape"
+"""Where the metadata of the Parquet file keep the :class:`Beginning`, as JSON."""
+
+LINK_BYTES = 8
+"""Of every hash so much is written, to say which row was changed."""
+
+ROWS = pa.schema(
+    [
+        ("verb", pa.string()),
+        ("label", pa.string()),
+        ("charge", pa.string()),
+        ("words", pa.string()),
+        ("question", pa.binary()),
+        ("shape", pa.list_(pa.int32())),
+        ("integers", pa.list_(pa.int64())),
+        ("texts", pa.list_(pa.string())),
+        ("link", pa.binary()),
+    ]
+)
+
+
+class TapeError(TacitError):
+    """A file that is no tape, or a damaged one."""
+
+
+@final
+@dataclass(frozen=True)
+class Beginning:
+    """What a fit began with beside its schema and its parameters, and what it ended in. All of it is public.
+
+    Attributes:
+        public_seed: of the public random choices, in hexadecimal digits.
+        rows: the number of rows, where the relation makes it public; None where it is private.
+        weighted: whether rows had weights, which were declared public.
+        releasable: whether the model may be released, and the tape with it.
+        reasons: why not.
+        model: SHA-256 of the model.
+        versions: of the libraries.
+    """
+
+    public_seed: str
+    rows: int | None
+    weighted: bool
+    releasable: bool
+    reasons: tuple[str, ...]
+    model: str
+    versions: dict[str, str]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TapeFile:
+    """A tape as it was read; ``problems`` names what was changed after it was written."""
+
+    beginning: Beginning
+    tape: Tape
+    problems: tuple[str, ...] = ()
+
+
+def write_tape(path: str | os.PathLike[str], beginning: Beginning, tape: Tape) -> None:
+    """Writes a tape, whole or not at all.
+
+    That of a fit whose noise has a seed holds exact answers for whoever knows or guesses the seed: where the model may
+    not be released, nobody but the owner may read the file.
+    """
+    rows: list[dict[str, Any]] = []
+    link = b""
+    for passage in tape.passages:
+        link = passage.link(link)
+        rows.append(_row(passage, link))
+    header = {"format": FORMAT, "version": VERSION, **asdict(beginning)}
+    metadata = {HEADER: json.dumps(header, allow_nan=False).encode()}
+    table = pa.Table.from_pylist(rows, schema=ROWS.with_metadata(metadata))
+
+    def fill(place: Path) -> None:
+        place.touch(mode=0o666 if beginning.releasable else 0o600)
+        words = ["verb", "charge", "words"]
+        pq.write_table(table, place, compression="zstd", compression_level=12, use_dictionary=words,
+                       column_encoding={"integers.list.element": "DELTA_BINARY_PACKED"})  # fmt: skip
+
+    write_with(path, fill)
+
+
+def read_tape(path: str | os.PathLike[str]) -> TapeFile:
+    """Reads a tape. What was changed in it is listed: a fit that plays it shows what comes of that.
+
+    Raises:
+        TapeError: for what is no tape of a format that this version reads.
+        OSError: if there is no such file.
+    """
+    with Path(path).open("rb"):  # what is wrong with the name is an OSError
+        pass
+    try:
+        table = pq.read_table(path)
+        header = json.loads((table.schema.metadata or {})[HEADER])
+        beginning = _beginning(header)
+        passages, problems = _passages(table)
+    except (pa.ArrowException, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+        if isinstance(error, TapeError):
+            raise TapeError(f"{path}: {error.message}") from None
+        raise TapeError(f"{path} is no tape, or a damaged one: {type(error).__name__}: {error}") from None
+    return TapeFile(beginning, Tape(passages), tuple(problems))
+
+
+def _row(passage: Passage, link: bytes) -> dict[str, Any]:
+    answer, texts, shape = passage.answer, None, None
+    if isinstance(answer, dict):
+        texts, integers = sorted(answer), [answer[text] for text in sorted(answer)]
+    else:
+        shape, integers = list(answer.shape), answer.ravel().tolist()
+    charge = json.dumps(finite(passage.charge.to_dict()), sort_keys=True)
+    return {"verb": passage.verb, "label": passage.label, "charge": charge, "words": passage.words,
+            "question": passage.question, "shape": shape, "integers": integers, "texts": texts,
+            "link": link[:LINK_BYTES]}  # fmt: skip
+
+
+def _beginning(header: Mapping[str, Any]) -> Beginning:
+    if header.get("format") != FORMAT or header.get("version") != VERSION:
+        raise TapeError(f"its format is {header.get('format')!r} {header.get('version')!r}, not {FORMAT!r} {VERSION}")
+    found = {each.name: header[each.name] for each in fields(Beginning)}
+    bytes.fromhex(found["public_seed"])
+    if found["rows"] is not None and not (isinstance(found["rows"], int) and 0 <= found["rows"] < 1 << 53):
+        raise TapeError("its number of rows is no number")
+    found |= {"reasons": tuple(map(str, found["reasons"])), "model": str(found["model"]),
+              "versions": {str(key): str(value) for key, value in found["versions"].items()},
+              "weighted": bool(found["weighted"]), "releasable": bool(found["releasable"])}  # fmt: skip
+    return Beginning(**found)
+
+
+def _passages(table: pa.Table) -> tuple[list[Passage], list[str]]:
+    """The releases, and the first whose hash does not fit: it was changed, or another was put before it."""
+    if table.schema.names != ROWS.names:
+        raise TapeError(f"its columns are {table.schema.names}, not {ROWS.names}")
+    passages: list[Passage] = []
+    problems: list[str] = []
+    link = b""
+    for row in table.cast(ROWS).to_pylist():
+        passage = _passage(row)
+        link = passage.link(link)
+        passages.append(passage)
+        if row["link"] != link[:LINK_BYTES] and not problems:
+            problems.append(f"release {len(passages)} of the tape is not as it was written: {passage}")
+    return passages, problems
+
+
+def _passage(row: Mapping[str, Any]) -> Passage:
+    integers = row["integers"]
+    if row["texts"] is None:
+        answer: Answer = np.array(integers, np.int64).reshape(tuple(row["shape"]))
+    else:
+        answer = dict(zip(row["texts"], integers, strict=True))
+    charge = charge_from_dict(infinite(json.loads(row["charge"])))
+    return Passage(row["verb"], row["label"], charge, row["words"], row["question"], answer)

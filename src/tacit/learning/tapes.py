@@ -1,0 +1,157 @@
+"""Fits whose releases go onto a tape, or come from one: the same fit, with a tape beside the gate."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, final
+
+from tacit.curator.rows import PrivateRows
+from tacit.curator.tape import Tape
+from tacit.curator.tape_file import Beginning, TapeFile, write_tape
+from tacit.errors import STANDS
+from tacit.learning.declared import Declared
+from tacit.learning.learner import Learner, Task
+from tacit.learning.supply import ReadySupply, Supply
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.charges import Charge
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.request import RequestError
+
+
+@final
+class Taping:
+    """A tape beside one fit.
+
+    Args:
+        path: of the file that the fit is recorded into; None to write it later, or not at all.
+        played: a tape that answers in place of rows; None to record.
+
+    Raises:
+        RequestError: if no file can be made there. Nothing was spent.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None, played: TapeFile | None = None) -> None:
+        self.path, self.played = None if path is None else Path(path), played
+        self.tape = Tape() if played is None else played.tape.played()
+        self._seed, self._weighted = b"", False
+        self._rows: int | None = None
+        self._beginning: Beginning | None = None
+        if self.path is not None and (self.path.is_dir() or not os.access(self.path.resolve().parent, os.W_OK)):
+            raise RequestError(f"tape: no file can be written to {self.path}: give a file in a folder that is there")
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the tape, as the certificate has it."""
+        return self.tape.link.hex()
+
+    def beside(self, supply: Supply) -> Supply:
+        """The same rows, with the tape beside their gate."""
+        return _TapedSupply(supply, self)
+
+    def task(self, task: Task, learner: Learner) -> Task:
+        """The task as it was recorded.
+
+        Raises:
+            RequestError: for a fit that no tape can hold.
+        """
+        reason = None
+        if not learner.request.allowance.is_private:
+            reason = "without privacy (epsilon=inf) it would hold exact answers of the rows"
+        elif learner.takes_on_trust:
+            reason = "a foreign learner sees rows, and what it releases passes no gate"
+        elif task.encoding is None or task.undeclared is not None:
+            reason = "it takes a schema with all columns and the label: types of columns are public there alone"
+        if reason is not None:
+            raise RequestError(f"tape: this fit cannot be put onto a tape: {reason}")
+        return task if self.played is None else replace(task, public_rows=self.played.beginning.rows)
+
+    def rows(self, rows: PrivateRows, task: Task) -> PrivateRows:
+        """Private rows with the tape beside them."""
+        if self.played is None:
+            self._seed, self._rows, self._weighted = rows.public_seed, task.public_rows, rows.has_row_weights
+            return rows.with_witness(self.tape)
+        return rows.with_witness(self.tape).with_choices(bytes.fromhex(self.played.beginning.public_seed))
+
+    def end(self, certificate: Certificate) -> None:
+        """Takes down what the fit ended in, and writes the tape if it is recorded into a file.
+
+        Raises:
+            OSError: if it cannot be written; the fit is done, and its charge stands.
+        """
+        self._beginning = Beginning(
+            public_seed=self._seed.hex(),
+            rows=self._rows,
+            weighted=self._weighted,
+            releasable=certificate.releasable,
+            reasons=certificate.reasons,
+            model=certificate.model_digest or "",
+            versions=dict(certificate.versions),
+        )
+        if self.path is not None:
+            try:
+                self.write(self.path)
+            except OSError as error:
+                error.add_note(f"the fit is done, and its tape was not written. {STANDS}")
+                raise
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes the tape of a fit that has ended."""
+        assert self._beginning is not None
+        write_tape(path, self._beginning, self.tape)
+
+
+@final
+class _TapedSupply:
+    """A supply with a tape beside its rows."""
+
+    def __init__(self, supply: Supply, taping: Taping) -> None:
+        self._supply, self._taping = supply, taping
+
+    @property
+    def in_memory(self) -> bool:
+        return self._supply.in_memory
+
+    @property
+    def assumed(self) -> Any:
+        return self._supply.assumed
+
+    @property
+    def features(self) -> Any:
+        return self._supply.features
+
+    def task(self, declared: Declared, learner: Learner) -> Task:
+        return self._taping.task(self._supply.task(declared, learner), learner)
+
+    @contextmanager
+    def ready(self, task: Task, learner: Learner) -> Iterator[ReadySupply]:
+        with self._supply.ready(task, learner) as rows:
+            yield _TapedRows(rows, self._taping)
+
+
+@final
+class _TapedRows(ReadySupply):
+    """Rows that wait for their charge, with a tape beside them."""
+
+    def __init__(self, rows: ReadySupply, taping: Taping) -> None:
+        self._rows, self._taping, self.task = rows, taping, rows.task
+
+    def agree(self, charges: Sequence[Charge]) -> None:
+        self._rows.agree(charges)
+
+    def known_by(self, key: bytes) -> str:
+        return self._rows.known_by(key)
+
+    def sealed(self, paid: Reservation) -> PrivateRows:
+        return self._taping.rows(self._rows.sealed(paid), self.task)
+
+    def end(self, certificate: Certificate) -> None:
+        self._rows.end(certificate)
+
+
+def taping_of(given: Any) -> Taping:
+    """What ``fit`` was given: the path of a file to record into, or a tape that plays."""
+    return given if isinstance(given, Taping) else Taping(given)
