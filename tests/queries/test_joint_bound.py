@@ -231,6 +231,16 @@ def test_the_level_is_the_highest_that_keeps_the_limit(length, seed, laplace):
         assert length <= most
 
 
+@pytest.mark.parametrize("laplace", [False, True])
+def test_lengths_are_rounded_up(laplace):
+    bound = bound_of(5, laplace=laplace)
+    total = sum(part.precision for part in bound.parts)
+    for part, costs in zip(bound.parts, bound.costs, strict=True):
+        exact = norms_of(part) * (part.precision / total * FINE)
+        assert (costs >= exact).all()
+        assert (costs <= exact + 1.001).all()
+
+
 @pytest.mark.parametrize(
     ("kind", "entry", "limit"), [(Gaussian, 1 << 28, (1 << 34) - 1), (Laplace, 1 << 57, (1 << 46) - 1)]
 )
