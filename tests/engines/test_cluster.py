@@ -25,7 +25,7 @@ import tacit
 import tacit.curator.cluster_rows as cluster_rows
 from tacit.encoding.errors import DataError
 from tacit.engines.cluster.rounds import ClusterError, Recheck, Rounds, Workers
-from tacit.engines.cluster.work import Answers, Errand, Holder, Receiver, Shipper, joined
+from tacit.engines.cluster.work import Answers, Receiver, Shipper, Worker, WorkerRequest, joined
 from tacit.privacy.request import RequestError
 from tacit.queries.cells import column_cells
 from tacit.queries.dense.halfspace_log import HalfspaceLog
@@ -173,9 +173,9 @@ class Forgetful(Rounds):
         answers, lost = [], []
         for place in sorted(places):
             self.asked += 1
-            errand = Errand({place: self.parts[place]}, 0, self.history, frozenset({place}), together)
+            request = WorkerRequest({place: self.parts[place]}, 0, self.history, frozenset({place}), together)
             if self.asked % 2:
-                answers.append(Holder(1).answer(errand))
+                answers.append(Worker(1).answer(request))
             else:
                 lost.append(place)
         return joined(answers), frozenset(lost)
@@ -208,10 +208,10 @@ class Again(Forgetful):
     def sent(self, places: frozenset[int], first: int, sends: bool, together: bool) -> tuple[Answers, frozenset[int]]:
         del first, sends
         errands = [
-            Errand({place: self.parts[place]}, 0, self.history, frozenset({place}), together) for place in places
+            WorkerRequest({place: self.parts[place]}, 0, self.history, frozenset({place}), together) for place in places
         ]
         return joined(
-            [Holder(1).answer(errand) for errand in [*errands, *errands[:1]][: len(errands) + self.times]]
+            [Worker(1).answer(request) for request in [*errands, *errands[:1]][: len(errands) + self.times]]
         ), frozenset()
 
 
@@ -301,10 +301,10 @@ class Lying:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
         self.after, self.count, self.liar = after, 0, None
-        honest = Holder.answer
+        honest = Worker.answer
 
-        def answer(holder: Holder, errand: Errand) -> Answers:
-            found = honest(holder, errand)
+        def answer(holder: Worker, request: WorkerRequest) -> Answers:
+            found = honest(holder, request)
             self.liar = self.liar or holder
             self.count += holder is self.liar and bool(found.each or found.sums is not None)
             if holder is self.liar and self.count > self.after:
@@ -314,7 +314,7 @@ class Lying:
                 return replace(found, each=each, sums=None if found.sums is None else found.sums + 1)
             return found
 
-        monkeypatch.setattr(Holder, "answer", answer)
+        monkeypatch.setattr(Worker, "answer", answer)
 
 
 def again(client: Any, folder: Path, share: float) -> Any:

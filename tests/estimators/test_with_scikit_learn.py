@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
 import tacit
-from tacit.estimators.callers import VoidsThePromise
+from tacit.estimators.callers import GuaranteeVoidWarning
 
 SCHEMA = {"columns": {name: {"kind": "numeric", "lower": -3, "upper": 3} for name in ("x0", "x1")}}
 MIXED = {
@@ -41,7 +41,7 @@ def said(fit: Any) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fit()
-    return [str(warning.message) for warning in caught if issubclass(warning.category, VoidsThePromise)]
+    return [str(warning.message) for warning in caught if issubclass(warning.category, GuaranteeVoidWarning)]
 
 
 @pytest.mark.parametrize("step", [StandardScaler(), SimpleImputer()])

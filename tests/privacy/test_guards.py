@@ -31,10 +31,10 @@ from tacit.privacy.verification import (
     RELEASABLE_SOURCES,
     UNFINISHED,
     check_format,
-    claim_problems,
+    claim_errors,
     cost_problems,
-    evident_reasons,
     summarise,
+    unreleasable_reasons,
 )
 from tacit.schema import Unit
 
@@ -215,10 +215,10 @@ def test_which_units_add_up(known: tuple[str, int] | None, asked: tuple[str, int
 
 
 def test_what_is_evident_of_a_claim() -> None:
-    assert evident_reasons(1.0, 0.01, [Pure(1.0)], COMPLETED) == ()
-    assert evident_reasons(1.0, above(0.01), [Pure(1.0)], COMPLETED) == (NO_PROMISE,)
-    assert evident_reasons(math.inf, 0.5, [], COMPLETED) == (NO_NOISE,)
-    assert evident_reasons(1.0, 0.5, [Repeated(NonPrivate(), 2)], FAILED) == (NO_NOISE, UNFINISHED)
+    assert unreleasable_reasons(1.0, 0.01, [Pure(1.0)], COMPLETED) == ()
+    assert unreleasable_reasons(1.0, above(0.01), [Pure(1.0)], COMPLETED) == (NO_PROMISE,)
+    assert unreleasable_reasons(math.inf, 0.5, [], COMPLETED) == (NO_NOISE,)
+    assert unreleasable_reasons(1.0, 0.5, [Repeated(NonPrivate(), 2)], FAILED) == (NO_NOISE, UNFINISHED)
     for epsilon, delta in ((-TINY, 0.0), (math.nan, 0.0), (1.0, 1.0), (1.0, -TINY)):
         assert "no promise" in cost_problems(epsilon, delta, [])[0]
     assert cost_problems(0.0, 0.0, []) == cost_problems(1.0, BELOW_1, [Pure(1.0)]) == []
@@ -237,7 +237,7 @@ def test_what_is_evident_of_a_claim() -> None:
 def test_how_many_claims_contradict(
     releasable: bool, reasons: tuple[str, ...], evident: tuple[str, ...], source: str, problems: int
 ) -> None:
-    assert len(claim_problems(releasable, reasons, evident, source)) == problems
+    assert len(claim_errors(releasable, reasons, evident, source)) == problems
 
 
 def test_time_left_and_shares_of_progress() -> None:

@@ -96,7 +96,7 @@ def _fits(plan: Plan, random_state: int | None) -> Iterator[tuple[int, Any]]:
             if random_state is not None:
                 seed = seed_of(random_state, trial, side)
                 model.set_params(**dict.fromkeys(named(model, "random_state"), seed))
-            model.tells = False  # synthetic rows are nothing to warn of
+            model.warns = False  # synthetic rows are nothing to warn of
             yield side, model.fit(X, y) or model
 
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from dataclasses import replace
+from typing import Any
 
 from tacit.errors import UNSPENT
-from tacit.noise import SAMPLERS, NoiseSource, PublicChoices, make_source
+from tacit.noise import NoiseSource, PublicChoices, make_source
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.progress import KEEPING, WATCH, Keeping, Watch
+from tacit.privacy.progress import OPTIONS, Keeping, Watch, holding
 
 
 def fresh_key() -> bytes:
     """32 bytes."""
     return make_source(None).words(4).tobytes()
-
-
-_SAMPLER: ContextVar[str] = ContextVar("tacit noise", default=SAMPLERS[0])
 
 
 @contextmanager
@@ -59,22 +57,18 @@ def options(
     """
     if progress is not None and not callable(progress):
         raise ValueError(f"progress is called with every step, and {progress!r} cannot be. {UNSPENT}")
+    changed: dict[str, Any] = {}
     if noise is not None:
         make_source(None, noise)
-    sampler = _SAMPLER.set(_SAMPLER.get() if noise is None else noise)
-    watch = WATCH.set(WATCH.get() if progress is None else progress)
-    keeping = KEEPING.get()
+        changed["sampler"] = noise
+    if progress is not None:
+        changed["watch"] = progress
     if resume is not None:
-        keeping = Keeping(identifier=resume)
+        changed["keeping"] = Keeping(identifier=resume)
     elif resumable:
-        keeping = Keeping(command=resumable if isinstance(resumable, str) else "")
-    kept = KEEPING.set(keeping)
-    try:
+        changed["keeping"] = Keeping(command=resumable if isinstance(resumable, str) else "")
+    with holding(replace(OPTIONS.get(), **changed)):
         yield
-    finally:
-        _SAMPLER.reset(sampler)
-        WATCH.reset(watch)
-        KEEPING.reset(kept)
 
 
 def choices_under(reservation: Reservation, random_state: int | None) -> PublicChoices:
@@ -85,4 +79,4 @@ def choices_under(reservation: Reservation, random_state: int | None) -> PublicC
 
 def chosen_source(random_state: object) -> NoiseSource:
     """The source of noise that ``random_state`` stands for, under the options that hold here."""
-    return make_source(random_state, _SAMPLER.get())
+    return make_source(random_state, OPTIONS.get().sampler)

@@ -34,7 +34,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.assumptions import check_dtypes
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
-from tacit.privacy.progress import KEEPING
+from tacit.privacy.progress import OPTIONS
 from tacit.privacy.request import Request
 from tacit.schema import Schema
 
@@ -157,7 +157,7 @@ class Estimator(Looking):
     account: PrivacyAccount | None
     random_state: int | None
 
-    tells: bool = True
+    warns: bool = True
     """Whether a fit warns of a weak promise and of what it saw; not inside a search, where that would be a release."""
 
     model_: Any
@@ -265,7 +265,7 @@ class Estimator(Looking):
         learner, supply = self.make_learner(request_of(self)), TableSupply(X, y, None, self.table_task)
         check_budget(learner, self.account)
         task = supply.task(self._declared(y), learner)
-        check(learner, task, self.account, KEEPING.get())
+        check(learner, task, self.account, OPTIONS.get().keeping)
         return learner, task, supply.frame, supply.labels
 
     def _fit(self, X: Any, y: Any, row_weights: Floats | None = None, tape: Any = None) -> Self:
@@ -274,7 +274,7 @@ class Estimator(Looking):
             learner, supply = self.make_learner(request_of(self)), supply_of(X, y, row_weights, self.table_task)
             taping = None if tape is None else import_module("tacit.learning.tapes").taping_of(tape)
             supply = supply if taping is None else taping.beside(supply)
-            fitted = fit(learner, self._declared(y), supply, self.account, KEEPING.get())
+            fitted = fit(learner, self._declared(y), supply, self.account, OPTIONS.get().keeping)
             self.model_, self.schema_ = fitted.model, fitted.task.schema
             self.describe(fitted)
             self.n_features_in_ = self._width(supply.features)
@@ -284,7 +284,7 @@ class Estimator(Looking):
             certificate = fitted.certificate.assuming(*assumed)
             self.certificate_ = bound(self, certificate, y, None if taping is None else taping.digest)
             warned = [each.warning for each in around if each.whoever_pays or self.account is None]
-            self.summary_ = told(self.model_, self.certificate_, fitted.declared, warned, quiet=not self.tells)
+            self.summary_ = told(self.model_, self.certificate_, fitted.declared, warned, quiet=not self.warns)
             if taping is not None:
                 taping.end(self.certificate_)
         return self

@@ -100,7 +100,7 @@ class _Batchwise(BaseEstimator):
                     self._remember(account, held.label, known_by)
                 for charge in held.charges:
                     held.record(charge, Label(Stage.BATCHES, series), THEOREM)
-                fresh.tells = False  # the batches say it together
+                fresh.warns = False  # the batches say it together
                 fresh.fit(X, y)
                 check_declared(fresh.declared_charge(fresh.neighbouring), fresh.certificate_)
             self._take(fresh, held if first else None, account)

@@ -10,7 +10,7 @@ from typing import Any
 
 from tacit.encoding.inputs import plain
 from tacit.errors import outside
-from tacit.estimators.callers import VoidsThePromise
+from tacit.estimators.callers import GuaranteeVoidWarning
 from tacit.models.base import Model
 from tacit.models.binding import model_digest
 from tacit.models.plain import ModelError
@@ -70,7 +70,7 @@ def told(
         return summary
     place = outside()
     for words in around:
-        warnings.warn(words, VoidsThePromise, stacklevel=place)
+        warnings.warn(words, GuaranteeVoidWarning, stacklevel=place)
     for words in strength(certificate.epsilon, certificate.delta, None, rows, certificate.protected).warnings:
         warnings.warn(f"a weak promise: {words}", WeakPromise, stacklevel=place)
     if schema is not None and (question := unit_question(schema)):

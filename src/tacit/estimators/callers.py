@@ -60,7 +60,7 @@ STEPS = ("steps", "transformer_list", "transformers")
 """Attributes that hold the parts of a pipeline, a union and a transformer of columns, as tuples (name, part, ...)."""
 
 
-class VoidsThePromise(UserWarning):
+class GuaranteeVoidWarning(UserWarning):
     """Something around a fit that the promise does not cover."""
 
 

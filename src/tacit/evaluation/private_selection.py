@@ -191,7 +191,7 @@ class PrivateSelection(BaseEstimator):
                 self.classes_ = best.classes_
             certificate = certificate.assuming(*assumptions_of(best, X, y), *(each.assumption for each in around))
             self.certificate_ = best.certificate_ = bound(best, certificate, y)
-            best.tells = True
+            best.warns = True
             warned = [each.warning for each in around if each.whoever_pays or self.account is None]
             self.summary_ = best.summary_ = told(best.model_, certificate, schema, warned)
             return self
@@ -297,7 +297,7 @@ def fresh_candidate(candidate: Any, plan: SearchPlan, request: Request, seed: in
         account=None,
         random_state=seed,
     )
-    fresh.tells = False  # what a candidate warns of would be a release of its own, and tell how many there were
+    fresh.warns = False  # what a candidate warns of would be a release of its own, and tell how many there were
     return fresh
 
 

@@ -29,14 +29,14 @@ from tacit.privacy.verification import (
     UNVERIFIED,
     CertificateError,
     check_format,
-    claim_problems,
+    claim_errors,
     cost_problems,
     coverage_problems,
-    evident_reasons,
     ledger_facts,
     read_fields,
     said_of_error,
     summarise,
+    unreleasable_reasons,
     versions,
     written_names,
 )
@@ -171,7 +171,7 @@ class Certificate(Shown):
             unverified: whether a foreign learner with an unverified claim saw rows.
         """
         promised = max(epsilon, accountants.epsilon(reservation.charges, delta))
-        evident = evident_reasons(promised, delta, reservation.charges, reservation.outcome or "open")
+        evident = unreleasable_reasons(promised, delta, reservation.charges, reservation.outcome or "open")
         reasons = evident + (REPLAYABLE,) * (not noise_releasable) + (UNVERIFIED,) * unverified
         unit = None if schema is None else schema.unit
         made = cls(
@@ -330,9 +330,9 @@ class Certificate(Shown):
             problems.append(f"it says n_public={self.n_public}, which is not so under {self.neighbouring}")
         if self.rows_per_unit < 1:
             problems.append(f"rows_per_unit is {self.rows_per_unit}, and a person has at least one row")
-        evident = evident_reasons(self.epsilon, self.delta, self.charges, self.outcome)
+        evident = unreleasable_reasons(self.epsilon, self.delta, self.charges, self.outcome)
         evident += objections(self.assumptions)
-        problems += claim_problems(self.releasable, self.reasons, evident, self.noise_source)
+        problems += claim_errors(self.releasable, self.reasons, evident, self.noise_source)
         if self.model_digest is not None and self.outcome == COMPLETED and not self.entries:
             problems.append("it is of a model, and lists no release that the model could be made from")
         return [*problems, *self.integrity()]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 
@@ -43,10 +43,6 @@ class Beginning:
     learner: str
     seed: bytes
     command: str = ""
-
-
-KEEPING: ContextVar[Keeping | None] = ContextVar("tacit keeping", default=None)
-"""What holds here; None where nothing is kept."""
 
 
 @final
@@ -81,17 +77,41 @@ class Step:
 Watch = Callable[[Step], None]
 """Called in the thread that works. What it raises ends the work; its charge stands then."""
 
-WATCH: ContextVar[Watch | None] = ContextVar("tacit progress", default=None)
+
+@final
+@dataclass(frozen=True)
+class Options:
+    """The options that hold for the work of a caller; see :func:`tacit.options`.
+
+    Attributes:
+        sampler: the name of the sampler that draws noise.
+        watch: called before every release.
+        keeping: None where no releases are kept.
+    """
+
+    sampler: str = "tacit"
+    watch: Watch | None = None
+    keeping: Keeping | None = None
+
+
+NO_OPTIONS = Options()
+
+OPTIONS: ContextVar[Options] = ContextVar("tacit options", default=NO_OPTIONS)
 
 
 @contextmanager
-def unwatched() -> Iterator[None]:
-    """Nobody is told of what begins inside: of work whose every step would be a release of its own."""
-    watch = WATCH.set(None)
+def holding(options: Options) -> Iterator[None]:
+    """Lets options hold inside, in this thread or task."""
+    before = OPTIONS.set(options)
     try:
         yield
     finally:
-        WATCH.reset(watch)
+        OPTIONS.reset(before)
+
+
+def unwatched() -> AbstractContextManager[None]:
+    """Nobody is told of what begins inside: of work whose every step would be a release of its own."""
+    return holding(replace(OPTIONS.get(), watch=None))
 
 
 class Watched:
@@ -102,7 +122,7 @@ class Watched:
     """
 
     def __init__(self, work: str) -> None:
-        self._work, self._watch, self._started = work, WATCH.get(), time.monotonic()
+        self._work, self._watch, self._started = work, OPTIONS.get().watch, time.monotonic()
 
     def tell(self, what: str, stage: str, round_: int | None, releases: int, spent: float) -> None:
         """Tells of a release."""

@@ -10,7 +10,7 @@ from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.progress import KEEPING
+from tacit.privacy.progress import OPTIONS
 from tacit.privacy.promised_budget import EphemeralAccount
 from tacit.privacy.request import Request, RequestError
 from tacit.schema import Schema, Unit
@@ -50,14 +50,14 @@ def reserve(
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
     check_account(account)
-    if KEEPING.get() is not None:
+    if OPTIONS.get().keeping is not None:
         raise RequestError(f"{label!r} cannot go on after its process has ended: a fit to a table or a source can")
     if account is None:
         return EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(charges, label, unit=unit)
     return account.reserve(charges, label, request.neighbouring, unit, timeless=timeless)
 
 
-class Noisy(Protocol):
+class NoiseInfo(Protocol):
     """What a certificate says of where noise came from: private rows, a stream or a search."""
 
     @property
@@ -73,7 +73,7 @@ def certified(
     account: PrivacyAccount | None,
     request: Request,
     reservation: Reservation,
-    noisy: Noisy,
+    noisy: NoiseInfo,
     algorithm: str,
     schema: Schema | None = None,
     unverified: bool = False,

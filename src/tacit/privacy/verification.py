@@ -200,7 +200,7 @@ UNFINISHED = "the fit did not complete"
 NO_PROMISE = f"a delta above {MOST_DELTA:g} promises nothing: rows might be published as they stand"
 
 
-def evident_reasons(epsilon: float, delta: float, charges: Sequence[Charge], outcome: str) -> tuple[str, ...]:
+def unreleasable_reasons(epsilon: float, delta: float, charges: Sequence[Charge], outcome: str) -> tuple[str, ...]:
     """Why a model may not be released, as far as it shows in the certificate."""
     bare = math.isinf(epsilon) or any(isinstance(charge, NonPrivate) for charge, _ in uses(charges))
     found = ((NO_NOISE, bare), (NO_PROMISE, delta > MOST_DELTA and not bare), (UNFINISHED, outcome != COMPLETED))
@@ -231,8 +231,8 @@ def coverage_problems(charges: Sequence[Charge], entries: Sequence[Entry]) -> li
     return [f"{len(missing)} of its entries are not covered by what was reserved: {', '.join(missing[:3])}"]
 
 
-def claim_problems(releasable: bool, reasons: Sequence[str], evident: Sequence[str], noise_source: str) -> list[str]:
-    """Whether what is said of releasing, and why, agrees with itself and with :func:`evident_reasons`."""
+def claim_errors(releasable: bool, reasons: Sequence[str], evident: Sequence[str], noise_source: str) -> list[str]:
+    """Whether what is said of releasing, and why, agrees with itself and with :func:`unreleasable_reasons`."""
     if not releasable:
         return [] if reasons else ["it says it is not releasable, and gives no reason"]
     problems = ["it says it is releasable, and gives reasons why not"] if reasons else []

@@ -23,11 +23,11 @@ from tacit.arrays import Ints
 from tacit.engines.cluster.work import (
     Answers,
     Command,
-    Errand,
-    Holder,
     Part,
     Question,
     Shipper,
+    Worker,
+    WorkerRequest,
     joined,
     sum_of,
     version,
@@ -196,7 +196,7 @@ class Homes(Rounds):
         """All workers but one, in an order that has nothing to do with their parts."""
 
     @abstractmethod
-    def _call(self, home: str, errand: Errand) -> Any:
+    def _call(self, home: str, request: WorkerRequest) -> Any:
         """What will be the answer of a worker; None if it is gone."""
 
     @abstractmethod
@@ -214,8 +214,8 @@ class Homes(Rounds):
             keeps = frozenset(place for place, where in self._homes.items() if where == home)
             parts = {place: self.parts[place] if sends else None for place in sorted(keeps & places)}
             if parts:
-                errand = Errand(parts, first, messages, keeps, together)
-                calls.append((home, frozenset(parts), self._call(home, errand)))
+                request = WorkerRequest(parts, first, messages, keeps, together)
+                calls.append((home, frozenset(parts), self._call(home, request)))
         found: list[Answers] = []
         lost: frozenset[int] = frozenset()
         for home, asked, call in calls:
@@ -234,7 +234,7 @@ class Homes(Rounds):
         first = self._answered[place]
         for other in self._others(first):
             own = frozenset(number for number, where in self._homes.items() if where == other)
-            call = self._call(other, Errand({place: self.parts[place]}, 0, self.history, own | {place}, False))
+            call = self._call(other, WorkerRequest({place: self.parts[place]}, 0, self.history, own | {place}, False))
             answers = None if call is None else self._result(other, call)
             if answers is None:
                 self._lose(other)
@@ -263,7 +263,7 @@ class Workers(Homes):
     def __init__(self, client: Any, parts: Sequence[Part], patience: float, recheck: Recheck = NEVER) -> None:
         super().__init__(parts, recheck)
         self._client, self._patience = client, patience
-        self._holders: dict[str, Any] = {}
+        self._workers: dict[str, Any] = {}
         self._futures: dict[str, Any] = {}  # a holder lives as long as that
         self._looked = 0.0
         self.moves = 0
@@ -273,18 +273,18 @@ class Workers(Homes):
 
     def close(self) -> None:
         """Lets the workers forget the rows."""
-        self._holders.clear()
+        self._workers.clear()
         self._futures.clear()
 
     def _others(self, home: str) -> Sequence[str]:
         self._find_homes()
-        order = {name: hmac.digest(self._recheck.key, name.encode(), "sha256") for name in self._holders}
+        order = {name: hmac.digest(self._recheck.key, name.encode(), "sha256") for name in self._workers}
         return sorted(order.keys() - {home}, key=order.__getitem__)
 
-    def _call(self, home: str, errand: Errand) -> Any:
+    def _call(self, home: str, request: WorkerRequest) -> Any:
         """What will be the answer; None if the worker is gone."""
         try:
-            return self._holders[home].answer(errand)
+            return self._workers[home].answer(request)
         except (OSError, RuntimeError, CancelledError):
             return None
 
@@ -302,7 +302,7 @@ class Workers(Homes):
                 return found
 
     def _lose(self, home: str) -> None:
-        self._holders.pop(home, None)
+        self._workers.pop(home, None)
         self._futures.pop(home, None)
         self._homes = {place: where for place, where in self._homes.items() if where != home}
 
@@ -313,13 +313,13 @@ class Workers(Homes):
         waits = time.monotonic() + self._patience
         while len(self._homes) < len(self.parts) or time.monotonic() - self._looked > LOOK_AGAIN:
             there = self._look()
-            for home in self._holders.keys() - there.keys():
+            for home in self._workers.keys() - there.keys():
                 self._lose(home)
-            for address in sorted(there.keys() - self._holders.keys()):
+            for address in sorted(there.keys() - self._workers.keys()):
                 holder = self._holder_at(address, there[address])
                 if holder is not None:
-                    self._holders[address] = holder
-            if self._holders:
+                    self._workers[address] = holder
+            if self._workers:
                 self._spread()
             elif time.monotonic() > waits:
                 raise ClusterError(f"the cluster has had no worker for {self._patience:g} seconds")
@@ -328,8 +328,8 @@ class Workers(Homes):
 
     def _spread(self) -> None:
         """Gives parts to the workers that are there."""
-        count, parts = len(self._holders), len(self.parts)
-        held: dict[str, list[int]] = {name: [] for name in sorted(self._holders)}
+        count, parts = len(self._workers), len(self.parts)
+        held: dict[str, list[int]] = {name: [] for name in sorted(self._workers)}
         homeless: list[int] = []
         for place in range(parts):
             held.get(self._homes.get(place, ""), homeless).append(place)
@@ -349,7 +349,7 @@ class Workers(Homes):
 
         with self._reaching():
             made = self._client.submit(
-                Holder, threads, actor=True, workers=[address], allow_other_workers=False, pure=False
+                Worker, threads, actor=True, workers=[address], allow_other_workers=False, pure=False
             )
         while True:
             try:
@@ -362,7 +362,7 @@ class Workers(Homes):
                 break
         self._futures[address] = made
         with self._client.as_current():  # there may be others in this process, and an actor talks through one
-            return Actor(Holder, address, made.key)  # type: ignore[no-untyped-call]
+            return Actor(Worker, address, made.key)  # type: ignore[no-untyped-call]
 
     def _look(self) -> dict[str, int]:
         """The addresses of the workers that are there, and how many cores they have."""

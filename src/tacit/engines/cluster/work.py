@@ -266,7 +266,7 @@ class Ask:
 
 
 @dataclass(frozen=True, eq=False)
-class Errand:
+class WorkerRequest:
     """What a worker is asked: messages from place ``first`` to the last, and whose answers are wanted, by their places.
 
     A part comes along where the worker may not have it. What it holds beside ``keeps`` it lets go. ``together``:
@@ -295,7 +295,7 @@ class Answers:
     places: tuple[int, ...] = ()
 
 
-class Holder:
+class Worker:
     """All parts of one fit that a worker holds: an actor of dask, which lives as long as the fit."""
 
     def __init__(self, threads: int) -> None:
@@ -306,25 +306,25 @@ class Holder:
         """The version of the library here."""
         return version()
 
-    def answer(self, errand: Errand) -> Answers:
+    def answer(self, request: WorkerRequest) -> Answers:
         """Brings parts up to date, and answers."""
-        for place in self._parts.keys() - errand.keeps:
+        for place in self._parts.keys() - request.keeps:
             del self._parts[place]
         found, behind = {}, {}
-        for place, part in errand.parts.items():
+        for place, part in request.parts.items():
             if place not in self._parts and part is not None:
                 self._parts[place] = Held(part, self._threads)
             held = self._parts.get(place)
-            if held is None or held.position < errand.first:
+            if held is None or held.position < request.first:
                 behind[place] = 0 if held is None else held.position
                 continue
             try:
-                held.follow(errand.messages[held.position - errand.first :])
+                held.follow(request.messages[held.position - request.first :])
                 found[place] = held.answer(place)
             except Exception as error:  # noqa: BLE001 - raised by the curator: what is raised here means a lost worker
                 return Answers(failure=error)
         places = tuple(found)
-        if not errand.together:
+        if not request.together:
             return Answers(None, found, behind, places=places)
         return Answers(sum_of(list(found.values())), {}, behind, places=places)
 
