@@ -169,10 +169,7 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file
 Encoding = Annotated[str, typer.Option("--encoding", help="CSV encoding, e.g. utf-8, latin-1, windows-1252.")]
 Delimiter = Annotated[
     str | None,
-    typer.Option(
-        "--delimiter",
-        help="CSV separator, e.g. ; or tab. Default: the most frequent one in the header.",
-    ),
+    typer.Option("--delimiter", help="CSV separator, e.g. ; or tab. Default: the most frequent one in the header."),
 ]
 Decimal = Annotated[
     str | None,
@@ -204,8 +201,7 @@ Quantile = Annotated[
     float | None, typer.Option("--quantile", help="Quantile to predict with --loss quantile. Default: the median.")
 ]
 UnitColumn = Annotated[
-    str | None,
-    typer.Option("--unit", help="Column that identifies the protected person. Default: every row is one."),
+    str | None, typer.Option("--unit", help="Column that identifies the protected person. Default: every row is one.")
 ]
 MaxRows = Annotated[
     int | None,

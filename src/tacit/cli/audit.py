@@ -49,11 +49,7 @@ def run(asked: AuditArguments) -> None:
     )
     with counting(f"fits of {asked.learner}", quiet=asked.as_json) as tell:
         found = audit_estimator(
-            estimator,
-            trials=asked.trials,
-            confidence=asked.confidence,
-            random_state=asked.random_state,
-            progress=tell,
+            estimator, trials=asked.trials, confidence=asked.confidence, random_state=asked.random_state, progress=tell
         )
     if asked.as_json:
         as_json({**found.to_dict(), "seconds": round(seconds(), 1)})

@@ -46,10 +46,7 @@ def run(asked: CheckArguments) -> None:
 
     declared = schema_of(asked.schema, asked.unit, asked.max_rows)
     assert declared is not None
-    with (
-        rows_of(asked.data, asked) as (data, written),
-        progress(asked.data.name, quiet=asked.as_json) as tell,
-    ):
+    with rows_of(asked.data, asked) as (data, written), progress(asked.data.name, quiet=asked.as_json) as tell:
         findings = find(data, declared, lambda rows: tell(f"{rows:,} rows read"), written)
     if asked.as_json:
         print_json({"notice": NOT_FOR_RELEASE, **findings.to_dict()})

@@ -69,12 +69,10 @@ class SiteArguments:
         bool, typer.Option("--allow-seeded", help="Accept a seeded, reproducible fit; only for tests on made-up rows.")
     ] = False
     allow_changed_parties: Annotated[
-        bool,
-        typer.Option("--allow-changed-parties", help="Take part although other sites do than in an earlier fit."),
+        bool, typer.Option("--allow-changed-parties", help="Take part although other sites do than in an earlier fit.")
     ] = False
     allow_changed_rows: Annotated[
-        bool,
-        typer.Option("--allow-changed-rows", help="Take part although the rows are not those of an earlier fit."),
+        bool, typer.Option("--allow-changed-rows", help="Take part although the rows are not those of an earlier fit.")
     ] = False
     progress: shared.Progress = False
     as_json: shared.Json = False

@@ -162,10 +162,7 @@ def _client_of(cluster: Any) -> Iterator[Any]:
         raise ClusterError("the engine 'dask' needs distributed: pip install 'tacit[dask]'") from None
     untyped: Any = distributed
     if cluster is None:
-        with (
-            untyped.LocalCluster(threads_per_worker=1, dashboard_address=None) as own,
-            untyped.Client(own) as client,
-        ):
+        with untyped.LocalCluster(threads_per_worker=1, dashboard_address=None) as own, untyped.Client(own) as client:
             yield client
     elif isinstance(cluster, str):
         try:

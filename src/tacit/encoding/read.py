@@ -214,11 +214,7 @@ def _read_csv(
 
 
 def csv_chunks(
-    path: str | os.PathLike[str],
-    names: Sequence[str],
-    numeric: frozenset[str],
-    width: int,
-    written: CsvFormat = PLAIN,
+    path: str | os.PathLike[str], names: Sequence[str], numeric: frozenset[str], width: int, written: CsvFormat = PLAIN
 ) -> Iterator[Frame]:
     """The rows of a CSV file of ``width`` columns, block by block; errors as in :func:`read_columns`.
 

@@ -88,11 +88,7 @@ def child_learner(estimator: PrivateEstimator, request: Request, **declared: Any
         RequestError: for parameters that make no sense at this request.
     """
     own = clone(estimator).set_params(
-        epsilon=request.epsilon,
-        delta=request.delta,
-        neighbouring=str(request.neighbouring),
-        account=None,
-        **declared,
+        epsilon=request.epsilon, delta=request.delta, neighbouring=str(request.neighbouring), account=None, **declared
     )
     learner: Learner = own.make_learner(request)
     return learner

@@ -13,12 +13,7 @@ from typing import Any, final
 from tacit.display import Shown
 from tacit.errors import spending
 from tacit.evaluation.candidates import promised_schema
-from tacit.evaluation.measure_scores import (
-    CountRequest,
-    declared_groups,
-    measure_scores,
-    rows_and_labels,
-)
+from tacit.evaluation.measure_scores import CountRequest, declared_groups, measure_scores, rows_and_labels
 from tacit.evaluation.number_scorer import predicts_numbers
 from tacit.evaluation.performance import RANKED, Estimate, Performance, Question, perform
 from tacit.evaluation.private_number_score import Asked, PrivateNumberScore, score_numbers

@@ -168,11 +168,7 @@ class PrivacyAccount(PromisedBudget, Shown):
         return self._reserve(label, unit, self._decision(compact(charges), label, unit), timeless=timeless)
 
     def check(
-        self,
-        charges: Sequence[Charge],
-        label: str,
-        neighbouring: Neighbouring | None = None,
-        unit: Unit | None = None,
+        self, charges: Sequence[Charge], label: str, neighbouring: Neighbouring | None = None, unit: Unit | None = None
     ) -> None:
         """Raises what :meth:`reserve` would raise as things are now. Reserves nothing."""
         self._check_relation(neighbouring)
@@ -265,12 +261,7 @@ class PrivacyAccount(PromisedBudget, Shown):
         return Reservation(planned, self.neighbouring, label, self._closing(identifier, label, timeless=timeless))
 
     def reserve_kept(
-        self,
-        charges: Sequence[Charge],
-        label: str,
-        neighbouring: Neighbouring,
-        unit: Unit | None,
-        beginning: Beginning,
+        self, charges: Sequence[Charge], label: str, neighbouring: Neighbouring, unit: Unit | None, beginning: Beginning
     ) -> Reservation:
         """As :meth:`reserve`, for a fit that keeps its releases, so that it can :meth:`go_on`."""
         from tacit.privacy.kept_releases import keep

@@ -277,13 +277,7 @@ class Certificate(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data without infinities; :meth:`from_dict` is the inverse."""
         signed = {} if self.signature is None else {"signature": dict(self.signature)}
-        return {
-            "format": FORMAT,
-            "version": FORMAT_VERSION,
-            **finite(self._content()),
-            "digest": self.digest,
-            **signed,
-        }
+        return {"format": FORMAT, "version": FORMAT_VERSION, **finite(self._content()), "digest": self.digest, **signed}
 
     def to_json(self) -> str:
         """The certificate as a JSON document."""

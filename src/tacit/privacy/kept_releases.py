@@ -106,11 +106,7 @@ class KeptReservation(Reservation):
     """
 
     def __init__(
-        self,
-        kept: Kept,
-        neighbouring: Neighbouring,
-        on_close: Callable[[tuple[Entry, ...], str], None],
-        store: Store,
+        self, kept: Kept, neighbouring: Neighbouring, on_close: Callable[[tuple[Entry, ...], str], None], store: Store
     ) -> None:
         super().__init__(kept.charges, neighbouring, kept.label, on_close)
         self._kept, self._store, self._sequence = kept, store, 0

@@ -156,10 +156,7 @@ class EphemeralAccount(PromisedBudget):
     dataset = None
 
     def __init__(
-        self,
-        epsilon: float,
-        delta: float,
-        neighbouring: Neighbouring | str = Neighbouring.ADD_OR_REMOVE_ONE,
+        self, epsilon: float, delta: float, neighbouring: Neighbouring | str = Neighbouring.ADD_OR_REMOVE_ONE
     ) -> None:
         check_promise(epsilon, delta)
         super().__init__(epsilon, delta, neighbouring)
@@ -182,11 +179,7 @@ class EphemeralAccount(PromisedBudget):
             return self._total
 
     def reserve(
-        self,
-        charges: Sequence[Charge],
-        label: str,
-        neighbouring: Neighbouring | None = None,
-        unit: Unit | None = None,
+        self, charges: Sequence[Charge], label: str, neighbouring: Neighbouring | None = None, unit: Unit | None = None
     ) -> Reservation:
         """Reserves a whole planned charge.
 

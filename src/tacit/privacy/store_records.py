@@ -56,10 +56,7 @@ RESERVATIONS = Table(
 )
 
 CURVES = Table(
-    "tacit_curves",
-    METADATA,
-    Column("digest", String(64), primary_key=True),
-    Column("charge", Text, nullable=False),
+    "tacit_curves", METADATA, Column("digest", String(64), primary_key=True), Column("charge", Text, nullable=False)
 )
 
 CLOSINGS = Table(

@@ -199,9 +199,7 @@ def check_bounds(lower: float, upper: float) -> None:
     span = upper - lower
     if not SMALLEST_SPAN <= span <= LARGEST_SPAN or span < CLOSEST_BOUNDS * max(abs(lower), abs(upper)):
         raise SchemaError(
-            f"{lower!r} to {upper!r} is too narrow or too wide for 64-bit numbers",
-            "shift or rescale it",
-            "upper",
+            f"{lower!r} to {upper!r} is too narrow or too wide for 64-bit numbers", "shift or rescale it", "upper"
         )
 
 
@@ -350,15 +348,7 @@ class IdColumn(_Bare):
 
 KINDS: Mapping[str, type[Column]] = {
     kind.kind: kind
-    for kind in (
-        NumericColumn,
-        CategoricalColumn,
-        BooleanColumn,
-        OrdinalColumn,
-        DateColumn,
-        IgnoredColumn,
-        IdColumn,
-    )
+    for kind in (NumericColumn, CategoricalColumn, BooleanColumn, OrdinalColumn, DateColumn, IgnoredColumn, IdColumn)
 }
 
 

@@ -27,15 +27,7 @@ from tacit.schema.columns import (
 from tacit.schema.csv_format import COMMA, POINT
 from tacit.schema.errors import SchemaError
 from tacit.schema.identifiers import MOSTLY, Verdict, evident, judge
-from tacit.schema.spellings import (
-    MARKS,
-    Spelled,
-    date_format,
-    far_marks,
-    leading_zeros,
-    plain_number_of,
-    spelled,
-)
+from tacit.schema.spellings import MARKS, Spelled, date_format, far_marks, leading_zeros, plain_number_of, spelled
 from tacit.schema.values import needs_exact
 
 MOST_LISTED = 200

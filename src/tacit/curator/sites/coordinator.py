@@ -296,12 +296,7 @@ class Session:
 
 
 def _plain(entry: Entry) -> dict[str, Any]:
-    return {
-        "label": entry.label,
-        **entry.what.facts(),
-        "charge": entry.charge.to_dict(),
-        "theorem": entry.theorem,
-    }
+    return {"label": entry.label, **entry.what.facts(), "charge": entry.charge.to_dict(), "theorem": entry.theorem}
 
 
 def _total(said: dict[str, dict[str, Any]], asked: int) -> Ints:

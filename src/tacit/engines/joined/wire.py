@@ -233,11 +233,7 @@ class Receiver:
         return log
 
 
-UPDATES: dict[type, tuple[type, ...]] = {
-    Margins: (Update,),
-    Scores: (ScoreUpdate,),
-    HalfspaceLog: (HalfspaceStep,),
-}
+UPDATES: dict[type, tuple[type, ...]] = {Margins: (Update,), Scores: (ScoreUpdate,), HalfspaceLog: (HalfspaceStep,)}
 """What logs are of."""
 
 

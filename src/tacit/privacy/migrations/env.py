@@ -8,9 +8,7 @@ from tacit.privacy.database import VERSION_TABLE
 from tacit.privacy.store_records import METADATA
 
 context.configure(
-    connection=context.config.attributes["connection"],
-    target_metadata=METADATA,
-    version_table=VERSION_TABLE,
+    connection=context.config.attributes["connection"], target_metadata=METADATA, version_table=VERSION_TABLE
 )
 with context.begin_transaction():
     context.run_migrations()

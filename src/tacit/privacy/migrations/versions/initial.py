@@ -75,10 +75,7 @@ def _history() -> None:
 
 def _kept() -> None:
     op.create_table(
-        "tacit_batches",
-        _of("accounts.dataset", "dataset"),
-        _text("fingerprint", 128, key=True),
-        _text("first", 600),
+        "tacit_batches", _of("accounts.dataset", "dataset"), _text("fingerprint", 128, key=True), _text("first", 600)
     )
     op.create_table(
         "tacit_kept_fits",
