@@ -33,7 +33,7 @@ from tacit.additive.planner import Planner
 from tacit.additive.regressor import AdditiveBoostRegressor, AdditiveRegressionLearner
 from tacit.additive.residual_loss import SquaredLoss
 from tacit.additive.sweeps import HyperPrior, State
-from tacit.additive.to_model import regression_scores
+from tacit.additive.to_model import to_number_scores
 from tacit.additive.trees import StateRounds
 from tacit.binning.measure import Column
 from tacit.curator.budget import Budget
@@ -90,7 +90,7 @@ class TreesAlone(AdditiveRegressionLearner):
         budget, task = sealed(rows, allowance, task)
         target, columns, loss = task.target, learned_columns(task), SquaredLoss(SHARING)
         assert task.encoding is not None
-        scores = regression_scores(learned(budget, columns, loss), task.encoding, loss, target.index)
+        scores = to_number_scores(learned(budget, columns, loss), task.encoding, loss, target.index)
         bounds = (target.index.lower, target.index.upper)
         return AdditiveRegressionModel(target.name, *bounds, self.loss, float(self.quantile), scores)
 
@@ -101,16 +101,16 @@ def learned(budget: Budget, columns: Sequence[Column], loss: SquaredLoss) -> Lea
     intercept = loss.begin(budget, known.total, 1.0)
     counts, generator = [found.counts for found in known.bins], budget.public_generator
     rows = SimulatedRows(counts, 1, generator, SEVERAL_CLASSES.simulated_rows)
-    state = State(known, budget, loss, loss.new_log(), intercept, HyperPrior(len(columns)), rows)
+    state = State(known, budget, loss, intercept, HyperPrior(len(columns)), rows)
     unordered = [place for place, found in enumerate(known.bins) if not found.ordered]
     structures = RandomStructures(cut_masses(known.columns, known.bins), generator, reordered=unordered)
     growing, trees = budget.part((1 - loss.share) * (1 - known.plan.binning)), list[ScoreTree]()
     looks = PURE_LOOKS if budget.is_pure else LOOKS
     for look in range(looks):
-        loss.refresh(budget, state.log, f"look {look + 1}")
+        loss.refresh(budget, f"look {look + 1}")
         plan, rounds = plan_for(growing, known, loss, rows, looks), StateRounds(state, cast(ScoreLoss, loss))
         trees += grow_score_trees(growing.part(1 / looks), structures, plan, rounds, GROWING)
-    shift, sd = loss.level(budget, state.log, known.total)
+    shift, sd = loss.level(budget, known.total)
     found, grown, directions = tuple(known.bins), tuple(trees), state.directions()
     constant, columns_used = intercept.value + shift, known.columns
     return Learned(known.total, constant, columns_used, found, (), (), grown, known.plan, directions, sd)

@@ -31,7 +31,7 @@ from benchmarks import store
 from tacit.additive import plan
 from tacit.additive.boost import AdditiveBoost
 from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.plan import Rest
+from tacit.additive.plan import Remainder
 from tacit.additive.planner import Planner
 from tacit.additive.tuning import TUNING
 from tacit.growing import gradient_trees
@@ -120,7 +120,7 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
         if choice == "tree_kind":
             if value == "none":
                 return from_rule(total, n_columns, q, pure, pairs, False, **more)
-            return from_rule(total, n_columns, q, pure, pairs, trees, **{**more, "rest": Rest.NEWTON})
+            return from_rule(total, n_columns, q, pure, pairs, trees, **{**more, "remainder": Remainder.NEWTON})
         if choice == "tree_share":
             glass = from_rule(total, n_columns, q, pure, pairs and chosen.looks_for_pairs, False, **more)
             return _with_rest(glass, chosen, value)

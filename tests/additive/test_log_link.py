@@ -13,7 +13,7 @@ from tacit.additive.log_link_loss import FINEST_TOP, LogLinkLoss
 from tacit.additive.sweeps import tempered
 from tacit.additive.target_shapes import part_values, target_shares
 from tacit.additive.term import Directions, Prior, Term
-from tacit.additive.tuning import LINKED
+from tacit.additive.tuning import LOG_LINKED
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.encoding.labels import NumericLabelIndex
@@ -239,7 +239,7 @@ def test_the_first_histogram_sees_rare_counts_in_wide_bounds():
     mean = float(shares @ values)
     assert 1 / math.sqrt(2.0) < mean / 0.43 < math.sqrt(2.0)
     assert 1 / math.sqrt(2.0) < math.sqrt(shares @ (values - mean) ** 2) / 0.77 < math.sqrt(2.0)
-    finest = loss._edges(FINEST_TOP, LINKED.first_octaves)
+    finest = loss._edges(FINEST_TOP, LOG_LINKED.first_octaves)
     assert finest[0] >= 1
     assert (np.diff(finest) > 0).all()
     far = LogLinkLoss(3, 2.0, NumericLabelIndex(1e9, 1e9 + 1, TARGET_BITS))

@@ -13,7 +13,7 @@ from scipy.stats import multivariate_normal
 
 from tacit.additive.intercept import PosteriorIntercept, curvature
 from tacit.additive.intercept import scatter as scatter_of_rows
-from tacit.additive.plan import Rest
+from tacit.additive.plan import Remainder
 from tacit.additive.planner import Planner
 from tacit.additive.posterior import (
     SCALES,
@@ -186,7 +186,7 @@ def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns):
     """They cost the same however many columns there are; pairs do not."""
     wholes = [399.0, 1000.0, 2001.0, 7500.0]
     signals = [whole / math.sqrt(columns) for whole in wholes]
-    plans = [Planner().plan(5000.0, columns, signal, False, rest=Rest.AVERAGED) for signal in signals]
+    plans = [Planner().plan(5000.0, columns, signal, False, remainder=Remainder.AVERAGED) for signal in signals]
     full = [Planner().kernel_share(whole / 5000.0) for whole in wholes]
     wanted = [0.0, full[1] * math.log(1000 / 400) / math.log(2000 / 400), full[2], full[3]]
     bins = [PLANNING.binning_share * (1 - share) for share in wanted]
@@ -253,10 +253,10 @@ def test_trees_of_very_many_rows_are_judged_one_by_one(columns):
 
 
 def test_pairs_stand_beside_trees_of_several_classes_and_numbers():
-    others = Planner().plan(5000.0, 9, 2000.0, False, rest=Rest.AVERAGED)
+    others = Planner().plan(5000.0, 9, 2000.0, False, remainder=Remainder.AVERAGED)
     assert others.looks_for_pairs
     assert others.tree_noise > 0
-    quantiles = Planner().plan(5000.0, 9, 2000.0, False, rest=Rest.NEWTON)
+    quantiles = Planner().plan(5000.0, 9, 2000.0, False, remainder=Remainder.NEWTON)
     assert (quantiles.looks_for_pairs, quantiles.tree_noise) == (True, 0.0)
     assert quantiles.trees == 0.5
 

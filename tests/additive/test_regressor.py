@@ -14,7 +14,7 @@ from tacit.additive.intercept import NewtonIntercept
 from tacit.additive.residual_loss import QuantileLoss, SquaredLoss
 from tacit.additive.target_shapes import first_belief, residual_edges, residual_shares, spread_out, target_spread
 from tacit.additive.term import Directions, Prior, Term
-from tacit.additive.tuning import OUTLINES, RESIDUALS
+from tacit.additive.tuning import RESIDUAL_SHAPES, RESIDUALS
 from tacit.curator.measurement import Measurement
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian
@@ -232,7 +232,7 @@ def test_counts_correct_an_outline_by_what_noise_and_chance_do_not_explain():
     """One shape is believed in: cells keep it, but for what lies beyond so many standard errors of a noisy count."""
     total, sd, cell = 1000.0, 4.0, 20
     outline = residual_shares(np.zeros(len(residual_edges()) + 1), 1e9, only(40), total)[0]
-    errors = OUTLINES.sure * np.sqrt(sd**2 + total * outline)
+    errors = RESIDUAL_SHAPES.sure * np.sqrt(sd**2 + total * outline)
     for off, excess in ((0.9, 0.0), (-0.9, 0.0), (1.5, 0.5), (-1.5, -0.5)):
         counts = total * outline
         counts[cell] += off * errors[cell]
@@ -286,7 +286,7 @@ def test_noise_does_not_make_residuals_look_tiny():
         values, weights = spread_out(shares)
         loss._choose(shares, Allowance(1.0, 1e-6, 0.02), 1000.0)
         assert float(weights @ (np.abs(values) < loss.bound)) >= RESIDUALS.least_inside - 1e-9
-        assert belief.min() >= -OUTLINES.belief
+        assert belief.min() >= -RESIDUAL_SHAPES.belief
     assert np.mean(tiny[True]) < 0.6 * np.mean(tiny[False])
 
 

@@ -36,7 +36,6 @@ from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
-from tacit.queries.margins import Scores
 
 COLUMNS = {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in "abcd"}
 CLASSES = Schema.from_dict({"label": {"column": "y", "classes": [0, 1, 2]}, "columns": COLUMNS})
@@ -47,7 +46,7 @@ def state_of(loss: ScoreLoss, budget: Budget, rows: SimulatedRows) -> State:
     """A state in which nothing has been learned yet."""
     known = FirstLook((), 100.0, 1.0, Planner().plan(100.0, 1, 1.0, False), [], 0.0)
     intercept = NewtonIntercept(np.zeros(loss.n_scores), 100.0, 1.0)
-    return State(known, budget, loss, Scores(loss.n_scores), intercept, HyperPrior(1), rows)
+    return State(known, budget, loss, intercept, HyperPrior(1), rows)
 
 
 def grown(loss: ScoreLoss, columns, labels, n_codes, allowance, plan, seed=0):

@@ -12,14 +12,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.additive.first_look import counted_first, drowns_columns, may_boost_trees_alone
+from tacit.additive.first_look import counted_first, may_boost_trees_alone, noise_exceeds_signal
 from tacit.additive.forecast import forecast
 from tacit.additive.learn import learn
 from tacit.additive.losses import SoftmaxLoss, TwoClassLoss
 from tacit.additive.ordered_loss import MOST_ORDERED, OrderedLoss
 from tacit.additive.planner import Planner
 from tacit.additive.posterior import DIRECTIONS
-from tacit.additive.to_model import additive_model, additive_scores
+from tacit.additive.to_model import additive_model, to_scores
 from tacit.additive.tuning import TUNING, Tuning
 from tacit.binning.measure import Column
 from tacit.curator.rows import PrivateRows
@@ -81,7 +81,7 @@ class AdditiveLearner(Learner):
             return None
         pairs, trees = parts_wanted(self.interactions)
         alone = trees and may_boost_trees_alone(allowance, task)
-        alone = alone and drowns_columns(n, len(task.names), allowance.sd(1.0), self.tuning.planning)
+        alone = alone and noise_exceeds_signal(n, len(task.names), allowance.sd(1.0), self.tuning.planning)
         if sum(monotone_of(task, name) is None for name in task.names) < 2:  # a declared direction is kept to itself
             pairs = trees = False
         planner = Planner(self.tuning.planning, self.tuning.growing.cutting)
@@ -96,17 +96,17 @@ class AdditiveLearner(Learner):
         pairs, trees = parts_wanted(self.interactions)
         if trees and may_boost_trees_alone(budget.allowance, task):
             rows_found, budget = counted_first(budget, task, self.tuning.planning)
-            if drowns_columns(rows_found, len(columns), budget.sd(), self.tuning.planning):
+            if noise_exceeds_signal(rows_found, len(columns), budget.sd(), self.tuning.planning):
                 return gradient_trees(budget, task, tuning=self.tuning.gradient)
         if len(names) == 2:
             return additive_model(learn(budget, columns, TwoClassLoss(), pairs, trees, self.tuning), names, encoding)
         if self.ordered:
             odds = OrderedLoss(len(names), budget.is_pure, self.tuning.counting)
             learned = learn(budget, columns, odds, pairs, trees, self.tuning)
-            return AdditiveOrderedModel(names, odds.cuts, additive_scores(learned, encoding))
+            return AdditiveOrderedModel(names, odds.cuts, to_scores(learned, encoding))
         loss = SoftmaxLoss(len(names), budget.is_pure, self.tuning.counting)
         learned = learn(budget, columns, loss, pairs, trees, self.tuning)
-        return AdditiveClassesModel(names, additive_scores(learned, encoding))
+        return AdditiveClassesModel(names, to_scores(learned, encoding))
 
 
 @dataclass(eq=False, repr=False)

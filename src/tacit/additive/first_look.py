@@ -68,7 +68,7 @@ def first_look(
     )  # the plan, which says how much binning may cost, needs the number of rows
     total, counted = release_total(budget.part(first), tuning.measuring)
     signal = signal_to_noise(total, count, budget.sd(), loss.strength)
-    chosen = planner.plan(total, count, signal, budget.is_pure, pairs, trees, rest=loss.rest)
+    chosen = planner.plan(total, count, signal, budget.is_pure, pairs, trees, remainder=loss.remainder)
     each = (chosen.binning - first) / count
     bins, more = measure_bins(budget.part(each), columns, total, tuning)
     planned = chosen.with_binning(chosen.binning + more + counted - first)
@@ -81,7 +81,7 @@ def may_boost_trees_alone(allowance: Allowance, task: Task) -> bool:
     return allowance.is_pure and task.label_index.n_classes == 2 and not rising
 
 
-def drowns_columns(rows: float, n_columns: int, sd: float, numbers: Planning = PLANNING) -> bool:
+def noise_exceeds_signal(rows: float, n_columns: int, sd: float, numbers: Planning = PLANNING) -> bool:
     """Whether there are so few rows that trees alone are the better model.
 
     Args:
@@ -94,7 +94,7 @@ def drowns_columns(rows: float, n_columns: int, sd: float, numbers: Planning = P
 
 
 def trees_alone_upto(n_columns: int, sd: float, numbers: Planning = PLANNING) -> float:
-    """The number of rows from which columns are the better model; as for :func:`drowns_columns`."""
+    """The number of rows from which columns are the better model; as for :func:`noise_exceeds_signal`."""
     return numbers.pure_trees_upto * n_columns * sd / math.sqrt(2.0)
 
 

@@ -157,17 +157,17 @@ class PosteriorIntercept:
         return np.array([sd])
 
 
-class OneSide:
+class OneSidedClip:
     """Whether rows are clipped on one side, by all releases in a row that point to the same side."""
 
     def __init__(self) -> None:
         self._found, self._variance, self._most = 0.0, 0.0, 0.0
 
-    def sees(self, found: float, sd: float, most: float) -> bool:
+    def sees(self, total: float, sd: float, most: float) -> bool:
         """Takes a sum of contributions, its noise, and how large it could be if all rows lay on its side."""
-        if found * self._found < 0:
+        if total * self._found < 0:
             self._found, self._variance, self._most = 0.0, 0.0, 0.0
-        self._found, self._variance, self._most = self._found + found, self._variance + sd**2, self._most + most
+        self._found, self._variance, self._most = self._found + total, self._variance + sd**2, self._most + most
         return abs(self._found) - INTERCEPTS.no_doubt * math.sqrt(self._variance) > INTERCEPTS.one_sided * self._most
 
 
@@ -233,9 +233,9 @@ class NewtonIntercept:
         Twice as far as before, and at least as far as a row can say; 0 where rows lie on both sides as far as one can
         tell. What was released before is forgotten then: it was seen from too far off.
         """
-        found = float(release.value.item())
-        end = ends[1] if found > 0 else ends[0]
-        if not self._one_side.sees(found, release.sd, abs(end) * self._total):
+        total = float(release.value.item())
+        end = ends[1] if total > 0 else ends[0]
+        if not self._one_side.sees(total, release.sd, abs(end) * self._total):
             return 0.0
         self._forget()
         longer = 2 * self._last_bracket if self._last_bracket * end > 0 else end
@@ -245,7 +245,7 @@ class NewtonIntercept:
     def _forget(self) -> None:
         self._count, self._precision, self._variance = 0, 0.0, 0.0
         self._sum, self._values = np.zeros_like(self._value), np.zeros_like(self._value)
-        self._one_side = OneSide()
+        self._one_side = OneSidedClip()
 
     def sd(self, directions: Directions) -> Floats:
         """Standard deviation that noise leaves in the intercept, shape ``(n_scores,)``."""

@@ -123,12 +123,12 @@ class JointSweeps:
         variance = self._unit.sd(1.0, self._longest) ** 2 * longest
         return 1.0 / max(float(variance), LEAST_SD**2)
 
-    def open(self, sweeps: int, left: int, shares: Floats | None = None) -> None:
+    def open(self, sweeps: int, remaining: int, shares: Floats | None = None) -> None:
         """Pays for the next sweeps over all terms, and tells the terms what to expect of the releases of all sweeps.
 
         Args:
             sweeps: how many.
-            left: how many are still to come with these.
+            remaining: how many are still to come with these.
             shares: what a release of each term may spend, in units; at most 1 on the average. They may follow from
                 what was released. None for a unit each, as the first sweeps have.
         """
@@ -142,7 +142,7 @@ class JointSweeps:
             assert isinstance(charge, Gaussian | Laplace)
             assert term.release_map is not None
             parts.append(JointPart(term.name, term.cells, term.release_map, charge))
-            term.expect(seen, AVERAGING_LOSS / (left * share * self.precision))
+            term.expect(seen, AVERAGING_LOSS / (remaining * share * self.precision))
         limit = self._lengths.limit * parts[0].release_map.unit ** (1 if unit.is_pure else 2)
         bound = JointBound(tuple(parts), max(math.floor(limit), 1))
         self._releases = unit.open_jointly(bound, sweeps, self._stage, self._opened)

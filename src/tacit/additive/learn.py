@@ -94,31 +94,34 @@ def learn(
     """
     whole, planner = budget, Planner(tuning.planning, tuning.growing.cutting)
     trees = trees and sum(not column.monotone for column in columns) > 1  # a declared direction is never cut
-    known = first_look(whole.part(1 - loss.share).as_whole(), columns, pairs, trees, loss, planner, tuning.binning)
-    chosen = _plan_for(loss, known, planner, trees, whole.is_pure)
-    weight = planner.intercept_share(known.signal, len(columns)) if loss.uses.costly_intercept else 1.0
-    intercept, budget, chosen = _begin(whole, known, loss, weight, chosen)
-    state = _state_of(whole, budget, known, loss, intercept, tuning)
+    start = first_look(whole.part(1 - loss.share).as_whole(), columns, pairs, trees, loss, planner, tuning.binning)
+    chosen = _plan_for(loss, start, planner, trees, whole.is_pure)
+    # a wrong intercept costs log loss whatever the columns say: where noise is large it is worth more than a column
+    weight = planner.intercept_share(start.signal, len(columns)) if loss.tuned else 1.0
+    intercept, budget, chosen = _begin(whole, start, loss, weight, chosen)
+    state = _state_of(whole, budget, start, loss, intercept, tuning)
     each = budget.part(chosen.mains).split(len(columns) + weight)
-    columns_and_bins = zip(known.columns, known.bins, strict=True)
+    columns_and_bins = zip(start.columns, start.bins, strict=True)
     mains = [main_term(column, bins, each, state) for column, bins in columns_and_bins]
     chosen = chosen.passed_on(sweep(budget.part(chosen.mains), _pace(loss, chosen.pace), mains, state))
+    # trees pay where columns explain much; how much they do is known only now, from released effects
     if chosen.undecided:
-        chosen = planner.decided(chosen, known.signal, sum(term.variance for term in mains), pairs)
-    found, chosen = _learn_pairs(budget, chosen, mains, state) if chosen.joint else ([], chosen)
+        chosen = planner.decided(chosen, start.signal, sum(term.variance for term in mains), pairs)
+    pair_effects, chosen = _learn_pairs(budget, chosen, mains, state) if chosen.joint else ([], chosen)
     grown: tuple[Tree, ...] | tuple[ScoreTree, ...] = ()
     if chosen.n_trees:
-        loss.refresh(whole, state.log, "before the trees")
+        # the clip of the last sweeps fits residuals that columns have since made smaller
+        loss.refresh(whole, "before the trees")
         grown = fit_remainder(budget, chosen, mains, state)
-    shift, sd = loss.level(whole, state.log, known.total)
+    shift, sd = loss.level(whole, start.total)
     directions = state.directions()
     return Learned(
-        known.total,
+        start.total,
         intercept.value + shift,
-        known.columns,
-        tuple(known.bins),
+        start.columns,
+        tuple(start.bins),
         tuple(mains),
-        tuple(found),
+        tuple(pair_effects),
         grown,
         chosen,
         directions,
@@ -126,55 +129,57 @@ def learn(
     )
 
 
-def _begin(whole: Budget, known: FirstLook, loss: Loss, weight: float, chosen: Plan) -> tuple[Intercept, Budget, Plan]:
+def _begin(whole: Budget, start: FirstLook, loss: Loss, weight: float, chosen: Plan) -> tuple[Intercept, Budget, Plan]:
     """The intercept, what is left beside the share that the loss keeps for itself, and the plan for that."""
     before = loss.share
-    intercept = loss.begin(whole, known.total, weight)
+    intercept = loss.begin(whole, start.total, weight)
     if loss.share > before:  # a loss that needs more takes it from all but the bins, which are paid
         chosen = chosen.with_binning(chosen.binning * (1 - before) / (1 - loss.share))
     return intercept, whole.part(1 - loss.share).as_whole(), chosen
 
 
 def _state_of(
-    whole: Budget, budget: Budget, known: FirstLook, loss: Loss, intercept: Intercept, tuning: Tuning
+    whole: Budget, budget: Budget, start: FirstLook, loss: Loss, intercept: Intercept, tuning: Tuning
 ) -> State:
     """The model of an intercept alone; ``budget`` is what terms and trees may spend of the whole."""
-    jointly = loss.jointly and bounds_jointly(budget.allowance, known.signal, tuning.clipping)
-    if loss.uses.weights_first and budget.curator.weighs_rows:
+    jointly = loss.jointly and bounds_jointly(budget.allowance, start.signal, tuning.clipping)
+    if loss.growth is not None and budget.curator.weighs_rows:
         jointly = False  # rows that are bounded together are weighed down behind the clip
-    hyper_prior = HyperPrior(len(known.columns), tuning.sweeping)
+    hyper_prior = HyperPrior(len(start.columns), tuning.sweeping)
     rows = None
-    if loss.uses.simulated_rows:
-        counts, simulated = [bins.counts for bins in known.bins], tuning.sweeping.simulated_rows
+    if not loss.tuned:
+        counts, simulated = [bins.counts for bins in start.bins], tuning.sweeping.simulated_rows
         rows = SimulatedRows(counts, loss.n_scores, budget.public_generator, simulated)
-    state = State(known, whole, loss, loss.new_log(), intercept, hyper_prior, rows, jointly, tuning=tuning)
+    state = State(start, whole, loss, intercept, hyper_prior, rows, jointly, tuning=tuning)
     state.add(OneCell(), intercept.value[None, :])
     return state
 
 
-def _plan_for(loss: Loss, known: FirstLook, planner: Planner, trees: bool, pure: bool) -> Plan:
-    chosen, count = known.plan, len(known.columns)
-    if loss.uses.choices:
-        chosen = planner.with_choices(chosen, known.total, count, known.signal)
-    if loss.uses.patience and not trees and not pure:
-        chosen = planner.patient(chosen, count, known.signal)
+def _plan_for(loss: Loss, start: FirstLook, planner: Planner, trees: bool, pure: bool) -> Plan:
+    chosen, count = start.plan, len(start.columns)
+    # judged for two classes alone
+    if loss.tuned:
+        chosen = planner.with_choices(chosen, start.total, count, start.signal)
+    # trees would take up what slow sweeps leave over, and Laplace noise grows with the number of sweeps
+    if loss.tuned and not trees and not pure:
+        chosen = planner.patient(chosen, count, start.signal)
     return chosen
 
 
 def _pace(loss: Loss, planned: Pace) -> Pace:
-    return planned if loss.uses.recency else planned.plain()
+    return planned if loss.tuned else planned.plain()
 
 
 def column_prior(column: Column, bins: Bins, noise_variance: float, pure: bool, state: State) -> Prior:
     """The priors of a column, and the release map that fits them."""
-    known = state.known
-    masses = bins.counts / known.total
+    start = state.known
+    masses = bins.counts / start.total
     covariances = numeric_covariances(masses) if bins.ordered else categorical_covariances(masses)
-    ratio = noise_variance / (state.tuning.pairing.mode_scale * known.total * state.loss.slope) ** 2
+    ratio = noise_variance / (state.tuning.pairing.mode_scale * start.total * state.loss.slope) ** 2
     smooth = covariances[2][:-1, :-1] if bins.ordered and len(masses) > 3 else None
     mapped = _laplace_map if pure else _gaussian_map
     release_map = mapped(masses, smooth, ratio, state.jointly)
-    guard = 0.5 * min(known.binning_sd, known.total / len(masses))
+    guard = 0.5 * min(start.binning_sd, start.total / len(masses))
     kind, cells = "numeric" if bins.ordered else "categorical", column_cells(column.index, len(masses))
     return Prior(kind, cells, bins.counts, guard, covariances, release_map)
 
@@ -182,12 +187,14 @@ def column_prior(column: Column, bins: Bins, noise_variance: float, pure: bool, 
 def _gaussian_map(masses: Floats, smooth: Floats | None, ratio: float, jointly: bool) -> Floats | None:
     """What is released of a column in Gaussian noise: centred where rows are bounded together; None for its bins."""
     release_map = None
+    # unordered bins have no smooth directions: they are released as they are
     if smooth is not None:
         shares = masses[:-1] / masses[:-1].sum()
         if jointly:
             release_map = with_missing(natural_modes(shares, smooth, ratio), RELEASING.longest)
         else:
             release_map = with_missing(principal_modes(shares, smooth, ratio))
+    # bounded together, rows must not pay for the constant, which the intercept learns: the map is centred
     if not jointly:
         return release_map
     return centred_map(np.eye(len(masses)) if release_map is None else release_map, masses / masses.sum())
@@ -207,7 +214,7 @@ def main_term(column: Column, bins: Bins, each: Budget, state: State) -> Term:
     loss = state.loss
     noise_variance = each.sd(1.0, loss.bound) ** 2 * AVERAGING_LOSS
     prior = column_prior(column, bins, noise_variance, each.is_pure, state)
-    term = Term(column.name, prior, noise_variance, loss.n_scores, not loss.rounded, loss.uses.growth)
+    term = Term(column.name, prior, noise_variance, loss.n_scores, loss.tuned, loss.growth)
     term.monotone = column.monotone
     return term
 
@@ -224,12 +231,13 @@ def _learn_pairs(
     ]
     most = most_pairs(len(columns), numbers)
     looks = chosen.looks_for_pairs and len(sides) > 1
-    found = screen_pairs(budget.part(chosen.screening), sides, most, state) if looks else []
-    if not found:
-        left = budget.part(chosen.joint + chosen.pair_counts + (0.0 if looks else chosen.screening))
-        return [], chosen.passed_to_trees(sweep(left, pace, mains, state, "second "))
+    screened = screen_pairs(budget.part(chosen.screening), sides, most, state) if looks else []
+    # nothing stood out of the noise: columns have the budget of the pairs, and what was spent on looking is lost
+    if not screened:
+        remainder = budget.part(chosen.joint + chosen.pair_counts + (0.0 if looks else chosen.screening))
+        return [], chosen.passed_to_trees(sweep(remainder, pace, mains, state, "second "))
     learning = budget.part(chosen.joint)
-    terms = pair_terms(budget.part(chosen.pair_counts), learning, found, len(mains), state)
+    terms = pair_terms(budget.part(chosen.pair_counts), learning, screened, len(mains), state)
     unspent = sweep(learning, pace, mains + terms, state, "joint ")
-    sides_and_terms = zip(found, terms, strict=True)
-    return [(left, right, term) for (left, right), term in sides_and_terms], chosen.passed_to_trees(unspent)
+    sides_and_terms = zip(screened, terms, strict=True)
+    return [(remainder, right, term) for (remainder, right), term in sides_and_terms], chosen.passed_to_trees(unspent)

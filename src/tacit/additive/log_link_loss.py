@@ -15,12 +15,11 @@ from typing import ClassVar
 import numpy as np
 
 from tacit.additive.intercept import Intercept
-from tacit.additive.losses import Uses
-from tacit.additive.plan import Rest
+from tacit.additive.plan import Remainder
 from tacit.additive.residual_loss import SquaredLoss
 from tacit.additive.target_shapes import ONE, PARTS, part_values, target_shares
 from tacit.additive.term import Directions
-from tacit.additive.tuning import EFFECTS, INTERCEPTS, LINKED, RESIDUALS, SPREADS, Linked, Residuals
+from tacit.additive.tuning import EFFECTS, INTERCEPTS, LOG_LINKED, RESIDUALS, TARGET_SHAPES, LogLinked, Residuals
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD, Measurement
@@ -31,7 +30,7 @@ from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.log_link import LogLink
-from tacit.queries.margins import Margins, Scores
+from tacit.queries.margins import Scores
 from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.score_rules import LARGEST_BOUND, LOWEST_OFFSET, TARGET_BITS, ResidualRule, TargetScale
 
@@ -113,15 +112,14 @@ class LogLinkLoss(SquaredLoss):
         numbers: of looks at residuals, and of the clip.
     """
 
-    rest = Rest.AVERAGED
+    remainder = Remainder.AVERAGED
 
-    linked: Linked = LINKED
+    linked: LogLinked = LOG_LINKED
     clips: ClassVar[Floats] = 2.0 ** (np.arange(-12, 13) / 2)
 
     def __init__(self, n_columns: int, power: float, label: NumericLabelIndex, numbers: Residuals = RESIDUALS) -> None:
         self.power, self.link = power, LogLink(power, ONE)
-        self.growth = 2.0 - power
-        self.uses = Uses(growth=self.growth, weights_first=True)
+        self.growth: float = 2.0 - power
         self._level, self._ratio = 1.0, 1.0
         self._seen = self._began = np.zeros(1), np.ones(1)
         super().__init__(n_columns, numbers)
@@ -227,7 +225,7 @@ class LogLinkLoss(SquaredLoss):
         edges: Ints = np.rint(top * ONE * 2.0 ** np.arange(-octaves, 0)).astype(np.int64)
         return edges
 
-    def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
+    def level(self, budget: Budget, total: float) -> tuple[Floats, Floats]:
         """The mean of residuals under a clip as wide as costs little, as a change of the logarithm of all means.
 
         It is thought about as much as the clip of the sweeps has cut off, unless it is surely more or less.
@@ -236,17 +234,16 @@ class LogLinkLoss(SquaredLoss):
         clip = self._wide_clip(one)
         high, link = round(clip * ONE), replace(self.link, power=1.0)
         rule = ResidualRule(self.scale, 0, -high, high, link=link, weighted_first=True)
-        assert isinstance(log, Scores)
-        query = ScoreHistogram(OneCell(), rule, log)
+        query = ScoreHistogram(OneCell(), rule, self.log)
         release = budget.measure(query, self.numbers.levelling, Label(Stage.RESIDUALS, "mean of the residuals"))
         noise = max(release.sd, LEAST_SD) / total / everybody
-        found = float(release.value.item()) / total / everybody
+        mean = float(release.value.item()) / total / everybody
         expected = min(self._cut_off(self.bound) / (self.mean * self._level), 1.0)
-        surely = (found - expected) ** 2 - (self.linked.surprise * noise) ** 2
+        surely = (mean - expected) ** 2 - (self.linked.surprise * noise) ** 2
         variance = max(surely, self.numbers.likely_level**2 + expected**2)
-        kept = variance / (variance + noise**2)
-        change = expected + kept * (found - expected)
-        return np.array([math.log1p(max(change, -self.linked.largest_fall))]), np.array([kept * noise])
+        shrinkage = variance / (variance + noise**2)
+        change = expected + shrinkage * (mean - expected)
+        return np.array([math.log1p(max(change, -self.linked.largest_fall))]), np.array([shrinkage * noise])
 
     def _wide_clip(self, one: float) -> float:
         """At least twice the clip of the sweeps: where noise costs as much as what is still cut off.
@@ -267,7 +264,7 @@ class LogLinkLoss(SquaredLoss):
         rows, at_most = self._per_weight * self._total, octaves + 1
         each = np.append(math.sqrt(at_most) * sd, np.full(octaves, sd))
         above = target_shares(np.append(counts[:at_most].sum(), counts[at_most:]), each, rows)[1:]
-        below = np.repeat(np.maximum(counts[:octaves] - SPREADS.linked_sure * sd, 0.0) / (rows * PARTS), PARTS)
+        below = np.repeat(np.maximum(counts[:octaves] - TARGET_SHAPES.linked_sure * sd, 0.0) / (rows * PARTS), PARTS)
         values = part_values(octaves)[1:] * self._top
         among = np.concatenate([below, [max(1.0 - above.sum() - below.sum(), 0.0)], above])
         self._sees(np.concatenate([-values[::-1], [0.0], values]), among, budget)
@@ -281,8 +278,8 @@ class LogLinkLoss(SquaredLoss):
         self._seen = residuals, self._per_weight * shares
         noise = self._noise(budget, self._total) / self._per_weight
         above = np.maximum(residuals, 0.0)
-        kept = np.array([shares @ np.minimum(above, clip) for clip in self.clips])
-        clips = self.clips[kept >= self.linked.least_kept * (shares @ above)]
+        masses = np.array([shares @ np.minimum(above, clip) for clip in self.clips])
+        clips = self.clips[masses >= self.linked.least_kept * (shares @ above)]
         self._choose_clip(residuals, shares, noise / self.linked.lasting, clips if len(clips) else self.clips[-1:])
         self._scatter *= self._per_weight
 

@@ -8,8 +8,7 @@ There is one engine, and three ways in which rows contribute: a table over margi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from tacit.additive.intercept import (
     curvature,
     scatter,
 )
-from tacit.additive.plan import Rest
+from tacit.additive.plan import Remainder
 from tacit.additive.term import Directions, strongest_order
 from tacit.additive.tuning import COUNTING, EFFECTS, Counting
 from tacit.arrays import Floats, Ints
@@ -29,37 +28,11 @@ from tacit.curator.budget import Budget
 from tacit.growing.simulated_rows import SimulatedRows
 from tacit.growing.softmax import log_odds_of, released_counts, softmax_curvature
 from tacit.growing.tuning import SOFTMAX, Kernel
+from tacit.queries.cells import Cells
+from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.rules import RowRule
 from tacit.queries.score_rules import ScoreRule, SoftmaxRule
-
-
-@dataclass(frozen=True)
-class Uses:
-    """Which parts of the engine a loss uses, where they are not for all.
-
-    What a part is worth is measured on tables that were left out when its numbers were chosen; so far that was done for
-    two classes alone.
-
-    Attributes:
-        recency: later releases count by the pace of the plan, and steps are long where sweeps are few.
-        costly_intercept: the intercept has more of the budget where noise is large.
-        patience: more sweeps where no trees follow and noise is little.
-        choices: trees whose splits are chosen, where rows are very many.
-        simulated_rows: curvature is that of simulated rows; else it follows from the intercept and the spread of terms.
-        stages: labels of later sweeps say which ones they are.
-        growth: None, or under a log link the ``g`` with which a row of score ``F`` is curved by ``exp(g F)``.
-        weights_first: rows' own weights multiply what they contribute before it is clipped.
-    """
-
-    recency: bool = False
-    costly_intercept: bool = False
-    patience: bool = False
-    choices: bool = False
-    simulated_rows: bool = True
-    stages: bool = True
-    growth: float | None = None
-    weights_first: bool = False
 
 
 class Loss(Protocol):
@@ -72,9 +45,11 @@ class Loss(Protocol):
         strength: how much a table says about this loss, relative to balanced classes of two.
         slope: curvature in one direction, as far as it is known beforehand.
         jointly: whether rows may be bounded together over a sweep, which leaves the constant to the intercept alone.
-        rest: what may follow columns and pairs.
-        rounded: whether effects keep what the log of scores rounded them to.
-        uses: parts of the engine that are not for all.
+        remainder: what may follow columns and pairs.
+        tuned: whether the loss has what was judged on left-out tables, so far for two classes alone: recency, a costly
+            intercept, patience and chosen splits. Other losses follow simulated rows and the rounding of their log.
+        growth: None, or under a log link the ``g`` with which a row of score ``F`` is curved by ``exp(g F)``. Rows' own
+            weights then multiply what they contribute before it is clipped.
     """
 
     share: float
@@ -92,13 +67,17 @@ class Loss(Protocol):
     def jointly(self) -> bool: ...
 
     @property
-    def rest(self) -> Rest: ...
+    def remainder(self) -> Remainder: ...
 
     @property
-    def rounded(self) -> bool: ...
+    def tuned(self) -> bool: ...
 
     @property
-    def uses(self) -> Uses: ...
+    def growth(self) -> float | None: ...
+
+    @property
+    def log(self) -> Margins | Scores:
+        """The scores of every row, as the engine knows them."""
 
     @property
     def bound(self) -> float:
@@ -112,8 +91,13 @@ class Loss(Protocol):
     def intercept_rule(self) -> RowRule | ScoreRule:
         """What a row contributes to a release of the constants."""
 
-    def new_log(self) -> Margins | Scores:
-        """An empty log of scores."""
+    def add(self, cells: Cells, values: Floats) -> Floats:
+        """Adds an update, shape ``(cells, n_scores)``, to the log of all scores; returns it as it was rounded."""
+
+    def query(
+        self, cells: Cells, rule: RowRule | ScoreRule, release_map: ReleaseMap | None
+    ) -> Histogram | ScoreHistogram:
+        """The query for what rows contribute by this rule, by cell, at the scores of the log."""
 
     def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
         """The constant model.
@@ -124,10 +108,10 @@ class Loss(Protocol):
             intercept_share: what the intercept's releases cost relative to a column's.
         """
 
-    def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
+    def refresh(self, budget: Budget, stage: str) -> None:
         """Looks again at how large contributions are; may do nothing."""
 
-    def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
+    def level(self, budget: Budget, total: float) -> tuple[Floats, Floats]:
         """What the constants lack once all else is learned, and its standard deviation, both ``(n_scores,)``."""
 
     def directions(self, intercept: Floats, spread: float, rows: SimulatedRows | None) -> Directions:
@@ -156,6 +140,9 @@ class ScoreLoss(Loss, Protocol):
     rule: ScoreRule
 
     @property
+    def log(self) -> Scores: ...
+
+    @property
     def tree_rule(self) -> ScoreRule: ...
 
     @property
@@ -174,6 +161,19 @@ class ScoreLoss(Loss, Protocol):
         """How much the mean contribution falls as scores rise, shape ``(n_scores, n_scores)``."""
 
 
+class OfScores:
+    """Base of losses of several scores, or of a number: their log, and what is asked about it."""
+
+    tuned = False
+    log: Scores
+
+    def add(self, cells: Cells, values: Floats) -> Floats:
+        return self.log.add(cells, values)
+
+    def query(self, cells: Cells, rule: RowRule | ScoreRule, release_map: ReleaseMap | None) -> ScoreHistogram:
+        return ScoreHistogram(cells, cast(ScoreRule, rule), self.log, release_map)
+
+
 class Unclipped:
     """Base of losses whose contributions are at most 1 as they are: the model says what their curvature is.
 
@@ -181,14 +181,15 @@ class Unclipped:
     """
 
     n_scores: int
+    growth = None
 
-    def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
+    def refresh(self, budget: Budget, stage: str) -> None:
         """Nothing."""
-        del budget, log, stage
+        del budget, stage
 
-    def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
+    def level(self, budget: Budget, total: float) -> tuple[Floats, Floats]:
         """Nothing."""
-        del budget, log, total
+        del budget, total
         return np.zeros(self.n_scores), np.zeros(self.n_scores)
 
 
@@ -204,21 +205,22 @@ class TwoClassLoss(Unclipped):
     slope = EFFECTS.mode_curvature
     bound = 1.0
     jointly = True
-    rest = Rest.EXPLAINED
-    rounded = False
-    uses = Uses(True, True, True, True, simulated_rows=False, stages=False)
+    remainder = Remainder.EXPLAINED
+    tuned = True
 
     def __init__(self) -> None:
-        self.share = 0.0
+        self.share, self.log = 0.0, Margins()
         self.rule = mada_boost_rule()
 
     @property
     def intercept_rule(self) -> RowRule:
         return self.rule
 
-    def new_log(self) -> Margins:
-        """One margin per row."""
-        return Margins()
+    def add(self, cells: Cells, values: Floats) -> Floats:
+        return self.log.add(cells, values[:, 0])[:, None]
+
+    def query(self, cells: Cells, rule: RowRule | ScoreRule, release_map: ReleaseMap | None) -> Histogram:
+        return Histogram(cells, cast(RowRule, rule), self.log, release_map)
 
     def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
         """From margins of 0: the sweeps find the intercept."""
@@ -253,7 +255,7 @@ def count_classes(budget: Budget, total: float, n_classes: int, numbers: Countin
     return counts, variance + numbers.moves, share
 
 
-class SoftmaxLoss(Unclipped):
+class SoftmaxLoss(Unclipped, OfScores):
     """Several classes: scaled softmax residuals (:class:`~tacit.queries.score_rules.SoftmaxRule`).
 
     Args:
@@ -263,13 +265,11 @@ class SoftmaxLoss(Unclipped):
     """
 
     jointly = True
-    rest = Rest.AVERAGED
-    rounded = True
-    uses = Uses()
+    remainder = Remainder.AVERAGED
 
     def __init__(self, n_classes: int, pure: bool, numbers: Counting = COUNTING) -> None:
         self.numbers = numbers
-        self.n_scores, self.share = n_classes, self.numbers.most_counted
+        self.n_scores, self.share, self.log = n_classes, self.numbers.most_counted, Scores(n_classes)
         norm = 1 if pure else 2
         self.rule = SoftmaxRule(n_classes, norm)
         self.tree_rule = SoftmaxRule(n_classes, norm, SOFTMAX.tree_curvature)
@@ -300,10 +300,6 @@ class SoftmaxLoss(Unclipped):
     @property
     def intercept_rule(self) -> SoftmaxRule:
         return self.rule
-
-    def new_log(self) -> Scores:
-        """A score per class."""
-        return Scores(self.n_scores)
 
     def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
         """Log-odds of the classes from their noisy counts; a class that noise hides is thought rare, not absent."""

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from tacit.additive.intercept import Intercept, NewtonIntercept
-from tacit.additive.losses import Unclipped, Uses, count_classes
-from tacit.additive.plan import Rest
+from tacit.additive.losses import OfScores, Unclipped, count_classes
+from tacit.additive.plan import Remainder
 from tacit.additive.term import Directions
 from tacit.additive.tuning import COUNTING, EFFECTS, Counting
 from tacit.arrays import Floats, Ints
@@ -43,12 +43,12 @@ def ordered_rule(cuts: Floats, curvature: float = 0.0, norm: int = 2) -> LevelRu
         curvature: if positive, one more channel, of ``curvature`` times the variance of the slope, scaled alike.
         norm: of both channels together: 2 bounds the L2 norm by 1, 1 the L1 norm.
     """
-    known = _by_level(cuts)
-    channels, longest = known.slopes[:, :, None], longest_slopes(known)
+    chances = _by_level(cuts)
+    channels, longest = chances.slopes[:, :, None], longest_slopes(chances)
     if curvature > 0:
-        more = curvature * known.information
+        more = curvature * chances.information
         longest = np.hypot(longest, more) if norm == 2 else longest + more
-        channels = np.stack([known.slopes, np.broadcast_to(more, known.slopes.shape)], axis=2)
+        channels = np.stack([chances.slopes, np.broadcast_to(more, chances.slopes.shape)], axis=2)
     return _table(channels, longest)
 
 
@@ -57,19 +57,19 @@ def class_rule(cuts: Floats, norm: int = 2) -> LevelRule:
 
     As :class:`~tacit.queries.score_rules.SoftmaxRule`; sums say which class is more frequent than cut points have it.
     """
-    known = _by_level(cuts)
-    vectors = np.eye(len(cuts) + 1)[:, None, :] - known.chances.T[None, :, :]
-    return _table(vectors, longest_vectors(known, norm))
+    chances = _by_level(cuts)
+    vectors = np.eye(len(cuts) + 1)[:, None, :] - chances.chances.T[None, :, :]
+    return _table(vectors, longest_vectors(chances, norm))
 
 
-def longest_slopes(known: OrderedChances) -> Floats:
+def longest_slopes(chances: OrderedChances) -> Floats:
     """The largest slope that a row of each score could have, over the classes: the first or last one's; ``(rows,)``."""
-    return np.asarray(np.maximum(known.above[0], known.below[-1]))
+    return np.asarray(np.maximum(chances.above[0], chances.below[-1]))
 
 
-def longest_vectors(known: OrderedChances, norm: int) -> Floats:
+def longest_vectors(chances: OrderedChances, norm: int) -> Floats:
     """The largest norm of a class's unit vector less the chances, over the classes; shape ``(rows,)``."""
-    p = known.chances
+    p = chances.chances
     if norm == 1:
         return np.asarray(2.0 - 2.0 * p.min(axis=0))
     return np.asarray(np.sqrt(1.0 - 2.0 * p.min(axis=0) + np.square(p).sum(axis=0)))
@@ -107,7 +107,7 @@ def fitted_cuts(cuts: Floats, shares: Floats, scores: Floats) -> Floats:
     return np.maximum.accumulate(np.clip(cuts, -FARTHEST, FARTHEST))
 
 
-class HoldsShares(Protocol):
+class ClassShares(Protocol):
     """A loss whose constants are shares of classes."""
 
     shares: Floats
@@ -132,7 +132,7 @@ class SharesIntercept:
 
     share = 1.0
 
-    def __init__(self, loss: HoldsShares, total: float, doubt: float) -> None:
+    def __init__(self, loss: ClassShares, total: float, doubt: float) -> None:
         logs = np.log(loss.shares)
         self._loss, self._logs = loss, NewtonIntercept(np.asarray(logs - logs.mean()), total, doubt)
 
@@ -166,7 +166,7 @@ MOST_ORDERED = 32
 """Not tuned, of the memory: ordered classes at most; the table of what rows add to shares grows with their square."""
 
 
-class OrderedLoss(Unclipped):
+class OrderedLoss(Unclipped, OfScores):
     """Proportional odds.
 
     Args:
@@ -184,13 +184,11 @@ class OrderedLoss(Unclipped):
     n_scores = 1
     bound = 1.0
     jointly = True
-    rest = Rest.AVERAGED
-    rounded = True
-    uses = Uses()
+    remainder = Remainder.AVERAGED
     tree_noise = 1.0
 
     def __init__(self, n_classes: int, pure: bool, numbers: Counting = COUNTING) -> None:
-        self.numbers, self.share = numbers, numbers.most_counted
+        self.numbers, self.share, self.log = numbers, numbers.most_counted, Scores(1)
         self.slope = (n_classes + 1) / (3 * n_classes)
         self.strength = 2.0 * self.slope
         self.scatter = 1.0
@@ -223,10 +221,6 @@ class OrderedLoss(Unclipped):
         """That of the tuning: contributions are as long as the gradient of a margin."""
         return kernel.most_variance
 
-    def new_log(self) -> Scores:
-        """One score."""
-        return Scores(1)
-
     def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
         """Cut points from noisy counts of the classes."""
         del intercept_share
@@ -258,8 +252,8 @@ class OrderedLoss(Unclipped):
         """Mean of the scaled variance of the slope over simulated rows, with cut points where these have the shares."""
         self._scores = rows.scores[:, 0].copy()
         self._set_cuts()
-        known = OrderedChances.of(self.cuts, self._scores)
-        curvatures, longest = known.information / longest_slopes(known), longest_slopes(known)
+        chances = OrderedChances.of(self.cuts, self._scores)
+        curvatures, longest = chances.information / longest_slopes(chances), longest_slopes(chances)
         mean = float(curvatures.mean())
         self.scatter = float((curvatures / longest).mean()) / mean
         return np.array([[mean]])

@@ -1,4 +1,8 @@
-"""Interactions of two columns: screened by noisy residual tables, then learned as terms of their own."""
+"""Interactions of two columns: screened by noisy residual tables, then learned as terms of their own.
+
+Limits: pairs are screened among the columns of largest effects, on a few smooth directions of each side; an interaction
+of columns that say nothing alone, or of single bins, is missed.
+"""
 
 from __future__ import annotations
 
@@ -96,8 +100,8 @@ def free_columns(columns: Sequence[Column], terms: Sequence[Term], signal: float
 def cut_masses(columns: Sequence[Column], bins: Sequence[Bins]) -> list[Floats]:
     """Per column, the masses by which random trees cut its bins; one bin, or a declared direction, is never cut."""
     return [
-        found.counts if not column.monotone else np.array([float(found.counts.sum())])
-        for column, found in zip(columns, bins, strict=True)
+        column_bins.counts if not column.monotone else np.array([float(column_bins.counts.sum())])
+        for column, column_bins in zip(columns, bins, strict=True)
     ]
 
 
@@ -130,7 +134,7 @@ class Screen:
 
 
 def log_evidence(
-    left: Screen, right: Screen, release: Floats, sd: float, known: tuple[float, float], scales: Sequence[float]
+    left: Screen, right: Screen, release: Floats, sd: float, response: tuple[float, float], scales: Sequence[float]
 ) -> float:
     """Log marginal likelihood of an interaction (best of a few sizes) above that of noise alone.
 
@@ -139,10 +143,10 @@ def log_evidence(
         right: the other.
         release: of the pair, shape ``(left modes, right modes)``.
         sd: of its noise.
-        known: the number of rows, and the curvature.
+        response: the number of rows, and the curvature.
         scales: sizes of the interaction that are looked at.
     """
-    total, slope = known
+    total, slope = response
     modes = left.rotation.T @ release @ right.rotation
     noise = sd**2 + total * slope * np.outer(left.sampling, right.sampling)
     signal = np.outer(left.signal, right.signal) * (total * slope) ** 2
@@ -166,7 +170,8 @@ def screen_pairs(budget: Budget, sides: list[Side], most: int, state: State) -> 
     directions, asks, found = state.directions(), [], []
     for left, right in candidates:
         modes = np.kron(screens[left.column].matrix, screens[right.column].matrix)
-        query = state.query(pair_cells(left, right), ReleaseMap.from_floats(np.asarray(modes, np.float64)))
+        released = ReleaseMap.from_floats(np.asarray(modes, np.float64))
+        query = state.loss.query(pair_cells(left, right), state.loss.rule, released)
         asks.append((query, 1.0, Label(Stage.SCREENING, pair_name(left, right))))
     for (left, right), release in zip(candidates, each.measure_all(asks), strict=True):
         a, b, sd = screens[left.column], screens[right.column], max(release.sd, LEAST_SD)
@@ -232,6 +237,6 @@ def pair_terms(
     noise_variance = learning.split(len(pairs) + n_mains).sd(1.0, loss.bound) ** 2 * AVERAGING_LOSS
     priors = pair_priors(budget, pairs, mode_variance, state)
     return [
-        Term(pair_name(*pair), prior, noise_variance, loss.n_scores, not loss.rounded, loss.uses.growth)
+        Term(pair_name(*pair), prior, noise_variance, loss.n_scores, loss.tuned, loss.growth)
         for pair, prior in zip(pairs, priors, strict=True)
     ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 
-class Rest(Enum):
+class Remainder(Enum):
     """What may follow columns and pairs, where rows are not very many."""
 
     EXPLAINED = "averaged trees where columns explain much, and else pairs"
@@ -79,8 +79,10 @@ class Plan:
 
     def scaled(self, share: float) -> Plan:
         """The same plan on ``share`` of the allowance; what is left is for trees."""
-        kept = {name: getattr(self, name) * share for name in ("binning", "mains", "screening", "pair_counts", "joint")}
-        return replace(self, **kept, trees=1 - share)
+        shares = {
+            name: getattr(self, name) * share for name in ("binning", "mains", "screening", "pair_counts", "joint")
+        }
+        return replace(self, **shares, trees=1 - share)
 
     def with_binning(self, binning: float) -> Plan:
         """The same plan where bins took ``binning``, and everything else shares what is left."""

@@ -1,5 +1,8 @@
 """The planning rule: how the budget is divided, from public numbers alone.
 
+Limits: the rule sees the number of rows, columns and the noise, and not the table. It fails where columns say little
+alone and interactions are not of pairs (``docs/planning.md``).
+
 ``docs/planning.md`` explains the rule and names the script that fits it; its numbers are in
 :mod:`tacit.additive.tuning`.
 """
@@ -9,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from tacit.additive.plan import Plan, Rest
+from tacit.additive.plan import Plan, Remainder
 from tacit.additive.tuning import PLANNING, Planning
 from tacit.binning.tuning import MANY_ROWS
 from tacit.growing.chosen_trees import columns_to_cut
@@ -21,12 +24,12 @@ def between(value: float, low: float, high: float) -> float:
     return math.log(max(value, 1e-9) / low) / math.log(high / low)
 
 
-def part_of_way(value: float, low: float, high: float) -> float:
+def position(value: float, low: float, high: float) -> float:
     """The same, clipped to [0, 1]."""
     return min(max(between(value, low, high), 0.0), 1.0)
 
 
-def on_the_way(first: float, last: float, way: float) -> float:
+def interpolate(first: float, last: float, way: float) -> float:
     """Geometric interpolation: ``first`` where ``way`` is 0, ``last`` where it is 1."""
     return float(first * (last / first) ** way)
 
@@ -63,7 +66,7 @@ class Planner:
         pure: bool,
         pairs: bool = True,
         trees: bool = True,
-        rest: Rest = Rest.EXPLAINED,
+        remainder: Remainder = Remainder.EXPLAINED,
     ) -> Plan:
         """The plan.
 
@@ -74,15 +77,19 @@ class Planner:
             pure: whether noise is Laplace, which grows with the number of releases, so that there are few.
             pairs: whether pairs are wanted.
             trees: whether trees over the residual are wanted.
-            rest: what may follow columns and pairs.
+            remainder: what may follow columns and pairs.
         """
         whole = of_all_rows(signal, n_columns)
-        plain = self._columns_and_pairs(total, n_columns, signal, pure, pairs, rest)
+        plain = self._columns_and_pairs(total, n_columns, signal, pure, pairs, remainder)
         few = total <= MANY_ROWS and whole <= self.numbers.kernel_upto * total
-        if trees and rest is not Rest.NEWTON and not pure and few:
-            if rest is Rest.EXPLAINED:
+        # averaged trees need Gaussian noise, which does not grow with their number, and few enough rows to be fast;
+        # where a leaf's noise is next to nothing, Newton trees fit more closely
+        if trees and remainder is not Remainder.NEWTON and not pure and few:
+            # two classes: whether trees or pairs pay depends on what columns explain, which is not known yet
+            if remainder is Remainder.EXPLAINED:
                 return self._undecided(plain, signal, n_columns)
             return self._with_trees(plain, total, signal, n_columns)
+        # under Laplace noise a tree costs as much as a sweep; below ``trees_from`` leaves are mostly noise
         if not trees or pure or whole <= self.numbers.trees_from:
             return plain
         ramp = min(1.0, between(whole, self.numbers.trees_from, self.numbers.trees_full))
@@ -90,10 +97,10 @@ class Planner:
         depth = 5 + sum(
             signal >= deep for deep in (self.numbers.deep_from if total <= MANY_ROWS else self.numbers.deep_from[:1])
         )
-        left, rate = plain.scaled(1 - self.numbers.largest_tree_share * ramp), self.tree_rate(signal, n_trees)
+        columns, rate = plain.scaled(1 - self.numbers.largest_tree_share * ramp), self.tree_rate(signal, n_trees)
         enough = self.numbers.random_enough if total > MANY_ROWS else 0.0
         return replace(
-            left,
+            columns,
             n_trees=n_trees,
             tree_depth=depth,
             tree_rate=rate,
@@ -111,6 +118,7 @@ class Planner:
             signal: ``q``, as for :meth:`plan`.
         """
         whole = of_all_rows(signal, n_columns)
+        # with fewer rows or more noise, choices are hardly better than random splits, and cost budget
         if not plan.n_trees or total <= MANY_ROWS or whole < self.numbers.choice_from:
             return plan
         wanted = min(
@@ -139,10 +147,11 @@ class Planner:
             n_columns: columns of the model.
             signal: ``q``, as for :meth:`plan`.
         """
+        # sweeps that converge end by themselves; in more noise bias of few sweeps is not what limits the fit
         if plan.converges or signal <= self.numbers.patient_from:
             return plan
-        way = part_of_way(signal, self.numbers.patient_from, self.numbers.patient_full)
-        wanted = on_the_way(plan.sweeps, self.numbers.most_sweeps, way)
+        way = position(signal, self.numbers.patient_from, self.numbers.patient_full)
+        wanted = interpolate(plan.sweeps, self.numbers.most_sweeps, way)
         sweeps = max(int(min(wanted, self.numbers.most_swept / max(n_columns, 1))), plan.sweeps)
         joint_sweeps = max(sweeps // 2, plan.joint_sweeps) if plan.joint_sweeps else 0
         return replace(plan, sweeps=sweeps, joint_sweeps=joint_sweeps, recency=way)
@@ -172,8 +181,8 @@ class Planner:
             total: released number of rows.
             signal: ``q``, as for :meth:`plan`.
         """
-        way = part_of_way(signal, self.numbers.fast_from, self.numbers.clear_from)
-        wanted = on_the_way(self.numbers.trees, self.numbers.most_trees, way)
+        way = position(signal, self.numbers.fast_from, self.numbers.clear_from)
+        wanted = interpolate(self.numbers.trees, self.numbers.most_trees, way)
         return max(int(min(wanted, self.numbers.tree_rows / total)), self.numbers.least_trees)
 
     def tree_rate(self, signal: float, n_trees: int) -> float:
@@ -183,8 +192,8 @@ class Planner:
             signal: ``q``, as for :meth:`plan`.
             n_trees: how many there are.
         """
-        way = part_of_way(signal, self.numbers.slow_upto, self.numbers.fast_from)
-        rate = on_the_way(self.numbers.slow_tree_rate, self.numbers.tree_rate, way)
+        way = position(signal, self.numbers.slow_upto, self.numbers.fast_from)
+        rate = interpolate(self.numbers.slow_tree_rate, self.numbers.tree_rate, way)
         return min(rate * math.sqrt(max(self.numbers.trees / n_trees, 1.0)), 0.5)
 
     def kernel_share(self, mu: float) -> float:
@@ -200,6 +209,7 @@ class Planner:
     def _undecided(self, plain: Plan, signal: float, n_columns: int) -> Plan:
         """The plan that waits for what columns explain, where the budget allows; otherwise ``plain``."""
         numbers = self.numbers
+        # a single column leaves nothing to trees of several; below ``averaged_from`` noise hides interactions
         if of_all_rows(signal, n_columns) <= numbers.averaged_from or n_columns < 2:
             return plain
         first = min(numbers.first_part, plain.mains)
@@ -229,6 +239,7 @@ class Planner:
             explained: variance of the scores of columns (squared log-odds).
             pairs: whether pairs are wanted.
         """
+        # small effects of columns leave little for trees, and pairs have less noise
         if explained >= self.numbers.trees_explained_from:
             return replace(chosen, undecided=False)
         screening, counts = self._pair_shares(signal) if pairs and signal >= self.numbers.pairs_from else (0.0, 0.0)
@@ -269,18 +280,19 @@ class Planner:
 
     def _pairs_from(self, n_columns: int, pure: bool) -> float:
         """The signal ``q`` from which pairs are tried; under Laplace noise columns need more the more there are."""
+        # Gaussian noise of d columns goes with the root of d, which is in q; Laplace noise with d
         if not pure:
             return self.numbers.pairs_from
         return max(self.numbers.pairs_from, self.numbers.pure_pairs_from * math.sqrt(n_columns / 2.0))
 
     def _columns_and_pairs(
-        self, total: float, n_columns: int, signal: float, pure: bool, pairs: bool, rest: Rest
+        self, total: float, n_columns: int, signal: float, pure: bool, pairs: bool, remainder: Remainder
     ) -> Plan:
         # of several classes and numbers few sweeps were no better, and quantiles too sure of themselves
-        few = rest is Rest.EXPLAINED and signal < self.numbers.noisy_below
+        few = remainder is Remainder.EXPLAINED and signal < self.numbers.noisy_below
         sweeps = self.numbers.noisy_sweeps if few else self.numbers.sweeps
         if pure:  # rows of quantiles are bounded alone, so that noise is what it is and bias counts for more
-            clear = signal >= self._pairs_from(n_columns, pure) or rest is Rest.NEWTON
+            clear = signal >= self._pairs_from(n_columns, pure) or remainder is Remainder.NEWTON
             sweeps = self.numbers.pure_clear_sweeps if clear else self.numbers.pure_sweeps
         joint_sweeps = self.numbers.pure_joint_sweeps if pure else self.numbers.joint_sweeps
         converges = total > MANY_ROWS and signal > 10 * self.numbers.pairs_full and not pure

@@ -1,15 +1,17 @@
 """The posterior of a term's effect given all its releases: Gaussian likelihood, known noise, a mixture of priors.
 
 A release is ``x = A (r + h D theta) + noise``: ``A`` the release map, ``D`` the bin counts, ``h`` the curvature,
-``theta`` the effect still to be found. The prior is a mixture over smoothness (which covariance) and size (which
+``theta`` the remaining effect. The prior is a mixture over smoothness (which covariance) and size (which
 ``tau``), weighted by marginal likelihood and by what the other columns of the same kind look like (empirical Bayes on
 released numbers). Covariances say how alike neighbouring bins are thought to be; they follow from masses alone.
 
-Curves that are declared to rise or to fall, and do: projections of what was released.
+Limits: a bin that differs from smooth neighbours is shrunk to them, and columns of one kind share their prior, so that
+one large effect among many small ones is shrunk with these.
 
-The best rising curve, in squares weighted by released counts, is isotonic regression: a function of released numbers
-alone, so it costs nothing. A boosting step goes part of the way from one such curve to another and stays one, so the
-rows' margins during the fit are those of curves that hold the constraint, too, and other columns learn beside it.
+Curves that are declared to rise or to fall are projections of what was released. The best rising curve, in squares
+weighted by released counts, is isotonic regression: a function of released numbers alone, so it costs nothing. A
+boosting step goes part of the way from one such curve to another and stays one, so the rows' margins during the fit are
+those of curves that hold the constraint, too, and other columns learn beside it.
 
 Several classes are a scale then, in their declared order: what is held to is the log-odds of every class against the
 one before it. If all of those rise with a column, so does the probability of the classes beyond any place on the scale
@@ -53,16 +55,16 @@ class _Spectra:
 @nb.njit(nogil=True, cache=True)
 def log_likelihoods(modes, values, ends, scales, noise):  # type: ignore[no-untyped-def]
     """Log marginal likelihoods of a release by its modes, above that of no effect: ``(covariances, scales)``."""
-    found = np.empty((len(ends) - 1, len(scales)))
-    for index in range(len(found)):
+    likelihoods = np.empty((len(ends) - 1, len(scales)))
+    for index in range(len(likelihoods)):
         for k in range(len(scales)):
             total = 0.0
             for m in range(ends[index], ends[index + 1]):
                 explained = scales[k] * values[m]
                 total += explained / (explained + noise) * modes[m] * modes[m] / noise
                 total -= math.log1p(explained / noise)
-            found[index, k] = 0.5 * total
-    return found
+            likelihoods[index, k] = 0.5 * total
+    return likelihoods
 
 
 @nb.njit(nogil=True, cache=True)
@@ -70,10 +72,10 @@ def shrink(modes, values, ends, scales, noise, weights):  # type: ignore[no-unty
     """Multiplies modes by what a mixture makes of them, ``sum of weight scale / (scale value + noise)``."""
     for index in range(len(weights)):
         for m in range(ends[index], ends[index + 1]):
-            kept = 0.0
+            shrinkage = 0.0
             for k in range(len(scales)):
-                kept += weights[index, k] * scales[k] / (scales[k] * values[m] + noise)
-            modes[m] *= kept
+                shrinkage += weights[index, k] * scales[k] / (scales[k] * values[m] + noise)
+            modes[m] *= shrinkage
 
 
 class Posterior:
@@ -97,10 +99,10 @@ class Posterior:
         spectra = np.linalg.eigh(np.array([image @ whitened.T for image in images]))
         for image, values, vectors in zip(images, *spectra, strict=True):
             keep = values > 1e-8 * values[-1]
-            kept = vectors[:, keep]
+            modes = vectors[:, keep]
             values_of.append(values[keep])
-            analyse.append(kept.T @ whiten)
-            synthesise.append(image.T @ kept)
+            analyse.append(modes.T @ whiten)
+            synthesise.append(image.T @ modes)
         self._spectra = _Spectra(
             np.concatenate(values_of),
             np.cumsum([0, *map(len, values_of)]),

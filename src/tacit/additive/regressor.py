@@ -10,7 +10,7 @@ from tacit.additive.boost import learned_columns, parts_wanted
 from tacit.additive.learn import learn
 from tacit.additive.log_link_loss import LogLinkLoss
 from tacit.additive.residual_loss import QuantileLoss, ResidualLoss, SquaredLoss
-from tacit.additive.to_model import rate_scores, regression_scores
+from tacit.additive.to_model import to_number_scores, to_rate_scores
 from tacit.additive.tuning import TUNING, Tuning
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.labels import NumericLabelIndex
@@ -81,9 +81,9 @@ class AdditiveRegressionLearner(Learner):
         learned = learn(budget, columns, loss, pairs, trees, self.tuning)
         assert task.encoding is not None
         if isinstance(loss, LogLinkLoss):
-            scores = rate_scores(learned, task.encoding, loss, target.index)
+            scores = to_rate_scores(learned, task.encoding, loss, target.index)
         else:
-            scores = regression_scores(learned, task.encoding, loss, target.index)
+            scores = to_number_scores(learned, task.encoding, loss, target.index)
         bounds = (target.index.lower, target.index.upper)
         return AdditiveRegressionModel(target.name, *bounds, self.loss, float(self.quantile), scores, power)
 

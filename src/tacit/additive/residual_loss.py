@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.additive.intercept import Intercept, NewtonIntercept
-from tacit.additive.losses import Uses
-from tacit.additive.plan import Rest
+from tacit.additive.losses import OfScores
+from tacit.additive.plan import Remainder
 from tacit.additive.target_shapes import (
     LADDER,
     ONE,
@@ -34,7 +34,7 @@ from tacit.growing.tuning import Kernel
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
-from tacit.queries.margins import Margins, Scores
+from tacit.queries.margins import Scores
 from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.score_rules import LARGEST_BOUND, TARGET_BITS, ResidualRule, TargetScale
 
@@ -48,7 +48,7 @@ def first_looks(numbers: Residuals) -> tuple[float, float, int]:
     )
 
 
-class ResidualLoss:
+class ResidualLoss(OfScores):
     """Base of the two losses of a numeric target.
 
     Args:
@@ -64,13 +64,12 @@ class ResidualLoss:
     n_scores = 1
     strength = 1.0
     jointly = True
-    rest = Rest.AVERAGED
-    rounded = True
-    uses = Uses()
+    remainder = Remainder.AVERAGED
+    growth: float | None = None
 
     def __init__(self, n_columns: int, middle: float = 0.5, numbers: Residuals = RESIDUALS) -> None:
         self._n_columns, self._middle, self.numbers = n_columns, middle, numbers
-        self.share = numbers.looking
+        self.share, self.log = numbers.looking, Scores(1)
         self.scale = TargetScale(0, 1 << TARGET_BITS)
         self._inside, self._scatter = numbers.usual_inside, 0.5
         self._total, self._pure, self._belief = 0.0, False, first_belief()
@@ -135,10 +134,6 @@ class ResidualLoss:
         del rows
         return np.array([[self._inside]])
 
-    def new_log(self) -> Scores:
-        """One score."""
-        return Scores(1)
-
     def directions(self, intercept: Floats, spread: float, rows: SimulatedRows | None) -> Directions:
         """One, in which all rows that are not clipped are curved alike."""
         del intercept, spread, rows
@@ -164,25 +159,24 @@ class ResidualLoss:
         doubt = INTERCEPTS.pure_variance if self._pure else INTERCEPTS.variance
         return NewtonIntercept(np.zeros(1), total, doubt, lambda: self.ends)
 
-    def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
+    def refresh(self, budget: Budget, stage: str) -> None:
         """Releases a histogram of the residuals and sets the clip by it."""
         if not self._left:
             return
         self._left -= 1
-        assert isinstance(log, Scores)
-        query = self._levels(log)
+        query = self._levels(self.log)
         release = budget.measure(query, self._each, Label(Stage.RESIDUALS, f"histogram of residuals, {stage}"))
         self._see(release, budget)
 
     def _see(self, release: Measurement, budget: Budget) -> None:
         """Sets the clip by a histogram of the residuals."""
-        known = self._total if self._pure else None
-        shares, self._belief = residual_shares(release.value[:, 0], max(release.sd, LEAST_SD), self._belief, known)
-        self._choose(shares, budget, max(float(release.value.sum()), FEWEST_ROWS) if known is None else known)
+        total = self._total if self._pure else None
+        shares, self._belief = residual_shares(release.value[:, 0], max(release.sd, LEAST_SD), self._belief, total)
+        self._choose(shares, budget, max(float(release.value.sum()), FEWEST_ROWS) if total is None else total)
 
-    def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
+    def level(self, budget: Budget, total: float) -> tuple[Floats, Floats]:
         """How far the constant is from right once all else is learned, and its standard deviation: not looked at."""
-        del budget, log, total
+        del budget, total
         return np.zeros(1), np.zeros(1)
 
     def _plan_looks(self, budget: Budget, total: float) -> None:
@@ -231,7 +225,7 @@ class ResidualLoss:
 class SquaredLoss(ResidualLoss):
     """The squared loss, as residuals clipped where clipping costs as much as noise: the clip shrinks with them."""
 
-    rest = Rest.AVERAGED
+    remainder = Remainder.AVERAGED
 
     def __init__(self, n_columns: int, numbers: Residuals = RESIDUALS) -> None:
         super().__init__(n_columns, numbers=numbers)
@@ -247,7 +241,7 @@ class SquaredLoss(ResidualLoss):
         """The clip, on either side."""
         return -self.bound, self.bound
 
-    def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
+    def level(self, budget: Budget, total: float) -> tuple[Floats, Floats]:
         """The mean of residuals under a clip as wide as costs little: a narrow one is biased for skewed targets.
 
         Where even the clip of the sweeps would leave more noise than that, nothing is looked at.
@@ -258,16 +252,15 @@ class SquaredLoss(ResidualLoss):
         )
         clip = min(self.numbers.level_noise / one, whole_range, LARGEST_BOUND / ONE)
         if clip <= self.bound:
-            return super().level(budget, log, total)
+            return super().level(budget, total)
         rule = ResidualRule(self.scale, 0, -round(clip * ONE), round(clip * ONE))
-        assert isinstance(log, Scores)
-        query = ScoreHistogram(OneCell(), rule, log)
+        query = ScoreHistogram(OneCell(), rule, self.log)
         release = budget.measure(query, self.numbers.levelling, Label(Stage.RESIDUALS, "mean of the residuals"))
         noise = max(release.sd, LEAST_SD) / total
-        found = float(release.value.item()) / total
-        variance = max(found**2 - noise**2, self.numbers.likely_level**2)
-        kept = variance / (variance + noise**2)
-        return np.array([kept * found]), np.array([kept * noise])
+        mean = float(release.value.item()) / total
+        variance = max(mean**2 - noise**2, self.numbers.likely_level**2)
+        shrinkage = variance / (variance + noise**2)
+        return np.array([shrinkage * mean]), np.array([shrinkage * noise])
 
     def _set_clip(self, clip: float, inside: float, scatter: float) -> None:
         bound = min(max(round(clip * ONE), 64), LARGEST_BOUND)
@@ -308,7 +301,7 @@ class QuantileLoss(ResidualLoss):
     """
 
     jointly = False
-    rest = Rest.NEWTON
+    remainder = Remainder.NEWTON
 
     def __init__(self, n_columns: int, quantile: float, numbers: Residuals = RESIDUALS) -> None:
         self.quantile = quantile

@@ -27,10 +27,6 @@ from tacit.curator.budget import Budget
 from tacit.growing.simulated_rows import SimulatedRows
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import Cells, OneCell
-from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
-from tacit.queries.margins import Margins, Scores
-from tacit.queries.rules import RowRule
-from tacit.queries.score_rules import ScoreRule
 
 SLIGHTLY = 1.1
 """Not tuned, of the arithmetic: a factor of noise by which slopes are found."""
@@ -105,8 +101,8 @@ class HyperPrior:
 
     def log(self, kind: str) -> Floats:
         """Log weights of the mixture, shape ``(covariances, scales)``, or ``(scales,)`` before anything is known."""
-        found = self._logs.get(kind)
-        return np.log(self._start) if found is None else found
+        weights = self._logs.get(kind)
+        return np.log(self._start) if weights is None else weights
 
     def learn(self, terms: Sequence[Weighted]) -> None:
         """Averages the mixture weights of the terms of each kind with what was thought to begin with."""
@@ -124,7 +120,6 @@ class State:
         known: what was released before the first sweep.
         whole: the budget of the whole fit, of which the loss spends its share.
         loss: what rows contribute.
-        log: the scores of every row, as the engine knows them.
         intercept, hyper_prior: of the terms.
         rows: simulated ones, with their scores, where the loss uses them.
         jointly: whether rows are bounded together over the terms of a sweep, whose release maps are centred then.
@@ -135,7 +130,6 @@ class State:
     known: FirstLook
     whole: Budget
     loss: Loss
-    log: Margins | Scores
     intercept: Intercept
     hyper_prior: HyperPrior
     rows: SimulatedRows | None = None
@@ -145,10 +139,7 @@ class State:
 
     def add(self, cells: Cells, values: Floats) -> Floats:
         """Adds an update, shape ``(cells, n_scores)``, to all rows; returns it as the log rounded it."""
-        if isinstance(self.log, Margins):
-            added = self.log.add(cells, values[:, 0])[:, None]
-        else:
-            added = self.log.add(cells, values)
+        added = self.loss.add(cells, values)
         if self.rows is not None:
             self.rows.add(cells, added)
         return added
@@ -156,36 +147,26 @@ class State:
     def move_intercept(self, step: Floats) -> float:
         """Adds a step of the intercept, shape ``(n_scores,)``, to all rows; returns its square."""
         added = self.add(OneCell(), step[None, :])[0]
-        return float(((added if self.loss.rounded else step) ** 2).sum())
+        return float(((step if self.loss.tuned else added) ** 2).sum())
 
     def move(self, term: Term, wanted: Floats, length: float) -> float:
         """Moves a term part of the way to the effects wanted; returns the mean square over the rows of the step."""
-        if self.loss.uses.growth is not None:
+        if self.loss.growth is not None:
             wanted = term.effect + tempered(wanted - term.effect)
-        if self.loss.rounded:
-            step = self.add(term.cells, length * (wanted - term.effect))
-            new = term.effect + step
-        else:
+        # what was judged on tables keeps the exact step beside the rounded log; others keep what the log rounded to
+        if self.loss.tuned:
             new = term.effect + length * (wanted - term.effect)
             step = new - term.effect
             self.add(term.cells, step)
+        else:
+            step = self.add(term.cells, length * (wanted - term.effect))
+            new = term.effect + step
         term.effect = new
         return mean_square(term.counts, step)
 
     def directions(self) -> Directions:
         """Where the loss is curved now."""
         return self.loss.directions(self.intercept.value, self.spread, self.rows)
-
-    def query(
-        self, cells: Cells, release_map: ReleaseMap | None = None, rule: RowRule | ScoreRule | None = None
-    ) -> Histogram | ScoreHistogram:
-        """What rows contribute, by cell."""
-        rule = self.loss.rule if rule is None else rule
-        if isinstance(self.log, Margins):
-            assert isinstance(rule, RowRule)
-            return Histogram(cells, rule, self.log, release_map)
-        assert not isinstance(rule, RowRule)
-        return ScoreHistogram(cells, rule, self.log, release_map)
 
 
 def tempered(step: Floats) -> Floats:
@@ -200,30 +181,35 @@ def have_converged(moved: float, terms: Sequence[Term], numbers: Sweeping = SWEE
 
 def step_length(pace: Pace, numbers: Sweeping = SWEEPING) -> float:
     """How far steps go at that pace: far where sweeps are few or end early, and further with more recency."""
+    # few sweeps cannot undo a short step later
     if pace.converges or (pace.adapts and pace.sweeps <= numbers.few_sweeps):
         return numbers.long_step
     return numbers.step + max(pace.recency, 0.0) * (numbers.long_step - numbers.step)
 
 
-def equal_sweeps(pace: Pace, pure: bool, known: bool, numbers: Sweeping = SWEEPING) -> int:
+def equal_sweeps(pace: Pace, pure: bool, informed: bool, numbers: Sweeping = SWEEPING) -> int:
     """How many sweeps have equal shares for all terms, before shares follow what is known.
 
     Args:
         pace: of all sweeps.
         pure: whether noise is Laplace; shares are equal then.
-        known: whether something was released of every term already.
+        informed: whether something was released of every term already.
         numbers: which part of the sweeps that is otherwise.
     """
     equal = round(numbers.equal_part * pace.sweeps)
+    # one sweep says too little of any term; sweeps that end early have no rest to divide; Laplace noise grows with the
+    # number of shares, so that unequal ones gain nothing
     if equal < 2 or pace.converges or pure:
         return pace.sweeps
-    return 0 if known else equal
+    return 0 if informed else equal
 
 
-def _open(joint: JointSweeps, sweeps: int, left: int, equal: bool, terms: list[Term], state: State) -> None:
+def _open(joint: JointSweeps, sweeps: int, remaining: int, equal: bool, terms: list[Term], state: State) -> None:
     """Opens the next sweeps, with equal shares for all terms or with those that leave least in doubt."""
-    rest = left * joint.precision
-    joint.open(sweeps, left, None if equal else shares_of_rest(terms, state.directions(), rest, state.tuning.sweeping))
+    rest = remaining * joint.precision
+    joint.open(
+        sweeps, remaining, None if equal else shares_of_rest(terms, state.directions(), rest, state.tuning.sweeping)
+    )
 
 
 def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: str = "") -> float:
@@ -234,6 +220,9 @@ def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: st
     once effects have converged; rows that are bounded together have paid for all sweeps before the first, which end
     then for nothing. Returns the share of the allowance that was not spent.
 
+    Limits: sweeps credit a column with part of the effect of one correlated with it, and correct that slowly; with few
+    sweeps the credit stays where noise put it.
+
     Args:
         budget: of all sweeps together; what the loss spends beside it is of ``state.whole``.
         pace: how many sweeps, and how they go.
@@ -241,41 +230,44 @@ def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: st
         state: the model so far.
         stage: which sweeps these are, for the ledger; empty for the first ones.
     """
-    loss, said, length = state.loss, stage if state.loss.uses.stages else "", step_length(pace, state.tuning.sweeping)
+    loss, prefix, length = state.loss, "" if state.loss.tuned else stage, step_length(pace, state.tuning.sweeping)
     numbers = state.tuning.sweeping
     for term in terms:
         term.set_recency(pace.recency)
     state.intercept.set_recency(pace.recency)
     generator = budget.public_generator
     unit = budget.split(pace.sweeps * (state.intercept.share + len(terms)))
-    joint = JointSweeps(unit, loss.bound, terms, said, state.tuning.clipping) if state.jointly else None
+    joint = JointSweeps(unit, loss.bound, terms, prefix, state.tuning.clipping) if state.jointly else None
     equal = equal_sweeps(pace, unit.is_pure, all(term.is_known for term in terms), numbers)
 
     def label(name: str, number: int) -> Label:
-        return Label(Stage.SWEEP, name, number + 1, f"{name}, {said}sweep {number + 1}")
+        return Label(Stage.SWEEP, name, number + 1, f"{name}, {prefix}sweep {number + 1}")
 
     for number in range(pace.sweeps):
+        # the joint bound is charged before the first of its releases, so new shares need a new opening
         if joint is not None and number in (0, equal):
-            left = pace.sweeps - number
-            _open(joint, equal if number < equal else left, left, number < equal, terms, state)
+            remaining = pace.sweeps - number
+            _open(joint, equal if number < equal else remaining, remaining, number < equal, terms, state)
+        # residuals shrink fast at first: a clip that fits the start would cut nothing off later, under too much noise
         if number in (numbers.refreshed_later if stage else numbers.refreshed):
-            loss.refresh(state.whole, state.log, f"{said}sweep {number + 1}")
-        release = unit.measure(
-            state.query(OneCell(), rule=loss.intercept_rule), state.intercept.share, label("intercept", number)
-        )
+            loss.refresh(state.whole, f"{prefix}sweep {number + 1}")
+        query = loss.query(OneCell(), loss.intercept_rule, None)
+        release = unit.measure(query, state.intercept.share, label("intercept", number))
         state.spread = math.sqrt(sum(term.variance for term in terms))
         moved = state.move_intercept(state.intercept.observe(release, state.directions(), state.spread))
         directions = state.directions()
+        # in random order: of two correlated columns, the one that always came first would be credited with both
         for index in generator.permutation(len(terms)):
             term = terms[index]
             if joint is not None:
-                release = joint.measure(index, loss.rule, state.log)
+                release = joint.measure(index, loss.rule, loss.log)
             else:
-                query = state.query(term.cells, term.release_map)
+                query = loss.query(term.cells, loss.rule, term.release_map)
                 release = unit.measure(query, 1.0, label(term.name, number))
             term.observe(release, directions.gain)
             moved += state.move(term, term.solve(directions, state.hyper_prior.log(term.kind)), length)
         state.hyper_prior.learn(terms)
+        # an end before the last sweep is decided by released numbers alone, so it reveals nothing more
         if pace.converges and have_converged(moved, terms, numbers):
             return 0.0 if joint is not None else budget.share * (1.0 - (number + 1) / pace.sweeps)
     return 0.0

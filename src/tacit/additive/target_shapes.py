@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tacit.additive.tuning import OUTLINES, SPREADS
+from tacit.additive.tuning import RESIDUAL_SHAPES, TARGET_SHAPES
 from tacit.arrays import Floats
 from tacit.queries.rules import MARGIN_BITS
 
@@ -30,16 +30,16 @@ def _shapes(octaves: int) -> tuple[Floats, Floats]:
     medians = -np.log(2.0) * np.arange(1, 2 * octaves - 2) / 2
 
     def all_of(kinds: tuple[float, ...]) -> list[Floats]:
-        return [each.ravel()[:, None] for each in np.meshgrid(SPREADS.zeros, medians, kinds, indexing="ij")]
+        return [each.ravel()[:, None] for each in np.meshgrid(TARGET_SHAPES.zeros, medians, kinds, indexing="ij")]
 
-    (no, at, width), (none, place, order) = all_of(SPREADS.widths), all_of(SPREADS.orders)
+    (no, at, width), (none, place, order) = all_of(TARGET_SHAPES.widths), all_of(TARGET_SHAPES.orders)
     lighter = gammainc(order, gammaincinv(order, 0.5) * np.exp(edges - place))
     zeros, upto = np.concatenate([no, none]), np.concatenate([ndtr((edges - at) / width), lighter])
     positive = np.diff(np.concatenate([np.zeros_like(zeros), upto, np.ones_like(zeros)], axis=1), axis=1)
     table = (1 - zeros) * positive
     table[:, :1] += zeros
     means = table @ part_values(octaves)
-    prior = -0.5 * (np.log(means / SPREADS.expected) / np.log(SPREADS.factor)) ** 2
+    prior = -0.5 * (np.log(means / TARGET_SHAPES.expected) / np.log(TARGET_SHAPES.factor)) ** 2
     for each in (table, prior):
         each.flags.writeable = False
     return table, prior
@@ -62,7 +62,7 @@ def target_shares(counts: Floats, sd: Floats | float, total: float) -> Floats:
     octaves = len(counts) - 1
     shapes, belief = _shapes(octaves)
     coarse = np.column_stack([shapes[:, 0], shapes[:, 1:].reshape(len(shapes), octaves, PARTS).sum(axis=2)])
-    weights, factors = _read(counts, sd, total, coarse, belief, SPREADS.linked_sure)
+    weights, factors = _read(counts, sd, total, coarse, belief, TARGET_SHAPES.linked_sure)
     return np.asarray(weights @ shapes * np.concatenate([factors[:1], np.repeat(factors[1:], PARTS)]))
 
 
@@ -70,7 +70,7 @@ def _read(
     counts: Floats, sd: Floats | float, total: float, coarse: Floats, belief: Floats | float, sure_from: float
 ) -> tuple[Floats, Floats]:
     """Weights of the shapes, whose shares of the cells are ``coarse``, and what sure counts multiply each cell by."""
-    variance = sd**2 + (SPREADS.misfit * total * coarse) ** 2 + total * coarse
+    variance = sd**2 + (TARGET_SHAPES.misfit * total * coarse) ** 2 + total * coarse
     fit = belief - 0.5 * ((counts - total * coarse) ** 2 / variance + np.log(variance)).sum(axis=1)
     weights = np.exp(fit - fit.max())
     weights = weights / weights.sum()
@@ -91,8 +91,8 @@ def _between_bounds(cells: int) -> tuple[Floats, Floats]:
     from scipy.special import ndtr
 
     edges = np.arange(1, PARTS * cells) / (PARTS * cells)
-    places, widths = np.meshgrid(np.linspace(0.0, 1.0, SPREADS.places), SPREADS.sds)
-    medians, factors = np.meshgrid(2.0 ** (-np.arange(1, SPREADS.medians) / 2), SPREADS.log_sds)
+    places, widths = np.meshgrid(np.linspace(0.0, 1.0, TARGET_SHAPES.places), TARGET_SHAPES.sds)
+    medians, factors = np.meshgrid(2.0 ** (-np.arange(1, TARGET_SHAPES.medians) / 2), TARGET_SHAPES.log_sds)
     upto = np.concatenate(
         [
             ndtr((edges - places.ravel()[:, None]) / widths.ravel()[:, None]),
@@ -109,8 +109,8 @@ def _between_bounds(cells: int) -> tuple[Floats, Floats]:
 def _middle(shares: Floats, quantile: float) -> tuple[float, float]:
     """A quantile, and half the width of the middle 68 %, relative to the range."""
     upto = np.concatenate([[0.0], np.cumsum(shares)]) / shares.sum()
-    low, high, found = (float(np.interp(q, upto, np.linspace(0.0, 1.0, len(upto)))) for q in (*ONE_SD, quantile))
-    return found, (high - low) / 2
+    low, high, middle = (float(np.interp(q, upto, np.linspace(0.0, 1.0, len(upto)))) for q in (*ONE_SD, quantile))
+    return middle, (high - low) / 2
 
 
 def target_spread(counts: Floats, sd: float, total: float, quantile: float) -> tuple[float, float]:
@@ -126,11 +126,11 @@ def target_spread(counts: Floats, sd: float, total: float, quantile: float) -> t
     """
     shapes, halves = _between_bounds(len(counts))
     weights, factors = _read(
-        counts, sd, total, shapes.reshape(len(shapes), len(counts), PARTS).sum(axis=2), 0.0, SPREADS.sure
+        counts, sd, total, shapes.reshape(len(shapes), len(counts), PARTS).sum(axis=2), 0.0, TARGET_SHAPES.sure
     )
     fine = weights @ shapes
-    found, half = _middle(fine * np.repeat(factors, PARTS), quantile)
-    return found, float(np.exp(weights @ np.log(halves))) * half / _middle(fine, quantile)[1]
+    middle, half = _middle(fine * np.repeat(factors, PARTS), quantile)
+    return middle, float(np.exp(weights @ np.log(halves))) * half / _middle(fine, quantile)[1]
 
 
 ONE = 1 << MARGIN_BITS
@@ -150,8 +150,8 @@ def residual_edges() -> Floats:
 @lru_cache(maxsize=1)
 def first_belief() -> Floats:
     """Log prior of the shapes, shape ``(shapes,)``: decides only where noise hides the counts."""
-    each = len(OUTLINES.centres) * 3 + 2
-    belief = np.repeat(-0.5 * (np.log(SCALES / OUTLINES.expected) / math.log(OUTLINES.factor)) ** 2, each)
+    each = len(RESIDUAL_SHAPES.centres) * 3 + 2
+    belief = np.repeat(-0.5 * (np.log(SCALES / RESIDUAL_SHAPES.expected) / math.log(RESIDUAL_SHAPES.factor)) ** 2, each)
     belief.flags.writeable = False
     return belief
 
@@ -162,14 +162,14 @@ def _residual_shapes() -> Floats:
     from scipy import stats  # takes longer to load than all else, and only numbers as labels need it
 
     edges, lines = residual_edges(), []
-    narrow = {"scale": OUTLINES.narrower}
+    narrow = {"scale": RESIDUAL_SHAPES.narrower}
     laws, one_sided = (stats.norm, stats.laplace(**narrow), stats.t(3, **narrow)), stats.gamma(2.0, **narrow)
     for scale in SCALES:
-        for centre in OUTLINES.centres:
+        for centre in RESIDUAL_SHAPES.centres:
             place = edges / scale - centre
             lines += [np.diff(np.concatenate([[0.0], law.cdf(place), [1.0]])) for law in laws]
         for side in (1, -1):
-            upto = one_sided.cdf(side * edges / scale + OUTLINES.one_sided_middle)
+            upto = one_sided.cdf(side * edges / scale + RESIDUAL_SHAPES.one_sided_middle)
             upto = upto if side == 1 else 1 - upto
             lines.append(np.diff(np.concatenate([[0.0], upto, [1.0]])))
     table = np.array(lines)
@@ -190,16 +190,16 @@ def residual_shares(counts: Floats, sd: float, belief: Floats, total: float | No
         The shares, and the log prior for the next look.
     """
     shapes, total = _residual_shapes(), max(float(counts.sum()), sd) if total is None else total
-    variance = sd**2 + (OUTLINES.misfit * total * shapes) ** 2 + total * shapes
+    variance = sd**2 + (RESIDUAL_SHAPES.misfit * total * shapes) ** 2 + total * shapes
     log_likelihood = -0.5 * ((counts - total * shapes) ** 2 / variance + np.log(variance)).sum(axis=1)
     posterior = log_likelihood + belief
     posterior -= posterior.max()
     weights = np.exp(posterior)
     outline = weights / weights.sum() @ shapes
     away = counts / total - outline
-    sure = OUTLINES.sure * np.sqrt(sd**2 + total * outline) / total
+    sure = RESIDUAL_SHAPES.sure * np.sqrt(sd**2 + total * outline) / total
     shares = np.maximum(outline + np.sign(away) * np.maximum(np.abs(away) - sure, 0.0), 0.0)
-    return np.asarray(shares / shares.sum()), np.maximum(posterior, -OUTLINES.belief)
+    return np.asarray(shares / shares.sum()), np.maximum(posterior, -RESIDUAL_SHAPES.belief)
 
 
 def spread_out(shares: Floats) -> tuple[Floats, Floats]:

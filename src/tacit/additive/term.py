@@ -63,9 +63,11 @@ class Directions:
             gain: see the attribute.
         """
         values, vectors = np.linalg.eigh(matrix)
-        kept = values > NEGLIGIBLE_CURVATURE * max(float(values[-1]), 1e-300)
-        curvatures = np.maximum(values[kept], floor)
-        return Directions(matrix, vectors[:, kept], curvatures, np.maximum(scatter * curvatures, least_scatter), gain)
+        significant = values > NEGLIGIBLE_CURVATURE * max(float(values[-1]), 1e-300)
+        curvatures = np.maximum(values[significant], floor)
+        return Directions(
+            matrix, vectors[:, significant], curvatures, np.maximum(scatter * curvatures, least_scatter), gain
+        )
 
     @staticmethod
     def alone(curvature: float, scatter: float) -> Directions:
@@ -167,8 +169,8 @@ class Term:
     @property
     def map_values(self) -> Floats:
         """The release map as numbers, shape ``(outputs, bins)``."""
-        known = self.release_map
-        return np.eye(len(self.counts)) if known is None else np.asarray(known.matrix / known.unit)
+        release_map = self.release_map
+        return np.eye(len(self.counts)) if release_map is None else np.asarray(release_map.matrix / release_map.unit)
 
     def expect(self, seen: Floats | float = 1.0, coming: float | None = None) -> None:
         """Says what releases will be like.
@@ -179,6 +181,7 @@ class Term:
         """
         self._matrix, self._seen = self.map_values, self._guarded * seen
         expected = self._told if coming is None else coming
+        # releases of earlier sweeps go on counting: the posterior is factored for both together
         if self.is_known:
             expected = 1.0 / (1.0 / expected + 1.0 / self.noise_variance)
         self._expected = max(expected, LEAST_SD**2)
@@ -235,6 +238,7 @@ class Term:
         Returns:
             Effects of shape ``(bins, n_scores)``.
         """
+        # under a log link bins of larger means are curved more, and say more
         if self._growth:
             self._bend(self._powers()[:, 1])
         referred = self._referred(directions)
@@ -267,17 +271,18 @@ class Term:
 
         Both ways of writing it are one formula; they round differently.
         """
-        known = self._average
+        average = self._average
+        # one score: a scalar slope, in the order of operations that golden fits hold
         if self._follows_scatter:
-            slope, precision = directions.curvatures[0], known.precision
-            referred = known.sum[:, 0] / precision + slope * (self._design @ (known.effects[:, 0] / precision))
+            slope, precision = directions.curvatures[0], average.precision
+            referred = average.sum[:, 0] / precision + slope * (self._design @ (average.effects[:, 0] / precision))
             return np.asarray(referred)[:, None]
         if self._growth is not None:
-            known_effects = self._as_if_linear(known.effects / known.precision) * known.precision
+            known_effects = self._as_if_linear(average.effects / average.precision) * average.precision
         else:
-            known_effects = known.effects
-        both = directions.gain * known.sum + self._design @ known_effects @ directions.matrix
-        return np.asarray(both / known.precision @ directions.basis)
+            known_effects = average.effects
+        both = directions.gain * average.sum + self._design @ known_effects @ directions.matrix
+        return np.asarray(both / average.precision @ directions.basis)
 
     def _as_if_linear(self, powers: Floats) -> Floats:
         """Under a log link: the effects at which a linear model would have had the average release, ``(bins, 1)``.
@@ -302,17 +307,19 @@ class Term:
         the first releases, of more noise, are read with more caution.
         """
         scatter = float(directions.scatters[direction])
+        # two classes: to a few percent, as the scatter changes much while scores spread; else to a factor of root two,
+        # as a factorisation takes time
         if self._follows_scatter:
             key = round(SCATTER_STEPS * math.log2(scatter / EFFECTS.typical_scatter))
             ratio = EFFECTS.typical_scatter * 2.0 ** (key / SCATTER_STEPS) / self._expected
         else:
             key = round(math.log2(max(scatter / self._expected, 1e-9)))
             ratio = 2.0**key
-        found = self._posteriors.get(key)
-        if found is None:
-            found = Posterior(self._weighted, self._matrix, self._covariances, ratio)
-            self._posteriors[key] = found
-        return found
+        posterior = self._posteriors.get(key)
+        if posterior is None:  # first time at this ratio
+            posterior = Posterior(self._weighted, self._matrix, self._covariances, ratio)
+            self._posteriors[key] = posterior
+        return posterior
 
 
 def mean_square(counts: Floats, change: Floats) -> float:

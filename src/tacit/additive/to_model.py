@@ -26,8 +26,14 @@ from tacit.models.tree import ScoreTree, Tree
 def features_of(columns: Sequence[Column], bins: Sequence[Bins], encoding: TableEncoding) -> tuple[Feature, ...]:
     """The columns of a model: how their values become bins."""
     return tuple(
-        Feature(column.name, encoding.encoders[column.index], found.mapping, found.ordered, NAMES.get(column.monotone))
-        for column, found in zip(columns, bins, strict=True)
+        Feature(
+            column.name,
+            encoding.encoders[column.index],
+            column_bins.mapping,
+            column_bins.ordered,
+            NAMES.get(column.monotone),
+        )
+        for column, column_bins in zip(columns, bins, strict=True)
     )
 
 
@@ -80,7 +86,7 @@ def additive_model(learned: Learned, classes: tuple[Any, ...], encoding: TableEn
     )
 
 
-def additive_scores(learned: Learned, encoding: TableEncoding, unit: float = 1.0) -> AdditiveScores:
+def to_scores(learned: Learned, encoding: TableEncoding, unit: float = 1.0) -> AdditiveScores:
     """The sum of effects, every score multiplied by ``unit``."""
     features = features_of(learned.columns, learned.bins, encoding)
     mains = main_effects(learned.mains, learned.directions, unit)
@@ -90,7 +96,7 @@ def additive_scores(learned: Learned, encoding: TableEncoding, unit: float = 1.0
     return AdditiveScores(intercept, features, mains, pairs, trees, sd)
 
 
-def regression_scores(
+def to_number_scores(
     learned: Learned, encoding: TableEncoding, loss: ResidualLoss, label: NumericLabelIndex
 ) -> AdditiveScores:
     """The sum of effects in units of the target: a score of 0 is where the loss put its centre.
@@ -99,16 +105,16 @@ def regression_scores(
     """
     per_code = (label.upper - label.lower) / label.unit
     unit = loss.scale.codes_per_unit * per_code
-    scores = additive_scores(learned, encoding, unit)
+    scores = to_scores(learned, encoding, unit)
     centre = label.lower + loss.scale.offset * per_code
     sd = np.hypot(unit * learned.intercept_sd, unit * loss.bias)
     return replace(scores, intercept=scores.intercept + centre, intercept_sd=sd)
 
 
-def rate_scores(
+def to_rate_scores(
     learned: Learned, encoding: TableEncoding, loss: LogLinkLoss, label: NumericLabelIndex
 ) -> AdditiveScores:
     """The sum of effects, whose exponential is a mean in units of the target."""
     per_code = (label.upper - label.lower) / label.unit
-    scores = additive_scores(learned, encoding)
+    scores = to_scores(learned, encoding)
     return replace(scores, intercept=scores.intercept + math.log(loss.mean * loss.scale.codes_per_unit * per_code))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from tacit.additive.losses import ScoreLoss
+from tacit.additive.losses import ScoreLoss, TwoClassLoss
 from tacit.additive.pairs import cut_masses
 from tacit.additive.plan import Plan
 from tacit.additive.sweeps import State
@@ -36,18 +36,18 @@ def fit_remainder(
         mains: the terms of the columns, in their order.
         state: the model so far.
     """
-    if isinstance(state.log, Margins):
-        return _of_margins(budget, chosen, mains, state, state.log)
+    if isinstance(state.loss, TwoClassLoss):
+        return _of_margins(budget, chosen, mains, state, state.loss.log)
     return _of_scores(budget.part(chosen.trees), chosen, _cuts(mains, state), state)
 
 
 def _cuts(mains: Sequence[Term], state: State) -> Cuts:
-    known = state.known
+    start = state.known
     ranks = [
-        None if found.ordered else state.loss.order(term.effect, term.counts)
-        for found, term in zip(known.bins, mains, strict=True)
+        None if bins.ordered else state.loss.order(term.effect, term.counts)
+        for bins, term in zip(start.bins, mains, strict=True)
     ]
-    return Cuts(cut_masses(known.columns, known.bins), ranks)
+    return Cuts(cut_masses(start.columns, start.bins), ranks)
 
 
 def _newton_plan(chosen: Plan, least_prior: float) -> NewtonPlan:
@@ -98,8 +98,7 @@ class StateRounds:
 
     @property
     def scores(self) -> Scores:
-        assert isinstance(self.state.log, Scores)
-        return self.state.log
+        return self.loss.log
 
     @property
     def rule(self) -> ScoreRule:

@@ -222,7 +222,7 @@ class Residuals:
 
 
 @dataclass(frozen=True)
-class Linked:
+class LogLinked:
     """How the losses with a log link begin (:mod:`tacit.additive.log_link_loss`)."""
 
     first_octaves: int = 20  # doublings below the upper bound that the histogram of the target tells apart
@@ -238,7 +238,7 @@ class Linked:
 
 
 @dataclass(frozen=True)
-class Spreads:
+class TargetShapes:
     """The prior of the targets' distribution (:mod:`tacit.additive.target_shapes`); not in :class:`Tuning`."""
 
     # Of all losses without a log link: normal laws, and log-normal ones.
@@ -260,13 +260,13 @@ class Spreads:
 
 
 @dataclass(frozen=True)
-class Outlines:
+class ResidualShapes:
     """The prior of the residuals' distribution (:mod:`tacit.additive.residual_loss`); not in :class:`Tuning`."""
 
     narrower: float = 0.7  # scale of the Laplace and the heavy-tailed law beside the normal one
     one_sided_middle: float = 1.2  # of the one-sided law, in its scales
     centres: tuple[float, ...] = (-1.0, -0.5, -0.2, 0.0, 0.2, 0.5, 1.0)  # of all others
-    misfit: float = 0.1  # as in Spreads
+    misfit: float = 0.1  # as in TargetShapes
     sure: float = 3.0
     expected: float = 0.7  # scale, in units of the score
     factor: float = 2.5
@@ -324,5 +324,6 @@ class Tuning:
 
 PLANNING, SWEEPING, CLIPPING = Planning(), Sweeping(), Clipping()
 COUNTING, RESIDUALS, TUNING = Counting(), Residuals(), Tuning()
-LINKED, SPREADS, OUTLINES, EFFECTS, INTERCEPTS = Linked(), Spreads(), Outlines(), Effects(), Intercepts()
+LOG_LINKED, TARGET_SHAPES, RESIDUAL_SHAPES = LogLinked(), TargetShapes(), ResidualShapes()
+EFFECTS, INTERCEPTS = Effects(), Intercepts()
 """As they were chosen."""

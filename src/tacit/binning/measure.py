@@ -266,14 +266,14 @@ def measure_bins(
     ]
     more = 0.0
     for number in range(tuning.measuring.most_looks):
-        asked = [(look, question) for look in looks if (question := look.ask(number)) is not None]
+        questions = [(look, question) for look in looks if (question := look.ask(number)) is not None]
         for (look, _), release in zip(
-            asked, budget.curator.measure_all([question for _, question in asked]), strict=True
+            questions, budget.curator.measure_all([question for _, question in questions]), strict=True
         ):
             look.take(release)
         if number:  # the first look is at every column
             planned = sum(column.ordered for column in columns) if means.planned(number) else 0
-            more += (len(asked) - planned) * means.part(number).share
+            more += (len(questions) - planned) * means.part(number).share
     made = [look.bins() for look in looks]
     for column, bins in zip(columns, made, strict=True):
         budget.curator.coarsen(column.index, bins.mapping)

@@ -55,7 +55,7 @@ def _distribute(noisy, outline, codes, sd, total, mass, relative_spread):  # typ
     Cells are copied one by one: assigning whole slices would take numba three seconds more to compile.
     """
     cells = noisy.shape[1]
-    observed, shares, known = np.empty(2 * cells), np.empty(2 * cells), np.empty(2 * cells)
+    observed, shares, mass_of = np.empty(2 * cells), np.empty(2 * cells), np.empty(2 * cells)
     room = np.empty(2 * cells, np.int64)
     for line in range(len(noisy)):
         for cell in range(cells):  # the halves of node i are 2 i and 2 i + 1
@@ -65,11 +65,11 @@ def _distribute(noisy, outline, codes, sd, total, mass, relative_spread):  # typ
             observed[node] = observed[2 * node] + observed[2 * node + 1]
             shares[node] = shares[2 * node] + shares[2 * node + 1]
             room[node] = room[2 * node] + room[2 * node + 1]
-        known[1], below, left_of_level = total[line], cells // 2, 1
+        mass_of[1], below, left_of_level = total[line], cells // 2, 1
         for node in range(1, cells):
             if node == 2 * left_of_level:
                 left_of_level, below = node, below // 2
-            here, left = known[node], 2 * node
+            here, left = mass_of[node], 2 * node
             expected = here * shares[left] / shares[node]
             measured = 0.5 * (observed[left] + here - observed[left + 1])
             prior_variance = (relative_spread * here) * (relative_spread * here)
@@ -80,9 +80,9 @@ def _distribute(noisy, outline, codes, sd, total, mass, relative_spread):  # typ
                 guess = here
             elif room[left] == 0:
                 guess = 0.0
-            known[left], known[left + 1] = guess, here - guess
+            mass_of[left], mass_of[left + 1] = guess, here - guess
         for cell in range(cells):
-            mass[line, cell] = known[cells + cell]
+            mass[line, cell] = mass_of[cells + cell]
 
 
 def smooth_histograms(
@@ -178,8 +178,8 @@ class AdaptiveHistogram:
         for size in np.unique(parts[parts > 0]):
             split, own = np.flatnonzero(parts == size), parts[group] == size
             noisy = counts[first[split][:, None] + np.arange(size)]
-            found = smooth_histograms(noisy, sd, self.masses[split], self._smoothing, codes[own].reshape(-1, size))
-            masses[own] = found.ravel()
+            smoothed = smooth_histograms(noisy, sd, self.masses[split], self._smoothing, codes[own].reshape(-1, size))
+            masses[own] = smoothed.ravel()
         self.starts, self.masses = starts, masses
 
     def _split(self) -> tuple[Ints, Ints, Ints]:
@@ -210,22 +210,22 @@ def cut(masses: Floats, widths: Ints, wanted: int, rows_per_bin: float, mass_mix
     measure = mass_mix * masses / masses.sum() + (1 - mass_mix) * spread / spread.sum()
     alone = _lone(measure, wanted, masses >= rows_per_bin)
     share = max(float(measure[~alone].sum()), 1e-300)
-    left = min(wanted - alone.sum(), max(masses[~alone].sum() / rows_per_bin, share * wanted))
-    units = np.where(alone, 1.0, measure * left / share)
-    bins, known = np.zeros(len(masses), np.int64), 0
+    remaining = min(wanted - alone.sum(), max(masses[~alone].sum() / rows_per_bin, share * wanted))
+    units = np.where(alone, 1.0, measure * remaining / share)
+    bins, next_bin = np.zeros(len(masses), np.int64), 0
     ends = [*(np.flatnonzero(alone[1:] | alone[:-1]) + 1).tolist(), len(masses)]
     for first, end in zip([0, *ends], ends, strict=False):
         if alone[first]:
-            bins[first], known = known, known + 1
+            bins[first], next_bin = next_bin, next_bin + 1
             continue
         own = units[first:end]
         upto = np.cumsum(own)
         size = round(float(upto[-1])) or int(masses[first:end].sum() >= rows_per_bin)
         if size:
-            bins[first:end] = known + np.minimum(((upto - own / 2) * size / upto[-1]).astype(np.int64), size - 1)
-            known += size
+            bins[first:end] = next_bin + np.minimum(((upto - own / 2) * size / upto[-1]).astype(np.int64), size - 1)
+            next_bin += size
         else:  # next to nothing between spikes belongs to the one before
-            bins[first:end] = max(known - 1, 0)
+            bins[first:end] = max(next_bin - 1, 0)
     return np.cumsum(np.append(0, np.diff(bins) > 0)).astype(np.int64)  # a run before the first spike may hold none
 
 
@@ -247,8 +247,8 @@ def _places(copies: Ints) -> tuple[Ints, Ints]:
 def _lone(measure: Floats, wanted: int, seen: Bools) -> Bools:
     """Groups, among those ``seen``, worth more than a bin even where others share the bins that these leave over."""
     alone = np.zeros(len(measure), bool)
-    while (left := wanted - int(alone.sum())) > 1:
-        heavy = seen & ~alone & (measure * left > measure[~alone].sum())
+    while (remaining := wanted - int(alone.sum())) > 1:
+        heavy = seen & ~alone & (measure * remaining > measure[~alone].sum())
         if not heavy.any():
             break
         alone |= heavy

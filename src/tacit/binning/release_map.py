@@ -39,8 +39,8 @@ def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float) ->
         if level > price[taken - 1]:
             break
     weights = np.maximum(level - price, 0.0)
-    kept = max(int((weights > RELEASING.kept * weights[0]).sum()), 1)
-    return np.asarray(np.sqrt(weights[:kept])[:, None] * modes[:kept])
+    n_modes = max(int((weights > RELEASING.kept * weights[0]).sum()), 1)
+    return np.asarray(np.sqrt(weights[:n_modes])[:, None] * modes[:n_modes])
 
 
 def principal_modes(masses: Floats, covariance: Floats, noise_to_signal: float) -> Floats:

@@ -3,7 +3,9 @@
 A histogram measures every cell alike; where the noise of a cell exceeds what it may hold, it is of no use.
 What separates shapes are a few broad contrasts: the principal modes of the family under what is believed of it so
 far, released together as one vector of norm at most 1 per row. A first release finds the outline, a second one asks
-what the first left in doubt. Beliefs follow from releases alone.
+what is still in doubt. Beliefs follow from releases alone.
+
+Limits: a column that has none of the shapes gets the nearest one: gaps, and spikes away from the ends, are smoothed.
 """
 
 from __future__ import annotations
@@ -90,9 +92,9 @@ def _contrasts(drawn: _Drawn, weights: Floats, numbers: Searching, noise_to_sign
 
 @lru_cache(maxsize=8)  # columns of one table are asked the same at first
 def _first_contrasts(n_values: int, numbers: Searching, noise_to_signal: float) -> Floats:
-    found = _contrasts(_drawn(n_values, numbers), _normalised(_family(numbers)[0]), numbers, noise_to_signal)
-    found.flags.writeable = False
-    return found
+    contrasts = _contrasts(_drawn(n_values, numbers), _normalised(_family(numbers)[0]), numbers, noise_to_signal)
+    contrasts.flags.writeable = False
+    return contrasts
 
 
 class ShapeSearch:
@@ -142,10 +144,10 @@ class ShapeSearch:
 
     def observe(self, release: Measurement) -> None:
         """Takes in the answer to the last :meth:`query`."""
-        asked, sd = self._asked[-1], max(release.sd, LEAST_SD)
+        contrasts, sd = self._asked[-1], max(release.sd, LEAST_SD)
         self._missing += float(release.value[-1, 0]) / sd**2
         self._precision += 1.0 / sd**2
-        expected = self._drawn.by_group @ (asked.matrix[:-1, :-1] / asked.unit).T
+        expected = self._drawn.by_group @ (contrasts.matrix[:-1, :-1] / contrasts.unit).T
         rows = self._rows - self.missing
         variance = sd**2 + (self._numbers.misfit * rows) ** 2
         self._evidence -= 0.5 * ((release.value[:-1, 0] - rows * expected) ** 2).sum(axis=1) / variance
@@ -184,8 +186,8 @@ class ShapeSearch:
         """Rows believed to have no value: what was released of them, beyond half its noise."""
         if not self._precision:
             return 0.0
-        found = self._missing / self._precision - 0.5 / math.sqrt(self._precision)
-        return min(max(found, 0.0), self._numbers.most_missing * self._rows)
+        mean = self._missing / self._precision - 0.5 / math.sqrt(self._precision)
+        return min(max(mean, 0.0), self._numbers.most_missing * self._rows)
 
     @property
     def _weights(self) -> Floats:

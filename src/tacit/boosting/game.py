@@ -150,6 +150,6 @@ def diagnose(margins_by_round: npt.ArrayLike, density: float) -> Diagnosis:
     by_round = np.asarray(margins_by_round, dtype=np.float64)
     losses = soft_punishments(by_round)
     combined = by_round.mean(axis=0)
-    found = pythia(combined, density)
-    loss = float(losses.mean(axis=0)[found.bad].mean()) if len(found.bad) else 0.0
-    return Diagnosis(len(found.bad) / max(1, len(combined)), found.theta, float((combined < 0).mean()), loss)
+    worst = pythia(combined, density)
+    loss = float(losses.mean(axis=0)[worst.bad].mean()) if len(worst.bad) else 0.0
+    return Diagnosis(len(worst.bad) / max(1, len(combined)), worst.theta, float((combined < 0).mean()), loss)

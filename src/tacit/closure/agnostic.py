@@ -62,15 +62,15 @@ class AgnosticLearner(ClosureLearner):
 
     def _part_run(self, setting: Setting, concepts: ConceptClass) -> tuple[Plan, Callable[[PrivateRows], ClassModel]]:
         """Scores of all rows, and the learner on a random part (docs/theory/agnostic_part.md)."""
-        (found,) = self._sets([concepts], setting)
+        (concept_set,) = self._sets([concepts], setting)
         plan = part_plan(setting.target, float(self.relabel_share))
         task = replace(setting.task, public_rows=None)
         child = Child.of(self._learner(concepts), plan.child, setting.neighbouring, task)
         view = RelabelPart(
-            found.encoding,
+            concept_set.encoding,
             task.label_index,
             (),
-            errors_on(found, False),
+            errors_on(concept_set, False),
             2 * plan.scoring,
             plan.scoring,
             child.plan,
@@ -90,13 +90,13 @@ class AgnosticLearner(ClosureLearner):
         concepts = self.concepts if self.concepts is not None else Stumps(task.names)
         if self.analysis == "part":
             return self._part_run(setting, concepts)
-        (found,) = self._sets([concepts], setting)
-        public = self._is_public([found])
+        (concept_set,) = self._sets([concepts], setting)
+        public = self._is_public([concept_set])
         plan = self._step_plan(setting.target, neighbouring, public, "errors")
         learner = self._learner(concepts)
         task = replace(task, public_rows=child_rows(plan, task.public_rows))
         child = replace(setting, task=task).child(learner, plan)
-        step = Step.of(plan, child, found.encoding, task, errors_on(found, public), THEOREM, neighbouring)
+        step = Step.of(plan, child, concept_set.encoding, task, errors_on(concept_set, public), THEOREM, neighbouring)
         sample = Sample(
             plan.rate, task.label_index, step.charges(neighbouring), setting.target.delta / plan.rate, inside=THEOREM
         )

@@ -237,7 +237,7 @@ def _with_schema(task: Task, bounds: dict[str, tuple[float, float]] | None = Non
         return task
     if task.schema is not None:
         return replace(task, encoding=TableEncoding.of(task.schema))
-    found = bounds or dict.fromkeys(task.names, (0.0, 1.0))
-    schema = Schema({name: NumericColumn(*found[name]) for name in task.names})
-    encoding = TableEncoding(task.names, tuple(NumericGrid(*found[name]) for name in task.names))
+    ranges = bounds or dict.fromkeys(task.names, (0.0, 1.0))
+    schema = Schema({name: NumericColumn(*ranges[name]) for name in task.names})
+    encoding = TableEncoding(task.names, tuple(NumericGrid(*ranges[name]) for name in task.names))
     return replace(task, schema=schema, encoding=encoding)

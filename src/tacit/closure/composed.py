@@ -96,11 +96,11 @@ def _expression(text: str, arity: int) -> TruthTable:
     except SyntaxError:
         raise _unreadable(text, arity) from None
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    known = {f"x{i + 1}" for i in range(arity)}
-    if used != known:
+    names = {f"x{i + 1}" for i in range(arity)}
+    if used != names:
         raise TacitError(
             f"the expression {text!r} uses {', '.join(sorted(used)) or 'no inputs'}, and there are {arity} concepts: "
-            f"it should use {', '.join(sorted(known))}",
+            f"it should use {', '.join(sorted(names))}",
             UNSPENT,
         )
 

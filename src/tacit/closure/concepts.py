@@ -107,6 +107,6 @@ def concept_sets(
     """
     encoders = dict(zip(encoding.names, encoding.encoders, strict=True))
     sets = [ConceptSet(declared.bind(encoders), encoding, cap, n_points) for declared in classes]
-    for found in sets:
-        found.check()
+    for concept_set in sets:
+        concept_set.check()
     return sets

@@ -121,13 +121,14 @@ class FiniteClassLearner(Learner):
     def _set(self, task: Task) -> ConceptSet:
         concepts = self.concepts if self.concepts is not None else Stumps(task.names)
         coarse = coarse_encoding(task, concepts.columns, int(self.bins))
-        (found,) = concept_sets([concepts], coarse, int(self.max_patterns), None)
-        if not found.is_public:
+        (concept_set,) = concept_sets([concepts], coarse, int(self.max_patterns), None)
+        if not concept_set.is_public:
+            bound = concept_set.bound
             raise ConceptError(
-                f"the class over {', '.join(found.bound.columns)} is too large to list on its {found.bound.n_cells} "
-                "cells: use fewer bins or columns"
+                f"the class over {', '.join(bound.columns)} is too large to list on its {bound.n_cells} cells: "
+                "use fewer bins or columns"
             )
-        return found
+        return concept_set
 
     def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> ClassModel:
         epsilon = allowance.epsilon

@@ -41,19 +41,19 @@ class Literal:
 
 def literals_of(columns: Sequence[str], encoders: Sequence[Encoder], cuts: int, negated: bool) -> list[Literal]:
     """Equality with each declared value; for numbers, both sides of ``cuts`` evenly spaced cells' edges."""
-    found = []
+    literals = []
     for position, (column, encoder) in enumerate(zip(columns, encoders, strict=True)):
         levels, names = levels_of(encoder, column), value_names(encoder)
         if isinstance(encoder, NumericGrid):
             for cut in sorted({round((i + 1) * len(names) / (cuts + 1)) for i in range(cuts)} - {0, len(names)}):
-                found.append(Literal(position, levels >= cut, f"{column} >= {names[cut]}"))
-                found.append(Literal(position, (levels >= 0) & (levels < cut), f"{column} < {names[cut]}"))
+                literals.append(Literal(position, levels >= cut, f"{column} >= {names[cut]}"))
+                literals.append(Literal(position, (levels >= 0) & (levels < cut), f"{column} < {names[cut]}"))
             continue
         for level, name in enumerate(names):
-            found.append(Literal(position, levels == level, f"{column} = {name}"))
+            literals.append(Literal(position, levels == level, f"{column} = {name}"))
             if negated:
-                found.append(Literal(position, levels != level, f"{column} != {name}"))
-    return found
+                literals.append(Literal(position, levels != level, f"{column} != {name}"))
+    return literals
 
 
 def literal_bits(literals: Sequence[Literal], codes: Ints) -> list[int]:
@@ -138,11 +138,11 @@ class BoundDecisionLists(_BoundLiterals):
         return sum(2 * rules**i for i in range(self.length + 1))
 
     def reached(self, bits: Sequence[int], everything: int) -> set[int]:
-        found: set[int] = set()
+        states: set[int] = set()
         edge, seen = {(everything, 0)}, {(everything, 0)}
         for step in range(self.length + 1):
             for left, labels in edge:
-                found.update((labels, labels | left))
+                states.update((labels, labels | left))
             if step == self.length:
                 break
             edge = {
@@ -153,7 +153,7 @@ class BoundDecisionLists(_BoundLiterals):
                 for label in (0, 1)
             } - seen
             seen |= edge
-        return found
+        return states
 
     def words(self, pattern: int) -> str:
         bits = literal_bits(self.literals, self.cells())
@@ -188,9 +188,9 @@ class _LiteralClass(ConceptClass):
     def _literals(self, encoders: Encoders) -> tuple[tuple[Literal, ...], tuple[int, ...]]:
         if self.length < 1 or self.cuts < 1:
             raise ConceptError(f"length and cuts must be at least 1, got {self.length} and {self.cuts}")
-        found = pick(encoders, self.columns)
-        literals = literals_of(self.columns, found, self.cuts, self.negated)
-        return tuple(literals), tuple(e.n_codes for e in found)
+        chosen_encoders = pick(encoders, self.columns)
+        literals = literals_of(self.columns, chosen_encoders, self.cuts, self.negated)
+        return tuple(literals), tuple(e.n_codes for e in chosen_encoders)
 
 
 @dataclass(frozen=True)
@@ -258,10 +258,10 @@ class RuleClass(ConceptClass):
     def bind(self, encoders: Encoders) -> BoundClass:
         if not self.rules:
             raise ConceptError("a finite class needs at least one rule")
-        found = pick(encoders, self.columns)
-        n_codes = tuple(e.n_codes for e in found)
+        chosen_encoders = pick(encoders, self.columns)
+        n_codes = tuple(e.n_codes for e in chosen_encoders)
         codes = np.indices(n_codes).reshape(len(n_codes), -1)
-        values = {c: _values(e)[codes[j]] for j, (c, e) in enumerate(zip(self.columns, found, strict=True))}
+        values = {c: _values(e)[codes[j]] for j, (c, e) in enumerate(zip(self.columns, chosen_encoders, strict=True))}
         table = np.empty((len(self.rules), math.prod(n_codes)), bool)
         for row, rule in zip(table, self.rules, strict=True):
             labels = np.asarray(rule(values))
@@ -275,5 +275,5 @@ class RuleClass(ConceptClass):
 def _values(encoder: Encoder) -> npt.NDArray[Any]:
     if isinstance(encoder, NumericGrid):
         return np.append(encoder.edges(), np.nan)
-    known = [False, True] if isinstance(encoder, BooleanIndex) else [*encoder.categories, None]
-    return np.array([*known, None], dtype=object)
+    values = [False, True] if isinstance(encoder, BooleanIndex) else [*encoder.categories, None]
+    return np.array([*values, None], dtype=object)

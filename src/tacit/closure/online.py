@@ -225,11 +225,11 @@ class AgnosticOnlineLearner:
         fresh: dict[RealisableLearner, float] = {}
         for state, mass in self._weights.items():
             expected = state.predict(key)
-            for said, share in ((expected, 1 - self._flip), (1 - expected, self._flip)):
+            for prediction, share in ((expected, 1 - self._flip), (1 - expected, self._flip)):
                 if share == 0:
                     continue
-                following = state.update(key, said)
-                loss = math.exp(-self._rate * weight * (said != label))
+                following = state.update(key, prediction)
+                loss = math.exp(-self._rate * weight * (prediction != label))
                 fresh[following] = fresh.get(following, 0.0) + mass * share * loss
         total = sum(fresh.values())
         self._weights = {state: mass / total for state, mass in fresh.items()}

@@ -80,7 +80,7 @@ class OnlineComposition:
         wrong = self.predict_one(x) != label
         following: set[Left] = set()
         for left in self._left:
-            agreeing = [narrowed for said, narrowed in self._branches(left, key) if said == label]
+            agreeing = [narrowed for answer, narrowed in self._branches(left, key) if answer == label]
             following.update(agreeing if wrong or len(agreeing) < 2 else [left])
         self.mistakes += wrong
         self._left = frozenset(following) or self._left

@@ -129,8 +129,8 @@ def _pruned(table: Ints, later: Sequence[Patterns]) -> int:
                 break
         rows = np.stack([first.row(int(i)) for i in chosen])
         tables = np.where(rows[:, :, None], ones[None], zeros[None])
-        found = int(best_completions(tables, rest).min())
-        best = found if best is None else min(best, found)
+        least = int(best_completions(tables, rest).min())
+        best = least if best is None else min(best, least)
         if best == bounds[order[0]]:
             break
     assert best is not None

@@ -41,12 +41,12 @@ def counted_errors(
         kept: the rules of the list.
         log_models: from :func:`log_lists`.
     """
-    said = {rule.conditions: rule.outcome for rule in kept[:-1]}
-    last = max((place for place, rule in enumerate(chosen) if rule in said), default=-1)
+    outcomes = {rule.conditions: rule.outcome for rule in kept[:-1]}
+    last = max((place for place, rule in enumerate(chosen) if rule in outcomes), default=-1)
     wrong = right = 0.0
     wrong_cells = right_cells = 0
     for place, conditions in enumerate([*chosen, ()]):
-        outcome = said.get(conditions, kept[-1].outcome if place > last else None)
+        outcome = outcomes.get(conditions, kept[-1].outcome if place > last else None)
         every, hit = counts[place].sum(), 0.0 if outcome is None else counts[place, outcome]
         wrong, right = wrong + float(every - hit), right + float(hit)
         wrong_cells += counts.shape[1] - (outcome is not None)
@@ -102,7 +102,7 @@ def learn_list(curator: Curator, plan: Plan, chosen: Candidates, idle: bool, del
     cover = Cover(chosen.conjunctions, n_labels, steps, 0 if idle else None, prior, constant_last=idle)
     covering = curator.cover(cover, Label(Stage.RULES, "rules"), plan.accounting, delta)
     conjunctions = [conjunction for conjunction, _ in covering.rules]
-    outcomes = [said for _, said in covering.rules]
+    outcomes = [outcome for _, outcome in covering.rules]
     if plan.counts is None:
         return Learned(tuple(conjunctions), tuple(outcomes), None, 0.0)
     assert isinstance(plan.counts, Laplace | NonPrivate)
@@ -141,21 +141,21 @@ def list_model(
         ListRule(chosen.conditions_of(conjunction), outcome, None)
         for conjunction, outcome in zip(learned.conjunctions, learned.outcomes, strict=True)
     ]
-    kept = _without_repeats(rules) if learned.counts is None else _with_counts(rules, learned, least_support)
-    model = DecisionListModel(tuple(classes), encoding, tuple(kept), learned.sd)
+    remaining = _without_repeats(rules) if learned.counts is None else _with_counts(rules, learned, least_support)
+    model = DecisionListModel(tuple(classes), encoding, tuple(remaining), learned.sd)
     if learned.counts is None or most is None:
         return model
-    nats = log_lists(kept, chosen.conjunctions, most, len(classes))
+    nats = log_lists(remaining, chosen.conjunctions, most, len(classes))
     conditions = [rule.conditions for rule in rules]
-    return replace(model, evidence=counted_errors(conditions, learned.counts, learned.sd, kept, nats))
+    return replace(model, evidence=counted_errors(conditions, learned.counts, learned.sd, remaining, nats))
 
 
 def _without_repeats(rules: list[ListRule]) -> list[ListRule]:
     """Without the rules at the end that say what the default says."""
-    *kept, last = rules
-    while kept and kept[-1].outcome == last.outcome:
-        kept.pop()
-    return [*kept, last]
+    *others, last = rules
+    while others and others[-1].outcome == last.outcome:
+        others.pop()
+    return [*others, last]
 
 
 def _with_counts(rules: list[ListRule], learned: Learned, least_support: float) -> list[ListRule]:
@@ -164,13 +164,13 @@ def _with_counts(rules: list[ListRule], learned: Learned, least_support: float) 
     n_labels = counts.shape[1]
     everything = np.maximum(counts, 0.0).sum(axis=0)
     counted = []
-    for rule, found in zip([*rules, ListRule((), int(everything.argmax()), None)], counts, strict=True):
-        enough = found.sum() > least_support * sd * np.sqrt(n_labels) or sd == 0.0
-        if enough and found.sum() > 0:
-            counted.append(ListRule(rule.conditions, int(found.argmax()), found))
+    for rule, support in zip([*rules, ListRule((), int(everything.argmax()), None)], counts, strict=True):
+        enough = support.sum() > least_support * sd * np.sqrt(n_labels) or sd == 0.0
+        if enough and support.sum() > 0:
+            counted.append(ListRule(rule.conditions, int(support.argmax()), support))
         elif not rule.conditions:  # too few rows to ask: it says, and promises, what all released rows do
             shares = everything / max(everything.sum(), 1.0)
-            counted.append(ListRule((), rule.outcome, shares * max(float(found.sum()), 0.0)))
+            counted.append(ListRule((), rule.outcome, shares * max(float(support.sum()), 0.0)))
             break
         if counted and not counted[-1].conditions:
             break

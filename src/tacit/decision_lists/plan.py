@@ -73,12 +73,12 @@ class PureFirst:
         stage = self.step - len(chosen)  # as many steps chose no rule
         reward = self._reward(stage)
         wrong = counts.sum(axis=1, keepdims=True) - counts
-        found: Ints = reward * counts - UNIT * wrong
+        points: Ints = reward * counts - UNIT * wrong
         if stage < len(self.pure):
-            found -= reward * self.need
+            points -= reward * self.need
             further = max(1, round(UNIT / max(self.beyond, self.pure[stage])))
-            found -= (reward - further) * np.maximum(counts - self.knee, 0)
-        return found
+            points -= (reward - further) * np.maximum(counts - self.knee, 0)
+        return points
 
 
 NO_STAGES = PureStages(0.0, (), 0.0)
@@ -173,13 +173,13 @@ def steps_at(strength: float, budget: ListBudget, pure: tuple[int, ...] = ()) ->
     n_steps, ending, numbers = budget.n_steps, budget.ending, budget.tuning
     if budget.errors_only:
         return (CoverStep(strength, 0, 1),) * n_steps + (CoverStep(strength, 0, 1, ending=True),) * ending
-    left = np.linspace(1.0, 0.0, n_steps + len(pure)) if n_steps + len(pure) > 1 else np.zeros(1)
+    progress = np.linspace(1.0, 0.0, n_steps + len(pure)) if n_steps + len(pure) > 1 else np.zeros(1)
     steps = tuple(
         ScoredStep(
             strength * numbers.first_strength ** float(share) / UNIT,
             PureFirst(index, n_steps, pure, numbers.first_penalty ** float(share), 0),
         )
-        for index, share in enumerate(left)
+        for index, share in enumerate(progress)
     )
     return steps + (CoverStep(strength / UNIT, UNIT, UNIT, ending=True),) * ending
 
@@ -209,10 +209,10 @@ def accountings(budget: ListBudget) -> list[Accounting]:
         return [Accounting(budget.analysis)]
     if budget.delta == 0:
         return [Accounting.PURE]
-    found = [Accounting.MOMENTS if budget.n_steps <= budget.tuning.most_moment_steps else Accounting.CURVE]
+    options = [Accounting.MOMENTS if budget.n_steps <= budget.tuning.most_moment_steps else Accounting.CURVE]
     if budget.errors_only and budget.neighbouring is Neighbouring.ADD_OR_REMOVE_ONE and budget.n_steps > 20:
-        found.append(Accounting.EXACT)
-    return found
+        options.append(Accounting.EXACT)
+    return options
 
 
 def _calibrated(budget: ListBudget, accounting: Accounting) -> Plan:

@@ -310,17 +310,17 @@ def _prepare(
     steps = tuning.intercept_steps * _intercept_share(budget, tuning)
     rows_share = tuning.pure_rows_share if budget.is_pure else tuning.rows_share
     totals = release_totals(budget.part(rows_share))
-    left = 1.0 - rows_share - steps
+    share = 1.0 - rows_share - steps
     if budget.is_pure:
         epsilon = math.sqrt(2.0) / (totals.sd * rows_share)
         chosen = laplace_plan(totals.rows, epsilon, tuning)
         if totals.rows * epsilon < tuning.signal_for_bins * len(columns):
-            return totals, public_bins(budget.curator, columns, tuning.binning), chosen, left
+            return totals, public_bins(budget.curator, columns, tuning.binning), chosen, share
     else:
         mu = math.inf if totals.sd == 0 else 1.0 / (totals.sd * math.sqrt(rows_share))
         chosen = gaussian_plan(totals.rows, mu, may_choose, tuning)
     bins, spent = counted_bins(budget.part(tuning.bins_share), columns, totals, tuning.binning)
-    return totals, bins, chosen, left - spent
+    return totals, bins, chosen, share - spent
 
 
 def _intercept_share(budget: Budget, tuning: Gradient) -> float:

@@ -6,8 +6,10 @@ Gaussian process (as in Hall, Rinaldo and Wasserman 2013). A tree's noise grows 
 average takes that back: at any point the noise is that of one sum, ``clip / mu``, however many trees there are. A leaf
 of a few rows is lost in the noise of its tree, and not in that of all trees together. So a leaf is not judged by what
 its own tree says of it, as :mod:`~tacit.growing.newton_trees` does: every sum is followed by the same short way. Such
-steps are gradient descent in the space of functions of ``k``, and ending it after a way of ``v`` does what a Gaussian
-prior of covariance ``v k`` does (early stopping; Yao, Rosasco and Caponnetto 2007).
+steps are gradient descent in the space of functions of ``k``, and stopping at a total step length ``v`` is
+equivalent to a Gaussian prior with covariance ``v k`` (early stopping; Yao, Rosasco and Caponnetto 2007).
+
+Limits: all leaves step alike, so that a sharp edge of few rows is learned slowly, whatever its size.
 """
 
 from __future__ import annotations

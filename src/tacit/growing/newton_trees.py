@@ -254,10 +254,10 @@ def newton_leaves(
     h = shrunk_curvatures(curvatures, curvature_sd, laplace, level, numbers.newton)
     spread = h**2 * plan.prior + h
     if laplace:
-        known = without_laplace(gradients, spread, sd / math.sqrt(2.0))
+        denoised = without_laplace(gradients, spread, sd / math.sqrt(2.0))
     else:
-        known = gradients * spread / (spread + sd**2)
-    steps = plan.rate * plan.prior * h * known / spread
+        denoised = gradients * spread / (spread + sd**2)
+    steps = plan.rate * plan.prior * h * denoised / spread
     return np.clip(steps, -numbers.stepping.largest_step, numbers.stepping.largest_step)
 
 

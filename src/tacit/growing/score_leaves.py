@@ -169,8 +169,8 @@ class ScoreNoise:
         held = np.maximum(np.bincount(leaves, minlength=size), 1)
         means = sums.reshape(size, self.runs, self.n_scores) / held[:, None, None] @ basis
         noise = sd * self.generator.standard_normal(means.shape)
-        kept = np.clip(taken.answers * taken.curvatures, 0.0, 1.0)
-        steps = (taken.answers[:, None, :] * noise - kept[:, None, :] * means) @ basis.T
+        response = np.clip(taken.answers * taken.curvatures, 0.0, 1.0)
+        steps = (taken.answers[:, None, :] * noise - response[:, None, :] * means) @ basis.T
         self._scores += steps[leaves]
         variances = sd**2 * np.square(taken.answers) @ np.square(basis).T
         self._alone += float(variances.sum(axis=1)[leaves].mean())
@@ -178,11 +178,11 @@ class ScoreNoise:
 
     def annotate(self, trees: list[ScoreTree]) -> tuple[ScoreTree, ...]:
         """The trees with the standard deviation that noise leaves in every leaf."""
-        left = 1.0
+        remainder = 1.0
         if self._scores is not None and self._alone > 0:
-            left = min(float(np.sqrt(np.square(self._scores).sum(axis=2).mean() / self._alone)), 1.0)
+            remainder = min(float(np.sqrt(np.square(self._scores).sum(axis=2).mean() / self._alone)), 1.0)
         return tuple(
-            ScoreTree(tree.shape, tree.values, tree.support, (left * sds).round(7))
+            ScoreTree(tree.shape, tree.values, tree.support, (remainder * sds).round(7))
             for tree, sds in zip(trees, self._sds, strict=True)
         )
 

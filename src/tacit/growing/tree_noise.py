@@ -103,8 +103,8 @@ class LeafNoise:
         """The trees with the standard deviation that noise leaves in every leaf."""
         if not trees:
             return ()
-        left = self.left_over([tree.shape for tree in trees], masses, generator)
+        remainder = self.left_over([tree.shape for tree in trees], masses, generator)
         return tuple(
-            Tree(tree.shape, tree.values, tree.support, (left * sds).round(7))
+            Tree(tree.shape, tree.values, tree.support, (remainder * sds).round(7))
             for tree, sds in zip(trees, self._sds, strict=True)
         )

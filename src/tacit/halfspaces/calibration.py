@@ -162,5 +162,5 @@ def fit_curve(
     most_offset = tuning.most_offset if with_offset else 0.0
     bounds = [(1.0 / tuning.most_slope, tuning.most_slope), (-most_offset, most_offset)]
     start = np.array([max(prior.slope, bounds[0][0]), prior.offset if with_offset else 0.0])
-    found = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B")
-    return Calibration(float(found.x[0]), float(found.x[1]))
+    optimum = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B")
+    return Calibration(float(optimum.x[0]), float(optimum.x[1]))

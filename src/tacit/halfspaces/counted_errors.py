@@ -50,8 +50,8 @@ def rounded(weights: Floats, squares: Floats, mean: Floats, constant: float, pri
         shapes = CODE.shapes(choices)
         chosen = np.argmin(costs + nats[shapes] + CODE.tail_nats(shapes), axis=0)
         integers: Ints = choices[chosen, np.arange(len(weights))].astype(np.int64)
-        found = np.bincount(CODE.shapes(integers), minlength=CODE.n_shapes) + CODE.concentration
-        nats = -np.log(found / found.sum())
+        frequencies = np.bincount(CODE.shapes(integers), minlength=CODE.n_shapes) + CODE.concentration
+        nats = -np.log(frequencies / frequencies.sum())
     if constant:
         moved = float(mean[:-1] @ (scaled[:-1] - integers[:-1])) / constant
         integers[-1] = int(_with_digits(np.array([scaled[-1] + moved]), CODE.digits)[0])

@@ -214,13 +214,13 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
         label = self._declared(list(model.classes)).label
         assert isinstance(label, LabelIndex)
         codes = label.encode(label_vector(y))
-        known = codes != DROPPED
+        labelled = codes != DROPPED
         signs = 2 * codes.astype(np.int64) - 1
         values = [
             np.clip(np.asarray(rows @ hypothesis.direction).reshape(-1) / model.encoder.clipper.radius, -1, 1)
             for hypothesis in self.ensemble_.hypotheses
         ]
-        return diagnose((signs * np.array(values))[:, known], density)
+        return diagnose((signs * np.array(values))[:, labelled], density)
 
     def make_learner(self, request: Request) -> HalfspaceLearner:
         options = Options(**{name: getattr(self, name) for name in PARAMETERS})

@@ -96,8 +96,8 @@ def measure_scaling(
     second = curator.measure(query, charges[1], told)
     squares, length = second.value[:-1], float(second.value[-1]) / query.length_weight
     # what shortening leaves: it cannot be less than the longest
-    left = min(max(float(squares.sum()) / max(length, 1e-12), longest), 1.0)
-    return make_scaling(mean, squares / (left * n), mean_sd, second.sd / (left * n), surplus, tuning)
+    remainder = min(max(float(squares.sum()) / max(length, 1e-12), longest), 1.0)
+    return make_scaling(mean, squares / (remainder * n), mean_sd, second.sd / (remainder * n), surplus, tuning)
 
 
 def make_scaling(
@@ -124,18 +124,18 @@ def make_scaling(
     off_centre = _kept(mean, mean_sd, surplus[0])
     mean = mean * off_centre
     common = max(0.0, float(squares.mean())) + square_sd / math.sqrt(width)
-    kept = _kept(squares - squares.mean(), square_sd, surplus[1])
-    apart = kept * (squares - squares.mean())
-    told_apart = kept
+    shrinkage = _kept(squares - squares.mean(), square_sd, surplus[1])
+    apart = shrinkage * (squares - squares.mean())
+    told_apart = shrinkage
     if surplus[1] > 0:
         sure = np.maximum(0.0, squares - squares.mean() - square_sd * math.sqrt(2.0 * math.log(2.0 * width)))
         sure = np.minimum(sure, tuning.most_apart * common)
         apart = np.where(sure > 0, np.maximum(apart, sure), apart)
-        told_apart = max(kept, float(sure @ sure) / (float(sure @ sure) + width * common**2))
-    own = max(kept * square_sd, tuning.relative_floor * float(np.clip(squares.sum(), 0.0, 1.0)), 1e-12)
+        told_apart = max(shrinkage, float(sure @ sure) / (float(sure @ sure) + width * common**2))
+    own = max(shrinkage * square_sd, tuning.relative_floor * float(np.clip(squares.sum(), 0.0, 1.0)), 1e-12)
     variances = common + apart - mean * mean
-    floor = max(own, (1 - kept) * tuning.shared_floor * common)
-    variances = np.maximum(variances, floor) + tuning.noise_floor * kept * square_sd
+    floor = max(own, (1 - shrinkage) * tuning.shared_floor * common)
+    variances = np.maximum(variances, floor) + tuning.noise_floor * shrinkage * square_sd
     return Scaling(variances, mean, max(told_apart, off_centre))
 
 

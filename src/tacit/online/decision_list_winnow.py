@@ -206,7 +206,7 @@ class DecisionListWinnow(Winnow):
         return super()._expand(points)
 
     def _public_parameters(self) -> dict[str, Any]:
-        found = {name: value for name, value in super()._public_parameters().items() if name not in INHERITED}
+        parameters = {name: value for name, value in super()._public_parameters().items() if name not in INHERITED}
         features = None if self.features is None else tuple(self.features)
         own = {name: plain(getattr(self, name)) for name in ("k", "length", "alternations")}
-        return {**found, **own, "features": features}
+        return {**parameters, **own, "features": features}

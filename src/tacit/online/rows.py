@@ -59,29 +59,29 @@ def learning_steps() -> list[str]:
         from river.compose import Pipeline
     except ImportError:
         return []
-    found: list[str] = []
+    names: list[str] = []
     frame: FrameType | None = inspect.currentframe()
     while frame is not None:
         owner = frame.f_locals.get("self")
         if isinstance(owner, Pipeline) and frame.f_code.co_name in CALLS:
-            found += _learners(list(owner.steps.values())[:-1])
+            names += _learners(list(owner.steps.values())[:-1])
         frame = frame.f_back
-    return found
+    return names
 
 
 def _learners(steps: Iterable[Any]) -> list[str]:
     from river.base import Transformer
     from river.compose import Pipeline, TransformerUnion
 
-    found: list[str] = []
+    names: list[str] = []
     for step in steps:
         if isinstance(step, Pipeline):
-            found += _learners(step.steps.values())
+            names += _learners(step.steps.values())
         elif isinstance(step, TransformerUnion):
-            found += _learners(step.transformers.values())
+            names += _learners(step.transformers.values())
         elif not isinstance(step, Transformer) or type(step).learn_one is not Transformer.learn_one:
-            found.append(type(step).__name__)
-    return found
+            names.append(type(step).__name__)
+    return names
 
 
 class RowError(TacitError):
@@ -190,10 +190,10 @@ class NumberRows:
     def many(self, table: Any) -> tuple[npt.NDArray[np.int8], Bools]:
         """The points of the rows of a data frame; always fine."""
         frame: Frame = columns_of(table)
-        known = set(frame.names)
+        names = set(frame.names)
         parts = [
             np.array([_compared(value) for value in frame.column(name)], np.int8).reshape(frame.n_rows, len(CUTS))
-            if name in known
+            if name in names
             else np.full((frame.n_rows, len(CUTS)), -1, np.int8)
             for name in self.names
         ]
@@ -299,8 +299,8 @@ class SchemaRows:
             value = x.get(name)
             if isinstance(encoder, NumericGrid):
                 number = encoder.number(value)
-                known = math.isfinite(number)
-                point += [1 if known and number >= edge else -1 for edge in edges]
+                finite = math.isfinite(number)
+                point += [1 if finite and number >= edge else -1 for edge in edges]
             else:
                 code = encoder.code_of(value)
                 point += [1 if code == place else -1 for place in range(encoder.n_codes - 1)]
@@ -339,13 +339,13 @@ RowReader = SignRows | NumberRows | SchemaRows
 
 def declared_rows(schema: Any, columns: Sequence[Any] | None, bins: int) -> RowReader | None:
     """How rows are read by what was declared, a schema or names of signs; None where nothing was."""
-    known = declared_schema(schema)
-    if known is None:
+    declared = declared_schema(schema)
+    if declared is None:
         return None if columns is None else SignRows(tuple(columns), declared=True)
-    if known.unit is not None:
+    if declared.unit is not None:
         raise RequestError("a stream protects single rows, and this schema declares units of several")
-    refuse_identifiers(known)
-    return SchemaRows.of(known, bins)
+    refuse_identifiers(declared)
+    return SchemaRows.of(declared, bins)
 
 
 def undeclared_rows(x: Any, without_errors: bool) -> RowReader:

@@ -183,11 +183,11 @@ class Winnow(river_base()):  # type: ignore[misc]
         while start < len(points):
             if self.rounds_ - self._began == self.period:  # a period begins with its first row
                 self.new_period()
-            left = step if self.period is None else min(step, self.period - (self.rounds_ - self._began))
-            part = slice(start, start + left)
+            remaining = step if self.period is None else min(step, self.period - (self.rounds_ - self._began))
+            part = slice(start, start + remaining)
             for update in stream.feed(self._expand(points[part]), labels[part]):
                 self.log_.end_epoch(update.round, update.weights)
-            start = min(start + left, len(points))
+            start = min(start + remaining, len(points))
             self.rounds_ += len(points[part])
 
     def new_period(self) -> None:
@@ -299,8 +299,10 @@ class Winnow(river_base()):  # type: ignore[misc]
         """
         content = read_secrets(path)
         made = cls(schema=schema, **content["parameters"])
-        known = {**content["stream"], "neighbouring": made._request().neighbouring}
-        spec = WinnowStream(**{**known, **{name: tuple(known.get(name, ())) for name in ("released", "times")}})
+        parameters = {**content["stream"], "neighbouring": made._request().neighbouring}
+        spec = WinnowStream(
+            **{**parameters, **{name: tuple(parameters.get(name, ())) for name in ("released", "times")}}
+        )
         certificate = Certificate.from_dict(content["certificate"])
         retire_secrets(path)
         paid = Reservation(certificate.charges, certificate.neighbouring, "a stream that goes on, paid when it opened")

@@ -94,13 +94,13 @@ def base_budget(
     for _ in range(80):
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
-    found = of(low)
-    if low <= 1e-9 or found.delta < 1e-300 < target.delta:
+    cost = of(low)
+    if low <= 1e-9 or cost.delta < 1e-300 < target.delta:
         raise RequestError(
             f"{size} draws from a measure of total {total} leave nothing for the base learner: draw fewer, or use "
             "more rows"
         )
-    return found
+    return cost
 
 
 def untested(target: Cost) -> Cost:

@@ -134,8 +134,8 @@ class SplitScore:
         return floored(-(self._risk(left) + self._risk(right)), SCORE_UNIT)
 
     def _risk(self, weights: Ints) -> Floats:
-        kept = np.minimum(weights, (self.cap - 1) * WEIGHT_UNIT) / WEIGHT_UNIT
-        return self.loss.node_risk(kept[..., 1], kept.sum(axis=-1))
+        capped = np.minimum(weights, (self.cap - 1) * WEIGHT_UNIT) / WEIGHT_UNIT
+        return self.loss.node_risk(capped[..., 1], capped.sum(axis=-1))
 
     @property
     def movement(self) -> int:

@@ -244,8 +244,8 @@ class SmoothedLoss(Loss):
 
     def inverse_link(self, z: npt.ArrayLike) -> Floats:
         tangent = np.asarray(z, np.float64) / (2.0 * self._factor)
-        said = (1.0 + 2.0 * self.smoothing) * tangent / np.hypot(1.0, tangent)
-        return 0.5 * (1.0 + np.clip(said, -1.0, 1.0))
+        cosine = (1.0 + 2.0 * self.smoothing) * tangent / np.hypot(1.0, tangent)
+        return 0.5 * (1.0 + np.clip(cosine, -1.0, 1.0))
 
     def surrogate(self, z: npt.ArrayLike) -> Floats:
         score = np.asarray(z, np.float64)

@@ -157,11 +157,11 @@ def scale_of_scores(coefficients: Sequence[float], trees: Sequence[Said]) -> flo
     are taken to differ from it as if all trees said what the first one says. Where they do not, probabilities are
     nearer to the base rate. A grid of eighths of an octave: no more is known. Everything in it was released before.
     """
-    said, shares, weights = trees[0].values, trees[0].shares, trees[0].weights
+    values, shares, weights = trees[0].values, trees[0].shares, trees[0].weights
     if not weights.any():
         return 1.0
     means = [float(np.average(t.values, weights=t.weights)) if t.weights.any() else 0.0 for t in trees]
-    scores = float(np.dot(coefficients, means)) + math.fsum(coefficients) * (said - means[0])
+    scores = float(np.dot(coefficients, means)) + math.fsum(coefficients) * (values - means[0])
     reach = float(np.abs(scores).max())
     if reach <= 0.0:
         return 1.0
@@ -267,8 +267,8 @@ class MAlphaBoost:
         rule, _ = self.class_weights()
         share = self.split_share / self.settings.depth * self.settings.tuning.errors_share
         weights = self.curator.measure(Histogram(cells, rule, self.margins), self.budget.release(share), label).value
-        kept = np.maximum(weights, 0.0)
-        return float(kept.min(axis=1).sum() / max(float(kept.sum()), 1e-9))
+        positive = np.maximum(weights, 0.0)
+        return float(positive.min(axis=1).sum() / max(float(positive.sum()), 1e-9))
 
     def class_weights(self) -> tuple[RowRule, float]:
         """The rule for the two class weights of a leaf, and what 1 stands for; made once per tree."""
@@ -286,12 +286,12 @@ class MAlphaBoost:
             query, self.budget.release(self.leaf_share), Label(Stage.LEAVES, "leaves", tree)
         )
         shares, total = believed_shares(released.value, released.sd)
-        said = np.clip(loss.link(np.clip(shares, 1e-4, 1.0 - 1e-4)), -self.settings.bound, self.settings.bound)
-        self.said.append(Said(said, shares, total))
-        edge = largest * float(((released.value[:, 1] - released.value[:, 0]) * said).sum()) / self.rows
-        bound = max(float(np.abs(said).max()), 1e-9)
+        values = np.clip(loss.link(np.clip(shares, 1e-4, 1.0 - 1e-4)), -self.settings.bound, self.settings.bound)
+        self.said.append(Said(values, shares, total))
+        edge = largest * float(((released.value[:, 1] - released.value[:, 0]) * values).sum()) / self.rows
+        bound = max(float(np.abs(values).max()), 1e-9)
         coefficient = leveraging_constant(loss.alpha, bound, sharp=True) * float(np.clip(edge, -bound, bound))
-        return self.append(cells, coefficient * said, largest * total), coefficient
+        return self.append(cells, coefficient * values, largest * total), coefficient
 
     def append(self, cells: TreeCells, values: Floats, support: Floats) -> Tree:
         """Adds a tree to the margins; the model keeps what they were given, in fixed point."""
@@ -340,20 +340,20 @@ class PaperBoost(MAlphaBoost):
         charge = self.budget.release(self.leaf_share / 2.0)
         weights = Histogram(cells, class_weight_rule(loss.boosting_weight, split=True), self.margins)
         query = CellFunction(weights, said_by(loss), int(bound * SAID_UNIT), SAID_UNIT)
-        said = self.curator.measure(query, charge, Label(Stage.LEAVES, "leaves", tree)).value
-        said = np.clip(said, -bound, bound)
+        values = self.curator.measure(query, charge, Label(Stage.LEAVES, "leaves", tree)).value
+        values = np.clip(values, -bound, bound)
         self.said.append(
-            Said(said, loss.inverse_link(said), np.ones(shape.n_leaves))
+            Said(values, loss.inverse_link(values), np.ones(shape.n_leaves))
         )  # leaves' weights are not released
         signed = signed_margin_rule(loss.boosting_weight)
-        through = ReleaseMap.from_floats(said[None, :])
+        through = ReleaseMap.from_floats(values[None, :])
         edge_query = Histogram(cells, signed, self.margins, through)
         edge = (
             float(self.curator.measure(edge_query, charge, Label(Stage.LEAVES, "leveraging", tree)).value.item())
             / self.rows
         )
         coefficient = leveraging_constant(loss.alpha, bound) * float(np.clip(edge, -bound, bound))
-        return self.append(cells, coefficient * said, np.ones(shape.n_leaves)), coefficient
+        return self.append(cells, coefficient * values, np.ones(shape.n_leaves)), coefficient
 
 
 def said_by(loss: Loss) -> Callable[[Ints], int]:

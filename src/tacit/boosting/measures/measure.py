@@ -55,7 +55,7 @@ def stateless_sum(log: HalfspaceLog, weights: Callable[[Floats], Floats], reach:
         ValueError: for weights outside [0, 1].
     """
     levels = Levels.covering(reach)
-    found = np.asarray(weights(levels.middles), np.float64)
-    if found.shape != levels.middles.shape or not ((found >= 0) & (found <= 1)).all():
+    table = np.asarray(weights(levels.middles), np.float64)
+    if table.shape != levels.middles.shape or not ((table >= 0) & (table <= 1)).all():
         raise ValueError("a measure gives every margin a weight in [0, 1]")
-    return VectorSum(log, levels, np.floor(found * DENSE_WEIGHT_UNIT).astype(np.int64), DENSE_WEIGHT_UNIT)
+    return VectorSum(log, levels, np.floor(table * DENSE_WEIGHT_UNIT).astype(np.int64), DENSE_WEIGHT_UNIT)
