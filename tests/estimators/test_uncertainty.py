@@ -3,97 +3,163 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from tacit.additive.estimator import AdditiveBoostClassifier
+from tacit.additive.regressor import AdditiveBoostRegressor
+from tacit.encoding.frames import Frame
 from tacit.growing.newton_trees import LeafSums
+from tacit.growing.score_leaves import ScoreNoise, Taken
 from tacit.growing.tree_noise import LeafNoise
+from tacit.models.additive import AdditiveScores
+from tacit.models.additive_scores import AdditiveClassesModel
 from tacit.models.files import model_from_dict
 from tacit.models.tree import Tree, complete_shape, threshold_sets
 from tacit.privacy.request import RequestError
 from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier, MAlphaBoostClassifier
 
-SCHEMA = Schema.from_dict(
-    {
-        "label": {"column": "y", "classes": [0, 1]},
-        "columns": {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in ("a", "b", "c")}
-        | {"d": {"kind": "categorical", "categories": [0, 1, 2, 3]}},
-    }
-)
+COLUMNS = {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in ("a", "b", "c")} | {
+    "d": {"kind": "categorical", "categories": [0, 1, 2, 3]}
+}
+LABELS = {
+    "two": {"classes": [0, 1]},
+    "classes": {"classes": [0, 1, 2]},
+    "numbers": {"kind": "numeric", "lower": -15, "upper": 15},
+}
+SCHEMAS = {
+    kind: Schema.from_dict({"label": {"column": "y", **said}, "columns": COLUMNS}) for kind, said in LABELS.items()
+}
+SCHEMA, NUMBERS = SCHEMAS["two"], SCHEMAS["numbers"]
 
 
-def world(n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+def world(n: int, seed: int, kind: str = "two") -> tuple[pd.DataFrame, np.ndarray]:
+    """Rows, and one of two classes, one of three, or a number."""
     generator = np.random.default_rng(seed)
     frame = pd.DataFrame(generator.random((n, 3)), columns=["a", "b", "c"])
     frame["d"] = generator.integers(0, 4, n)
     score = 3 * (frame["a"] - 0.5) + 2 * np.sin(6 * frame["b"]) + np.array([-1.0, 0.0, 0.5, 1.0])[frame["d"]]
-    score += 6 * (frame["a"] - 0.5) * (frame["b"] - 0.5)
-    return frame, (generator.random(n) < 1 / (1 + np.exp(-score))).astype(int)
+    score = np.asarray(score + 6 * (frame["a"] - 0.5) * (frame["b"] - 0.5))
+    if kind == "two":
+        return frame, (generator.random(n) < 1 / (1 + np.exp(-score))).astype(int)
+    if kind == "numbers":
+        return frame, score + generator.normal(size=n)
+    scores = np.stack([score, 1 - score / 2, 2 * np.cos(5 * frame["c"])], axis=1)
+    return frame, (scores + generator.gumbel(size=(n, 3))).argmax(axis=1)
 
 
-def repeated(estimator, fits: int, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Log-odds, standard deviations and intervals of fits to the same rows."""
-    frame, labels = world(n, 0)
-    asked, _ = world(300, 9)
-    scores, sds, intervals = [], [], []
-    for seed in range(fits):
-        estimator.set_params(random_state=seed)
-        estimator.fit(frame, labels)
-        scores.append(estimator.decision_function(asked))
-        sds.append(estimator.predict_std(asked))
-        intervals.append(estimator.predict_interval(asked))
-    return np.array(scores), np.array(sds), np.array(intervals)
+CASES = {
+    "curves": ({"epsilon": 1.0, "interactions": False}, 4000),
+    "pairs": ({"epsilon": 8.0, "interactions": "pairs"}, 4000),
+    "pure": ({"epsilon": 1.0, "delta": 0.0}, 10_000),
+    "trees": ({"epsilon": 8.0}, 8000),
+    "leaves": ({"epsilon": 1.0, "n_trees": 200}, 4000),
+    "pure leaves": ({"epsilon": 1.0, "delta": 0.0}, 10_000),
+}
+
+
+@cache
+def fitted(kind, case, seed):
+    parameters, n = CASES[case]
+    learner = AdditiveBoostRegressor if kind == "numbers" else AdditiveBoostClassifier
+    learner = BoostedTreesClassifier if "leaves" in case else learner
+    return learner(schema=SCHEMAS[kind], random_state=seed, **parameters).fit(*world(n, 0, kind))
 
 
 @pytest.mark.parametrize(
-    ("estimator", "n", "fits"),
+    ("kind", "case"),
     [
-        (AdditiveBoostClassifier(epsilon=1.0, schema=SCHEMA, interactions=False), 4000, 5),
-        (AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, interactions="pairs"), 4000, 4),
-        (AdditiveBoostClassifier(epsilon=1.0, delta=0.0, schema=SCHEMA), 10_000, 5),
-        pytest.param(AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA), 8000, 5, marks=pytest.mark.slow),
-        (BoostedTreesClassifier(epsilon=1.0, schema=SCHEMA, n_trees=200), 4000, 4),
-        (BoostedTreesClassifier(epsilon=1.0, delta=0.0, schema=SCHEMA), 10_000, 5),
+        pytest.param(kind, case, marks=pytest.mark.slow if case == "trees" and kind != "classes" else ())
+        for kind in LABELS
+        for case in CASES
+        if kind == "two" or "leaves" not in case
     ],
-    ids=["curves", "pairs", "pure", "with trees", "trees", "pure trees"],
 )
-def test_stated_deviations_are_those_of_repeated_fits(estimator, n, fits):
-    scores, sds, intervals = repeated(estimator, fits, n)
-    scatter = np.sqrt((scores.var(axis=0, ddof=1)).mean())
-    stated = np.sqrt((sds**2).mean())
-    assert 0.65 < stated / scatter < 3.2  # what smoothing leaves open does not scatter
-    average = 1 / (1 + np.exp(-scores.mean(axis=0)))
-    held = ((intervals[:, :, 0] <= average) & (average <= intervals[:, :, 1])).mean()
-    assert held > 0.85
+def test_stated_deviations_are_those_of_repeated_fits(kind, case):
+    asked, _ = world(300, 9)
+    said, sds, intervals = [], [], []
+    for seed in range(4):
+        model = fitted(kind, case, seed)
+        if kind == "classes":
+            said.append(model.model_.log_odds(model.frame_for_model(asked)))
+        else:
+            said.append(model.decision_function(asked) if kind == "two" else model.predict(asked))
+        sds.append(model.predict_std(asked))
+        intervals.append(model.predict_interval(asked))
+    scatter = np.sqrt(np.var(said, axis=0, ddof=1).mean(axis=0))
+    stated = np.sqrt(np.square(sds).mean(axis=(0, 1)))
+    assert (stated > 0.65 * scatter).all()
+    # what is stated holds what smoothing leaves open, too, of which columns that matter little are nearly all
+    assert (stated < (3.2 if kind == "two" else 2.8 if case == "trees" else 3.8) * scatter).all()
+    average = np.mean(said, axis=0)
+    average = average if kind == "numbers" else 1 / (1 + np.exp(-average))
+    low, high = np.moveaxis(np.array(intervals), -1, 0)
+    assert ((low <= average) & (average <= high)).mean() > 0.85
 
 
-@pytest.mark.parametrize("learner", [AdditiveBoostClassifier, BoostedTreesClassifier])
-def test_files_keep_it_and_intervals_hold_the_prediction(learner):
-    frame, labels = world(5000, 0)
-    model = learner(epsilon=8.0, schema=SCHEMA, random_state=0).fit(frame, labels)
+@pytest.mark.parametrize(
+    ("quantile", "n", "epsilon", "delta", "least"),
+    [(0.5, 4000, 0.1, 1e-6, 0.85), (0.9, 4000, 0.1, 1e-6, 0.85), (0.9, 1000, 0.5, 1e-6, 0.85), (0.5, 4000, 1, 0, 0.4)],
+)
+def test_deviations_of_quantiles_know_what_smoothing_leaves_open(quantile, n, epsilon, delta, least):
+    """Large noise says by itself how much the loss is smoothed, and with it where a tail's quantile lies.
+
+    At a delta of 0 deviations are known to be too small.
+    """
+    frame, numbers = world(n, 0, "numbers")
+    asked, _ = world(300, 9)
+    said, sds = [], []
+    for seed in range(10):
+        model = AdditiveBoostRegressor(
+            epsilon, delta, schema=NUMBERS, loss="quantile", quantile=quantile, interactions=False, random_state=seed
+        ).fit(frame, numbers)
+        said.append(model.predict(asked))
+        sds.append(model.predict_std(asked))
+    ratio = math.sqrt(np.square(sds).mean() / np.var(said, axis=0, ddof=1).mean())
+    assert least < ratio < 1.6
+
+
+@pytest.mark.parametrize(("kind", "case"), [("two", "leaves"), *((kind, "trees") for kind in LABELS)])
+def test_files_keep_it_and_intervals_hold_the_prediction(kind, case):
+    frame, _ = world(1000, 0)
+    model = fitted(kind, case, 0)
+    assert case == "leaves" or kind == "two" or model.model_.scores.trees
     again = model_from_dict(model.model_.to_dict())
-    assert np.sqrt(again.score_variance(model.frame_for_model(frame))) == pytest.approx(model.predict_std(frame))
+    variance = again.log_odds_variance if kind == "classes" else again.score_variance
+    assert np.sqrt(variance(model.frame_for_model(frame))) == pytest.approx(model.predict_std(frame))
+    said = model.predict(frame) if kind == "numbers" else model.predict_proba(frame)
+    said = said[:, 1] if kind == "two" else said
     narrow, wide = (model.predict_interval(frame, confidence) for confidence in (0.5, 0.99))
-    assert (wide[:, 0] <= narrow[:, 0]).all()
-    assert (narrow[:, 1] <= wide[:, 1]).all()
-    chances = model.predict_proba(frame)[:, 1]
-    assert ((narrow[:, 0] <= chances) & (chances <= narrow[:, 1])).all()
+    assert (wide[..., 0] <= narrow[..., 0]).all()
+    assert (narrow[..., 1] <= wide[..., 1]).all()
+    assert ((narrow[..., 0] <= said + 1e-9) & (said - 1e-9 <= narrow[..., 1])).all()
+    assert model.predict_std(frame).shape == said.shape
+    for confidence in (0, 1, math.nan, "much"):
+        with pytest.raises(RequestError, match="confidence"):
+            model.predict_interval(frame, confidence)
+    if kind == "numbers":
+        ends = model.predict_interval(frame, 0.999999)
+        assert ends.min() >= -15
+        assert ends.max() <= 15
 
 
 def test_models_that_do_not_know_say_so():
     frame, labels = world(500, 0)
     chosen = BoostedTreesClassifier(schema=SCHEMA, n_trees=1).fit(frame, labels)
     chosen.model_ = MAlphaBoostClassifier(epsilon=4.0, schema=SCHEMA).fit(frame, labels).model_
-    with pytest.raises(RequestError, match="standard deviations"):
-        chosen.predict_std(frame)
-    model = AdditiveBoostClassifier(schema=SCHEMA).fit(frame, labels)
-    for confidence in (0, 1, math.nan, "much"):
-        with pytest.raises(RequestError, match="confidence"):
-            model.predict_interval(frame, confidence)
+    made = [chosen]
+    for kind, learner in (("classes", AdditiveBoostClassifier), ("numbers", AdditiveBoostRegressor)):
+        model = learner(schema=SCHEMAS[kind]).fit(*world(500, 0, kind))
+        model.model_ = replace(model.model_, scores=replace(model.model_.scores, intercept_sd=None))  # of an old file
+        made.append(model)
+    for model in made:
+        with pytest.raises(RequestError, match=r"deviations|how sure"):
+            model.predict_std(frame)
 
 
 def leaf_noise(rounds: int, rate: float) -> tuple[LeafNoise, list[Tree]]:
@@ -123,3 +189,44 @@ def test_one_leaf_leaves_what_the_recursion_says():
 
 def test_no_trees_have_no_noise():
     assert LeafNoise().annotate([], [], np.random.default_rng(0)) == ()
+
+
+@pytest.mark.parametrize("classes", [3, 4, 9])
+def test_log_odds_vary_as_drawn_scores_do(classes):
+    """Independent errors with their mean taken off, drawn, against the formula."""
+    generator = np.random.default_rng(classes)
+    scores, own = generator.normal(0, 1, classes), generator.uniform(0.01, 0.1, classes)
+    errors = generator.normal(0, own, (200_000, classes))
+    errors -= errors.mean(axis=1, keepdims=True)
+    drawn = scores + errors
+    powers = np.exp(drawn)
+    odds = np.log(powers) - np.log(powers.sum(axis=1, keepdims=True) - powers)
+    model = AdditiveClassesModel(tuple(range(classes)), AdditiveScores(scores, (), (), (), (), errors.std(axis=0)))
+    frame = Frame({}, 1)
+    assert model.log_odds(frame)[0] == pytest.approx(odds.mean(axis=0), abs=0.01)
+    assert model.log_odds_variance(frame)[0] == pytest.approx(odds.var(axis=0), rel=0.03)
+
+
+def test_sure_rows_have_finite_log_odds():
+    scores = AdditiveScores(np.array([900.0, 0.0, -900.0]), (), (), (), (), np.full(3, 0.1))
+    model = AdditiveClassesModel((0, 1, 2), scores)
+    frame = Frame({}, 1)
+    assert np.isfinite(model.log_odds(frame)).all()
+    assert np.isfinite(model.log_odds_variance(frame)).all()
+
+
+def test_one_leaf_of_several_scores_leaves_what_the_recursion_says():
+    """With one leaf noise follows ``F <- (1 - a h) F + a noise`` in every direction: an autoregression."""
+    answer, curvature, sd, rounds = 0.004, 75.0, 5.0, 40
+    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 2)))[0]
+    taken = Taken(np.zeros((1, 3)), np.full((1, 2), answer), np.full((1, 2), curvature), basis)
+    found = []
+    for seed in range(60):
+        noise = ScoreNoise(np.random.default_rng(seed), 3)
+        for _ in range(rounds):
+            noise.observe(np.zeros(512, np.int64), taken, sd)
+        found.append(np.square(noise._scores).sum(axis=2).mean())
+    kept = (1 - answer * curvature) ** 2
+    expected = 2 * (answer * sd) ** 2 * (1 - kept**rounds) / (1 - kept)
+    assert np.mean(found) == pytest.approx(expected, rel=0.1)
+    assert noise._alone == pytest.approx(rounds * 2 * (answer * sd) ** 2)
