@@ -155,10 +155,11 @@ def test_a_report_counts_the_stages_of_a_fit_to_numbers():
     shown = {stage.name: stage.releases for stage in stages(claim.entries, claim.charges, claim.delta)}
     histograms = [entry for entry in claim.entries if "residuals" in entry.label or "of the target" in entry.label]
     assert len(histograms) > 2
-    assert shown["residual looks"] == len(histograms)
+    assert shown["size of the errors"] == len(histograms)
     assert shown["bounds"] == 3
     ends = [entry.label.split(", ")[-1] for entry in claim.entries if entry not in histograms]
-    assert shown["joint sweeps"] + shown["sweeps"] == sum("sweep " in end and " of " not in end for end in ends)
+    effects = shown["effects, all columns together"] + shown["effects, column by column"]
+    assert effects == sum("sweep " in end and " of " not in end for end in ends)
     assert sum(shown.values()) == claim.releases
 
 

@@ -54,7 +54,7 @@ def test_bars_point_to_their_side_and_are_sorted() -> None:
     drawing = bars("x", ["down", "up"], [Effect(-1.0, 0.1, 10), Effect(1.0, 0.1, 10)], "i")
     marks = [e.get("class") for e in parsed(drawing).iter("rect")]
     assert marks == ["plus", "minus"]
-    assert "Highest at up (odds ×2.72), lowest at down (odds ÷2.72)." in drawing.caption
+    assert "Highest at up (odds 2.72 times as high), lowest at down (odds 2.72 times as low)." in drawing.caption
 
 
 def test_categories_that_are_numbers_keep_their_order() -> None:
@@ -163,7 +163,7 @@ def test_stages_of_no_noise_and_of_very_many() -> None:
     [one] = stages([release("x", NonPrivate())])
     assert one.share == 1.0
     [gathered] = stages([release(Label(Stage.ROUND, text="round #"), Repeated(Gaussian(1.0), 200))])
-    assert (gathered.name, gathered.releases) == ("rounds", 200)
+    assert (gathered.name, gathered.releases) == ("rounds of boosting", 200)
     mixed = [release("splits", BoundedRange(range_of_gaussian(1.0))), release("leaves", Gaussian(1.0))]
     assert [stage.share for stage in stages(mixed, [Gaussian(2**-0.5)])] == pytest.approx([0.5, 0.5])
     assert stages(mixed, [ZCDP(1.0)])[0].share < 0.45
@@ -202,7 +202,9 @@ def test_a_caption_names_what_stands_beside_a_spike() -> None:
 def test_a_caption_calls_the_bin_of_a_value_by_the_value() -> None:
     effects = [Effect(-0.2, 0.01, 1000.0), Effect(0.4, 0.1, 300.0), Effect(0.1, 0.1, 200.0)]
     drawn = curve("children", [0.0, 0.00018, 3.0, 6.0], effects, Effect(0.0, 0.1, 5.0), "i")
-    assert drawn.caption == "Highest at just over 0 to 3 (odds ×1.49), lowest at 0 (odds ÷1.22)."
+    assert drawn.caption == (
+        "Highest at just over 0 to 3 (odds 1.49 times as high), lowest at 0 (odds 1.22 times as low)."
+    )
     assert [row[0] for row in drawn.rows] == ["0", "just over 0 to 3", "3 to 6", "missing"]
     assert "e-04" not in drawn.markup
 
@@ -270,7 +272,7 @@ def test_a_caption_names_two_places_that_noise_does_not_explain_where_the_ends_a
         Effect(-0.2, 0.4, 40.0),
     ]
     drawn = bars("occupation", names, effects, "x0")
-    assert drawn.caption.startswith("Higher at one (odds ×1.33) than at other (odds ÷1.18).")
+    assert drawn.caption.startswith("Higher at one (odds 1.33 times as high) than at other (odds 1.18 times as low).")
 
 
 def test_names_of_columns_make_no_stages() -> None:
@@ -281,8 +283,8 @@ def test_names_of_columns_make_no_stages() -> None:
     words = [release("of my own 1", Gaussian(9.0)), release("of my own 2", Gaussian(9.0))]
     found = stages([*sweeps, *looks, *words])
     assert [(s.name, s.releases) for s in found] == [
-        ("sweeps", 8),
-        ("residual looks", 5),
+        ("effects, column by column", 8),
+        ("size of the errors", 5),
         ("of my own 1", 1),
         ("of my own 2", 1),
     ]

@@ -10,7 +10,7 @@ import pytest
 from tacit.privacy.calibration import gaussian_noise_multiplier
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.strength import best_guess, sharp_advantage, strength
-from tacit.report.promise import count, describe
+from tacit.report.promise import count, describe, plural
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
@@ -86,6 +86,9 @@ def test_warnings_of_delta_and_epsilon() -> None:
 def test_words_say_row_unless_a_unit_is_declared() -> None:
     row = describe(1.0, 1e-6, "add_or_remove_one", 1, None)
     assert "person" not in f"{row.headline} {row.who} {row.unknown}"
-    unit = describe(1.0, 1e-6, "replace_one", 3, None, "patient_id")
-    assert "all rows of one patient_id (at most 3)" in unit.who
-    assert "any one patient_id" in unit.headline
+    unit = describe(1.0, 1e-6, "replace_one", 3, None, "patient_id", name="patient")
+    assert "all rows of one patient (at most 3, all with one value of “patient_id”)" in unit.who
+    assert "The number of patients is public." in unit.who
+    assert "any one patient been" in unit.headline
+    assert "any one unit been" in describe(1.0, 1e-6, "replace_one", 3, None, "patient_id").headline
+    assert [plural(word) for word in ("household", "family", "day")] == ["households", "families", "days"]

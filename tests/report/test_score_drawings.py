@@ -15,7 +15,7 @@ from tacit.models.feature import Feature
 from tacit.models.tree import ScoreTree, complete_shape, threshold_sets
 from tacit.report.class_drawing import class_bars, class_curves
 from tacit.report.draw_additive import side_of
-from tacit.report.drawing import Effect
+from tacit.report.drawing import NOTHING, Effect
 from tacit.report.model_card import model_card
 from tacit.report.units import ODDS, Amounts
 
@@ -58,21 +58,21 @@ def test_every_class_has_a_row_and_every_figure_stands_in_the_table():
 def test_captions_name_the_class_that_gains_most():
     lines = [[Effect(0.1, 0.0, 50.0), Effect(0.0, 0.0, 50.0)], [Effect(-0.1, 0.0, 50.0), Effect(2.0, 0.0, 50.0)]]
     drawn = class_bars("ward", ["a", "b"], ["no", "yes"], lines, "d")
-    assert drawn.caption == "Most evidence for yes: at b (odds ×7.39)."
+    assert drawn.caption == "Most evidence for yes: at b (odds 7.39 times as high)."
     assert ">up to ×7.39<" in drawn.markup
     flat = class_bars("ward", ["a"], ["no", "yes"], [[Effect(0.0, 0.1, 5.0)]] * 2, "d")
-    assert flat.caption == "No effect that stands out."
+    assert flat.caption == NOTHING
     clear = [[Effect(0.5, 0.4, 50.0), Effect(-0.4, 0.1, 50.0)], [Effect(0.1, 0.1, 50.0), Effect(0.1, 0.1, 50.0)]]
     drawn = class_bars("ward", ["a", "b"], ["no", "yes"], clear, "d")
-    assert drawn.caption == "Speaks against no at b (odds ÷1.49)."
+    assert drawn.caption == "Speaks against no at b (odds 1.49 times as low)."
     drawn = class_bars("ward", ["a", "b"], ["no", "yes"], [[Effect(0.2, 0.4, 50.0)] * 2] * 2, "d")
-    assert drawn.caption == "No effect that stands out from the noise."
+    assert drawn.caption == NOTHING
 
 
 def test_places_of_several_classes_and_of_pairs_are_called_by_their_values():
     lines = [[Effect(v, 0.0, 50.0) for v in values] for values in ((0.0, 0.1, 0.1, 0.0), (2.0, -0.1, 0.0, 0.0))]
     drawn = class_curves("children", [0.0, 0.00018, 3.0, 6.0], ["no", "yes"], lines, "d")
-    assert drawn.caption == "Most evidence for yes: at 0 (odds ×7.39)."
+    assert drawn.caption == "Most evidence for yes: at 0 (odds 7.39 times as high)."
     assert "0: about 50 rows" in drawn.markup
     assert ">up to ×7.39<" in drawn.markup
     assert "e-04" not in drawn.markup
@@ -102,7 +102,7 @@ def test_the_card_of_a_number():
 
 
 def test_units():
-    assert ODDS.say(0.0) == "odds ×1"
+    assert ODDS.say(0.0) == "the odds stay as they are"
     assert Amounts("cost", 20.0).say(-1.5) == "−1.5"
     assert Amounts("cost", 20.0).cells(2.0) == ("+2",)
     ticks = Amounts("cost", 20.0).ticks(-1.0, 1.0)

@@ -22,6 +22,10 @@ class ReportArguments:
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Output file. Default: beside the model.")] = (
         None
     )
+    meta: Annotated[
+        Path | None, typer.Option("--meta", help="What only a person knows: controller, purpose, contact, ... (TOML).")
+    ] = None
+    evaluation: Annotated[Path | None, typer.Option("--evaluation", help="Output of tacit evaluate --json.")] = None
     title: Annotated[str | None, typer.Option("--title", help="Title of the page.")] = None
     as_json: shared.Json = False
 
@@ -30,12 +34,17 @@ def run(asked: ReportArguments) -> None:
     """Write the report of a model: one page that opens offline. Exits with 4 if the claim does not hold."""
     from tacit.models.base import checked_file
     from tacit.models.claims import claim_of_model
+    from tacit.report.filing import filing
+    from tacit.report.meta import read_meta
     from tacit.report.page import render_claim
+    from tacit.report.paperwork import read_evaluation
 
     target = asked.output if asked.output is not None else asked.model.with_suffix(".html")
-    check_outputs({"--output": target}, {"the model": asked.model})
+    inputs = {"the model": asked.model, "the file of --meta": asked.meta, "the evaluation": asked.evaluation}
+    check_outputs({"--output": target}, inputs)
+    score = None if asked.evaluation is None else read_evaluation(asked.evaluation)
     claim = claim_of_model(checked_file(asked.model))
-    write_text(target, render_claim(claim, asked.title))
+    write_text(target, render_claim(claim, asked.title, papers=filing(read_meta(asked.meta), score)))
     if asked.as_json:
         as_json({"written": str(target), "holds": claim.holds, "findings": list(claim.problems)})
     else:

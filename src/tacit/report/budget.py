@@ -80,13 +80,77 @@ def words(charge: Charge) -> str:
 
 @dataclass(frozen=True)
 class StageShare:
-    """Releases of one sort: how many, which part of the whole they took, and the charges in words."""
+    """Releases of one sort: how many, which part of the whole they took, the charges in words, and what they are."""
 
     name: str
     releases: int
     share: float
     how: str
+    text: str = ""
 
+
+@dataclass(frozen=True)
+class Releases:
+    """Releases of one stage by one theorem: how many, with what noise."""
+
+    name: str
+    number: int
+    how: str
+    theorem: str
+
+
+def by_theorem(entries: Iterable[Entry]) -> list[Releases]:
+    """Releases gathered by stage and theorem, in the order in which these began."""
+    groups: dict[tuple[str, str], list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault((str(entry.stage), entry.theorem), []).append(entry)
+    return [
+        Releases(
+            found[0].label if len(found) == 1 or stage == Stage.OTHER else TITLES.get(stage, stage),
+            sum(times for _, times in _charges(found)), together([each.charge for each in found]), theorem,
+        )
+        for (stage, theorem), found in groups.items()
+    ]  # fmt: skip
+
+
+TITLES: dict[str, str] = {
+    Stage.SWEEP: "effects, column by column",
+    Stage.JOINT_SWEEP: "effects, all columns together",
+    Stage.SCREENING: "search for interactions",
+    Stage.PAIR_COUNTS: "counts for interactions",
+    Stage.RESIDUALS: "size of the errors",
+    Stage.ROUND: "rounds of boosting",
+    Stage.KINDS: "kinds of columns",
+    Stage.CONCEPT: "rules learned",
+}
+"""What readers are told a stage is, where its name in the ledger is the field's."""
+
+PLAIN: dict[str, str] = {
+    Stage.COUNTS: "How many rows there are, of all and of each class.",
+    Stage.CLASSES: "Which classes the label has.",
+    Stage.BOUNDS: "Between which bounds the values of a column lie.",
+    Stage.KEYS: "Which categories a column has.",
+    Stage.KINDS: "Whether a column of texts holds numbers.",
+    Stage.BINNING: "How many rows have values in each part of a column's range, to cut it into bins.",
+    Stage.SCALING: "Mean and spread of the columns.",
+    Stage.INTERCEPT: "Where predictions start before any column counts.",
+    Stage.SWEEP: "How each value of a column moves the prediction, improved round by round.",
+    Stage.JOINT_SWEEP: "How each value of every column moves the prediction, improved round by round.",
+    Stage.SCREENING: "Which pairs of columns say more together than each alone.",
+    Stage.PAIR_COUNTS: "How many rows have each combination of values of two columns.",
+    Stage.RESIDUALS: "How far predictions are off, which sets the scale of the next round.",
+    Stage.SPLITS: "Which question each node of a tree asks.",
+    Stage.TREE: "Trees over what is left to explain.",
+    Stage.LEAVES: "How many rows of each class reach every leaf of a tree.",
+    Stage.ROUND: "One weak rule a round, for the rows that earlier ones get wrong.",
+    Stage.END_TEST: "Whether boosting may stop.",
+    Stage.RULES: "Which rule comes next in the list.",
+    Stage.CONCEPT: "Which concept of the class fits best.",
+    Stage.CALIBRATION: "How often predictions of each size come true.",
+    Stage.EVALUATION: "How well the model does.",
+    Stage.SELECTION: "Which of several models does best.",
+}
+"""A stage in plain words, a line each."""
 
 MOST_STAGES = 9
 
@@ -113,10 +177,11 @@ def stages(releases: Iterable[Entry], planned: Sequence[Charge] = (), delta: flo
     total = sum(sizes.values())
     return [
         StageShare(
-            found[0].label if counts[name] == 1 else name,
+            found[0].label if counts[name] == 1 else TITLES.get(name, name),
             counts[name],
             sizes[name] / total if 0 < total < math.inf else counts[name] / sum(counts.values()),
             together([r.charge for r in found]),
+            PLAIN.get(name, ""),
         )
         for name, found in groups.items()
     ]

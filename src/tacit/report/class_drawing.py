@@ -7,12 +7,13 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from tacit.models.summary import CLEAR
 from tacit.report import svg
 from tacit.report.drawing import (
     BAND,
-    CLEAR,
     LABEL,
     MISSING,
+    NOTHING,
     RIGHT,
     SUPPORT,
     THIN,
@@ -188,7 +189,7 @@ def _drawing(
     )
     drawn = svg.figure(WIDTH, int(height), name, f"Effect on the odds of every class. {caption}", markup, identity)
     importance = sum(spread(line) ** 2 for line in effects) ** 0.5
-    return Drawing(name, kind, drawn, caption, importance, ODDS.header, rows)
+    return Drawing(name, kind, drawn, caption, importance, ODDS.header, rows, quiet=caption == NOTHING)
 
 
 def _caption(places: Sequence[str], classes: Sequence[str], effects: Sequence[Sequence[Effect]]) -> str:
@@ -201,11 +202,11 @@ def _caption(places: Sequence[str], classes: Sequence[str], effects: Sequence[Se
         if e.support >= least
     ]
     if not held or max(abs(found[0]) for found in held) < ODDS.least:
-        return "No effect that stands out."
+        return NOTHING
     value, label, place, sd = max(held)
     if value >= max(CLEAR * sd, ODDS.least):
         return f"Most evidence for {label}: at {place} ({ODDS.say(value)})."
     value, label, place, sd = max(held, key=lambda found: abs(found[0]) / max(found[3], 1e-12))
     if abs(value) < max(CLEAR * sd, ODDS.least):
-        return "No effect that stands out from the noise."
+        return NOTHING
     return f"Speaks {'for' if value > 0 else 'against'} {label} at {place} ({ODDS.say(value)})."

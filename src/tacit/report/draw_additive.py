@@ -6,7 +6,7 @@ Models of two classes, of several and of numbers share their parts; they differ 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,36 +26,42 @@ from tacit.report.units import ODDS, Amounts, Ratios, Units
 
 NOISE = (
     "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). Pale bars stand for "
-    "values that hardly any rows have. The grey strip below a curve shows where rows are, as far as the noise let that "
-    "be seen."
+    "values that hardly any rows have, or for “other” and “missing” where they may be noise alone. The grey strip "
+    "below a curve shows where rows are, as far as the noise let that be seen."
 )
+
+CHANCES = (
+    "With doubled odds a chance of 10 % becomes 18 %, and one of 50 % becomes 67 %; with halved odds 5 % and 33 %."
+)
+"""What factors of odds mean."""
 
 FLAT = "Where noise said otherwise the curve is flat"
 """What is done to a single curve that is declared to rise or to fall."""
 
 
-def draw(model: Model) -> ModelCard:
+def draw(model: Model, ordinals: Collection[str] = ()) -> ModelCard:
     """The model card of an additive model; main effects by importance, then interactions and trees."""
     if isinstance(model, AdditiveClassesModel):
         return _of_classes(model)
     if isinstance(model, AdditiveOrderedModel):
-        return _of_ordered(model)
+        return _of_ordered(model, ordinals)
     if isinstance(model, AdditiveRegressionModel):
-        return _of_a_number(model)
+        return _of_a_number(model, ordinals)
     assert isinstance(model, AdditiveModel)
-    return _of_two_classes(model)
+    return _of_two_classes(model, ordinals)
 
 
-def _of_two_classes(model: AdditiveModel) -> ModelCard:
+def _of_two_classes(model: AdditiveModel, ordinals: Collection[str]) -> ModelCard:
     positive, scores, importance = model.classes[-1], model.scores, model.importance()
-    mains = _mains(scores, lambda feature, main, identity: _main(feature, main, ODDS, identity))
+    mains = _mains(scores, lambda feature, main, identity: _main(feature, main, ODDS, identity, ordinals))
     mains.sort(key=lambda d: -importance.get(d.title, d.importance))
     return ModelCard(
         f"An additive model of “{positive}”: {parts_of(scores)}",
         f"Each drawing says by what factor a value changes the odds of “{positive}”: ×2 doubles them, ÷2 halves them. "
+        f"{CHANCES} "
         f"{NOISE}",
         (
-            overview(scores),
+            overview(scores, mains),
             *mains,
             *_pairs(scores, ODDS),
             *tree_ranking(scores, "log-odds"),
@@ -77,7 +83,7 @@ def _of_classes(model: AdditiveClassesModel) -> ModelCard:
         "below it against, up to the factor at the lower left. Effects are factors of a class's odds, measured against "
         f"the (geometric) mean of all classes. {NOISE}",
         (
-            overview(scores, caption),
+            overview(scores, mains, caption),
             *mains,
             *pairs,
             *tree_ranking(scores, "log-odds, all classes together"),
@@ -86,10 +92,11 @@ def _of_classes(model: AdditiveClassesModel) -> ModelCard:
     )
 
 
-def _of_ordered(model: AdditiveOrderedModel) -> ModelCard:
+def _of_ordered(model: AdditiveOrderedModel, ordinals: Collection[str]) -> ModelCard:
     """One curve per column: a factor of the odds of a higher class, whichever the class."""
     scores = model.scores
     cuts = zip(model.classes, model.cuts, strict=False)
+    mains = _mains(scores, lambda feature, main, identity: _main(feature, main, ODDS, identity, ordinals))
     starts = ", ".join(f"{100 / (1 + math.exp(scores.intercept[0] - cut)):.0f} % {name}" for name, cut in cuts)
     return ModelCard(
         f"An additive model of {len(model.classes)} ordered classes: {parts_of(scores)}",
@@ -97,8 +104,8 @@ def _of_ordered(model: AdditiveOrderedModel) -> ModelCard:
         "higher class, at every step of the order alike: ×2 doubles them, ÷2 halves them. Of rows without effects, so "
         f"many are in a class or a lower one: {starts}. {NOISE}",
         (
-            overview(scores),
-            *_mains(scores, lambda feature, main, identity: _main(feature, main, ODDS, identity)),
+            overview(scores, mains),
+            *mains,
             *_pairs(scores, ODDS),
             *tree_ranking(scores, "log-odds of a higher class"),
         ),
@@ -106,14 +113,15 @@ def _of_ordered(model: AdditiveOrderedModel) -> ModelCard:
     )
 
 
-def _of_a_number(model: AdditiveRegressionModel) -> ModelCard:
+def _of_a_number(model: AdditiveRegressionModel, ordinals: Collection[str]) -> ModelCard:
     """In units of the target; of a count or a cost in ratios."""
     if model.power is not None:
-        return _of_a_mean(model)
+        return _of_a_mean(model, ordinals)
     what = "mean" if model.loss == "squared" else f"{100 * model.quantile:g} % quantile"
     start, lower, upper = (svg.short(float(value)) for value in (model.scores.intercept[0], model.lower, model.upper))
     return _additive_number(
         model,
+        ordinals,
         Amounts(model.target, model.upper - model.lower),
         what,
         f"Each drawing says by how much a value raises or lowers the {what} of “{model.target}”, which starts from "
@@ -123,12 +131,13 @@ def _of_a_number(model: AdditiveRegressionModel) -> ModelCard:
     )
 
 
-def _of_a_mean(model: AdditiveRegressionModel) -> ModelCard:
+def _of_a_mean(model: AdditiveRegressionModel, ordinals: Collection[str]) -> ModelCard:
     """Under a log link effects multiply."""
     numbers = (math.exp(model.scores.intercept[0]), model.lower, model.upper)
     start, lower, upper = (svg.short(value) for value in numbers)
     return _additive_number(
         model,
+        ordinals,
         Ratios(model.target),
         "logarithm of the mean",
         f"Each drawing says by what factor a value changes the mean of “{model.target}”: ×2 doubles it, ÷2 halves it. "
@@ -139,18 +148,24 @@ def _of_a_mean(model: AdditiveRegressionModel) -> ModelCard:
 
 
 def _additive_number(
-    model: AdditiveRegressionModel, units: Units, what: str, says: str, sizes: str, of_trees: str
+    model: AdditiveRegressionModel,
+    ordinals: Collection[str],
+    units: Units,
+    what: str,
+    says: str,
+    sizes: str,
+    of_trees: str,
 ) -> ModelCard:
     """The card of a number: ``what`` is modelled, what a drawing ``says``, and in which words sizes are given."""
     scores = model.scores
-    mains = _mains(scores, lambda feature, main, identity: _main(feature, main, units, identity))
+    mains = _mains(scores, lambda feature, main, identity: _main(feature, main, units, identity, ordinals))
     caption = f"Typical size of the effect over the rows, {sizes}."
     lower, upper = svg.short(model.lower), svg.short(model.upper)
     return ModelCard(
         f"An additive model of the {what} of “{model.target}”: {parts_of(scores)}",
         f"{says} {NOISE}",
         (
-            overview(scores, caption),
+            overview(scores, mains, caption),
             *mains,
             *_pairs(scores, units),
             *tree_ranking(scores, of_trees),
@@ -172,13 +187,13 @@ def _pairs(scores: AdditiveScores, units: Units) -> list[Drawing]:
     return sorted(drawn, key=lambda d: -d.importance)
 
 
-def _main(feature: Feature, main: MainEffect, units: Units, identity: str) -> Drawing:
+def _main(feature: Feature, main: MainEffect, units: Units, identity: str, ordinals: Collection[str]) -> Drawing:
     effects = effects_of(main.effect[:, 0], main.sd[:, 0], main.counts)
     if feature.ordered:
         edges = [float(e) for e in feature.edges()]
         drawn = curve(feature.name, edges, effects[:-1], effects[-1], identity, units, dates_of(feature))
         return held_to(drawn, feature, FLAT)
-    return bars(feature.name, feature.bin_labels(), effects, identity, units)
+    return bars(feature.name, feature.bin_labels(), effects, identity, units, feature.name in ordinals)
 
 
 def main_of_classes(feature: Feature, main: MainEffect, names: list[str], identity: str) -> Drawing:
@@ -239,11 +254,12 @@ def parts_of(model: AdditiveScores) -> str:
     return f"{start}, and {len(model.trees)} trees correct what these leave over."
 
 
-def overview(scores: AdditiveScores, caption: str = TYPICAL) -> Drawing:
-    """All parts by how much they move predictions."""
+def overview(scores: AdditiveScores, drawn: Sequence[Drawing], caption: str = TYPICAL) -> Drawing:
+    """All parts by how much they move predictions; pale where nothing stands out of what is ``drawn`` of them."""
     importance = scores.importance()
     names = [name.replace(" x ", " × ") for name in importance]
-    return ranking("What matters most", names, list(importance.values()), "overview", caption)
+    quiet = {drawing.title for drawing in drawn if drawing.quiet}
+    return ranking("What matters most", names, list(importance.values()), "overview", caption, quiet)
 
 
 def tree_ranking(scores: AdditiveScores, unit: str) -> list[Drawing]:

@@ -17,7 +17,8 @@ def draw(model: Model) -> ModelCard:
     positive = halfspace.classes[-1]
     clipper = halfspace.encoder.clipper
     named = halfspace.coefficients()
-    drawing = weights("Weights", [n for n, _ in named], [w for _, w in named], halfspace.noise_sd / clipper.norm, "w")
+    sd = abs(halfspace.slope) * halfspace.noise_sd / clipper.norm  # in units of coefficients()
+    drawing = weights("Weights", [n for n, _ in named], [w for _, w in named], sd, "w")
     norm = PublicColumn("(every row)", "norm", f"clipped to length {clipper.norm:.4g}")
     columns: tuple[PublicColumn, ...] = ()
     if isinstance(halfspace.encoder, RowEncoder):

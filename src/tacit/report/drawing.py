@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 from typing import Any
 
 from tacit.display import Brief
+from tacit.models.summary import CLEAR
 from tacit.report import svg
 from tacit.report.places import Dates, interval, intervals
 from tacit.report.units import ODDS, Units
@@ -35,7 +36,8 @@ class Drawing(Brief):
 
     ``kind`` is ``"curve"``, ``"bars"``, ``"map"`` or ``"weights"``; ``importance``, how much this part moves
     predictions, sorts the page. ``wide`` ones stand beside the words on how to read the drawings; below ``least``
-    pixels a drawing cannot be read: it scrolls sideways. ``points`` are the numbers that are drawn.
+    pixels a drawing cannot be read: it scrolls sideways. ``points`` are the numbers that are drawn; ``quiet``: nothing
+    in it stands out from the noise.
     """
 
     title: str
@@ -48,6 +50,7 @@ class Drawing(Brief):
     wide: bool = False
     least: int = 0
     points: tuple[Mapping[str, Any], ...] = ()
+    quiet: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,15 @@ FAINT = 0.005
 """Places with less than this part of the fullest place's rows do not set the axis, and their bars are drawn faintly."""
 
 
-def _vertical(effects: Sequence[Effect], top: float, bottom: float, units: Units) -> svg.Scale:
-    """An axis that shows zero, all values, and the bands of places with rows up to three times their reach."""
+def _vertical(
+    effects: Sequence[Effect], top: float, bottom: float, units: Units, aside: Sequence[Effect] = ()
+) -> svg.Scale:
+    """An axis that shows zero, all values, and the bands of places with rows up to three times their reach.
+
+    ``aside`` are the places "other" and "missing", which every column has: of them only clear effects set the axis.
+    """
+    clear = [Effect(e.value) for e in aside if abs(e.value) >= CLEAR * e.sd]
+    effects = [*effects, *clear] or list(aside)
     reach = max((abs(e.value) for e in effects), default=0.0)
     most = max((e.support for e in effects), default=0.0)
     full = [e for e in effects if e.support >= FAINT * most] or list(effects)
@@ -130,8 +140,12 @@ def worth_naming(supports: Sequence[float]) -> float:
     return min(0.01 * max(known, default=0.0), 0.1 * sum(known) / max(len(known), 1))
 
 
-CLEAR = 2.0
-"""Standard deviations of the noise by which two places must differ for a caption to name them."""
+NOTHING = "Nothing stands out from the noise."
+
+
+def stands_out(effect: Effect, units: Units) -> bool:
+    """Whether an effect is more than its noise, and large enough to matter."""
+    return abs(effect.value) >= max(CLEAR * effect.sd, units.least)
 
 
 def _summary(names: Sequence[str], effects: Sequence[Effect], units: Units) -> str:
@@ -141,13 +155,11 @@ def _summary(names: Sequence[str], effects: Sequence[Effect], units: Units) -> s
     more than noise.
     """
     least = worth_naming([e.support for e in effects])
-    held = [
-        (e.value, name, e.sd)
-        for name, e in zip(names, effects, strict=True)
-        if e.support >= least and (name not in SPECIAL or abs(e.value) >= CLEAR * e.sd)
-    ]
-    if not held or max(held)[0] - min(held)[0] < units.least:
-        return "No effect that stands out."
+    pairs = [(name, e) for name, e in zip(names, effects, strict=True) if e.support >= least]
+    held = [(e.value, name, e.sd) for name, e in pairs if name not in SPECIAL or abs(e.value) >= CLEAR * e.sd]
+    clear = [(abs(e.value) / max(e.sd, 1e-12), name, e.value) for name, e in pairs if stands_out(e, units)]
+    if not clear:
+        return NOTHING
     (low, lowest, low_sd), (high, highest, high_sd) = min(held), max(held)
     if high - low >= CLEAR * math.hypot(low_sd, high_sd):
         return f"Highest at {highest} ({units.say(high)}), lowest at {lowest} ({units.say(low)})."
@@ -155,7 +167,8 @@ def _summary(names: Sequence[str], effects: Sequence[Effect], units: Units) -> s
     apart = ((a[0] - b[0]) / max(math.hypot(a[2], b[2]), 1e-12) for a in held for b in held)
     clearest, (one, other) = max(zip(apart, product(held, held), strict=True), key=lambda found: found[0])
     if clearest < CLEAR or one[0] - other[0] < units.least:
-        return "No effect that stands out from the noise."
+        _, name, value = max(clear)
+        return f"Clearest at {name} ({units.say(value)})."
     return f"Higher at {one[1]} ({units.say(one[0])}) than at {other[1]} ({units.say(other[0])})."
 
 
@@ -177,7 +190,7 @@ def curve(
     floor = HEIGHT - BOTTOM - SUPPORT - 6
     across, ticks = svg.bent_axis(edges, LEFT + 2, right)
     shown = [*effects, missing] if missing is not None else list(effects)
-    up = _vertical(shown, TOP, floor, units)
+    up = _vertical(effects, TOP, floor, units, [] if missing is None else [missing])
     pixels = [across(e) for e in edges]
     steps = [(a, b, effect) for (a, b), effect in zip(pairwise(pixels), effects, strict=True)]
     parts = [_axis(up, WIDTH - RIGHT, units)]
@@ -204,7 +217,8 @@ def curve(
     description = f"Effect on {units.what} over {reach}. {caption}"
     markup = svg.figure(WIDTH, HEIGHT, name, description, "".join(parts), identity)
     table, points = _table(names, shown, units), points_of(names, shown, edges)
-    return Drawing(name, "curve", markup, caption, spread(shown), units.header, table, points=points)
+    quiet = caption == NOTHING
+    return Drawing(name, "curve", markup, caption, spread(shown), units.header, table, points=points, quiet=quiet)
 
 
 def _density(effect: Effect, a: float, b: float) -> float:
@@ -212,9 +226,9 @@ def _density(effect: Effect, a: float, b: float) -> float:
 
 
 def _missing_point(effect: Effect, up: svg.Scale, x: float, base: float, units: Units) -> str:
-    top, bottom = up(min(effect.high, up.high)), up(max(effect.low, up.low))
+    top, at, bottom = (up(min(max(y, up.low), up.high)) for y in (effect.high, effect.value, effect.low))
     hint = f"missing: {units.say(effect.value)}, about {svg.short(effect.support)} rows"
-    point = svg.element("circle", svg.element("title", hint), cx=x, cy=up(effect.value), r=3.5, class_="point")
+    point = svg.element("circle", svg.element("title", hint), cx=x, cy=at, r=3.5, class_="point")
     return svg.line(x, top, x, bottom, "whisker") + point + svg.text(x, base + 17, "missing", "tick small", "middle")
 
 
@@ -232,20 +246,28 @@ def _is_number(words: str) -> bool:
 
 
 def bars(
-    name: str, categories: Sequence[str], effects: Sequence[Effect], identity: str, units: Units = ODDS
+    name: str,
+    categories: Sequence[str],
+    effects: Sequence[Effect],
+    identity: str,
+    units: Units = ODDS,
+    ordinal: bool = False,
 ) -> Drawing:
     """Bars per category, "other" and "missing" among them, with noise whiskers; of very many, those of most rows.
 
-    Sorted by effect, but categories that are numbers keep their order.
+    Sorted by effect, but categories that are numbers, or of an ordinal column, keep their order.
     """
     pairs = sorted(zip(categories, effects, strict=True), key=lambda p: -p[1].support)[:MOST_BARS]
     if all(_is_number(category) for category, _ in pairs if category not in SPECIAL):
         pairs.sort(key=lambda p: (0, float(p[0])) if p[0] not in SPECIAL else (1 + SPECIAL.index(p[0]), 0.0))
+    elif ordinal:
+        pairs.sort(key=lambda p: categories.index(p[0]))
     else:
         pairs.sort(key=lambda p: -p[1].value)
     row = 19
     height = TOP + row * len(pairs) + 26
-    scale = _vertical([e for _, e in pairs], WIDTH - RIGHT, LABEL, units)
+    aside = [e for category, e in pairs if category in SPECIAL]
+    scale = _vertical([e for category, e in pairs if category not in SPECIAL], WIDTH - RIGHT, LABEL, units, aside)
     parts = []
     for value, mark in units.ticks(scale.low, scale.high):
         x = scale(value)
@@ -254,25 +276,27 @@ def bars(
     most = max((e.support for _, e in pairs), default=0.0)
     for place, (category, effect) in enumerate(pairs):
         y = TOP + row * place
-        start, stop = sorted((scale(0.0), scale(effect.value)))
+        start, stop = sorted((scale(0.0), scale(min(max(effect.value, scale.low), scale.high))))
         hint = f"{category}: {units.say(effect.value)}, about {svg.short(effect.support)} rows"
-        faint = " faint" if effect.support < FAINT * most else ""
+        noise = category in SPECIAL and abs(effect.value) < CLEAR * effect.sd
+        faint = " faint" if noise or effect.support < FAINT * most else ""
         parts.append(svg.text(LABEL - 10, y + 13, svg.shortened(category, LABEL - 12), f"name{faint}", "end"))
         parts.append(
             svg.rect(start, y + 3, stop - start, row - 7, f"{'plus' if effect.value >= 0 else 'minus'}{faint}", hint)
         )
         middle = y + row / 2 - 0.5
-        left, far = scale(max(effect.low, scale.low)), scale(min(effect.high, scale.high))
+        left, far = (scale(min(max(end, scale.low), scale.high)) for end in (effect.low, effect.high))
         parts.append(svg.line(left, middle, far, middle, f"whisker{faint}"))
     names = [c for c, _ in zip(categories, effects, strict=True)]
     caption = _summary(names, effects, units)
+    quiet = caption == NOTHING
     if len(categories) > len(pairs):
         caption += f" Drawn: the {len(pairs)} of {len(categories)} values with most rows."
     markup = svg.figure(
         WIDTH, height, name, f"Effect of each value on {units.what}. {caption}", "".join(parts), identity
     )
     table, points = _table(names, effects, units), points_of(names, effects)
-    return Drawing(name, "bars", markup, caption, spread(effects), units.header, table, points=points)
+    return Drawing(name, "bars", markup, caption, spread(effects), units.header, table, points=points, quiet=quiet)
 
 
 @dataclass(frozen=True)
@@ -369,9 +393,14 @@ def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float
 
 
 def ranking(
-    title: str, names: Sequence[str], importances: Sequence[float], identity: str, caption: str = TYPICAL
+    title: str,
+    names: Sequence[str],
+    importances: Sequence[float],
+    identity: str,
+    caption: str = TYPICAL,
+    quiet: Collection[str] = (),
 ) -> Drawing:
-    """An overview: how much each part moves predictions, largest first."""
+    """An overview: how much each part moves predictions, largest first; ``quiet`` parts are pale."""
     ranked = sorted(zip(names, importances, strict=True), key=lambda p: -p[1])[:MOST_WEIGHTS]
     row, width, label = 20, WIDTH, NAMES
     height = TOP + row * len(ranked) + 4
@@ -379,10 +408,12 @@ def ranking(
     parts = []
     for place, (name, value) in enumerate(ranked):
         y = TOP + row * place
-        length = (width - RIGHT - label - 44) * value / most
-        parts.append(svg.text(label - 10, y + 14, svg.shortened(name, NAMES - 12), "name", "end"))
-        parts.append(svg.rect(label, y + 3, max(length, 1.0), row - 7, "plain", f"{name}: {value:.3g}"))
+        length, pale = (width - RIGHT - label - 44) * value / most, " faint" if name in quiet else ""
+        parts.append(svg.text(label - 10, y + 14, svg.shortened(name, NAMES - 12), f"name{pale}", "end"))
+        parts.append(svg.rect(label, y + 3, max(length, 1.0), row - 7, f"plain{pale}", f"{name}: {value:.3g}"))
         parts.append(svg.text(label + max(length, 1.0) + 6, y + 14, svg.short(value), "tick"))
+    if any(name in quiet for name, _ in ranked):
+        caption += f" Pale: {NOTHING[0].lower()}{NOTHING[1:]}"
     markup = svg.figure(width, height, title, caption, "".join(parts), identity)
     rows = tuple((name, f"{value:.4f}") for name, value in ranked)
     points = tuple({"value": name, "effect": float(value)} for name, value in ranked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -45,8 +46,11 @@ class ModelCard(Brief):
 class Painter(Protocol):
     """A drawing function: the card of one kind of model."""
 
-    def __call__(self, model: Model) -> ModelCard: ...
+    def __call__(self, model: Model, ordinals: Collection[str] = ...) -> ModelCard: ...
 
+
+ADDITIVE = "tacit.report.draw_additive"
+"""Draws categories one by one, those of an ordinal column in their order."""
 
 PAINTERS: dict[str, str] = {
     "additive": "tacit.report.draw_additive",
@@ -66,8 +70,11 @@ PAINTERS: dict[str, str] = {
 """Kind of model -> module with a function ``draw(model) -> ModelCard``. A new family adds its line here."""
 
 
-def model_card(model: Model) -> ModelCard:
-    """The model card of a model; a kind that nothing draws gets its names alone."""
+def model_card(model: Model, ordinals: Collection[str] = ()) -> ModelCard:
+    """The model card of a model; a kind that nothing draws gets its names alone.
+
+    ``ordinals`` are columns whose categories have an order, as the schema declares it.
+    """
     module = PAINTERS.get(model.kind)
     if module is None:
         kind = model.kind.replace("_", " ")
@@ -77,7 +84,8 @@ def model_card(model: Model) -> ModelCard:
             (),
             tuple(PublicColumn(name, "", "") for name in model.feature_names),
         )
-    return cast(Painter, import_module(module).draw)(model)
+    painter = cast(Painter, import_module(module).draw)
+    return painter(model, ordinals) if module == ADDITIVE else painter(model)
 
 
 MOST_LISTED = 12

@@ -22,11 +22,13 @@ from tacit.privacy.certificate import Certificate
 from tacit.privacy.label import Stage
 from tacit.privacy.strength import percent, sharp_advantage
 from tacit.privacy.unit import unit_question
-from tacit.report.budget import stages, words
+from tacit.report.budget import by_theorem, stages
 from tacit.report.drawing import Drawing
 from tacit.report.figures import environment
+from tacit.report.filing import Filing
 from tacit.report.model_card import ModelCard, model_card
-from tacit.report.promise import Promise, count, describe
+from tacit.report.promise import Promise, count, describe, unit_word
+from tacit.schema import OrdinalColumn
 
 if TYPE_CHECKING:
     from tacit.models.base import Model
@@ -59,14 +61,14 @@ QUALITY = (
 )
 
 
-def limits(claim: Certificate | None) -> list[str]:
-    """What a reader must not conclude."""
+def limits(claim: Certificate | None, name: str = "") -> list[str]:
+    """What a reader must not conclude; ``name`` is what the schema calls a protected unit."""
     if claim is None:
         return [EVERYBODY, OTHERS, DATA, QUALITY]
     family = f"for four relatives epsilon is {4 * claim.epsilon:.3g}, and delta grows too"
     by_row = claim.unit is None and claim.rows_per_unit == 1
-    name = claim.unit or "person"
-    group = f"A group is protected less than one {'row' if by_row else name}: {family}."
+    name = unit_word(claim.unit, claim.rows_per_unit, name)
+    group = f"A group is protected less than one {name}: {family}."
     dropped = f"Rows of one {name} beyond {claim.rows_per_unit} are dropped before anything is measured."
     several = ROWS if by_row else dropped
     groups = [] if math.isinf(claim.epsilon) else [group]
@@ -182,7 +184,13 @@ def render(
     return render_claim(claim_of_model(data), title, target, model)
 
 
-def render_claim(claim: Claim, title: str | None = None, target: str | None = None, model: Model | None = None) -> str:
+def render_claim(
+    claim: Claim,
+    title: str | None = None,
+    target: str | None = None,
+    model: Model | None = None,
+    papers: Filing | None = None,
+) -> str:
     """The report of what is in a model file, whether its claim holds or not; ``model`` if it is at hand as learned."""
     certificate, model = claim.certificate, model if model is not None else claim.model
     if model is None:
@@ -191,12 +199,15 @@ def render_claim(claim: Claim, title: str | None = None, target: str | None = No
     if target is None and certificate is not None:
         target = certificate.target
     open_one = certificate is not None and math.isinf(certificate.epsilon)
-    heading = title or f"{'A model without privacy' if open_one else 'A private model'} of {subject(model, target)}"
-    card = model_card(model) if claim.holds else _card_of_a_doubtful(model)
-    question = "" if claim.schema is None else unit_question(claim.schema)
+    heading = (
+        title
+        or (papers and papers.title)
+        or f"{'A model without privacy' if open_one else 'A private model'} of {subject(model, target)}"
+    )
+    card = model_card(model, ordinals(claim.schema)) if claim.holds else _card_of_a_doubtful(model)
     saw, public = _seen(model, certificate), described(card, claim.schema)
     classes = model.classes if isinstance(model, ClassModel) else ()
-    return compose(public, classes, certificate, heading, claim.problems, saw, question)
+    return compose(public, classes, certificate, heading, claim.problems, saw, claim.schema, papers)
 
 
 def _seen(model: Model, certificate: Certificate | None) -> Summary | None:
@@ -220,13 +231,18 @@ def described(card: ModelCard, schema: Schema | None) -> ModelCard:
     if schema is None:
         return card
     words = {name: column.description for name, column in schema.columns.items() if column.description}
-    public = tuple(
-        replace(column, facts=f"{column.facts}. {words[column.name]}" if column.facts else words[column.name])
-        if column.name in words
-        else column
-        for column in card.public
-    )
-    return replace(card, public=public)
+    public = []
+    for column in card.public:
+        declared = schema.columns.get(column.name)
+        said = [text for text in (column.facts, words.get(column.name, "")) if text]
+        public.append(replace(column, facts=". ".join(said), kind=declared.kind if declared else column.kind))
+    return replace(card, public=tuple(public))
+
+
+def ordinals(schema: Schema | None) -> frozenset[str]:
+    """The columns whose categories have an order."""
+    columns = {} if schema is None else schema.columns
+    return frozenset(name for name, column in columns.items() if isinstance(column, OrdinalColumn))
 
 
 def compose(
@@ -236,11 +252,12 @@ def compose(
     title: str,
     problems: Sequence[str] | None = None,
     summary: Summary | None = None,
-    question: str = "",
+    schema: Schema | None = None,
+    papers: Filing | None = None,
 ) -> str:
     """The page from its parts; without ``problems`` the certificate alone is asked what does not hold.
 
-    ``question`` is what the schema leaves open about who is protected, ``summary`` what the fit saw.
+    ``summary`` is what the fit saw, ``papers`` what was stated about the model by a person and by an evaluation.
     """
     one_drawing = environment().get_template("drawing.html.j2")
     if problems is None:
@@ -249,6 +266,8 @@ def compose(
     def shown(drawing: Drawing) -> Markup:
         return Markup(one_drawing.render(drawing=drawing, markup=Markup(drawing.markup)))  # noqa: S704 - rendered above
 
+    question = "" if schema is None else unit_question(schema)
+    name = "" if schema is None or schema.unit is None else schema.unit.name
     style = resources.files("tacit.report").joinpath("templates/style.css").read_text("utf-8")
     page = environment().get_template("page.html.j2")
     return page.render(
@@ -262,12 +281,12 @@ def compose(
         seen=() if summary is None else summary.sentences,
         question=f"{question[:1].upper()}{question[1:]}.",
         facts=public_facts(claim, classes, card.label),
-        limits=limits(claim),
+        limits=limits(claim, name),
+        filing=papers,
         percent=percent,
         share=share,
-        words=words,
         count=count,
-        **_claimed(claim, None if summary is None or summary.rows is None else summary.rows.value),
+        **_claimed(claim, None if summary is None or summary.rows is None else summary.rows.value, name),
     )
 
 
@@ -282,20 +301,20 @@ def _checker(claim: Certificate | None) -> dict[str, Any]:
     }
 
 
-def _claimed(claim: Certificate | None, rows: float | None) -> dict[str, Any]:
+def _claimed(claim: Certificate | None, rows: float | None, name: str) -> dict[str, Any]:
     """What the page says of a claim; of a model without one that nothing is promised."""
     if claim is None:
         return {
-            "remarks": (), "promise": None, "epsilon": "∞", "delta": "", "stages": [], "entries": (), "nested": False,
+            "remarks": (), "promise": None, "epsilon": "∞", "delta": "", "stages": [], "theorems": (), "nested": False,
             "releases": 0, "declared": True, "versions": (),
         }  # fmt: skip
     return {
         "remarks": claim.remarks,
-        "promise": promise_of(claim, rows),
+        "promise": promise_of(claim, rows, name),
         "epsilon": "∞" if math.isinf(claim.epsilon) else f"{claim.epsilon:.4g}",
         "delta": _small(claim.delta),
         "stages": stages(claim.entries, claim.charges, claim.delta),
-        "entries": claim.entries,
+        "theorems": by_theorem(claim.entries),
         "nested": any(entry.stage in WHOLE for entry in claim.entries),
         "releases": claim.releases,
         "declared": claim.schema_fingerprint is not None,
@@ -303,12 +322,13 @@ def _claimed(claim: Certificate | None, rows: float | None) -> dict[str, Any]:
     }
 
 
-def promise_of(claim: Certificate, rows: float | None = None) -> Promise:
-    """The promise of a certificate in words."""
+def promise_of(claim: Certificate, rows: float | None = None, name: str = "") -> Promise:
+    """The promise of a certificate in words; ``name`` is what the schema calls a protected unit."""
     advantage = None
     with contextlib.suppress(ValueError):  # of a forged one, whose charges no accountant takes
         advantage = sharp_advantage(claim.charges, claim.epsilon)
-    return describe(claim.epsilon, claim.delta, claim.neighbouring, claim.rows_per_unit, advantage, claim.unit, rows)
+    facts = (claim.epsilon, claim.delta, claim.neighbouring, claim.rows_per_unit)
+    return describe(*facts, advantage, claim.unit, rows, name)
 
 
 def _small(delta: float) -> Markup | str:

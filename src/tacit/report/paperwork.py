@@ -109,11 +109,21 @@ def read_paperwork(
     if not claim.certificate.releasable:
         raise ClaimError(f"{model} must not be released: {'; '.join(claim.certificate.reasons)}")
     digest = hashlib.sha256(Path(model).read_bytes()).hexdigest()
-    score = None if evaluation is None else _result(evaluation, "overall", "tacit evaluate --json")
-    if score is not None and not score.get("releasable", True):
-        raise PaperError(f"{evaluation}: the evaluation must not be released")
+    score = None if evaluation is None else read_evaluation(evaluation)
     found = tuple(_result(path, "holds", "tacit audit --json") for path in audits)
     return Paperwork(claim.certificate, claim.model, claim.schema, digest, read_meta(meta), score, found)
+
+
+def read_evaluation(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """The result of ``tacit evaluate --json``.
+
+    Raises:
+        PaperError: if it is another file, or must not be released.
+    """
+    score = _result(path, "overall", "tacit evaluate --json")
+    if not score.get("releasable", True):
+        raise PaperError(f"{path}: the evaluation must not be released")
+    return score
 
 
 def _result(path: str | os.PathLike[str], key: str, command: str) -> Mapping[str, Any]:

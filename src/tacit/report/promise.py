@@ -22,7 +22,7 @@ class Promise:
         sharp_guess: the same by the whole curve of what was accounted; None if it is not known.
         failure: what delta means.
         strength: ``"strong"``, ``"moderate"``, ``"weak"`` or ``"none"``, by the best guess.
-        whom: what is protected, in a word: ``"row"``, or the name of the unit's column.
+        whom: what is protected, in a word: ``"row"``, or what the schema calls a unit.
         warnings: what deserves one, in sentences.
     """
 
@@ -59,15 +59,17 @@ def describe(
     sharp_advantage: float | None,
     unit: str | None = None,
     rows: float | None = None,
+    name: str = "",
 ) -> Promise:
     """The promise of a certificate in words.
 
     ``sharp_advantage`` is delta of the whole composition at epsilon 0, its total-variation distance, if known; ``rows``
-    how many there are, as far as that was declared or released; ``unit`` None where a row is protected.
+    how many there are, as far as that was declared or released; ``unit`` is the column of the protected unit, None
+    where a row is protected, and ``name`` what the schema calls one of them.
     """
-    by_row = unit is None and rows_per_unit == 1
-    whom = "row" if by_row else unit or "person"
-    who, change, unknown = _compared(whom, rows_per_unit, by_row, Neighbouring(neighbouring))
+    whom = unit_word(unit, rows_per_unit, name)
+    by_row = whom == "row"
+    who, change, unknown = _compared(whom, rows_per_unit, unit, Neighbouring(neighbouring))
     if math.isinf(epsilon):
         return Promise(
             "There is no promise: this model was made without noise.", "", unknown, "without limit", 1.0, None,
@@ -91,9 +93,21 @@ def describe(
     )  # fmt: skip
 
 
-def _compared(whom: str, rows: int, by_row: bool, neighbouring: Neighbouring) -> tuple[str, str, str]:
+def unit_word(unit: str | None, rows_per_unit: int, name: str = "") -> str:
+    """What is protected, in a word: a row, or what the schema calls a unit."""
+    return name or ("row" if unit is None and rows_per_unit == 1 else "unit" if unit is not None else "person")
+
+
+def plural(word: str) -> str:
+    """Several of them."""
+    return f"{word[:-1]}ies" if word.endswith("y") and word[-2:-1] not in tuple("aeiou") else f"{word}s"
+
+
+def _compared(whom: str, rows: int, unit: str | None, neighbouring: Neighbouring) -> tuple[str, str, str]:
     """Which tables are compared; what is said not to matter; and what a guesser does not know."""
-    one = "one row" if by_row else f"all rows of one {whom} (at most {rows})"
+    by_row = whom == "row"
+    shared = "" if unit is None else f", all with one value of “{unit}”"
+    one = "one row" if by_row else f"all rows of one {whom} (at most {rows}{shared})"
     if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
         tables = f"a table with {one} and the same table without"
         return (
@@ -101,7 +115,7 @@ def _compared(whom: str, rows: int, by_row: bool, neighbouring: Neighbouring) ->
             f"had any one {whom} never been in the table",
             f"whether one {whom} was in the table",
         )
-    public = "The number of rows is public." if by_row else f"The number of different {whom} values is public."
+    public = "The number of rows is public." if by_row else f"The number of {plural(whom)} is public."
     return (
         f"The comparison is between two tables that differ in {one}. {public}",
         f"had any one {whom} been anything else",

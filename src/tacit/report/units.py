@@ -28,7 +28,7 @@ class Units(Protocol):
         """Ticks of an axis of effects."""
 
     def say(self, value: float) -> str:
-        """An effect in words: ``"odds ×2.00"``."""
+        """An effect in words: ``"odds 2.00 times as high"``."""
 
     def cells(self, value: float) -> tuple[str, ...]:
         """An effect as cells of the table."""
@@ -62,7 +62,9 @@ class Odds(_Factors):
     what = "the odds"
 
     def say(self, value: float) -> str:
-        return f"odds {factor(value)}"
+        if abs(value) < 5e-3:
+            return "the odds stay as they are"
+        return f"odds {factor(abs(value))[1:]} times as {'high' if value > 0 else 'low'}"
 
 
 ODDS = Odds()

@@ -167,20 +167,23 @@ class Label:
 class Unit:
     """Who is protected, when not a row: a person's rows share a value of ``column``, and at most ``max_rows`` count.
 
-    Rows without a value there count not at all: nobody could tell how many of them are one person's.
+    Rows without a value there count not at all: nobody could tell how many of them are one person's. ``name`` is what
+    one of them is called in reports, such as ``"patient"``.
     """
 
     column: str
     max_rows: int
+    name: str = ""
 
     def __post_init__(self) -> None:
         if not plain_text(self.column, "column"):
             raise SchemaError("is empty", "name the unit's column", "column")
         object.__setattr__(self, "max_rows", plain_count(self.max_rows, "max_rows", 1, 1_000_000))
+        object.__setattr__(self, "name", plain_text(self.name, "name").strip())
 
     def to_dict(self) -> dict[str, Any]:
         """The unit as plain data; :meth:`from_dict` is the inverse."""
-        return {"column": self.column, "max_rows": self.max_rows}
+        return {"column": self.column, "max_rows": self.max_rows, **({"name": self.name} if self.name else {})}
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Unit:
