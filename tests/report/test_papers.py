@@ -22,7 +22,8 @@ from tacit.privacy.charges import Gaussian
 from tacit.privacy.signatures import new_key, read_private_key, read_public_key
 from tacit.report.dossier import dossier, html, missing
 from tacit.report.erasure import erasure_problems, erasure_statement, guess, letter, refit_after
-from tacit.report.meta import KEYS
+from tacit.report.hub_card import hub_card
+from tacit.report.meta import KEYS, Meta
 from tacit.report.ml_bom import ml_bom
 from tacit.report.paperwork import PaperError, json_text, read_paperwork
 from tacit.report.registry_entry import registry_entry, yaml_text
@@ -150,6 +151,29 @@ def test_the_bill_of_materials_has_the_figures_of_an_evaluation(papers):
     assert metrics[0] == {"type": "auc", "value": "0.71",
                           "confidenceInterval": {"lowerBound": "0.68", "upperBound": "0.74"}}  # fmt: skip
     assert metrics[-1]["slice"] == "north"
+
+
+@pytest.mark.parametrize("which", ["papers", "bare"])
+def test_the_model_card_has_a_header_that_hugging_face_reads(which, request):
+    filled = request.getfixturevalue(which)
+    text, made = hub_card(filled), filled.certificate
+    _, header, body = text.split("---\n", 2)
+    read = yaml.safe_load(header)
+    assert read["library_name"] == "tacit"
+    assert read["pipeline_tag"] == "tabular-classification"
+    assert read["differential_privacy"] == {
+        "epsilon": made.epsilon, "delta": made.delta, "unit": made.protected, "neighbouring": "add_or_remove_one",
+        "certificate_sha256": made.digest,
+    }  # fmt: skip
+    index = read.get("model-index", [{"results": [{"metrics": []}]}])
+    values = {each["type"]: each["value"] for each in index[0]["results"][0]["metrics"]}
+    overall = {} if filled.evaluation is None else filled.evaluation["overall"]
+    assert values == {name: figure["value"] for name, figure in overall.items() if isinstance(figure, dict)}
+    assert f"epsilon, delta | {made.epsilon:.6g}, {made.delta:g}" in body
+    assert ("## Evaluation" in body) == (filled.evaluation is not None)
+    forged = hub_card(replace(filled, meta=Meta(title="<b> [x](y) ---\nlicense: mit")))
+    assert yaml.safe_load(forged.split("\n---\n")[0].removeprefix("---\n")).keys() == read.keys()
+    assert "<b>" not in forged.split("\n---\n")[1]
 
 
 def test_the_dossier_has_every_heading_and_says_what_is_left(papers, bare):

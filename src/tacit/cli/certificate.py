@@ -35,6 +35,9 @@ class CertificateArguments:
         Path | None,
         typer.Option("--dossier", help="Write a dossier for authorities: Markdown, or HTML if the file ends in .html."),
     ] = None
+    model_card: Annotated[
+        Path | None, typer.Option("--model-card", help="Write a model card for Hugging Face (Markdown).")
+    ] = None
     erasure: Annotated[
         Path | None,
         typer.Option("--erasure", help="Write a signed statement for people who ask to be forgotten (JSON)."),
@@ -46,7 +49,7 @@ class CertificateArguments:
         Path | None, typer.Option("--meta", help="What only a person knows: controller, purpose, ... (TOML).")
     ] = None
     evaluation: Annotated[
-        Path | None, typer.Option("--evaluation", help="Output of tacit evaluate --json, for the dossier and the BOM.")
+        Path | None, typer.Option("--evaluation", help="Output of tacit evaluate --json, for dossier, BOM and card.")
     ] = None
     audit: Annotated[
         list[Path] | None, typer.Option("--audit", help="Output of tacit audit --json, for the dossier (repeatable).")
@@ -66,7 +69,7 @@ def run(asked: CertificateArguments) -> None:
     if (asked.erasure is None) != (asked.sign is None):
         raise Mistake("--erasure and --sign belong together: the statement is signed (see tacit keys new)")
     outputs = {"--registry": asked.registry, "--ml-bom": asked.ml_bom, "--dossier": asked.dossier,
-               "--erasure": asked.erasure}  # fmt: skip
+               "--model-card": asked.model_card, "--erasure": asked.erasure}  # fmt: skip
     inputs = {"the model": asked.model, "the key": asked.sign, "the file of --meta": asked.meta,
               "the evaluation": asked.evaluation, **{f"audit {path}": path for path in asked.audit or []}}  # fmt: skip
     check_outputs(outputs, inputs)
@@ -104,6 +107,10 @@ def _texts(asked: CertificateArguments, papers: Paperwork) -> Iterator[tuple[Pat
         from tacit.report.dossier import dossier, html
 
         yield asked.dossier, (html if asked.dossier.suffix.lower() in (".html", ".htm") else dossier)(papers)
+    if asked.model_card is not None:
+        from tacit.report.hub_card import hub_card
+
+        yield asked.model_card, hub_card(papers, asked.model.name)
     if asked.erasure is not None and asked.sign is not None:
         from tacit.privacy.signatures import read_private_key
         from tacit.report.erasure import erasure_statement
