@@ -177,6 +177,21 @@ def test_cells_with_line_breaks_are_counted(place: Path, tacit: Run) -> None:
     assert looked(tacit, "d.csv", "--schema", "s.toml", "--multiline")["columns"][1]["unknown"] == 3
 
 
+def test_a_file_with_faults_is_refused_with_all_of_them_and_the_rows_that_have_none(place: Path, tacit: Run) -> None:
+    lines = [*ROWS.splitlines(), *["30,a,yes,5,no"] * 20]
+    lines[8], lines[12] = '30,"a,yes,5,no', "30,a,yes,5,no,more"
+    (place / "d.csv").write_text("\n".join(lines) + "\n")
+    done = tacit("check", "d.csv", "--schema", "s.toml")
+    assert done.exit_code == 2
+    assert done.stdout.startswith(NOT_FOR_RELEASE)
+    assert "d.csv: 23 rows could be read, and a fit refuses it" in done.stdout
+    assert "2 faults: a quoted cell without its closing quote in line 9" in done.stderr
+    assert "(line 13)" in done.stderr
+    assert "could be read" not in tacit("check", "d.csv", "--schema", "s.toml", "--json").stdout
+    (place / "d.csv").write_text("other\n1\n")
+    assert tacit("check", "d.csv", "--schema", "s.toml").stdout == ""
+
+
 def test_values_that_look_like_declared_ones_are_told_from_them(place: Path, tacit: Run) -> None:
     (place / "s.toml").write_text(
         '[label]\ncolumn = "y"\nclasses = ["né", "yes"]\n'

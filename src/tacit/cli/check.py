@@ -42,12 +42,19 @@ class CheckArguments:
 
 def run(asked: CheckArguments) -> None:
     """List what a fit would clip, drop or treat as missing. Reads the rows: keep the output confidential."""
-    from tacit.cli.findings import find
+    from tacit.cli.findings import find, readable_rows
+    from tacit.encoding.errors import DataError
 
     declared = schema_of(asked.schema, asked.unit, asked.max_rows)
     assert declared is not None
     with rows_of(asked.data, asked) as (data, written), progress(asked.data.name, quiet=asked.as_json) as tell:
-        findings = find(data, declared, lambda rows: tell(f"{rows:,} rows read"), written)
+        try:
+            findings = find(data, declared, lambda rows: tell(f"{rows:,} rows read"), written)
+        except DataError:
+            rows = readable_rows(data, written)
+            if rows is not None and not asked.as_json:
+                typer.echo(f"{NOT_FOR_RELEASE}\n{asked.data.name}: {rows:,} rows could be read, and a fit refuses it")
+            raise
     if asked.as_json:
         print_json({"notice": NOT_FOR_RELEASE, **findings.to_dict()})
     else:

@@ -112,6 +112,15 @@ def _with_all_faults(path: Path, written: CsvFormat) -> DataError | None:
     return None
 
 
+def readable_rows(path: Path, written: CsvFormat = PLAIN) -> int | None:
+    """How many rows of CSV files have no fault, where others have one; None if no row has, or nothing can be read."""
+    try:
+        found = [structure(each, written) for each in files_of(path) if not is_parquet(each)]
+    except DataError:
+        return None
+    return sum(each.rows for each in found) if any(each.n_faults for each in found) else None
+
+
 def _distinct(values: Any, name: str) -> list[tuple[Any, int]]:
     """Distinct values with their counts, the most frequent first; what is missing as None."""
     kind = getattr(values, "type", None)

@@ -27,7 +27,7 @@ NUMBERS_PER_STRAY = 10
 
 _GAP = "[ \u00a0\u2009\u202f]"
 _CORE = rf"\d(?:[\d.,'\u2019]|{_GAP}(?=\d))*"
-_UNIT = r"[^\s\d.,+:/<>=~-]"
+_UNIT = r"[^\s\d.,+:/<>=~\u00bc-\u00be\u2150-\u215f-]"
 _WITH_SYMBOL = re.compile(
     rf"[+-]?{_GAP}*(?P<before>{_UNIT}{{0,6}}){_GAP}*[+-]?{_CORE}{_GAP}*(?P<after>{_UNIT}[^\s\d]{{0,7}})?"
 )
