@@ -86,10 +86,10 @@ def _scan(data, place, kinds, multiline, memory):  # type: ignore[no-untyped-def
                 fault = _UNENDED
             elif state != _SKIPPED and (width == 1 or cells > 0 or state != _START):  # no empty line
                 memory[_COUNT] = cells + 1
-                memory[_ROWS] += 1
-                if width == 0:
-                    width = cells + 1
-                elif cells + 1 != width:
+                width = cells + 1 if width == 0 else width
+                if cells + 1 == width:
+                    memory[_ROWS] += 1
+                else:
                     fault = _RAGGED
             state, cells = _START, 0
     memory[_STATE], memory[_LINE], memory[_CELLS], memory[_WIDTH] = state, line, cells, width
