@@ -207,14 +207,23 @@ class Peek:
         return seen
 
 
+class ExactAlpha:
+    """Takes a parameter of its loss from the exact share of a class."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.alpha_ = float(np.mean(np.asarray(y) == "yes"))
+        return super().fit(X, y)
+
+
 PATHS_OF_NOISE = ("Laplace", "Gaussian", "joint", "replace_one", "unit")
 BUGS: dict[str, Bug] = {
     "none": Bug(paths=(*PATHS_OF_NOISE, "choice")),
     "noise left out": Bug(no_noise, paths=PATHS_OF_NOISE),
-    "noise of half the scale": Bug(smaller_scale(0.5), paths=PATHS_OF_NOISE),
+    "noise of half the scale": Bug(smaller_scale(0.5), paths=PATHS_OF_NOISE, runs=6000),
     "noise a tenth too small": Bug(smaller_scale(0.9), paths=("Gaussian",), runs=10_000),
     "the same noise twice": Bug(same_noise, paths=("Laplace", "Gaussian", "joint")),
     "a sensitivity a fifth too small": Bug(smaller_sensitivity(0.8), paths=("Gaussian", "joint")),
+    "half the sensitivity": Bug(smaller_sensitivity(0.5), paths=("Gaussian", "joint")),
     "noise for the other relation": Bug(wrong_relation, relation=REPLACE, paths=("replace_one",)),
     "a person's rows charged as one": Bug(units_as_rows, schema=UNIT, paths=("unit",)),
     "eight fits sold as one": Bug(mixin=EightSoldAsOne),
@@ -222,6 +231,7 @@ BUGS: dict[str, Bug] = {
     "categories from the rows": Bug(mixin=CategoriesFromRows, schema=WIDE),
     "charges that follow from the number of rows": Bug(mixin=ChargesFromRows),
     "an uncharged peek, shown": Bug(mixin=Peek),
+    "alpha without noise": Bug(mixin=ExactAlpha),
 }
 
 LEARNERS: dict[str, Callable[[Bug], Any]] = {

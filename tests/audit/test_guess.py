@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tacit.audit.bound import chances, epsilon_lower, gaussian_shift, log_ratio
+from tacit.audit.bound import chances, epsilon_lower, gaussian_shift, log_evidence, plain
 from tacit.audit.guess import choose, scores
 from tests.chance import at_most_share
 
 
 def by_epsilon(counts):
-    return log_ratio(*chances(counts, 0.95), 0.0)
+    return log_evidence(counts, plain(0.5, 0.0))
 
 
 def by_shift(counts):
@@ -55,7 +55,7 @@ def test_one_fit_that_is_far_out_does_not_spoil_the_sum():
 
 
 def test_where_nothing_differs_the_bound_keeps_its_confidence():
-    """Had thresholds been chosen on what is counted, nearly every bound would lie above 0."""
+    """Had thresholds been chosen on what is counted, many a bound would lie above 0."""
     fresh, same = 0, 0
     for seed in range(150):
         with_canary, without = drawn(90, (0.0, 0.0), seed)
@@ -64,7 +64,7 @@ def test_where_nothing_differs_the_bound_keeps_its_confidence():
         guess = choose(with_canary, without, by_epsilon)
         same += epsilon_lower(guess.count(with_canary, without), 0.0, 0.8) > 0
     assert at_most_share(fresh, 150, 0.2)
-    assert not at_most_share(same, 150, 0.2)
+    assert same > 5 * fresh + 10
 
 
 def test_models_that_all_say_the_same_are_no_error():

@@ -13,6 +13,7 @@ import tacit.queries.keys
 from benchmarks.planted import BUGS, LEARNERS, WIDE
 from tacit.audit import audit_estimator
 from tacit.audit.facts import Facts, facts_of
+from tacit.audit.judge import first_choice
 
 TRIALS = 40
 FOREST, ADDITIVE = LEARNERS
@@ -21,6 +22,7 @@ SPELLED = {
     "categories from the rows": "is 'canary'",
     "charges that follow from the number of rows": "certificate",
     "an uncharged peek, shown": "rare is 21",
+    "alpha without noise": "alpha is",
 }
 
 
@@ -33,7 +35,7 @@ SPELLED = {
     ],
 )
 def test_what_a_model_spells_out_is_found(learner: str, bug: str) -> None:
-    found = audit_estimator(LEARNERS[learner](BUGS[bug]), trials=24, random_state=0)
+    found = audit_estimator(LEARNERS[learner](BUGS[bug]), trials=40, random_state=0)
     assert not found.holds, bug
     assert (found.hits, found.false_alarms) == (found.counts.trials, 0)
     assert SPELLED[bug] in str(found.leak)
@@ -80,32 +82,29 @@ class Spelling:
 
 
 def test_a_fact_is_chosen_on_the_first_fits_and_counted_on_the_others() -> None:
-    facts = Facts(10)
+    facts, said = Facts(10), []
     for trial in range(30):
         for side in (0, 1):
             there = side == 1 if trial < 10 else trial % 3 == 0
-            facts.add(side, Spelling("all", f"noise {trial} {side}", *(["canary"] if there else [])))
-    assert facts.counts is not None
+            said.append(facts.add(side, Spelling("all", f"noise {trial} {side}", *(["canary"] if there else []))))
     assert facts.leak is not None
-    assert (facts.counts.hits, facts.counts.false_alarms, facts.counts.trials) == (6, 6, 20)
+    assert said == [None] * 20 + [trial % 3 == 0 for trial in range(10, 30) for _ in range(2)]
 
 
 def test_what_is_missing_tells_as_much_as_what_is_there() -> None:
     facts = Facts(5)
-    for _ in range(15):
-        facts.add(0, Spelling("usual", "without"))
-        facts.add(1, Spelling("usual"))
-    assert facts.counts is not None
-    assert (facts.counts.hits, facts.counts.false_alarms) == (10, 0)
+    for trial in range(15):
+        chosen = trial >= 5 or None
+        assert facts.add(0, Spelling("usual", "without")) is (chosen and False)
+        assert facts.add(1, Spelling("usual")) is chosen
 
 
 def test_the_luckiest_of_thousands_is_no_leak() -> None:
     source = np.random.default_rng(0)
-    facts = Facts(20)
+    facts = Facts(first_choice(300))
     for _ in range(40):
         for side in (0, 1):
-            facts.add(side, Spelling(*source.integers(0, 2, 3000).tolist()))
-    assert facts.counts is None
+            assert facts.add(side, Spelling(*source.integers(0, 2, 3000).tolist())) is None
     assert facts.leak is None
 
 

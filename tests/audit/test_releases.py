@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.planted import BUGS, PATHS
-from tacit.audit import audit_releases
+from tacit.audit import Audit, audit_releases
 from tacit.privacy.charges import Gaussian, Laplace
 
 HONEST = list(BUGS["none"].paths)
@@ -18,6 +18,8 @@ PLANTED = [
     ("noise of half the scale", "Gaussian"),
     ("the same noise twice", "Gaussian"),
     ("a sensitivity a fifth too small", "joint"),
+    ("half the sensitivity", "Gaussian"),
+    ("half the sensitivity", "joint"),
     ("noise for the other relation", "replace_one"),
     ("a person's rows charged as one", "unit"),
 ]
@@ -30,11 +32,18 @@ def test_honest_releases_pass(path: str) -> None:
     assert found.neighbouring == str(PATHS[path].relation)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("path", HONEST)
+def test_twenty_honest_runs_raise_no_alarm(path: str) -> None:
+    assert all(PATHS[path].audited(600, confidence=0.999, random_state=seed).holds for seed in range(20))
+
+
 @pytest.mark.parametrize(("bug", "path"), PLANTED)
 def test_a_planted_bug_is_found(bug: str, path: str) -> None:
     with BUGS[bug].planted():
-        found = PATHS[path].audited(1500, random_state=0)
+        found = PATHS[path].audited(6000, random_state=0)
     assert not found.holds, found
+    assert found.trials < 6000  # it stops when it is decided
     assert "VIOLATED" in found.meaning
 
 
@@ -49,6 +58,24 @@ def test_any_mechanism_of_ones_own_can_be_audited() -> None:
     assert honest.gaussian is None
     scale = 0.5
     assert not audit_releases(counts, 21, 20, [Laplace(1.0)], trials=2000, random_state=0).holds
+
+
+def test_evidence_that_is_too_weak_by_itself_counts_together() -> None:
+    def counts(table: int, seed: int | None) -> Any:
+        return table + np.random.default_rng(seed).laplace(scale=0.5)
+
+    audits: list[Audit] = []
+    for version in range(4):
+        more = {"trials": 150, "random_state": version, "earlier": audits}
+        audits.append(audit_releases(counts, 21, 20, [Laplace(1.0)], **more))
+    assert audits[0].holds
+    assert not audits[-1].holds
+    assert audits[-1].epsilon_lower < 1 < len(audits[-1].meaning)
+    assert "in earlier ones" in audits[-1].meaning
+    assert sum(audit.evidence for audit in audits) > np.log(20) > audits[-1].evidence  # each has its own alone
+    with pytest.raises(ValueError, match="an earlier audit is of epsilon 1"):
+        audit_releases(counts, 21, 20, [Laplace(2.0)], earlier=audits)
+    assert Audit.from_dict(audits[-1].to_dict()) == audits[-1]
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,15 @@ def test_a_violated_claim_is_exit_code_4(folder, tacit, monkeypatch):
     assert "VIOLATED" in done.output
 
 
+def test_evidence_of_an_earlier_audit_is_read(folder, tacit):
+    first = json.loads(tacit(*AUDIT, "--trials", "10", "--json").output)
+    (folder / "first.json").write_text(json.dumps({**first, "evidence": 20.0}))
+    again = tacit(*AUDIT, "--trials", "10", "--earlier", "first.json")
+    assert again.exit_code == 4
+    assert "in earlier ones" in " ".join(again.output.split())
+    assert tacit(*AUDIT, "--earlier", "schema.toml").exit_code == 2
+
+
 def test_numbers_and_no_schema(folder, tacit):
     (folder / "schema.toml").write_text(
         '[label]\ncolumn = "t"\nkind = "numeric"\nlower = 0\nupper = 1\n\n[columns.red]\nkind = "boolean"\n'

@@ -4,21 +4,18 @@ The learner is fitted many times to each of two neighbouring tables, an attack g
 each was made from, and how often it is right bounds epsilon from below, with a confidence level.
 
 Source: Jagielski, Ullman, Oprea 2020, "Auditing differentially private machine learning"; Nasr and others 2021,
-"Adversary instantiation: lower bounds for differentially private machine learning".
+"Adversary instantiation"; for the bounds see :mod:`tacit.audit.bound`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
-from tacit.arrays import Floats
 from tacit.audit.facts import Facts
 from tacit.audit.guess import scores
-from tacit.audit.judge import CHOOSING, is_gaussian, judged
+from tacit.audit.judge import Judge, first_choice, is_gaussian
 from tacit.audit.plan import Plan, copied, named, planned
 from tacit.audit.result import Audit
 
@@ -38,6 +35,7 @@ def audit_estimator(
     neighbouring: str | None = None,
     random_state: int | None = None,
     progress: Progress | None = None,
+    earlier: Sequence[Audit] = (),
 ) -> Audit:
     """A lower bound on the epsilon of an estimator, to hold against its claim.
 
@@ -55,13 +53,16 @@ def audit_estimator(
         y: their labels.
         canary: one more row, or one unit's rows, as ``(X, y)`` of the same kinds. Under ``replace_one`` its label
             changes.
-        trials: fits to each of the two tables. A third chooses the guess, the rest is counted.
-        confidence: with which all bounds hold together.
+        trials: fits to each of the two tables at most: the audit stops when the claim is refuted. The first 12 choose
+            a guess, which is counted on the others, and chosen again whenever there are twice as many.
+        confidence: with which all bounds hold together, whenever the audit stops.
         neighbouring: the relation of the claim, of an estimator that does not name it; ``add_or_remove_one`` if None.
         random_state: None for fresh noise; an integer makes the audit repeatable: every fit gets another seed that
             follows from it.
         progress: is told after every fit how many are done, and of how many. An exception or an interruption ends the
             audit, and leaves nothing behind.
+        earlier: audits of earlier versions of this learner, with the same claim. Evidence that was too weak in each
+            counts together.
 
     Returns:
         The bounds, the counts and the claim; ``print`` it.
@@ -70,22 +71,36 @@ def audit_estimator(
         ValueError: for what cannot be audited: no privacy, an account, a seed of the estimator's own.
     """
     plan = planned(estimator, schema, (X, y, canary), trials, confidence, neighbouring, random_state)
-    facts = Facts(plan.trials // CHOOSING)
-    return _judged(plan, *_said(plan, random_state, progress, facts), facts)
-
-
-def _said(plan: Plan, random_state: int | None, progress: Progress | None, facts: Facts) -> tuple[Floats, Floats, bool]:
-    """What models of the table with the canary say and of that without, ``(trials, probes)``; whether by Gaussians."""
-    said: tuple[list[Floats], list[Floats]] = ([], [])
-    claim, gaussian = plan.request, plan.request.delta > 0
+    facts, judge, said, told = Facts(first_choice(plan.trials)), None, [], []
     for done, (side, model) in enumerate(_fits(plan, random_state), 1):
-        said[side].append(scores(model, plan.pair.probes, plan.pair.label))
-        facts.add(side, model)
-        entries = getattr(getattr(model, "certificate_", None), "entries", ())
-        gaussian = gaussian and is_gaussian([entry.charge for entry in entries], claim.epsilon, claim.delta)
+        told.append(facts.add(side, model))
+        said.append(scores(model, plan.pair.probes, plan.pair.label))
         if progress is not None:
             progress(done, 2 * plan.trials)
-    return np.stack(said[1]), np.stack(said[0]), gaussian
+        judge = judge or _judge(plan, model, earlier)
+        judge.gaussian = judge.gaussian and _names_gaussian(plan, model)
+        if side == 1:
+            judge.add(said.pop(), said.pop(), _pair(told.pop(), told.pop()))
+            if judge.decided:
+                break
+    assert judge is not None
+    return judge.audit(type(plan.estimator).__name__, str(plan.request.neighbouring), plan.rows_per_unit,
+                       from_rows=plan.pair.from_rows, leak=facts.leak)  # fmt: skip
+
+
+def _judge(plan: Plan, model: Any, earlier: Sequence[Audit]) -> Judge:
+    """The judge of a claim; whether it is about Gaussian noise alone shows in the first fit."""
+    claim = plan.request
+    return Judge(claim.epsilon, claim.delta, plan.confidence, plan.trials, _names_gaussian(plan, model), earlier)
+
+
+def _names_gaussian(plan: Plan, model: Any) -> bool:
+    entries = getattr(getattr(model, "certificate_", None), "entries", ())
+    return is_gaussian([entry.charge for entry in entries], plan.request.epsilon, plan.request.delta)
+
+
+def _pair(first: bool | None, second: bool | None) -> tuple[bool, bool] | None:
+    return None if first is None or second is None else (first, second)
 
 
 def _fits(plan: Plan, random_state: int | None) -> Iterator[tuple[int, Any]]:
@@ -98,27 +113,6 @@ def _fits(plan: Plan, random_state: int | None) -> Iterator[tuple[int, Any]]:
                 model.set_params(**dict.fromkeys(named(model, "random_state"), seed))
             model.warns = False  # synthetic rows are nothing to warn of
             yield side, model.fit(X, y) or model
-
-
-def _judged(plan: Plan, with_canary: Floats, without: Floats, gaussian: bool, facts: Facts) -> Audit:
-    """What was found of the claim."""
-    # a fact that tells the tables apart is taken before any number: both were chosen on the same fits
-    found = judged(with_canary, without, plan.request.delta, plan.confidence, gaussian, facts.counts)
-    return Audit(
-        estimator=type(plan.estimator).__name__,
-        epsilon=plan.request.epsilon,
-        delta=plan.request.delta,
-        neighbouring=str(plan.request.neighbouring),
-        rows_per_unit=plan.rows_per_unit,
-        trials=plan.trials,
-        confidence=plan.confidence,
-        counts=found.counts,
-        epsilon_lower=found.epsilon_lower,
-        provable=found.provable,
-        gaussian=found.gaussian,
-        leak=facts.leak,
-        from_rows=plan.pair.from_rows,
-    )
 
 
 def seed_of(random_state: int, trial: int, side: int) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tacit.audit.audit_estimator import Progress, seed_of
-from tacit.audit.judge import is_gaussian, judged
+from tacit.audit.judge import Judge, is_gaussian
 from tacit.audit.plan import check_trials
 from tacit.audit.result import Audit
 from tacit.privacy import accountants
@@ -39,6 +39,7 @@ def audit_releases(
     confidence: float = 0.95,
     random_state: int | None = None,
     progress: Progress | None = None,
+    earlier: Sequence[Audit] = (),
 ) -> Audit:
     """A lower bound on the epsilon of releases, to hold against what they are charged.
 
@@ -51,10 +52,12 @@ def audit_releases(
             Gaussian noise alone, the Gaussian claim is audited, too.
         delta: 0 for pure noise; with Gaussian noise it must be positive.
         neighbouring: how the two tables differ, for the record.
-        trials: runs on each of the two tables. A third chooses the guess, the rest is counted.
-        confidence: with which all bounds hold together.
+        trials: runs on each of the two tables at most: the audit stops when the claim is refuted. The first 12 choose
+            a guess, which is counted on the others, and chosen again whenever there are twice as many.
+        confidence: with which all bounds hold together, whenever the audit stops.
         random_state: None for fresh noise; an integer gives every run another seed that follows from it.
         progress: is told after every run how many are done, and of how many.
+        earlier: audits of earlier versions with the same claim; their evidence counts as well.
 
     Returns:
         The bounds, the counts and the claim; ``print`` it. The tables are taken to be made up; of private ones keep
@@ -68,16 +71,19 @@ def audit_releases(
     epsilon = accountants.epsilon(list(charges), delta)
     if not np.isfinite(epsilon):
         raise RequestError(f"the charges have no finite epsilon at delta={delta:g}, so there is nothing to audit")
-    said: tuple[list[Any], list[Any]] = ([], [])
+    judge = Judge(epsilon, delta, confidence, trials, is_gaussian(charges, epsilon, delta), earlier)
+    size = 0
     for trial in range(trials):
+        said = []
         for side, table in enumerate((without, with_canary)):
             seed = None if random_state is None else seed_of(random_state, trial, side)
-            said[side].append(np.asarray(run(table, seed), np.float64).ravel())
-            if said[side][-1].shape != said[0][0].shape or not said[0][0].size:
-                raise RequestError(f"{name} must release numbers, always as many, got {said[side][-1].size} of them")
+            said.append(np.asarray(run(table, seed), np.float64).ravel())
+            size = size or said[-1].size
+            if said[-1].size != size or not size:
+                raise RequestError(f"{name} must release numbers, always as many, got {said[-1].size} of them")
             if progress is not None:
                 progress(2 * trial + side + 1, 2 * trials)
-    gaussian = is_gaussian(charges, epsilon, delta)
-    found = judged(np.stack(said[1]), np.stack(said[0]), delta, confidence, gaussian)
-    return Audit(name, epsilon, delta, str(relation), 1, trials, confidence, found.counts, found.epsilon_lower,
-                 found.provable, found.gaussian)  # fmt: skip
+        judge.add(said[1], said[0])
+        if judge.decided:
+            break
+    return judge.audit(name, str(relation), 1)

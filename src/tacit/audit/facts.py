@@ -14,8 +14,6 @@ from typing import Any, final
 
 import numpy as np
 
-from tacit.audit.bound import Counts
-
 CLEAR = 0.9
 """By how much of the fits that choose, the two tables must differ in whether a fact is there.
 
@@ -40,27 +38,22 @@ class Facts:
     choosing: int
     _seen: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
     _fits: list[int] = field(default_factory=lambda: [0, 0])
-    _said: list[int] = field(default_factory=lambda: [0, 0])
     _guess: tuple[str, bool] | None = None
 
-    def add(self, side: int, model: Any) -> None:
-        """Looks at a fit to the table without the canary (0) or with it (1)."""
+    def add(self, side: int, model: Any) -> bool | None:
+        """Looks at a fit to the table without the canary (0) or with it (1).
+
+        Returns:
+            Whether the fact says "with" of it; None while none is chosen, or where none tells the tables apart.
+        """
         self._fits[side] += 1
         if self._fits[side] <= self.choosing:
             self._seen[side].update(set(facts_of(model)))
-            return
+            return None
         if self._guess is None:
             self._guess = self._chosen()
         fact, there = self._guess
-        if fact:
-            self._said[side] += (fact in set(facts_of(model))) == there
-
-    @property
-    def counts(self) -> Counts | None:
-        """Guesses "with the canary" of the fits that had no part in choosing; None where no fact tells tables apart."""
-        if self._guess is None or not self._guess[0]:
-            return None
-        return Counts(self._said[1], self._said[0], self._fits[1] - self.choosing)
+        return (fact in set(facts_of(model))) == there if fact else None
 
     @property
     def leak(self) -> str | None:

@@ -1,7 +1,7 @@
-"""A guess which table a model was made from: chosen on some fits, counted on others.
+"""A guess which table a model was made from: chosen on some fits, counted on later ones.
 
 A model says one number at each of a few rows. A guess is a weighted sum of them and a threshold. Both are chosen on the
-first fits alone, for the bound that they give there, so that what is counted on the others is a fixed test.
+fits so far, for the bound that they give there, so that what is counted on the next ones is a fixed test.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ CUT = 0.02
 RIDGE = 0.001
 """Share of the variance that is added to it, so that weights of numbers that hang together stay small."""
 
+CLEAR = 2.0
+"""So many standard errors apart, the means of a number differ clearly."""
+
 THRESHOLDS = 200
 """So many places are tried for a threshold."""
 
@@ -43,8 +46,12 @@ class Guess:
 
     def count(self, with_canary: Floats, without: Floats) -> Counts:
         """How often it says "with", of models of the two tables, shapes ``(trials, probes)``."""
-        hits, alarms = (int((self.sums(said) > self.threshold).sum()) for said in (with_canary, without))
-        return Counts(hits, alarms, len(with_canary))
+        return _counted(self.sums(with_canary), self.sums(without), self.threshold)
+
+
+def _counted(ours: Floats, theirs: Floats, threshold: float) -> Counts:
+    first, second = ours > threshold, theirs > threshold
+    return Counts(int(first.sum()), int(second.sum()), len(ours), int((first & second).sum()))
 
 
 def choose(with_canary: Floats, without: Floats, measure: Measure, in_the_middle: bool = False) -> Guess:
@@ -60,8 +67,7 @@ def choose(with_canary: Floats, without: Floats, measure: Measure, in_the_middle
         ours, theirs = guess.sums(with_canary), guess.sums(without)
         pooled = np.concatenate([ours, theirs])
         for threshold in [float(np.median(pooled))] if in_the_middle else _thresholds(pooled):
-            counts = Counts(int((ours > threshold).sum()), int((theirs > threshold).sum()), len(ours))
-            value = measure(counts)
+            value = measure(_counted(ours, theirs, threshold))
             if best[1] is None or value > best[0]:
                 best = value, Guess(weights, lower, upper, threshold)
     assert best[1] is not None
@@ -78,6 +84,17 @@ def _sums(with_canary: Floats, without: Floats) -> Iterator[tuple[Floats, Floats
         pooled = np.concatenate([with_canary, without])
         lower, upper = np.quantile(pooled, CUT, axis=0), np.quantile(pooled, 1 - CUT, axis=0)
         yield _discriminant(np.clip(with_canary, lower, upper), np.clip(without, lower, upper)), lower, upper
+        yield from _windows(with_canary, without)
+
+
+def _windows(with_canary: Floats, without: Floats) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """The sum of numbers that differ clearly, each between its two medians: so Laplace noise is told apart."""
+    ours, theirs = np.median(with_canary, axis=0), np.median(without, axis=0)
+    noise = np.sqrt((with_canary.var(axis=0) + without.var(axis=0)) / len(with_canary))
+    clear = np.abs(ours - theirs) > CLEAR * noise
+    if clear.any():
+        width = np.where(clear, ours - theirs, 1.0)
+        yield np.where(clear, 1.0 / width, 0.0), np.minimum(ours, theirs), np.maximum(ours, theirs)
 
 
 def _discriminant(first: Floats, second: Floats) -> Floats:

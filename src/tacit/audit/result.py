@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from textwrap import wrap
-from typing import Any, final
+from typing import Any, Self, final
 
 from tacit.audit.bound import Counts
+
+NEARLY = 1 - 1e-6
+"""A bound that is found by bisection is by so much too small at most."""
 
 NOT_PRIVATE = "It was computed from given rows without any privacy: it is for their holder only"
 """Said of an audit whose tables were not made from a schema."""
@@ -22,14 +25,28 @@ class GaussianFinding:
     Attributes:
         counts: of the guess that was chosen for this bound.
         epsilon_lower: a lower bound on the epsilon of what is mu-Gaussian private for some mu, at the claim's delta.
+        usual: what the best attack on noise of just this claim shows on average with so many fits.
+        evidence: the logarithm of the evidence against the claim (:func:`tacit.audit.bound.log_evidence`).
     """
 
     counts: Counts
     epsilon_lower: float
+    usual: float = 0.0
+    evidence: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data; infinity is a word."""
-        return {**self.counts.to_dict(), "epsilon_lower": _plain(self.epsilon_lower)}
+        return {
+            **self.counts.to_dict(),
+            "epsilon_lower": _plain(self.epsilon_lower),
+            "usual": _plain(self.usual),
+            "evidence": self.evidence,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The inverse of :meth:`to_dict`."""
+        return cls(_counts(data), float(data["epsilon_lower"]), float(data["usual"]), float(data["evidence"]))
 
 
 @final
@@ -42,11 +59,14 @@ class Audit:
         epsilon, delta: what it claims.
         neighbouring: the relation of the claim: the canary comes and goes, or its label changes.
         rows_per_unit: of how many rows the canary is, where the schema protects units.
-        trials: fits to each of the two tables.
+        trials: fits to each of the two tables, until the claim was refuted or there were as many as asked for.
         confidence: with which all bounds hold together.
-        counts: of the fits that had no part in choosing the guess.
+        counts: of guesses that were chosen on earlier fits.
         epsilon_lower: the lower bound, without an assumption.
         provable: what a guess that is always right would have shown with so many fits.
+        usual: what the best attack on a learner that uses up its claim shows on average with so many fits.
+        evidence: the logarithm of the evidence against the claim, of this audit alone.
+        refuted: whether the evidence, with that of earlier audits, is as large as the confidence asks for.
         gaussian: the same for the Gaussian claim, if the certificates of the fits name Gaussian noise alone.
         from_rows: whether rows were given; then none of this is private.
         leak: what models of the table with the canary spell out and others do not, if that was the guess.
@@ -62,6 +82,9 @@ class Audit:
     counts: Counts
     epsilon_lower: float
     provable: float
+    usual: float = 0.0
+    evidence: float = 0.0
+    refuted: bool = False
     gaussian: GaussianFinding | None = None
     from_rows: bool = False
     leak: str | None = None
@@ -78,9 +101,8 @@ class Audit:
 
     @property
     def holds(self) -> bool:
-        """Whether no bound contradicts the claim, or the certificate's Gaussian charges. True is no proof."""
-        bounds = [self.epsilon_lower, *([] if self.gaussian is None else [self.gaussian.epsilon_lower])]
-        return max(bounds) <= self.epsilon
+        """Whether nothing contradicts the claim, or the certificate's Gaussian charges. True is no proof."""
+        return not self.refuted
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data; infinity is a word."""
@@ -95,11 +117,31 @@ class Audit:
             "counted": self.counts.to_dict(),
             "epsilon_lower": _plain(self.epsilon_lower),
             "provable": _plain(self.provable),
+            "usual": _plain(self.usual),
+            "evidence": self.evidence,
+            "refuted": self.refuted,
             "gaussian": None if self.gaussian is None else self.gaussian.to_dict(),
             "from_rows": self.from_rows,
             "leak": self.leak,
             "holds": self.holds,
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The inverse of :meth:`to_dict`.
+
+        Raises:
+            ValueError: for what is no audit of this version.
+        """
+        try:
+            gaussian = None if data["gaussian"] is None else GaussianFinding.from_dict(data["gaussian"])
+            numbers = {name: float(data[name]) for name in ("epsilon_lower", "provable", "usual", "evidence")}
+            same = ("estimator", "epsilon", "delta", "neighbouring", "rows_per_unit", "trials", "confidence", "refuted",
+                    "from_rows", "leak")  # fmt: skip
+            given = {name: data[name] for name in same}
+            return cls(counts=_counts(data["counted"]), gaussian=gaussian, **numbers, **given)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"this is no audit: {type(error).__name__}: {error}") from None
 
     @property
     def meaning(self) -> str:
@@ -110,20 +152,21 @@ class Audit:
                 f"Nothing found that contradicts {claim}. That is no proof: an attack that nobody tried might do "
                 "better. The proof is in the certificate"
             )
-            if self.provable <= self.epsilon:
-                needs = "without an assumption" if self.gaussian is not None else "whatever was guessed"
-                said += f". So few fits could not have contradicted it {needs}: more trials could"
-        elif self.epsilon_lower > self.epsilon:
-            said = (
-                f"The claim of {claim} is VIOLATED: what was seen needs an epsilon of at least {self.epsilon_lower:.3g}"
+            usual = self.usual if self.gaussian is None else max(self.usual, self.gaussian.usual)
+            said += (
+                f". With so many fits the best attack on a learner that uses up its claim shows epsilon {usual:.2g} on "
+                "average"
             )
+        elif self.epsilon_lower >= self.epsilon * NEARLY:
+            said = f"The claim of {claim} is VIOLATED: what was seen in {self.trials} fits each needs a larger epsilon"
             if self.leak is not None:
                 said += f". Models of the table with the canary spell it out: {self.leak}"
+        elif self.gaussian is None or self.gaussian.epsilon_lower < self.epsilon * NEARLY:
+            said = f"The claim of {claim} is VIOLATED: what was seen in this audit and in earlier ones contradicts it"
         else:
-            assert self.gaussian is not None
             said = (
-                f"The Gaussian charges of the certificates are VIOLATED: noise as they name it would need an epsilon "
-                f"of at least {self.gaussian.epsilon_lower:.3g}, and {claim} is claimed"
+                f"The Gaussian charges of the certificates are VIOLATED: noise as they name it would need a larger "
+                f"epsilon, of at least {self.gaussian.epsilon_lower:.3g}, and {claim} is claimed"
             )
         return f"{said}. {NOT_PRIVATE}." if self.from_rows else f"{said}."
 
@@ -145,6 +188,10 @@ class Audit:
 
 def _told(counts: Counts) -> str:
     return f"{counts.hits} hits and {counts.false_alarms} false alarms in {counts.trials} fits each"
+
+
+def _counts(data: Mapping[str, Any]) -> Counts:
+    return Counts(int(data["hits"]), int(data["false_alarms"]), int(data["trials"]), int(data["both"]))
 
 
 def _plain(value: float) -> float | str:

@@ -10,7 +10,7 @@ import typer
 
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, counting, stopwatch, table
-from tacit.cli.failures import CLAIM
+from tacit.cli.failures import CLAIM, Mistake
 from tacit.cli.learners import copyable_class
 
 if TYPE_CHECKING:
@@ -26,7 +26,13 @@ class AuditArguments:
     delta: shared.Delta = 1e-6
     neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
     learner: shared.Learner = "additive"
-    trials: Annotated[int, typer.Option("--trials", help="Number of fits to each of the two synthetic tables.")] = 300
+    trials: Annotated[
+        int, typer.Option("--trials", help="Fits to each of the two tables at most; stops when the claim is refuted.")
+    ] = 300
+    earlier: Annotated[
+        list[Path] | None,
+        typer.Option("--earlier", help="Output of --json for an earlier version: evidence adds up (repeatable)."),
+    ] = None
     confidence: Annotated[
         float, typer.Option("--confidence", help="Confidence level of the bounds, between 0 and 1.")
     ] = 0.95
@@ -49,7 +55,12 @@ def run(asked: AuditArguments) -> None:
     )
     with counting(f"fits of {asked.learner}", quiet=asked.as_json) as tell:
         found = audit_estimator(
-            estimator, trials=asked.trials, confidence=asked.confidence, random_state=asked.random_state, progress=tell
+            estimator,
+            trials=asked.trials,
+            confidence=asked.confidence,
+            random_state=asked.random_state,
+            progress=tell,
+            earlier=[_audit_of(path) for path in asked.earlier or ()],
         )
     if asked.as_json:
         as_json({**found.to_dict(), "seconds": round(seconds(), 1)})
@@ -57,6 +68,17 @@ def run(asked: AuditArguments) -> None:
         _summary(found, asked.learner, asked.schema, seconds())
     if not found.holds:
         raise typer.Exit(CLAIM)
+
+
+def _audit_of(path: Path) -> Audit:
+    """An earlier audit, as ``--json`` printed it."""
+    from tacit.audit import Audit
+    from tacit.privacy.canonical import read_json
+
+    try:
+        return Audit.from_dict(read_json(path.read_text(encoding="utf-8")))
+    except (ValueError, RecursionError) as error:
+        raise Mistake(f"--earlier: {path} is not what tacit audit --json prints: {error}") from None
 
 
 def _summary(found: Audit, learner: str, schema: Path | None, seconds: float) -> None:
