@@ -104,17 +104,11 @@ def said(line: Line) -> str:
         return "found" if line["faults"] else "-"
     if line["holds"]:
         return "-"
-    return "spelled out" if line.get("leak") else f"{max(bounds(line)):.3g} of {line['epsilon']:.3g}"
-
-
-def bounds(line: Line) -> list[float]:
-    """The lower bounds on epsilon."""
-    gaussian = line["gaussian"]
-    return [float(one) for one in (line["epsilon_lower"], *([] if gaussian is None else [gaussian["epsilon_lower"]]))]
+    return "spelled out" if line.get("leak") else f"after {line['trials']:,}"
 
 
 def planted_table(lines: Lines) -> None:
-    """Which audit finds which bug. A bound is given where it exceeds the claim, and a dash where nothing was found."""
+    """Which audit finds which bug, after how many runs on each table; a dash where nothing was found."""
     names = list(planted.LEARNERS)
     print("| planted bug | releases |" + "".join(f" {n}: models | replay |" for n in names))
     print("|---" * (2 + 2 * len(names)) + "|")
