@@ -135,7 +135,9 @@ class Audit:
         """
         try:
             gaussian = None if data["gaussian"] is None else GaussianFinding.from_dict(data["gaussian"])
-            numbers = {name: float(data[name]) for name in ("epsilon_lower", "provable", "usual", "evidence")}
+            numbers: dict[str, Any] = {
+                name: float(data[name]) for name in ("epsilon_lower", "provable", "usual", "evidence")
+            }
             same = ("estimator", "epsilon", "delta", "neighbouring", "rows_per_unit", "trials", "confidence", "refuted",
                     "from_rows", "leak")  # fmt: skip
             given = {name: data[name] for name in same}
