@@ -116,7 +116,7 @@ def _other_versions(played: TapeFile) -> str:
 def _learned(learner: Any, schema: Schema, played: TapeFile, problems: list[str], remarks: list[str]) -> Any:
     """The learner, fitted to no row with the answers of the tape; None if it does not come to an end."""
     taping, weights = Taping(played=played), {"sample_weight": np.ones(0)} if played.beginning.weighted else {}
-    learner.tells = False
+    learner.warns = False
     vars(learner)["account"] = None  # nothing is charged: what was released is paid for
     try:
         with warnings.catch_warnings():
