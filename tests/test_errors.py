@@ -196,7 +196,7 @@ WAYS_OUT = {
         lambda: tacit.private_score(classifier().fit(FRAME, HALVES), FRAME, HALVES),
     ),
     "a score of numbers": (
-        "tacit.evaluation.private_number_score.perform_numbers",
+        "tacit.evaluation.private_score.perform_numbers",
         lambda: tacit.private_score(numbers().fit(FRAME, FRAME["x"]), FRAME, FRAME["x"]),
     ),
     "a choice": (

@@ -18,8 +18,7 @@ from tacit.cli.tables import columns_for, encoders_of, rows_of
 if TYPE_CHECKING:
     from tacit.evaluation.number_performance import NumberPerformance
     from tacit.evaluation.performance import Estimate, Performance
-    from tacit.evaluation.private_number_score import PrivateNumberScore
-    from tacit.evaluation.private_score import PrivateScore
+    from tacit.evaluation.private_score import PrivateNumberScore, PrivateScore
     from tacit.schema import Schema
 
 HIDDEN = "inconclusive (noise too large)"
@@ -149,7 +148,7 @@ def _more(arguments: EvaluateArguments, schema: Schema | None) -> list[str]:
 
 
 def _show(arguments: EvaluateArguments, score: PrivateScore | PrivateNumberScore, classes: tuple[Any, ...]) -> None:
-    from tacit.evaluation.private_number_score import PrivateNumberScore
+    from tacit.evaluation.private_score import PrivateNumberScore
 
     certificate = score.certificate
     facts: dict[str, Any] = score.to_dict()

@@ -28,12 +28,11 @@ from tacit.evaluation.error_grid import (
     target_moments,
     target_values,
 )
-from tacit.evaluation.measure_scores import ScoreGroups, declared_unit, with_unit
+from tacit.evaluation.measure_scores import Released, ScoreGroups, declared_unit, with_unit
 from tacit.evaluation.number_scorer import NumberScorer
 from tacit.evaluation.strategy import Strategy, charges_of, noise_draws, noises, shared, sums_by_group
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
-from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import Request
@@ -112,24 +111,16 @@ class ErrorSums:
 
 @final
 @dataclass(frozen=True, eq=False)
-class ReleasedErrors:
+class ReleasedErrors(Released[ErrorSums]):
     """Released sums of all rows and of each group, and the clip in use.
 
     Attributes:
-        overall: sums of all rows.
-        groups: those of each group, in the declared order.
         clip: errors count as at most this large, in units of the target.
         beyond: released rows beyond the clip, and the standard deviation of the noise; None if the clip was declared.
-        certificate: what was spent.
-        generator: public randomness, for what follows from the sums.
     """
 
-    overall: ErrorSums
-    groups: tuple[ErrorSums, ...]
     clip: float
     beyond: tuple[float, float] | None
-    certificate: Certificate
-    generator: np.random.Generator
 
 
 def measure_errors(
@@ -170,7 +161,7 @@ def measure_errors(
         ErrorSums(values, None if spread is None else other[0], (noise, other[1]), norm == 1, reach)
         for (values, noise), other in zip(sums.views(WEIGHTS), _views(spread, groups), strict=True)
     )
-    return ReleasedErrors(overall, tuple(each), clip, beyond, certificate, private_rows.public_generator)
+    return ReleasedErrors(overall, tuple(each), certificate, private_rows.public_generator, clip, beyond)
 
 
 def _views(spread: SumRelease | None, groups: ScoreGroups) -> list[tuple[Floats, tuple[float, ...]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, final
+from typing import Any, Generic, TypeVar, final
 
 import numpy as np
 from scipy.optimize import nnls
@@ -242,18 +242,22 @@ class GroupCounts:
     ranked: RankedSums | None = None
 
 
-@final
+R = TypeVar("R")
+
+
 @dataclass(frozen=True, eq=False)
-class Released:
+class Released(Generic[R]):
     """What was released about all rows and each group, and what it cost."""
 
-    overall: GroupCounts
-    groups: tuple[GroupCounts, ...]
+    overall: R
+    groups: tuple[R, ...]
     certificate: Certificate
     generator: np.random.Generator
 
 
-def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, account: PrivacyAccount | None) -> Released:
+def measure_scores(
+    scorer: Scorer, wanted: CountRequest, request: Request, account: PrivacyAccount | None
+) -> Released[GroupCounts]:
     """Reserves the whole charge, scores the rows, seals scores and labels, and asks for the counts.
 
     Raises:

@@ -6,22 +6,179 @@ now and later. Of a model of a number, sums of powers of its errors are released
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar, final
 
 from tacit.display import Shown
 from tacit.errors import spending
 from tacit.evaluation.candidates import promised_schema
-from tacit.evaluation.measure_scores import CountRequest, declared_groups, measure_scores, rows_and_labels
-from tacit.evaluation.number_scorer import predicts_numbers
+from tacit.evaluation.error_grid import ErrorGrid
+from tacit.evaluation.measure_errors import ErrorSumRequest, measure_errors
+from tacit.evaluation.measure_scores import (
+    CountRequest,
+    Released,
+    ScoreGroups,
+    declared_groups,
+    measure_scores,
+    rows_and_labels,
+)
+from tacit.evaluation.number_performance import (
+    NUMBER_METRICS,
+    OF_MEANS,
+    OF_QUANTILES,
+    NumberPerformance,
+    NumberQuestion,
+    perform_numbers,
+)
+from tacit.evaluation.number_scorer import NumberScorer, clip_share, predicts_numbers
 from tacit.evaluation.performance import RANKED, Estimate, Performance, Question, perform
-from tacit.evaluation.private_number_score import Asked, PrivateNumberScore, score_numbers
 from tacit.evaluation.ranked import Scorer
+from tacit.learning.checks import check_number
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.request import Request, RequestError, is_number
 from tacit.schema import Schema
+
+DEVIANCE = "deviance"
+
+Figures = TypeVar("Figures", Performance, NumberPerformance)
+Release = TypeVar("Release")
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation(Shown, Generic[Figures]):
+    """What an evaluation found out.
+
+    Attributes:
+        overall: performance on all rows.
+        subgroups: performance by declared value of the subgroup column, ``(other)`` and ``(missing)``; empty if none
+            was asked for.
+        certificate: what was spent.
+    """
+
+    overall: Figures
+    subgroups: Mapping[Any, Figures]
+    certificate: Certificate
+
+    def __getitem__(self, name: str) -> Estimate:
+        return self.overall[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON data, without the certificate."""
+        groups = {str(name): group.to_dict() for name, group in self.subgroups.items()}
+        return {"overall": self.overall.to_dict(), "subgroups": groups}
+
+    def __repr__(self) -> str:
+        figures = ", ".join(f"{name} {value}" for name, value in self.overall.metrics.items())
+        return f"{type(self).__name__}({figures})"
+
+
+def _figures(
+    released: Released[Release], groups: ScoreGroups, perform: Callable[[Release], Figures]
+) -> tuple[Figures, dict[Any, Figures], Certificate]:
+    """The figures of all rows and of each group, from what was released of them."""
+    *each, overall = map(perform, (*released.groups, released.overall))
+    return overall, dict(zip(groups.names, each, strict=True)), released.certificate
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PrivateNumberScore(Evaluation[NumberPerformance]):
+    """What an evaluation of a model of a number found out, beside the attributes of :class:`Evaluation`.
+
+    Attributes:
+        error_clip: larger errors count as this large, in units of the target.
+        beyond: released number of rows with larger errors, and the standard deviation of its noise; None if the clip
+            was declared.
+        quantile: which one the pinball loss is about.
+    """
+
+    error_clip: float
+    beyond: tuple[float, float] | None
+    quantile: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON data, without the certificate."""
+        beyond = None if self.beyond is None else {"rows": self.beyond[0], "sd": self.beyond[1]}
+        return super().to_dict() | {"error_clip": self.error_clip, "beyond": beyond, "quantile": self.quantile}
+
+    def __repr__(self) -> str:
+        clip = f"errors clipped at {self.error_clip:.3g}"
+        if self.beyond is not None:
+            rows, sd = self.beyond
+            clip += f", about {max(rows, 0.0):,.0f} ± {2 * sd:,.0f} rows beyond"
+        return f"{super().__repr__()[:-1]}; {clip})"
+
+
+@final
+@dataclass(frozen=True)
+class Asked:
+    """What :func:`~tacit.evaluation.private_score.private_score` was asked, unchecked; attributes as its arguments."""
+
+    metrics: Sequence[str] | None
+    threshold: Any
+    cost: Any
+    subgroups: Any
+    categories: Any
+    clip: Any
+    confidence: Any
+    target_bounds: Any
+    error_clip: Any
+    quantile: Any
+
+    def wanted(self, usual: Sequence[str]) -> tuple[str, ...]:
+        """The names of the metrics; one alone may come as a text."""
+        if self.metrics is None:
+            return tuple(usual)
+        return (self.metrics,) if isinstance(self.metrics, str) else tuple(self.metrics)
+
+
+def score_numbers(
+    model: Any,
+    rows: tuple[Any, Any],
+    asked: Asked,
+    schema: Schema | None,
+    request: Request,
+    account: PrivacyAccount | None,
+) -> PrivateNumberScore:
+    """Judges a model of a number; ``rows`` and their targets are as they came."""
+    if asked.cost is not None or asked.threshold != 0.5:
+        raise RequestError("cost and threshold are about classes, and this is a model of a number")
+    frame, targets = rows_and_labels(*rows)
+    groups = declared_groups(asked.subgroups, asked.categories, schema, frame)
+    scorer = NumberScorer.of(model, schema, asked.target_bounds)
+    if asked.metrics is not None and DEVIANCE in asked.metrics:
+        scorer = scorer.by_deviance()
+    question = _number_question(asked, scorer)
+    scorer.check(frame, rows[0], targets)
+    clip = None if asked.error_clip is None else question.clip
+    label = f"evaluation of {type(model).__name__}"
+    wanted = ErrorSumRequest(frame, rows[0], targets, groups, clip, "r2" in question.metrics, schema, label)
+    with spending():
+        released = measure_errors(scorer, wanted, request, account)
+        clipped = replace(question, clip=released.clip)
+        figures = _figures(released, groups, lambda group: perform_numbers(group, clipped, released.generator))
+        return PrivateNumberScore(*figures, clipped.unit, released.beyond, clipped.quantile)
+
+
+def _number_question(asked: Asked, scorer: NumberScorer) -> NumberQuestion:
+    usual = OF_MEANS if scorer.quantile is None else OF_QUANTILES
+    metrics = asked.wanted(usual)
+    if scorer.of_deviance and len(metrics) > 1:
+        raise RequestError("the deviance is a release of its own: ask for it alone")
+    for name in metrics:
+        if name not in NUMBER_METRICS:
+            raise RequestError(f"metrics are among {', '.join(NUMBER_METRICS)} for numbers, got {name!r}")
+    quantile = asked.quantile if asked.quantile is not None else (scorer.quantile or 0.5)
+    for name, value in (("quantile", quantile), ("confidence", asked.confidence)):
+        check_number(name, value, 0.0, 1.0)
+    clip = 1.0
+    if asked.error_clip is not None:
+        clip = max(clip_share(asked.error_clip, scorer.range), float(ErrorGrid.of(1).clips[0]))
+    lower, upper = (0.0, scorer.range) if scorer.of_deviance else (scorer.lower, scorer.upper)
+    return NumberQuestion(metrics, float(quantile), float(asked.confidence), lower, upper, clip)
+
 
 USUAL = ("auc", "accuracy", "log_loss", "calibration")
 METRICS = (*USUAL, RANKED)
@@ -35,36 +192,18 @@ OF_SEVERAL_CLASSES = ("accuracy", "log_loss", "calibration")
 
 @final
 @dataclass(frozen=True, eq=False)
-class PrivateScore(Shown):
-    """What an evaluation found out.
+class PrivateScore(Evaluation[Performance]):
+    """What an evaluation of a model of classes found out, beside the attributes of :class:`Evaluation`.
 
     Attributes:
-        overall: performance on all rows.
-        subgroups: performance by declared value of the subgroup column, ``(other)`` and ``(missing)``; empty if none
-            was asked for.
         threshold: the threshold that the accuracy is about; says nothing where there are more than two classes.
-        certificate: what was spent.
     """
 
-    overall: Performance
-    subgroups: Mapping[Any, Performance]
     threshold: float
-    certificate: Certificate
-
-    def __getitem__(self, name: str) -> Estimate:
-        return self.overall[name]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data, without the certificate."""
-        return {
-            "overall": self.overall.to_dict(),
-            "subgroups": {str(name): group.to_dict() for name, group in self.subgroups.items()},
-            "threshold": self.threshold,
-        }
-
-    def __repr__(self) -> str:
-        figures = ", ".join(f"{name} {value}" for name, value in self.overall.metrics.items())
-        return f"PrivateScore({figures})"
+        return super().to_dict() | {"threshold": self.threshold}
 
 
 def private_score(
@@ -181,11 +320,8 @@ def score_classes(
     )
     with spending():
         released = measure_scores(scorer, wanted, request, account)
-        *each, overall = (
-            perform(group, question, released.generator) for group in (*released.groups, released.overall)
-        )
-        by_name = dict(zip(groups.names, each, strict=True))
-        return PrivateScore(overall, by_name, question.threshold, released.certificate)
+        figures = _figures(released, groups, lambda group: perform(group, question, released.generator))
+        return PrivateScore(*figures, question.threshold)
 
 
 def _question(asked: Asked, n_classes: int) -> Question:
