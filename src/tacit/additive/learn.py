@@ -15,14 +15,7 @@ from tacit.additive.first_look import FirstLook, first_look
 from tacit.additive.intercept import Intercept
 from tacit.additive.joint_clipping import bounds_jointly
 from tacit.additive.losses import Loss
-from tacit.additive.pairs import (
-    Side,
-    free_columns,
-    most_pairs,
-    pair_side,
-    pair_terms,
-    screen_pairs,
-)
+from tacit.additive.pairs import Side, free_columns, most_pairs, pair_side, pair_terms, screen_pairs
 from tacit.additive.plan import Pace, Plan
 from tacit.additive.planner import Planner
 from tacit.additive.posterior import categorical_covariances, numeric_covariances
@@ -172,7 +165,7 @@ def _pace(loss: Loss, planned: Pace) -> Pace:
 
 def column_prior(column: Column, bins: Bins, noise_variance: float, pure: bool, state: State) -> Prior:
     """The priors of a column, and the release map that fits them."""
-    start = state.known
+    start = state.start
     masses = bins.counts / start.total
     covariances = numeric_covariances(masses) if bins.ordered else categorical_covariances(masses)
     ratio = noise_variance / (state.tuning.pairing.mode_scale * start.total * state.loss.slope) ** 2
@@ -223,11 +216,11 @@ def _learn_pairs(
     budget: Budget, chosen: Plan, mains: list[Term], state: State
 ) -> tuple[list[tuple[Side, Side, Term]], Plan]:
     """The pairs that were found, and the plan that hands on what was not needed."""
-    columns, pace = state.known.columns, _pace(state.loss, chosen.joint_pace)
+    columns, pace = state.start.columns, _pace(state.loss, chosen.joint_pace)
     numbers = state.tuning.pairing
     sides = [
-        pair_side(columns[i].index, columns[i].name, state.known.bins[i], numbers)
-        for i in free_columns(columns, mains, state.known.signal, numbers)
+        pair_side(columns[i].index, columns[i].name, state.start.bins[i], numbers)
+        for i in free_columns(columns, mains, state.start.signal, numbers)
     ]
     most = most_pairs(len(columns), numbers)
     looks = chosen.looks_for_pairs and len(sides) > 1

@@ -12,13 +12,7 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from tacit.additive.intercept import (
-    Intercept,
-    NewtonIntercept,
-    PosteriorIntercept,
-    curvature,
-    scatter,
-)
+from tacit.additive.intercept import Intercept, NewtonIntercept, PosteriorIntercept, curvature, scatter
 from tacit.additive.plan import Remainder
 from tacit.additive.term import Directions, strongest_order
 from tacit.additive.tuning import COUNTING, EFFECTS, Counting

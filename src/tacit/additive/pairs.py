@@ -163,11 +163,11 @@ def screen_pairs(budget: Budget, sides: list[Side], most: int, state: State) -> 
     Every pair among ``sides`` is released once as a noisy table of residual sums, and the budget pays for all. Its
     evidence is the sum over the directions of the scores.
     """
-    candidates, total, numbers = list(combinations(sides, 2)), state.known.total, state.tuning.pairing
+    candidates, total, numbers = list(combinations(sides, 2)), state.start.total, state.tuning.pairing
     each = budget.split(len(candidates))
     nominal = each.sd(1.0, state.loss.bound) ** 2
     screens = {side.column: Screen.of(side, nominal, total, numbers) for side in sides}
-    directions, asks, found = state.directions(), [], []
+    directions, asks, evidence = state.directions(), [], []
     for left, right in candidates:
         modes = np.kron(screens[left.column].matrix, screens[right.column].matrix)
         released = ReleaseMap.from_floats(np.asarray(modes, np.float64))
@@ -177,12 +177,12 @@ def screen_pairs(budget: Budget, sides: list[Side], most: int, state: State) -> 
         a, b, sd = screens[left.column], screens[right.column], max(release.sd, LEAST_SD)
         tables = (release.value @ directions.basis).reshape(len(a.matrix), len(b.matrix), -1)
         slopes = enumerate(directions.curvatures)
-        found.append(
+        evidence.append(
             sum(log_evidence(a, b, tables[:, :, j], sd, (total, float(h)), numbers.screen_scales) for j, h in slopes)
         )
     least = numbers.least_evidence * float(np.sqrt(len(directions.curvatures)))
-    order = np.argsort(-np.array(found), kind="stable")[:most]
-    return [candidates[i] for i in order if found[i] > least]
+    order = np.argsort(-np.array(evidence), kind="stable")[:most]
+    return [candidates[i] for i in order if evidence[i] > least]
 
 
 def pair_priors(budget: Budget, pairs: list[tuple[Side, Side]], mode_variance: float, state: State) -> list[Prior]:
@@ -196,7 +196,7 @@ def pair_priors(budget: Budget, pairs: list[tuple[Side, Side]], mode_variance: f
         mode_variance: noise variance of one release of a pair while it is learned.
         state: the model so far; release maps are centred where it bounds rows together.
     """
-    total, numbers = state.known.total, state.tuning.pairing
+    total, numbers = state.start.total, state.tuning.pairing
     rule, asks = fine_count_rule(budget.layout.n_labels), []
     for left, right in pairs:
         cells = pair_cells(left, right)
@@ -213,8 +213,7 @@ def pair_priors(budget: Budget, pairs: list[tuple[Side, Side]], mode_variance: f
         counts *= total / counts.sum()
         covariances = [
             centred(
-                np.kron(left.covariance + mains, right.covariance + mains) + alone * np.eye(len(counts)),
-                counts / total,
+                np.kron(left.covariance + mains, right.covariance + mains) + alone * np.eye(len(counts)), counts / total
             )
             for mains, alone in numbers.priors
         ]

@@ -117,7 +117,7 @@ class State:
     """The model so far, and what is known around it.
 
     Attributes:
-        known: what was released before the first sweep.
+        start: what was released before the first sweep.
         whole: the budget of the whole fit, of which the loss spends its share.
         loss: what rows contribute.
         intercept, hyper_prior: of the terms.
@@ -127,7 +127,7 @@ class State:
         tuning: the numbers.
     """
 
-    known: FirstLook
+    start: FirstLook
     whole: Budget
     loss: Loss
     intercept: Intercept

@@ -42,7 +42,7 @@ def fit_remainder(
 
 
 def _cuts(mains: Sequence[Term], state: State) -> Cuts:
-    start = state.known
+    start = state.start
     ranks = [
         None if bins.ordered else state.loss.order(term.effect, term.counts)
         for bins, term in zip(start.bins, mains, strict=True)
@@ -74,14 +74,14 @@ def _of_margins(
         newton = _newton_plan(chosen, state.tuning.planning.least_tree_prior)
         structures, growing = structures_of(whole, newton, margins, cuts, generator, numbers.cutting)
         trees = grow_trees(growing, structures, newton, margins, observe=noise.observe, numbers=numbers)
-    return noise.annotate(trees, [bins.counts for bins in state.known.bins], generator)
+    return noise.annotate(trees, [bins.counts for bins in state.start.bins], generator)
 
 
 def _kernel_trees(
     growing: Budget, chosen: Plan, cuts: Cuts, state: State, margins: Margins, noise: LeafNoise
 ) -> tuple[Tree, ...]:
     """Trees that are averaged as a kernel."""
-    generator, total, numbers = growing.public_generator, state.known.total, state.tuning.growing
+    generator, total, numbers = growing.public_generator, state.start.total, state.tuning.growing
     trees, columns, kernel = chosen.n_trees, chosen.tree_columns, numbers.kernel
     noise_of_all, longest, most = chosen.tree_noise, kernel.clip, kernel.most_variance
     plan = kernel_plan(total, growing.sd(), noise_of_all, trees, columns, longest, most, kernel)
@@ -135,7 +135,7 @@ class StateRounds:
 def _of_scores(growing: Budget, chosen: Plan, cuts: Cuts, state: State) -> tuple[ScoreTree, ...]:
     """Of several scores, or of a number: random trees by Newton's steps, or kernel trees."""
     rounds = StateRounds(state, cast(ScoreLoss, state.loss))
-    loss, total, numbers = rounds.loss, rounds.state.known.total, rounds.state.tuning.growing
+    loss, total, numbers = rounds.loss, rounds.state.start.total, rounds.state.tuning.growing
     structures = RandomStructures(cuts.masses, growing.public_generator, cuts.ranks, numbers=numbers.cutting)
     if not chosen.tree_noise:
         newton = NewtonPlan(trees=chosen.n_trees, depth=chosen.tree_depth, rate=chosen.tree_rate)

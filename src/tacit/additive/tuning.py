@@ -205,14 +205,7 @@ class Residuals:
     pure_looking: float = 0.4  # as far as all have at most this share, and that of the target half of it
 
     start_bits: int = 6  # the histogram of the target has 2**start_bits cells
-    windows: tuple[float, ...] = (
-        0.15,
-        0.2,
-        0.3,
-        0.45,
-        0.65,
-        1.0,
-    )  # half-widths for quantiles, in mean residuals
+    windows: tuple[float, ...] = (0.15, 0.2, 0.3, 0.45, 0.65, 1.0)  # half-widths for quantiles, in mean residuals
     skew: float = 0.25  # how much of what is clipped off in all counts as bias, beside what one side has more
     level_noise: float = 0.05  # standard deviation of the mean residual's noise, in units of the score
     likely_level: float = 0.05  # how large that mean is thought to be

@@ -166,10 +166,10 @@ class _Categories:
         total, n_codes, sd = self._means.total, len(counts), max(self._release.sd, LEAST_SD)
         mapping = np.arange(n_codes, dtype=np.int64)
         if n_codes > MAX_CATEGORIES:
-            kept = np.sort(np.argsort(-counts, kind="stable")[: MAX_CATEGORIES - 1])
+            commonest = np.sort(np.argsort(-counts, kind="stable")[: MAX_CATEGORIES - 1])
             mapping = np.full(n_codes, MAX_CATEGORIES - 1, dtype=np.int64)
-            mapping[kept] = np.arange(len(kept))
-            counts = np.append(counts[kept], max(total - np.maximum(counts[kept], 0).sum(), 0.0))
+            mapping[commonest] = np.arange(len(commonest))
+            counts = np.append(counts[commonest], max(total - np.maximum(counts[commonest], 0).sum(), 0.0))
         uniform = total / len(counts)
         trust = uniform**2 / (uniform**2 + sd**2)
         counts = np.maximum(trust * counts + (1 - trust) * uniform, min(LEAST_CATEGORY * sd, LEAST_CATEGORY * uniform))
@@ -184,13 +184,13 @@ class _Counted:
         self._counts = AdaptiveHistogram(n_codes, means.tuning)
 
     def ask(self, look: int) -> Question | None:
-        means, found = self._means, self._counts
+        means, counts = self._means, self._counts
         self._look = look
-        if look == 1 and not found.plan_second(means.sd(1), means.total):
+        if look == 1 and not counts.plan_second(means.sd(1), means.total):
             return None
-        if look > 2 or (look == 2 and not found.plan_third(means.sd(2), means.total)):
+        if look > 2 or (look == 2 and not counts.plan_third(means.sd(2), means.total)):
             return None
-        cells = found.cells() if look else found.first_cells()
+        cells = counts.cells() if look else counts.first_cells()
         query = Histogram(mapped_cells(self._column.index, cells), means.rule)
         name, how = self._column.name, ("coarse", "fine", "finest")[look]
         return query, means.part(look).charge(), Label(Stage.BINNING, name, look + 1, f"{how} counts of {name}")

@@ -147,9 +147,7 @@ class AdaptiveHistogram:
         """Chooses how to split heavy cells for a look with noise of ``sd``; False if there is none to split."""
         masses, sizes = self.masses, [self.numbers.sub_cells, *self.numbers.fewer_sub_cells]
         by_share = np.select(
-            [masses <= 4 * sd, masses > total / 8, masses > total / 16, masses > total / 48],
-            [0, *sizes],
-            0,
+            [masses <= 4 * sd, masses > total / 8, masses > total / 16, masses > total / 48], [0, *sizes], 0
         )
         # in little noise even light cells are worth it: spikes may stand side by side
         seen = masses / (self.numbers.clear_part * sd)

@@ -24,35 +24,20 @@ if TYPE_CHECKING:
     from tacit.boosting.tables import CellEmbedding, CellLearner, CellMeasure, CellRule
     from tacit.queries.dense.halfspace_log import HalfspaceLog
 
-PUBLIC = {
-    "CellEmbedding": "tacit.boosting.tables",
-    "CellLearner": "tacit.boosting.tables",
-    "CellMeasure": "tacit.boosting.tables",
-    "CellRule": "tacit.boosting.tables",
-    "Diagnosis": "tacit.boosting.game",
-    "Embedding": "tacit.boosting.schema",
-    "EndTest": "tacit.boosting.stopping",
-    "Ensemble": "tacit.boosting.schema",
-    "HalfspaceLog": "tacit.queries.dense.halfspace_log",
-    "LazyBregman": "tacit.boosting.measures.lazy_bregman",
-    "LogisticMeasure": "tacit.boosting.measures.logistic",
-    "Measure": "tacit.boosting.measures.measure",
-    "Play": "tacit.boosting.game",
-    "Pythia": "tacit.boosting.game",
-    "SealedCells": "tacit.boosting.sealed",
-    "SealedRows": "tacit.boosting.sealed",
-    "SmoothMeasure": "tacit.boosting.measures.smooth",
-    "WeakLearner": "tacit.boosting.schema",
-    "WeakLearnerError": "tacit.boosting.schema",
-    "boost": "tacit.boosting.schema",
-    "diagnose": "tacit.boosting.game",
-    "iterated_play": "tacit.boosting.game",
-    "lazy_dense_updates": "tacit.boosting.game",
-    "private_rows": "tacit.boosting.sealed",
-    "private_table": "tacit.boosting.sealed",
-    "pythia": "tacit.boosting.game",
-    "stateless_sum": "tacit.boosting.measures.measure",
+MODULES = {
+    "tacit.boosting.game": "Diagnosis Play Pythia diagnose iterated_play lazy_dense_updates pythia",
+    "tacit.boosting.measures.lazy_bregman": "LazyBregman",
+    "tacit.boosting.measures.logistic": "LogisticMeasure",
+    "tacit.boosting.measures.measure": "Measure stateless_sum",
+    "tacit.boosting.measures.smooth": "SmoothMeasure",
+    "tacit.boosting.schema": "Embedding Ensemble WeakLearner WeakLearnerError boost",
+    "tacit.boosting.sealed": "SealedCells SealedRows private_rows private_table",
+    "tacit.boosting.stopping": "EndTest",
+    "tacit.boosting.tables": "CellEmbedding CellLearner CellMeasure CellRule",
+    "tacit.queries.dense.halfspace_log": "HalfspaceLog",
 }
+
+PUBLIC = {name: module for module, names in MODULES.items() for name in names.split()}
 """Public name -> the module that defines it. Learners of other rooms use a measure alone, and load no more."""
 
 __all__ = [

@@ -55,11 +55,7 @@ Stop = Callable[[Curator, Measure, int], bool]
 
 
 def iterate(
-    curator: Curator,
-    embedding: Embedding[H],
-    measure: Measure,
-    weak_learner: WeakLearner[H],
-    hypotheses: list[H],
+    curator: Curator, embedding: Embedding[H], measure: Measure, weak_learner: WeakLearner[H], hypotheses: list[H]
 ) -> None:
     """``Iter`` (Algorithm 2): one hypothesis more. Costs what the weak learner's release costs.
 

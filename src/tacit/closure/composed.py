@@ -11,12 +11,7 @@ from typing import Any
 from tacit.closure.base import ClosureLearner, Setting
 from tacit.closure.classes import ConceptClass, Stumps
 from tacit.closure.concepts import MOST_PATTERNS, ConceptSet
-from tacit.closure.plan import (
-    PAPER_DRAWS,
-    PAPER_SCORED,
-    repeated_selection_range,
-    selection_epsilon,
-)
+from tacit.closure.plan import PAPER_DRAWS, PAPER_SCORED, repeated_selection_range, selection_epsilon
 from tacit.closure.raw import RAW_THEOREM, RawSet, RawThresholds, check_raw, raw_completions_on, raw_sets
 from tacit.closure.relabel import Step, completions_on
 from tacit.closure.search import Progress

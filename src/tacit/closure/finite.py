@@ -226,11 +226,7 @@ def learn_concept(
 
 
 def learn_raw_threshold(
-    rows: PrivateRows,
-    concepts: RawSet,
-    charges: Sequence[Charge],
-    label_index: LabelIndex,
-    neighbouring: Neighbouring,
+    rows: PrivateRows, concepts: RawSet, charges: Sequence[Charge], label_index: LabelIndex, neighbouring: Neighbouring
 ) -> RuleModel:
     """Chooses a cut among all floats, and counts classes on its two sides if a second charge says so."""
     span = charges[0].range if isinstance(charges[0], BoundedRange) else math.inf

@@ -15,15 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bools, Ints
-from tacit.closure.classes import (
-    BoundClass,
-    ConceptClass,
-    ConceptError,
-    Encoders,
-    levels_of,
-    pick,
-    value_names,
-)
+from tacit.closure.classes import BoundClass, ConceptClass, ConceptError, Encoders, levels_of, pick, value_names
 from tacit.closure.patterns import ListedPatterns, Patterns
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
@@ -120,12 +112,12 @@ class BoundConjunctions(_BoundLiterals):
 
     def words(self, pattern: int) -> str:
         bits = literal_bits(self.literals, self.cells())
-        chosen, left = [], (1 << self.n_cells) - 1
-        while left != pattern:
-            fits = [i for i, b in enumerate(bits) if b & pattern == pattern and left & ~b]
-            best = min(fits, key=lambda i: (left & bits[i]).bit_count())
+        chosen, points = [], (1 << self.n_cells) - 1
+        while points != pattern:
+            fits = [i for i, b in enumerate(bits) if b & pattern == pattern and points & ~b]
+            best = min(fits, key=lambda i: (points & bits[i]).bit_count())
             chosen.append(self.literals[best].text)
-            left &= bits[best]
+            points &= bits[best]
         return " and ".join(chosen) or "always"
 
 
@@ -141,15 +133,15 @@ class BoundDecisionLists(_BoundLiterals):
         states: set[int] = set()
         edge, seen = {(everything, 0)}, {(everything, 0)}
         for step in range(self.length + 1):
-            for left, labels in edge:
-                states.update((labels, labels | left))
+            for points, labels in edge:
+                states.update((labels, labels | points))
             if step == self.length:
                 break
             edge = {
-                (left & ~literal, labels | (left & literal if label else 0))
-                for left, labels in edge
+                (points & ~literal, labels | (points & literal if label else 0))
+                for points, labels in edge
                 for literal in bits
-                if left & literal
+                if points & literal
                 for label in (0, 1)
             } - seen
             seen |= edge
@@ -161,14 +153,14 @@ class BoundDecisionLists(_BoundLiterals):
         edge = list(path)
         while edge:
             following = []
-            for left, labels in edge:
-                if pattern in (labels, labels | left):
-                    return f"{path[left, labels]}{int(pattern != labels)}"
+            for points, labels in edge:
+                if pattern in (labels, labels | points):
+                    return f"{path[points, labels]}{int(pattern != labels)}"
                 for literal, covered in zip(self.literals, bits, strict=True):
                     for label in (0, 1):
-                        state = (left & ~covered, labels | (left & covered if label else 0))
-                        if left & covered and state not in path:
-                            path[state] = f"{path[left, labels]}if {literal.text} then {label}, else "
+                        state = (points & ~covered, labels | (points & covered if label else 0))
+                        if points & covered and state not in path:
+                            path[state] = f"{path[points, labels]}if {literal.text} then {label}, else "
                             following.append(state)
             edge = following
         raise ValueError("no decision list labels the cells like this")

@@ -98,8 +98,8 @@ class OptimalState:
 
     def update(self, x: Hashable, label: int) -> OptimalState:
         ones = self.domain.ones(x)
-        left = self.left & (ones if label else ~ones)
-        return OptimalState(self.domain, left) if left else self
+        remaining = self.left & (ones if label else ~ones)
+        return OptimalState(self.domain, remaining) if remaining else self
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def box_sums(prefix: Ints, boxes: Ints) -> Ints:
 def tight_boxes(ranks: Ints) -> Ints:
     """Boxes each side of which holds a point inside the box, and the empty one: one box per pattern of rectangles."""
     d = ranks.shape[1]
-    found = [np.tile([0, -1], d)[None, :]]
+    levels = [np.tile([0, -1], d)[None, :]]
     if len(ranks):
         shape = tuple(int(v) for v in ranks.max(axis=0) + 1)
         occupied = grid_prefix(ranks, np.ones((1, len(ranks)), np.int64), shape)
@@ -115,8 +115,8 @@ def tight_boxes(ranks: Ints) -> Ints:
             rest = np.hstack([np.repeat(sides[j], len(rest), axis=0), np.tile(rest, (len(sides[j]), 1))])
         for side in sides[0]:
             boxes = np.hstack([np.broadcast_to(side, (len(rest), 2)), rest])
-            found.append(boxes[_is_tight(occupied, boxes)])
-    return np.vstack(found)
+            levels.append(boxes[_is_tight(occupied, boxes)])
+    return np.vstack(levels)
 
 
 def _is_tight(occupied: Ints, boxes: Ints) -> Bools:

@@ -138,14 +138,7 @@ def paper_plan(target: Cost, neighbouring: Neighbouring) -> StepPlan:
     child_delta = target.delta / rate / (4 * math.e)
     stated = Cost(inner.epsilon, 4 * math.e * child_delta)
     return StepPlan(
-        rate,
-        1.0,
-        relabel_range(1.0, replace=True),
-        Cost(1.0, child_delta),
-        False,
-        PAPER_SCORED,
-        PAPER_DRAWS,
-        stated,
+        rate, 1.0, relabel_range(1.0, replace=True), Cost(1.0, child_delta), False, PAPER_SCORED, PAPER_DRAWS, stated
     )
 
 

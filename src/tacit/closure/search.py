@@ -46,10 +46,10 @@ def error_table(function: TruthTable, said: Bytes, counts: Ints) -> Ints:
 
     The function is one of the bits ``said`` and then the open ones; ``counts`` are rows of each label.
     """
-    known = said.shape[1]
-    base = said.astype(np.int64) @ (1 << np.arange(known, dtype=np.int64))
+    n_known = said.shape[1]
+    base = said.astype(np.int64) @ (1 << np.arange(n_known, dtype=np.int64))
     table = np.asarray(function.values, np.int64)
-    index = base[:, None] + (np.arange(1 << (function.arity - known), dtype=np.int64) << known)[None, :]
+    index = base[:, None] + (np.arange(1 << (function.arity - n_known), dtype=np.int64) << n_known)[None, :]
     wrong_label = 1 - table[index]
     return np.take_along_axis(counts, wrong_label, axis=1)
 

@@ -273,7 +273,7 @@ def learn_gradient_trees(
         tuning: the numbers of the learner.
     """
     generator = budget.public_generator
-    totals, bins, by_rule, left = _prepare(budget, columns, n_trees is None and depth is None, tuning)
+    totals, bins, by_rule, remainder = _prepare(budget, columns, n_trees is None and depth is None, tuning)
     chosen = replace(by_rule, trees=n_trees or by_rule.trees, depth=depth or by_rule.depth)
     unordered = [
         place
@@ -286,7 +286,7 @@ def learn_gradient_trees(
     chosen = replace(chosen, prior=chosen.prior / 4 / base_rate.curvature_at_start)  # of chances, as at 1/2
     masses, noise = [b.mass for b in bins], LeafNoise()
     cuts = Cuts(masses, reordered=unordered)
-    structures, growing = structures_of(budget.part(left), chosen, margins, cuts, generator)
+    structures, growing = structures_of(budget.part(remainder), chosen, margins, cuts, generator)
 
     def observe(sums: LeafSums, steps: Floats) -> None:
         base_rate.add_tree(sums, steps)
@@ -310,17 +310,17 @@ def _prepare(
     steps = tuning.intercept_steps * _intercept_share(budget, tuning)
     rows_share = tuning.pure_rows_share if budget.is_pure else tuning.rows_share
     totals = release_totals(budget.part(rows_share))
-    share = 1.0 - rows_share - steps
+    remainder = 1.0 - rows_share - steps
     if budget.is_pure:
         epsilon = math.sqrt(2.0) / (totals.sd * rows_share)
         chosen = laplace_plan(totals.rows, epsilon, tuning)
         if totals.rows * epsilon < tuning.signal_for_bins * len(columns):
-            return totals, public_bins(budget.curator, columns, tuning.binning), chosen, share
+            return totals, public_bins(budget.curator, columns, tuning.binning), chosen, remainder
     else:
         mu = math.inf if totals.sd == 0 else 1.0 / (totals.sd * math.sqrt(rows_share))
         chosen = gaussian_plan(totals.rows, mu, may_choose, tuning)
     bins, spent = counted_bins(budget.part(tuning.bins_share), columns, totals, tuning.binning)
-    return totals, bins, chosen, share - spent
+    return totals, bins, chosen, remainder - spent
 
 
 def _intercept_share(budget: Budget, tuning: Gradient) -> float:

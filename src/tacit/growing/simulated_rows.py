@@ -26,13 +26,7 @@ class SimulatedRows:
         rows: how many.
     """
 
-    def __init__(
-        self,
-        counts: Sequence[Floats],
-        n_scores: int,
-        generator: np.random.Generator,
-        rows: int,
-    ) -> None:
+    def __init__(self, counts: Sequence[Floats], n_scores: int, generator: np.random.Generator, rows: int) -> None:
         spread = (np.arange(rows) + 0.5) / rows  # one row in every such part of the mass, in random order
         self._codes = []
         for count in counts:

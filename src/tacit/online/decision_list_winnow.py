@@ -93,19 +93,19 @@ def named_conjunctions(features: Sequence[str], coordinates: Sequence[str]) -> C
     Raises:
         FeatureError: names the feature and what is wrong with it.
     """
-    known = {name: place for place, name in enumerate(coordinates)}
+    place_of = {name: place for place, name in enumerate(coordinates)}
     lines = []
     for feature in features:
         parts = [part.strip() for part in re.split(r"\s+and\s+", str(feature).strip())]
         literals = []
         for part in parts:
             name = part.removeprefix("not ").strip()
-            if name not in known:
+            if name not in place_of:
                 raise FeatureError(
                     f"feature {feature!r}: there is no coordinate {name!r}; known are {_some(coordinates)}. Nothing "
                     "was spent"
                 )
-            literals.append((known[name], part == name))
+            literals.append((place_of[name], part == name))
         lines.append(literals)
     width = max(len(line) for line in lines)
     places, wanted = np.full((len(lines), width), -1, np.int32), np.ones((len(lines), width), np.bool_)

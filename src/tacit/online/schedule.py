@@ -271,9 +271,9 @@ def _timed_theorem(request: WinnowRequest, margin: float) -> tuple[WinnowStream,
     within: tuple[float, float] = (request.horizon, LONGEST_INTERVAL / margin**2)
     factor = COARSE
     for _ in range(2):  # ranges are scaled from those of so many draws, and then from about as many as there are
-        known, power = largest_range(request, 0.0, draws), 0.5 if request.delta > 0 else 1.0
+        range_of_draws, power = largest_range(request, 0.0, draws), 0.5 if request.delta > 0 else 1.0
         _, interval, samples = min(
-            (promised(n, m, known * (draws / (m * _updates(n, request.horizon))) ** power), n, m)
+            (promised(n, m, range_of_draws * (draws / (m * _updates(n, request.horizon))) ** power), n, m)
             for n in _grid(interval / within[0], min(interval * within[0], request.horizon), factor)
             for m in _grid(samples / within[1], samples * within[1], factor)
         )

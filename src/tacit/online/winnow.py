@@ -375,7 +375,7 @@ class Winnow(river_base()):  # type: ignore[misc]
             raise StreamClosed("this stream went on elsewhere, or this is a copy: it predicts and cannot learn")
         request = self._request()
         refuse_learning_steps()
-        asked = WinnowRequest(
+        terms = WinnowRequest(
             dimension,
             bool(self.signed),
             self._update,
@@ -388,9 +388,9 @@ class Winnow(river_base()):  # type: ignore[misc]
             carried=float(self.carried),
         )
         try:
-            asked = of_the_smaller_promise(asked) if self.update is None else asked
-            promise = promise_of(asked)
-            spec = replace(schedule_of(asked), periods=self.period is not None, carried=asked.carried)
+            terms = of_the_smaller_promise(terms) if self.update is None else terms
+            promise = promise_of(terms)
+            spec = replace(schedule_of(terms), periods=self.period is not None, carried=terms.carried)
         except ValueError as error:
             raise RequestError(f"{error}") from None
         charges = [part.charge for part in spec.charges(request.neighbouring)]

@@ -59,12 +59,7 @@ def lazy_bregman_learning_rate(advantage: float, aim: Aim = "margin", analysis: 
 
 
 def lazy_bregman_regret(
-    learning_rate: float,
-    divergence: float,
-    density: float,
-    n_rows: float,
-    rounds: int,
-    analysis: Analysis = "sharp",
+    learning_rate: float, divergence: float, density: float, n_rows: float, rounds: int, analysis: Analysis = "sharp"
 ) -> float:
     """Lemma 35: how much more the booster's average loss may be than that of a fixed dense measure.
 

@@ -122,12 +122,7 @@ def occam_bound(wrong: float, right: float, log_models: float, failure: float) -
 
 
 def certified_error(
-    wrong: float,
-    right: float,
-    cells: tuple[int, int],
-    sd: float,
-    log_models: float,
-    failure: float,
+    wrong: float, right: float, cells: tuple[int, int], sd: float, log_models: float, failure: float
 ) -> float:
     """:func:`occam_bound` from noisy counts of the rows that the model gets wrong, and of those it gets right.
 

@@ -150,11 +150,7 @@ def rademacher_margin_bound(misfits: float, n_rows: int, margin: float, failure:
     return min(1.0, misfits + deviation)
 
 
-MARGIN_BOUNDS = {
-    "PAC-Bayes": pac_bayes_margin_bound,
-    "ramp loss": rademacher_margin_bound,
-    "Theorem 23": margin_bound,
-}
+MARGIN_BOUNDS = {"PAC-Bayes": pac_bayes_margin_bound, "ramp loss": rademacher_margin_bound, "Theorem 23": margin_bound}
 """All bounds on new rows that follow from margins; they take the same arguments."""
 
 

@@ -139,13 +139,7 @@ def batch_samples(margin: float, epochs: int, horizon: int, beta: float, confide
 
 
 def batch_theorem(
-    dimension: int,
-    margin: float,
-    batch: int,
-    slack: int,
-    horizon: int,
-    beta: float,
-    confidence: float = 1.0 / 3.0,
+    dimension: int, margin: float, batch: int, slack: int, horizon: int, beta: float, confidence: float = 1.0 / 3.0
 ) -> tuple[int, int, int, float]:
     """*Ours*: ``(K, m, L, mistakes)`` of batch Winnow with batches of ``B`` mistakes, ``eta = (1 - c) rho``.
 
@@ -272,13 +266,7 @@ def lemma_4_10(length: int, alternations: int) -> float:
 
 
 def theorem_4_11(
-    dimension: int,
-    length: int,
-    alternations: int,
-    horizon: int,
-    beta: float,
-    epsilon: float,
-    delta: float,
+    dimension: int, length: int, alternations: int, horizon: int, beta: float, epsilon: float, delta: float
 ) -> WinnowBound:
     """Theorem 4.11: DP-Winnow on monotone 1-decision lists over ``d`` variables.
 
@@ -289,13 +277,7 @@ def theorem_4_11(
 
 
 def theorem_4_12(
-    n_features: int,
-    length: int,
-    alternations: int,
-    horizon: int,
-    beta: float,
-    epsilon: float,
-    delta: float,
+    n_features: int, length: int, alternations: int, horizon: int, beta: float, epsilon: float, delta: float
 ) -> WinnowBound:
     """Theorem 4.12: the same for decision lists over any features: a feature takes the place of a variable."""
     return theorem_4_11(n_features, length, alternations, horizon, beta, epsilon, delta)

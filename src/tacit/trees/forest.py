@@ -126,29 +126,29 @@ def learn_forest(
 ) -> Forest:
     """Learns a forest for a binary label; ``public_rows`` is asked for only if the depth is to follow from it."""
     bins = public_cells(curator, columns, settings.cells)
-    left, depth = 1.0, settings.depth
+    remainder, depth = 1.0, settings.depth
     rows = None if public_rows is None else float(public_rows)
     base, tuning = None, settings.tuning
     if settings.mechanism == "exponential" and settings.parallel:
         counts = _classes(curator, budget.release(tuning.classes_share))
         rows, base = float(counts.value.sum()), base_rate_of([(counts.value, counts.sd)])
-        left -= tuning.classes_share
+        remainder -= tuning.classes_share
     elif depth is None and rows is None:
         rows = release_rows(curator, budget.release(tuning.rows_share)).value
-        left -= tuning.rows_share
+        remainder -= tuning.rows_share
     if depth is None:
         assert rows is not None
-        depth = depth_rule(rows, budget, left / settings.trees, tuning)
+        depth = depth_rule(rows, budget, remainder / settings.trees, tuning)
     generator = curator.public_generator
     shapes = [random_shape(columns, bins, depth, generator) for _ in range(settings.trees)]
     if base is not None:
-        trees = trees_of_labels(curator, budget, shapes, left, base, tuning)
+        trees = trees_of_labels(curator, budget, shapes, remainder, base, tuning)
     else:
-        share = left / settings.trees / (1.0 if settings.parallel else 2.0**depth)
+        share = remainder / settings.trees / (1.0 if settings.parallel else 2.0**depth)
         released = [_leaves(curator, budget, settings, shape, share, k + 1) for k, shape in enumerate(shapes)]
         trees = _votes(shapes, released, settings)
     link, intercept = (Link("share"), 0.0) if base is None else (Link("logistic"), log_odds(base))
-    return Forest(bins, trees, depth, left / settings.trees, link, intercept)
+    return Forest(bins, trees, depth, remainder / settings.trees, link, intercept)
 
 
 def depth_rule(rows: float, budget: SplitBudget, share: float, tuning: Forests = FORESTS) -> int:

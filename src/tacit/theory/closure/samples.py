@@ -233,12 +233,7 @@ def agnostic_learner_rows(vc: int, learner_rows: int, alpha: float, beta: float)
     many.
     """
     a, b = alpha / 5, beta / 4
-    scored = max(
-        agnostic_rows(vc, a, b),
-        relabel_rows_half(vc, a, b),
-        realizable_rows(vc, 2 * a, b),
-        9 * learner_rows,
-    )
+    scored = max(agnostic_rows(vc, a, b), relabel_rows_half(vc, a, b), realizable_rows(vc, 2 * a, b), 9 * learner_rows)
     return Parts(scored, scored, 2 * scored)
 
 

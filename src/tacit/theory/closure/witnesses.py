@@ -248,8 +248,7 @@ def extract_thresholds(
     even, odd = chosen[0 : 2 * (len(chosen) // 2) : 2], chosen[1::2]
     functions, places = (even, odd) if rising else (odd[::-1], even[::-1])
     return Extraction(
-        which,
-        ThresholdSequence(tuple(int(points[q]) for q in places), tuple(int(tuples[p][which]) for p in functions)),
+        which, ThresholdSequence(tuple(int(points[q]) for q in places), tuple(int(tuples[p][which]) for p in functions))
     )
 
 
