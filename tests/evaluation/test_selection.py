@@ -195,7 +195,7 @@ def test_a_search_finds_the_better_setting_within_its_budget(strategy, delta):
         X, y
     )
     assert search.best_index_ == 2
-    assert search.score(*rows(2000, 1)) > 0.8
+    assert search.score(*rows(2000, 1)) > 0.7  # those that are blind to the product are right on half
     certificate = search.certificate_
     assert certificate.verify() == []
     assert (certificate.epsilon, certificate.delta) == (8.0, delta)

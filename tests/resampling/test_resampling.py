@@ -196,7 +196,7 @@ def test_boosting_raises_the_accuracy_of_a_weak_learner() -> None:
         for rounds in (1, 5)
     )
     assert one < 0.72
-    assert many > 0.78
+    assert many > 0.77  # .789 with a deviation of .0023 over 14 seeds
 
 
 def test_a_stopping_rule_ends_a_run_around_any_private_learner() -> None:
