@@ -21,8 +21,7 @@ from typing import Any
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.accountants import epsilon
 from tacit.privacy.charges import Pure
-from tacit.privacy.errors import AccountError
-from tacit.privacy.ledger import BudgetExceeded
+from tacit.privacy.ledger import AccountError, BudgetExceeded
 
 UNIT = Pure(2.0**-20)
 """A cost whose sums are exact."""

@@ -18,8 +18,7 @@ from tacit.encoding.errors import FrameError
 from tacit.errors import STANDS, UNSPENT, TacitError, message_of, spending, was_spent
 from tacit.models.base import ModelError
 from tacit.privacy.charges import Pure
-from tacit.privacy.errors import AccountError
-from tacit.privacy.ledger import BudgetExceeded, Reservation
+from tacit.privacy.ledger import AccountError, BudgetExceeded, Reservation
 from tacit.privacy.request import RequestError
 from tacit.privacy.unit import Neighbouring
 from tacit.schema import SchemaError

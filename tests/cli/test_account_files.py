@@ -13,8 +13,8 @@ import pytest
 import tacit.models.base as base
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Pure
-from tacit.privacy.errors import AccountError
 from tacit.privacy.extract import extract_of, read_extract
+from tacit.privacy.ledger import AccountError
 
 Run = Callable[..., Any]
 PAID = ("--account", "sqlite:///budget.db", "--dataset", "people")

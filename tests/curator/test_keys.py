@@ -14,7 +14,7 @@ from tacit.curator.keys import release_keys
 from tacit.curator.measurement import integer_scale
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import columns_of
-from tacit.encoding.keys import NO_KEY
+from tacit.encoding.units import NO_KEY
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy import accountants
 from tacit.privacy.charges import ApproxDP, Gaussian, Laplace, NonPrivate, Pure

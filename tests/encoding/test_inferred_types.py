@@ -17,10 +17,10 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from tacit.encoding.keys import key_codes
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
+from tacit.encoding.units import key_codes
 from tacit.encoding.values import LabelIndex
 from tacit.schema import BooleanColumn, CategoricalColumn, NumericColumn, OrdinalColumn, Schema
 from tacit.schema.values import meaning

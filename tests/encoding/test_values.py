@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.encoding.errors import FrameError
-from tacit.encoding.keys import key_codes
 from tacit.encoding.labels import NumericLabelIndex
+from tacit.encoding.units import key_codes
 from tacit.encoding.values import DROPPED, BooleanIndex, CategoryIndex, LabelIndex
 from tacit.schema import Label, SchemaError
 

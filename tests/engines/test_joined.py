@@ -35,7 +35,6 @@ from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
-from tacit.queries.log_link import LogLink
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.rules import (
     LEVELS,
@@ -46,7 +45,7 @@ from tacit.queries.rules import (
     count_rule,
     signed_margin_rule,
 )
-from tacit.queries.score_rules import LevelRule, ResidualRule, SoftmaxRule, TargetScale
+from tacit.queries.score_rules import LevelRule, LogLink, ResidualRule, SoftmaxRule, TargetScale
 from tacit.queries.tree_cells import SplitHistogram, TreeCells, class_weight_rule
 from tests.queries.dense_margins import fixed_margins
 

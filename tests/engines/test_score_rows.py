@@ -12,10 +12,18 @@ from tacit.engines.blocks import MemoryTable
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.queries.cells import ProductCells, column_cells
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
-from tacit.queries.log_link import LARGEST_MEAN, LogLink
 from tacit.queries.margins import Scores
 from tacit.queries.rules import COUNT_UNIT, LEVEL_SHIFT, LEVELS, WEIGHT_UNIT, LabelWeights
-from tacit.queries.score_rules import LARGEST_BOUND, LevelRule, ResidualRule, SoftmaxRule, TargetScale, exponentials
+from tacit.queries.score_rules import (
+    LARGEST_BOUND,
+    LARGEST_MEAN,
+    LevelRule,
+    LogLink,
+    ResidualRule,
+    SoftmaxRule,
+    TargetScale,
+    exponentials,
+)
 from tacit.queries.tree_cells import TreeCells
 
 SCALE = TargetScale(5_000_000, 1 << 19)

@@ -22,8 +22,7 @@ from tacit.models.files import load_model, save_model
 from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
-from tacit.privacy.errors import AccountError
-from tacit.privacy.ledger import BudgetExceeded
+from tacit.privacy.ledger import AccountError, BudgetExceeded
 from tacit.privacy.request import RequestError
 from tacit.report.page import render
 from tacit.schema import Schema

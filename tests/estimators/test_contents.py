@@ -24,11 +24,10 @@ from tacit import (
     HalfspaceBoostClassifier,
     RandomTreesClassifier,
 )
-from tacit.encoding.keys import key_codes
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
-from tacit.encoding.units import unit_codes
+from tacit.encoding.units import key_codes, unit_codes
 from tacit.encoding.values import LabelIndex
 from tacit.estimators.base import check_fit
 from tacit.schema import BooleanColumn, CategoricalColumn, NumericColumn, Schema

@@ -27,8 +27,7 @@ from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.curator.joint_clipping import JointReleases
 from tacit.noise import NoiseSource, SystemSource
 from tacit.privacy.charges import Gaussian
-from tacit.privacy.errors import AccountError
-from tacit.privacy.ledger import BudgetExceeded, Reservation
+from tacit.privacy.ledger import AccountError, BudgetExceeded, Reservation
 from tacit.privacy.progress import Beginning
 from tacit.privacy.request import RequestError
 from tacit.privacy.unit import Neighbouring

@@ -12,8 +12,8 @@ import pytest
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.discovery.unknowns import _NumberOrText
 from tacit.encoding.inputs import label_vector
-from tacit.encoding.keys import key_codes
 from tacit.encoding.numbers import as_numbers
+from tacit.encoding.units import key_codes
 from tacit.encoding.values import CategoryIndex
 from tacit.online.rows import SignRows
 

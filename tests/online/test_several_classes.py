@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from benchmarks.online_streams import classes_stream, uniform_points
-from tacit.curator.streams.marks import Marks
 from tacit.curator.streams.open import open_row_stream
-from tacit.curator.streams.winnow_log import WinnowLog
+from tacit.curator.streams.winnow_log import Marks, WinnowLog
 from tacit.online import DecisionListWinnow, Winnow
 from tacit.online.rows import RowError
 from tacit.online.schedule import bound_of, theorem_schedule

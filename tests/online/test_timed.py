@@ -14,10 +14,9 @@ import pytest
 from river import datasets, evaluate, metrics
 
 from benchmarks.online_streams import classes_stream, majority_stream, uniform_points
-from tacit.curator.streams.marks import Marks
 from tacit.curator.streams.open import open_row_stream
 from tacit.curator.streams.winnow import WinnowStream, draws_charge
-from tacit.curator.streams.winnow_log import SHARES, WinnowLog
+from tacit.curator.streams.winnow_log import SHARES, Marks, WinnowLog
 from tacit.online import Winnow
 from tacit.online.schedule import DECAY, UNSURE, schedule_of
 from tacit.privacy.ledger import Reservation

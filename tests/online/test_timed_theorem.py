@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 from benchmarks.online_streams import majority_stream
-from tacit.curator.streams.marks import Marks
 from tacit.curator.streams.open import open_row_stream
 from tacit.curator.streams.winnow import WinnowStream
+from tacit.curator.streams.winnow_log import Marks
 from tacit.online import Winnow
 from tacit.online.schedule import (
     Promise,

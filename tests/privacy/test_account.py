@@ -27,8 +27,7 @@ from tacit.privacy.accountants import epsilon
 from tacit.privacy.calibration import gaussian_noise_multiplier
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure, Repeated
-from tacit.privacy.errors import AccountError
-from tacit.privacy.ledger import BudgetExceeded
+from tacit.privacy.ledger import AccountError, BudgetExceeded
 from tacit.privacy.promised_budget import EphemeralAccount, compact
 from tacit.privacy.unit import Neighbouring
 

@@ -17,7 +17,7 @@ from tacit import AdditiveBoostClassifier, BatchwiseClassifier, BoostedTreesClas
 from tacit.curator.options import fresh_key
 from tacit.privacy.account_key import VARIABLE
 from tacit.privacy.charges import Pure
-from tacit.privacy.errors import AccountError
+from tacit.privacy.ledger import AccountError
 
 SCHEMA = {
     "columns": {"age": {"kind": "numeric", "lower": 0, "upper": 100}},

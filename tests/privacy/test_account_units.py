@@ -12,8 +12,7 @@ import pytest
 from tacit import AdditiveBoostClassifier, PrivacyAccount, PrivateSelection, discover_schema, private_score
 from tacit.online.winnow import Winnow
 from tacit.privacy.charges import Pure
-from tacit.privacy.errors import AccountError
-from tacit.privacy.ledger import BudgetExceeded
+from tacit.privacy.ledger import AccountError, BudgetExceeded
 from tacit.privacy.promised_budget import EphemeralAccount
 from tacit.schema import Schema, Unit
 

@@ -24,8 +24,7 @@ from tacit import AdditiveBoostClassifier, BatchwiseClassifier, PrivacyAccount
 from tacit.privacy.account_key import VARIABLE
 from tacit.privacy.charges import Pure
 from tacit.privacy.database import VERSION_TABLE, Database, normal_url
-from tacit.privacy.errors import AccountError
-from tacit.privacy.ledger import BudgetExceeded
+from tacit.privacy.ledger import AccountError, BudgetExceeded
 from tacit.privacy.store_records import METADATA
 from tests.postgresql import server
 

@@ -28,7 +28,7 @@ from tacit.privacy.charges import (
     Repeated,
 )
 from tacit.privacy.composition import Sums, exact_sum, parts_of
-from tacit.privacy.errors import AccountError
+from tacit.privacy.ledger import AccountError
 from tacit.privacy.store import MOST_VALUES, curves_of, digest, read_total, rounded_up, write_total
 
 sizes = st.floats(1e-6, 50)

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from tacit.queries.log_link import FACTOR_BITS, LARGEST_MEAN, MEAN_BITS, SHARE_BITS, LogLink
 from tacit.queries.rules import (
     LEVELS,
     WEIGHT_UNIT,
@@ -19,9 +18,14 @@ from tacit.queries.rules import (
 )
 from tacit.queries.score_rules import (
     EXP_BITS,
+    FACTOR_BITS,
     LARGEST_BOUND,
+    LARGEST_MEAN,
     LOWEST_OFFSET,
+    MEAN_BITS,
+    SHARE_BITS,
     LevelRule,
+    LogLink,
     ResidualRule,
     SoftmaxRule,
     TargetScale,

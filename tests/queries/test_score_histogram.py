@@ -16,10 +16,17 @@ from tacit.engines.blocks import MemoryTable
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import OneCell, column_cells, mapped_cells
 from tacit.queries.histogram import ReleaseMap, ResidualLevels, ScoreHistogram
-from tacit.queries.log_link import LARGEST_MEAN, LogLink
 from tacit.queries.margins import SCORE_LIMIT, Scores
 from tacit.queries.rules import WEIGHT_UNIT, LabelWeights
-from tacit.queries.score_rules import LARGEST_BOUND, LevelRule, ResidualRule, SoftmaxRule, TargetScale
+from tacit.queries.score_rules import (
+    LARGEST_BOUND,
+    LARGEST_MEAN,
+    LevelRule,
+    LogLink,
+    ResidualRule,
+    SoftmaxRule,
+    TargetScale,
+)
 
 CODES = 6
 SCALE = TargetScale(1 << 23, 1 << 18)

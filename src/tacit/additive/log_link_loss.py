@@ -1,8 +1,8 @@
 """The losses of counts and costs: Poisson, Gamma and Tweedie deviance under a log link, as clipped residuals.
 
 A score ``F`` is the logarithm of a mean. A row adds ``(t - mu) exp((1 - p) F)``, clipped
-(:class:`~tacit.queries.log_link.LogLink`): the score function of Tweedie's family of power ``p``. On average it is 0 at
-the mean, whatever law the target follows, as far as nothing is clipped. Where the clip lies follows from a noisy
+(:class:`~tacit.queries.score_rules.LogLink`): the score function of Tweedie's family of power ``p``. On average it is 0
+at the mean, whatever law the target follows, as far as nothing is clipped. Where the clip lies follows from a noisy
 histogram of the target and, in little noise, from histograms of these residuals, as for the squared loss.
 """
 
@@ -29,10 +29,9 @@ from tacit.growing.tuning import Kernel
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
-from tacit.queries.log_link import LogLink
 from tacit.queries.margins import Scores
 from tacit.queries.rules import MARGIN_BITS
-from tacit.queries.score_rules import LARGEST_BOUND, LOWEST_OFFSET, TARGET_BITS, ResidualRule, TargetScale
+from tacit.queries.score_rules import LARGEST_BOUND, LOWEST_OFFSET, TARGET_BITS, LogLink, ResidualRule, TargetScale
 
 
 class LogLinkIntercept:

@@ -21,11 +21,10 @@ from tacit.curator.select import Choice
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
-from tacit.encoding.keys import NO_KEY, key_codes
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.matrix_rows import MatrixEncoder
 from tacit.encoding.table import TableEncoding
-from tacit.encoding.units import first_rows, unit_codes
+from tacit.encoding.units import NO_KEY, first_rows, key_codes, unit_codes
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.engines.blocks import WIDE_DROPPED, MemoryTable
 from tacit.engines.protocol import SealedTable

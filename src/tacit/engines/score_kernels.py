@@ -9,9 +9,8 @@ import numba as nb
 import numpy as np
 
 from tacit.engines.kernels import ceil_root
-from tacit.queries.log_link import FACTOR_BITS, LARGEST_TARGET, MEAN_BITS, SHARE_BITS
 from tacit.queries.rules import LEVEL_SHIFT, LEVELS, MARGIN_BITS, WEIGHT_UNIT
-from tacit.queries.score_rules import EXP_BITS, TARGET_BITS
+from tacit.queries.score_rules import EXP_BITS, FACTOR_BITS, LARGEST_TARGET, MEAN_BITS, SHARE_BITS, TARGET_BITS
 
 TOP = LEVELS - 1
 UNIT = WEIGHT_UNIT
@@ -148,7 +147,7 @@ LEVEL_MASK = (1 << LEVEL_SHIFT) - 1
 
 @nb.njit(nogil=True, cache=True)
 def linked_residual(target, score, offset, numerator, means, factors):  # type: ignore[no-untyped-def]
-    """``(t - mu) exp((1 - p) F)`` and the level of ``F``: see :class:`~tacit.queries.log_link.LogLink`.
+    """``(t - mu) exp((1 - p) F)`` and the level of ``F``: see :class:`~tacit.queries.score_rules.LogLink`.
 
     Within a level the mean is followed to first order, which is off by 3 in 100,000 at most.
     """

@@ -15,10 +15,9 @@ from tacit.arrays import Codes, Ints
 from tacit.engines import kernels, score_kernels
 from tacit.engines.rows import FollowsCodes, Rows
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
-from tacit.queries.log_link import LogLink
 from tacit.queries.margins import Margins, Scores, Update
 from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT, LabelWeights
-from tacit.queries.score_rules import LevelRule, SoftmaxRule, exponentials
+from tacit.queries.score_rules import LevelRule, LogLink, SoftmaxRule, exponentials
 
 
 @dataclass

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from tacit.curator.streams.marks import Marks
 from tacit.curator.streams.winnow import WinnowStream, draws_charge
+from tacit.curator.streams.winnow_log import Marks
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, Pure
 from tacit.privacy.unit import Neighbouring

@@ -14,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bools, Floats, Ints
-from tacit.curator.streams.marks import Marks
 from tacit.curator.streams.open import Stream, open_row_stream
 from tacit.curator.streams.winnow import WinnowStream
-from tacit.curator.streams.winnow_log import WinnowLog
+from tacit.curator.streams.winnow_log import Marks, WinnowLog
 from tacit.encoding.inputs import plain
 from tacit.errors import spending
 from tacit.learning.checks import check_choice, check_integer, check_number

@@ -18,8 +18,7 @@ from tacit.display import Shown
 from tacit.privacy.account_key import AccountKey, account_key, key_path
 from tacit.privacy.charges import Charge
 from tacit.privacy.composition import Sums
-from tacit.privacy.errors import AccountError
-from tacit.privacy.ledger import COMPLETED, FAILED, Entry, Reservation
+from tacit.privacy.ledger import COMPLETED, FAILED, AccountError, Entry, Reservation
 from tacit.privacy.progress import Beginning
 from tacit.privacy.promised_budget import PromisedBudget, check_promise, compact
 from tacit.privacy.unit import ROW, UNIT_OF_A_ROW, Neighbouring, unit_key

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tacit.privacy.errors import AccountError
+from tacit.privacy.ledger import AccountError
 
 VARIABLE = "TACIT_KEY_FILE"
 """The environment variable that names the file where nothing else does."""

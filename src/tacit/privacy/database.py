@@ -29,7 +29,7 @@ from sqlalchemy.exc import (
     SQLAlchemyError,
 )
 
-from tacit.privacy.errors import AccountError
+from tacit.privacy.ledger import AccountError
 
 HEAD = "1"
 """The last of the migrations, which a store must be at."""

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.privacy.canonical import finite, infinite
 from tacit.privacy.charges import Charge, charge_from_dict
-from tacit.privacy.errors import AccountError
 from tacit.privacy.label import Label
-from tacit.privacy.ledger import Entry
+from tacit.privacy.ledger import AccountError, Entry
 from tacit.privacy.verification import cost_problems, coverage_problems
 
 if TYPE_CHECKING:

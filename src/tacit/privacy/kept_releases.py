@@ -26,8 +26,7 @@ import numpy as np
 from sqlalchemy import Connection, func, insert, select
 
 from tacit.privacy.charges import Charge
-from tacit.privacy.errors import AccountError
-from tacit.privacy.ledger import COMPLETED, Entry, Released, Reservation
+from tacit.privacy.ledger import COMPLETED, AccountError, Entry, Released, Reservation
 from tacit.privacy.progress import Beginning
 from tacit.privacy.store import Store
 from tacit.privacy.store_records import CLOSINGS, FITS, RELEASES, RESERVATIONS, read_charges

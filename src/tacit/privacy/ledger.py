@@ -22,6 +22,13 @@ from tacit.privacy.label import Label, Stage
 from tacit.privacy.progress import Watched
 from tacit.privacy.unit import Neighbouring
 
+
+class AccountError(TacitError):
+    """An account that cannot be created, opened or used. The message says what would be right; nothing was spent."""
+
+    usual = "; nothing was spent"
+
+
 Released = TypeVar("Released")
 """What leaves, an array: noisy numbers, or what was chosen."""
 

@@ -13,9 +13,8 @@ from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, Gaussian, Repeated
 from tacit.privacy.composition import Sums
 from tacit.privacy.coverage import TOLERANCE
-from tacit.privacy.errors import AccountError
 from tacit.privacy.gaussian import gaussian_epsilon
-from tacit.privacy.ledger import BudgetExceeded, Reservation
+from tacit.privacy.ledger import AccountError, BudgetExceeded, Reservation
 from tacit.privacy.unit import Neighbouring, unit_key, words_of
 from tacit.schema import Unit
 

@@ -27,9 +27,8 @@ from sqlalchemy.exc import IntegrityError
 from tacit.privacy.charges import ApproxDP, Charge, PrivacyLoss, Renyi, charge_from_dict
 from tacit.privacy.composition import Sums, exact_sum
 from tacit.privacy.database import Database
-from tacit.privacy.errors import AccountError
 from tacit.privacy.label import Label
-from tacit.privacy.ledger import Entry
+from tacit.privacy.ledger import AccountError, Entry
 from tacit.privacy.store_records import (
     ACCOUNTS,
     BATCHES,

@@ -14,8 +14,7 @@ from sqlalchemy import Column, Float, ForeignKey, Index, Integer, LargeBinary, M
 
 from tacit.privacy.charges import Charge, charge_from_dict
 from tacit.privacy.composition import Sums
-from tacit.privacy.errors import AccountError
-from tacit.privacy.ledger import Entry
+from tacit.privacy.ledger import AccountError, Entry
 from tacit.privacy.unit import Neighbouring
 
 METADATA = MetaData()

@@ -11,11 +11,10 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import Cells
-from tacit.queries.log_link import LogLink
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.query import Sensitivity, largest_vector
 from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT, LabelWeights, RowRule
-from tacit.queries.score_rules import ScoreRule, TargetScale
+from tacit.queries.score_rules import LogLink, ScoreRule, TargetScale
 
 
 @dataclass(frozen=True, eq=False)

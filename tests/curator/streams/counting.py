@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Ints
-from tacit.curator.streams.machine import Gate, Machine, Secrets, StreamCharge, Tester
+from tacit.curator.streams.open import Gate, Machine, Secrets, StreamCharge, Tester
 from tacit.privacy.charges import NonPrivate, Pure
 from tacit.privacy.unit import Neighbouring
 from tacit.theory.above_threshold import Queries

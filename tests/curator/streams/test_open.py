@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.curator.streams.machine import Gate, Machine, StreamCharge
-from tacit.curator.streams.open import Stream, open_row_stream, open_stream
+from tacit.curator.streams.open import Gate, Machine, Stream, StreamCharge, open_row_stream, open_stream
 from tacit.noise import SeededSource
 from tacit.privacy.charges import BoundedRange, NonPrivate, Pure, Repeated
 from tacit.privacy.ledger import BudgetExceeded, Reservation

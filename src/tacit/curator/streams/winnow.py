@@ -23,9 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Ints
-from tacit.curator.streams.machine import Gate, Machine, Secrets, StreamCharge, Tester
-from tacit.curator.streams.marks import Marks
-from tacit.curator.streams.winnow_log import WinnowLog, first_weights, mixture, scores_of
+from tacit.curator.streams.open import Gate, Machine, Secrets, StreamCharge, Tester
+from tacit.curator.streams.winnow_log import Marks, WinnowLog, first_weights, mixture, scores_of
 from tacit.privacy.charges import ZCDP, BoundedRange, Charge, NonPrivate, Pure, Repeated
 from tacit.privacy.unit import Neighbouring
 from tacit.theory.above_threshold import Queries

@@ -22,9 +22,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from tacit.arrays import Ints
-from tacit.engines.numbering import ENTRIES, SHARED, Numbering, entries_of
 from tacit.engines.passes import library
-from tacit.engines.passes.base import Look
+from tacit.engines.passes.base import ENTRIES, SHARED, Look, Numbering, entries_of
 from tacit.engines.rows import Rows, Workspace
 from tacit.privacy.signatures import library_version
 from tacit.queries.cells import Cells

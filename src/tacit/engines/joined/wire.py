@@ -18,8 +18,7 @@ from typing import Any, Protocol, get_args, get_origin
 
 import numpy as np
 
-from tacit.engines.numbering import SHARED, Numbering, entries_of
-from tacit.engines.passes.base import SumsOf
+from tacit.engines.passes.base import SHARED, Numbering, SumsOf, entries_of
 from tacit.engines.passes.cover import CoverSums
 from tacit.engines.passes.histogram import CodeCounts, ProductSums
 from tacit.engines.passes.splits import LeftSums
@@ -33,9 +32,8 @@ from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointHistogram, JointPart
-from tacit.queries.log_link import LogLink
 from tacit.queries.margins import Margins, Scores, ScoreUpdate, Update
-from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
+from tacit.queries.score_rules import LogLink, ResidualRule, SoftmaxRule, TargetScale
 from tacit.queries.tree_cells import SplitHistogram
 
 
