@@ -23,7 +23,7 @@ from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import AVERAGING_LOSS, Directions, Prior, Term
 from tacit.additive.trees import fit_remainder
 from tacit.additive.tuning import TUNING, Tuning
-from tacit.arrays import Floats
+from tacit.arrays import Floats, added
 from tacit.binning.measure import Bins, Column
 from tacit.binning.release_map import (
     centred_map,
@@ -99,7 +99,7 @@ def learn(
     chosen = chosen.passed_on(sweep(budget.part(chosen.mains), _pace(loss, chosen.pace), mains, state))
     # trees pay where columns explain much; how much they do is known only now, from released effects
     if chosen.undecided:
-        chosen = planner.decided(chosen, start.signal, sum(term.variance for term in mains), pairs)
+        chosen = planner.decided(chosen, start.signal, added(term.variance for term in mains), pairs)
     pair_effects, chosen = _learn_pairs(budget, chosen, mains, state) if chosen.joint else ([], chosen)
     grown: tuple[Tree, ...] | tuple[ScoreTree, ...] = ()
     if chosen.n_trees:

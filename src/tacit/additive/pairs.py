@@ -16,7 +16,7 @@ from tacit.additive.posterior import centred
 from tacit.additive.sweeps import State
 from tacit.additive.term import AVERAGING_LOSS, Prior, Term
 from tacit.additive.tuning import EFFECTS, Pairing
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Floats, Ints, added
 from tacit.binning.measure import Bins, Column
 from tacit.binning.release_map import centred_map, principal_modes
 from tacit.curator.budget import Budget
@@ -178,7 +178,7 @@ def screen_pairs(budget: Budget, sides: list[Side], most: int, state: State) -> 
         tables = (release.value @ directions.basis).reshape(len(a.matrix), len(b.matrix), -1)
         slopes = enumerate(directions.curvatures)
         evidence.append(
-            sum(log_evidence(a, b, tables[:, :, j], sd, (total, float(h)), numbers.screen_scales) for j, h in slopes)
+            added(log_evidence(a, b, tables[:, :, j], sd, (total, float(h)), numbers.screen_scales) for j, h in slopes)
         )
     least = numbers.least_evidence * float(np.sqrt(len(directions.curvatures)))
     order = np.argsort(-np.array(evidence), kind="stable")[:most]

@@ -22,7 +22,7 @@ from tacit.additive.plan import Pace
 from tacit.additive.posterior import SCALES
 from tacit.additive.term import Directions, Term, mean_square
 from tacit.additive.tuning import SWEEPING, TUNING, Sweeping, Tuning
-from tacit.arrays import Floats
+from tacit.arrays import Floats, added
 from tacit.curator.budget import Budget
 from tacit.growing.simulated_rows import SimulatedRows
 from tacit.privacy.label import Label, Stage
@@ -176,7 +176,7 @@ def tempered(step: Floats) -> Floats:
 
 def have_converged(moved: float, terms: Sequence[Term], numbers: Sweeping = SWEEPING) -> bool:
     """Whether a sweep moved scores by little beside the effects themselves: by a mean square of ``moved``."""
-    return moved < numbers.converged**2 * sum(mean_square(term.counts, term.effect) for term in terms)
+    return moved < numbers.converged**2 * added(mean_square(term.counts, term.effect) for term in terms)
 
 
 def step_length(pace: Pace, numbers: Sweeping = SWEEPING) -> float:
@@ -253,7 +253,7 @@ def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: st
             loss.refresh(state.whole, f"{prefix}sweep {number + 1}")
         query = loss.query(OneCell(), loss.intercept_rule, None)
         release = unit.measure(query, state.intercept.share, label("intercept", number))
-        state.spread = math.sqrt(sum(term.variance for term in terms))
+        state.spread = math.sqrt(added(term.variance for term in terms))
         moved = state.move_intercept(state.intercept.observe(release, state.directions(), state.spread))
         directions = state.directions()
         # in random order: of two correlated columns, the one that always came first would be credited with both

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.arrays import Ints
+from tacit.arrays import Ints, added
 from tacit.privacy.charges import Gaussian, Laplace
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import Cells, OneCell, ProductCells
@@ -122,7 +122,7 @@ class JointBound:
     @cached_property
     def costs(self) -> tuple[Ints, ...]:
         """Per part and cell: what a row there adds to its length, in 1 / :data:`FINE`, rounded up."""
-        total = sum(part.precision for part in self.parts)
+        total = added(part.precision for part in self.parts)
         found = []
         for part in self.parts:
             share = part.precision / total * (1 + SLIGHTLY)

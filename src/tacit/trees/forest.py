@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.arrays import Floats
+from tacit.arrays import Floats, added
 from tacit.binning.tree_bins import Column, TreeBins, grid, release_rows
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import Measurement
@@ -56,7 +56,7 @@ def base_rate_of(released: Sequence[tuple[Floats, float]], tuning: Forests = FOR
     """The positive class's share of all rows, from the noisy class counts of all trees; drawn to 1/2 by their noise."""
     negatives, positives = (float(np.mean([counts[:, k].sum() for counts, _ in released])) for k in (0, 1))
     rows = max(negatives + positives, 1.0)
-    noise = math.sqrt(sum(len(counts) * sd**2 for counts, sd in released)) / len(released) / rows
+    noise = math.sqrt(added(len(counts) * sd**2 for counts, sd in released)) / len(released) / rows
     share = 0.5 + (min(max(positives / rows, 0.0), 1.0) - 0.5) * tuning.base_prior / (tuning.base_prior + noise**2)
     return min(max(share, tuning.least_base), 1.0 - tuning.least_base)
 
