@@ -65,7 +65,8 @@ def run(asked: ExportArguments) -> None:
     if asked.as_json:
         as_json({"written": str(target), **subject.facts})
     else:
-        table("Export", {"written": str(target)})
+        of_table = {"reads": f"the table {asked.table!r} in {asked.dialect}"} if asked.to is Target.SQL else {}
+        table("Export", {"written": str(target), **of_table})
 
 
 def _write(asked: ExportArguments, subject: object, target: Path) -> None:

@@ -55,9 +55,7 @@ def program_of(model: Model) -> Program:
     classes = getattr(model, "classes", None)
     if classes is None:
         return Program((("prediction", numbers[0]),), None)
-    return Program(
-        tuple((f"probability_{name}", number) for name, number in zip(classes, numbers, strict=True)), classes
-    )
+    return Program(tuple((f"proba_{name}", number) for name, number in zip(classes, numbers, strict=True)), classes)
 
 
 def _numbers(model: Model) -> Numbers:

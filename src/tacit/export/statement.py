@@ -55,8 +55,8 @@ class Subject:
         if self.certificate is not None:
             facts |= {
                 "tacit.certificate_digest": self.certificate.digest,
-                "dp.epsilon": f"{self.certificate.epsilon:.17g}",
-                "dp.delta": f"{self.certificate.delta:.17g}",
+                "dp.epsilon": f"{self.certificate.epsilon!r}",
+                "dp.delta": f"{self.certificate.delta!r}",
                 "dp.unit": self.certificate.protected,
                 "dp.releasable": str(self.certificate.releasable).lower(),
             }
