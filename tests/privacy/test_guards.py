@@ -23,7 +23,7 @@ from tacit.privacy.promised_budget import EphemeralAccount, PromisedBudget, _flo
 from tacit.privacy.random_stopping import RandomStopping
 from tacit.privacy.request import Request, check_noise_fits
 from tacit.privacy.store_records import Facts, read_charges, read_facts, read_unit
-from tacit.privacy.unit import Neighbouring, name_question, unit_key, words_of
+from tacit.privacy.unit import Neighbouring, describe_unit, name_question, unit_key
 from tacit.privacy.verification import (
     FORMAT,
     NO_NOISE,
@@ -99,8 +99,9 @@ def test_just_outside(made: Callable[..., Any], given: tuple[Any, ...]) -> None:
         *((noise_fits, given, None) for given in ((1e-9, 0.0, 0.0), (1e9, 0.0, 0.0), (1.0, 0.0, 1.0))),
         (noise_fits, (1.0, 0.25, 0.25), None),
         (unit_key, (None,), ("", 1)), (unit_key, ("row",), ("", 1)), (unit_key, (Unit("p", 3),), ("p", 3)),
-        (words_of, (("", 1),), "single rows"), (words_of, (("p", 1),), "one 'p' with up to 1 row"),
-        (words_of, (("p", 2),), "one 'p' with up to 2 rows"), (words_of, (("", 2),), "one '' with up to 2 rows"),
+        (describe_unit, (("", 1),), "single rows"), (describe_unit, (("p", 1),), "one 'p' with up to 1 row"),
+        (describe_unit, (("p", 2),), "one 'p' with up to 2 rows"),
+        (describe_unit, (("", 2),), "one '' with up to 2 rows"),
         (read_facts, (TINY, 0, ADD), Facts(TINY, 0.0, Neighbouring(ADD))),
         (read_facts, (1, BELOW_1, REPLACE), Facts(1.0, BELOW_1, Neighbouring(REPLACE))),
         (read_unit, ("p", 1), ("p", 1)), (read_unit, ("", 7), ("", 7)),

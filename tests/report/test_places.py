@@ -11,7 +11,7 @@ import pytest
 
 from tacit.encoding.grid import NumericGrid
 from tacit.models.feature import Feature
-from tacit.report.places import dates_of, interval, intervals, roundest, single_values
+from tacit.report.places import dates_of, interval, intervals, nicest_number, single_values
 from tacit.schema import DateColumn
 
 
@@ -61,7 +61,7 @@ def test_no_bins_have_no_names() -> None:
      (5.0, 5.0001, 5.0), (4.9, 5.0, 4.9), (5e-324, 1e-323, 5e-324), (1e300, math.nextafter(1e300, 2e300), 1e300)],
 )  # fmt: skip
 def test_the_roundest_number_of_a_bin_lies_in_it(low: float, high: float, value: float) -> None:
-    assert roundest(low, high) == value
+    assert nicest_number(low, high) == value
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from tacit.arrays import Codes, Floats
 from tacit.display import Brief
-from tacit.encoding.cores import mapping
 from tacit.encoding.errors import FrameError
+from tacit.encoding.frames import mapping
 from tacit.encoding.grid import BLOCK, NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.encoding.values import BooleanIndex

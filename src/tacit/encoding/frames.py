@@ -23,6 +23,23 @@ if TYPE_CHECKING:
     import pyarrow.compute as pc
 else:
     nw, pa, pc = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.compute")
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+FEW_CELLS = 1 << 16
+"""Not tuned, of the arithmetic: so few cells are encoded sooner than threads start."""
+
+
+@contextmanager
+def mapping(cells: int, threads: int | None) -> Iterator[Callable[..., Iterator[Any]]]:
+    """``map``: by a pool of threads, or as it is where there is little to do. Use it up before the context ends."""
+    if threads == 1 or cells <= FEW_CELLS:
+        yield map
+        return
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+        yield pool.map
+
 
 UNTYPED: Mapping[bytes, bytes] = {b"tacit": b"texts of a file without types"}
 """Metadata of an Arrow table whose texts may stand for anything, as :func:`tacit.read_table` reads them."""

@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from tacit.arrays import Codes
 from tacit.display import Brief
-from tacit.encoding.cores import mapping
 from tacit.encoding.errors import FrameError
-from tacit.encoding.frames import Frame, columns_of
+from tacit.encoding.frames import Frame, columns_of, mapping
 from tacit.encoding.grid import BLOCK, NumericGrid
 from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.schema import BooleanColumn, CategoricalColumn, Column, DateColumn, NumericColumn, OrdinalColumn, Schema

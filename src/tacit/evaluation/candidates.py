@@ -15,7 +15,7 @@ from tacit.learning.checks import check_number
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import RequestError, declared_schema, two_bounds
-from tacit.privacy.unit import unit_key, words_of
+from tacit.privacy.unit import describe_unit, unit_key
 from tacit.privacy.verification import BOTH, RELEASABLE_SOURCES, UNVERIFIED
 from tacit.schema import Schema
 
@@ -102,7 +102,7 @@ def check_unit(own: Certificate, schema: Schema | None) -> None:
     if own.unit is not None and (unit is None or unit.column != own.unit):
         raise RequestError(
             f"the model's certificate protects {own.protected}, and this evaluation would protect "
-            f"{words_of(unit_key(unit))}: give a schema with the unit {own.unit!r}"
+            f"{describe_unit(unit_key(unit))}: give a schema with the unit {own.unit!r}"
         )
 
 
@@ -116,8 +116,8 @@ def check_combinable(first: Certificate, neighbouring: str, unit: tuple[str, int
         )
     if (first.unit or "", first.rows_per_unit) != unit:
         raise TacitError(
-            f"the model's certificate protects {first.protected}, and the request {words_of(unit)}: costs of the two "
-            "do not add up. Give the schema of the model",
+            f"the model's certificate protects {first.protected}, and the request {describe_unit(unit)}: costs of the "
+            "two do not add up. Give the schema of the model",
             UNSPENT,
         )
 

@@ -15,7 +15,7 @@ from tacit.privacy.composition import Sums
 from tacit.privacy.coverage import TOLERANCE
 from tacit.privacy.gaussian import gaussian_epsilon
 from tacit.privacy.ledger import AccountError, BudgetExceeded, Reservation
-from tacit.privacy.unit import Neighbouring, unit_key, words_of
+from tacit.privacy.unit import Neighbouring, describe_unit, unit_key
 from tacit.schema import Unit
 
 
@@ -133,8 +133,8 @@ class PromisedBudget:
         if known in (None, asked):
             return
         raise AccountError(
-            f"{label!r} protects {words_of(asked)}, and the account {words_of(known)}: costs of the two do not add up. "
-            "Declare the same [unit] in every schema, or open another account"
+            f"{label!r} protects {describe_unit(asked)}, and the account {describe_unit(known)}: costs of the "
+            "two do not add up. Declare the same [unit] in every schema, or open another account"
         )
 
     def _check_relation(self, neighbouring: Neighbouring | None) -> None:

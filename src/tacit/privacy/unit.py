@@ -47,7 +47,7 @@ def unit_key(unit: Unit | str | None) -> tuple[str, int]:
     return UNIT_OF_A_ROW if unit is None or isinstance(unit, str) else (unit.column, unit.max_rows)
 
 
-def words_of(unit: tuple[str, int]) -> str:
+def describe_unit(unit: tuple[str, int]) -> str:
     """A unit for people."""
     column, rows = unit
     return "single rows" if unit == UNIT_OF_A_ROW else f"one {column!r} with up to {rows} row{'s' * (rows > 1)}"

@@ -115,13 +115,13 @@ def _single_value(low: float, high: float, beside: Sequence[float], reach: float
     most = min(PART_OF_NEIGHBOUR * min(beside, default=0.0), PART_OF_RANGE * reach)
     if not 0 < width <= most:
         return None
-    value = roundest(low, high)
+    value = nicest_number(low, high)
     if value != 0 and width > PART_OF_VALUE * abs(value):
         return None
     return svg.short(value) if float(f"{value:.3g}") == value else f"{value:.12g}"
 
 
-def roundest(low: float, high: float) -> float:
+def nicest_number(low: float, high: float) -> float:
     """The number of fewest decimals in ``low <= x < high``; ``low`` if floats know none."""
     if low <= 0 < high:
         return 0.0
