@@ -46,8 +46,7 @@ def planned(
 ) -> Plan:
     """Everything that can be wrong is said here, before the first fit."""
     trials, confidence = check_trials(trials, confidence)
-    _check_estimator(estimator, random_state)
-    own, request = isinstance(estimator, Estimator), _claim(estimator, neighbouring, random_state)
+    own, request = isinstance(estimator, Estimator), checked_estimator(estimator, neighbouring, random_state)
     estimator, declared, classes = declaring(estimator, schema)
     if not own and declared is not None and declared.unit is not None and declared.unit.max_rows > 1:
         raise RequestError(
@@ -88,6 +87,16 @@ def _naming(estimator: Estimator, request: Request, target: Target) -> Estimator
 def _finds(estimator: Any, request: Request) -> bool:
     """Whether a fit finds what no schema declares: it takes a learner that does, and a delta."""
     return isinstance(estimator, Estimator) and request.delta > 0 and estimator.make_learner(request).discovers
+
+
+def checked_estimator(estimator: Any, neighbouring: str | None, random_state: int | None) -> Request:
+    """What an estimator claims, if it can be audited.
+
+    Raises:
+        RequestError: for what is no estimator, claims nothing, would spend a real budget, or would repeat its noise.
+    """
+    _check_estimator(estimator, random_state)
+    return _claim(estimator, neighbouring, random_state)
 
 
 def _claim(estimator: Any, neighbouring: str | None, random_state: int | None) -> Request:

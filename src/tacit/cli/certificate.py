@@ -63,8 +63,8 @@ def run(asked: CertificateArguments) -> None:
     It needs no data and spends nothing.
     """
     from tacit.privacy.risk import attack_risks
-    from tacit.report.dossier import risk_rows
     from tacit.report.paperwork import read_paperwork
+    from tacit.report.promise import risk_rows
 
     if (asked.erasure is None) != (asked.sign is None):
         raise Mistake("--erasure and --sign belong together: the statement is signed (see tacit keys new)")
@@ -83,7 +83,7 @@ def run(asked: CertificateArguments) -> None:
         as_json({"written": written, "risks": risks, **_left(asked, papers)})
         return
     rows = {name: f"{one}, ten people {ten}, by chance {none}"
-            for name, one, ten, none in risk_rows(papers)}  # fmt: skip
+            for name, one, ten, none in risk_rows(papers.certificate.charges)}  # fmt: skip
     left = ", ".join(_left(asked, papers).get("left_to_a_person", []))
     table(
         f"What an attacker can achieve at most against {papers.certificate.protected}",

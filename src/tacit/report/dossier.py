@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from tacit.privacy.risk import attack_risks
-from tacit.privacy.strength import percent
 from tacit.report.dossier_answers import Answers
 from tacit.report.meta import KEYS
 from tacit.report.paperwork import Paperwork
+from tacit.report.promise import risk_rows
 
 
 @dataclass(frozen=True)
@@ -173,24 +172,8 @@ def _risks(papers: Paperwork) -> Iterator[str]:
         "charges; real attacks achieve less.\n"
     )
     yield "| attack | one person | ten people together | without the model |\n|---|---|---|---|"
-    yield from (f"| {' | '.join(row)} |" for row in risk_rows(papers))
+    yield from (f"| {' | '.join(row)} |" for row in risk_rows(papers.certificate.charges))
     yield ""
-
-
-def risk_rows(papers: Paperwork) -> list[tuple[str, str, str, str]]:
-    """Attacks, their bounds for one and for ten persons, and what is reached without the model."""
-    one, ten = attack_risks(papers.certificate.charges)
-    return [
-        ("membership guessed right", percent((1 + one.advantage) / 2),
-         percent((1 + ten.advantage) / 2), "50.0 %"),
-        ("membership advantage", percent(one.advantage), percent(ten.advantage), "0.0 %"),
-        ("members found at 1 % false alarms", percent(one.true_positives_at_1_percent),
-         percent(ten.true_positives_at_1_percent), "1.0 %"),
-        ("members found at 0.1 % false alarms", percent(one.true_positives_at_01_percent),
-         percent(ten.true_positives_at_01_percent), "0.1 %"),
-        ("secret of ten values guessed", percent(one.reconstruction), percent(ten.reconstruction),
-         "10.0 %"),
-    ]  # fmt: skip
 
 
 def _answer(papers: Paperwork, point: Point) -> str:

@@ -27,7 +27,7 @@ from tacit.report.drawing import Drawing
 from tacit.report.figures import environment
 from tacit.report.filing import Filing
 from tacit.report.model_card import ModelCard, model_card
-from tacit.report.promise import Promise, count, describe, unit_word
+from tacit.report.promise import Promise, count, describe, risk_rows, unit_word
 from tacit.schema import OrdinalColumn
 
 if TYPE_CHECKING:
@@ -305,12 +305,14 @@ def _claimed(claim: Certificate | None, rows: float | None, name: str) -> dict[s
     """What the page says of a claim; of a model without one that nothing is promised."""
     if claim is None:
         return {
-            "remarks": (), "promise": None, "epsilon": "∞", "delta": "", "stages": [], "theorems": (), "nested": False,
+            "remarks": (), "promise": None, "risks": (),
+            "epsilon": "∞", "delta": "", "stages": [], "theorems": (), "nested": False,
             "releases": 0, "declared": True, "versions": (),
         }  # fmt: skip
     return {
         "remarks": claim.remarks,
         "promise": promise_of(claim, rows, name),
+        "risks": _risks(claim),
         "epsilon": "∞" if math.isinf(claim.epsilon) else f"{claim.epsilon:.4g}",
         "delta": _small(claim.delta),
         "stages": stages(claim.entries, claim.charges, claim.delta),
@@ -320,6 +322,13 @@ def _claimed(claim: Certificate | None, rows: float | None, name: str) -> dict[s
         "declared": claim.schema_fingerprint is not None,
         "versions": versions(claim),
     }
+
+
+def _risks(claim: Certificate) -> list[tuple[str, str, str, str]]:
+    """What attackers achieve at most; nothing of a claim without a limit, or of a forged one."""
+    with contextlib.suppress(ValueError):  # charges that no accountant takes
+        return risk_rows(claim.charges) if claim.charges and math.isfinite(claim.epsilon) else []
+    return []
 
 
 def promise_of(claim: Certificate, rows: float | None = None, name: str = "") -> Promise:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tacit.privacy.strength import LARGE_DELTA, best_guess, strength
+from tacit.privacy.charges import Charge
+from tacit.privacy.risk import attack_risks
+from tacit.privacy.strength import LARGE_DELTA, best_guess, percent, strength
 from tacit.privacy.unit import Neighbouring
 
 
@@ -49,6 +52,22 @@ def count(value: float) -> str:
         if value >= limit:
             return f"{value / limit:.3g} {name}"
     return f"{value:,.0f}" if value >= 10 else f"{value:.3g}"
+
+
+def risk_rows(charges: Sequence[Charge]) -> list[tuple[str, str, str, str]]:
+    """Attacks, their bounds for one and for ten persons, and what is reached without the model."""
+    one, ten = attack_risks(charges)
+    return [
+        ("membership guessed right", percent((1 + one.advantage) / 2),
+         percent((1 + ten.advantage) / 2), "50.0 %"),
+        ("membership advantage", percent(one.advantage), percent(ten.advantage), "0.0 %"),
+        ("members found at 1 % false alarms", percent(one.true_positives_at_1_percent),
+         percent(ten.true_positives_at_1_percent), "1.0 %"),
+        ("members found at 0.1 % false alarms", percent(one.true_positives_at_01_percent),
+         percent(ten.true_positives_at_01_percent), "0.1 %"),
+        ("secret of ten values guessed", percent(one.reconstruction), percent(ten.reconstruction),
+         "10.0 %"),
+    ]  # fmt: skip
 
 
 def describe(

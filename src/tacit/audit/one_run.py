@@ -1,0 +1,157 @@
+"""`audit_in_one_run`: a lower bound on epsilon from a single fit with many canaries.
+
+Every canary is a row with a category of its own, and a coin decides whether it is in the table. After one fit, the
+canaries whose rows raise the model's score most are said to be in, those that raise it least to be out, and nothing is
+said of the others. With the model and all other coins known, a coin is guessed right with a chance of at most
+``e^epsilon / (1 + e^epsilon)``; so the number of right guesses is at most binomial, however they hang together.
+
+Delta is paid as the chance that it may add to any guess: an (epsilon, delta)-private mechanism is randomised response
+that with a chance of delta gives all away (Kairouz, Oh, Viswanath 2015), for each canary.
+
+Source: Steinke, Nasr, Jagielski 2023, "Privacy auditing with one (1) training run", section 5.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+import numpy as np
+
+from tacit.arrays import Floats
+from tacit.audit.audit_estimator import seed_of
+from tacit.audit.bound import best_guess_of_pure, least_chance
+from tacit.audit.guess import scores
+from tacit.audit.plan import checked_estimator, copied, named
+from tacit.encoding.frames import Frame
+from tacit.estimators.base import Estimator
+from tacit.privacy.request import RequestError
+from tacit.privacy.unit import Neighbouring
+from tacit.schema import Schema
+
+CLASSES = ("no", "yes")
+CROWD = 30
+"""Rows of either class in every category beside the canary, so that no count comes near 0, below which little shows."""
+
+FEWEST = 8
+"""Fewer canaries show nothing."""
+
+
+@final
+@dataclass(frozen=True)
+class OneRun:
+    """What one fit with many canaries shows.
+
+    Attributes:
+        estimator: its class.
+        epsilon, delta: what it claims, of adding or removing one row.
+        canaries: rows whose coin was to be guessed.
+        guesses: how many of them a guess was made of.
+        right: how many guesses were right.
+        confidence: of the bound.
+        epsilon_lower: the lower bound.
+        usual: what would be shown on average had every guess the largest chance that the claim allows.
+    """
+
+    estimator: str
+    epsilon: float
+    delta: float
+    canaries: int
+    guesses: int
+    right: int
+    confidence: float
+    epsilon_lower: float
+    usual: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the bound does not contradict the claim. True is no proof."""
+        return self.epsilon_lower <= self.epsilon
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        return {**asdict(self), "holds": self.holds}
+
+    def __str__(self) -> str:
+        verdict = "nothing found that contradicts the claim" if self.holds else "the claim is VIOLATED"
+        return (
+            f"{self.estimator}: one fit with {self.canaries} canaries, {100 * self.confidence:g} % confidence\n"
+            f"  claimed         epsilon {self.epsilon:g}, delta {self.delta:g}\n"
+            f"  at least        epsilon {self.epsilon_lower:.3g} ({self.right} of {self.guesses} guesses right)\n"
+            f"  usual           epsilon {self.usual:.3g}, of a learner that uses up its claim for every canary\n"
+            f"  verdict         {verdict}"
+        )
+
+
+def audit_in_one_run(
+    estimator: Any, *, canaries: int = 100, confidence: float = 0.95, random_state: int | None = None
+) -> OneRun:
+    """A lower bound on the epsilon of a classifier from one fit to a made-up table with many canaries.
+
+    The table has one column of categories, one for every canary. That suits learners that release something about
+    every category; what a learner merges cannot be told apart, and the bound is 0.
+
+    Args:
+        estimator: as for :func:`tacit.audit.audit_estimator`, without a schema of its own.
+        canaries: rows whose presence is guessed. More show more, until the learner merges their categories.
+        confidence: of the bound.
+        random_state: None for fresh noise and coins; an integer makes the audit repeatable.
+
+    Returns:
+        The bound and the claim; ``print`` it.
+
+    Raises:
+        ValueError: for what cannot be audited, or for fewer than 8 canaries.
+    """
+    if canaries < FEWEST:
+        raise RequestError(f"canaries must be at least {FEWEST}, got {canaries}")
+    request = checked_estimator(estimator, None, random_state)
+    if request.neighbouring is not Neighbouring.ADD_OR_REMOVE_ONE:
+        raise RequestError("canaries come and go: an audit in one run is of add_or_remove_one")
+    if getattr(estimator, "schema", None) is not None:
+        raise RequestError("an audit in one run makes its own table of categories: leave the schema out")
+    seed = None if random_state is None else seed_of(random_state, 0, 0)
+    coins = np.random.default_rng(seed).integers(0, 2, canaries).astype(bool)
+    model = copied(estimator)
+    if seed is not None:
+        model.set_params(**dict.fromkeys(named(model, "random_state"), seed))
+    X, y, probes = _table(model, coins)
+    model.tells = False  # synthetic rows are nothing to warn of
+    model = model.fit(X, y) or model
+    right, guesses = _guessed(scores(model, probes, CLASSES[1]), coins)
+    error = 1 - confidence - canaries * request.delta
+    usual = round(guesses * best_guess_of_pure(request.epsilon))
+    return OneRun(type(estimator).__name__, request.epsilon, request.delta, canaries, guesses, right, confidence,
+                  epsilon_of_guesses(right, guesses, error), epsilon_of_guesses(usual, guesses, error))  # fmt: skip
+
+
+def epsilon_of_guesses(right: int, guesses: int, error: float) -> float:
+    """The least epsilon at which so many right guesses have a chance of at least ``error``; 0 if any has."""
+    if error <= 0:
+        return 0.0
+    chance = least_chance(right, guesses, error)
+    return max(0.0, math.log(chance / (1 - chance))) if chance > 0 else 0.0
+
+
+def _guessed(said: Floats, coins: Any) -> tuple[int, int]:
+    """Right guesses, and guesses, about the quarters of the canaries with the highest and the lowest scores."""
+    order, each = np.argsort(said, kind="stable"), len(coins) // 4
+    return int(coins[order[-each:]].sum() + (~coins[order[:each]]).sum()), 2 * each
+
+
+def _table(model: Any, coins: Any) -> tuple[Any, Any, Any]:
+    """A table, its labels, and one row of every category to ask a model about."""
+    places = np.arange(len(coins))
+    cells = np.concatenate([np.repeat(places, 2 * CROWD), places[coins]])
+    labels = np.asarray([*(CLASSES * CROWD) * len(coins), *[CLASSES[1]] * int(coins.sum())], object)
+    if not isinstance(model, Estimator):
+        return cells[:, None].astype(float), labels, places[:, None].astype(float)
+    names = np.asarray([f"c{place}" for place in places], object)
+    model.schema = Schema.from_dict(
+        {
+            "label": {"column": "y", "classes": list(CLASSES)},
+            "columns": {"kind": {"kind": "categorical", "categories": names.tolist(), "allow": "identifier"}},
+        }
+    )
+    return Frame({"kind": names[cells]}, len(cells)), labels, Frame({"kind": names}, len(names))
