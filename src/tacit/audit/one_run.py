@@ -14,6 +14,7 @@ Source: Steinke, Nasr, Jagielski 2023, "Privacy auditing with one (1) training r
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
@@ -112,7 +113,8 @@ def audit_in_one_run(
     if getattr(estimator, "schema", None) is not None:
         raise RequestError("an audit in one run makes its own table of categories: leave the schema out")
     seed = None if random_state is None else seed_of(random_state, 0, 0)
-    coins = np.random.default_rng(seed).integers(0, 2, canaries).astype(bool)
+    tossed = time.time_ns() if random_state is None else random_state  # nobody who guesses looks at the clock
+    coins = np.asarray([seed_of(tossed, place, 1) % 2 == 1 for place in range(canaries)])
     model = copied(estimator)
     if seed is not None:
         model.set_params(**dict.fromkeys(named(model, "random_state"), seed))
