@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from tacit.curator.curator import Curator
 from tacit.curator.measurement import Measurement
 from tacit.engines.blocks import MemoryTable
 from tacit.growing.gradient_trees import learn_gradient_trees
-from tacit.growing.newton_trees import NewtonPlan, VarianceFilter, mean_above_zero, newton_leaves
+from tacit.growing.newton_trees import CurvatureLevel, NewtonPlan, VarianceFilter, mean_above_zero, newton_leaves
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
@@ -51,6 +52,8 @@ def weighted_curvature(counts: np.ndarray, sd: float, clip: float, scale: float,
 
 
 def test_every_step_under_gaussian_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    levels = Mock(side_effect=CurvatureLevel)
+    monkeypatch.setattr("tacit.growing.gradient_trees.CurvatureLevel", levels)
     learned, releases = recorded(1.0, 1e-6, monkeypatch)
     (counts,), sd = releases[0].value, releases[0].sd
     curvature = weighted_curvature(counts, sd, 0.53, 3.8 * math.sqrt(0.53**2 - 0.25), 2)
@@ -69,7 +72,7 @@ def test_every_step_under_gaussian_noise(monkeypatch: pytest.MonkeyPatch) -> Non
         steps = 0.1 * prior * h * gradients / (h**2 * prior + h + release.sd**2)
         assert tree.values == pytest.approx(steps, rel=5e-3, abs=1e-4)
         assert np.abs(steps).max() > 0.02
-    assert gain < 0.9  # the level is that of all trees
+    assert levels.call_args.args == pytest.approx((counts.sum(), math.sqrt(2.0) * sd, curvature), rel=5e-3)
 
 
 def posterior_mean(value: float, variance: float, scale: float) -> float:
@@ -106,7 +109,7 @@ def test_every_step_under_laplace_noise(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_newton_leaves_by_hand() -> None:
-    """Spread 16/2 + 4 = 12 beside noise of variance 9: 12/21 of the gradient is believed, and half of 4/12 of it a step."""
+    """Spread 16/2 + 4 = 12 beside noise of variance 9: 12/21 of the gradient is believed, 1/6 of it a step."""
     plan = NewtonPlan(1, 1, rate=0.2, prior=0.5)
     assert newton_leaves(np.array([6.0]), np.array([4.0]), 3.0, 0.0, plan) == pytest.approx([0.2 * 6 * 4 * 0.5 / 21])
     assert newton_leaves(np.array([1e9, -1e9]), np.array([4.0, 4.0]), 3.0, 0.0, plan).tolist() == [2.0, -2.0]
@@ -126,3 +129,13 @@ def test_two_trees_of_the_variance_filter_by_hand() -> None:
         believed = filtered.learn(np.array(gradients), own, squares, sd)
         assert believed == pytest.approx(mean_above_zero(found, math.sqrt(uncertainty)))
     assert filtered.at_most(2.0) == pytest.approx(found + 2 * math.sqrt(uncertainty))
+
+
+def test_two_trees_of_the_curvature_level_by_hand() -> None:
+    """Of 1000 rows, known to within 30, a quarter each: the total 250 of variance 7.5**2, and 1 % of drift a tree."""
+    level, total, variance = CurvatureLevel(1000.0, 30.0), 250.0, 7.5**2
+    for curvatures, sd in (([70.0, 90.0, 50.0, 60.0], 4.0), ([40.0, 20.0, 90.0, 80.0], 6.0)):
+        variance += (0.01 * total) ** 2
+        gain = variance / (variance + 4 * sd**2)
+        total, variance = total + gain * (sum(curvatures) - total), variance * (1 - gain)
+        assert level.mean(np.array(curvatures), sd) == pytest.approx(total / 4)
