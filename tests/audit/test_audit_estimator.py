@@ -56,7 +56,7 @@ def test_noise_of_half_the_scale_is_caught():
 
 
 def test_bounds_keep_their_confidence_through_the_whole_audit():
-    repeats = 60
+    repeats = 30
     beyond = sum(
         not audit_estimator(LaplaceCount(epsilon=0.7), FLAG, trials=90, confidence=0.8, random_state=seed).holds
         for seed in range(repeats)
@@ -88,7 +88,7 @@ def test_noise_that_is_too_soft_is_caught_by_the_gaussian_bound(monkeypatch):
     drawn = SeededSource.gaussian
     # a forest draws its leaves to the base rate, which hides one row from this attack
     learner = tacit.AdditiveBoostClassifier(epsilon=4.0, schema=FLAG, interactions=False)
-    honest = audit_estimator(learner, trials=45, random_state=0)
+    honest = audit_estimator(learner, trials=15, random_state=0)
     assert honest.gaussian is not None
     assert honest.holds
     monkeypatch.setattr(SeededSource, "gaussian", lambda self, scale, size: drawn(self, scale / 4, size))

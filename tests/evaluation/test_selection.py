@@ -101,11 +101,11 @@ def test_the_choice_follows_the_exponential_mechanism():
     """Three rows tell two candidates apart: the better one is taken with probability 1 / (1 + e^-1.5)."""
     table = sealed(np.array([[LEVELS, 0]] * 3 + [[LEVELS, LEVELS]] * 20))
     charge, taken = BoundedRange(0.5), 0
-    for seed in range(12_000):
+    for seed in range(4_000):
         curator = Curator(table, Reservation([charge], Neighbouring.ADD_OR_REMOVE_ONE), SeededSource(seed))
         taken += choose(curator, 2, LEVELS, charge, "test") == 0
-    assert within_share(taken, 12_000, 1 / (1 + math.exp(-1.5)))
-    assert not within_share(taken, 12_000, 1 / (1 + math.exp(-1.2)))  # a charge 20 % off
+    assert within_share(taken, 4_000, 1 / (1 + math.exp(-1.5)))
+    assert not within_share(taken, 4_000, 1 / (1 + math.exp(-1.2)))  # a charge 20 % off
 
 
 @pytest.mark.parametrize("criterion", ["accuracy", "log_loss"])

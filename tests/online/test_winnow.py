@@ -187,7 +187,7 @@ HALVES = Schema.from_dict({"columns": {name: {"kind": "numeric", "lower": 0, "up
 @pytest.mark.parametrize(
     "model",
     [
-        Winnow(),
+        pytest.param(Winnow(), marks=pytest.mark.slow),
         DecisionListWinnow(),
         pytest.param(Winnow(schema=HALVES, bins=4, horizon=5_000), marks=pytest.mark.slow),
         Winnow(labels=(False, True, *IMAGES), horizon=5_000, seed=3),

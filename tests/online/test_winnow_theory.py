@@ -250,7 +250,7 @@ def potential(sums: np.ndarray, rate: float, v: np.ndarray) -> float:
     return float(sum(share * (math.log(share) - log_w[j]) for j, share in enumerate(v) if share > 0))
 
 
-@pytest.mark.parametrize("kind", ["hard", "majority"])
+@pytest.mark.parametrize("kind", ["hard", pytest.param("majority", marks=pytest.mark.slow)])
 def test_theorem_4_on_streams_step_by_step(kind: str) -> None:
     """Every epoch has q B to B mistakes, every update lowers the potential as Lemma 2 says, and the sums come out."""
     dimension, margin, rounds = 20, 1 / 3, 12_000

@@ -134,7 +134,7 @@ def schemas(draw: st.DrawFn) -> Schema:
     return Schema(named, label, unit)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(schema=schemas())
 def test_round_trips_are_exact(schema: Schema, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("schema") / "s.toml"

@@ -293,10 +293,11 @@ def test_a_search_ends_by_the_clock_and_says_how_far_it_is(
             dimension(matrix, **wrong)
 
 
-def test_the_dimension_of_random_classes_is_known_but_for_one() -> None:
-    """500 hypotheses on 200 points, with the caps as they are."""
+@pytest.mark.parametrize("more", [{"cap": 100_000}, pytest.param({}, marks=pytest.mark.slow)])
+def test_the_dimension_of_random_classes_is_known_but_for_one(more: dict[str, int]) -> None:
+    """500 hypotheses on 200 points; slowly with the caps as they are."""
     matrix = np.random.default_rng(0).integers(0, 2, (500, 200))
-    found = vc_dimension(matrix, seconds=math.inf)
+    found = vc_dimension(matrix, seconds=math.inf, **more)
     assert (found.lower, found.upper) == (7, 8)
 
 
