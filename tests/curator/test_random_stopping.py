@@ -34,7 +34,7 @@ def test_the_number_of_runs_and_the_lottery_have_the_stated_laws(shape):
         chosen[-1].append(index)
         return None, 0.0
 
-    for repeat in range(8_000):
+    for repeat in range(12_000):
         chosen.append([])
         search(run, seed=repeat, rule=rule)
     counts = np.array([len(indices) for indices in chosen])

@@ -197,3 +197,9 @@ def test_noise_of_a_mean_is_that_of_independent_members() -> None:
     one: Any = models()["additive"]
     both = terms_of(MeanModel((one, one), (1.0, 3.0)), ROWS)
     np.testing.assert_allclose(both.sd, np.hypot(0.25, 0.75) * terms_of(one, ROWS).sd)
+
+
+def test_chances_lie_on_the_side_of_a_half_that_the_sign_says() -> None:
+    """Even where rounding would tie; files of small alpha have such a link, and no scale."""
+    below, tie, above = Link("m_alpha", 0.1).probability([-1e-300, 0.0, 1e-300])
+    assert below < 0.5 == tie < above
