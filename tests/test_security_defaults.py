@@ -67,7 +67,9 @@ def parameters() -> Iterator[tuple[str, str, str, Any]]:
                 for field in fields(value):
                     if field.default is not MISSING:
                         yield module.__name__, name, field.name, field.default
-            elif inspect.isfunction(value) or (isinstance(value, type) and not issubclass(value, BaseException | str)):
+            elif inspect.isfunction(value) or (
+                isinstance(value, type) and not issubclass(value, BaseException | str | dict)
+            ):
                 for parameter in inspect.signature(value).parameters.values():
                     if parameter.default is not parameter.empty:
                         yield module.__name__, name, parameter.name, parameter.default
@@ -99,6 +101,10 @@ def test_a_site_agrees_to_little() -> None:
     assert (agreed.epsilon, agreed.delta, str(agreed.neighbouring)) == (1.0, 1e-6, "add_or_remove_one")
     asked = {name: each.default for name, each in inspect.signature(tacit.serve_site).parameters.items()}
     assert (asked["epsilon"], asked["delta"], asked["record"]) == (1.0, 1e-6, None)
+
+
+def test_workers_are_trusted_unless_a_share_is_rechecked() -> None:
+    assert inspect.signature(tacit.read_source).parameters["recheck"].default == 0.0
 
 
 class Noisy:
