@@ -15,6 +15,7 @@ from tacit.curator.curator import Curator
 from tacit.curator.select import Choice
 from tacit.encoding.frames import columns_of
 from tacit.engines.blocks import MemoryTable
+from tacit.evaluation import private_selection
 from tacit.evaluation.private_selection import PrivateSelection
 from tacit.evaluation.search_plan import EACH, RANDOM_STOPPING, plan_search
 from tacit.evaluation.select_model import choose, select_model, selection_charge
@@ -314,3 +315,20 @@ def test_a_candidate_s_own_account_is_refused(tmp_path):
     account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
     with pytest.raises(ValueError, match="account of its own"):
         PrivateSelection([*candidates(2), AdditiveBoostClassifier(schema=SCHEMA, account=account)]).fit(*rows(20))
+
+
+def test_rows_are_set_aside_by_coins_of_the_noise_source(monkeypatch):
+    """Public coins by place would tell more than the two parts pay for: one row fewer moves all behind it."""
+
+    class Coins:
+        def words(self, size):
+            return np.where(np.arange(size) % 4 == 0, np.uint64(0), np.uint64(1 << 63))
+
+    seen = []
+    monkeypatch.setattr(private_selection, "chosen_source", lambda random_state: Coins())
+    original = private_selection._Rows.where
+    monkeypatch.setattr(private_selection._Rows, "where", lambda rows, mask: seen.append(mask) or original(rows, mask))
+    X, y = rows(400)
+    PrivateSelection(candidates(2), epsilon=4.0, holdout=0.3, strategy="each", random_state=0).fit(X, y)
+    assert np.flatnonzero(seen[1]).tolist() == list(range(0, 400, 4))
+    assert (seen[0] == ~seen[1]).all()

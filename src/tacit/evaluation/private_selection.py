@@ -16,8 +16,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Bools, Floats
+from tacit.curator.options import chosen_source
 from tacit.curator.random_stopping import best_of_random_runs
 from tacit.curator.rows import PrivateRows
+from tacit.curator.views.view import random_part
 from tacit.discovery.undeclared import label_kind, refuse_undeclared
 from tacit.encoding.frames import Frame, take, take_rows
 from tacit.encoding.inputs import numbers_of
@@ -374,10 +376,15 @@ class _Search:
         )
 
     def _split(self, rows: _Rows) -> tuple[_Rows, _Rows]:
-        """Rows to fit and rows to judge by, separated by one public random bit per row, which depends on no row."""
+        """Rows to fit and rows to judge by, separated by a secret coin per row.
+
+        The coins are as secret as noise: a row that is added or removed moves the places of all behind it, so parts
+        that are known by place would tell more than the parallel composition pays for.
+        """
         if self._owner.holdout == 0:
             return rows, rows
-        aside = self._judge.public_generator.random(rows.frame.n_rows) < self._owner.holdout
+        source = chosen_source(self._request.random_state)
+        aside = random_part(source, self._owner.holdout, rows.frame.n_rows)
         return rows.where(~aside), rows.where(aside)
 
     def _fit(self, index: int, rows: _Rows, seed: int | None) -> Any:
