@@ -106,7 +106,7 @@ def test_evaluation(task: str, tacit: Callable[..., Any]) -> None:
         "--quantile", "0.9", "--subgroups", "colour", "--certificate", "c.json",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
-    for words in ("pinball", "quantile", "errors beyond", "colour = red", "epsilon 2"):
+    for words in ("pinball", "quantile", "errors above", "colour = red", "epsilon 2"):
         assert words in done.stdout
     assert tacit("verify", "c.json").exit_code == 0
     for wrong, message in (
