@@ -11,15 +11,25 @@ import pytest
 
 from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
+from tacit.curator.measurement import Measurement
 from tacit.engines.blocks import MemoryTable
+from tacit.models.tree_ensemble import TreeSpending
 from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.charges import BoundedRange, Laplace
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.margins import Margins
 from tacit.trees.budget import SplitBudget
 from tacit.trees.induction import SCORE_UNIT
 from tacit.trees.losses import Loss, MAlphaLoss, SquareLoss
-from tacit.trees.m_alpha_boost import CALIBRATED, BoostedTrees, BoostSettings, MAlphaBoost, PaperBoost
+from tacit.trees.m_alpha_boost import (
+    CALIBRATED,
+    BoostedTrees,
+    BoostSettings,
+    MAlphaBoost,
+    PaperBoost,
+    believed_shares,
+)
 
 COLUMNS = [Column(place, name, True) for place, name in enumerate("abc")]
 CODES = 8
@@ -51,21 +61,24 @@ def plain(
 ) -> tuple[np.ndarray, list[float], list[float]]:
     """Algorithm 1: scores of the rows, the alpha of every level, the coefficients; ``alpha`` None calibrates it.
 
-    With a bound what leaves say is clipped to it, and the step is the printed one.
+    With a bound what leaves say is clipped to it, the step is the printed one, and alphas are calibrated by the same
+    tree; without it by the one before.
     """
     linked = 1.0 if alpha is None else alpha
     score, alphas, coefficients = np.zeros(len(labels)), [], []
+    before, ratios = [1.0] * DEPTH, [1.0] * DEPTH  # errors of levels over that of the root, of the last tree
     for _ in range(TREES):
         weights = weight(linked, np.where(labels == 1, 1, -1) * score)
 
         def of(rows: np.ndarray, weights: np.ndarray = weights) -> tuple[float, float]:
             return float(weights[rows & (labels == 1)].sum()), float(weights[rows & (labels == 0)].sum())
 
-        leaf, root = np.zeros(len(labels), np.int64), 0.0
+        leaf, root, before = np.zeros(len(labels), np.int64), 0.0, ratios.copy()
         for level in range(DEPTH):
             error = sum(min(of(leaf == node)) for node in range(2**level)) / weights.sum()
             root = root or error
-            alphas.append(error / root if alpha is None else alpha)
+            ratios[level] = error / root
+            alphas.append((before if bound is None else ratios)[level] if alpha is None else alpha)
             deeper = 2 * leaf
             for node in range(2**level):
                 cuts = [(column, cut) for column in range(len(codes)) for cut in range(CODES)]
@@ -161,11 +174,12 @@ def test_the_rows_tell_alphas_apart() -> None:
 
 def test_calibrated_alphas_fall_with_the_error_of_the_level() -> None:
     """Section 6: alpha is the error so far over that of the root: 1 there, and less from level to level."""
-    _, _, alphas = boosted(CALIBRATED)
-    levels = np.array(alphas).reshape(TREES, DEPTH)
-    assert (levels[:, 0] == 1.0).all()
-    assert (np.diff(levels, axis=1) <= 1e-9).all()
-    assert levels[0, -1] < 0.99
+    for bound, first in ((None, 1), (1.5, 0)):  # of the tree before: the first one has 1
+        levels = np.array(boosted(CALIBRATED, bound)[2]).reshape(TREES, DEPTH)
+        assert (levels[:, 0] == 1.0).all()
+        assert (levels[:first] == 1.0).all()
+        assert (np.diff(levels, axis=1) <= 1e-9).all()
+        assert levels[first, -1] < 0.99
 
 
 def test_alpha_never_rises_within_a_tree_whatever_noise_makes_of_the_errors() -> None:
@@ -179,3 +193,49 @@ def test_alpha_never_rises_within_a_tree_whatever_noise_makes_of_the_errors() ->
     second: list[float] = []
     again = [MAlphaBoost.split_loss(boost, level, boost, 2, second).alpha for level in range(2)]  # type: ignore[attr-defined]
     assert again == pytest.approx([1.0, 1.0])
+
+
+def test_every_step_of_a_noisy_calibrated_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cap, shares, alphas, values of leaves, coefficients, margins: all of them from the releases, done again."""
+    releases, measure = [], Curator.measure
+
+    def recording(self: Curator, *asked: Any) -> Measurement:
+        releases.append(measure(self, *asked))
+        return releases[-1]
+
+    monkeypatch.setattr(Curator, "measure", recording)
+    codes, labels = rows()
+    labels = np.where(codes[0] >= 5, 1, labels)  # the first split changes a majority
+    budget, trees, depth = SplitBudget.of(20.0, 0.0), 3, 3
+    reservation = Reservation([budget.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    table = MemoryTable([c.astype(np.uint8) for c in codes], labels.astype(np.uint8), [CODES + 1] * 3, 2, threads=1)
+    settings = BoostSettings(CALIBRATED, None, trees, depth, 0.3, 10.0, CODES)
+    boost = Watching(Curator(table, reservation, SeededSource(2)), budget, COLUMNS, [False] * 3, settings)
+    boost.alphas = []
+    learned, (count, *leaves) = boost.run(), releases
+    whole = float(count.value.item())
+    assert boost.induction.cap == math.ceil(whole + 6 * count.sd) > whole + 15
+    each_split, each_leaves = 0.3 * 0.98 / trees / depth, 0.7 * 0.98 / trees
+    assert learned.spending == TreeSpending(pytest.approx((each_split,) * depth), pytest.approx(each_leaves))
+    charges = [entry.charge for entry in reservation.entries[1:]]
+    assert [charge.range for charge in charges if isinstance(charge, BoundedRange)] == pytest.approx(
+        [20 * each_split] * trees * depth
+    )
+    assert [c.epsilon for c in charges if isinstance(c, Laplace)] == pytest.approx([20 * each_leaves] * trees)
+    alphas, reach = [1.0] * depth, 0.0
+    for tree, release, coefficient in zip(learned.trees, leaves, learned.coefficients, strict=True):
+        assert boost.alphas[:depth] == pytest.approx(alphas)
+        least = min(boost.alphas.pop(0) for _ in range(depth))
+        largest = 0.5 * (1 + reach / 2 / math.hypot(1, reach / 2))
+        shares, total = believed_shares(release.value, release.sd)
+        values = np.clip((2 * shares - 1) / np.sqrt(shares * (1 - shares)), -10, 10)
+        edge = largest * float((release.value[:, 1] - release.value[:, 0]) @ values) / whole
+        assert coefficient == pytest.approx(4 * edge / np.abs(values).max() ** 2, rel=5e-3)
+        assert tree.values == pytest.approx(coefficient * values, abs=1e-3)
+        assert tree.support == pytest.approx(largest * total, rel=5e-3)
+        reach += float(np.abs(tree.values).max())
+        nodes = [np.maximum(release.value, 0).reshape(2**level, -1, 2).sum(axis=1) for level in range(depth)]
+        errors = [node.min(axis=1).sum() for node in nodes]
+        alphas = [min(error / errors[0], 1.0) for error in errors]
+    assert least < 0.99
+    assert leaves[0].sd > 0.3

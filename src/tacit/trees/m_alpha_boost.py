@@ -20,7 +20,8 @@ covered by the noise it gets:
   two leaves: Laplace noise of L1 sensitivity ``4 M``, not ``2 M``;
 * the leveraging coefficient is released: half of the leaves' budget buys the sum of ``w_i y_i h(x_i)``; the paper takes
   it exact, which shows the labels whatever the noise in the leaves;
-* objective calibration compares released errors and not exact ones.
+* objective calibration compares released errors and not exact ones, for 30 % of each level's budget. (Elsewhere it
+  takes them from the last tree's released leaves, which cost nothing more.)
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ CALIBRATED: Final = "calibrated"
 class BoostSettings:
     """What a user may choose; see :class:`~tacit.MAlphaBoostClassifier`.
 
-    With ``alpha="calibrated"`` link and weights are at 1, the split score of each level at the released error so far
-    over that of the root.
+    With ``alpha="calibrated"`` link and weights are at 1, the split score of each level at its error in the last tree
+    over that of the root; as printed, at the released error so far in the same tree.
     """
 
     alpha: float | str
@@ -141,11 +142,15 @@ def believed_shares(weights: Floats, sd: float) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class Said:
-    """What the leaves of a tree say before leveraging, and the released proportions and weights behind it."""
+    """What the leaves of a tree say before leveraging, and the released proportions and weights behind it.
+
+    ``released`` are the noisy class weights, shape ``(leaves, 2)``, where leaves release them.
+    """
 
     values: Floats
     shares: Floats
     weights: Floats
+    released: Floats | None = None
 
 
 def scale_of_scores(coefficients: Sequence[float], trees: Sequence[Said]) -> float:
@@ -226,17 +231,18 @@ class MAlphaBoost:
         if self.settings.leaves is not None:
             charge, loss = self.budget.selection(share), self.split_loss(0, None, tree)
             return self.induction.heaviest_first(rule, self.margins, charge, loss, self.settings.leaves, tree)
-        if self.settings.alpha == CALIBRATED and self.settings.criterion is None:
-            share *= 1.0 - self.settings.tuning.errors_share
-        root_error: list[float] = []
 
         def loss_of_level(level: int, cells: TreeCells) -> Loss:
-            return self.split_loss(level, cells, tree, root_error)
+            return self.split_loss(level, cells, tree)
 
         return self.induction.levels(rule, self.margins, self.budget.selection(share), loss_of_level, tree)
 
     def split_loss(self, level: int, cells: TreeCells | None, tree: int, root_error: list[float] | None = None) -> Loss:
-        """The loss that scores the splits of a level; objective calibration releases the error of its leaves for it."""
+        """The loss that scores the splits of a level.
+
+        Objective calibration takes the error of the level from the last tree's released leaves; given ``root_error``,
+        the errors so far in this tree, it releases it.
+        """
         settings = self.settings
         if settings.criterion == SMOOTHED:
             return self.smoothed_loss(2.0**level if settings.leaves is None else settings.leaves)
@@ -244,11 +250,26 @@ class MAlphaBoost:
             return loss_of(settings.criterion)
         if not isinstance(settings.alpha, str):
             return MAlphaLoss(settings.alpha)
-        if cells is None or root_error is None:
+        if cells is None:
             return MAlphaLoss(1.0)
+        if root_error is None:
+            return MAlphaLoss(self.last_alpha(level))
         error = self.released_error(cells, Label(Stage.SPLITS, f"error at depth {level}", tree))
         root_error.append(min(error, *root_error) if root_error else max(error, 1e-6))
         return MAlphaLoss(float(np.clip(root_error[-1] / root_error[0], 0.0, 1.0)))
+
+    def last_alpha(self, level: int) -> float:
+        """The error of this level of the last tree over that of its root; 1 before there is a tree.
+
+        The leaves below a node add up to it, and their class weights were released: post-processing, which costs
+        nothing. The majorities of children err on no more than that of their parent, so the ratio is at most 1.
+        """
+        released = self.said[-1].released if self.said else None
+        if released is None:
+            return 1.0
+        leaves = np.maximum(released, 0.0)
+        errors = [float(leaves.reshape(nodes, -1, 2).sum(axis=1).min(axis=1).sum()) for nodes in (1, 2**level)]
+        return errors[1] / errors[0] if errors[0] > 0 else 1.0
 
     def smoothed_loss(self, leaves: float) -> SmoothedLoss:
         """Matsushita's loss, smoothed by what noise and support ask for, for ``leaves`` nodes of the next tree.
@@ -287,7 +308,7 @@ class MAlphaBoost:
         )
         shares, total = believed_shares(released.value, released.sd)
         values = np.clip(loss.link(np.clip(shares, 1e-4, 1.0 - 1e-4)), -self.settings.bound, self.settings.bound)
-        self.said.append(Said(values, shares, total))
+        self.said.append(Said(values, shares, total, released.value))
         edge = largest * float(((released.value[:, 1] - released.value[:, 0]) * values).sum()) / self.rows
         bound = max(float(np.abs(values).max()), 1e-9)
         coefficient = leveraging_constant(loss.alpha, bound, sharp=True) * float(np.clip(edge, -bound, bound))
