@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -163,6 +164,32 @@ def test_nothing_stands_out_only_where_nothing_does() -> None:
     learner = fit(table(300)[0], noise, epsilon=0.3, interactions=False)
     assert learner.summary_.stands_out is False
     assert any("no effect is distinguishable" in words for words in learner.summary_.sentences)
+
+
+PAPER = partial(tacit.RandomTreesClassifier, mechanism="exponential", analysis="paper", max_depth=2, n_trees=3)
+
+
+@pytest.mark.parametrize(
+    ("learner", "corner", "agree"),
+    [
+        (PAPER, False, True),
+        (PAPER, True, False),  # the leaves of some trees agree
+        (partial(tacit.RandomTreesClassifier, mechanism="exponential"), False, False),
+        (tacit.RandomTreesClassifier, False, False),
+        (partial(tacit.MAlphaBoostClassifier, criterion="gini"), False, False),
+    ],
+)
+def test_leaves_that_all_agree_are_told(learner: Any, corner: bool, agree: bool) -> None:
+    """Of 7 % positives the more frequent class is the label of every leaf; relative to the base rate it is not."""
+    X, _ = table(2000)
+    y = np.where(X["a"] > 0.93 if corner else np.arange(2000) % 14 == 0, "yes", "no")
+    made = learner(epsilon=200.0, delta=0, neighbouring="replace_one", schema=SCHEMA, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        made.fit(X, y)
+    told = [str(one.message) for one in caught if issubclass(one.category, Doubtful)]
+    assert any("all leaves agree" in words for words in told) is agree
+    assert (len(np.unique(made.predict_proba(X)[:, 1])) == 1) is agree
 
 
 def test_it_follows_from_the_file_alone() -> None:

@@ -40,7 +40,7 @@ class Boosting:
 
     rows_share: float = 0.02  # of the budget, for the number of rows where it is private;
     sure: float = 6.0  # the cap lies so many standard deviations of its noise above the released number
-    errors_share: float = 0.3  # of a level's budget, by which objective calibration finds the error so far
+    errors_share: float = 0.3  # of a level's budget, by which the printed objective calibration finds the error so far
 
     # Of the smoothed criterion: what a node is taken to hold more of either class.
     smoothing: float = 0.1  # relative to its weight
