@@ -167,6 +167,22 @@ def suspended_stream(place: Path) -> Path:
     return place / "stream.json"
 
 
+@pytest.mark.parametrize(("seed", "mode"), [(None, 0o666), (1, 0o600)])
+def test_a_model_that_may_not_be_released_is_its_owners_alone(tmp_path: Path, seed: int | None, mode: int) -> None:
+    schema = {
+        "columns": {"x": {"kind": "numeric", "lower": 0, "upper": 1}},
+        "label": {"column": "y", "classes": [0, 1]},
+    }
+    model = tacit.RandomTreesClassifier(n_trees=1, schema=schema, random_state=seed).fit({"x": [0.1, 0.9]}, [0, 1])
+    before = os.umask(0)
+    try:
+        tacit.save(model, tmp_path / "model.json")
+        model.report(tmp_path / "report.html")
+        assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("model.json", "report.html")] == [mode, mode]
+    finally:
+        os.umask(before)
+
+
 @pytest.mark.parametrize("make", [party_key, signing_key, memory_of_a_site, store, suspended_stream])
 def test_what_may_hold_more_than_a_model_is_its_owners_alone(make: Callable[[Path], Path], tmp_path: Path) -> None:
     before = os.umask(0)

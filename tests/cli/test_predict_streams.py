@@ -46,6 +46,7 @@ def test_files_of_a_folder_follow_one_another(fitted: Path, folder: Path, tacit:
     expected = whole(fitted, folder, tacit)
     assert len(small_chunks) > 5
     frame = pd.read_csv("data.csv", dtype="string")  # typed where a part has no rows, by pandas 2 as well
+    assert Path("whole.parquet").stat().st_mode & 0o777 == 0o600  # rows are in it
     Path("parts").mkdir()
     Path("csv").mkdir()
     for number, (start, stop) in enumerate([(0, 150), (150, 150), (150, 151), (151, 400)]):

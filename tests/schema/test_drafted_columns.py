@@ -252,6 +252,9 @@ def test_shapes_are_identifiers_before_they_are_numbers(tmp_path: Path) -> None:
         [f"+49 89 12{i % 40:04d}" for i in range(90)],
         [f"123-45-{i % 40:04d}" for i in range(90)],
         ["unknown", *(f"{i % 40:08x}-0000-4000-8000-{i % 40:012x}" for i in range(90))],
+        [
+            f"{chr(65 + i % 26)}{chr(65 + i // 4)}{i % 100:02d} {chr(90 - i // 4)}XZ" for i in range(90)
+        ],  # of licence plates
     ):
         column, note, draft = _draft(tmp_path, cells, "contact")
         assert column == IdColumn()

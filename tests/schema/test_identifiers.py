@@ -19,12 +19,13 @@ _NAMES = """
 id ID Id ids PassengerId CustomerID RespondentID patient_no patient-nr MRN ssn household_nr uuid e-mail email E_Mail
 userid patientid memberNo person.id id_patient RowID case_number PolicyNumber phone Kundennummer Patienten-Nr
 account_key customer_name Surname IBAN patient_id_2 IDs FirstName full_name ip_address PatNr NHS_number empno pid
-hosp_no Matrikelnummer acct_no Steuernummer
+hosp_no Matrikelnummer acct_no Steuernummer USUBJID SUBJID ptid SEQN hhid given_name Fallnr KdNr
 """
 _OTHER_NAMES = """
 age income humid humidity paid valid void acid idle grid rapid said no number no_children number_of_rooms num_visits
 zip_code country_code sex_code product_name visit_number ClaimNb year price weight_g kidney diagnosis_code month x0 0
 order_total customer_age patients household_size id_type 1.5 emp_length pid_count address floor_no house_number
+fall_number subject patient seqno vin
 """
 
 
@@ -64,7 +65,10 @@ OTHERS: dict[str, tuple[str, list[Any], int]] = {
     "weights in grams": ("weight_g", [3000 + (i * 7919) % 2003 for i in range(N)], N),
     "ages": ("age", list(range(18, 90)), N),
     "a fraction called id": ("id", [i / 7 for i in range(N)], N),
-    "countries": ("country", [f"country {i}" for i in range(90)], N),
+    "countries": ("country", [f"country {i * i}" for i in range(90)], N),
+    "wards": ("ward", [f"W{i:02d}" for i in range(1, 13)], N),
+    "a few subjects": ("subject", ["maths", "physics", "art"], N),
+    "persons of three kinds": ("patient", [1, 2, 3], N),
     "a small sample": ("town", [f"town {i}" for i in range(12)], 12),
     "two values": ("phone", ["none", "yes"], N),
     "hex words": ("word", ["deadbeefdeadbeef"], N),
@@ -104,6 +108,10 @@ DOUBTS: dict[str, tuple[str, list[Any], int]] = {
     "64 bits": ("h", _whole(DRAW.integers(-(2**63), 2**63 - 1, N)), N),
     "a part of seven digits": ("ref", _whole(DRAW.integers(3 * 10**6, 9 * 10**6, N)), N),
     "rising numbers": ("order", _whole(1000234 + np.cumsum(DRAW.integers(1, 9, N))), N),
+    "badges of three rows": ("badge", [f"B{i:05d}" for i in range(100) if i % 9], N),
+    "subjects of a trial": ("trial", [f"S-{i}" for i in range(1, 41)], N),
+    "numbered persons": ("patient", [3 * i * i for i in range(1, 41)], N),
+    "named persons": ("Participant", [f"{chr(65 + i)}{i * i}" for i in range(24)], N),
     "persons of three rows": ("ref", _whole(DRAW.integers(10**7, 10**8, 100)), N),
 }
 

@@ -85,15 +85,15 @@ def _check_target(path: Path | None, option: str) -> None:
         raise Mistake(f"{option}: {path} cannot be written")
 
 
-def write_with(path: Path, write: Callable[[Path], object]) -> None:
-    """Lets ``write`` make a file, which is there whole or not at all."""
+def write_with(path: Path, write: Callable[[Path], object], private: bool = False) -> None:
+    """Lets ``write`` make a file, which is there whole or not at all; ``private`` ones only their owner can read."""
     from tacit.models import base
 
-    base.write_with(path, write)
+    base.write_with(path, write, private)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Writes a text file whole or not at all."""
+def write_text(path: Path, text: str, private: bool = False) -> None:
+    """Writes a text file whole or not at all; see :func:`write_with`."""
     from tacit.models import base
 
-    base.write_atomically(path, text)
+    base.write_atomically(path, text, private)

@@ -290,7 +290,8 @@ def _write(asked: FitArguments, estimator: Any, key: Any, recorded: dict[str, An
             from tacit.report.page import render
 
             schema = getattr(estimator, "schema_", None)
-            write_text(asked.report, render(estimator.model_, certificate.to_dict(), schema=schema))
+            page = render(estimator.model_, certificate.to_dict(), schema=schema)
+            write_text(asked.report, page, private=not certificate.releasable)
             written["report"] = str(asked.report)
     except OSError as error:
         there = ", ".join(written.values()) or "nothing"

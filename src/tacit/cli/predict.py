@@ -201,7 +201,7 @@ def run(asked: PredictArguments) -> None:
                 write(predictions(), columns, stream, asked)
             _say(counts.notes())
             return
-        write_with(asked.output, lambda temporary: write(predictions(), columns, temporary, asked))
+        write_with(asked.output, lambda temporary: write(predictions(), columns, temporary, asked), private=True)
     if asked.as_json:
         as_json({"written": str(asked.output), "columns": columns.column_names, "notes": counts.notes()})
         return

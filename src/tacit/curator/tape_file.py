@@ -99,12 +99,11 @@ def write_tape(path: str | os.PathLike[str], beginning: Beginning, tape: Tape) -
     table = pa.Table.from_pylist(rows, schema=ROWS.with_metadata(metadata))
 
     def fill(place: Path) -> None:
-        place.touch(mode=0o666 if beginning.releasable else 0o600)
         words = ["verb", "charge", "words"]
         pq.write_table(table, place, compression="zstd", compression_level=12, use_dictionary=words,
                        column_encoding={"integers.list.element": "DELTA_BINARY_PACKED"})  # fmt: skip
 
-    write_with(path, fill)
+    write_with(path, fill, private=not beginning.releasable)
 
 
 def read_tape(path: str | os.PathLike[str]) -> TapeFile:

@@ -188,7 +188,9 @@ def parse_numbers(cells: pa.Array, decimal: str = POINT) -> Floats:
             numbers = pc.cast(texts, pa.float64())
         except pa.ArrowInvalid:
             return np.fromiter(map(number_or_nan, listed(cells)), np.float64, len(cells))
-    return floats(numbers)
+    found = floats(numbers)
+    finite = np.isfinite(found)  # Arrow's fast way reads "inf", and numbers that are too large, as infinite
+    return found if finite.all() else np.where(finite, found, np.nan)
 
 
 def texts_as_numbers(texts: pa.ChunkedArray, name: str = "") -> Floats:

@@ -136,7 +136,7 @@ class Looking:
         schema = getattr(getattr(self, "best_", self), "schema_", None)
         text = Page(render(self._fitted_model(), self.certificate_.to_dict(), title, schema=schema))
         if path is not None:
-            write_atomically(path, text)
+            write_atomically(path, text, private=not self.certificate_.releasable)
         return text
 
 

@@ -272,14 +272,17 @@ def nested(models: Sequence[Model]) -> list[dict[str, Any]]:
     return [{"kind": str(model.kind), "model": model.body()} for model in models]
 
 
-def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
+def write_with(path: str | os.PathLike[str], write: Callable[[Path], object], private: bool = False) -> None:
     """Lets ``write`` fill a file beside ``path`` and puts it in place in one step: there is never half a file.
 
-    It is on the disk when this returns. A link is followed: what it points to is written.
+    It is on the disk when this returns. A link is followed: what it points to is written. Where it is ``private``, only
+    its owner can read it; otherwise it gets the usual permissions.
     """
     target = Path(path).resolve()
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")  # open() gives it the usual permissions
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
+        if private:
+            temporary.touch(mode=0o600)
         write(temporary)
         _synchronise(temporary)
         temporary.replace(target)
@@ -301,9 +304,9 @@ def _synchronise(path: Path) -> None:
         os.close(descriptor)
 
 
-def write_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Writes a text file whole or not at all."""
-    write_with(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+def write_atomically(path: str | os.PathLike[str], text: str, private: bool = False) -> None:
+    """Writes a text file whole or not at all; see :func:`write_with`."""
+    write_with(path, lambda temporary: temporary.write_text(text, encoding="utf-8"), private)
 
 
 def checked_file(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -55,6 +55,8 @@ def save_model(
 ) -> None:
     """Writes a model, and the certificate it was released under, as one JSON file.
 
+    Only its owner can read the file of a model that may not be released: noise that can be replayed hides nothing.
+
     Args:
         model: any model.
         path: of the file.
@@ -91,7 +93,8 @@ def save_model(
     problems = binding_problems(written)
     if problems:
         raise ClaimError(f"this certificate is not that of this model: {'; '.join(problems)}")
-    write_atomically(path, json.dumps(written, allow_nan=False))
+    closed = stated is not None and not stated.get("releasable")
+    write_atomically(path, json.dumps(written, allow_nan=False), private=closed)
 
 
 def model_from_dict(data: Mapping[str, Any]) -> Model:

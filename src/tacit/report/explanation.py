@@ -15,7 +15,7 @@ from tacit.arrays import Floats
 from tacit.display import shortened
 from tacit.encoding.frames import Frame
 from tacit.encoding.matrix_rows import ROWS
-from tacit.models.base import ClassModel, Model, write_with
+from tacit.models.base import ClassModel, Model, write_atomically
 from tacit.models.terms import LOG_ODDS, LOG_RATIO, Terms, terms_of
 from tacit.report import svg
 from tacit.report.figures import environment, page, style
@@ -185,12 +185,7 @@ class Explanation:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes an HTML page that only its owner can read: it shows the values of the rows."""
         text = page("Predictions explained", self._repr_html_())
-
-        def write(temporary: Any) -> None:
-            temporary.touch(mode=0o600)
-            temporary.write_text(text, encoding="utf-8")
-
-        write_with(path, write)
+        write_atomically(path, text, private=True)
 
 
 MOST_SHOWN = 20

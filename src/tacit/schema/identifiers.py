@@ -16,7 +16,7 @@ from tacit.schema.values import Value, parse_number
 _ALONE = """
 id ids uid uuid guid mrn ssn nino npi iban imei passport email phone telephone msisdn identifier pseudonym username
 login surname lastname firstname forename fullname vorname nachname kennung rowid pid aktenzeichen ipaddress macaddress
-licenseplate
+licenseplate givenname nickname subjid usubjid ptid studyid hhid seqn idnr svnr kdnr fallnr fallnummer objectid orcid
 """
 ALONE = frozenset(_ALONE.split())
 """Words that make an identifier of a name whose last word, or last two, they are: ``FirstName``, ``ip_address``."""
@@ -30,6 +30,10 @@ security passport licence license registration national tax vehicle device borro
 """
 HOLDERS = frozenset(_HOLDERS.split())
 """Who or what is numbered one by one."""
+
+_PERSONS = "patient person respondent subject participant client customer member student"
+PERSONS = frozenset(_PERSONS.split())
+"""Names of columns of more than a few values that may tell persons apart."""
 
 NUMBERS = frozenset(("no", "nr", "num", "nbr", "number", "nummer", "key", "name"))
 """Words that make an identifier of a name where a holder stands before them."""
@@ -105,8 +109,17 @@ class Verdict:
 def judge(name: str, values: Sequence[Value], count: int) -> Verdict:
     """Whether the values of a sample look like identifiers: :func:`evident`, or because they differ or count rows."""
     verdict = evident(name, values, count)
-    if verdict.reason:
+    verdict = verdict if verdict.reason else _judge_values(name, values, count)
+    if verdict.reason or len(values) <= FEW:
         return verdict
+    if _runs([str(value) for value in values if parse_number(str(value)) is None], FEW):
+        return Verdict(False, "its values are a running number behind the same letters: is it an identifier?")
+    persons = PERSONS.issuperset([name.strip().lower()])
+    return Verdict(False, "its name is that of persons: is it an identifier?") if persons else verdict
+
+
+def _judge_values(name: str, values: Sequence[Value], count: int) -> Verdict:
+    """Whether values look like identifiers because they differ or count rows, whatever their shape."""
     numbers = _numbers(values)
     if 2 * len(numbers) > len(values):
         is_quantity = bool(QUANTITIES & set(_words(name)))
@@ -196,10 +209,10 @@ def _shape(texts: Sequence[str]) -> str:
     return ""
 
 
-def _runs(texts: Sequence[str]) -> bool:
-    """Whether texts are a prefix and a running number: ``P0001``, ``P0002`` ..."""
+def _runs(texts: Sequence[str], most: int = MOST_LISTED_RUN) -> bool:
+    """Whether more than so many texts are a prefix and a running number: ``P0001``, ``P0002`` ..."""
     parts = [re.fullmatch(r"(.*?)(\d+)", text.strip()) for text in texts]
-    if len(texts) <= MOST_LISTED_RUN or not all(parts) or len({part[1] for part in parts if part}) > 1:
+    if len(texts) <= most or not all(parts) or len({part[1] for part in parts if part}) > 1:
         return False
     numbers = sorted(int(part[2]) for part in parts if part)
     return numbers[-1] - numbers[0] < 2 * len(numbers)

@@ -135,7 +135,7 @@ def _with_symbol(counts: Mapping[str, int], thousands: str) -> Spelled | None:
     for text, match in matches.items():
         pairs[(match["before"], match["after"] or "")] += counts[text]
     units = [pair for pair, _ in pairs.most_common() if any(pair)]
-    if units and (2 * pairs[("", "")] > sum(counts.values()) or not _is_unit(units[0])):
+    if len(units) > FEW or (units and (2 * pairs[("", "")] > sum(counts.values()) or not _is_unit(units[0]))):
         return None
     symbol = "".join(units[0]) if units else ""
     if not units or not all(units[0]):
