@@ -13,7 +13,7 @@ import pytest
 
 from tacit import AdditiveBoostClassifier, Schema
 from tacit.encoding.frames import columns_of
-from tacit.encoding.inputs import warn_of_truths, warn_of_types
+from tacit.encoding.inputs import is_fractional, warn_of_truths, warn_of_types
 from tacit.encoding.values import LabelIndex
 from tacit.errors import was_spent
 
@@ -89,3 +89,8 @@ def test_a_fit_warns_before_it_charges(classes: list[int], y: Any, words: str) -
         with pytest.raises(UserWarning, match=words) as caught:
             model.fit(pd.DataFrame({"day": [20200331] * 20}), y)
     assert not was_spent(caught.value)
+
+
+def test_decimals_with_digits_behind_the_point_are_fractions() -> None:
+    kinds = [pa.float32(), pa.decimal128(9, 2), pa.decimal128(9, 0), pa.int8(), pa.string()]
+    assert [is_fractional(pa.array([None], kind)) for kind in kinds] == [True, True, False, False, False]

@@ -202,10 +202,10 @@ def is_boolean(values: Any) -> bool:
 
 
 def is_fractional(values: Any) -> bool:
-    """Whether a vector holds floating-point numbers, by its dtype or its type of Arrow's; a list has no dtype."""
+    """Whether a vector holds fractions, by its dtype or its type of Arrow's; a list has no dtype."""
     kind = getattr(values, "type", None)
     if isinstance(kind, pa.DataType):
-        return bool(pa.types.is_floating(kind))
+        return bool(pa.types.is_floating(kind) or (pa.types.is_decimal(kind) and kind.scale > 0))
     return str(getattr(values, "dtype", "")).lower().startswith(("float", "double"))
 
 
