@@ -90,6 +90,7 @@ demo: .venv/.installed ## a private model of real survey data, with certificate 
 	$(BIN)/tacit demo
 
 docs: .venv/.installed ## the documentation site, in build/site; warnings are errors
+	rm -rf docs/reference/generated
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site
 	@echo "open build/site/index.html"
 
