@@ -98,7 +98,7 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
     for value in CHOICES[choice]:
         with varied(choice, value):
             chosen = Planner().plan(5000.0, 10, q, False)
-        parts = (chosen.binning, chosen.mains, chosen.screening, chosen.pair_counts, chosen.joint, chosen.rest)
+        parts = (chosen.binning, chosen.mains, chosen.screening, chosen.pair_counts, chosen.joint, chosen.trees)
         spent = sum(parts)
         assert math.isclose(spent, 1.0)
         if choice in ("sweeps", "n_trees", "tree_depth") and (choice == "sweeps" or chosen.n_trees):
@@ -109,7 +109,7 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
             assert chosen.tree_noise == 0
             assert bool(chosen.n_trees) == (value != "none" and q * math.sqrt(10) > 900)
         if choice == "tree_share":
-            assert math.isclose(chosen.rest, value if before.n_trees else 0, abs_tol=1e-12)
+            assert math.isclose(chosen.trees, value if before.n_trees else 0, abs_tol=1e-12)
         assert Planner().plan(5000.0, 10, q, False) == before
 
 

@@ -116,7 +116,7 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
             without = value == "none"
             pretended = 1.0 if without else 140.0 * (1000.0 / 140.0) ** value
             glass = from_rule(total, n_columns, pretended, pure, not without, False, **more)
-            return _with_rest(glass, chosen, chosen.rest)
+            return _with_rest(glass, chosen, chosen.trees)
         if choice == "tree_kind":
             if value == "none":
                 return from_rule(total, n_columns, q, pure, pairs, False, **more)
@@ -126,7 +126,7 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
             return _with_rest(glass, chosen, value)
         if choice == "binning":
             others = ("mains", "screening", "pair_counts", "joint")
-            first = 1.0 - chosen.rest
+            first = 1.0 - chosen.trees
             grow = (first - value * first) / sum(getattr(chosen, name) for name in others)
             scaled = {name: getattr(chosen, name) * grow for name in others}
             return replace(chosen, binning=value * first, **scaled)

@@ -37,7 +37,7 @@ def tried(request: pytest.FixtureRequest) -> tuple[type[Any], Any]:
 
 
 def test_every_public_estimator_is_in_the_registry() -> None:
-    public = {getattr(tacit, name) for name in tacit.PUBLIC}
+    public = [getattr(tacit, name) for name in tacit.PUBLIC]
     fit = {
         kind for kind in public if isinstance(kind, type) and hasattr(kind, "fit") and not hasattr(kind, "transform")
     }

@@ -19,7 +19,7 @@ import pytest
 
 import tacit
 import tacit.additive.sweeps as sweeps
-import tacit.curator.options as curator_options
+import tacit.curator.rows as curator_rows
 import tacit.learning.supply as going_on
 from tacit.additive.joint_clipping import Lengths
 from tacit.additive.sweeps import GRID
@@ -90,7 +90,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def silent(_: Any) -> NoiseSource:
         return Silent(seen)
 
-    monkeypatch.setattr(curator_options, "chosen_source", silent)
+    monkeypatch.setattr(curator_rows, "chosen_source", silent)
     monkeypatch.setattr(going_on, "fresh_key", lambda: b"k" * 32)
     return seen
 

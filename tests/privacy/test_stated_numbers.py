@@ -26,7 +26,7 @@ ADD = Neighbouring.ADD_OR_REMOVE_ONE
         ("certificate:Certificate.of", {"unverified": False}),
         ("charges:PrivacyLoss", {"infinity_mass": 0.0}),
         ("database:Database.write", {"consequence": "nothing was spent"}),
-        ("ephemeral_account:EphemeralAccount", {"neighbouring": ADD}),
+        ("promised_budget:EphemeralAccount", {"neighbouring": ADD}),
         ("kept_releases:KeptReservation.close", {"outcome": COMPLETED}),
         ("label:Label", {"subject": "", "round": None, "text": ""}),
         ("ledger:Reservation", {"label": ""}),
@@ -57,7 +57,7 @@ def test_what_private_rows_promise_where_nothing_is_said() -> None:
     [
         ("accountants:SHARES", (0.02, 0.1, 0.5, 0.9)),
         ("calibration:MARGIN", 1e-12),
-        ("certificate_format:FORMAT_VERSION", 1),
+        ("verification:FORMAT_VERSION", 1),
         ("charges:MOST_TIMES", 9_007_199_254_740_991),
         ("composition:MOST", 1e12),
         ("coverage:TOLERANCE", 1e-9),
