@@ -140,7 +140,7 @@ def test_what_is_protected_is_said(folder: Path, tacit: Run) -> None:
     assert "protects one id, at most 3 rows" in text_of(said)
     assert "several rows?" not in text_of(said)
     assert "one id, at most 3 rows" in text_of(tacit("verify", "m.json"))
-    assert "all rows of one id (at most 3)" in Path("m.html").read_text()
+    assert "all rows of one unit (at most 3, all with one value of “id”)" in Path("m.html").read_text()
     for wrong in (("--max-rows", "3"), ("--unit", "age")):
         assert tacit(*FIT, "--force", *wrong).exit_code == 2
 

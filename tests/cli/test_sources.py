@@ -98,7 +98,7 @@ MISTAKES = {
         ("rows", "--schema", "schema.toml", "--engine", "dask", "--cluster", "none"),
         "no scheduler at none",
     ),
-    "engine": (("data.csv", "--schema", "schema.toml", "--engine", "fast"), "engine must be one of"),
+    "engine": (("data.csv", "--schema", "schema.toml", "--engine", "fast"), "is not one of 'memory'"),
     "batches": (("rows", "--schema", "schema.toml", "--batches"), "files in memory"),
 }
 

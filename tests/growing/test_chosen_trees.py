@@ -140,7 +140,7 @@ def test_a_row_moves_its_own_node_alone_and_cuts_outside_a_box_are_no_candidates
 def test_the_first_split_is_drawn_from_the_exponential_mechanism():
     """Frequencies of the first split against ``exp(range edge / 2)``; a range a third larger is rejected."""
     rows = [(0, 0, 1), (0, 1, 1), (1, 2, 0), (3, 0, 0), (2, 1, 1), (3, 2, 0), (3, 1, 0)]
-    span, draws = 1.5, 1500
+    span, draws = 1.5, 6000
     counts = np.zeros(5)
     for seed in range(draws):
         chooser, _ = structures(rows, BoundedRange(span), seed=seed)
@@ -156,8 +156,8 @@ def test_the_first_split_is_drawn_from_the_exponential_mechanism():
         expected = draws * weights / weights.sum()
         return float(((counts - expected) ** 2 / expected).sum())
 
-    assert distance(1.0) < 20.0  # chi squared with 4 degrees of freedom: .9995 of it
-    assert distance(4 / 3) > 40.0
+    assert distance(1.0) < 48.0  # chi squared with 4 degrees of freedom: beyond it once in 1e9
+    assert distance(4 / 3) > 60.0
 
 
 def test_without_noise_it_finds_an_exclusive_or_once_the_first_cut_is_made():

@@ -216,7 +216,7 @@ def test_the_prior_of_steps_is_one_of_chances() -> None:
         codes, y = toy(6000, 1)
         if rare:
             y = (y * (np.arange(6000) % 8 == 0)).astype(np.uint8)
-        allowance = Allowance.of(1.0, 1e-6)
+        allowance = Allowance.of(30.0, 1e-6)
         learned = learn_gradient_trees(Budget(gate(codes, y, allowance)[0], allowance), COLUMNS, n_trees=5)
         priors.append(learned.plan.prior)
         share = float(y.mean())

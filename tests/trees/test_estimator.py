@@ -121,7 +121,7 @@ def test_weights_of_classes_are_positive_and_of_rows_at_most_one() -> None:
     for weight in (0.0, -1.0, float("nan"), float("inf"), "1"):
         with pytest.raises(ValueError, match=r"(?s)must be a positive number.*Nothing was spent"):
             BoostedTreesClassifier(schema=SCHEMA, class_weight={"low": weight}).fit(X, y)
-    arguments = {"epsilon": 1.0, "schema": SCHEMA, "n_trees": 5, "random_state": 0}
+    arguments = {"epsilon": 1.0, "schema": SCHEMA, "n_trees": 5, "random_state": 1}
     plain = BoostedTreesClassifier(**arguments).fit(X, y)
     ones = BoostedTreesClassifier(**arguments).fit(X, y, sample_weight=np.ones(len(y)))
     # Weighted contributions are truncated once more: a unit of the fixed point per tree.

@@ -83,7 +83,7 @@ def _figures(
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PrivateNumberScore(Evaluation[NumberPerformance]):
     """What an evaluation of a model of a number found out, beside the attributes of :class:`Evaluation`.
 
@@ -191,7 +191,7 @@ OF_SEVERAL_CLASSES = ("accuracy", "log_loss", "calibration")
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PrivateScore(Evaluation[Performance]):
     """What an evaluation of a model of classes found out, beside the attributes of :class:`Evaluation`.
 

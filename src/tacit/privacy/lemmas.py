@@ -18,10 +18,9 @@ DIGESTS = {
     "histogram": "6f2e7c94c8022594f55fde4e200b5d4d126dc67202241663c88425d4bf5dddb2",
     "joint_bound": "53ff70245c7a71e95f52489b1143fc9458627a7aea1dd80acd606a7d9d448d28",
     "relabel": "b5c9d5b3fb8e750652a588fc6128833b02ffcfa02c5b51661c5415720f0594ce",
-    "scatter": "1a9acb07ee37a11633f616451812fa28135e7cefe6a12d19f56f51baea3d5a7b",
     "score_rules": "3fcef8e015532b25343bcf28f37792abe4c2bd402ff06dbe78ca286e27b0d679",
     "splits": "24dc9ff230cf7f9435152f4456b342bafce612bb247bbc0b368fefb4f2bd51d1",
-    "vector_sums": "da771533c0394e26f027014eddf93f2321d41a6bfbe1213091c5736eb9df3898",
+    "vector_sums": "d1208fcd2f025eb212b61eb42c942c01e4e922377c685b052042362a85819348",
 }
 """SHA-256 of every file of lemmas."""
 

@@ -84,7 +84,7 @@ HEADINGS: tuple[tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...]], ...] =
             ("Parameters too large", "parameters", ("justification",)),
             ("Unit of privacy", "unit", ()),
             ("Composition with other releases", "composition", ("account_total", "releases")),
-            ("Sensitivities and bounds", "sensitivity", ("schema_sources",)),
+            ("Sensitivities and bounds", "bounds_of_rows", ("schema_sources",)),
             ("Implementation", "implementation", ()),
             ("Side channels", "side_channels", ()),
             ("Access to the data", "", ("access",)),

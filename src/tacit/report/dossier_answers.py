@@ -174,7 +174,7 @@ class Answers:
         return f"{self.papers.accounting} {paid}"
 
     @property
-    def sensitivity(self) -> str:
+    def bounds_of_rows(self) -> str:
         """How far one person can move an answer."""
         count = len({entry.theorem for entry in self.papers.certificate.entries})
         return (
