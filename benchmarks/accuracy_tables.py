@@ -29,7 +29,10 @@ FACTS = Path(__file__).resolve().parent / "results" / "tables.json"
 MODES = ("additive", "additive_pairs", "additive_columns")
 """The default, and ``interactions="pairs"`` and False."""
 
-PEERS = ("dp_ftrl", "boosted_adassp")
+FAST = "dp_ebm_fast"
+"""DP-EBM at learning rate .1: the gap is also measured from the setting that is better in the mean."""
+
+PEERS = ("dp_ftrl", "boosted_adassp", FAST)
 """Private peers that run here; what is kept of them stands beside the modes."""
 
 SPLITS, EPSILONS = 2, (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -130,6 +133,16 @@ def _shares(lines: pd.DataFrame, peer: str) -> dict[str, float]:
     }
 
 
+def fairer(lines: pd.DataFrame, peer: str) -> pd.Series | None:
+    """AUC by table and split of the setting of DP-EBM that is better in the mean; None if it ran in one alone."""
+    places = ["data", "seed"]
+    fast = lines[lines["who"] == FAST].set_index(places)["auc"]
+    usual = lines.drop_duplicates(places).set_index(places)[peer]
+    if set(fast.index) != set(usual.index):
+        return None
+    return fast if fast.mean() > usual.mean() else usual
+
+
 def _rounded(facts: dict[str, float]) -> dict[str, float]:
     return {name: round(float(value), 4) for name, value in facts.items()}
 
@@ -137,6 +150,7 @@ def _rounded(facts: dict[str, float]) -> dict[str, float]:
 def _at(lines: pd.DataFrame, epsilon: float, tasks: Mapping[str, Any]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     peer, by = f"ebm{epsilon}", BELOW_IN_NOISE if epsilon == min(EPSILONS) else BELOW
+    fair = fairer(lines, peer) if peer in lines else None
     for who, own in lines.groupby("who"):
         facts = _means(own) | {name: own[name].mean() for name in ("seconds", "processor") if name in own}
         large = own[own["n"] >= CALIBRATED_FROM]
@@ -146,6 +160,9 @@ def _at(lines: pd.DataFrame, epsilon: float, tasks: Mapping[str, Any]) -> dict[s
         if peer in own:
             by_table = own.groupby("data")[["auc", peer]].mean()
             facts |= _shares(own, peer) | {"tables_below": int((by_table["auc"] < by_table[peer] - by).sum())}
+        if fair is not None and who != FAST:
+            at = own.set_index(["data", "seed"])
+            facts["gap_closed_fair"] = (at["auc"] - fair).sum() / (at["best"] - fair.loc[at.index]).sum()
         if "prior" in own:
             facts |= worse_than_prior(own, epsilon, tasks)
         out[str(who)] = _rounded(facts)

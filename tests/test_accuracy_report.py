@@ -159,6 +159,10 @@ def test_the_share_of_the_gap_on_the_sixty_by_hand(monkeypatch):
     assert (facts["additive"]["gap_closed"], facts["additive"]["gap_closed_elsewhere"]) == (0.5, 0.75)
     assert (facts["limit"]["gap_closed"], facts["limit"]["auc"]) == (1.0, 0.9)
     assert facts["additive"]["calibration"] == 0.1  # of split 1 alone, which has 2,000 rows
+    fast = [{**line, "who": "dp_ebm_fast", "auc": 0.7} for line in ours]
+    assert accuracy_tables.summary([*ours, *fast], [], free)["1"]["additive"]["gap_closed_fair"] == 0.25
+    slow = [{**line, "who": "dp_ebm_fast", "auc": 0.5} for line in ours]
+    assert accuracy_tables.summary([*ours, *slow], [], free)["1"]["additive"]["gap_closed_fair"] == 0.5
 
 
 def of_the_sixty(who, name, seed, epsilon, auc, log_loss=0.4):
