@@ -15,6 +15,7 @@ STYLES = {
     "additive": ("AdditiveBoost", "#0b5fa5", "-", 1.8),
     "trees": ("BoostedTrees", "#2a9d5c", "-", 1.2),
     "dp_ebm": ("DP-EBM", "#c1440e", "-", 1.2),
+    "dp_ebm_fast": ("DP-EBM, learning rate 0.1", "#c1440e", "--", 0.9),
     "dp_sgd_mlp": ("DP-SGD MLP", "#8a6bbe", "--", 0.9),
     "dp_sgd_logistic": ("DP-SGD logistic", "#8a6bbe", ":", 0.9),
     "diffprivlib_logistic": ("diffprivlib logistic", "#999999", ":", 0.9),
