@@ -26,8 +26,8 @@ from tacit.curator.views.relabel import Chosen, Relabel, RelabelPart
 from tacit.curator.views.resample import MeasureSample, SmoothSample
 from tacit.curator.views.view import Parts, Sample
 from tacit.encoding.values import DROPPED
+from tacit.evaluation import private_selection
 from tacit.noise.above_threshold import AboveThreshold
-from tacit.noise.public_choices import PublicChoices
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import ApproxDP, BoundedRange, Gaussian, Laplace
 from tacit.privacy.ledger import Reservation
@@ -100,7 +100,7 @@ class Seams:
         self.wrap(SeededSource, "exponential_place", self.exponential_place)
         self.wrap(SeededSource, "exponential_runs", self.exponential_runs)
         self.wrap(SeededSource, "words", self.words)
-        self.wrap(PublicChoices, "generator", self.public_generator)
+        self.wrap(private_selection, "random_part", self.holdout)
         self.patch.setattr(PrivateRows, "witness", self)
         self.wrap(AboveThreshold, "_begin", self.begin)
         self.wrap(AboveThreshold, "test", lambda old: self.test(old, many=False))
@@ -151,17 +151,13 @@ class Seams:
 
         return words
 
-    def public_generator(self, old: Any) -> Any:
-        seams = self
+    def holdout(self, old: Any) -> Any:
+        def part(source: Any, rate: float, size: int) -> Any:
+            with self.owner() as inside:
+                inside.append("view")
+                return old(source, rate, size)
 
-        class Public(np.random.Generator):
-            """Coins that protect nobody, one for each row: those of rows that stay are the same."""
-
-            def random(self, size: Any = None, *more: Any, **named: Any) -> Any:
-                found = super().random(size, *more, **named)
-                return seams._coins(found) if isinstance(size, int) else found
-
-        return lambda choices: Public(old(choices).bit_generator)
+        return part
 
     def _coins(self, found: Any) -> Any:
         """Coins of rows: those that stay keep theirs."""
