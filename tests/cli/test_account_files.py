@@ -119,6 +119,18 @@ def test_an_extract_stands_for_the_account(signed: Path, tacit: Run) -> None:
     assert "holds the line" not in text_of(done)
 
 
+def test_an_extract_without_the_line_that_paid_does_not_hold(signed: Path, tacit: Run) -> None:
+    """The line about the signature alone is no payment: an extract that lost the fit's line looked whole."""
+    extract = json.loads(signed.read_text())
+    extract["lines"] = [line for line in extract["lines"] if not line["charges"]]
+    assert extract["lines"]
+    signed.write_text(json.dumps(extract))
+    done = tacit("verify", "model.json", "--account", signed)
+    assert done.exit_code == 4
+    assert "no line about what was signed" not in text_of(done)
+    assert "no line that paid for what was signed" in text_of(done)
+
+
 def test_an_extract_says_nothing_of_rows_people_or_times(signed: Path) -> None:
     extract = json.loads(signed.read_text())
     assert set(extract) == {

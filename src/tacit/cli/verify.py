@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tacit.audit.verify_tape import TapeVerdict
     from tacit.models.claims import Claim
     from tacit.privacy.certificate import Certificate
+    from tacit.privacy.charges import Charge
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,25 +106,28 @@ def _of_signature(asked: VerifyArguments, certificate: Certificate | None) -> li
     if asked.account is not None:
         if certificate.signature is None:
             return [*problems, "it is not signed, so that the account has no line about it"]
-        labels, others = _lines_of(asked.account, asked.dataset)
+        labels, charges, others = _lines_of(asked.account, asked.dataset)
         if certificate.transparency_line not in labels:
             problems.append("the account has no line about what was signed")
+        if Counter(map(str, certificate.charges)) - Counter(map(str, charges)):
+            problems.append("the account has no line that paid for what was signed: its charges are missing")
         problems += others
     return problems
 
 
-def _lines_of(account: str, dataset: str | None) -> tuple[Sequence[str], list[str]]:
-    """What an account's lines, or those of its extract, are about; and what of the extract does not hold."""
+def _lines_of(account: str, dataset: str | None) -> tuple[Sequence[str], list[Charge], list[str]]:
+    """The labels and the charges of the lines of an account or its extract, and what of the extract does not hold."""
     if not is_extract(account):
         opened = account_of(account, dataset)
         assert opened is not None  # checked before
-        return [line.label for line in opened.reservations()], []
+        lines = opened.reservations()
+        return [line.label for line in lines], [charge for line in lines for charge in line.charges], []
     from tacit.privacy.extract import read_extract
 
     extract = read_extract(account)
     if dataset not in (None, extract.dataset):
         raise Mistake(f"--dataset is {dataset!r}, and {account} is the extract of an account of {extract.dataset!r}")
-    return extract.labels, extract.problems
+    return extract.labels, [charge for line in extract.charges for charge in line], extract.problems
 
 
 def _print_json(
