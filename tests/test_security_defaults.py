@@ -159,6 +159,11 @@ def store(place: Path) -> Path:
     return place / "budget.db"
 
 
+def store_in_an_empty_file(place: Path) -> Path:
+    (place / "budget.db").touch(0o644)
+    return store(place)
+
+
 def suspended_stream(place: Path) -> Path:
     stream = Winnow(columns=("a",), horizon=10)
     stream.learn_one({"a": 1}, True)
@@ -183,7 +188,9 @@ def test_a_model_that_may_not_be_released_is_its_owners_alone(tmp_path: Path, se
         os.umask(before)
 
 
-@pytest.mark.parametrize("make", [party_key, signing_key, memory_of_a_site, store, suspended_stream])
+@pytest.mark.parametrize(
+    "make", [party_key, signing_key, memory_of_a_site, store, store_in_an_empty_file, suspended_stream]
+)
 def test_what_may_hold_more_than_a_model_is_its_owners_alone(make: Callable[[Path], Path], tmp_path: Path) -> None:
     before = os.umask(0)
     try:

@@ -131,6 +131,14 @@ def test_an_extract_without_the_line_that_paid_does_not_hold(signed: Path, tacit
     assert "no line that paid for what was signed" in text_of(done)
 
 
+@pytest.mark.parametrize("content", [b"[1]", b"\xff\xfe", b"", b"  {"])
+def test_a_damaged_extract_is_refused_as_one(signed: Path, tacit: Run, content: bytes) -> None:
+    signed.write_bytes(content)
+    done = tacit("verify", "model.json", "--account", signed)
+    assert done.exit_code == 2
+    assert "is no extract of an account" in text_of(done)
+
+
 def test_an_extract_says_nothing_of_rows_people_or_times(signed: Path) -> None:
     extract = json.loads(signed.read_text())
     assert set(extract) == {

@@ -63,10 +63,10 @@ def account_of(url: str | None, dataset: str | None) -> PrivacyAccount | None:
 
 
 def is_extract(account: str) -> bool:
-    """Whether what stands for an account is a file of JSON, as ``tacit budget export`` writes it."""
+    """Whether what stands for an account is a file that is no store, as ``tacit budget export`` writes it."""
     try:
         with Path(account).open("rb") as file:
-            return file.read(1) == b"{"
+            return not file.read(16).startswith(b"SQLite format 3")
     except OSError:
         return False
 

@@ -132,7 +132,8 @@ class Database:
             try:
                 os.close(os.open(self._file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             except FileExistsError:
-                pass
+                if not self._file.stat().st_size:  # made beforehand, whatever its mode: a store from now on
+                    self._file.chmod(0o600)
             except OSError as error:
                 raise AccountError(f"cannot make {self.name}: {error.strerror}") from error
         self._written(_upgrade, "nothing was spent")
