@@ -14,7 +14,18 @@ DRY = ("fit", "data.csv", "--schema", "schema.toml", "--dry-run", "--json")
 
 
 def test_a_plan_is_read_as_it_was_written(folder: Path, tacit: Callable[..., Any]) -> None:
-    options = ("--epsilon", "0.25", "--set", "n_trees=7", "--learner", "trees", "--neighbouring", "replace_one")
+    options = (
+        "--tape",
+        "fit.tape",
+        "--epsilon",
+        "0.25",
+        "--set",
+        "n_trees=7",
+        "--learner",
+        "trees",
+        "--neighbouring",
+        "replace_one",
+    )
     assert tacit(*DRY, *options, "--save-plan", "plan.toml").exit_code == 0
     assert tomllib.loads(Path("plan.toml").read_text()) == {
         "schema": "schema.toml",
@@ -42,6 +53,7 @@ def test_the_command_line_overrides_a_plan(folder: Path, tacit: Callable[..., An
         ('data = "other.csv"', "'data' is not an option of a plan"),
         ("force = true", "'force' is not an option of a plan"),
         ('model = "m.json"', "'model' is not an option of a plan"),
+        ('tape = "fit.tape"', "'tape' is not an option of a plan"),
         ("epsilon = ", "is not TOML"),
         ('learner = "tree"', "'tree' is not one of"),
         ('epsilon = "much"', "is not a number"),

@@ -19,7 +19,8 @@ from tacit.cli.failures import Mistake
 from tacit.cli.files import write_text
 
 OF_ONE_RUN = (
-    "data", "plan", "save_plan", "model", "report", "certificate", "adds_to", "dry_run", "force", "progress", "as_json",
+    "data", "plan", "save_plan", "model", "report", "certificate", "tape", "adds_to", "dry_run", "force", "progress",
+    "as_json",
 )  # fmt: skip
 """Arguments that no plan holds."""
 

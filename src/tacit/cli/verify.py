@@ -223,4 +223,4 @@ def _signature_words(asked: VerifyArguments, certificate: Certificate, problems:
         return "none (origin not proven)"
     if asked.key is None:
         return "present, not checked: give --key with the public key of the signer"
-    return f"looked at with {asked.key}: see the verdict" if problems else f"that of {asked.key}"
+    return f"checked with {asked.key}: see the verdict" if problems else f"that of {asked.key}"
