@@ -9,9 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from tacit.errors import UNSPENT
-from tacit.models.base import Model, checked_file
-from tacit.models.binding import ClaimError, binding_problems
-from tacit.models.files import model_from_dict, save_model, schema_of
+from tacit.models.base import Model
+from tacit.models.files import bound_file, model_from_dict, save_model, schema_of
 from tacit.models.plain import ModelError
 from tacit.privacy.canonical import infinite
 from tacit.privacy.certificate import Certificate
@@ -69,10 +68,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         >>> print(load(path).predict(X).shape)
         (4000,)
     """
-    data = checked_file(path)
-    problems = binding_problems(data)
-    if problems:
-        raise ClaimError(f"{path}: {'; '.join(problems)}")
+    data = bound_file(path)
     if data.get("certificate") is None:
         raise ModelError(f"{path} holds no certificate, and so no estimator: use load_model", UNSPENT)
     certificate, schema = Certificate.from_dict(data["certificate"]), schema_of(data)

@@ -141,11 +141,17 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any] | No
 
 def load_with_schema(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any] | None, Schema | None]:
     """The same, and the schema, if there is one."""
+    data = bound_file(path)
+    return model_from_dict(data), data.get("certificate"), schema_of(data)
+
+
+def bound_file(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The plain data of a model file whose parts belong together; errors as in :func:`load_model`."""
     data = checked_file(path)
     problems = binding_problems(data)
     if problems:
         raise ClaimError(f"{path}: {'; '.join(problems)}")
-    return model_from_dict(data), data.get("certificate"), schema_of(data)
+    return data
 
 
 def schema_of(data: Mapping[str, Any]) -> Schema | None:
