@@ -123,17 +123,4 @@ Proof.
   pose proof (Z.mul_nonneg_nonneg _ _ (positive o (place r)) (weights r c)).
   pose proof (Z.mul_nonneg_nonneg _ _ (positive o (place s)) (weights s c)). nia.
 Qed.
-
-(* A unit of several rows: lengths add up. *)
-Theorem many_rows measure (zero : measure 0 = 0) (triangle : forall x y, measure (x + y) <= measure x + measure y) a unit b :
-  total measure cells (fun k c => histogram (a ++ unit ++ b) k c - histogram (a ++ b) k c)
-  <= fold_right (fun r s => length_of measure r + s) 0 unit.
-Proof.
-  induction unit as [|r rest IH]; cbn [fold_right app].
-  - apply Z.eq_le_incl. apply sum_of_zeros. intros. apply sum_of_zeros. intros. now rewrite Z.sub_diag.
-  - eapply Z.le_trans; [|apply Z.add_le_mono; [apply Z.eq_le_incl, (total_part measure zero r)|apply IH]].
-    unfold total. rewrite <- sum_add. apply sum_le. intros k _. rewrite <- sum_add. apply sum_le. intros c _.
-    eapply Z.le_trans; [|apply triangle]. apply Z.eq_le_incl. f_equal.
-    rewrite !histogram_app, histogram_cons, histogram_app. lia.
-Qed.
 End Histogram.

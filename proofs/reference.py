@@ -77,6 +77,18 @@ def split_score(rows: Sequence[tuple[bool, bool, int]], cap: int, risk: Callable
     return -sum(risk(min(sums[side, True], cap), min(sums[side, False], cap)) for side in (True, False))
 
 
+def unit_moves(answers: Sequence[Vector]) -> tuple[int, int]:
+    """How far the first and the last of a chain of answers are apart, in L1 and in squared L2 (units.v: l1, l2)."""
+    moved = [last - first for first, last in zip(answers[0], answers[-1], strict=True)]
+    return sum(map(abs, moved)), sum(x * x for x in moved)
+
+
+def unit_range(answers: Sequence[Vector]) -> int:
+    """How far two candidates' scores move apart over a chain (units.v: range)."""
+    moved = [last - first for first, last in zip(answers[0], answers[-1], strict=True)]
+    return max(moved) - min(moved)
+
+
 def filtered(total: int, charges: Vector) -> list[int]:
     """The charges that a filter grants, each only where the pool still covers it (composition.v)."""
     granted: list[int] = []

@@ -70,6 +70,10 @@ def test_the_table_names_theorems_that_exist() -> None:
         ),
         ("counts by margin and label: one row, one cell", "histogram.add_or_remove"),
         ("sum of rows: row norm; replace = remove + add", "vector_sums.replace"),
+        ("weighted histogram: one row, one cell; 3 rows per unit", "histogram.add_or_remove"),
+        ("weighted histogram: one row, one cell; 3 rows per unit", "units.l2"),
+        ("sum of rows: row norm; replace = remove + add; 12 rows per unit", "units.l1"),
+        ("error counts of concepts: a row adds an error or none; 2 rows per unit", "units.range"),
     ],
 )
 def test_a_claim_is_traced_to_its_lemma(theorem: str, lemma: str) -> None:
@@ -80,7 +84,15 @@ def test_a_claim_is_traced_to_its_lemma(theorem: str, lemma: str) -> None:
 
 @pytest.mark.parametrize(
     "theorem",
-    ["", "EM-cover: exact moments", "weighted histogram: one row, one cell; 3 rows per unit", "one row, one cell"],
+    [
+        "",
+        "EM-cover: exact moments",
+        "one row, one cell",
+        "one row, one cell; 3 rows per unit",
+        "; 3 rows per unit",
+        "weighted histogram: one row, one cell; 0 rows per unit",
+        "weighted histogram: one row, one cell; many rows per unit",
+    ],
 )
 def test_what_no_lemma_covers_is_not_counted(theorem: str) -> None:
     assert lemmas_of(theorem) == ()

@@ -15,11 +15,12 @@ DIGESTS = {
     "capped_scaling": "25f9f799aadaf4d01b3201b73d08407a42104fa75bc73f0caeeb5d4440f0c56a",
     "composition": "f7de079b5923311b78c03b7164d92b43562ba7f46688ae1d85a694b78ffb083d",
     "finite_sums": "5475bbec712bbd8dfe8e1ecc27b09969ceaee450f7489775f1967320fc33e6f7",
-    "histogram": "6f2e7c94c8022594f55fde4e200b5d4d126dc67202241663c88425d4bf5dddb2",
+    "histogram": "3429fc0adbb6380df37fb998e2c02729b27a46510d7e4a489dc3de85764bf021",
     "joint_bound": "53ff70245c7a71e95f52489b1143fc9458627a7aea1dd80acd606a7d9d448d28",
     "relabel": "b5c9d5b3fb8e750652a588fc6128833b02ffcfa02c5b51661c5415720f0594ce",
     "score_rules": "3fcef8e015532b25343bcf28f37792abe4c2bd402ff06dbe78ca286e27b0d679",
     "splits": "24dc9ff230cf7f9435152f4456b342bafce612bb247bbc0b368fefb4f2bd51d1",
+    "units": "19a3076b5eb03af747c8a36bbdfa2061d5e3ef9959778348f7d7848f00b40959",
     "vector_sums": "d1208fcd2f025eb212b61eb42c942c01e4e922377c685b052042362a85819348",
 }
 """SHA-256 of every file of lemmas."""
@@ -45,6 +46,8 @@ _MAP_REPLACED = (
     "histogram.replace_through_a_map_l2",
     "histogram.replace_in_one_orthant",
 )
+_UNIT = re.compile(r"(.+); ([1-9]\d*) rows per unit")
+_UNIT_SUMS, _UNIT_CHOICES = ("units.l1", "units.l2"), ("units.range",)
 _ONE_WAY = ("bounded_range.one_sided", "bounded_range.replaced", "bounded_range.bounded_range", "bounded_range.pure")
 
 
@@ -98,7 +101,14 @@ PATTERNS = _claims()
 
 
 def lemmas_of(theorem: str) -> tuple[str, ...]:
-    """The checked lemmas, as ``file.name``, that the theorem of a ledger entry rests on; none if no lemma covers it."""
+    """The checked lemmas, as ``file.name``, that the theorem of a ledger entry rests on; none if no lemma covers it.
+
+    The theorem of a unit of several rows rests on those of a single row and on that of the unit.
+    """
+    if unit := _UNIT.fullmatch(theorem):
+        one_row = lemmas_of(unit[1])
+        choice = any(lemma.startswith("bounded_range.") for lemma in one_row)
+        return (*one_row, *(_UNIT_CHOICES if choice else _UNIT_SUMS)) if one_row else ()
     for pattern, lemmas in PATTERNS.items():
         if pattern.fullmatch(theorem):
             return lemmas
