@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import tacit.models.base as base
+import tacit.models.files as files
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Pure
 from tacit.privacy.extract import extract_of, read_extract
@@ -35,21 +35,21 @@ def test_a_model_is_on_the_disk_before_the_account_says_completed(
     account: PrivacyAccount, tacit: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Any] = []
-    synchronise, replace = os.fsync, Path.replace
+    synchronise, link = os.fsync, os.link
 
     def synchronised(descriptor: int) -> None:
         place = Path(f"/proc/self/fd/{descriptor}").readlink().name
-        seen.append((place if ".part" not in place else "part", [line.status for line in account.reservations()]))
+        seen.append((place if "deleted" not in place else "file", [line.status for line in account.reservations()]))
         synchronise(descriptor)
 
-    def replaced(self: Path, target: Path) -> Path:
+    def linked(*places: Any, **options: Any) -> None:
         seen.append("named")
-        return replace(self, target)
+        link(*places, **options)
 
-    monkeypatch.setattr(base.os, "fsync", synchronised)
-    monkeypatch.setattr(Path, "replace", replaced)
+    monkeypatch.setattr(os, "fsync", synchronised)
+    monkeypatch.setattr(os, "link", linked)
     assert tacit(*FIT, "--model", "model.json").exit_code == 0
-    assert seen == [("part", ["open"]), "named", (Path.cwd().name, ["open"])]
+    assert seen == [("file", ["open"]), "named", (Path.cwd().name, ["open"])]
     assert [line.status for line in account.reservations()] == ["completed"]
 
 
@@ -57,11 +57,11 @@ def test_a_model_is_on_the_disk_before_the_account_says_completed(
 def test_a_model_that_cannot_be_written_is_no_fit_that_completed(
     account: PrivacyAccount, tacit: Run, resumable: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: Any) -> None:
+    def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(base, "write_with", full)
+        patch.setattr(files, "write_text", full)
         done = tacit(*FIT, "--model", "model.json", *resumable)
     assert done.exit_code == 2
     assert "The charge stands" in text_of(done)

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from tacit.cli.demo import auc_error
-from tacit.cli.files import write_text, write_with
 
 
 def test_fit_leaves_model_certificate_and_report(fitted: Path) -> None:
@@ -180,20 +179,6 @@ def test_demo_writes_all_it_says(tmp_path: Path, tacit: Callable[..., Any]) -> N
     assert said["non_private_auc"] > 0.7
     for path in said["written"].values():
         assert Path(path).stat().st_size > 100
-
-
-def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    target = tmp_path / "file.txt"
-    write_text(target, "first")
-
-    def fail(path: Path) -> None:
-        path.write_text("half of it")
-        raise RuntimeError("in the middle")
-
-    with pytest.raises(RuntimeError):
-        write_with(target, fail)
-    assert target.read_text() == "first"
-    assert list(tmp_path.iterdir()) == [target]
 
 
 def test_error_of_an_auc_by_chance_is_that_of_a_rank_sum() -> None:

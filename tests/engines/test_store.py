@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import gc
 import os
-import shutil
 import stat
 from itertools import pairwise
 from pathlib import Path
@@ -22,10 +20,8 @@ from tacit.engines.store import (
     DiskWorkspace,
     Store,
     StoreWriter,
-    give_name,
-    sweep,
-    without_name,
 )
+from tacit.whole_files import give_name, without_name
 
 KINDS = [np.zeros(0, np.uint8), np.zeros(0, np.uint16), np.zeros((0, 3), np.int16)]
 
@@ -91,32 +87,6 @@ def test_only_the_owner_can_read_it_and_a_name_is_taken_once(
     assert list(tmp_path.iterdir()) == [path]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     np.testing.assert_array_equal(next(opened(path).blocks())[0], some(10)[0][:8])
-
-
-def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: Any, **__: Any) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "link", full)
-    monkeypatch.setattr(shutil, "copyfileobj", full)
-    with without_name(tmp_path) as file, pytest.raises(OSError, match="No space"):
-        give_name(file, tmp_path / "rows")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_killed_processes_left_is_swept_and_nothing_else(tmp_path: Path) -> None:
-    for name in (".tacit-killed", ".tacit-written", "kept.rows", ".tacitus"):
-        (tmp_path / name).write_bytes(b"rows")
-    for name in (".tacit-old", ".tacit-new"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "rows").write_bytes(b"rows")
-    os.utime(tmp_path / ".tacit-old", (0, 0))
-    (tmp_path / ".tacit-link").symlink_to(tmp_path / "kept.rows")
-    with (tmp_path / ".tacit-written").open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        sweep(tmp_path)
-        left = {path.name for path in tmp_path.iterdir()}
-    assert left == {".tacit-written", "kept.rows", ".tacitus", ".tacit-new", ".tacit-link"}
 
 
 def test_a_flipped_bit_is_noticed_wherever_it_is(tmp_path: Path) -> None:

@@ -206,15 +206,15 @@ def test_two_who_make_a_key_at_once_have_one(folder: Path, monkeypatch: pytest.M
     account = opened(folder)
     import tacit.privacy.account_key as keys
 
-    make = keys._make
+    write = keys.write_text
 
-    def late(path: Path, fresh: bytes) -> None:
-        make(path, b"1" * 32)  # somebody else was first
-        make(path, fresh)
+    def late(path: Path, text: str, **how: bool) -> None:
+        write(path, f"{(b'1' * 32).hex()}\n", **how)  # somebody else was first
+        write(path, text, **how)
 
-    monkeypatch.setattr(keys, "_make", late)
+    monkeypatch.setattr(keys, "write_text", late)
     name = account.key(fresh_key()).name
-    monkeypatch.setattr(keys, "_make", make)
+    monkeypatch.setattr(keys, "write_text", write)
     assert account.key(fresh_key()).name == name
     assert (folder / "budget.db.key").read_text() == (b"1" * 32).hex() + "\n"
     assert len(list(folder.iterdir())) == 2

@@ -13,7 +13,8 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, table
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs, write_text
+from tacit.cli.files import check_outputs
+from tacit.whole_files import write_text
 
 if TYPE_CHECKING:
     from tacit.report.paperwork import Paperwork

@@ -13,7 +13,7 @@ import typer
 
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, finite, progress, table
-from tacit.cli.files import write_text, write_with
+from tacit.whole_files import write_text, write_with
 
 HELD_OUT = 4
 """Every fourth patient is kept for the comparison."""
@@ -106,7 +106,7 @@ def _write_rows(path: Path, columns: dict[str, Any], answers: Any, mask: Any) ->
 
     table = pa.table({name: pa.array(values, from_pandas=True) for name, values in _rows(columns, mask).items()})
     table = table.append_column(TARGET, pa.array(answers[mask]))
-    write_with(path, lambda temporary: csv.write_csv(table, temporary))
+    write_with(path, lambda file: csv.write_csv(table, file))
 
 
 def auc_error(auc: float, answers: Any) -> float:

@@ -12,8 +12,9 @@ from tacit.cli import arguments as shared
 from tacit.cli.arguments import account_of, listed
 from tacit.cli.console import as_json, finite, progress, spent
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs, refuse_overwriting, write_text, write_with
+from tacit.cli.files import check_outputs, refuse_overwriting
 from tacit.cli.tables import Tell, rows_of
+from tacit.whole_files import write_text
 
 if TYPE_CHECKING:
     from tacit.privacy.certificate import Certificate
@@ -75,7 +76,7 @@ def run(arguments: DiscoverArguments) -> None:
         schema, certificate = _discovered(arguments, data, csv, account, tell)
     remark = "Like a declared schema it may be used and shown" if certificate.releasable else "NOT for release"
     header = f"Found in private rows at a cost of {spent(certificate)}.\n{remark}; its certificate says how."
-    write_with(arguments.output, lambda path: schema.to_toml(path, header))
+    schema.to_toml(arguments.output, header)
     if arguments.certificate is not None:
         write_text(arguments.certificate, certificate.to_json())
     if arguments.as_json:

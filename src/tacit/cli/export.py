@@ -13,7 +13,8 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, table
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs, write_text
+from tacit.cli.files import check_outputs
+from tacit.whole_files import write_text, write_with
 
 
 class Target(StrEnum):
@@ -70,8 +71,6 @@ def run(asked: ExportArguments) -> None:
 
 
 def _write(asked: ExportArguments, subject: object, target: Path) -> None:
-    from tacit.models.base import write_with
-
     if asked.to is not Target.SQL and asked.keep:
         raise Mistake("--keep is for --to sql")
     if asked.to is Target.SQL:
@@ -82,11 +81,11 @@ def _write(asked: ExportArguments, subject: object, target: Path) -> None:
         from tacit.export.onnx_graph import to_onnx
 
         data = to_onnx(subject).SerializeToString()
-        write_with(target, lambda temporary: temporary.write_bytes(data))
+        write_with(target, lambda file: file.write(data))
     elif asked.to is Target.EXCEL:
         from tacit.export.excel import to_excel
 
-        write_with(target, lambda temporary: to_excel(subject, temporary))
+        to_excel(subject, target)
     else:
         from tacit.export.json_schema import json_schema
 

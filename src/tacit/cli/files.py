@@ -1,9 +1,9 @@
-"""Files that commands write: checked before anything is spent, written whole or not at all."""
+"""Files that commands write: checked before anything is spent, so that nothing is overwritten."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from tacit.cli.failures import Mistake
@@ -83,17 +83,3 @@ def _check_target(path: Path | None, option: str) -> None:
         raise Mistake(f"{option}: {path} is a device or a pipe, which would be replaced; give a file name")
     if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
         raise Mistake(f"{option}: {path} cannot be written")
-
-
-def write_with(path: Path, write: Callable[[Path], object], private: bool = False) -> None:
-    """Lets ``write`` make a file, which is there whole or not at all; ``private`` ones only their owner can read."""
-    from tacit.models import base
-
-    base.write_with(path, write, private)
-
-
-def write_text(path: Path, text: str, private: bool = False) -> None:
-    """Writes a text file whole or not at all; see :func:`write_with`."""
-    from tacit.models import base
-
-    base.write_atomically(path, text, private)

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli.arguments import account_of, check_account, listed, schema_of, target_column
 from tacit.cli.console import progress, stopwatch, watching
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs, free_place, refuse_overwriting, write_text
+from tacit.cli.files import check_outputs, free_place, refuse_overwriting
 from tacit.cli.fit_arguments import FitArguments, command_of, write_plan
 from tacit.cli.fitted import dry_run, summarise
 from tacit.cli.learners import batchwise_class, learner_class, set_parameters
 from tacit.cli.tables import csv_options, is_many, rows_of, training_table
 from tacit.errors import STANDS
+from tacit.whole_files import write_text
 
 if TYPE_CHECKING:
     from tacit.schema import Schema

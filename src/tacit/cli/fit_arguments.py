@@ -16,7 +16,7 @@ import typer
 
 from tacit.cli import arguments as shared
 from tacit.cli.failures import Mistake
-from tacit.cli.files import write_text
+from tacit.whole_files import write_text
 
 OF_ONE_RUN = (
     "data", "plan", "save_plan", "model", "report", "certificate", "tape", "adds_to", "dry_run", "force", "progress",

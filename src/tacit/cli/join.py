@@ -12,9 +12,10 @@ from tacit.cli import arguments as shared
 from tacit.cli import fit
 from tacit.cli.arguments import account_of
 from tacit.cli.console import as_json, progress, table, watching
-from tacit.cli.files import check_outputs, write_text
+from tacit.cli.files import check_outputs
 from tacit.cli.fit_arguments import FitArguments
 from tacit.cli.tables import csv_options
+from tacit.whole_files import write_text
 
 Parties = Annotated[
     Path, typer.Option("--parties", help="Folder with the TLS certificates of all participants, one NAME.pem each.")

@@ -20,8 +20,9 @@ from tacit.cli import arguments as shared
 from tacit.cli.arguments import costs_of, listed
 from tacit.cli.console import as_json, progress, table
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs, write_with
+from tacit.cli.files import check_outputs
 from tacit.cli.tables import STREAM, CsvOptions, columns_for, csv_options, encoders_of, rows_of
+from tacit.whole_files import write_with
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -201,7 +202,7 @@ def run(asked: PredictArguments) -> None:
                 write(predictions(), columns, stream, asked)
             _say(counts.notes())
             return
-        write_with(asked.output, lambda temporary: write(predictions(), columns, temporary, asked), private=True)
+        write_with(asked.output, lambda file: write(predictions(), columns, file, asked), private=True)
     if asked.as_json:
         as_json({"written": str(asked.output), "columns": columns.column_names, "notes": counts.notes()})
         return

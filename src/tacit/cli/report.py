@@ -11,7 +11,8 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, table
 from tacit.cli.failures import CLAIM
-from tacit.cli.files import check_outputs, write_text
+from tacit.cli.files import check_outputs
+from tacit.whole_files import write_text
 
 
 @dataclass(frozen=True, kw_only=True)

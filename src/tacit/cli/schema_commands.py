@@ -13,7 +13,7 @@ from tacit.cli import discover
 from tacit.cli.console import as_json as print_json
 from tacit.cli.console import table
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs, refuse_overwriting, write_with
+from tacit.cli.files import check_outputs, refuse_overwriting
 from tacit.cli.tables import rows_of
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def init(asked: InitArguments) -> None:
     _check_options(asked)
     _warn()
     draft = _drafted(asked)
-    write_with(output, draft.to_toml)
+    draft.to_toml(output)
     if asked.as_json:
         print_json({"schema": str(output), "fingerprint": draft.schema.fingerprint(), "notes": list(draft.notes)})
         return

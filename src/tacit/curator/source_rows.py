@@ -33,15 +33,13 @@ from tacit.engines.store import (
     DiskWorkspace,
     Store,
     StoreWriter,
-    give_name,
     is_full,
-    sweep,
-    without_name,
 )
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.signatures import library_version
 from tacit.queries.query import Layout
 from tacit.schema import Schema
+from tacit.whole_files import give_name, sweep, without_name
 
 Labels = LabelIndex | NumericLabelIndex
 

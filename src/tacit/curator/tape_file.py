@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, final
+from typing import IO, Any, final
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 
 from tacit.curator.tape import Answer, Passage, Tape
 from tacit.errors import TacitError
-from tacit.models.base import write_with
 from tacit.privacy.canonical import finite, infinite
 from tacit.privacy.charges import charge_from_dict
+from tacit.whole_files import write_with
 
 FORMAT, VERSION = "tacit tape", 1
 HEADER = b"tacit tape"
@@ -98,7 +98,7 @@ def write_tape(path: str | os.PathLike[str], beginning: Beginning, tape: Tape) -
     metadata = {HEADER: json.dumps(header, allow_nan=False).encode()}
     table = pa.Table.from_pylist(rows, schema=ROWS.with_metadata(metadata))
 
-    def fill(place: Path) -> None:
+    def fill(place: IO[bytes]) -> None:
         words = ["verb", "charge", "words"]
         pq.write_table(table, place, compression="zstd", compression_level=12, use_dictionary=words,
                        column_encoding={"integers.list.element": "DELTA_BINARY_PACKED"})  # fmt: skip

@@ -10,19 +10,14 @@ the end of the process.
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import json
 import mmap
 import os
-import shutil
-import stat
 import tempfile
-import time
 import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from math import prod
 from pathlib import Path
 from types import TracebackType
@@ -259,67 +254,3 @@ class Store:
         except (ValueError, TypeError):  # it ends before its last block does
             return ""
         return digest.hexdigest()
-
-
-def without_name(directory: Path) -> IO[bytes]:
-    """A new file that is gone with the last that refers to it, however the process ends, unless it is given a name."""
-    try:
-        descriptor = os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    except OSError:  # a file system without such files; what else is wrong is wrong below, too
-        return tempfile.TemporaryFile(dir=directory)
-    return os.fdopen(descriptor, "w+b")
-
-
-def give_name(file: IO[bytes], path: Path) -> None:
-    """Lets a complete file without a name stay as ``path``, on the disk; nothing is done if there is one of that name.
-
-    Where the file system gives no names to such files, it is copied, and what a killed copy leaves is removed by
-    :func:`sweep`.
-    """
-    file.flush()
-    os.fsync(file.fileno())
-    with suppress(FileExistsError):
-        try:
-            # with a folder, which an absolute path does not ask for, the link is followed
-            os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=file.fileno(), follow_symlinks=True)
-        except FileExistsError:
-            raise
-        except OSError:
-            _copy(file, path)
-
-
-def _copy(file: IO[bytes], path: Path) -> None:
-    descriptor, temporary = tempfile.mkstemp(prefix=UNFINISHED, dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as copy:
-            fcntl.flock(copy, fcntl.LOCK_EX)
-            file.seek(0)
-            shutil.copyfileobj(file, copy, 1 << 20)
-            copy.flush()
-            os.fsync(copy.fileno())
-            Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-UNFINISHED = ".tacit-"
-"""So begin the names of files that are not complete, and of folders in which earlier versions made them."""
-
-OLD = 86400.0
-"""Seconds after which a folder of an earlier version is one whose process was killed."""
-
-
-def sweep(directory: Path) -> None:
-    """Removes what killed processes of this user have left in a directory: rows, which nobody else should find."""
-    for path in directory.glob(f"{UNFINISHED}*"):
-        with suppress(OSError):
-            about = path.lstat()
-            if about.st_uid != os.getuid():
-                continue
-            if stat.S_ISDIR(about.st_mode) and time.time() - about.st_mtime > OLD:
-                shutil.rmtree(path)
-            elif stat.S_ISREG(about.st_mode):
-                with path.open("rb") as file:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # whoever writes it holds the lock
-                    path.unlink()

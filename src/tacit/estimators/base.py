@@ -29,7 +29,7 @@ from tacit.learning.learner import Learner, Task
 from tacit.learning.supply import TableSupply, supply_of
 from tacit.learning.tables import public_rows, task_of, undeclared_before
 from tacit.learning.weights import refuse_unknown
-from tacit.models.base import Model, write_atomically
+from tacit.models.base import Model
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.assumptions import check_dtypes
 from tacit.privacy.certificate import Certificate
@@ -37,6 +37,7 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.progress import OPTIONS
 from tacit.privacy.request import Request
 from tacit.schema import Schema
+from tacit.whole_files import write_text
 
 if TYPE_CHECKING:
     from tacit.encoding.frames import Frame
@@ -136,7 +137,7 @@ class Looking:
         schema = getattr(getattr(self, "best_", self), "schema_", None)
         text = Page(render(self._fitted_model(), self.certificate_.to_dict(), title, schema=schema))
         if path is not None:
-            write_atomically(path, text, private=not self.certificate_.releasable)
+            write_text(path, text, private=not self.certificate_.releasable)
         return text
 
 

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from tacit.models.halfspace import HalfspaceModel
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.models.rule import RuleModel
 from tacit.models.tree import ScoreTree
+from tacit.whole_files import write_with
 
 LONGEST_TITLE = 31
 """Characters of the name of a sheet."""
@@ -47,8 +47,7 @@ def to_excel(subject: Any, path: str | os.PathLike[str]) -> None:
         book.custom_doc_props.append(custom.StringProperty(name=name, value=value))
     for title, rows in _tables(told.model):
         _add(book, title, rows)
-    with Path(path).open("wb") as file:
-        book.save(file)
+    write_with(path, book.save)
 
 
 def _add(book: Any, title: str, rows: Iterable[Row]) -> None:

@@ -272,43 +272,6 @@ def nested(models: Sequence[Model]) -> list[dict[str, Any]]:
     return [{"kind": str(model.kind), "model": model.body()} for model in models]
 
 
-def write_with(path: str | os.PathLike[str], write: Callable[[Path], object], private: bool = False) -> None:
-    """Lets ``write`` fill a file beside ``path`` and puts it in place in one step: there is never half a file.
-
-    It is on the disk when this returns. A link is followed: what it points to is written. Where it is ``private``, only
-    its owner can read it; otherwise it gets the usual permissions.
-    """
-    target = Path(path).resolve()
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        if private:
-            temporary.touch(mode=0o600)
-        write(temporary)
-        _synchronise(temporary)
-        temporary.replace(target)
-        _synchronise(target.parent)
-    except OSError as error:
-        if error.filename in (None, str(temporary)):  # a full disk names no file, and nobody knows the temporary one
-            error.filename = str(path)
-        raise
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _synchronise(path: Path) -> None:
-    """Waits until a file, or the names in a folder, are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def write_atomically(path: str | os.PathLike[str], text: str, private: bool = False) -> None:
-    """Writes a text file whole or not at all; see :func:`write_with`."""
-    write_with(path, lambda temporary: temporary.write_text(text, encoding="utf-8"), private)
-
-
 def checked_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Reads a model file and checks that this version can use it.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
-from tacit.models.base import Model, Nest, checked_file, write_atomically
+from tacit.models.base import Model, Nest, checked_file
 from tacit.models.binding import ClaimError, binding_problems
 from tacit.models.decision_list import DecisionListModel
 from tacit.models.halfspace import HalfspaceModel
@@ -21,6 +21,7 @@ from tacit.models.tree_classes import TreeClassesModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.privacy.certificate import Certificate
 from tacit.schema import Schema, SchemaError
+from tacit.whole_files import write_text
 
 
 def kinds() -> dict[str, type[Model]]:
@@ -94,7 +95,7 @@ def save_model(
     if problems:
         raise ClaimError(f"this certificate is not that of this model: {'; '.join(problems)}")
     closed = stated is not None and not stated.get("releasable")
-    write_atomically(path, json.dumps(written, allow_nan=False), private=closed)
+    write_text(path, json.dumps(written, allow_nan=False), private=closed)
 
 
 def model_from_dict(data: Mapping[str, Any]) -> Model:

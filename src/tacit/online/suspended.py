@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from tacit.whole_files import write_text
+
 FORMAT = "tacit suspended stream"
 WARNING = (
     "SECRET: private state of a stream. Whoever has it can see rows in its answers. Keep it as the rows; use it once."
@@ -19,9 +21,8 @@ def write_secrets(path: str | os.PathLike[str], content: dict[str, Any]) -> None
     Raises:
         FileExistsError: if there is a file already; nothing is overwritten.
     """
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump({"format": FORMAT, "warning": WARNING, **content}, file)
+    text = json.dumps({"format": FORMAT, "warning": WARNING, **content})
+    write_text(path, text, private=True, replace=False)
 
 
 def read_secrets(path: str | os.PathLike[str]) -> dict[str, Any]:

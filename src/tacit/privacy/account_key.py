@@ -13,13 +13,13 @@ import hmac
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tacit.privacy.ledger import AccountError
+from tacit.whole_files import write_text
 
 VARIABLE = "TACIT_KEY_FILE"
 """The environment variable that names the file where nothing else does."""
@@ -74,8 +74,9 @@ def account_key(path: Path, dataset: str, fresh: bytes) -> AccountKey:
         try:
             text = _private(path)
         except FileNotFoundError:
-            _make(path, fresh)
-            text = _private(path)  # another process may have made it meanwhile
+            with suppress(FileExistsError):  # another process may have made it meanwhile
+                write_text(path, f"{fresh.hex()}\n", private=True, replace=False)
+            text = _private(path)
     except OSError as error:
         raise AccountError(f"the key file {path} cannot be used: {error.strerror}") from error
     secret = bytes.fromhex(text) if re.fullmatch("[0-9a-f]{64}", text) else b""
@@ -90,17 +91,3 @@ def _private(path: Path) -> str:
         if mode & 0o077:
             raise AccountError(f"others can read the key file {path} (mode {mode:o}): chmod 600 it")
         return file.read(1000).decode("ascii", "replace").strip()
-
-
-def _make(path: Path, fresh: bytes) -> None:
-    """Whole or not at all, and never in the place of another: ``link`` gives no name that there is."""
-    descriptor, temporary = tempfile.mkstemp(prefix=".tacit-key-", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(f"{fresh.hex()}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileExistsError):
-            os.link(temporary, path)
-    finally:
-        os.unlink(temporary)  # noqa: PTH108 - a name, not a path

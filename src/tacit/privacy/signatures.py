@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from tacit.errors import TacitError
 from tacit.privacy.canonical import canonical_json
+from tacit.whole_files import write_text
 
 PARTS = {"statement", "key", "signature"}
 
@@ -43,9 +44,8 @@ def new_key(path: str | os.PathLike[str]) -> Path:
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
     beside = Path(f"{os.fspath(path)}.pub")
-    for place, text, mode in ((Path(path), secret, 0o600), (beside, public, 0o644)):
-        with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-            file.write(text)
+    write_text(path, secret.decode("ascii"), private=True, replace=False)
+    write_text(beside, public.decode("ascii"), replace=False)
     return beside
 
 

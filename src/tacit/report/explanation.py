@@ -15,11 +15,12 @@ from tacit.arrays import Floats
 from tacit.display import shortened
 from tacit.encoding.frames import Frame
 from tacit.encoding.matrix_rows import ROWS
-from tacit.models.base import ClassModel, Model, write_atomically
+from tacit.models.base import ClassModel, Model
 from tacit.models.terms import LOG_ODDS, LOG_RATIO, Terms, terms_of
 from tacit.report import svg
 from tacit.report.figures import environment, page, style
 from tacit.report.units import factor, signed
+from tacit.whole_files import write_text
 
 INTERCEPT = "(intercept)"
 """What the start of the sum is called."""
@@ -185,7 +186,7 @@ class Explanation:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes an HTML page that only its owner can read: it shows the values of the rows."""
         text = page("Predictions explained", self._repr_html_())
-        write_atomically(path, text, private=True)
+        write_text(path, text, private=True)
 
 
 MOST_SHOWN = 20

@@ -17,11 +17,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tacit.display import shortened
-from tacit.models.base import write_atomically
 from tacit.privacy.request import RequestError
 from tacit.report.drawing import Drawing
 from tacit.report.model_card import ModelCard, model_card
 from tacit.report.vega import vega_lite
+from tacit.whole_files import write_text
 
 if TYPE_CHECKING:
     from tacit.models.base import Model
@@ -115,7 +115,7 @@ class Figure:
         ending = Path(path).suffix.lower()
         if ending not in (".svg", ".html"):
             raise RequestError(f"{path}: a figure is written as .svg or .html; a browser prints either as PNG or PDF")
-        write_atomically(path, self.to_svg() if ending == ".svg" else page(self.title, self._repr_html_()))
+        write_text(path, self.to_svg() if ending == ".svg" else page(self.title, self._repr_html_()))
 
 
 @dataclass(frozen=True, repr=False)
@@ -171,7 +171,7 @@ class Figures:
         """
         if Path(path).suffix.lower() != ".html":
             raise RequestError(f"{path}: several figures are written as one .html page; save each as .svg")
-        write_atomically(path, page(self.heading, self.html()))
+        write_text(path, page(self.heading, self.html()))
 
 
 def _own_names(markup: str) -> str:

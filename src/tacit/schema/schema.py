@@ -18,6 +18,7 @@ from tacit.schema.columns import Column, IdColumn, column_from_dict
 from tacit.schema.errors import SchemaError, refuse_unknown
 from tacit.schema.label import Label, Unit
 from tacit.schema.values import check_name
+from tacit.whole_files import write_text
 
 T = TypeVar("T")
 
@@ -104,11 +105,11 @@ class Schema(Brief, Shown):
         )
 
     def to_toml(self, path: str | os.PathLike[str], header: str = "") -> None:
-        """Writes the schema file. ``header``: lines that go on top as comments."""
+        """Writes the schema file, whole or not at all. ``header``: lines that go on top as comments."""
         import tomli_w
 
         lines = "".join(f"# {line}\n" if line else "#\n" for line in header.splitlines())
-        Path(path).write_bytes((lines + ("\n" if lines else "") + tomli_w.dumps(self.to_dict())).encode("utf-8"))
+        write_text(path, lines + ("\n" if lines else "") + tomli_w.dumps(self.to_dict()))
 
     @staticmethod
     def from_toml(path: str | os.PathLike[str]) -> Schema:

@@ -25,6 +25,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from tacit.errors import UNSPENT, TacitError
 from tacit.privacy.signatures import read_private_key
+from tacit.whole_files import write_text
 
 
 class SitesError(TacitError):
@@ -81,9 +82,8 @@ def new_party(name: str, key: Path, parties: Path) -> Path:
     secret = private.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(secret)
-    public.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    write_text(key, secret.decode("ascii"), private=True, replace=False)
+    write_text(public, certificate.public_bytes(serialization.Encoding.PEM).decode("ascii"), replace=False)
     return public
 
 
