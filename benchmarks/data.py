@@ -1,8 +1,8 @@
 """The benchmark tables: data sets that stand beside the checkout, their public schemas, and the splits all peers share.
 
 Nothing here is part of the product. The folders are ``../shared/data`` beside the checkout, or
-``TACIT_BENCHMARK_DATA``, and ``../shared/tables``, or ``TACIT_BENCHMARK_TABLES``: sixty more, on which the planning
-rule is judged.
+``TACIT_BENCHMARK_DATA``; and, for sixty more on which the planning rule is judged, what
+:mod:`benchmarks.public_tables` wrote, ``../shared/tables``, or ``TACIT_BENCHMARK_TABLES``.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ import pandas as pd
 from tacit.schema import Schema
 
 HERE = Path(__file__).resolve().parent
+REBUILT = HERE / "cache" / "tables"
+"""Where :mod:`benchmarks.public_tables` writes the sixty tables."""
 
 
 def folder() -> Path:
@@ -30,7 +32,8 @@ def folder() -> Path:
 
 def tables_folder() -> Path:
     """Where the sixty tables are."""
-    return Path(os.environ.get("TACIT_BENCHMARK_TABLES", HERE.parent.parent / "shared" / "tables"))
+    beside = REBUILT if REBUILT.exists() else HERE.parent.parent / "shared" / "tables"
+    return Path(os.environ.get("TACIT_BENCHMARK_TABLES", beside))
 
 
 @cache
