@@ -134,7 +134,7 @@ def test_the_smoothing_follows_from_noise_and_released_support(
 
 def test_without_noise_nodes_are_smoothed_least() -> None:
     boost = SimpleNamespace(
-        said=[], rows=4000.0, budget=SplitBudget.of(math.inf, 0.0), split_share=0.1, settings=settings()
+        said=[], rows=4000.0, budget=SplitBudget.of(math.inf, 0.0), choice_share=0.1, settings=settings()
     )
     assert MAlphaBoost.smoothed_loss(boost, 8.0) == SmoothedLoss(0.1)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from tacit.privacy.budget import Allowance
 from tacit.privacy.calibration import calibrate
@@ -27,19 +28,32 @@ class SplitBudget:
     ``r**2 / 8``, a Gaussian release of multiplier ``z`` costs ``1 / (2 z**2)``. Where nothing is selected, they divide
     ``mu**2 / 2`` of Gaussian privacy: releases cost the same, and the pool is an eighth to a sixth larger.
 
+    A pool in ``rho`` may be divided as a fit goes along. Where all its parts are fixed before the first release, they
+    are composed as what they are, and the pool is larger: by 5 % for two trees of depth 4 at epsilon 1, by nothing for
+    twenty, whose composition is no cheaper than that of ``rho``.
+
     Attributes:
         amount: epsilon, rho or ``mu**2 / 2``; infinite for no privacy.
         pure: whether it is epsilon.
         gaussian: whether it is ``mu**2 / 2``: of a pool without selections.
+        schedule: every charge that it pays for, if they were fixed beforehand and are reserved one by one.
     """
 
     amount: float
     pure: bool
     gaussian: bool = False
+    schedule: tuple[Charge, ...] = ()
 
     @staticmethod
-    def of(epsilon: float, delta: float, other: tuple[Charge, ...] = ()) -> SplitBudget:
-        """The pool that a request buys beside ``other`` charges."""
+    def of(epsilon: float, delta: float, other: tuple[Charge, ...] = (), plan: Plan | None = None) -> SplitBudget:
+        """The pool that a request buys beside ``other`` charges.
+
+        Args:
+            epsilon: the request; ``inf`` for no privacy.
+            delta: the request.
+            other: what else it pays for.
+            plan: the charges that a pool pays for, all of them, where nothing that is released changes them.
+        """
         if math.isinf(epsilon):
             return SplitBudget(math.inf, delta == 0)
         if delta == 0:
@@ -47,7 +61,14 @@ class SplitBudget:
         noise = calibrate(
             lambda parameter: [*other, ZCDP(1.0 / parameter)], epsilon, delta, start=USUAL_NOISE / epsilon**2
         )
-        return SplitBudget(1.0 / noise, False)
+        pool = SplitBudget(1.0 / noise, False)
+        if plan is None:
+            return pool
+        noise = calibrate(
+            lambda parameter: [*other, *plan(SplitBudget(1.0 / parameter, False))], epsilon, delta, start=noise
+        )
+        pool = SplitBudget(1.0 / noise, False)
+        return replace(pool, schedule=plan(pool))
 
     @staticmethod
     def of_releases(allowance: Allowance) -> SplitBudget:
@@ -57,8 +78,13 @@ class SplitBudget:
         return SplitBudget(0.5 * allowance.mu**2, pure=False, gaussian=True)
 
     @property
+    def charges(self) -> tuple[Charge, ...]:
+        """The charges to reserve."""
+        return self.schedule or (self.whole,)
+
+    @property
     def whole(self) -> Charge:
-        """The charge to reserve."""
+        """The pool as one charge, that may be divided as a fit goes along."""
         if math.isinf(self.amount):
             return NonPrivate()
         if self.gaussian:
@@ -90,3 +116,7 @@ class SplitBudget:
         return (
             Laplace(1.0 / (self.amount * share)) if self.pure else Gaussian(1.0 / math.sqrt(2.0 * self.amount * share))
         )
+
+
+Plan = Callable[[SplitBudget], tuple[Charge, ...]]
+"""The charges that a pool pays for."""

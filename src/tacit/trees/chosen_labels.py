@@ -17,6 +17,7 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree, TreeShape
+from tacit.privacy.charges import Charge, Repeated
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
@@ -35,6 +36,12 @@ VOTE_BINS = 8
 
 SCALES = np.arange(1, 33) / 4.0
 """Not tuned: the multiples of the mean label that are tried."""
+
+
+def label_charges(pool: SplitBudget, trees: int, tuning: Forests) -> tuple[Charge, ...]:
+    """All charges of a forest of chosen labels, in their order: rows of each class, labels, how far they move."""
+    counts, scale = pool.release(tuning.classes_share), pool.release(tuning.scale_share)
+    return counts, Repeated(pool.selection((1.0 - tuning.classes_share - tuning.scale_share) / trees), trees), scale
 
 
 def trees_of_labels(

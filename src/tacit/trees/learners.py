@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tacit.curator.rows import PrivateRows
@@ -19,7 +20,8 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.request import Request, RequestError
 from tacit.privacy.unit import Neighbouring
 from tacit.schema.label import MOST_CLASSES
-from tacit.trees.budget import SplitBudget
+from tacit.trees.budget import Plan, SplitBudget
+from tacit.trees.chosen_labels import label_charges
 from tacit.trees.forest import ForestSettings, learn_forest
 from tacit.trees.losses import CRITERIA, SMOOTHED
 from tacit.trees.m_alpha_boost import CALIBRATED, BoostSettings, MAlphaBoost, PaperBoost
@@ -144,15 +146,16 @@ class MAlphaLearner(Learner):
 
     def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
         del allowance  # a request buys another pool where selections are to be paid for
-        self._settings(task)
-        return split_charges(self.request, task)
+        _, pool = self._planned(task)
+        return [*bounds_charges(self.request, task), *pool.charges]
 
     def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> TreeEnsembleModel:
         budget, task = sealed(rows, allowance, task)
-        columns, names, settings = columns_of_task(task), task.label_index.names, self._settings(task)
+        columns, names = columns_of_task(task), task.label_index.names
+        settings, pool = self._planned(task)
         boost = (PaperBoost if self._as_printed else MAlphaBoost)(
             budget.curator,
-            split_budget(self.request, task),
+            pool,
             columns,
             [not self._as_printed] * len(columns),
             settings,
@@ -162,8 +165,12 @@ class MAlphaLearner(Learner):
         features = features_of(task, boosted.bins)
         return TreeEnsembleModel(names, 0.0, features, boosted.trees, boosted.link, boosted.spending)
 
-    def _settings(self, task: Task) -> BoostSettings:
-        """The settings, after checking that the budget can buy its selections."""
+    def _planned(self, task: Task) -> tuple[BoostSettings, SplitBudget]:
+        """The settings and the pool, after checking that it can buy its selections.
+
+        A number of trees that is not given may follow from a released one: the pool is in rho then. A plan is the same
+        where the number of rows is public, as a learner around this one may pay before it is.
+        """
         settings = BoostSettings(
             alpha=self.alpha if isinstance(self.alpha, str) else float(self.alpha),
             criterion=self.criterion,
@@ -178,7 +185,9 @@ class MAlphaLearner(Learner):
         least = 2.0**-settings.depth if self._as_printed else 1.0
         pool = split_budget(self.request, task)
         pool.selection(0.5 * settings.split_share / (settings.trees or 2) / settings.selections * least)
-        return settings
+        if settings.trees is not None and not self._as_printed:
+            pool = split_budget(self.request, task, settings.charges)
+        return settings, pool
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +232,12 @@ class ForestLearner(Learner):
         # a request buys another pool where selections are to be paid for
         leaves = 2.0 ** (whole(self.max_depth) or 0) if self.analysis == "paper" else 1.0
         split_budget(self.request, task).selection(OF_LABELS / int(self.n_trees) / leaves)
-        return split_charges(self.request, task)
+        return [*bounds_charges(self.request, task), *self._pool(task).charges]
+
+    def _pool(self, task: Task) -> SplitBudget:
+        """What labels of leaves are paid from, and what goes with them."""
+        plan = partial(label_charges, trees=int(self.n_trees), tuning=self.tuning)
+        return split_budget(self.request, task, plan if self.analysis == "sharp" else None)
 
     def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> TreeEnsembleModel:
         budget, task = sealed(rows, allowance, task)
@@ -236,7 +250,7 @@ class ForestLearner(Learner):
             self.tuning,
         )
         releases = self.mechanism == "laplace"
-        pool = SplitBudget.of_releases(budget.allowance) if releases else split_budget(self.request, task)
+        pool = SplitBudget.of_releases(budget.allowance) if releases else self._pool(task)
         forest = learn_forest(budget.curator, pool, columns_of_task(task), settings, task.public_rows)
         features = features_of(task, forest.bins)
         spending = TreeSpending(leaves=forest.share)
@@ -249,14 +263,9 @@ def bounds_charges(request: Request, task: Task) -> tuple[Charge, ...]:
     return () if task.schema is not None else (request.allowance.charge(BOUNDS_SHARE),)
 
 
-def split_budget(request: Request, task: Task) -> SplitBudget:
-    """The pool for selections and releases, beside what finding bounds takes."""
-    return SplitBudget.of(request.epsilon, request.delta, bounds_charges(request, task))
-
-
-def split_charges(request: Request, task: Task) -> list[Charge]:
-    """What a fit that chooses splits costs."""
-    return [*bounds_charges(request, task), split_budget(request, task).whole]
+def split_budget(request: Request, task: Task, plan: Plan | None = None) -> SplitBudget:
+    """The pool for selections and releases, beside what finding bounds takes; ``plan`` as in :class:`SplitBudget`."""
+    return SplitBudget.of(request.epsilon, request.delta, bounds_charges(request, task), plan)
 
 
 def check_noise(noise: str, request: Request) -> None:

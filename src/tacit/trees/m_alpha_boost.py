@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -38,7 +38,7 @@ from tacit.binning.tree_bins import Column, TreeBins, release_rows
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree, TreeShape
 from tacit.models.tree_ensemble import Link, TreeSpending
-from tacit.privacy.charges import BoundedRange, Charge
+from tacit.privacy.charges import BoundedRange, Charge, Repeated
 from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import CellFunction, Histogram, ReleaseMap
 from tacit.queries.margins import Margins
@@ -81,6 +81,18 @@ class BoostSettings:
     def selections(self) -> int:
         """How many choices, one after the other, a tree's splits take: of levels, or of splits and leaves to split."""
         return self.depth if self.leaves is None else max(2 * self.leaves - 3, 1)
+
+    def shares(self, counted: bool, spare: float = 0.0) -> tuple[float, float]:
+        """Shares of one choice and of one tree's leaves; leaves have the ``spare`` one where rows need no counting."""
+        counting, trees = self.tuning.rows_share if counted else spare, self.trees or 1
+        choices, leaves = self.split_share * (1.0 - counting), (1.0 - self.split_share) * (1.0 - counting)
+        return choices / trees / self.selections, (leaves if counted else leaves + spare) / trees
+
+    def charges(self, pool: SplitBudget) -> tuple[Charge, ...]:
+        """All charges of a sharp fit whose number of trees is given, whether or not the number of rows is public."""
+        (choice, leaves), trees = self.shares(counted=True), self.trees or 1
+        splits = Repeated(pool.selection(choice), trees * self.selections)
+        return pool.release(self.tuning.rows_share), splits, Repeated(pool.release(leaves), trees)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,12 +203,10 @@ class MAlphaBoost:
         settings: BoostSettings,
         public_rows: int | None = None,
     ) -> None:
-        self.curator, self.budget, self.settings = curator, budget, settings
+        self.curator, self.budget = curator, budget
         self.bins = public_cells(curator, columns, settings.cells)
-        self.left = 1.0
         if public_rows is None:
             released = release_rows(curator, budget.release(settings.tuning.rows_share))
-            self.left -= settings.tuning.rows_share
             self.rows, cap = max(released.value, 1.0), released.value + settings.tuning.sure * released.sd
         else:
             self.rows, cap = float(max(public_rows, 1)), float(public_rows)
@@ -206,8 +216,9 @@ class MAlphaBoost:
         self.said: list[Said] = []
         self._class_weights: tuple[int, tuple[RowRule, float]] | None = None
         self.trees = settings.trees or trees_rule(self.rows, budget, settings.tuning)
-        self.split_share = settings.split_share * self.left / self.trees
-        self.leaf_share = (1.0 - settings.split_share) * self.left / self.trees
+        self.settings = replace(settings, trees=self.trees)
+        spare = settings.tuning.rows_share if budget.schedule else 0.0
+        self.choice_share, self.leaf_share = self.settings.shares(public_rows is None, spare)
 
     def run(self) -> BoostedTrees:
         """Grows all trees."""
@@ -218,24 +229,23 @@ class MAlphaBoost:
             trees.append(tree)
             coefficients.append(coefficient)
         depth = max(tree.shape.depth for tree in trees)
-        spending = TreeSpending((self.split_share / depth,) * depth, self.leaf_share)
-        alpha = self.settings.loss.alpha
-        scale = scale_of_scores(coefficients, self.said)
-        link = Link("m_alpha", alpha, scale)
+        level = self.choice_share * (self.settings.selections / depth)
+        spending = TreeSpending((level,) * depth, self.leaf_share)
+        link = Link("m_alpha", self.settings.loss.alpha, scale_of_scores(coefficients, self.said))
         return BoostedTrees(self.bins, tuple(trees), self.rows, tuple(coefficients), spending, link)
 
     def grow(self, tree: int) -> TreeShape:
         """The splits of the next tree."""
         rule, _ = bounded_weight_rule(self.settings.loss, self.margins, split=False)
-        share = self.split_share / self.settings.selections
+        charge = self.budget.selection(self.choice_share)
         if self.settings.leaves is not None:
-            charge, loss = self.budget.selection(share), self.split_loss(0, None, tree)
+            loss = self.split_loss(0, None, tree)
             return self.induction.heaviest_first(rule, self.margins, charge, loss, self.settings.leaves, tree)
 
         def loss_of_level(level: int, cells: TreeCells) -> Loss:
             return self.split_loss(level, cells, tree)
 
-        return self.induction.levels(rule, self.margins, self.budget.selection(share), loss_of_level, tree)
+        return self.induction.levels(rule, self.margins, charge, loss_of_level, tree)
 
     def split_loss(self, level: int, cells: TreeCells | None, tree: int, root_error: list[float] | None = None) -> Loss:
         """The loss that scores the splits of a level.
@@ -278,7 +288,7 @@ class MAlphaBoost:
         weight is the mean over nodes of what the last tree's leaves were released to hold; before, of all rows.
         """
         support = float(self.said[-1].weights.sum()) if self.said else self.rows
-        charge = self.budget.selection(self.split_share / self.settings.selections)
+        charge = self.budget.selection(self.choice_share)
         noise = 1.0 / charge.range if isinstance(charge, BoundedRange) else 0.0
         tuning = self.settings.tuning
         return SmoothedLoss(tuning.smoothing + tuning.smoothing_by_noise * noise * leaves / max(support, 1.0))
@@ -286,7 +296,7 @@ class MAlphaBoost:
     def released_error(self, cells: TreeCells, label: Label) -> float:
         """The share of weight that the majority of its leaf misjudges, from released class weights: at most 1/2."""
         rule, _ = self.class_weights()
-        share = self.split_share / self.settings.depth * self.settings.tuning.errors_share
+        share = self.choice_share * self.settings.tuning.errors_share
         weights = self.curator.measure(Histogram(cells, rule, self.margins), self.budget.release(share), label).value
         positive = np.maximum(weights, 0.0)
         return float(positive.min(axis=1).sum() / max(float(positive.sum()), 1e-9))
@@ -341,7 +351,7 @@ class PaperBoost(MAlphaBoost):
         settings = self.settings
         rule = class_weight_rule(settings.loss.boosting_weight, split=False)
         calibrated = settings.alpha == CALIBRATED and settings.criterion is None
-        share = self.split_share / settings.depth * (1.0 - settings.tuning.errors_share if calibrated else 1.0)
+        share = self.choice_share * (1.0 - settings.tuning.errors_share if calibrated else 1.0)
         root_error: list[float] = []
 
         def charge_of_depth(depth: int) -> Charge:
