@@ -68,7 +68,11 @@ def joined(
     parties, address = place / "parties", f"127.0.0.1:{free_port()}"
     changed = {"allow_changed_parties": True, "allow_changed_rows": True}
     usual = {"epsilon": 100.0, "allow_seeded": True, "wait": 30, **changed}
-    made = Joined(tacit.join_sites(address, parties=parties, key=place / "coordinator.key", wait=30, patience=60))
+    honest = agreed.get("honest")
+    sites = tacit.join_sites(
+        address, parties=parties, key=place / "coordinator.key", honest=honest, wait=30, patience=60
+    )
+    made = Joined(sites)
 
     def run(name: str) -> None:
         try:

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 import tacit
+from tacit.curator.sites.memory import Gathering, Memory
 from tacit.curator.sites.parties import new_party
-from tacit.curator.sites.site import Agreement, Gathering, Memory
+from tacit.curator.sites.site import Agreement
 from tacit.online.winnow import Winnow
 from tacit.privacy.assumptions import Assumption
 from tacit.privacy.charges import Gaussian, NonPrivate

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tacit.curator.sites.memory import Gathering, Memory, digest_of
 from tacit.curator.sites.parties import SitesError
-from tacit.curator.sites.site import Gathering, Memory, digest_of
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Pure
 

@@ -20,8 +20,8 @@ import tacit
 from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.curator.sites import channel, coordinator, site
 from tacit.curator.sites.channel import Channel, Gone
+from tacit.curator.sites.memory import Gathering, digest_of
 from tacit.curator.sites.parties import Parties, SitesError
-from tacit.curator.sites.site import Gathering, digest_of
 from tacit.engines.joined.admit import SiteTables
 from tacit.errors import was_spent
 from tacit.privacy.request import RequestError

@@ -58,6 +58,7 @@ class AdditiveLearner(Learner):
     name = "AdditiveBoostClassifier"
     streams = True
     joins = True
+    joins_noisy = True
     discovers = True
     most_classes = MOST_CLASSES
     holds_monotone = True

@@ -50,6 +50,7 @@ class AdditiveRegressionLearner(Learner):
     name = "AdditiveBoostRegressor"
     streams = True
     joins = True
+    joins_noisy = True
     least_budget = 2e-5
     discovers = True
     holds_monotone = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,6 +12,7 @@ from tacit.cli import arguments as shared
 from tacit.cli import fit
 from tacit.cli.arguments import account_of
 from tacit.cli.console import as_json, progress, table, watching
+from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs
 from tacit.cli.fit_arguments import FitArguments
 from tacit.cli.tables import csv_options
@@ -27,6 +28,25 @@ Schema = Annotated[
         "--schema", help="Schema file (TOML): the public facts about each column; the same for all participants."
     ),
 ]
+Trust = Annotated[
+    Literal["coordinator", "none"],
+    typer.Option("--trust", help="Who draws the noise: the coordinator, or (none) the sites; the same for all."),
+]
+Honest = Annotated[
+    int | None,
+    typer.Option("--honest", help="With --trust none: number of sites whose shares of the noise must suffice."),
+]
+
+
+def honest_of(trust: str, honest: int | None) -> int | None:
+    """How many honest sites must suffice; None where the coordinator is trusted."""
+    if (trust == "none") != (honest is not None):
+        raise Mistake(
+            "--trust none needs --honest N: how many of the sites draw their noise as agreed"
+            if honest is None
+            else "--honest is for --trust none: a trusted coordinator draws the noise"
+        )
+    return honest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +71,8 @@ class SiteArguments:
     epsilon: Annotated[float, typer.Option("--epsilon", help="Largest epsilon that this site agrees to.")] = 1.0
     delta: shared.Delta = 1e-6
     neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
+    trust: Trust = "coordinator"
+    honest: Honest = None
     account: shared.AccountUrl = None
     dataset: shared.AccountDataset = None
     record: Annotated[
@@ -90,6 +112,8 @@ class JoinArguments:
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6
     neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
+    trust: Trust = "coordinator"
+    honest: Honest = None
     learner: shared.Learner = "additive"
     settings: shared.Settings = None
     interactions: shared.Interactions = None
@@ -113,7 +137,7 @@ class JoinArguments:
 
     def fit_arguments(self) -> FitArguments:
         """The same as a fit, whose rows are elsewhere."""
-        taken = ("listen", "parties", "key", "wait", "patience")
+        taken = ("listen", "parties", "key", "trust", "honest", "wait", "patience")
         given = {name: value for name, value in vars(self).items() if name not in taken}
         return FitArguments(data="the sites", **given)
 
@@ -157,6 +181,7 @@ def site(asked: SiteArguments) -> None:
             epsilon=asked.epsilon,
             delta=asked.delta,
             neighbouring=asked.neighbouring,
+            honest=honest_of(asked.trust, asked.honest),
             account=account_of(asked.account, asked.dataset),
             record=asked.record,
             allow_seeded=asked.allow_seeded,
@@ -177,5 +202,12 @@ def join(asked: JoinArguments) -> None:
     """Train one private model on the rows of several sites, which stay where they are."""
     from tacit.learning.sites import join_sites
 
-    sites = join_sites(asked.listen, parties=asked.parties, key=asked.key, wait=asked.wait, patience=asked.patience)
+    sites = join_sites(
+        asked.listen,
+        parties=asked.parties,
+        key=asked.key,
+        honest=honest_of(asked.trust, asked.honest),
+        wait=asked.wait,
+        patience=asked.patience,
+    )
     fit.run(asked.fit_arguments(), sites)

@@ -189,6 +189,8 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str], played: Ta
         rows["releases"] = str(certificate.releases)
         checked = checked_share(certificate.entries, certificate.charges, certificate.delta)
         rows["checked lemmas"] = f"behind {checked:.0%} of the charges"
+        if said := _coordinator_words(certificate):
+            rows["the coordinator"] = said
         if certificate.schema_fingerprint is not None:  # as tacit schema show prints it of a file
             rows["schema"] = f"fingerprint {certificate.schema_fingerprint}"
         rows["releasable"] = releasable(certificate)
@@ -200,6 +202,14 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str], played: Ta
         rows["tape"] = f"{played.releases} releases, {played.integers} integers; the model {follows}"
     notes = [*claim.remarks, *(() if played is None else played.remarks)]
     table("Certificate", rows | ({"note": "; ".join(notes)} if notes else {}))
+
+
+def _coordinator_words(certificate: Certificate) -> str:
+    """What the coordinator of sites that draw the noise can learn, alone and with some of them; empty without sites."""
+    from tacit.privacy.noise_shares import towards_coordinator
+
+    known = towards_coordinator(certificate.entries, certificate.charges, certificate.delta)
+    return ", ".join(f"{'alone' if k == 0 else f'with {k}'}: epsilon {epsilon:.3g}" for k, epsilon in known)
 
 
 def _account_words(asked: VerifyArguments) -> str:

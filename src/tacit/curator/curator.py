@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
@@ -58,6 +58,20 @@ class _JointQuestion:
 
     def is_of(self, bound: JointBound, rule: RowRule | ScoreRule, state: Margins | Scores) -> bool:
         return self.bound() is bound and self.rule is rule and self.state is state
+
+
+class SharedNoise(Protocol):
+    """Rows at sites whose answers come with noise: nobody, the curator included, sees an exact one."""
+
+    @property
+    def claim(self) -> str:
+        """What the theorem of a release says about its noise."""
+
+    def total(self, scale: float) -> float:
+        """The standard deviation of the noise in a total, where the charge asks for a scale."""
+
+    def answers(self, questions: Sequence[Question]) -> list[Ints]:
+        """Noisy totals."""
 
 
 class Curator:
@@ -131,12 +145,25 @@ class Curator:
             self._gate.charge(question)
         return self._released(questions, self._table.answer_all)
 
+    shared_noise: SharedNoise | None = None
+    """Sites that draw the noise themselves, if that is how these rows answer."""
+
+    def _of_a_unit(self, one_row: Sensitivity) -> Sensitivity:
+        """How far one protected unit moves an answer, with the whole claim for the ledger."""
+        moved = one_row.times(self._gate.rows_per_unit)
+        return moved if self.shared_noise is None else replace(moved, theorem=moved.theorem + self.shared_noise.claim)
+
+    def _scale(self, charge: Gaussian | Laplace, moved: Sensitivity) -> float:
+        """The scale of the noise in an answer."""
+        scale = integer_scale(charge, moved)
+        return scale if self.shared_noise is None else self.shared_noise.total(scale)
+
     def _question(self, query: Query, charge: Charge, label: Label | str) -> Question:
         """A validated question: how far one unit moves the answer, and the noise that the charge asks for then."""
         if not isinstance(charge, Gaussian | Laplace | NonPrivate):
             raise TypeError(f"measure takes a Gaussian, Laplace or NonPrivate charge, got {type(charge).__name__}")
-        sensitivity = query.sensitivity(self.neighbouring).times(self._gate.rows_per_unit)
-        scale = 0.0 if isinstance(charge, NonPrivate) else integer_scale(charge, sensitivity)
+        sensitivity = self._of_a_unit(query.sensitivity(self.neighbouring))
+        scale = 0.0 if isinstance(charge, NonPrivate) else self._scale(charge, sensitivity)
         words = f"{type(query).__name__} {query.shape}"
         return Question("measure", query, charge, label, sensitivity, scale, words, self._gate.rows_per_unit)
 
@@ -144,6 +171,8 @@ class Curator:
         """Aggregates, adds noise, releases: questions that are charged become measurements."""
 
         def noisy() -> list[Ints]:
+            if self.shared_noise is not None:
+                return self.shared_noise.answers(questions)
             exact = answers([question.asked for question in questions])
             return [self._noisy(question, answer) for question, answer in zip(questions, exact, strict=True)]
 
@@ -175,7 +204,7 @@ class Curator:
             BudgetExceeded: if the reservation does not cover it; nothing is read then.
         """
         opened = JointReleases(bound, rounds, stage, self._release_jointly, before)
-        theorem = joint_sensitivity(bound, (1, 1), self.neighbouring).times(self._gate.rows_per_unit).theorem
+        theorem = self._of_a_unit(joint_sensitivity(bound, (1, 1), self.neighbouring)).theorem
         for charge, label in opened.charges():
             self._gate.reservation.record(charge, label, theorem, kept=True)
         self._table.bind(bound, self._own_levels)
@@ -212,8 +241,8 @@ class Curator:
         if known is None or not known.is_of(bound, rule, state):
             histogram = self._weigh.histogram(part, rule, state)
             query = JointHistogram(histogram, bound)
-            moved = query.joint_sensitivity(self.neighbouring).times(self._gate.rows_per_unit)
-            known = _JointQuestion(ref(bound), rule, state, histogram, moved, integer_scale(part.charge, moved))
+            moved = self._of_a_unit(query.joint_sensitivity(self.neighbouring))
+            known = _JointQuestion(ref(bound), rule, state, histogram, moved, self._scale(part.charge, moved))
             self._joint_questions[part] = known
         return known
 

@@ -149,6 +149,10 @@ class HalfspaceLearner(Learner):
             raise RequestError(f"row_norm must be None or a positive number, got {norm!r}")
 
     @property
+    def joins_noisy(self) -> bool:
+        return self.options.promise is None  # a promise is about the noise that is charged, and no more
+
+    @property
     def refuses_sites(self) -> str:
         if self.options.measure != "lazy_bregman":
             return ""

@@ -145,6 +145,11 @@ class Learner(ABC):
     """Whether it learns from sites that keep their rows: from sums over all rows alone, whatever their order."""
 
     @property
+    def joins_noisy(self) -> bool:
+        """Whether it learns from sites that draw the noise: from noisy sums alone, with more noise than is charged."""
+        return False
+
+    @property
     def refuses_sites(self) -> str:
         """Why this one cannot learn from sites, although others of its kind do; empty if it can."""
         return ""

@@ -16,6 +16,7 @@ from tacit.curator.rows import PrivateRows
 from tacit.curator.sites.channel import Channel, address_of, connected
 from tacit.curator.sites.coordinator import Session
 from tacit.curator.sites.parties import COORDINATOR, Parties, Sites, SitesError
+from tacit.curator.sites.shared_noise import refused_charges
 from tacit.curator.sites.site import Agreement, Site, Visit
 from tacit.curator.source_rows import prepare
 from tacit.encoding.frames import Frame
@@ -32,6 +33,7 @@ from tacit.privacy.assumptions import Assumption
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
+from tacit.privacy.noise_shares import NoiseShares
 from tacit.privacy.request import Request, RequestError, declared_schema
 from tacit.privacy.spending import check_account
 from tacit.privacy.unit import Neighbouring
@@ -45,17 +47,26 @@ BETWEEN = 0.2
 """Seconds between two tries to connect."""
 
 
-def join_sites(listen: str, *, parties: Place, key: Place, wait: float = 600.0, patience: float = 600.0) -> Sites:
+def join_sites(
+    listen: str,
+    *,
+    parties: Place,
+    key: Place,
+    honest: int | None = None,
+    wait: float = 600.0,
+    patience: float = 600.0,
+) -> Sites:
     """Sites that will join a fit: give it to ``fit`` in the place of a table.
 
     The model is that of all their rows together, bit by bit if the noise is the same. The coordinator, which is whoever
-    calls ``fit``, learns exact totals over all sites before it adds noise, and no site's own sums
-    (docs/many_sites.md).
+    calls ``fit``, learns no site's own sums. It learns exact totals over all sites before it adds noise; with
+    ``honest``, sites draw the noise, and nobody learns those (docs/many_sites.md).
 
     Args:
         listen: ``HOST:PORT`` where sites connect; ``0.0.0.0:PORT`` for all networks.
         parties: the folder of certificates of all who take part; ``coordinator.pem`` is that of this party.
         key: its private key.
+        honest: sites draw the noise, and the shares of so many of them are enough. None: the coordinator draws it.
         wait: seconds until all sites must be there.
         patience: seconds that an answer of a site may take.
 
@@ -66,7 +77,16 @@ def join_sites(listen: str, *, parties: Place, key: Place, wait: float = 600.0, 
     known = Parties(Path(parties), Path(key))
     if known.name != COORDINATOR:
         raise SitesError(f"the key is that of {known.name!r}, and it is the coordinator who joins sites")
-    return Sites(listen, known, wait, patience)
+    return Sites(listen, known, wait, patience, None if honest is None else _shares(known, honest))
+
+
+def _shares(parties: Parties, honest: Any) -> NoiseShares:
+    if isinstance(honest, bool) or not isinstance(honest, int):
+        raise SitesError(f"honest is a number of sites, got {honest!r}")
+    try:
+        return NoiseShares(len(parties.sites), honest)
+    except ValueError as error:
+        raise SitesError(str(error)) from None
 
 
 @final
@@ -78,11 +98,24 @@ class SitesSupply:
     def __init__(self, sites: Sites) -> None:
         self._sites = sites
         names = ", ".join(sites.parties.sites)
-        self.assumed = (Assumption("sites", f"which sites take part: {names}", accepted=True),)
+        self.assumed: tuple[Assumption, ...] = (Assumption("sites", f"which sites take part: {names}", accepted=True),)
+        if (shares := sites.shares) is not None:
+            told = shares.sites - shares.honest
+            others = f", alone or with {told} of the sites" if told else ""
+            text = (
+                f"{shares.honest} of the {shares.sites} sites draw their shares of the noise as agreed and keep them "
+                f"secret: the promise then holds towards the coordinator, too{others}"
+            )
+            self.assumed += (Assumption("honest sites", text, accepted=True),)
 
     def task(self, declared: Declared, learner: Learner) -> Task:
         """See :class:`tacit.learning.supply.Supply`."""
         schema = _joinable(learner, declared)
+        if self._sites.shares is not None and not learner.joins_noisy:
+            raise RequestError(
+                f"{learner.name} does not learn from sites that draw the noise: docs/many_sites.md says which learners "
+                "do; the others need a coordinator that is trusted with exact totals"
+            )
         self.features = Frame({name: np.empty(0) for name in schema.features}, 0)
         return Task(schema, schema.features, declared.label, TableEncoding.of(schema, FINE_CELLS))
 
@@ -107,6 +140,8 @@ class _ReadySites(ReadySupply):
         self.task, self._learner, self._session = task, learner, session
 
     def agree(self, charges: Sequence[Charge]) -> None:
+        if self._session.shares is not None and (why := refused_charges(charges)):
+            raise RequestError(f"this fit of {self._learner.name} cannot have its noise from the sites: {why}")
         self._session.propose(charges)
 
     def sealed(self, paid: Reservation) -> PrivateRows:
@@ -151,6 +186,7 @@ def serve_site(
     epsilon: float = 1.0,
     delta: float = 1e-6,
     neighbouring: str = "add_or_remove_one",
+    honest: int | None = None,
     account: PrivacyAccount | None = None,
     record: Place | None = None,
     allow_seeded: bool = False,
@@ -169,6 +205,8 @@ def serve_site(
         epsilon: the most that this site lets the fit cost.
         delta: with this slack.
         neighbouring: the relation that is agreed to.
+        honest: this site trusts nobody but so many of the sites, itself among them, and adds its share of the noise to
+            all that it sends. None: the coordinator is trusted with exact totals, and draws the noise.
         account: pays as well; None for no account.
         record: a file that gets a line for every answer: what was asked and charged, never what was answered.
         allow_seeded: whether noise that somebody could repeat is agreed to; for tests.
@@ -192,9 +230,11 @@ def serve_site(
     if declared is None or declared.label is None or declared.unit is not None:
         raise RequestError("a site needs a schema with a [label], and without a [unit]")
     refuse_identifiers(declared)
+    if honest is not None:
+        _shares(known, honest)
     lines = None if record is None else Path(record)
     agreement = Agreement(
-        request.epsilon, request.delta, request.neighbouring, account,
+        request.epsilon, request.delta, request.neighbouring, honest, account,
         allow_seeded, allow_changed_parties, allow_changed_rows, lines,
     )  # fmt: skip
     _check_agreement(agreement)

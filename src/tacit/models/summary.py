@@ -23,6 +23,7 @@ from tacit.models.halfspace import HalfspaceModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.privacy.charges import Charge, Gaussian, Laplace, Repeated
 from tacit.privacy.label import Stage
+from tacit.privacy.noise_shares import noise_factor
 from tacit.schema.identifiers import names_identifier
 
 if TYPE_CHECKING:
@@ -199,15 +200,15 @@ def _rows(model: Model, parts: _Parts | None, certificate: Certificate | None) -
 def _rows_of_leaves(model: TreeEnsembleModel, certificate: Certificate | None) -> Estimate | None:
     """The mean over trees of the rows in their leaves; None where leaves hold weights, or no counts were released."""
     entries = () if certificate is None else certificate.entries
-    charges = [entry.charge for entry in entries if entry.subject == OF_LEAVES]
+    charges = [(entry.charge, noise_factor(entry.theorem)) for entry in entries if entry.subject == OF_LEAVES]
     if certificate is None or len(charges) != len(model.trees):
         return None
     variance, rows = 0.0, 0.0
-    for tree, charge in zip(model.trees, charges, strict=True):
+    for tree, (charge, factor) in zip(model.trees, charges, strict=True):
         rows += float(tree.support.sum())
         if isinstance(charge, Gaussian | Laplace):
             cells = 2 * len(tree.support)  # both classes of every leaf
-            variance += cells * (charge.noise_multiplier * certificate.rows_per_unit * _shape(charge)) ** 2
+            variance += cells * (factor * charge.noise_multiplier * certificate.rows_per_unit * _shape(charge)) ** 2
     return Estimate(rows / len(charges), math.sqrt(variance) / len(charges))
 
 
@@ -220,8 +221,12 @@ def _sd_of_rows(certificate: Certificate | None) -> float | None:
     """Standard deviation of the released number of rows, from what was paid for it; 0 where it was public."""
     if certificate is None or math.isinf(certificate.epsilon):
         return 0.0
-    found = [entry.charge for entry in certificate.entries if entry.subject in OF_ROWS]
-    noise = [charge.noise_multiplier * _shape(charge) for charge in found if isinstance(charge, Gaussian | Laplace)]
+    found = [(entry.charge, noise_factor(entry.theorem)) for entry in certificate.entries if entry.subject in OF_ROWS]
+    noise = [
+        factor * charge.noise_multiplier * _shape(charge)
+        for charge, factor in found
+        if isinstance(charge, Gaussian | Laplace)
+    ]
     if not noise:
         return 0.0 if certificate.n_public and certificate.unit is None else None
     return certificate.rows_per_unit / math.sqrt(sum(sd**-2 for sd in noise))
@@ -242,7 +247,8 @@ def _noise_reach(certificate: Certificate | None, findings: int) -> Callable[[st
         if entry.stage is Stage.BINNING:
             charge = entry.charge.charge if isinstance(entry.charge, Repeated) else entry.charge
             name = "" if charge is not entry.charge else entry.subject
-            by_column[name] = max(by_column.get(name, 0.0), rows * _reach(charge, tail))
+            reach = rows * noise_factor(entry.theorem) * _reach(charge, tail)
+            by_column[name] = max(by_column.get(name, 0.0), reach)
     return lambda name: max(by_column.get(name, 0.0), by_column.get("", 0.0))
 
 

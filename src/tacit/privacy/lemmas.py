@@ -47,6 +47,7 @@ _MAP_REPLACED = (
     "histogram.replace_in_one_orthant",
 )
 _UNIT = re.compile(r"(.+); ([1-9]\d*) rows per unit")
+_SHARES = re.compile(r"; noise in shares of \d+ sites, of which \d+ suffice$")
 _UNIT_SUMS, _UNIT_CHOICES = ("units.l1", "units.l2"), ("units.range",)
 _ONE_WAY = ("bounded_range.one_sided", "bounded_range.replaced", "bounded_range.bounded_range", "bounded_range.pure")
 
@@ -103,8 +104,10 @@ PATTERNS = _claims()
 def lemmas_of(theorem: str) -> tuple[str, ...]:
     """The checked lemmas, as ``file.name``, that the theorem of a ledger entry rests on; none if no lemma covers it.
 
-    The theorem of a unit of several rows rests on those of a single row and on that of the unit.
+    The theorem of a unit of several rows rests on those of a single row and on that of the unit; noise in shares moves
+    no sensitivity.
     """
+    theorem = _SHARES.sub("", theorem)
     if unit := _UNIT.fullmatch(theorem):
         one_row = lemmas_of(unit[1])
         choice = any(lemma.startswith("bounded_range.") for lemma in one_row)

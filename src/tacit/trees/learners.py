@@ -56,6 +56,7 @@ class GradientTreesLearner(Learner):
     name = "BoostedTreesClassifier"
     streams = True
     joins = True
+    joins_noisy = True
     discovers = True
     most_classes = MOST_CLASSES
 
@@ -205,6 +206,7 @@ class ForestLearner(Learner):
     name = "RandomTreesClassifier"
     streams = True
     joins = True
+    joins_noisy = True
 
     def __post_init__(self) -> None:
         check_choice("mechanism", self.mechanism, MECHANISMS)

@@ -6,6 +6,7 @@ adds the noise before anything leaves it.
 
 from __future__ import annotations
 
+import math
 import socket
 import ssl
 import threading
@@ -24,6 +25,7 @@ from tacit.curator.recipes import Recipe
 from tacit.curator.rows import PrivateRows
 from tacit.curator.sites.channel import PROTOCOL, Channel, Gone, address_of, packed, secured
 from tacit.curator.sites.parties import COORDINATOR, Parties, Sites, SitesError
+from tacit.curator.sites.shared_noise import NoisyRows
 from tacit.curator.sites.shares import opened, plain_recipe
 from tacit.curator.source_rows import Labels, SourceRows
 from tacit.engines.blocks import BlockTable
@@ -31,6 +33,7 @@ from tacit.engines.joined.wire import Sender, WireError, array_of
 from tacit.engines.passes.base import Look
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Entry, Reservation
+from tacit.privacy.noise_shares import NoiseShares
 from tacit.privacy.request import Request
 from tacit.privacy.signatures import library_version
 from tacit.privacy.unit import Neighbouring
@@ -64,7 +67,21 @@ class JoinedTable(BlockTable):
 
     def total(self, look: Look) -> Ints:
         """The sum of what a look says of the rows of every site."""
+        if self._sites.shares is not None:
+            raise TypeError("sites that trust nobody answer queries with noise, and no others")
         return self._sites.ask({"table": self._number, "look": self._sites.sender.plain(look)})
+
+    def noisy(self, asked: Sequence[tuple[Any, Charge]]) -> list[Ints]:
+        """See :class:`tacit.curator.sites.shared_noise.NoisyTable`."""
+        if not asked:
+            return []
+        plain = [{"query": self._sites.sender.plain(query), "charge": charge.to_dict()} for query, charge in asked]
+        total = self._sites.ask({"table": self._number, "questions": plain})
+        shapes = [query.shape for query, _ in asked]
+        ends = np.cumsum([math.prod(shape) for shape in shapes])
+        if total.shape != (ends[-1],):
+            raise SitesError("the answers of the sites have another length than was asked for")
+        return [part.reshape(shape) for part, shape in zip(np.split(total, ends[:-1]), shapes, strict=True)]
 
     def coarsen(self, column: int, mapping: Ints) -> None:
         """Replaces a column's codes by a public map of them (at most 256 values: one byte a cell)."""
@@ -100,7 +117,7 @@ class Session:
         self._channels: dict[str, Channel] = {}
         self._said: dict[str, dict[str, Any]] = {}
         self._pending: list[dict[str, Any]] = []
-        self._sender, self._lock = Sender(), threading.Lock()
+        self._sender, self._lock = Sender(maps=sites.shares is not None), threading.Lock()
         self._paid: Reservation | None = None
         self._told = self._asked = 0
         self._ended = False
@@ -118,6 +135,11 @@ class Session:
         # what failed is said in general words: a message of another fault might quote what nobody need know
         words = error.message if isinstance(error, SitesError) else "the fit failed" if error else "the fit did not end"
         self._hang_up(words)
+
+    @property
+    def shares(self) -> NoiseShares | None:
+        """How sites share the noise; None where it is drawn here."""
+        return self._sites.shares
 
     # Coming together.
 
@@ -182,6 +204,7 @@ class Session:
                 "delta": request.delta,
                 "neighbouring": str(request.neighbouring),
                 "seeded": request.random_state is not None,
+                **self._trust(request),
             },
             "ready",
         )
@@ -195,6 +218,13 @@ class Session:
                 raise SitesError(f"site {name!r} does not say how many rows it has")
             total += count
         return total
+
+    def _trust(self, request: Request) -> dict[str, Any]:
+        """What sites that trust nobody are told: how many honest ones suffice, and the seed of a test."""
+        if self.shares is None:
+            return {}
+        seed = request.random_state
+        return {"honest": self.shares.honest, **({} if seed is None else {"seed": seed})}
 
     def propose(self, charges: Sequence[Charge]) -> None:
         """Shows the sites the keys of all, and what the fit is to cost; each agrees or refuses."""
@@ -213,7 +243,11 @@ class Session:
             layout = Layout(recipe.n_codes, wanted.n_classes, recipe.n_dense)
             return JoinedTable(self, layout, plain_recipe(recipe, self._schema))
 
-        return SourceRows(self._schema, table, paid, random_state, whose="sites")
+        kind = SourceRows if self.shares is None else NoisyRows
+        rows = kind(self._schema, table, paid, random_state, whose="sites")
+        if isinstance(rows, NoisyRows) and self.shares is not None:
+            rows.shares = self.shares
+        return rows
 
     @property
     def sender(self) -> Sender:
@@ -277,7 +311,8 @@ class Session:
 
     def _lost(self, name: str, gone: Gone) -> SitesError:
         answers = max(self._asked - 1, 0)
-        return SitesError(f"site {name!r} dropped out after {answers} answers ({gone}): the fit ends here")
+        lost = "" if self.shares is None else ", and without its share of the noise no further total can be had"
+        return SitesError(f"site {name!r} dropped out after {answers} answers ({gone}): the fit ends here{lost}")
 
     def _hang_up(self, words: str) -> None:
         if not self._ended:

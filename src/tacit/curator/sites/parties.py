@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from tacit.errors import UNSPENT, TacitError
+from tacit.privacy.noise_shares import NoiseShares
 from tacit.privacy.signatures import read_private_key
 from tacit.whole_files import write_text
 
@@ -217,12 +218,14 @@ class Sites:
         parties: who takes part; this is the coordinator.
         wait: seconds until all of them must be there.
         patience: seconds that an answer may take.
+        shares: how sites share the noise; None where the coordinator draws it.
     """
 
     listen: str
     parties: Parties
     wait: float
     patience: float
+    shares: NoiseShares | None = None
 
     def __repr__(self) -> str:
         return f"<sites {', '.join(self.parties.sites)}>"

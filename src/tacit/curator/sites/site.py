@@ -2,38 +2,31 @@
 
 A site decides for itself. It knows what it agreed to spend, charges its own account before its rows are asked, enters
 every release that the coordinator announces, and answers no more sums than there are releases in its ledger.
-
-It remembers the fits that it took part in: who the sites were, and what its rows were known by.
-The first questions of two fits are the same. The exact totals of a fit of three sites, minus those of a later one of
-two of them, are the sums of the third alone; the totals before and after one site gained a row differ by that row. A
-site therefore notices both, and takes part again only if it is told to. It remembers in its account, or without one in
-a file beside its private key. Digests of rows are keyed with that private key: the memory tells nobody which rows.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
-import os
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Ints
+from tacit.curator.options import chosen_source
 from tacit.curator.recipes import Columns
 from tacit.curator.sites.channel import PROTOCOL, Channel, Gone, packed
+from tacit.curator.sites.memory import Gathering, Memory, digest_of
 from tacit.curator.sites.parties import Parties, SitesError
+from tacit.curator.sites.shared_noise import ShareOfNoise, seed_of
 from tacit.curator.sites.shares import PairKey, Transcript, recipe_of, share
 from tacit.curator.source_rows import PreparedSource
 from tacit.encoding.labels import NumericLabelIndex
-from tacit.encoding.table import TableEncoding, fingerprint
+from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.engines.blocks import BlockTable
 from tacit.engines.joined.admit import SiteTables
@@ -43,98 +36,11 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Charge, charge_from_dict
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
+from tacit.privacy.noise_shares import NoiseShares
 from tacit.privacy.promised_budget import EphemeralAccount
 from tacit.privacy.signatures import library_version
 from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
-
-LINE = re.compile(r"sites ([0-9a-f]{64}), rows ([0-9a-f]{64})$")
-"""How one fit is written down, at the end of the label of its reservation, or on a line of the file."""
-
-
-@final
-@dataclass(frozen=True)
-class Gathering:
-    """Who took part in a fit, and with which rows of this site.
-
-    Attributes:
-        sites: digest of the names and certificates of all sites.
-        rows: keyed digest of the rows of this one.
-    """
-
-    sites: str
-    rows: str
-
-    @classmethod
-    def read(cls, line: str) -> Self | None:
-        """What the end of a line says; None of a line that is about something else."""
-        found = LINE.search(line)
-        return None if found is None else cls(*found.groups())
-
-    def __str__(self) -> str:
-        return f"sites {self.sites}, rows {self.rows}"
-
-
-def digest_of(blocks: Iterable[Sequence[npt.NDArray[Any]]], key: bytes) -> str:
-    """A keyed digest of rows, as the codes of their columns by block; their order within a block does not count."""
-    digest = hmac.new(key, digestmod=hashlib.sha256)
-    for arrays in blocks:
-        digest.update(bytes.fromhex(fingerprint([np.asarray(array) for array in arrays], key)))
-    return digest.hexdigest()
-
-
-@final
-@dataclass(frozen=True)
-class Memory:
-    """Where a site remembers: its account; without one a ``file``, which its owner alone may read."""
-
-    account: PrivacyAccount | None
-    file: Path
-
-    def gatherings(self) -> list[Gathering]:
-        """All fits that this site began, oldest first."""
-        if self.account is not None:
-            lines = [line.label for line in self.account.reservations()]
-        else:
-            lines = self.file.read_text("utf-8").splitlines() if self.file.exists() else []
-        return [found for line in lines if (found := Gathering.read(line)) is not None]
-
-    def write(self, gathering: Gathering) -> None:
-        """Remembers a fit, durably; in an account its reservation does that by its label.
-
-        Raises:
-            SitesError: if the file cannot be written; nothing was answered.
-        """
-        if self.account is not None:
-            return
-        try:
-            with os.fdopen(os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
-                file.write(f"{gathering}\n".encode())
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise SitesError(f"{self.file}, where this site remembers its fits: {error.strerror}") from None
-
-    def check(self, now: Gathering, changed_parties: bool, changed_rows: bool) -> None:
-        """Raises unless a fit is like all earlier ones, or what is other is allowed.
-
-        Raises:
-            SitesError: says what changed, and what the coordinator would learn.
-        """
-        earlier = self.gatherings()
-        if not changed_parties and any(each.sites != now.sites for each in earlier):
-            raise SitesError(
-                "this site took part in a fit of other sites before: from exact totals of both fits the coordinator "
-                "could tell what the difference contributed. allow_changed_parties (--allow-changed-parties) accepts "
-                "that"
-            )
-        if not changed_rows and any(each.rows != now.rows for each in earlier):
-            raise SitesError(
-                "this site took part in a fit with other rows before: from exact totals of both fits the coordinator "
-                "could tell what rows that came or went contributed. allow_changed_rows (--allow-changed-rows) accepts "
-                "that"
-            )
-
 
 ROWS_KEY = b"tacit rows of a site"
 """What the key is for that digests of rows are made with."""
@@ -152,6 +58,8 @@ class Agreement:
         epsilon: the most that one fit may cost.
         delta: with this slack.
         neighbouring: the relation.
+        honest: so many sites, this one among them, draw their noise as agreed and do not tell it: totals are noisy
+            before anybody sees them. None: the coordinator is trusted with exact totals, and draws the noise.
         account: pays as well; None for no account.
         allow_seeded: whether noise that somebody can repeat is agreed to: a test, whose model must not be released.
         allow_changed_parties: whether a fit of other sites than those of earlier fits is agreed to.
@@ -162,6 +70,7 @@ class Agreement:
     epsilon: float = 1.0
     delta: float = 1e-6
     neighbouring: Neighbouring = Neighbouring.ADD_OR_REMOVE_ONE
+    honest: int | None = None
     account: PrivacyAccount | None = None
     allow_seeded: bool = False
     allow_changed_parties: bool = False
@@ -195,6 +104,7 @@ class _Fit:
     secrets: Mapping[str, bytes] = field(default_factory=dict)
     charges: tuple[Charge, ...] = ()
     paid: Reservation | None = None
+    share: ShareOfNoise | None = None
 
 
 class Site:
@@ -293,12 +203,30 @@ class Site:
             raise SitesError(f"this site agreed to {agreed.neighbouring}")
         if message.get("seeded") is not False and not agreed.allow_seeded:
             raise SitesError("the noise would be seeded: whoever knows the seed could take it away")
-        self._fit = _Fit(Transcript(session), session)
+        self._fit = _Fit(Transcript(session), session, share=self._share(message))
         self._fit.transcript.add(body)
         self.visit.algorithm = str(message.get("algorithm"))[:200]
         public = self._fit.key.public
         said = {"ready": public, "signature": self._parties.sign(self._key_words(self._parties.name, public))}
         return said | ({"rows": self._n_rows()} if agreed.neighbouring is Neighbouring.REPLACE_ONE else {})
+
+    def _share(self, message: dict[str, Any]) -> ShareOfNoise | None:
+        """This site's part in the noise; None where the coordinator draws it."""
+        agreed, honest = self._agreement, message.get("honest")
+        if agreed.honest is None:
+            if honest is not None:
+                raise SitesError(
+                    "the coordinator wants noise in shares: start this site with trust none (--trust none)"
+                )
+            return None
+        if type(honest) is not int or not 1 <= honest <= agreed.honest:
+            wanted = "would draw the noise itself" if honest is None else f"counts on {honest!s:.20} honest sites"
+            raise SitesError(
+                f"this site trusts nobody and counts on {agreed.honest} honest sites, and the coordinator {wanted}"
+            )
+        seed = message.get("seed") if message.get("seeded") is not False else None
+        noise = chosen_source(None if seed is None else seed_of(int(seed), self._parties.name))
+        return ShareOfNoise(NoiseShares(len(self._parties.sites), honest), agreed.neighbouring, noise)
 
     def _key_words(self, name: str, public: bytes) -> bytes:
         assert self._fit is not None
@@ -320,7 +248,8 @@ class Site:
         fit.secrets = fit.key.secrets(own, others, fit.session)
         fit.charges = tuple(charge_from_dict(charge) for charge in message["charges"])
         agreed = self._agreement
-        self._check_gathering()
+        if fit.share is None:
+            self._check_gathering()
         if not self._limit.covers(fit.charges):
             raise SitesError(
                 f"this site agreed to epsilon {agreed.epsilon:g}, delta {agreed.delta:g}, and this is more"
@@ -332,13 +261,15 @@ class Site:
     def _begun(self, message: dict[str, Any], fit: _Fit) -> dict[str, Any]:
         if not fit.secrets or fit.paid is not None:
             raise WireError("a fit begins once, when all have agreed")
-        agreed, label = self._agreement, f"joined {str(message['begin'])[:200]}: {self._gathering}"
+        how = self._gathering if fit.share is None else "noise in shares"
+        agreed, label = self._agreement, f"joined {str(message['begin'])[:200]}: {how}"
         payer = self._limit if agreed.account is None else agreed.account
         fit.paid = payer.reserve(fit.charges, label, agreed.neighbouring)
         self._stack.enter_context(fit.paid)
         self.visit.spent = True
-        self._memory.write(self._gathering)
-        self._check_gathering()  # once more: another fit may have begun since
+        if fit.share is None:
+            self._memory.write(self._gathering)
+            self._check_gathering()  # once more: another fit may have begun since
         return {"begun": True}
 
     def _check_gathering(self) -> None:
@@ -351,32 +282,53 @@ class Site:
         if paid is None or number != self.visit.answers + 1:
             raise WireError(f"answer {number} is asked for, and {self.visit.answers} were given")
         for entry in message["entries"]:
-            paid.record(charge_from_dict(entry["charge"]), Label.from_dict(entry), str(entry["theorem"]))
+            charge = charge_from_dict(entry["charge"])
+            paid.record(charge, Label.from_dict(entry), str(entry["theorem"]))
+            if fit.share is not None:
+                fit.share.announced(charge)
         self.visit.releases += len(message["entries"])
         self._tables.forget(message["gone"])
         for what in message["tell"]:
             self._tables.tell(what)
+        sums = self._exact(message) if fit.share is None else self._noisy(message, fit.share)
+        hidden = share(sums, self._parties.name, fit.secrets, transcript)
+        return {"answer": number, "array": "<u8", "shape": list(sums.shape), "bytes": hidden.astype("<u8").tobytes()}
+
+    def _exact(self, message: dict[str, Any]) -> Ints:
+        """The exact sums of this site, for a coordinator that is trusted with the total."""
         look = self._tables.look(message)
         self._asked_for += self._tables.sums_of(look)
         if self._asked_for > self.visit.releases:
             raise SitesError("more is asked than was charged")
         self.visit.answers += 1
         sums = np.ascontiguousarray(self._tables.answer(look), np.int64)
-        self._write(number, message["entries"], look, sums.shape)
-        hidden = share(sums, self._parties.name, fit.secrets, transcript)
-        return {"answer": number, "array": "<u8", "shape": list(sums.shape), "bytes": hidden.astype("<u8").tobytes()}
+        queries = look.queries if hasattr(look, "queries") else (getattr(look, "query", look),)
+        self._write(message["entries"], queries, sums.size)
+        return sums
 
-    def _write(self, number: int, entries: Sequence[Mapping[str, Any]], look: Any, shape: tuple[int, ...]) -> None:
+    def _noisy(self, message: dict[str, Any], drawn: ShareOfNoise) -> Ints:
+        """Answers to queries, one after the other, with this site's share of the noise."""
+        asked = self._tables.questions(message)
+        scales = [drawn.scale(query, charge) for query, charge in asked]
+        self.visit.answers += 1
+        exact = self._tables.answers([query for query, _ in asked])
+        sums = [drawn.noisy(each, scale).reshape(-1) for each, scale in zip(exact, scales, strict=True)]
+        self._write(message["entries"], [query for query, _ in asked], sum(map(len, sums)), scales)
+        return np.concatenate(sums)
+
+    def _write(
+        self, entries: Sequence[Mapping[str, Any]], queries: Sequence[Any], sums: int, noise: Sequence[float] = ()
+    ) -> None:
         """A line of the record: what was asked, and never what was answered."""
         if self._agreement.record is None:
             return
-        queries = look.queries if hasattr(look, "queries") else (getattr(look, "query", look),)
         line = {
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
-            "answer": number,
+            "answer": self.visit.answers,
             "asked": [type(query).__name__ for query in queries],
-            "sums": int(np.prod(shape)),
+            "sums": sums,
             "entered": [{"label": entry["label"], "charge": entry["charge"]} for entry in entries],
+            **({"noise": list(noise)} if noise else {}),
         }
         with self._agreement.record.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")

@@ -7,7 +7,7 @@ compiled loop would then read beyond an array: every number that a pass uses as 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatchmethod
 from typing import Any
@@ -17,10 +17,11 @@ import numpy as np
 
 from tacit.arrays import Ints
 from tacit.engines.blocks import BlockTable
-from tacit.engines.joined.wire import LOGS, LOOKS, Log, Receiver, WireError, array_of
+from tacit.engines.joined.wire import LOGS, LOOKS, NOISY, Log, Receiver, WireError, array_of, charge_of
 from tacit.engines.passes.cover import CoverSums
 from tacit.engines.rows import Rows
 from tacit.engines.score_rows import MarginRows, ScoreRows
+from tacit.privacy.charges import Charge
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions
 from tacit.queries.dense.halfspace_log import (
@@ -34,15 +35,18 @@ from tacit.queries.dense.halfspace_log import (
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.histogram import Histogram, ResidualLevels, ScoreHistogram
-from tacit.queries.joint_bound import JointBound, JointHistogram
+from tacit.queries.joint_bound import SLIGHTLY, JointBound, JointHistogram
 from tacit.queries.margins import Margins, Scores, ScoreUpdate, Update
 from tacit.queries.query import Layout
-from tacit.queries.rules import MARGIN_BITS, N_LEVELS, LabelWeights, RowRule
+from tacit.queries.rules import MARGIN_BITS, N_LEVELS, WEIGHT_UNIT, LabelWeights, RowRule, level_weights
 from tacit.queries.score_rules import LevelRule, SoftmaxRule
 from tacit.queries.tree_cells import SplitHistogram, TreeCells
 
 MOST_SUMS = 1 << 27
 """Sums of one answer at most: 1 GiB."""
+
+MOST_QUESTIONS = 1 << 16
+"""Queries of one answer at most."""
 
 MOST_CELLS = 1 << 16
 """Cells that the code of a row can name."""
@@ -105,7 +109,14 @@ class Admission:
             self._cover(look)
             return
         for query in look.queries if hasattr(look, "queries") else (look.query,):
-            self._query(query, self.layout.n_labels)
+            self.query(query)
+
+    def query(self, query: Any) -> None:
+        """Checks what is asked; raises :class:`WireError`."""
+        self._query(query, self.layout.n_labels)
+        if isinstance(query, JointHistogram):
+            _weighed_down(query)
+        _fits(math.prod(query.shape))
 
     @singledispatchmethod
     def _query(self, query: Any, n_labels: int) -> None:
@@ -228,6 +239,24 @@ class Admission:
         _require(weights.classes.shape == (n_labels,), "every label needs a weight")
 
 
+def _weighed_down(query: JointHistogram) -> None:
+    """Raises :class:`WireError` unless a row counts by no more than the level of weight that its label holds."""
+    histogram, levels = query.histogram, level_weights()
+    if isinstance(histogram, ScoreHistogram):
+        _require(histogram.weights is not None, "rows that are bounded together have weights")
+        assert histogram.weights is not None
+        factors = histogram.weights.factors
+        _require(len(factors) % N_LEVELS == 0, "every class needs all levels of weight")
+        most = np.tile(levels * WEIGHT_UNIT, len(factors) // N_LEVELS)
+        _require((factors <= most).all(), "a row would count more than its bound allows")
+        return
+    table = histogram.rule.table
+    _require(len(table) % N_LEVELS == 0, "every class needs all levels of weight")
+    lengths = (table.astype(np.float64) ** 2).sum(axis=2).max(axis=1)
+    most = np.tile(levels**2, len(table) // N_LEVELS) * float(histogram.longest[1])
+    _require((lengths <= most * (1 + SLIGHTLY)).all(), "a row would count more than its bound allows")
+
+
 def _fits(sums: int) -> None:
     _require(sums <= MOST_SUMS, f"an answer may have {MOST_SUMS} sums, not {sums}")
 
@@ -307,6 +336,27 @@ class SiteTables:
         look = self._receiver.object(what.get("look"), LOOKS)
         admission.look(look)
         return look
+
+    def questions(self, what: dict[str, Any]) -> list[tuple[Any, Charge]]:
+        """The queries that are to be answered with noise, checked, each with the charge that it names.
+
+        Raises:
+            WireError: if one of them may not be asked.
+        """
+        _, admission = self._use(what.get("table"))
+        asked = what.get("questions")
+        _require(isinstance(asked, list) and 0 < len(asked) <= MOST_QUESTIONS, "some questions were expected")
+        pairs: list[tuple[Any, Charge]] = []
+        for each in asked or []:
+            query = self._receiver.object(each["query"], NOISY)
+            admission.query(query)
+            pairs.append((query, charge_of(each["charge"])))
+        return pairs
+
+    def answers(self, queries: Sequence[Any]) -> list[Ints]:
+        """The exact answers of the rows of this site."""
+        table, _ = self._of_use()
+        return table.answer_all(queries)
 
     def sums_of(self, look: Any) -> int:
         """How many releases a look that may be asked is for: none more if it goes on with the last cover."""

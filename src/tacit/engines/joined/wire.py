@@ -68,17 +68,25 @@ MOST_LITERALS = 64
 LEFT_OUT = {(Histogram, "release_map"), (ScoreHistogram, "release_map")}
 """Sums do not need them: maps are of totals."""
 
-ANY_QUERY = (
-    Histogram, ScoreHistogram, ResidualLevels, JointHistogram, SplitHistogram,
+NOISY = (
+    Histogram, ScoreHistogram, ResidualLevels, JointHistogram,
     VectorSum, MeasureSize, MarginCounts, MomentSum, ShortenedSquares,
 )  # fmt: skip
+"""What a site that trusts nobody answers: with its share of the noise, through the release map."""
+
+ANY_QUERY = (*NOISY, SplitHistogram)
 
 
 class Sender:
-    """The coordinator's side: from objects to plain data. All sites get the same."""
+    """The coordinator's side: from objects to plain data. All sites get the same.
 
-    def __init__(self) -> None:
+    Args:
+        maps: whether release maps go along: where noise is added before the sites' answers are.
+    """
+
+    def __init__(self, maps: bool = False) -> None:
         self._numbering = Numbering()
+        self._left_out = frozenset() if maps else LEFT_OUT
 
     def plain(self, value: Any) -> Any:
         """A value as plain data.
@@ -120,7 +128,7 @@ class Sender:
     def _fields(self, value: Any) -> dict[str, Any]:
         kind = type(value)
         found = {
-            field.name: None if (kind, field.name) in LEFT_OUT else self.plain(getattr(value, field.name))
+            field.name: None if (kind, field.name) in self._left_out else self.plain(getattr(value, field.name))
             for field in fields(value)
         }
         return {"is": kind.__name__, "of": found}
@@ -174,7 +182,7 @@ class Receiver:
         if "array" in data:
             return array_of(data)
         if "charge" in data:
-            return _charge(data["charge"])
+            return charge_of(data["charge"])
         if "log" in data:
             return self._log(data)
         if "known" in data:
@@ -289,7 +297,12 @@ def _whole_numbers(data: Any) -> list[int]:
     return data
 
 
-def _charge(data: Any) -> Charge:
+def charge_of(data: Any) -> Charge:
+    """A charge from its plain data.
+
+    Raises:
+        WireError: if it is none.
+    """
     try:
         return charge_from_dict(data)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
