@@ -485,7 +485,7 @@ def test_a_site_that_drops_out_is_a_clear_end(
 def test_a_coordinator_that_cannot_pay_costs_nobody_anything(place: Path, tmp_path: Path) -> None:
     paying = accounts(tmp_path, 2.0)
     poor = tacit.PrivacyAccount.create(f"sqlite:///{tmp_path}/poor.db", "rows", 0.5, 1e-6)
-    with joined(place, files(place), declared("two"), serving(paying)) as here:
+    with joined(place, files(place), declared("two"), serving(paying), wait=0.5) as here:  # nobody is ever there
         with pytest.raises(tacit.BudgetExceeded):
             quick(account=poor).fit(here.sites)
     assert not any(account.charges for account in (*paying.values(), poor))
