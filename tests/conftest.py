@@ -14,6 +14,19 @@ settings.register_profile("untimed", deadline=None)  # a first call compiles, an
 settings.load_profile("untimed")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Statistical tests can be run on other draws."""
+    parser.addoption("--salt", type=int, help="a number: every seed of tests stands for another one")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Seeds are other ones before a test is imported."""
+    if config.option.salt is not None:
+        from tests.salt import draw_anew
+
+        draw_anew(config.option.salt)
+
+
 def pytest_collection(session: pytest.Session) -> None:
     """Workers of one run share the work that each would do alone, before they collect."""
     gc.disable()  # all that is collected stays, and would be looked through again and again as it grows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import subprocess
 import sys
 import warnings
@@ -218,9 +217,7 @@ def test_a_killed_fit_leaves_no_rows(tmp_path: Path) -> None:
     """Killed before or after its last write, with or without the wish to keep the codes."""
     folder, place, root = written(tmp_path / "rows", "two"), tmp_path / "codes", Path(__file__).parents[2]
     path = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))
-    subprocess.run(
-        [sys.executable, "-c", KILLED, folder, place], env={**os.environ, "PYTHONPATH": path}, check=True
-    )
+    subprocess.run([sys.executable, "-c", KILLED, folder, place], env={**os.environ, "PYTHONPATH": path}, check=True)
 
 
 # What goes wrong, and what it costs.
