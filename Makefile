@@ -60,18 +60,18 @@ format: .venv/.installed ## ruff's formatting, and what it can mend
 	$(BIN)/ruff check --fix .
 
 test: lint ## the checks and the tests, those of the layout rules among them
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow and not bench"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not slow and not bench"
 
 test-slow: setup ## the long statistics
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m slow
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m slow
 
 test-all: lint ## every test, the long ones too
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not bench"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not bench"
 
 test-lowest: setup ## the tests with the lowest allowed version of every dependency; TESTS=tests/noise for a part
 	$(BIN)/uv venv --quiet --python $(PYTHON) --clear .venv-lowest
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct -e ".[all]" --group dev
-	.venv-lowest/bin/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow and not bench" $(TESTS)
+	.venv-lowest/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not slow and not bench" $(TESTS)
 
 mutants: setup ## breaks the library on purpose, and says what no test notices; ARGS="theory --minutes 10" for a part
 	[ -x .venv-mutants/bin/python ] || { $(BIN)/uv venv --quiet --python $(BIN)/python .venv-mutants && $(BIN)/uv pip install --quiet --python .venv-mutants/bin/python --group mutants; }

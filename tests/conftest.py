@@ -2,6 +2,8 @@
 
 import gc
 import os
+from collections import Counter
+from pathlib import Path
 
 # Tests share the cores already: BLAS threads that wait for each other spin, and cost more than all that they compute.
 # Read when numpy is imported; a fit keeps to one of them by itself.
@@ -10,7 +12,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 from hypothesis import settings
 
-settings.register_profile("untimed", deadline=None)  # a first call compiles, and machines are busy
+ROOT = Path(__file__).parent
+
+settings.register_profile("untimed", deadline=None, max_examples=50)  # a first call compiles, and machines are busy
 settings.load_profile("untimed")
 
 
@@ -36,6 +40,17 @@ def pytest_collection(session: pytest.Session) -> None:
         take_turns()
         worker, workers = os.environ["PYTEST_XDIST_WORKER"], os.environ["PYTEST_XDIST_WORKER_COUNT"]
         import_share(session, int(worker.removeprefix("gw")), int(workers))
+
+
+LONG_FILES = ("golden/test_cases.py", "test_pages.py", "test_readme.py", "test_site.py", "replay/test_replay.py")
+"""They begin first: the last file to begin is what a run waits for."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first, then by their number of cases (``--no-loadscope-reorder`` hands them out in this order)."""
+    sizes = Counter(item.path for item in items)
+    long = {ROOT / name: place for place, name in enumerate(LONG_FILES)}
+    items.sort(key=lambda item: (long.get(item.path, len(long)), -sizes[item.path]))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -95,7 +95,7 @@ def test_replaced_rows_are_paid_for_too():
     assert 0.5 * allowance.mu**2 < spent <= allowance.mu**2 * (1 + 1e-9)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.floats(100, 1e8), st.integers(1, 500), st.floats(0.01, 1e7), st.booleans())
 def test_choices_are_planned_where_rows_are_very_many_and_noise_is_little(total, columns, signal, pure):
     random = Planner().plan(total, columns, signal, pure)

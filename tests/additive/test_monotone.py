@@ -104,7 +104,7 @@ def test_the_report_says_so():
     assert "from -2 to 2, decreasing" in page or "from −2 to 2, decreasing" in page
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.integers(3, 40), st.integers(0, 10_000), st.sampled_from([1, -1]), st.floats(1e-9, 1e9))
 def test_projection_is_monotone_idempotent_and_nearest(bins, seed, direction, scale):
     generator = np.random.default_rng(seed)
@@ -128,7 +128,7 @@ def test_steps_between_monotone_curves_are_repaired_to_the_last_digit():
     assert project(both, np.ones(4), 1).shape == (4, 2)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.integers(3, 30), st.integers(2, 6), st.integers(0, 10_000), st.sampled_from([1, -1]))
 def test_scores_of_classes_on_a_scale_are_projected_by_their_differences(bins, classes, seed, direction):
     generator = np.random.default_rng(seed)

@@ -265,7 +265,7 @@ def test_a_single_column_has_nothing_to_interact_with():
     assert Planner().plan(5000.0, 1, 7500.0, False).trees == 0.0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.floats(30, 1e7), st.integers(1, 500), st.floats(0.01, 1e6), st.booleans(), st.booleans(), st.booleans())
 def test_a_plan_spends_the_allowance_and_no_more(total, columns, signal, pure, pairs, trees):
     chosen = Planner().plan(total, columns, signal, pure, pairs, trees)

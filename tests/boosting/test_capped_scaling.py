@@ -48,7 +48,7 @@ def test_histogram_rule_is_the_line_rule(levels: list[int], spread: int, total: 
     np.testing.assert_array_equal(weights_of(rows, ticks, total, 3), weights_by_line(rows, ticks, total, 3))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(n=st.integers(1, 400), total=st.integers(1, 400), steepness=st.floats(0.0, 3.0), seed=st.integers(0, 10**6))
 def test_total_is_exact_and_no_weight_above_the_cap(n: int, total: int, steepness: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -156,7 +156,7 @@ def test_the_search_finds_what_is_wrong_with_looser_rules(rule: str) -> None:
         assert abs(exact(n).sum() - (after[:-1].sum() - after[-1])) <= 2.0
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     levels=st.lists(st.integers(0, 15), min_size=2, max_size=60),
     total=st.integers(1, 40),

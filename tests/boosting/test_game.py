@@ -108,7 +108,7 @@ def test_the_games_that_attain_lemma_35_find_a_step_left_out(fault: str) -> None
     assert not all(0.99 < share <= 1 + 1e-9 for share in shares_of_lemma_35(broken, 0.25))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(rounds=st.integers(1, 20), n=st.integers(2, 50), density=st.floats(0.02, 0.5), seed=st.integers(0, 10**6))
 def test_lemma_38_and_proposition_37(rounds: int, n: int, density: float, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -28,7 +28,7 @@ def distance(first: np.ndarray, second: np.ndarray, changed: int) -> float:
     return float(0.5 * (others + a[changed] + b[changed]))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(n=st.integers(2, 20), density=st.floats(0.1, 0.9), seed=st.integers(0, 10**6))
 def test_theorem_8_bregman_inequality(n: int, density: float, seed: int) -> None:
     """A dense measure is at least as far from the original as by way of the projection."""

@@ -48,7 +48,7 @@ def rows_of(path: Path) -> Cells | None:
     return rows
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(lines=lines_of_files, ends=st.lists(endings, min_size=7, max_size=7), last=st.booleans(), cut=st.integers(0, 99))
 def test_a_file_is_its_lines(
     lines: list[bytes], ends: list[bytes], last: bool, cut: int, tmp_path_factory: pytest.TempPathFactory

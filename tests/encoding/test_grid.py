@@ -20,7 +20,7 @@ from tacit.encoding.numbers import as_numbers
 from tacit.schema.values import parse_number
 
 anything = st.floats(width=64)
-small = settings(max_examples=200, deadline=None)
+small = settings(max_examples=80, deadline=None)
 
 
 @st.composite

@@ -99,7 +99,7 @@ def alone_codes(cell: str) -> dict[str, list[Any]]:
     return all_codes(inferred([cell]))
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(cells=st.lists(CELLS, min_size=1, max_size=6))
 @example(cells=["1", "2", "unknown"])
 @example(cells=["007", "1", ""])
@@ -115,7 +115,7 @@ def test_types_made_from_rows_change_no_code(cells: list[str]) -> None:
     assert read == {name: [one[name][0] for one in alone] for name in read}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(cells=st.lists(CELLS, min_size=1, max_size=6), odd=CELLS)
 def test_one_row_more_changes_no_other(cells: list[str], odd: str) -> None:
     assume(pandas_reads_gaps([*cells, odd]))

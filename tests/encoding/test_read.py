@@ -119,7 +119,7 @@ def test_parquet_gives_the_same_codes(tmp_path: Path) -> None:
 cells = st.text(alphabet="0123456789+-.eE naif", max_size=7) | st.floats().map(repr) | st.integers().map(str)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(column=st.lists(cells, max_size=6))
 @example(column=["+1", "5.", ".5", "1e999", "-0", " 7\t"])
 @example(column=["1e5", "inf", "nan", "-inf", "Infinity"])

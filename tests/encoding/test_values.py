@@ -44,7 +44,7 @@ indexes = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(index=indexes, column=st.lists(cells, max_size=8))
 def test_a_column_is_read_cell_by_cell(index: CategoryIndex | BooleanIndex | LabelIndex, column: list[Any]) -> None:
     vector = np.empty(len(column), object)
@@ -231,7 +231,7 @@ def test_truth_values_are_sides_unless_classes_mean_both(classes: Any, positive:
     assert index.encode([True, False, None, "x"]).tolist() == [*codes[::-1], DROPPED, DROPPED]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(values=st.lists(st.floats(), max_size=9))
 def test_numeric_labels_stay_in_range(values: list[float]) -> None:
     index = NumericLabelIndex(-2, 6, 10)

@@ -109,7 +109,7 @@ def read_keys(column: Any, exact: bool) -> list[str | None]:
     return [keys[code] if code >= 0 else None for code in codes]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     odd=odd_values,
     kind=st.sampled_from(sorted(CONTAINERS)),

@@ -29,7 +29,7 @@ def bounds(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
     return Fraction(low, 1 << shift), Fraction(high, 1 << shift)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.fractions(min_value=0, max_value=3000, max_denominator=10**12), st.sampled_from([64, 96, 160, 288]))
 def test_the_bounds_bracket_exp_and_are_tight(x: Fraction, bits: int) -> None:
     low, high = bounds(x, bits)

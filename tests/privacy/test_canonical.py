@@ -49,7 +49,7 @@ def test_keys_are_in_the_order_of_utf_16() -> None:
 
 
 @given(PLAIN)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_plain_data_has_one_digest_however_it_is_laid_out(data: Any) -> None:
     again = read_json(json.dumps(data, indent=2))
     assert sha256(again) == sha256(read_json(canonical_json(data).decode())) == sha256(data)

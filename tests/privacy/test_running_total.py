@@ -52,7 +52,7 @@ def stored(total: Sums) -> Sums:
     return read_total(write_total(total), lambda names: {name: texts[name] for name in names})
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(st.lists(st.lists(st.tuples(CHARGES, st.integers(1, 10**6)), max_size=4), max_size=8))
 def test_a_stored_total_is_that_of_the_history_bit_by_bit(plans: list[list[tuple[Charge, int]]]) -> None:
     total, history = Sums(), []
@@ -85,8 +85,8 @@ def test_many_different_costs_are_rounded_up(make: type[Pure]) -> None:
     draw = random.Random(3)
     charges = [make(10 ** draw.uniform(-5, -1)) for _ in range(3000)]
     total = Sums()
-    for start in range(0, len(charges), 10):
-        total = stored(total.plus(charges[start : start + 10]))
+    for start in range(0, len(charges), 50):
+        total = stored(total.plus(charges[start : start + 50]))
     values = len(total.pure) + len(total.ranges) + len(total.approx)
     assert MOST_VALUES < values < 1800  # 128 in each of thirteen doublings
     delta = 1e-4

@@ -58,7 +58,7 @@ row = st.tuples(st.integers(0, 4), st.integers(0, 2), st.sampled_from([0, 1, DRO
 
 
 @pytest.mark.sensitivity_of("Histogram")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(row, max_size=8), row, row, st.integers(0, 50))
 def test_neighbours_never_move_an_answer_by_more_than_declared(rows, one, other, seed):
     tables = [table_of(r) for r in ([*rows, one], [*rows, other], rows)]

@@ -91,7 +91,7 @@ def allowed(bound: JointBound, relation: Neighbouring, longest: tuple[int, int] 
 row = st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 3), st.sampled_from([0, 1, DROPPED]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(row, max_size=6), row, row, st.integers(0, 60), st.booleans())
 def test_no_row_moves_all_sums_by_more_than_is_charged(rows, one, other, seed, laplace):
     bound, margins = bound_of(seed, laplace=laplace), margins_of(seed)

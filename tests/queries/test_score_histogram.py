@@ -109,7 +109,7 @@ def row(n_labels: int) -> st.SearchStrategy[tuple[int, int, int]]:
 
 
 @pytest.mark.sensitivity_of("ScoreHistogram", "ResidualLevels")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(2, 7), st.integers(0, 1000))
 def test_neighbours_never_move_an_answer_by_more_than_declared(data, n_labels, seed):
     rows = data.draw(st.lists(row(n_labels), max_size=6))
@@ -129,7 +129,7 @@ def test_neighbours_never_move_an_answer_by_more_than_declared(data, n_labels, s
 LEVELS = np.array([0.0, 0.37, 1.0])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(2, 5), st.integers(0, 1000))
 def test_weights_move_no_answer_farther_than_declared(data, n_classes, seed):
     """Neighbours may differ in code, class, weight and target; a query declares no more than without weights."""
