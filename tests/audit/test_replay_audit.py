@@ -18,6 +18,7 @@ from tacit.audit.watch import Watch
 from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import columns_of
+from tacit.noise import SeededSource
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
@@ -27,7 +28,7 @@ FEW = {"neighbours": 3}
 
 WORDS = {  # of the first faults; what a fault leads to is different in every learner
     "noise left out": "has no noise",
-    "noise of half the scale": "of the scale that its charges need",
+    "noise of half the scale": "costs more than",
     "the same noise twice": "has the noise of",
     "a sensitivity a fifth too small": "is declared",
     "noise for the other relation": "is declared",
@@ -39,7 +40,7 @@ WORDS = {  # of the first faults; what a fault leads to is different in every le
 }
 
 
-FEW_DRAWS = {(FOREST, "the same noise twice"), (FOREST, "noise of half the scale")}
+FEW_DRAWS = {(FOREST, "the same noise twice")}
 """One tree draws a dozen numbers in three fits: too few to say so."""
 
 
@@ -66,6 +67,12 @@ HONEST: dict[str, Any] = {
     "halfspace": tacit.HalfspaceBoostClassifier(schema=WIDE),
     "decision list": tacit.DecisionListClassifier(schema=WIDE),
     "finite class": FiniteClassClassifier(Thresholds("x"), schema=WIDE),
+    "resampled": tacit.ResampledBoostClassifier(
+        tacit.RandomTreesClassifier(schema=WIDE, n_trees=2, neighbouring="replace_one"),
+        schema=WIDE,
+        rounds=2,
+        neighbouring="replace_one",
+    ),
 }
 
 
@@ -89,7 +96,7 @@ class SaysWhatItSaw(tacit.RandomTreesClassifier):
 
 def test_an_error_about_rows_is_found() -> None:
     found = replay_audit(SaysWhatItSaw(schema=FLAG, n_trees=1), **FEW)
-    assert any("the fit failed: ValueError: this table is unusual" in fault for fault in found.faults)
+    assert any("the fit failed on a neighbour: ValueError: this table is unusual" in fault for fault in found.faults)
 
 
 class StopsEarly(tacit.RandomTreesClassifier):
@@ -119,7 +126,6 @@ def test_given_rows_are_taken_and_the_result_is_not_private() -> None:
     [
         (tacit.RandomTreesClassifier(classes=(0, 1)), "needs a schema"),
         (tacit.RandomTreesClassifier(schema=FLAG, epsilon=np.inf), "nothing to replay"),
-        (tacit.ResampledBoostClassifier(tacit.RandomTreesClassifier(schema=FLAG, n_trees=1), rounds=1), "hands rows"),
         (object(), "no estimator of this library"),
     ],
 )
@@ -145,7 +151,16 @@ def test_rows_whose_noise_has_no_seed_are_not_watched() -> None:
 def test_a_cover_that_no_verb_asked_for_is_told_of() -> None:
     watch = Watch()
     table = watch.table(SimpleNamespace(open_cover=lambda _: None))
-    assert watch.release([], lambda: [table.open_cover(None)][:0]) == []
-    assert watch.faults == []
+    paid = Reservation([], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    assert watch.release(paid, [], lambda: [table.open_cover(None)][:0]) == []
+    assert watch.recording.faults == []
     table.open_cover(None)
-    assert watch.faults == ["rows were asked past the curator: a cover"]
+    assert watch.recording.faults == ["rows were asked past the curator: a cover"]
+
+
+def test_a_source_whose_noise_is_too_small_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scale is right, and what is drawn at it is not."""
+    gaussian = SeededSource.gaussian
+    monkeypatch.setattr(SeededSource, "gaussian", lambda *asked: gaussian(*asked) // 2)
+    found = replay_audit(LEARNERS[ADDITIVE](Bug()), neighbours=1)
+    assert any("of the scale that its charges need" in fault for fault in found.faults), found

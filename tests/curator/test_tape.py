@@ -27,6 +27,9 @@ from tests.replay.neighbours import schema_of, table_of
 CHARGE = Gaussian(3.0)
 
 
+PAID = Reservation([], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+
+
 def question(asked: Any = (1, 2), label: str = "counts", words: str = "histogram (2,)") -> Question:
     return Question("measure", asked, CHARGE, label, Sensitivity(1, 1, "by theorem"), 3.0, words, 1)
 
@@ -39,7 +42,7 @@ def begun(**more: Any) -> Beginning:
 def recorded(*answers: Any) -> Tape:
     tape = Tape()
     for number, answer in enumerate(answers):
-        [released] = tape.release([question(number)], lambda answer=answer: [answer])
+        [released] = tape.release(PAID, [question(number)], lambda answer=answer: [answer])
         assert released is answer
     return tape
 
@@ -67,17 +70,17 @@ def test_a_tape_that_plays_makes_nothing_and_answers_in_order() -> None:
         raise AssertionError("rows were asked")
 
     for number, answer in enumerate(ANSWERS):
-        [released] = playing.release([question(number)], never)
+        [released] = playing.release(PAID, [question(number)], never)
         assert np.array_equal(released, answer)
     assert (playing.unasked, playing.doubts) == ("", [])
     with pytest.raises(Diverged, match="ends after 4 releases, and the learner asks for measure 'counts'"):
-        playing.release([question(9)], never)
+        playing.release(PAID, [question(9)], never)
 
 
 def test_an_answer_that_is_changed_by_its_receiver_stays_on_the_tape() -> None:
     tape = recorded(np.array([1, 2]))
     for _ in range(2):
-        [answer] = tape.played().release([question(0)], list)
+        [answer] = tape.played().release(PAID, [question(0)], list)
         answer += 5
     assert tape.passages[0].answer.tolist() == [1, 2]
 
@@ -91,13 +94,13 @@ def test_an_answer_that_is_changed_by_its_receiver_stays_on_the_tape() -> None:
 )
 def test_another_question_ends_the_fit(asked: Question, words: str) -> None:
     with pytest.raises(Diverged, match=words):
-        recorded(np.array([1])).played().release([asked], list)
+        recorded(np.array([1])).played().release(PAID, [asked], list)
 
 
 def test_a_question_of_the_same_words_is_answered_and_told_of() -> None:
     playing = recorded(np.array([1]), np.array([2])).played()
-    playing.release([question((4, 4))], list)
-    playing.release([question((4, 5))], list)
+    playing.release(PAID, [question((4, 4))], list)
+    playing.release(PAID, [question((4, 5))], list)
     assert len(playing.doubts) == 1
     assert "from release 1 on" in playing.doubts[0]
 
@@ -116,7 +119,7 @@ def test_every_part_of_a_passage_moves_the_hash_of_the_tape() -> None:
     links = {recorded(*answers).link for answers in different}
     for asked in (question(1), question(0, label="sums"), question(0, words="other")):
         tape = Tape()
-        tape.release([asked], lambda: [np.array([1, 2])])
+        tape.release(PAID, [asked], lambda: [np.array([1, 2])])
         links.add(tape.link)
     assert len(links) == 10
 

@@ -12,6 +12,7 @@ import tacit.closure.raw as raw
 import tacit.curator.cover as covering
 import tacit.curator.curator as gate
 import tacit.curator.select as selecting
+from tacit.curator.gate import NOBODY
 from tacit.curator.rows import PrivateRows
 from tacit.curator.streams.winnow import WinnowStream, _Winnow
 from tacit.curator.views.resample import MeasureSample
@@ -34,6 +35,7 @@ from tacit.schema import Schema
 
 __all__ = [
     "COUNTS",
+    "NOBODY",
     "Gaussian",
     "Histogram",
     "JointHistogram",

@@ -12,9 +12,8 @@ import pytest
 
 import tacit
 from tests.replay.cases import CASES, Case, requests
-from tests.replay.engine import record, replay
+from tests.replay.held import record, replay
 from tests.replay.neighbours import Neighbour, neighbours, persons, rounds, table_of
-from tests.replay.seams import seams
 
 RUNS = [(case, request) for case in CASES for replacing in (False, True) for request in requests(case, replacing)]
 
@@ -35,13 +34,13 @@ def beside(case: Case, request: dict[str, Any], rows: Any, seed: int) -> Iterato
 def held(case: Case, request: dict[str, Any], count: int, seed: int) -> None:
     rows = table_of(case.kind, case.n, unit=case.unit, seed=seed)
     run = case.make(request)
-    tape = record(run, rows, seams)
+    tape = record(run, rows)
     assert not tape.faults
     assert len(tape.events) > 1
     found = {}
     tightest = 0.0
     for beside_it in islice(beside(case, request, rows, seed), count):
-        against = replay(tape, run, beside_it.rows, beside_it.moved, seams)
+        against = replay(tape, run, beside_it)
         tightest = max(tightest, against.tightest)
         if against.faults:
             found[beside_it.name] = against.faults[:3]

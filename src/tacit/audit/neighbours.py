@@ -123,6 +123,14 @@ def beside(pool: Pool, relation: Neighbouring, seed: int) -> Iterator[tuple[str,
         yield f"without rows {own.tolist()}", np.delete(base, own)
 
 
+def moved_places(base: Ints, places: Ints) -> tuple[int, ...]:
+    """Where a neighbour differs from the base table: positions in the longer of the two, or in both."""
+    if len(base) == len(places):
+        return tuple(np.flatnonzero(base != places).tolist())
+    longer, shorter = (base, places) if len(base) > len(places) else (places, base)
+    return tuple(np.flatnonzero(~np.isin(longer, shorter)).tolist())
+
+
 def taken(rows: Any, places: Ints | None, column: str | None = None) -> Any:
     """Rows of a table or a vector, all of them if ``places`` is None; of one column, if there is one."""
     if isinstance(rows, Frame):

@@ -11,18 +11,16 @@ Source: Cebere and others 2026, "Re:cord-play".
 from __future__ import annotations
 
 import copy
-import warnings
 from itertools import islice
 from typing import Any
 
 from tacit.audit.canary import target_of
 from tacit.audit.facts import facts_of
-from tacit.audit.neighbours import Pool, beside, given_pool, made_pool
+from tacit.audit.neighbours import Pool, beside, given_pool, made_pool, moved_places
 from tacit.audit.plan import copied, declaring, number_bounds
+from tacit.audit.recording import Recording, hold, noise_faults
 from tacit.audit.result import Replay
-from tacit.audit.watch import Watch, noise_faults
-from tacit.curator.rows import HandedOnError
-from tacit.curator.tape import Diverged
+from tacit.audit.watch import Watch
 from tacit.estimators.base import Estimator, request_of
 from tacit.learning.learner import Learner
 from tacit.privacy.request import RequestError, is_number
@@ -62,25 +60,24 @@ def replay_audit(
         The faults, and how close answers came to what is declared; ``print`` it.
 
     Raises:
-        ValueError: for what cannot be replayed: no schema, no privacy, an account, learners that hand rows on.
+        ValueError: for what cannot be replayed: no schema, no privacy, an account.
     """
     if not is_number(neighbours) or neighbours != int(neighbours) or neighbours < 1:
         raise RequestError(f"neighbours must be a whole number of at least 1, got {neighbours!r}")
     estimator, made = _prepared(estimator, schema, X, y)
-    found = Replay(type(estimator).__name__, str(request_of(estimator).neighbouring), RUNS, int(neighbours))
-    watches = []
+    result = Replay(type(estimator).__name__, str(request_of(estimator).neighbouring), RUNS, int(neighbours))
+    recordings = []
     for run in range(RUNS):
-        pool = made(random_state + run)
-        watch = Watch()
-        shown = _run(estimator, pool, pool.base, watch, random_state + run)
-        watches.append(watch)
-        if not watch.sights:
-            raise RequestError(f"a fit of {found.estimator} asks nothing of its rows through a curator")
-        found = found.and_more(watch, pool.given)
+        pool, seed = made(random_state + run), random_state + run
+        recorded = _held(estimator, pool, pool.base, Recording(), seed)
+        recordings.append(recorded)
+        if not recorded.releases:
+            raise RequestError(f"a fit of {result.estimator} asks nothing of its rows through a curator")
+        result = result.and_more(recorded, pool.given)
         for name, places in islice(beside(pool, request_of(estimator).neighbouring, run), int(neighbours)):
-            again = _replayed(estimator, pool, places, watch, random_state + run, shown, name)
-            found = found.and_more(again, pool.given)
-    return found.and_faults(noise_faults(watches))
+            replayed = recorded.replay(name, moved_places(pool.base, places))
+            result = result.and_more(_held(estimator, pool, places, replayed, seed, recorded), pool.given)
+    return result.and_faults(noise_faults(recordings))
 
 
 def _prepared(estimator: Any, schema: Any, X: Any, y: Any) -> Any:
@@ -110,50 +107,29 @@ def _prepared(estimator: Any, schema: Any, X: Any, y: Any) -> Any:
     return estimator, lambda seed: given_pool(X, y, declared, seed)
 
 
-def _replayed(
-    estimator: Any, pool: Pool, places: Any, recorded: Watch, seed: int, shown: list[str], name: str
-) -> Watch:
-    """A fit to a neighbour with the recorded releases; the faults are with its watch."""
-    watch = recorded.replay(name)
-    try:
-        now = _run(estimator, pool, places, watch, seed)
-    except Diverged:
-        return watch
-    except (RequestError, HandedOnError):
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever it is, the recorded fit did not raise it
-        watch.fault(f"the fit failed: {type(error).__name__}: {error}")
-        return watch
-    watch.finish()
-    if now != shown:
-        first = next((pair for pair in zip(shown, now, strict=False) if pair[0] != pair[1]), ("nothing", "something"))
-        watch.fault(f"what the fit shows differs: {first[0]}, and on the neighbour {first[1]}")
-    return watch
+def _held(
+    estimator: Any, pool: Pool, places: Any, recording: Recording, seed: int, recorded: Recording | None = None
+) -> Recording:
+    """A watched fit of a copy, which shows facts and predictions; the faults are with its recording."""
+
+    def run() -> list[str]:
+        model = copied(estimator).set_params(random_state=seed)
+        make, watch = model.make_learner, Watch(recording)
+        model.make_learner = lambda request: _watched_learner(make(request), watch)
+        fitted = model.fit(*pool.table(places)) or model
+        predictions = enumerate(_predictions(fitted, pool.table(pool.base)[0]))
+        return [*facts_of(fitted), *(f"prediction {k} is {value!r}" for k, value in predictions)]
+
+    return hold(recording, run, recorded)
 
 
-def _run(estimator: Any, pool: Pool, places: Any, watch: Watch, seed: int) -> list[str]:
-    """Fits a watched copy, and returns all that it shows: facts, predictions, warnings."""
-    model = copied(estimator).set_params(random_state=seed)
-    made = model.make_learner
-    model.make_learner = lambda request: _watched_learner(made(request), watch)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        try:
-            fitted = model.fit(*pool.table(places)) or model
-        except HandedOnError as error:
-            raise RequestError(f"{type(estimator).__name__} cannot be replayed: {error}") from None
-    shown = [*facts_of(fitted), *(f"warning: {one.category.__name__}: {one.message}" for one in said)]
-    probes = pool.table(pool.base)[0]
-    return [*shown, *(f"prediction {k} is {value!r}" for k, value in enumerate(_said(fitted, probes)))]
-
-
-def _said(fitted: Any, probes: Any) -> list[Any]:
-    ask = fitted.predict_proba if hasattr(fitted, "predict_proba") else fitted.predict
-    return list(ask(probes).ravel().tolist())
+def _predictions(fitted: Any, probes: Any) -> list[Any]:
+    predict = fitted.predict_proba if hasattr(fitted, "predict_proba") else fitted.predict
+    return list(predict(probes).ravel().tolist())
 
 
 def _watched_learner(learner: Learner, watch: Watch) -> Learner:
     """The same learner, which gets watched rows."""
-    seen, learn = copy.copy(learner), learner.learn
-    object.__setattr__(seen, "learn", lambda rows, *more: learn(rows.with_witness(watch), *more))
-    return seen
+    watched, learn = copy.copy(learner), learner.learn
+    object.__setattr__(watched, "learn", lambda rows, *more: learn(rows.with_witness(watch), *more))
+    return watched

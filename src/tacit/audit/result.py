@@ -239,12 +239,12 @@ class Replay:
         kept = dict.fromkeys([*self.faults, *faults])
         return replace(self, faults=tuple(kept)[:MOST_FAULTS])
 
-    def and_more(self, watch: Any, from_rows: bool) -> Replay:
+    def and_more(self, recording: Any, from_rows: bool) -> Replay:
         """With what was seen as well of a recorded fit, or of one to a neighbour."""
-        recorded = 0 if watch.beside else len(watch.sights)
-        tightest = max(self.tightest, watch.tightest)
+        recorded = 0 if recording.beside else recording.releases
+        tightest = max(self.tightest, recording.tightest)
         more = replace(self, releases=self.releases + recorded, tightest=tightest, from_rows=from_rows)
-        return more.and_faults(watch.faults)
+        return more.and_faults(recording.faults)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data."""

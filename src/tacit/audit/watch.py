@@ -1,93 +1,95 @@
-"""What a replay keeps of a fit, and holds a fit to a neighbour against."""
+"""The witness of an audit: writes to a :class:`~tacit.audit.recording.Recording` what passes the gate of a fit.
+
+It sees exact answers and draws, so noise must have a seed. On a neighbour it forces what was recorded, and holds exact
+answers, scales and charges against each other; what stays behind the gate is judged in :mod:`tacit.audit.inside`.
+"""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 import numpy as np
-from scipy.special import gammainc
+import numpy.typing as npt
 
-from tacit.arrays import Floats, Ints
-from tacit.curator.gate import Question
-from tacit.curator.rows import HandedOnError
-from tacit.curator.tape import Diverged, Tape
-from tacit.privacy.charges import Gaussian, Laplace
-from tacit.queries.joint_bound import JointBound, JointHistogram
+from tacit.arrays import Ints
+from tacit.audit.inside import Apart, Inside, Tester, distances
+from tacit.audit.recording import SLACK, Group, Noise, Recording
+from tacit.curator.cover import cover_scale
+from tacit.curator.gate import Question, Witness
+from tacit.privacy.charges import ApproxDP, BoundedRange, Charge, Gaussian, Laplace, NonPrivate
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.unit import Neighbouring
+from tacit.queries.digest import Digests
+from tacit.queries.joint_bound import JointBound
+from tacit.queries.keys import KEY_UNIT
 
-SLACK = 1e-9
-"""Relative, for floating point in precisions."""
-
-TELLING_BITS = 32.0
-"""Two vectors of noise of so much entropy are not the same by chance; a coordinate of scale s has about log2(3.5 s)."""
-
-TOO_RARE = 1e-6
-"""Noise of so few draws, or of so small ones, is no chance."""
-
-
-@final
-@dataclass(frozen=True)
-class Part:
-    """A part of releases that are bounded together: its precision, and that of one release of each part."""
-
-    bound: int
-    index: int
-    precision: float
-    total: float
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Sight:
-    """What is seen of a release beside what leaves.
-
-    Attributes:
-        exact: what the rows say, in integer units: an answer, or scores of shape ``(nodes, candidates)``.
-        allowed: how far one protected unit may move ``exact``: its L1 and squared L2 distance of an answer, twice the
-            spread of scores of a choice; None of a cover.
-        noise: what was added, in integer units; None where nothing is.
-        scale: that the noise needs for this charge at this sensitivity, in integer units.
-        part: of a release whose rows are bounded over several.
-    """
-
-    exact: Ints | None
-    allowed: tuple[int, int] | None = None
-    noise: Ints | None = None
-    scale: float = 0.0
-    part: Part | None = None
+LATTICE = 9.0
+"""An integer Gaussian of scale sigma is charged as a continuous one of variance ``sigma**2 - 9``."""
 
 
 @final
 @dataclass
-class Watch:
-    """Records what passes the curator and what rows say, or, in a replay ``beside`` a neighbour, forces what left.
+class Opening:
+    """A release that is being made: what pays for it, its questions, their exact answers, and draws for it alone."""
 
-    ``tightest`` is the largest distance of exact answers as a share of what is declared.
+    reservation: Reservation
+    questions: Sequence[Question]
+    secrets: list[tuple[Any, Any]] = field(default_factory=list)
+    draws: list[tuple[str, float]] = field(default_factory=list)
+    spread: int = 0
+
+    @property
+    def verb(self) -> str:
+        """Of the questions: they have the same one."""
+        return self.questions[0].verb if self.questions else ""
+
+    @property
+    def draws_inside(self) -> bool:
+        """Whether draws are judged with the step that they are made for."""
+        chooses = self.verb == "choose" and not isinstance(self.questions[0].asked, tuple)
+        return chooses or self.verb == "view"
+
+
+class Watch(Witness):
+    """Records a fit, or holds it against a recorded one.
+
+    Args:
+        recording: what is written to.
     """
 
-    tape: Tape = field(default_factory=Tape)
-    sights: list[Sight] = field(default_factory=list)
-    beside: str = ""
-    faults: list[str] = field(default_factory=list)
-    tightest: float = 0.0
-    _parts: dict[tuple[int, int], tuple[float, Part]] = field(default_factory=dict)
-    _bounds: list[JointBound] = field(default_factory=list)
-    _secrets: list[Ints] = field(default_factory=list)
-    _at_the_gate: bool = False
-
     sees_exact_answers: ClassVar[bool] = True
-    follows_views: ClassVar[bool] = False
 
-    def replay(self, beside: str) -> Watch:
-        """A watch over a fit to a neighbour of this name."""
-        return Watch(self.tape.played(), self.sights, beside)
+    def __init__(self, recording: Recording | None = None) -> None:
+        self.recording = Recording() if recording is None else recording
+        self.opening: Opening | None = None
+        self.stream_charge: Charge | None = None  # of choices inside a stream
+        self.is_quiet = False  # whether draws are judged with the test of a stream that they are made for
+        self._digests = Digests()
+        self._bounds: list[JointBound] = []
+        self._children: list[tuple[Reservation, Apart]] = []
+        self._inside = Inside(self)
 
-    def fault(self, text: str) -> None:
-        """Something is wrong."""
-        self.faults.append(f"{self.beside}: {text}" if self.beside else text)
+    @property
+    def apart(self) -> Apart:
+        """Which rows of the table in question differ: the one whose reservation pays."""
+        whole = Apart(self.recording.moved, 1)  # a row, or a person
+        if self.opening is None:
+            return whole
+        paying = self.opening.reservation
+        return next((apart for reservation, apart in self._children if reservation is paying), whole)
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Draws in here are judged by the caller."""
+        before, self.is_quiet = self.is_quiet, True
+        try:
+            yield
+        finally:
+            self.is_quiet = before
 
     # See :class:`tacit.curator.gate.Witness`.
 
@@ -95,102 +97,216 @@ class Watch:
         """The rows, with a fault for every answer that no verb of the curator asks for."""
         return _SeenTable(table, self)
 
-    def release(self, questions: Sequence[Question], make: Callable[[], list[Any]]) -> list[Any]:
+    def source(self, noise: Any) -> Any:
+        """The source, whose draws must be seen in a release."""
+        return noise if isinstance(noise, _SeenSource) else _SeenSource(noise, self)
+
+    def tester(self, tester: Any) -> Any:
+        """The above-threshold, whose answers are forced on a neighbour."""
+        return Tester(tester, self, self._inside)
+
+    def drawn(self, question: Question, exact: Any, noise: Ints | None) -> None:
+        """Keeps an exact answer and its noise."""
+        del question
+        assert self.opening is not None
+        self.opening.secrets.append((exact.copy(), noise))
+
+    def inside(self, step: str, about: Any, exact: Any, value: Any) -> Any:
+        """See :mod:`tacit.audit.inside`."""
+        return self._inside.steps[step](about, exact, value)
+
+    def child(self, rows: Any, reservation: Reservation) -> None:
+        """A child of a view: which of its rows differ was seen when the view was opened."""
+        self._children.append((reservation, self._inside.apart_of(rows)))
+
+    def release(
+        self, reservation: Reservation, questions: Sequence[Question], make: Callable[[], list[Any]]
+    ) -> list[Any]:
         """What leaves: what is made; on a neighbour what was recorded."""
-        if any(question.verb == "keys" for question in questions):
-            raise HandedOnError("it looks for values that nobody declared")
-        self._secrets, self._at_the_gate = [], True
+        before, self.opening = self.opening, Opening(reservation, questions)
+        opening = self.opening
         try:
+            for question in questions:
+                self._pays(reservation, question)
             made = make()
+            self.recording.releases += len(made)
+            if opening.verb in ("view", "choose", "select", "cover"):  # forced where the draw is made
+                return made
+            passes = self._keys if opening.verb == "keys" else self._answer
+            triples = zip(questions, opening.secrets, made, strict=True)
+            return [passes(question, *secret, value) for question, secret, value in triples]
         finally:
-            self._at_the_gate = False
-        exact: Sequence[Ints | None] = self._secrets or [None] * len(questions)  # a cover shows none
-        if not self.beside:
-            self.sights += [self._sight(*each) for each in zip(questions, exact, made, strict=True)]
-            return [value.copy() for value in self.tape.release(questions, lambda: made)]
-        return [self._forced(*each) for each in zip(questions, exact, made, strict=True)]
+            self.opening = before
 
-    def drawn(self, question: Question, exact: Ints, noise: Ints | None) -> None:
-        """Keeps an exact answer; its noise is what the release differs from it by."""
-        del question, noise
-        self._secrets.append(exact.copy())
-
-    def saw(self, what: str) -> None:
-        """An answer was given; a fault if no verb asked for it."""
-        if not self._at_the_gate:
-            self.fault(f"rows were asked past the curator: {what}")
-
-    def _sight(self, question: Question, exact: Ints | None, released: Ints) -> Sight:
-        moved, charge, asked = question.sensitivity, question.charge, question.asked
-        noise, scale = None, 0.0  # worked out here once more, and not from what the curator drew, nor at its scale
-        if exact is not None and isinstance(charge, Gaussian | Laplace):
-            noise = released - exact
-            scale = charge.noise_multiplier * (moved.l2 if isinstance(charge, Gaussian) else moved.l1)
-        part = self._part(asked) if isinstance(asked, JointHistogram) else None
-        return Sight(exact, None if exact is None else (moved.l1, moved.l2_squared), noise, scale, part)
-
-    def _part(self, asked: JointHistogram) -> Part:
-        bound = asked.bound
-        place = next((k for k, known in enumerate(self._bounds) if known is bound), len(self._bounds))
-        if place == len(self._bounds):
-            self._bounds.append(bound)
-        index = next(k for k, part in enumerate(bound.parts) if part.cells is asked.histogram.cells)
-        return Part(place, index, bound.parts[index].precision, sum(part.precision for part in bound.parts))
-
-    def _forced(self, question: Question, exact: Ints | None, made: Ints) -> Any:
-        """What left of the recorded fit, whose answers are held against those of the neighbour."""
-        try:
-            released = self.tape.answer_to(question)
-        except Diverged as error:
-            self.fault(f"{error}: rows steer the fit")
-            raise
-        before, now = self.sights[self.tape.position - 1], self._sight(question, exact, made)
-        if before.exact is not None and now.exact is not None:
-            for wrong in self._apart(question, before, now):
-                self.fault(f"{question.verb} {str(question.label)!r}: {wrong}")
-        return released
-
-    def finish(self) -> None:
-        """What can be judged at the end of a replay only."""
-        for steered in (self.tape.unasked, *self.tape.doubts):
-            if steered:
-                self.fault(f"{steered}: rows steer the fit")
-        together: dict[int, float] = defaultdict(float)
-        totals = {part.bound: part.total for _, part in self._parts.values()}
-        for shift, part in self._parts.values():
-            together[part.bound] += shift
-        for bound, shift in together.items():
-            for wrong in self._within(shift, totals[bound], "the shift of joint releases, in their noise,"):
-                self.fault(wrong)
-
-    def _apart(self, question: Question, earlier: Sight, now: Sight) -> Iterator[str]:
-        """What is wrong with the distance of two exact answers, or of the scores of a choice."""
-        before, after, allowed = earlier.exact, now.exact, now.allowed
-        assert before is not None
-        assert after is not None
-        assert allowed is not None
-        if before.shape != after.shape:
-            yield f"answers of shape {before.shape} became {after.shape}"
+    def _pays(self, reservation: Reservation, question: Question) -> None:
+        charge, label, theorem = question.charge, question.label, question.sensitivity.theorem
+        if question.verb != "keys" or isinstance(charge, NonPrivate):
+            self.recording.pays(reservation, charge, label, theorem)
             return
-        change = (after - before).astype(object)
-        if question.verb == "select":
-            spread = int((change.max(axis=1) - change.min(axis=1)).sum())
-            yield from self._within(spread, allowed[0], "the spread of scores")
-            return
-        l1, l2 = int(abs(change).sum()), int((change * change).sum())
-        if now.part is not None:
-            laplace = isinstance(question.charge, Laplace)
-            shift = now.part.precision * (l1 / allowed[0] if laplace else l2 / allowed[1])
-            key = now.part.bound, now.part.index
-            self._parts[key] = max(shift, self._parts.get(key, (0.0, now.part))[0]), now.part
-            return
-        yield from self._within(l1, allowed[0], "the L1 distance")
-        yield from self._within(math.sqrt(l2), math.sqrt(allowed[1]), "the L2 distance")
+        self.recording.pays(reservation, charge, f"{label}: counts", theorem)
+        seen = ApproxDP(0.0, question.asked.delta)
+        self.recording.pays(reservation, seen, f"{label}: which are there", theorem)
 
-    def _within(self, distance: float, allowed: float, what: str) -> Iterator[str]:
-        self.tightest = max(self.tightest, distance / allowed if allowed else 0.0)
-        if distance > allowed * (1 + SLACK):
-            yield f"{what} is {distance:.6g}, where at most {allowed:.6g} is declared"
+    def _facts(self, question: Question) -> tuple[Any, bytes]:
+        """What must be the same when it is asked again, in words and whole."""
+        moved = question.sensitivity
+        words = f"{question.words}, {moved.theorem}, moves {moved.l1} and {moved.l2_squared}, scale {question.scale!r}"
+        facts = words, question.rows_per_unit, question.charge.to_dict(), question.asked
+        return (str(question.label), words, str(question.charge)), self._digests.of(facts)
+
+    # ---- answers with noise
+
+    def _answer(self, question: Question, exact: Any, noise: Any, value: Any) -> Any:
+        """A noisy answer of ``measure``, or of a part of joint releases."""
+        charge, scale, moved = question.charge, question.scale, question.sensitivity
+        if isinstance(charge, Gaussian | Laplace):
+            self._claim(question, exact, noise, value)
+        allowed, factor = (moved.l1, moved.l2_squared), max(self.apart.count, 1)
+
+        def judge(before: Any, after: Any) -> Iterator[str]:
+            if before.shape != after.shape:
+                yield f"answers of shape {before.shape} became {after.shape}"
+                return
+            l1, l2 = distances(before, after)
+            if question.verb == "joint":
+                self._jointly(question.asked, scale, l1 / factor, l2 / factor**2)
+            else:
+                yield from self._judge(charge, scale, allowed, l1, l2, factor)
+
+        public, digest = self._facts(question)
+        return self.recording.event(question.verb, public, exact, value.copy(), judge, digest).copy()
+
+    def _claim(self, question: Question, exact: Any, noise: Any, value: Any) -> None:
+        """Noise must have been drawn, be used once, and make all the difference."""
+        charge, moved, recording = question.charge, question.sensitivity, self.recording
+        what = f"{question.verb} {str(question.label)!r}"
+        added = np.asarray(value - exact)  # worked out here once more
+        if noise is None or not np.array_equal(added, noise):
+            recording.fault(f"{what} is not the exact answer and its noise")
+        kind = "gaussian" if isinstance(charge, Gaussian) else "laplace"
+        recording.claim(kind, float(question.scale), added, what)
+        assert isinstance(charge, Gaussian | Laplace)
+        needed = charge.noise_multiplier * (moved.l2 if isinstance(charge, Gaussian) else moved.l1)
+        if needed > 0 and not recording.beside:
+            recording.noises.append(Noise(what, added.ravel(), needed, type(charge)))
+
+    def _judge(
+        self, charge: Any, scale: float, allowed: tuple[int, int], l1: int, l2: int, factor: int = 1
+    ) -> Iterator[str]:
+        """Distances against what is declared, and the scale against what is charged for."""
+        within = self.recording.within
+        if isinstance(charge, Laplace):
+            yield from within(l1, allowed[0] * factor, "the L1 distance")
+        elif l1 > allowed[0] * factor:
+            yield f"the L1 distance is {l1}, where at most {allowed[0] * factor} is declared"
+        if isinstance(charge, Laplace):
+            if l2 > allowed[1] * factor**2:
+                yield f"the L2 distance is {math.sqrt(l2):.6g}, where at most {math.sqrt(allowed[1]):.6g} is declared"
+            if l1 * (1 - SLACK) > factor * scale / charge.noise_multiplier:
+                yield f"an L1 distance of {l1} in noise of scale {scale:.6g} costs more than {charge}"
+            return
+        yield from within(math.sqrt(l2), math.sqrt(allowed[1]) * factor, "the L2 distance")
+        if isinstance(charge, Gaussian) and l2 > factor**2 * shift_allowed(charge, scale):
+            yield f"an L2 distance of {math.sqrt(l2):.6g} in noise of scale {scale:.6g} costs more than {charge}"
+
+    def _jointly(self, query: Any, scale: float, l1: float, l2: float) -> None:
+        """Per part the largest shift; they are summed when the fit is over."""
+        number = next((k for k, bound in enumerate(self._bounds) if bound is query.bound), len(self._bounds))
+        if number == len(self._bounds):
+            self._bounds.append(query.bound)
+        parts = query.bound.parts
+        group = self.recording.groups.setdefault(number, Group(sum(part.precision for part in parts)))
+        place = next(k for k, part in enumerate(parts) if part.cells is query.histogram.cells)
+        shift = l1 / scale if isinstance(parts[place].charge, Laplace) else l2 / (scale**2 - LATTICE)
+        group.parts[place] = max(group.parts.get(place, 0.0), shift)
+
+    def _keys(self, question: Question, exact: Any, noise: Any, released: Any) -> Any:
+        """Values that nobody declared: those of one table alone must not leave."""
+        del noise
+        charge, moved = question.charge, question.sensitivity
+
+        def judge(before: Any, after: Any) -> Iterator[str]:
+            both, own = sorted(before.keys() & after.keys()), before.keys() ^ after.keys()
+            l1, l2 = distances(*(np.array([table[key] for key in both], np.int64) for table in (before, after)))
+            yield from self._judge(charge, question.scale, (moved.l1, moved.l2_squared), l1, l2)
+            if any(max(before.get(key, 0), after.get(key, 0)) > KEY_UNIT * question.rows_per_unit for key in own):
+                yield "a key of one table alone has more rows than one unit"
+            if alone := own & set(self.recording.forced().released):
+                yield f"released keys {sorted(alone)} that only one of the tables holds"
+
+        public, digest = self._facts(question)
+        return dict(self.recording.event("keys", public, exact, dict(released), judge, digest))
+
+    # ---- draws, from the source of noise
+
+    def drew(self, kind: str, scale: float, noise: Ints) -> Ints:
+        """A vector of noise was drawn."""
+        if self.opening is not None and self.opening.verb in ("view", "keys"):
+            self.opening.draws.append((kind, scale))
+        elif not self.is_quiet:
+            self.recording.drew(kind, float(scale), noise.size)
+        return noise
+
+    def threw(self, words: Any) -> Any:
+        """Coins were thrown."""
+        if self.opening is not None and self.opening.verb == "view":
+            return self._inside.coins(None, None, words)
+        if not self.is_quiet:
+            self.recording.fault("random words were drawn outside every verb that is known")
+        return words
+
+    def chose(self, scores: Ints, scale: float, index: int) -> int:
+        """A candidate was drawn, by scores that stay inside."""
+        opening, recording = self.opening, self.recording
+        if opening is not None and opening.draws_inside:
+            return index  # a choice that stays behind the gate; its verb judges it
+        if opening is None and self.stream_charge is None:
+            recording.fault("a candidate was drawn outside every verb that is known")
+            return index
+        asked = opening.questions[0] if opening is not None else None
+        charge = self.stream_charge if asked is None else asked.charge
+        factor = max(self.apart.count, 1)
+
+        def judge(before: Any, after: Any) -> Iterator[str]:
+            change = after - before
+            if asked is not None and asked.verb == "cover":
+                yield from self._judge_cover(asked, scale, change)
+                return
+            spread = int(change.max() - change.min())
+            if asked is not None and asked.verb == "select":
+                assert opening is not None
+                opening.spread += spread
+                yield from recording.within(opening.spread, asked.sensitivity.l1 * factor, "the spread of scores")
+            paid = charge.range if isinstance(charge, BoundedRange) else 0.0
+            if paid:
+                recording.tightest = max(recording.tightest, spread / (paid * scale))
+            if spread > paid * scale * factor * (1 + SLACK):
+                yield f"scores move {spread} apart at scale {scale:.6g}, which costs more than {charge}"
+
+        public, digest = (str(charge), b"") if asked is None else self._facts(asked)
+        return int(recording.event("choice", (public, scores.shape, scale), scores, index, judge, digest))
+
+    def _judge_cover(self, asked: Question, scale: float, change: Ints) -> Iterator[str]:
+        """Adding a row moves all scores within the same bounds; removing one moves them back; replacing does both."""
+        steps = [step for step in asked.asked.steps if cover_scale(step) == scale]
+        if not steps:
+            yield f"a rule was drawn at scale {scale}, which no step of the cover has"
+            return
+        low = min(0.0, *(asked.rows_per_unit * step.shifts.low for step in steps))
+        high = max(0.0, *(asked.rows_per_unit * step.shifts.high for step in steps))
+        least, most = int(change.min()), int(change.max())
+        if (low <= least and most <= high) or (-high <= least and most <= -low):
+            return
+        assert self.opening is not None
+        both = self.opening.reservation.neighbouring is Neighbouring.REPLACE_ONE
+        if both and low - high <= least and most <= high - low:
+            return
+        yield f"scores move by {least} to {most}, where a row moves them by {low} to {high}"
+
+
+def shift_allowed(charge: Gaussian, scale: float) -> float:
+    """The largest squared shift at which integer noise of this scale costs no more than the charge."""
+    return (scale**2 - LATTICE) * (1 + SLACK) / charge.noise_multiplier**2
 
 
 class _SeenTable:
@@ -204,51 +320,59 @@ class _SeenTable:
 
     def answer(self, query: Any) -> Any:
         """See ``SealedTable``."""
-        self._watch.saw(type(query).__name__)
+        self._see(type(query).__name__)
         return self._table.answer(query)
 
     def answer_all(self, queries: Sequence[Any]) -> Any:
         """See ``SealedTable``."""
-        self._watch.saw(", ".join(type(query).__name__ for query in queries))
+        self._see(", ".join(type(query).__name__ for query in queries))
         return self._table.answer_all(queries)
 
     def open_cover(self, candidates: Any) -> Any:
         """See ``SealedTable``."""
-        self._watch.saw("a cover")
+        self._see("a cover")
         return self._table.open_cover(candidates)
 
-
-def noise_faults(watches: Sequence[Watch]) -> list[str]:
-    """What is wrong with the noise of recorded fits: none, the same twice in a fit, or too little in all."""
-    faults: list[str] = []
-    drawn: dict[type, list[float]] = {
-        Gaussian: [0.0, 0.0],
-        Laplace: [0.0, 0.0],
-    }  # draws, and the sum of what should be 1 on average
-    for watch in watches:
-        seen: dict[bytes, str] = {}
-        for passage, sight in zip(watch.tape.passages, watch.sights, strict=True):
-            if sight.noise is None or sight.scale == 0:
-                continue
-            noise, kind, name = sight.noise.ravel(), type(passage.charge), str(passage)
-            drawn[kind][0] += noise.size
-            drawn[kind][1] += float(_relative(noise, sight.scale, kind).sum())
-            if noise.size * math.log2(max(3.5 * sight.scale, 1.0)) < TELLING_BITS:
-                continue
-            if not noise.any():
-                faults.append(f"{name} has no noise")
-            elif (known := seen.setdefault(noise.tobytes(), name)) is not name:
-                faults.append(f"{name} has the noise of {known}")
-    for kind, (draws, total) in drawn.items():
-        halves = 2 if kind is Gaussian else 1  # squares: chi-squared; magnitudes: gamma
-        if draws and gammainc(draws / halves, total / halves) < TOO_RARE:
-            share = math.sqrt(total / draws) if kind is Gaussian else total / draws
-            faults.append(f"{kind.__name__} noise has {share:.2f} of the scale that its charges need ({draws:g} draws)")
-    return faults
+    def _see(self, what: str) -> None:
+        if self._watch.opening is None:
+            self._watch.recording.fault(f"rows were asked past the curator: {what}")
 
 
-def _relative(noise: Ints, scale: float, kind: type) -> Floats:
-    """Squares, or magnitudes of Laplace noise, that are 1 on average if the scale is right; on the integers, too."""
-    if kind is Gaussian:
-        return np.asarray((noise / scale) ** 2)
-    return np.asarray(np.abs(noise) * math.sinh(1 / scale))
+class _SeenSource:
+    """A source of noise whose draws are seen."""
+
+    def __init__(self, source: Any, watch: Watch) -> None:
+        self._source, self._watch = source, watch
+        self.name, self.releasable = source.name, source.releasable
+
+    def gaussian(self, scale: float, size: int) -> npt.NDArray[np.int64]:
+        """See ``NoiseSource``."""
+        return self._watch.drew("gaussian", scale, self._source.gaussian(scale, size))
+
+    def laplace(self, scale: float, size: int) -> npt.NDArray[np.int64]:
+        """See ``NoiseSource``."""
+        return self._watch.drew("laplace", scale, self._source.laplace(scale, size))
+
+    def words(self, size: int) -> npt.NDArray[np.uint64]:
+        """See ``NoiseSource``."""
+        words: npt.NDArray[np.uint64] = self._watch.threw(self._source.words(size))
+        return words
+
+    def exponential(self, scores: npt.NDArray[np.int64], scale: float) -> int:
+        """See ``NoiseSource``."""
+        return self._watch.chose(np.array(scores), scale, self._source.exponential(scores, scale))
+
+    def exponential_place(self, blocks: Any, scale: float) -> tuple[int, int]:
+        """See ``NoiseSource``; judged as a choice among the scores of all blocks."""
+        scores = [blocks[k] for k in range(len(blocks))]
+        ends = np.cumsum([len(block) for block in scores])
+        place, index = self._source.exponential_place(blocks, scale)
+        flat = self._watch.chose(np.concatenate(scores), scale, int(ends[place] - len(scores[place]) + index))
+        place = int(np.searchsorted(ends, flat, side="right"))
+        return place, int(flat - ends[place] + len(scores[place]))
+
+    def exponential_runs(self, scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64], scale: float) -> int:
+        """See ``NoiseSource``; views alone draw so, and judge it."""
+        if self._watch.opening is None or not self._watch.opening.draws_inside:
+            self._watch.recording.fault("a candidate in runs was drawn outside every verb that is known")
+        return self._source.exponential_runs(scores, lengths, scale)

@@ -37,7 +37,7 @@ def select_concept(private_rows: PrivateRows, choice: Relabel, label: Label | st
     charge = NonPrivate() if math.isinf(choice.epsilon) else BoundedRange(choice.span)
 
     def chosen() -> int:
-        rows = Rows(private_rows._frame, private_rows._label_codes(choice.label_index))
+        rows = Rows(private_rows._frame, private_rows._label_codes(choice.label_index), private_rows.witness)
         return choice.choose(rows, private_rows._noise).index
 
     return _released(private_rows, choice, charge, label, choice.theorem, chosen)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, final
+from typing import Any, ClassVar, TypeVar, final
 
 from tacit.arrays import Ints
 from tacit.engines.protocol import SealedTable
@@ -17,6 +17,8 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Released, Reservation
 from tacit.queries.query import Sensitivity
+
+T = TypeVar("T")
 
 
 @final
@@ -50,49 +52,65 @@ class Question:
         return f"{self.words}, {self.charge}, {self.label}"
 
 
-class Witness(Protocol):
-    """Stands beside the gate: an audit, a test, or a recorder. It is told of every release, and decides what leaves."""
+class Witness:
+    """Stands beside the gate: an audit, a test, or a recorder. It is told of every release, and decides what leaves.
 
-    sees_exact_answers: ClassVar[bool]
-    """Whether :meth:`drawn` is called: only where the noise has a seed, so that nothing of the fit is releasable."""
+    This one is the witness of an ordinary fit: what is made leaves, and nobody sees an exact answer.
+    """
 
-    follows_views: ClassVar[bool]
-    """Whether it knows what views, streams and foreign learners do with rows that are handed on to them."""
+    sees_exact_answers: ClassVar[bool] = False
+    """Whether it is shown what stays behind the gate: only where the noise has a seed, so that nothing is releasable.
+    Only then are :meth:`drawn`, :meth:`inside` and :meth:`child` of any interest to it."""
 
     def table(self, table: SealedTable) -> SealedTable:
         """The sealed rows as a curator asks them: these, or a stand-in that tells of questions past the gate."""
+        return table
 
-    def release(self, questions: Sequence[Question], make: Callable[[], list[Released]]) -> list[Released]:
+    def source(self, noise: NoiseSource) -> NoiseSource:
+        """Where noise comes from: this source, or a stand-in that tells of draws."""
+        return noise
+
+    def tester(self, tester: Any) -> Any:
+        """An above-threshold as the machine of a stream asks it: this one, or a stand-in that tells of its tests."""
+        return tester
+
+    def release(
+        self, reservation: Reservation, questions: Sequence[Question], make: Callable[[], list[Released]]
+    ) -> list[Released]:
         """What leaves in answer to questions that are paid for, one value for each: noisy integers, or choices.
 
         ``make`` reads the rows and draws the noise. A witness that forces recorded values need not call it.
         """
+        del reservation, questions
+        return make()
 
     def drawn(self, question: Question, exact: Any, noise: Ints | None) -> None:
         """Is told, while ``make`` runs, an exact answer and its noise (None where none is added). Both are secret."""
 
+    def inside(self, step: str, about: Any, exact: Any, value: T) -> T:
+        """A secret step of a view or a stream: its value, or, on a neighbour, the one that was recorded.
 
-@final
-class Nobody:
-    """The witness of an ordinary fit: what is made leaves, and nobody sees an exact answer."""
+        Args:
+            step: ``"weights"``, ``"end test"``, ``"pattern"``, ``"coins"``, ``"view"``, ``"stream choice"`` or
+                ``"period"``.
+            about: what is public about it: the view, or the spec of the stream.
+            exact: what the rows say.
+            value: what follows from it.
+        """
+        del step, about, exact
+        return value
 
-    sees_exact_answers: ClassVar[bool] = False
-    follows_views: ClassVar[bool] = True
-
-    def table(self, table: SealedTable) -> SealedTable:
-        """The rows themselves."""
-        return table
-
-    def release(self, questions: Sequence[Question], make: Callable[[], list[Released]]) -> list[Released]:
-        """What is made."""
-        del questions
-        return make()
-
-    def drawn(self, question: Question, exact: Any, noise: Ints | None) -> None:
-        """Is never called."""
+    def child(self, rows: Any, reservation: Reservation) -> None:
+        """Is told which of the rows that a view made a child learner gets, and what pays for it."""
 
 
-NOBODY = Nobody()
+NOBODY = Witness()
+
+
+def check_may_watch(witness: Witness, noise: NoiseSource) -> None:
+    """Raises TypeError for a witness of exact answers beside noise that may be released."""
+    if witness.sees_exact_answers and noise.releasable:
+        raise TypeError("exact answers are shown only where noise has a seed, and nothing is releasable")
 
 
 @final
@@ -116,8 +134,7 @@ class Gate:
     witness: Witness = NOBODY
 
     def __post_init__(self) -> None:
-        if self.witness.sees_exact_answers and self.noise.releasable:
-            raise TypeError("exact answers are shown only where noise has a seed, and nothing is releasable")
+        check_may_watch(self.witness, self.noise)
 
     def charge(self, question: Question) -> None:
         """Enters a question into the ledger, before it reads anything.
@@ -133,7 +150,7 @@ class Gate:
         def kept() -> list[Released]:
             return self.reservation.release(lambda: "; ".join(map(str, questions)), make)
 
-        return self.witness.release(questions, kept)
+        return self.witness.release(self.reservation, questions, kept)
 
     def drawn(self, question: Question, exact: Any, noise: Ints | None = None) -> None:
         """Tells a witness who may know it what rows say, and what is added."""

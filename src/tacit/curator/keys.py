@@ -94,7 +94,7 @@ def release_keys(
         counts = exact if noise is None else exact + noise
         return [{text: count for text, count in zip(present, counts.tolist(), strict=True) if count >= threshold}]
 
-    [counts] = gate.witness.release([question], noisy)
+    [counts] = gate.witness.release(gate.reservation, [question], noisy)
     # the order is that of noisy counts, then of texts: the order of the rows must not show
     seen = sorted((-count, text) for text, count in counts.items())
     values = np.array([-count / KEY_UNIT for count, _ in seen], np.float64)

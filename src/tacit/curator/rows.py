@@ -12,7 +12,7 @@ import numpy as np
 
 from tacit.arrays import Bools, Bytes, Codes, Floats
 from tacit.curator.curator import Curator
-from tacit.curator.gate import NOBODY, Gate, Witness
+from tacit.curator.gate import NOBODY, Gate, Witness, check_may_watch
 from tacit.curator.joint_clipping import JointWeights
 from tacit.curator.measurement import Measurement
 from tacit.curator.options import choices_under, chosen_source
@@ -122,7 +122,7 @@ class WeightedCurator(Curator):
 
 
 class HandedOnError(TacitError, TypeError):
-    """Rows would leave a curator that a witness watches, or that keeps its releases: to children, searches, streams."""
+    """Rows would leave a curator that keeps its releases: to children, searches, streams."""
 
 
 class PrivateRows:
@@ -157,7 +157,7 @@ class PrivateRows:
         self._frame = frame
         self._labels = labels
         self._reservation = reservation
-        self._noise = chosen_source(random_state)
+        self._noise = self.witness.source(chosen_source(random_state))
         self._choices = choices_under(reservation, random_state)
         self._unit = unit
         self._rows_per_unit = 1 if unit is None else unit.max_rows
@@ -199,10 +199,9 @@ class PrivateRows:
         Raises:
             TypeError: for a witness of exact answers, unless noise has a seed: nothing of the fit is releasable then.
         """
-        if witness.sees_exact_answers and self.releasable:
-            raise TypeError("exact answers are shown only where noise has a seed, and nothing is releasable")
+        check_may_watch(witness, self._noise)
         seen = copy.copy(self)
-        seen.witness = witness
+        seen.witness, seen._noise = witness, witness.source(self._noise)
         return seen
 
     def with_choices(self, seed: bytes) -> PrivateRows:
@@ -285,8 +284,6 @@ class PrivateRows:
             raise ValueError("rows that are handed on are protected one by one; a unit of several is not supported")
         if self._reservation.keeps:
             raise HandedOnError("what other learners make of the rows is not kept: such a fit cannot go on later")
-        if not self.witness.follows_views:
-            raise HandedOnError("it hands rows on to other learners, whose noise decides which rows they see")
 
     def _curator(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex) -> Curator:
         """The curator of the rows as a recipe says."""

@@ -11,14 +11,15 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NoReturn, final
+from typing import Any, NoReturn, final
 
 import numpy as np
 
 from tacit.arrays import Ints
-from tacit.curator.gate import Question
+from tacit.curator.gate import Question, Witness
 from tacit.privacy.canonical import finite
 from tacit.privacy.charges import Charge
+from tacit.privacy.ledger import Reservation
 from tacit.queries.digest import Digests
 
 Answer = Ints | dict[str, int]
@@ -81,7 +82,7 @@ class Passage:
 
 @final
 @dataclass
-class Tape:
+class Tape(Witness):
     """Passages in their order: a witness that records, or ``playing`` one that answers with what was recorded.
 
     Attributes:
@@ -97,9 +98,6 @@ class Tape:
     position: int = 0
     _digests: Digests = field(default_factory=Digests)
 
-    sees_exact_answers: ClassVar[bool] = False
-    follows_views: ClassVar[bool] = True
-
     def played(self) -> Tape:
         """The same tape from its beginning, answering."""
         return Tape(self.passages, playing=True)
@@ -112,24 +110,16 @@ class Tape:
             found = passage.link(found)
         return found
 
-    # See :class:`tacit.curator.gate.Witness`.
-
-    def table(self, table: Any) -> Any:
-        """The rows themselves."""
-        return table
-
-    def release(self, questions: Sequence[Question], make: Callable[[], list[Any]]) -> list[Any]:
+    def release(
+        self, reservation: Reservation, questions: Sequence[Question], make: Callable[[], list[Any]]
+    ) -> list[Any]:
         """What leaves: what is made; from a tape that plays what was recorded, and nothing is made."""
+        del reservation
         if self.playing:
             return [self.answer_to(question) for question in questions]
         made = make()
         self.passages += [self.passage(*pair) for pair in zip(questions, made, strict=True)]
         return made
-
-    def drawn(self, question: Question, exact: Any, noise: Ints | None) -> None:
-        """Is never called."""
-
-    # What an audit uses as well.
 
     def passage(self, question: Question, answer: Answer) -> Passage:
         """A release as it is kept."""

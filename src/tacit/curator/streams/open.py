@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Ints
+from tacit.curator.gate import NOBODY, Witness, check_may_watch
 from tacit.curator.options import chosen_source
 from tacit.curator.select import selection_scale
 from tacit.noise.above_threshold import AboveThreshold
@@ -193,11 +194,14 @@ class Stream:
 class _Gate:
     """The gate of one machine; see :class:`tacit.curator.streams.open.Gate`."""
 
+    witness: Witness = NOBODY
+
     def __init__(self, parts: tuple[StreamCharge, ...], neighbouring: Neighbouring, noise: NoiseSource) -> None:
+        check_may_watch(self.witness, noise)
         self._parts, self._neighbouring = parts, neighbouring
         charges = [part.charge for part in parts]
         self._charges = charges
-        self._noise = noise
+        self._noise = self.witness.source(noise)
         self._coverage = Coverage(charges)
         self._taken: list[tuple[Charge, int]] = []
 
@@ -205,6 +209,7 @@ class _Gate:
         """A gate for the rows that come from now on, which have cost nothing yet."""
         if spec.charges(self._neighbouring) != self._parts:
             raise ValueError("every period must cost what the first was declared to")
+        self.witness.inside("period", spec, None, None)
         return _Gate(self._parts, self._neighbouring, self._noise)
 
     @property
@@ -215,13 +220,15 @@ class _Gate:
         if not self.private:
             return _ExactThreshold(threshold)
         self._take(Pure(epsilon), 1)
-        return AboveThreshold(self._noise, epsilon, threshold, queries, sensitivity)
+        tester: Tester = self.witness.tester(AboveThreshold(self._noise, epsilon, threshold, queries, sensitivity))
+        return tester
 
     def choose(self, scores: Ints, score_range: int, charge: BoundedRange, size: int = 1) -> Ints:
         if not self.private:
             return np.full(size, scores.argmax(), np.int64)
         scale = selection_scale(score_range, charge)
         self._take(charge, size)
+        self.witness.inside("stream choice", (score_range, charge, size), scores, None)
         return np.array([self._noise.exponential(scores, scale) for _ in range(size)], np.int64)
 
     def taken(self) -> list[dict[str, Any]]:

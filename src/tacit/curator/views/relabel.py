@@ -130,7 +130,8 @@ class Relabel:
     def choose(self, rows: Rows, noise: NoiseSource) -> Chosen:
         """Draws a pattern. Stays inside the curator."""
         found, kept, place = self.scored(rows)
-        return Chosen(drawn(found, self.epsilon, noise), found, kept, place)
+        chosen = Chosen(drawn(found, self.epsilon, noise), found, kept, place)
+        return rows.witness.inside("pattern", self, len(rows.labels), chosen)
 
     def scored(self, rows: Rows) -> tuple[Candidates, Ints, Ints]:
         """The candidates with their scores, the rows that count, and the point of each. Stays inside the curator."""
@@ -208,7 +209,8 @@ class RelabelPart(Relabel):
         held = np.unique(place[within])
         part = restricted(found, held)
         index = drawn(part, self.epsilon, noise)
-        return Chosen(index, part, kept[within], np.searchsorted(held, place[within]))
+        chosen = Chosen(index, part, kept[within], np.searchsorted(held, place[within]))
+        return rows.witness.inside("pattern", self, n, chosen)
 
 
 def restricted(found: Candidates, points: Ints) -> Restricted:

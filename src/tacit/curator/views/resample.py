@@ -116,7 +116,7 @@ class MeasureSample:
         histogram = np.bincount(levels, minlength=len(ticks)).astype(np.int64)
         weights = np.zeros(len(rows.labels), np.int64)
         weights[kept] = capped_scaling(histogram, ticks, self.total).per_row(levels)
-        return weights
+        return rows.witness.inside("weights", self, weights, weights)
 
 
 CAP = 1 << WEIGHT_BITS
@@ -186,13 +186,14 @@ class SmoothSample:
     def open(self, rows: Rows, neighbouring: Neighbouring, noise: NoiseSource) -> Sequence[Rows]:
         del neighbouring
         weights = self.weights(rows)
-        if self._ends(int(weights.sum()), noise):
+        units = int(weights.sum())
+        if rows.witness.inside("end test", self, units, self._ends(units, noise)):
             return []
         ends = np.cumsum(weights)
         if len(ends) == 0 or ends[-1] == 0:  # the test let it pass all the same: a child without rows
             return [Rows(take_rows(rows.frame, np.zeros(0, np.int64)), np.zeros(0, np.uint8))]
-        units = uniform_indices(noise, int(ends[-1]), self.size)
-        index = np.atleast_1d(np.searchsorted(ends, units, side="right")).astype(np.int64)
+        places = uniform_indices(noise, int(ends[-1]), self.size)
+        index = np.atleast_1d(np.searchsorted(ends, places, side="right")).astype(np.int64)
         return [Rows(take_rows(rows.frame, index), rows.labels[index])]
 
     def _ends(self, units: int, noise: NoiseSource) -> bool:
@@ -209,4 +210,4 @@ class SmoothSample:
         kept, margins = vote_margins(self.models, rows)
         weights = np.zeros(len(rows.labels), np.int64)
         weights[kept] = self.table[margins + len(self.models)]
-        return weights
+        return rows.witness.inside("weights", self, weights, weights)

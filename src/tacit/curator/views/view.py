@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.arrays import Bools, Bytes, Ints
-from tacit.curator.gate import Question
+from tacit.curator.gate import NOBODY, Question, Witness
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame, take_rows
 from tacit.encoding.values import DROPPED, LabelIndex
@@ -40,10 +40,14 @@ ONE = Neighbouring.ADD_OR_REMOVE_ONE
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Sealed rows: the columns as they came, and label codes (:data:`DROPPED` where a rule drops the row)."""
+    """Sealed rows: the columns as they came, and label codes (:data:`DROPPED` where a rule drops the row).
+
+    ``witness`` sees what a view makes of them.
+    """
 
     frame: Frame
     labels: Bytes
+    witness: Witness = NOBODY
 
 
 class View(Protocol):
@@ -104,8 +108,10 @@ def open_view(private_rows: PrivateRows, view: View, label: Label | str) -> tupl
     opened: list[Rows] = []
 
     def opening() -> list[Ints]:
-        rows = Rows(private_rows._frame, private_rows._label_codes(view.label_index))
-        opened.extend(view.open(rows, reservation.neighbouring, private_rows._noise))
+        witness = private_rows.witness
+        rows = Rows(private_rows._frame, private_rows._label_codes(view.label_index), witness)
+        made = view.open(rows, reservation.neighbouring, private_rows._noise)
+        opened.extend(witness.inside("view", view, rows, made))
         return [np.array([len(opened)], np.int64)]
 
     # what leaves is whether there are children: with a tape that answers, they have no rows, and no view is opened
@@ -128,6 +134,7 @@ def _child(parent: PrivateRows, rows: Rows, label_index: LabelIndex, reservation
     child._reservation = reservation
     child._unit = None
     child._is_whole = False
+    child.witness.child(rows, reservation)
     return child
 
 
