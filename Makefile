@@ -6,7 +6,6 @@ PYTHON ?= python3
 WORKERS ?= 3
 NAME ?= speed
 ARGS ?=
-TESTS ?= tests
 BIN := .venv/bin
 # Runs a command as root when we are not.
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -15,7 +14,7 @@ BROWSERS := chromium chromium-browser google-chrome
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint check format test test-slow test-all test-lowest mutants proofs demo bench paper-trees docs dist lock clean
+.PHONY: help setup lint check format test test-slow test-all test-matrix mutants proofs demo bench paper-trees docs dist lock clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
@@ -68,10 +67,8 @@ test-slow: setup ## the long statistics
 test-all: lint ## every test, the long ones too
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not bench"
 
-test-lowest: setup ## the tests with the lowest allowed version of every dependency; TESTS=tests/noise for a part
-	$(BIN)/uv venv --quiet --python $(PYTHON) --clear .venv-lowest
-	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct -e ".[all]" --group dev
-	.venv-lowest/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not slow and not bench" $(TESTS)
+test-matrix: setup ## the tests on Python 3.11 to 3.14 and with the lowest versions; ARGS="--only 3.13 lowest -- tests/noise"
+	$(BIN)/python -m tools.test_matrix --workers $(WORKERS) $(ARGS)
 
 mutants: setup ## breaks the library on purpose, and says what no test notices; ARGS="theory --minutes 10" for a part
 	[ -x .venv-mutants/bin/python ] || { $(BIN)/uv venv --quiet --python $(BIN)/python .venv-mutants && $(BIN)/uv pip install --quiet --python .venv-mutants/bin/python --group mutants; }
