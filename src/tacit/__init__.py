@@ -86,6 +86,7 @@ PUBLIC = {
 ROOMS = (
     "audit",
     "boosting",
+    "checks",
     "closure",
     "decision_lists",
     "examples",

@@ -97,12 +97,3 @@ def rows_of(kind: type[Any], n: int = 240, seed: int = 0) -> tuple[pd.DataFrame,
     )
     score = frame["a"].to_numpy() + np.where(frame["b"] == "u", 0.5, -0.5)
     return frame, score + 5.0 if is_about_numbers(kind) else np.where(score > 0, "yes", "no")
-
-
-def strange_rows_of(kind: type[Any], n: int = 240) -> tuple[pd.DataFrame, np.ndarray]:
-    """Cells and labels that nobody declared: not numbers, far out, unknown, missing."""
-    frame, labels = rows_of(kind, n)
-    frame["a"] = np.resize([np.nan, np.inf, -np.inf, 1e300, -1e300, 0.0], n)
-    frame["b"] = np.resize(np.array(["", None, "w", "u" * 50], dtype=object), n)
-    strange = np.resize([np.nan, np.inf, -1e9], n) if is_about_numbers(kind) else np.resize(["maybe", "", "no"], n)
-    return frame, np.where(np.arange(n) % 2 == 0, strange, labels)

@@ -101,14 +101,3 @@ def test_every_kind_of_model_can_be_read() -> None:
     found = {kind.kind: kind for name, kind in registry.model_kinds().items() if name.startswith("tacit.models.")}
     assert found == kinds()
     assert all(is_dataclass(kind) for kind in found.values())
-
-
-def test_learners_are_frozen_and_say_what_they_are() -> None:
-    from tacit.learning.learner import Learner
-
-    assert len(registry.of_the_library(registry.learners())) >= 10
-    for kind in registry.of_the_library(registry.learners()).values():
-        assert kind.__dataclass_params__.frozen, kind
-        assert isinstance(kind.name, str), kind
-        for fact in ("least_budget", "discovers", "most_classes", "holds_monotone", "refuses_weights"):
-            assert type(getattr(kind, fact)) is type(getattr(Learner, fact)), (kind, fact)

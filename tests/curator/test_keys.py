@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tacit.checks.mechanism import Law
 from tacit.curator.gate import Gate
 from tacit.curator.keys import release_keys
 from tacit.curator.measurement import integer_scale
@@ -24,7 +25,7 @@ from tacit.queries import keys as queries
 from tacit.queries.keys import KEY_UNIT, KeyCounts
 from tacit.schema import Unit
 from tests.chance import GAUSSIAN_DRAWS, LAPLACE_DRAWS, Z, at_least_share, at_most_share, check_scale
-from tests.noise.exact import Pmf, gaussian_pmf, laplace_pmf
+from tests.noise.exact import gaussian_pmf, laplace_pmf
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 
@@ -62,7 +63,7 @@ def test_keys_of_one_unit_are_seen_with_probability_at_most_delta(relation, char
     assert not at_most_share(units_seen(), units, delta)
 
 
-def outcome(pmf: Pmf, count: int, threshold: int) -> np.ndarray:
+def outcome(pmf: Law, count: int, threshold: int) -> np.ndarray:
     """Probabilities of a key's outcomes: unseen first, then every value from the threshold on."""
     values = np.arange(len(pmf.p)) + pmf.first + count
     seen = np.zeros(6000)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.checks.mechanism import draws_needed, likelihood_ratio_rejects
 from tacit.curator.curator import Curator
 from tacit.curator.select import selection_scale
 from tacit.engines.blocks import MemoryTable
@@ -25,7 +26,7 @@ from tacit.queries.cells import ProductCells, column_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import class_count_rule, count_rule
 from tacit.queries.selection import Selection, floored, floored_movement, per_query
-from tests.noise.exact import draws_needed, likelihood_ratio_rejects, softmax_pmf
+from tests.noise.exact import softmax_pmf
 
 CODES = (3, 2)
 Row = tuple[int, int, int]

@@ -10,22 +10,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.checks.mechanism import Law, likelihood_ratio_rejects
 from tacit.noise import NoiseSource, SeededSource, SystemSource
 from tacit.noise.above_threshold import AboveThreshold, TailCoins, tail_bounds
 from tacit.privacy.charges import Pure
 from tacit.theory.above_threshold import Queries, Scales, scales
 from tests.noise.above_threshold_law import log_probability
-from tests.noise.exact import Pmf, kolmogorov_rejects, likelihood_ratio_rejects
+from tests.noise.exact import kolmogorov_rejects
 
 VALUES = np.array([0, 0, 1, 1, 2, 2, 3, 3], np.int64)
 THRESHOLD, EPSILON = 3, 0.8
 
 
-def law(noise: Scales) -> Pmf:
+def law(noise: Scales) -> Law:
     """Which round is the first above; the last entry stands for none."""
     rounds = [(int(value), 1) for value in VALUES]
     stops = [log_probability(noise, THRESHOLD, rounds[:k], rounds[k][0]) for k in range(len(rounds))]
-    return Pmf(0, np.exp([*stops, log_probability(noise, THRESHOLD, rounds, None)]))
+    return Law(0, np.exp([*stops, log_probability(noise, THRESHOLD, rounds, None)]))
 
 
 @pytest.mark.law_of("AboveThreshold")

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tacit.checks.mechanism import Law as Pmf
 from tacit.noise.exponential import Ratio
 from tacit.noise.integer_sampler import (
     BAND,
@@ -31,7 +32,7 @@ from tacit.noise.integer_sampler import (
 )
 from tacit.noise.opendp_source import OpenDPSource
 from tacit.noise.system_source import SystemSource
-from tests.noise.exact import Pmf, gaussian_pmf, laplace_pmf
+from tests.noise.exact import gaussian_pmf, laplace_pmf
 
 ULP = 2.0**-53
 SHORT = [Layout(1, 4, 3, 7, 4), Layout(2, 0, 3, 3, 4)]

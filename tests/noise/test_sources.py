@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
 
+from tacit.checks.mechanism import Law, check_mechanism, draws_needed, kolmogorov_bound, likelihood_ratio_rejects
 from tacit.noise import NoiseSource, SeededSource, SystemSource, make_source
 from tacit.noise.opendp_source import OpenDPSource
-from tests.noise.exact import (
-    Pmf,
-    draws_needed,
-    gaussian_pmf,
-    hoeffding_rejects,
-    kolmogorov_bound,
-    kolmogorov_rejects,
-    laplace_pmf,
-    likelihood_ratio_rejects,
-    softmax_pmf,
-)
+from tacit.privacy.charges import Charge, Gaussian, Laplace
+from tests.noise.exact import gaussian_pmf, hoeffding_rejects, kolmogorov_rejects, laplace_pmf, softmax_pmf
 
 SOURCES = [
     pytest.param(SystemSource(), id="tacit"),
@@ -32,17 +27,23 @@ SOURCES = [
 SCALES = [0.5, 3.0, 40.0, 12345.6]
 
 
-def check(draw: object, claimed: Pmf, wrong: list[Pmf]) -> None:
+def check(
+    draw: Callable[[int], Any], claimed: Law, wrong: list[Law], charge: Charge | None = None, shift: int = 1
+) -> None:
     """Accepts the draws, and shows that draws from each wrong distribution are rejected by the same test."""
     generator = np.random.default_rng(1)
     n = max(draws_needed(claimed, other) for other in wrong)
-    draws = draw(n)  # type: ignore[operator]
-    assert draws.dtype == np.int64
-    assert len(draws) == n
-    assert not kolmogorov_rejects(draws, claimed)
+    check_mechanism(draw, claimed, charge, shift=shift, wrong=wrong)
     for other in wrong:
-        assert not likelihood_ratio_rejects(draws, claimed, other)
         assert likelihood_ratio_rejects(generator.choice(len(other.p), n, p=other.p) + other.first, claimed, other)
+
+
+def paid(kind: type, scale: float) -> tuple[Charge | None, int]:
+    """The charge of a release that moves by a third of the scale or less, and how far that is."""
+    shift = max(1, math.floor(scale / 3))
+    if kind is Laplace:
+        return Laplace(scale / shift), shift
+    return (Gaussian(math.sqrt(scale**2 - 9) / shift) if scale > 3 else None), shift  # an integer one is charged so
 
 
 @pytest.mark.law_of("gaussian")
@@ -50,7 +51,7 @@ def check(draw: object, claimed: Pmf, wrong: list[Pmf]) -> None:
 @pytest.mark.parametrize("scale", SCALES)
 def test_gaussian_has_its_scale(source: NoiseSource, scale: float) -> None:
     wrong = [gaussian_pmf(0.9 * scale), gaussian_pmf(1.1 * scale)]
-    check(lambda n: source.gaussian(scale, n), gaussian_pmf(scale), wrong)
+    check(lambda n: source.gaussian(scale, n), gaussian_pmf(scale), wrong, *paid(Gaussian, scale))
 
 
 @pytest.mark.law_of("laplace")
@@ -58,7 +59,7 @@ def test_gaussian_has_its_scale(source: NoiseSource, scale: float) -> None:
 @pytest.mark.parametrize("scale", SCALES)
 def test_laplace_has_its_scale(source: NoiseSource, scale: float) -> None:
     wrong = [laplace_pmf(0.9 * scale), laplace_pmf(1.1 * scale)]
-    check(lambda n: source.laplace(scale, n), laplace_pmf(scale), wrong)
+    check(lambda n: source.laplace(scale, n), laplace_pmf(scale), wrong, *paid(Laplace, scale))
 
 
 def test_the_shape_test_has_power() -> None:
@@ -136,8 +137,8 @@ def test_successive_batches_are_independent(source: NoiseSource) -> None:
     assert not kolmogorov_rejects(first - second, _difference(gaussian_pmf(9.0)))
 
 
-def _difference(pmf: Pmf) -> Pmf:
-    return Pmf(-(len(pmf.p) - 1), np.convolve(pmf.p, pmf.p[::-1]))
+def _difference(pmf: Law) -> Law:
+    return Law(-(len(pmf.p) - 1), np.convolve(pmf.p, pmf.p[::-1]))
 
 
 def test_the_independence_test_has_power() -> None:
@@ -193,7 +194,7 @@ def test_words_are_uniform_in_every_bit(source: NoiseSource) -> None:
     assert words.dtype == np.uint64
     for shift in range(0, 64, 8):
         bytes_ = (words >> np.uint64(shift)).astype(np.uint8).astype(np.int64)
-        assert not kolmogorov_rejects(bytes_, Pmf(0, np.ones(256)))
+        assert not kolmogorov_rejects(bytes_, Law(0, np.ones(256)))
 
 
 @pytest.mark.parametrize("source", SOURCES)

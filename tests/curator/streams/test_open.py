@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tacit.checks.mechanism import Law, likelihood_ratio_rejects
 from tacit.curator.streams.open import Gate, Machine, Stream, StreamCharge, open_row_stream, open_stream
 from tacit.noise import SeededSource
 from tacit.privacy.charges import BoundedRange, NonPrivate, Pure, Repeated
@@ -19,7 +20,7 @@ from tacit.privacy.unit import Neighbouring
 from tacit.theory.above_threshold import Queries, Scales, scales
 from tests.curator.streams.counting import CountingStream
 from tests.noise.above_threshold_law import log_probability
-from tests.noise.exact import Pmf, kolmogorov_rejects, likelihood_ratio_rejects
+from tests.noise.exact import kolmogorov_rejects
 
 RELATION = Neighbouring.ADD_OR_REMOVE_ONE
 
@@ -68,7 +69,7 @@ MARKS = np.array([1, 0, 1, 1, 1], np.int64)
 ANSWERS = [(), *((t,) for t in range(5)), *itertools.combinations(range(5), 2)]
 
 
-def law(noise: Scales, threshold: int) -> Pmf:
+def law(noise: Scales, threshold: int) -> Law:
     """The exact law of the rounds at which two epochs end, in the order of ``ANSWERS``."""
     found = []
     for stops in ANSWERS:
@@ -81,7 +82,7 @@ def law(noise: Scales, threshold: int) -> Pmf:
             total += log_probability(noise, threshold, [(int(c), 1) for c in np.cumsum(MARKS[start:])], None)
         found.append(np.exp(total))
     assert sum(found) == pytest.approx(1.0)
-    return Pmf(0, np.array(found))
+    return Law(0, np.array(found))
 
 
 def test_epochs_end_by_their_law() -> None:
