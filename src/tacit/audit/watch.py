@@ -375,4 +375,4 @@ class _SeenSource:
         """See ``NoiseSource``; views alone draw so, and judge it."""
         if self._watch.opening is None or not self._watch.opening.draws_inside:
             self._watch.recording.fault("a candidate in runs was drawn outside every verb that is known")
-        return self._source.exponential_runs(scores, lengths, scale)
+        return int(self._source.exponential_runs(scores, lengths, scale))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
@@ -85,7 +84,8 @@ def check_query(
 def _check_statement(query: Any, failures: Failures) -> None:
     """What a query says of itself."""
     expect = failures.expect
-    expect(is_dataclass(query) and query.__dataclass_params__.frozen, "it is no frozen dataclass")  # type: ignore[attr-defined]
+    frozen = getattr(getattr(type(query), "__dataclass_params__", None), "frozen", False)
+    expect(frozen, "it is no frozen dataclass")
     with failures.during("what it says of itself"):
         expect(query.unit == int(query.unit) > 0, f"its unit is no positive whole number, but {query.unit!r}")
         for relation in Neighbouring:
