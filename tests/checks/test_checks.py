@@ -67,7 +67,7 @@ class Peeks(tacit.RandomTreesClassifier):
         (Forest, "its learner is called 'RandomTreesClassifier'"),
         (Raises, "strange cells in 240 rows: ValueError: no such class"),
         (Cheaper, "cells that nobody declared change what 240 rows cost"),
-        (Forgetful, "copies of the fitted estimator"),
+        (Forgetful, "a copy of the fitted estimator"),
         (Unseeded, "the same seed and rows give another model"),
         (Peeks, "what the fit shows differs"),
     ],

@@ -77,7 +77,9 @@ def test_a_pickle_is_small_and_skops_reads_what_it_wrote(tried: tuple[type[Any],
     fitted = estimator.fit(*rows_of(kind))
     stored = pickle.dumps(fitted)
     assert len(stored) < 1.5 * len(json.dumps(fitted.model_.body())) + len(fitted.certificate_.to_json()) + 60_000
-    assert through_skops(fitted).model_.to_dict() == fitted.model_.to_dict()
+    for twin in (pickle.loads(stored), through_skops(fitted)):
+        assert twin.model_.to_dict() == fitted.model_.to_dict()
+        assert twin.certificate_.to_dict() == fitted.certificate_.to_dict()
 
 
 def test_every_estimator_has_a_replay_and_golden_fits() -> None:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from tacit.encoding.values import DROPPED
 from tacit.privacy.charges import BoundedRange
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.dense.vector_sum import WEIGHT_BITS
-
-if TYPE_CHECKING:
-    from tacit.audit.watch import Watch
 
 CAP = 1 << WEIGHT_BITS
 
@@ -44,7 +41,7 @@ class Apart:
 class Inside:
     """Judges the secret steps of views and streams; see :meth:`tacit.curator.gate.Witness.inside`."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: Any) -> None:  # a Watch, whose module imports this one
         self._watch = watch
         self._differing: list[tuple[Any, Apart]] = []  # of the rows of children
         self._period = 0
@@ -63,11 +60,13 @@ class Inside:
     @property
     def recording(self) -> Recording:
         """What is written to."""
-        return self._watch.recording
+        recording: Recording = self._watch.recording
+        return recording
 
     @property
     def _moved(self) -> tuple[int, ...]:
-        return self._watch.apart.moved
+        moved: tuple[int, ...] = self._watch.apart.moved
+        return moved
 
     @property
     def _factor(self) -> int:
@@ -78,7 +77,7 @@ class Inside:
     def _one(self) -> bool:
         """Whether a neighbour has a row more or less, and no other one."""
         assert self._watch.opening is not None
-        return self._watch.opening.reservation.neighbouring is Neighbouring.ADD_OR_REMOVE_ONE
+        return bool(self._watch.opening.reservation.neighbouring is Neighbouring.ADD_OR_REMOVE_ONE)
 
     def apart_of(self, rows: Any) -> Apart:
         """Which rows of a child differ."""
@@ -235,7 +234,7 @@ class Inside:
 class Tester:
     """An above-threshold whose answers are forced on a neighbour; see :class:`tacit.curator.streams.open.Tester`."""
 
-    def __init__(self, tester: Any, watch: Watch, inside: Inside) -> None:
+    def __init__(self, tester: Any, watch: Any, inside: Inside) -> None:
         self._tester, self._watch, self._inside = tester, watch, inside
         self._number, inside.testers = inside.testers, inside.testers + 1
         self._epochs, self._moved = 0, set[int]()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tacit.arrays import Ints
+from tacit.audit.neighbours import Arbitrary
 from tacit.checks.failures import Failures
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.query import Sensitivity
@@ -64,8 +65,8 @@ def check_query(
     """
     failures, rows = Failures(type(query).__name__), list(rows)
     _check_statement(query, failures)
-    draws = np.random.default_rng(random_state)
-    tables = [[rows[k] for k in draws.integers(0, len(rows), size)] for size in range(TABLE_ROWS + 1)]
+    draws = Arbitrary(random_state)
+    tables = [[rows[k] for k in draws.below(len(rows), size)] for size in range(TABLE_ROWS + 1)]
     reached: dict[str, float] = {}
     with failures.during("an answer"):
         _check_answers(query, table, tables, additive, failures)
@@ -122,14 +123,15 @@ def _check_movement(
     table: Callable[[list[Any]], Any],
     tables: Sequence[list[Any]],
     relation: Neighbouring,
-    draws: np.random.Generator,
+    draws: Arbitrary,
     failures: Failures,
 ) -> float:
     """The largest movement by one row, as a share of what is declared; more than all of it is a failure."""
     declared = query.sensitivity(relation)
     largest = 0.0
     for base in tables[:TABLES]:
-        chosen = rows if len(rows) <= ROWS_TRIED else [rows[k] for k in draws.permutation(len(rows))[:ROWS_TRIED]]
+        order = np.argsort(draws.fractions(len(rows)))
+        chosen = rows if len(rows) <= ROWS_TRIED else [rows[k] for k in order[:ROWS_TRIED]]
         answers = [table([*base, row]).answer(query) for row in chosen]
         before = answers if relation is Neighbouring.REPLACE_ONE else [table(base).answer(query)]
         for row, after in zip(chosen, answers, strict=True):
