@@ -71,7 +71,7 @@ class Inside:
     @property
     def _factor(self) -> int:
         """How often what is declared of one row may be seen."""
-        return max(self._watch.apart.count, 1)
+        return max(int(self._watch.apart.count), 1)
 
     @property
     def _one(self) -> bool:
