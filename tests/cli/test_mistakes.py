@@ -130,31 +130,55 @@ def test_delta_out_of_range(folder: Path, tacit: Callable[..., Any], delta: str)
     refused(tacit(*FIT, "--delta", delta), "delta")
 
 
-@pytest.mark.parametrize(
-    ("written", "words"),
-    [
-        (("--epsilon", "0,5"), ("--epsilon", "'0,5' is not a number", "Nothing was spent")),
-        (("--epsilon", "1e400"), ("--epsilon", "1e400 is too large", "Nothing was spent")),
-        (("--delta", "small"), ("--delta", "'small' is not a number", "Nothing was spent")),
-    ],
-)
-def test_numbers_that_are_none(
-    folder: Path, tacit: Callable[..., Any], written: tuple[str, ...], words: tuple[str, ...]
+UNREAD = {
+    (*FIT, "--epsilon", "0,5"): "--epsilon: '0,5' is not a number, such as 0.5",
+    (*FIT, "--epsilon", ""): "--epsilon: '' is not a number, such as 0.5",
+    (*FIT, "--epsilon", "1e400"): "--epsilon: 1e400 is too large; inf means no noise and no privacy",
+    (*FIT, "--delta", "small"): "--delta: 'small' is not a number, such as 0.5",
+    (*FIT, "--neighbouring", "swap"): "--neighbouring: 'swap' is not one of 'add_or_remove_one', 'replace_one'",
+    (*FIT, "--random-state", "1.5"): "--random-state: '1.5' is not a whole number, such as 3",
+    (*FIT, "--plan", "nowhere.toml"): "--plan: nowhere.toml: No such file or directory",
+    (*FIT, "--epsilom", "1"): "no such option: --epsilom (Possible options: --epsilon); see tacit fit -h",
+    (*FIT, "more.csv"): "got unexpected extra argument(s) (more.csv); see tacit fit -h",
+    ("predict", "m", "d.csv", "-o", "o", "--threshold", "high"): "--threshold: 'high' is not a number, such as 0.5",
+        "predict",
+        "m.json",
+        "d.csv",
+        "-o",
+        "o",
+        "--threshold",
+        "high",
+    ): "--threshold: 'high' is not a number, such as 0.5",
+    ("plan", "--rows", "ten"): "--rows: 'ten' is not a whole number, such as 3",
+    ("export", "m.json", "--to", "pdf"): "--to: 'pdf' is not one of 'sql', 'onnx', 'json-schema', 'excel'",
+    ("predict", "m.json"): "missing argument 'data'; see tacit predict -h",
+    ("budget", "create", "--dataset"): "option '--dataset' requires an argument",
+    ("budget", "destroy"): "no such command 'destroy'; see tacit budget -h",
+    ("fitt",): "no such command 'fitt'",
+}
+"""Command lines that cannot be read, and the whole of what is said of them."""
+
+
+@pytest.mark.parametrize("line", UNREAD, ids=lambda line: " ".join(line[:1] + line[-2:]))
+def test_a_command_line_that_cannot_be_read_is_one_line(
+    folder: Path, tacit: Callable[..., Any], line: tuple[str, ...]
 ) -> None:
-    """A number that overflows is not taken for ``inf``, which means no privacy."""
-    result = tacit(*FIT, *written)
-    assert result.exit_code == 2
-    assert not Path("out.json").exists()
-    said = " ".join(result.stderr.replace("│", " ").split())
-    for word in words:
-        assert word in said
+    """In plain text, and as JSON; a number that overflows is not taken for ``inf``, which means no privacy."""
+    said = refused(tacit(*line))
+    assert said.startswith(f"error: {UNREAD[line]}"), said
+    assert said.count("\n") == 1
+    assert said.endswith(". Nothing was spent.\n")
+    in_json = tacit(*line, "--json")
+    if line[-1] != "--dataset":
+        assert json.loads(in_json.stdout)["error"]["message"] == said.removeprefix("error: ").rstrip("\n")
 
 
-def test_unknown_relation_and_learner(folder: Path, tacit: Callable[..., Any]) -> None:
-    for option, value, choice in (("--neighbouring", "swap", "add_or_remove_one"), ("--learner", "tree", "trees")):
-        done = tacit(*FIT, option, value)
+def test_a_command_without_arguments_shows_its_help(tacit: Callable[..., Any]) -> None:
+    for line in ((), ("budget",)):
+        done = tacit(*line)
         assert done.exit_code == 2
-        assert all(word in done.output for word in (option, value, choice))
+        assert "Usage:" in done.output
+        assert "error" not in done.stderr
 
 
 def test_negative_seed(folder: Path, tacit: Callable[..., Any]) -> None:

@@ -111,9 +111,9 @@ def number(text: str | float) -> float:
     try:
         value = float(written)
     except ValueError:
-        raise typer.BadParameter(f"'{written}' is not a number, such as 0.5. Nothing was spent") from None
+        raise typer.BadParameter(f"'{written}' is not a number, such as 0.5") from None
     if math.isinf(value) and "inf" not in written.lower():
-        raise typer.BadParameter(f"{written} is too large; inf means no noise and no privacy. Nothing was spent")
+        raise typer.BadParameter(f"{written} is too large; inf means no noise and no privacy")
     return value
 
 

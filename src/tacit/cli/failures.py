@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Mapping
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import typer
 
@@ -74,6 +74,25 @@ def tell(message: str, code: int = USAGE, as_json: bool = False) -> None:
 
     words = Text("error: ", style="bold red").append(Text(message, style="default not bold"))
     Console(stderr=True, soft_wrap=True).print(words)
+
+
+NUMBERS = {"int_parsing": "is not a whole number, such as 3", "float_parsing": "is not a number, such as 0.5"}
+"""What is said of texts that are no numbers, by the names of pydantic."""
+
+
+def misread(error: Any) -> str:
+    """What is wrong with a command line that typer could not read: the option, its value, and what would be right."""
+    param, checked = getattr(error, "param", None), getattr(error.__cause__, "errors", None)  # of pydantic
+    if param is None or not (error.message or checked):
+        words = str(error.format_message()).strip().rstrip(".")
+        help_of = f"; see {error.ctx.command_path} -h" if error.ctx is not None else ""
+        return f"{words[:1].lower()}{words[1:]}{help_of}"
+    if checked:
+        [fault, *_] = checked()
+        told = fault.get("ctx", {}).get("error") or f"{fault['input']!r} {NUMBERS.get(fault['type'], fault['msg'])}"
+    else:
+        told = error.message
+    return f"{(param.opts or [param.name])[0]}: {told}"
 
 
 def file_message(error: OSError) -> str:

@@ -36,16 +36,16 @@ def read_plan(context: typer.Context, path: Path | None) -> Path | None:
     try:
         options = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
-        raise typer.BadParameter(f"{path}: {error.strerror}. Nothing was spent") from None
+        raise typer.BadParameter(f"{path}: {error.strerror}") from None
     except ValueError as error:
-        raise typer.BadParameter(f"{path} is not TOML: {error}. Nothing was spent") from None
+        raise typer.BadParameter(f"{path} is not TOML: {error}") from None
     params = [param for param in context.command.params if param.name not in (*OF_ONE_RUN, "help")]
     names = {param.opts[0].removeprefix("--"): param.name for param in params}
     for name in options:
         if name not in names:
             near = difflib.get_close_matches(name, names, 1)
             hint = f"did you mean {near[0]}?" if near else f"a plan may hold: {', '.join(names)}."
-            raise typer.BadParameter(f"{path}: {name!r} is not an option of a plan; {hint} Nothing was spent")
+            raise typer.BadParameter(f"{path}: {name!r} is not an option of a plan; {hint}")
     context.default_map = {names[name]: value for name, value in options.items()}
     return path
 

@@ -35,7 +35,7 @@ from tacit.cli import (
     verify,
 )
 from tacit.cli.arguments import command
-from tacit.cli.failures import USAGE, tell
+from tacit.cli.failures import INTERRUPTED, USAGE, misread, tell
 from tacit.cli.fit_arguments import FitArguments
 from tacit.cli.join import JoinArguments, PartyArguments, SiteArguments
 from tacit.cli.plan import PlanArguments
@@ -48,7 +48,7 @@ EXIT_CODES = (
 
 
 class Commands(TyperGroup):
-    """The commands. What is wrong with a command line itself is JSON as well, where JSON was asked for."""
+    """The commands. What is wrong with a command line is said as all else: in one line, or as JSON."""
 
     def main(
         self,
@@ -60,15 +60,20 @@ class Commands(TyperGroup):
         **extra: Any,
     ) -> Any:
         whole = partial(super().main, args, prog_name, complete_var, windows_expand_args=windows_expand_args, **extra)
-        if not standalone_mode or "--json" not in (sys.argv[1:] if args is None else args):
-            return whole(standalone_mode=standalone_mode)
+        if not standalone_mode:
+            return whole(standalone_mode=False)
         try:
             ended = whole(standalone_mode=False)
+        except typer.Abort:
+            sys.exit(INTERRUPTED)
         except Exception as error:
-            words = getattr(error, "format_message", None)  # what a command line that cannot be read is told by
-            if words is None:
+            if not hasattr(error, "format_message"):  # which all have that are about the command line
                 raise
-            tell(with_remark(words(), UNSPENT), USAGE, as_json=True)
+            if type(error).__name__ == "NoArgsIsHelpError":
+                typer.echo(error.format_message())
+                sys.exit(USAGE)
+            in_json = "--json" in (sys.argv[1:] if args is None else args)
+            tell(with_remark(misread(error), UNSPENT), USAGE, as_json=in_json)
             sys.exit(USAGE)
         sys.exit(ended if isinstance(ended, int) else 0)
 
