@@ -16,7 +16,7 @@ import pytest
 from tacit.encoding.errors import DataError
 from tacit.encoding.read import column_names, read_columns, read_sample
 from tacit.encoding.read_table import read_table
-from tacit.encoding.table import TableEncoding
+from tacit.encoding.table import TableEncoding, encoder_of
 from tacit.schema import (
     BooleanColumn,
     CategoricalColumn,
@@ -398,3 +398,67 @@ def test_times_beyond_the_calendar(tmp_path: Path) -> None:
     for table in (pa.table({"t": moments, "y": ["a", "b", "a", "b"]}), {"t": moments, "y": ["a", "b", "a", "b"]}):
         column = draft_schema(table, "y", public=True).schema.columns["t"]
         assert column == DateColumn("month", dt.date(1, 1, 1), dt.date(9999, 12, 31))
+
+
+PEOPLE = [
+    f"{first} {last}" for first in ("Anna", "Bo", "Chloé", "D.") for last in ("Li", "O'Neil", "Müller", "van Dam")
+]
+NAMED = "its values look like names of persons"
+ONE_QUESTION: dict[str, tuple[Sequence[Any], str, str]] = {
+    "names of persons": ([f"{name} {'ABC'[i % 3]}." for i in range(3) for name in PEOPLE] * 4, "categorical", NAMED),
+    "family names first": (
+        [f"{'ABCDEFGH'[i % 8]}ok, Anna {'XYZ'[i % 3]}." for i in range(24)] * 9,
+        "categorical",
+        NAMED,
+    ),
+    "a few of them": (
+        ["Anna Li", "Bo Dam", "Dr. Eva van der Meer", "Cy O'Neil", "Ed Lu", "Flo Ox"],
+        "categorical",
+        NAMED,
+    ),
+    "cities": (["New York", "San Jose", "Los Angeles", "Oslo"] * 40, "categorical", ""),
+    "negative numbers": (["104", "(104)", "12", "(7)", "3", "88", "(19)"] * 20, "ignore", "'(104)' mean '-104'?"),
+    "one of them": ([*(str(i * i % 61) for i in range(60)), "(104)"], "numeric", "'(104)' mean '-104'?"),
+    "negative amounts": (["$7.50", "$8.25", "$(79.25)", "$11"] * 20, "ignore", "'$(79.25)' mean '-$79.25'?"),
+    "amounts of thousands": (
+        [f"{i},104" for i in range(1, 9)] + ["($2,492)"] * 3,
+        "ignore",
+        "'($2,492)' mean '-$2,492'?",
+    ),
+    "footnotes": (["a (1)", "b (2)", "c"] * 20, "categorical", ""),
+    "months": (["201512", "201601", "201602", "201811"] * 20, "numeric", '201512 a month? Then declare kind = "date"'),
+    "all months once": ([200001 + 100 * (i // 12) + i % 12 for i in range(90)], "numeric", "200001 a month?"),
+    "no months": ([201512, 201613, 201702] * 20, "numeric", "a few whole numbers"),
+    "letters in two cases": (list("YyNn") * 20, "categorical", "'Y' and 'y' one value?"),
+    "words in two cases": (["Male", "male", "Female"] * 20, "categorical", "'Male' and 'male' one value?"),
+    "two Unicode forms": (["caf\u00e9", "cafe\u0301", "tea"] * 20, "categorical", "one value?"),
+    "weeks": ([f"2024-W{i:02d}" for i in range(1, 53)] * 3, "categorical", "are weeks such as '2024-W01' times?"),
+    "weeks that differ": (
+        [f"{2000 + i // 52}W{i % 52 + 1:02d}" for i in range(150)],
+        "categorical",
+        "'2000W01' times?",
+    ),
+}
+"""Per kind of cells what is drafted, and words of the one question."""
+
+
+@pytest.mark.parametrize("kind", ONE_QUESTION)
+def test_a_doubtful_column_draws_one_question(tmp_path: Path, kind: str) -> None:
+    cells, drafted, words = ONE_QUESTION[kind]
+    column, note, _ = _draft(tmp_path, cells)
+    assert column.kind == drafted
+    assert words in note
+    assert note.count("?") == (1 if "?" in words or words == NAMED else 0), note
+
+
+@pytest.mark.parametrize("given", [["201512", "201601", "", "201213"], [201512, 201601, None, 201213]])
+def test_months_are_read_as_the_question_says(given: list[Any]) -> None:
+    bounds = dt.date(2015, 1, 1), dt.date(2016, 12, 31)
+    written, plain = (encoder_of(DateColumn("month", *bounds, format=form)) for form in ("%Y%m", ""))
+    wanted = plain.encode(pa.chunked_array([["2015-12-01", "2016-01-01", "", ""]]), "x")
+    assert written.encode(pa.chunked_array([given]), "x").tolist() == wanted.tolist()
+
+
+def test_classes_that_differ_only_in_case_are_asked_about(tmp_path: Path) -> None:
+    table = {"age": [i * i % 61 for i in range(60)], "y": ["no", "Yes", "yes"] * 20}
+    assert "are 'Yes' and 'yes' one value?" in draft_schema(table, "y", public=True).notes[-1]

@@ -26,7 +26,7 @@ from tacit.schema.draft_columns import Cells, Reading, cells_of, draft_column, r
 from tacit.schema.errors import SchemaError, nearest, refuse_unknown
 from tacit.schema.label import MOST_CLASSES, Label
 from tacit.schema.schema import Schema
-from tacit.schema.spellings import Spelled, far_marks, spelled
+from tacit.schema.spellings import Spelled, far_marks, spelled, spelled_apart
 from tacit.schema.values import Value, needs_exact, parse_number, plain_date
 
 PUBLIC_ONLY = """\
@@ -155,10 +155,11 @@ def _draft_label(cells: Cells, positive: Any, kind: str | None, said: Reading) -
     classes = _classes(cells)
     exact = needs_exact(classes)
     label = Label(name, "classes", classes, () if positive is None else positive, exact=exact)
-    quantity = "; give --kind numeric if it is a quantity" if len(numbers) > 2 else ""
+    doubt = spelled_apart(map(str, classes)) or ("give --kind numeric if it is a quantity" if len(numbers) > 2 else "")
+    quantity = f"; {doubt}" if doubt else ""
     if label.positive_classes and positive is None:
         label = Label(name, "classes", classes, label.positive_classes, exact=exact)
-        return label, f"{label.positive_classes[0]!r} is taken for the positive class: check it"
+        return label, f"{label.positive_classes[0]!r} is taken for the positive class: check it{quantity}"
     return label, f"classes listed as found{quantity}"
 
 

@@ -27,7 +27,19 @@ from tacit.schema.columns import (
 from tacit.schema.csv_format import COMMA, POINT
 from tacit.schema.errors import SchemaError
 from tacit.schema.identifiers import MOSTLY, Verdict, evident, judge
-from tacit.schema.spellings import MARKS, Spelled, date_format, far_marks, leading_zeros, plain_number_of, spelled
+from tacit.schema.spellings import (
+    MARKS,
+    Spelled,
+    are_months,
+    are_weeks,
+    date_format,
+    far_marks,
+    leading_zeros,
+    plain_number_of,
+    spelled,
+    spelled_apart,
+    with_minus,
+)
 from tacit.schema.values import needs_exact
 
 MOST_LISTED = 200
@@ -150,8 +162,18 @@ def _texts(cells: Cells, said: Reading) -> tuple[Column, str]:
     plain = numbers is not None and numbers.written.is_plain
     if leading_zeros(present) and plain:
         return _codes(cells, present)
+    negative = with_minus(cells.texts)
+    if negative.keys() != cells.texts.keys() and spelled(negative, said.decimal, said.thousands) is not None:
+        text, meant = next(pair for pair in zip(cells.texts, negative, strict=True) if pair[0] != pair[1])
+        question = f"does {text!r} mean {meant!r}? Then write it so"
+        column, note = _spelled(cells, numbers) if numbers and numbers.numbers else (IgnoredColumn(), "")
+        return column, f"{note or 'ignored'}; {question}"
     if numbers is not None:
         return _spelled(cells, numbers)
+    if are_weeks(present):
+        column, note = _categories(cells, said)
+        question = f"are weeks such as {next(iter(present))!r} times? Then write the dates of their Mondays"
+        return column, f"{question}; {note}" if note else question
     verdict = judge(cells.name, list(present), sum(present.values()))
     if verdict.is_identifier:
         return IdColumn(), _identifier(cells.name, verdict.reason)
@@ -212,9 +234,9 @@ def _categories(cells: Cells, said: Reading) -> tuple[Column, str]:
         counts[text.replace(COMMA, POINT) if fits else text] += count
     listed = sorted(sorted(counts, key=lambda text: (-counts[text], text))[:MOST_LISTED])
     missing = sum(counts.values()) < cells.rows
-    note = f"the {MOST_LISTED} most frequent of {len(counts)} values are listed; the rest is 'other'"
+    cut = f"the {MOST_LISTED} most frequent of {len(counts)} values are listed; the rest is 'other'"
     column = CategoricalColumn(tuple(listed), missing=missing, exact=needs_exact(listed))
-    return column, note if len(counts) > MOST_LISTED else ""
+    return column, "; ".join(part for part in (spelled_apart(counts), cut if len(counts) > MOST_LISTED else "") if part)
 
 
 def _numbers(name: str, counts: Mapping[float, int], written: CellFormat, note: str) -> tuple[Column, str]:
@@ -227,12 +249,19 @@ def _numbers(name: str, counts: Mapping[float, int], written: CellFormat, note: 
     values = sorted(map(float, counts))
     marks = far_marks(values, {float(value): count for value, count in counts.items()})
     values = [value for value in values if value not in marks]
-    notes = [note, verdict.reason]
+    months = are_months(values)
+    doubt = f'is {values[0]:.0f} a month? Then declare kind = "date" with format = "%Y%m"' if months else verdict.reason
+    notes = [note, doubt]
     if marks:
         share = sum(counts[mark] for mark in marks) / sum(counts.values())
         shown = ", ".join(f"{mark:.12g}" for mark in marks)
         notes.append(f"{shown} ({share:.1%} of cells) taken for missing: leave missing_values out if it is a value")
-    elif 2 < len(counts) <= MOST_CODES and sum(counts.values()) >= LEAST_CELLS and all(map(float.is_integer, values)):
+    elif (
+        not months
+        and 2 < len(counts) <= MOST_CODES
+        and sum(counts.values()) >= LEAST_CELLS
+        and all(map(float.is_integer, values))
+    ):
         notes.append('a few whole numbers: if they are codes without order, declare kind = "categorical"')
     column, more = _between(values, CellFormat(written.symbol, written.thousands, marks))
     return column, "; ".join(part for part in (*notes, more) if part)

@@ -31,7 +31,7 @@ security passport licence license registration national tax vehicle device borro
 HOLDERS = frozenset(_HOLDERS.split())
 """Who or what is numbered one by one."""
 
-_PERSONS = "patient person respondent subject participant client customer member student"
+_PERSONS = "patient person respondent subject participant client customer member student who whom name names owner"
 PERSONS = frozenset(_PERSONS.split())
 """Names of columns of more than a few values that may tell persons apart."""
 
@@ -56,6 +56,13 @@ SHAPES: Mapping[str, str] = {
     "hashes": r"(?=.*\d)(?=.*[a-f])[0-9a-f]{16,}",
 }
 """What identifiers of one kind look like, whatever their column is called."""
+
+_PART = r"(?:[^\W\d_]\.|[^\W\d_a-z][^\W\d_]*(?:['\u2019-][^\W\d_]+)*\.?)"
+NAME = re.compile(rf"{_PART}(?:,? (?:von|van|de|der|den|del|di|da|bin|al|el|la|le|zu|{_PART})){{1,4}}")
+"""A name of a person: two to four words with capitals, or family name, comma, given names."""
+
+FEWEST_NAMES = 5
+"""Different names from which on a column in which nearly all differ is asked about."""
 
 FEW, LEAST_RUN, MOST_LISTED_RUN = 20, 30, 100
 """Values of a column called ``store_id`` that may be categories; rows from which on a running number is no chance;
@@ -110,7 +117,13 @@ def judge(name: str, values: Sequence[Value], count: int) -> Verdict:
     """Whether the values of a sample look like identifiers: :func:`evident`, or because they differ or count rows."""
     verdict = evident(name, values, count)
     verdict = verdict if verdict.reason else _judge_values(name, values, count)
-    if verdict.reason or len(values) <= FEW:
+    if verdict.reason:
+        return verdict
+    texts = [value for value in values if isinstance(value, str)]
+    named = sum(NAME.fullmatch(text.strip()) is not None for text in texts)
+    if 2 * named > len(values) and (len(values) > FEW or (named >= FEWEST_NAMES and len(values) > MOSTLY * count)):
+        return Verdict(False, "its values look like names of persons: is it an identifier?")
+    if len(values) <= FEW:
         return verdict
     if _runs([str(value) for value in values if parse_number(str(value)) is None], FEW):
         return Verdict(False, "its values are a running number behind the same letters: is it an identifier?")

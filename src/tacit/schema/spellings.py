@@ -32,6 +32,10 @@ _WITH_SYMBOL = re.compile(
     rf"[+-]?{_GAP}*(?P<before>{_UNIT}{{0,6}}){_GAP}*[+-]?{_CORE}{_GAP}*(?P<after>{_UNIT}[^\s\d]{{0,7}})?"
 )
 
+_SIGN = r"[^\w\s.,+:/<>=~()-]{0,2}"
+_NEGATIVE = re.compile(rf"^({_SIGN}){_GAP}*\(({_SIGN}{_GAP}*{_CORE}{_GAP}*{_SIGN})\)({_SIGN})$")
+_WEEK = re.compile(r"\d{4}-?W[0-5]\d(?:-?[1-7])?", re.ASCII | re.IGNORECASE)
+
 FEW = 20
 """Distinct texts that are left categories although they have numbers in them."""
 
@@ -197,6 +201,32 @@ def date_format(counts: Mapping[str, int]) -> tuple[str, str] | None:
     doubt = f"is {example!r} day or month first? {best} is taken, and {other} fits as well" if other else ""
     two = "; years such as 68 are 2068, and 69 is 1969" if "%y" in best else ""
     return best, f"{doubt}{two}" if doubt else two.removeprefix("; ")
+
+
+def with_minus(counts: Mapping[str, int]) -> dict[str, int]:
+    """The texts of a column with what accountants write in parentheses as negative numbers: ``(104)``, ``$(1,204)``."""
+    return {_NEGATIVE.sub(r"-\1\2\3", text): count for text, count in counts.items()}
+
+
+def are_weeks(counts: Mapping[str, int]) -> bool:
+    """Whether most cells are weeks of ISO 8601, such as ``2024-W07``."""
+    return _mostly(counts, _WEEK.fullmatch)
+
+
+def are_months(numbers: Iterable[float]) -> bool:
+    """Whether numbers may all be months such as 201512; fewer than three are not enough to tell."""
+    found = list(numbers)
+    return len(found) > 2 and all(190000 < number < 210000 and 1 <= number % 100 <= 12 for number in found)
+
+
+def spelled_apart(texts: Iterable[str]) -> str:
+    """A question about texts that differ only in case, spaces or Unicode form; empty if there are none."""
+    alike: dict[str, str] = {}
+    for text in texts:
+        same = alike.setdefault(" ".join(unicodedata.normalize("NFKC", text).casefold().split()), text)
+        if same != text:
+            return f"are {same!r} and {text!r} one value? Then write them the same way"
+    return ""
 
 
 def leading_zeros(counts: Mapping[str, int]) -> bool:
