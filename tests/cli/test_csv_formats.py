@@ -214,6 +214,30 @@ def test_check_says_what_to_do_about_commas_and_dates(place: Path, tacit: Run) -
     assert "'31.12.2024'; declare how they are written, such as format = '%d.%m.%Y'" in said
 
 
+STRAYS = {
+    "one date": ("on", ["2024-12-31"] * 9 + ["31.12.2024"], ""),
+    "half of the dates": ("on", ["2024-12-31"] * 5 + ["31.12.2024"] * 5, ""),
+    "most dates": ("on", ["2024-12-31"] * 4 + ["31.12.2024"] * 6, "format = '%d.%m.%Y'"),
+    "two kinds of dates": ("on", ["31.12.2024"] * 4 + ["7-Jan-18", "8-Jan-18"] + ["2024-12-31"], "format = '%d.%m.%Y'"),
+    "one comma": ("height", ["1.5"] * 9 + ["1,5"], ""),
+    "commas and whole numbers": ("height", ["1"] * 8 + ["1,5", "1,7"], "give --decimal ,"),
+    "more points": ("height", ["1.5", "1.6", "1,7", "2"], ""),
+}
+"""Cells, and what is advised: nothing against a stray one where the declared format fits most."""
+
+
+@pytest.mark.parametrize("kind", STRAYS)
+def test_check_advises_another_format_where_most_cells_have_it(place: Path, tacit: Run, kind: str) -> None:
+    column, cells, advice = STRAYS[kind]
+    Path("schema.toml").write_text(SCHEMA + '\n[columns.on]\nkind = "date"\ngranularity = "weekday"\n')
+    rows_of = [f'"{cell}",1,no,2024-01-01' if column == "height" else f"1,1,no,{cell}" for cell in cells]
+    Path("data.csv").write_text("\n".join(["height,dose,bought,on", *rows_of, ""]))
+    said = " ".join(tacit("check", "data.csv", "--schema", "schema.toml").stdout.split())
+    hints = [hint for hint in ("declare how they are written", "give --decimal ,") if hint in said]
+    assert len(hints) == bool(advice)
+    assert advice in said
+
+
 @pytest.mark.parametrize(("option", "given"), [("--decimal", ";"), ("--delimiter", "ab"), ("--encoding", "klingon")])
 def test_a_wrong_format_is_named_by_its_option(place: Path, tacit: Run, option: str, given: str) -> None:
     for command in (("check", "plain.csv"), ("fit", "plain.csv", "--model", "m.json")):

@@ -184,7 +184,10 @@ def _look_at_feature(
     facts["unknown"] = sum(count for _, count in unknown)
     facts["unknown_values"] = [[value, count] for value, count in unknown[:MOST_EXAMPLES]]
     findings.columns.append(facts)
-    findings.complaints.extend(f"column '{name}': {words}" for words in _complaints(facts, column, findings.rows))
+    remedy = _remedy(column, given, unknown)
+    findings.complaints.extend(
+        f"column '{name}': {words}" for words in _complaints(facts, column, findings.rows, remedy)
+    )
 
 
 def _look_at_numbers(
@@ -222,7 +225,7 @@ def _bound(column: Column, name: str) -> str:
     return f"{bound:g}" if isinstance(bound, float) else str(bound)
 
 
-def _complaints(facts: dict[str, Any], column: Column, rows: int) -> list[str]:
+def _complaints(facts: dict[str, Any], column: Column, rows: int, remedy: str) -> list[str]:
     words = []
     for end, bound in (("below", "lower"), ("above", "upper")):
         count = facts.get(f"clipped_{end}", 0)
@@ -232,7 +235,6 @@ def _complaints(facts: dict[str, Any], column: Column, rows: int) -> list[str]:
     what = {"numeric": "hold no number", "date": "hold no date"}.get(column.kind, "hold values that are not declared")
     if facts["unknown"] > NOTABLE * rows or (facts["unknown"] and "never_seen" not in facts):
         examples = ", ".join(repr(value) for value, _ in facts["unknown_values"][:3])
-        remedy = _remedy(column, [value for value, _ in facts["unknown_values"]])
         words.append(f"{_percent(facts['unknown'], rows)} {what} and {place}: {examples}{remedy}")
     words.extend(_alike([value for value, _ in facts["unknown_values"]], getattr(column, "categories", ())))
     if facts["missing"] + facts["unknown"] == rows:
@@ -251,12 +253,23 @@ def _alike(unknown: list[Any], declared: Iterable[Any]) -> list[str]:
     return [f"{value!r} differs only {why}: write both the same way" for value, why in alike if why][:3]
 
 
-def _remedy(column: Column, unknown: list[Any]) -> str:
-    """What helps against values that are neither numbers nor dates as they are written."""
-    if column.kind == "numeric" and any(map(_has_decimal_comma, unknown)):
-        return "; give --decimal , where numbers have a decimal comma"
-    shapes = [shape for shape in DATE_FORMATS if any(parse_date(str(value), shape) for value in unknown)]
-    return f"; declare how they are written, such as format = '{shapes[0]}'" if column.kind == "date" and shapes else ""
+def _remedy(column: Column, given: list[tuple[Any, int]], unknown: list[tuple[Any, int]]) -> str:
+    """What helps against values that are no numbers or dates as they are written, where they are no mere strays."""
+    if column.kind == "numeric":
+        commas = sum(count for value, count in unknown if _has_decimal_comma(value))
+        points = sum(count for value, count in given if "." in str(value) and np.isfinite(number_or_nan(value)))
+        return "; give --decimal , where numbers have a decimal comma" if commas > points else ""
+    if column.kind != "date" or not unknown:
+        return ""
+    first = [value for value, _ in unknown[:MOST_EXAMPLES]]
+    fitting = {
+        shape: sum(count for value, count in unknown if parse_date(str(value), shape))
+        for shape in DATE_FORMATS
+        if any(parse_date(str(value), shape) for value in first)
+    }
+    best = max(fitting, key=fitting.__getitem__, default="")
+    read = sum(count for _, count in given) - sum(count for _, count in unknown)
+    return f"; declare how they are written, such as format = '{best}'" if best and fitting[best] > read else ""
 
 
 def _has_decimal_comma(value: Any) -> bool:
