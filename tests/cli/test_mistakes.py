@@ -100,7 +100,7 @@ def test_a_full_disk_names_the_file(folder: Path, tacit: Callable[..., Any], mon
     def full(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(os, "fsync", full)
     done = tacit("fit", "data.csv", "--schema", "schema.toml", "--learner", "trees", "--certificate", "paid.json")
     assert done.exit_code == 2
     assert done.stderr.startswith("error: paid.json: No space left on device. The fit was done"), done.stderr
