@@ -30,7 +30,7 @@ class TacitModel(mlflow.pyfunc.PythonModel):
 
 def tags(certificate):
     """What was promised, as MLflow shows it."""
-    unit = certificate["unit"] or "row"
+    unit = certificate.get("unit_name") or certificate["unit"] or "row"
     return {
         "tacit.epsilon": str(certificate["epsilon"]),
         "tacit.delta": str(certificate["delta"]),

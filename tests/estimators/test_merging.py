@@ -36,7 +36,7 @@ def test_the_promise_of_many_is_that_of_one(parts: list[Any], tmp_path: Path) ->
     assert own.verify() == []
     assert (own.epsilon, own.delta, own.releasable) == (1.0, parts[0].certificate_.delta, True)
     assert own.charges == parts[0].certificate_.charges
-    assert own.protected == "one patient_id, at most 3 rows"
+    assert own.protected == "one patient, at most 3 rows"
     [trusted] = [each for each in own.assumptions if each.subject == "merge"]
     assert all(each.certificate_.model_digest in trusted.text for each in parts)
     path = tmp_path / "merged.json"

@@ -237,15 +237,19 @@ def test_the_schema_knows_every_kind_and_a_certificate() -> None:
     assert set(BODIES) == set(kinds())
     X = {"a": np.linspace(0, 1, 50), "b": ["u", "v"] * 25}
     columns = {"a": {"kind": "numeric", "lower": 0, "upper": 1}, "b": {"kind": "categorical", "categories": ["u", "v"]}}
-    fitted = tacit.RandomTreesClassifier(n_trees=2, schema={"columns": columns}, classes=(0, 1)).fit(
-        X, np.arange(50) % 2
+    unit = {"column": "who", "max_rows": 2, "name": "client"}
+    schema = {"columns": columns | {"who": {"kind": "id"}}, "unit": unit}
+    fitted = tacit.RandomTreesClassifier(n_trees=2, schema=schema, classes=(0, 1)).fit(
+        X | {"who": np.arange(50)}, np.arange(50) % 2
     )
     data = json.loads(json.dumps(fitted.model_.to_dict(fitted.certificate_.to_dict(), fitted.schema_)))
     validator = jsonschema.Draft202012Validator(json_schema())
     assert [error.message for error in validator.iter_errors(data)] == []
     assert f"-- tacit.certificate_digest: {fitted.certificate_.digest}\n" in to_sql(fitted)
+    assert "-- dp.unit: one client, at most 2 rows\n" in to_sql(fitted)
     props = {prop.key: prop.value for prop in to_onnx(fitted).metadata_props}
     assert props["tacit.certificate_digest"] == fitted.certificate_.digest
+    assert validator.is_valid({**data, "certificate": {**data["certificate"], "tape": "0" * 64}})
     data["certificate"]["epsilon"] = "one"
     assert not validator.is_valid(data)
 

@@ -75,6 +75,14 @@ def test_an_honest_certificate_says_what_happened_and_verifies() -> None:
     assert "releasable=True" in repr(certificate)
 
 
+def test_the_unit_has_the_name_of_the_schema() -> None:
+    for name, protected in (("member", "one member, at most 3 rows"), ("", "one person, at most 3 rows")):
+        certificate = fitted(schema=replace(SCHEMA, unit=replace(SCHEMA.unit, name=name)))
+        assert (certificate.unit, certificate.protected) == ("person", protected)
+        assert Certificate.from_json(certificate.to_json()) == certificate
+        assert ("unit_name" in certificate.to_dict()) == bool(name)  # earlier certificates keep their digest
+
+
 def test_it_survives_json() -> None:
     for certificate in (fitted(schema=SCHEMA), fitted(400)):
         text = certificate.to_json()
@@ -157,6 +165,7 @@ CHANGES: dict[str, Any] = {
     "created": "2000-01-01T00:00:00+00:00",
     "digest": "0" * 64,
     "unit": "person",
+    "unit_name": "member",
     "target": "y",
     "data": "a survey",
     "columns": ["age"],
@@ -229,7 +238,7 @@ def test_what_is_no_certificate_is_refused() -> None:
     for bad_version in (None, "1", True, 0):
         with pytest.raises(CertificateError, match="format version"):
             Certificate.from_dict({**good, "version": bad_version})
-    for name in set(CHANGES) - {"version", "tape"}:  # most fits have no tape
+    for name in set(CHANGES) - {"version", "tape", "unit_name"}:  # most fits have none
         missing = {key: value for key, value in good.items() if key != name}
         with pytest.raises(CertificateError, match="damaged"):
             Certificate.from_dict(missing)

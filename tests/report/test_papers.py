@@ -121,7 +121,7 @@ def test_the_entry_says_what_the_certificate_and_the_person_say(papers, bare):
     entry = registry_entry(papers)
     assert entry["url_slug"] == "a-model-1-st-mary-s-2026"
     assert entry["deployment"]["privacy_loss"]["privacy_parameters"] == {"epsilon": 1.0, "delta": 1e-6}
-    assert entry["deployment"]["privacy_loss"]["privacy_unit"] == "one patient_id, at most 3 rows"
+    assert entry["deployment"]["privacy_loss"]["privacy_unit"] == "one patient, at most 3 rows"
     assert entry["deployment"]["basic"]["publication_date"] == "2026-01-31"
     assert entry["deployment"]["administrative"]["registry_authors"] == ["A. Doe", "B. Roe"]
     pure = replace(bare, certificate=replace(bare.certificate, delta=0.0))

@@ -62,7 +62,7 @@ class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
         >>> X, y, schema = hospital()
         >>> model = AdditiveBoostClassifier(epsilon=1.0, delta=1e-6, schema=schema).fit(X, y)
         >>> print(model.certificate_.epsilon, model.certificate_.protected)
-        1.0 one patient_id, at most 3 rows
+        1.0 one patient, at most 3 rows
         >>> model.predict_proba(X)[:3].shape
         (3, 2)
     """

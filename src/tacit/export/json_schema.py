@@ -153,7 +153,9 @@ BODIES: dict[str, Schema] = {
 _CHARGE = _object(_open=True, kind=TEXT)
 
 CERTIFICATE = _object(
-    {"signature": _object(statement={"type": "object"}, key=TEXT, signature=TEXT)},
+    {
+        "signature": _object(statement={"type": "object"}, key=TEXT, signature=TEXT), "tape": DIGEST, "unit_name": TEXT,
+    },
     format={"const": "tacit certificate"}, version={"const": 1}, epsilon=ENDLESS, delta=NUMBER, neighbouring=TEXT,
     n_public=TRUTH, rows_per_unit={**INTEGER, "minimum": 1}, charges=_list(_CHARGE),
     entries=_list(_object(_open=True, label=TEXT, charge=_CHARGE, theorem=TEXT)), noise_source=TEXT, releasable=TRUTH,

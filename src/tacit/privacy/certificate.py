@@ -101,6 +101,7 @@ class Certificate(Shown):
         data: what people call the data, None if nobody gave them a name.
         assumptions: what was taken as public, or not covered: no charge is about it.
         tape: SHA-256 of the tape of the fit, None if there is none.
+        unit_name: what one protected unit is called, such as ``"patient"``; None if the schema does not say.
 
     Example:
         >>> from tacit import AdditiveBoostClassifier, Certificate
@@ -142,6 +143,7 @@ class Certificate(Shown):
     data: str | None = None
     assumptions: tuple[Assumption, ...] = ()
     tape: str | None = None
+    unit_name: str | None = None
 
     @classmethod
     def of(
@@ -192,6 +194,7 @@ class Certificate(Shown):
             versions=versions(),
             created=reservation.begun,  # not when it ended: how long a search took tells how many runs it made
             unit=None if unit is None else str(unit.column) or None,
+            unit_name=None if unit is None else unit.name or None,
         )
         return made._with(ledger_digest=made._computed_ledger_digest())._sealed()
 
@@ -252,11 +255,11 @@ class Certificate(Shown):
 
     @property
     def protected(self) -> str:
-        """What is protected, in words: ``"one row"`` or ``"one patient_id, at most 3 rows"``."""
+        """What is protected, in words: ``"one row"`` or ``"one patient, at most 3 rows"``."""
         if self.unit is None and self.rows_per_unit == 1:
             return "one row"
         rows = "one row" if self.rows_per_unit == 1 else f"{self.rows_per_unit} rows"
-        return f"one {self.unit or 'person'}, at most {rows}"
+        return f"one {self.unit_name or self.unit or 'person'}, at most {rows}"
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -26,11 +26,13 @@ FORMAT_VERSION = 1
 TEXTS = ("noise_source", "algorithm", "outcome", "created", "digest", "ledger_digest")
 """Fields that are texts."""
 
-TEXTS_OR_NOTHING = ("schema_fingerprint", "dataset", "unit", "target", "data", "model_digest", "schema_digest", "tape")
+TEXTS_OR_NOTHING = (
+    "schema_fingerprint", "dataset", "unit", "unit_name", "target", "data", "model_digest", "schema_digest", "tape",
+)  # fmt: skip
 """Fields that are texts, or None."""
 
-OPTIONAL = ("tape",)
-"""Fields that are left out where there is none: most certificates have none, and those of earlier versions."""
+OPTIONAL = ("tape", "unit_name")
+"""Fields that are left out where there is none: many certificates have none, and those of earlier versions."""
 
 OUTSIDE = ("digest", "signature")
 """Fields that are no part of what the digest is of."""
