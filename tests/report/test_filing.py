@@ -41,15 +41,20 @@ SCORE = {
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("filed") / "model.json"
+def fitted() -> tacit.AdditiveBoostClassifier:
     rng = np.random.default_rng(0)
     X: dict[str, Any] = {f"n{k}": rng.uniform(size=3000) for k in range(14)}
     X |= {"patient_id": np.arange(3000), "pain": rng.choice(["none", "mild", "severe"], 3000)}
     y = np.where(X["n0"] + (X["pain"] == "severe") > rng.uniform(0, 2, 3000), "yes", "no")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tacit.AdditiveBoostClassifier, "tuning", habits.FEW_ROUNDS)
-        tacit.save(tacit.AdditiveBoostClassifier(epsilon=2.0, schema=SCHEMA).fit(X, y), path)
+        return tacit.AdditiveBoostClassifier(epsilon=2.0, schema=SCHEMA).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def model(fitted: tacit.AdditiveBoostClassifier, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("filed") / "model.json"
+    tacit.save(fitted, path)
     return path
 
 
@@ -88,11 +93,14 @@ def test_the_unit_is_called_as_the_schema_calls_it(model: Path) -> None:
     assert text.count("patient_id") == 1  # by which column a patient's rows are known
 
 
-def test_ordinal_values_keep_their_order_and_are_called_ordinal(model: Path) -> None:
+def test_ordinal_values_keep_their_order_and_are_called_ordinal(
+    model: Path, fitted: tacit.AdditiveBoostClassifier
+) -> None:
     text = page_of(model, meta=Meta())
     drawn = text.split("<h3>pain</h3>")[1].split("</svg>")[0]
-    places = [drawn.index(f">{value}</text>") for value in ("none", "mild", "severe", "other", "missing")]
-    assert places == sorted(places)
+    for each in (drawn, fitted.plot("pain").to_svg(), fitted.plot()["pain"].to_svg()):
+        places = [each.index(f">{value}</text>") for value in ("none", "mild", "severe", "other", "missing")]
+        assert places == sorted(places)
     assert '<td class="kind">ordinal</td>' in text
 
 

@@ -87,7 +87,11 @@ class Looking:
         Example:
             ``estimator.plot("age").save("age.svg")``; see :doc:`/look`.
         """
-        return self._fitted_model().plot(term)  # type: ignore[no-any-return]
+        from tacit.report.figures import figures_of
+
+        model = self._fitted_model()
+        figures = figures_of(model, () if self.schema_ is None else self.schema_.ordinals)
+        return figures if term is None else figures[term]
 
     def explain(self, X: Any) -> Explanation:
         """What moves the prediction of every row, by how much, and the noise in it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -19,7 +19,7 @@ from markupsafe import Markup
 from tacit.display import shortened
 from tacit.privacy.request import RequestError
 from tacit.report.drawing import Drawing
-from tacit.report.model_card import ModelCard, model_card
+from tacit.report.model_card import model_card
 from tacit.report.vega import vega_lite
 from tacit.whole_files import write_text
 
@@ -185,7 +185,7 @@ def _own_names(markup: str) -> str:
     return markup
 
 
-def figures_of(model: Model, card: ModelCard | None = None) -> Figures:
-    """All drawings of a model."""
-    drawn = model_card(model) if card is None else card
+def figures_of(model: Model, ordinals: Collection[str] = ()) -> Figures:
+    """All drawings of a model; ``ordinals`` are columns whose categories keep their order."""
+    drawn = model_card(model, ordinals)
     return Figures(drawn.summary, drawn.reading, tuple(Figure(drawing) for drawing in drawn.drawings))

@@ -28,7 +28,6 @@ from tacit.report.figures import environment
 from tacit.report.filing import Filing
 from tacit.report.model_card import ModelCard, model_card
 from tacit.report.promise import Promise, count, describe, risk_rows, unit_word
-from tacit.schema import OrdinalColumn
 
 if TYPE_CHECKING:
     from tacit.models.base import Model
@@ -204,7 +203,8 @@ def render_claim(
         or (papers and papers.title)
         or f"{'A model without privacy' if open_one else 'A private model'} of {subject(model, target)}"
     )
-    card = model_card(model, ordinals(claim.schema)) if claim.holds else _card_of_a_doubtful(model)
+    ordinals = frozenset() if claim.schema is None else claim.schema.ordinals
+    card = model_card(model, ordinals) if claim.holds else _card_of_a_doubtful(model)
     saw, public = _seen(model, certificate), described(card, claim.schema)
     classes = model.classes if isinstance(model, ClassModel) else ()
     return compose(public, classes, certificate, heading, claim.problems, saw, claim.schema, papers)
@@ -237,12 +237,6 @@ def described(card: ModelCard, schema: Schema | None) -> ModelCard:
         said = [text for text in (column.facts, words.get(column.name, "")) if text]
         public.append(replace(column, facts=". ".join(said), kind=declared.kind if declared else column.kind))
     return replace(card, public=tuple(public))
-
-
-def ordinals(schema: Schema | None) -> frozenset[str]:
-    """The columns whose categories have an order."""
-    columns = {} if schema is None else schema.columns
-    return frozenset(name for name, column in columns.items() if isinstance(column, OrdinalColumn))
 
 
 def compose(

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, final
 import rfc8785
 
 from tacit.display import Brief, Shown
-from tacit.schema.columns import Column, IdColumn, column_from_dict
+from tacit.schema.columns import Column, IdColumn, OrdinalColumn, column_from_dict
 from tacit.schema.errors import SchemaError, refuse_unknown
 from tacit.schema.label import Label, Unit
 from tacit.schema.values import check_name
@@ -71,6 +71,11 @@ class Schema(Brief, Shown):
     def features(self) -> tuple[str, ...]:
         """Names of the columns a model may learn from, in order."""
         return tuple(name for name, column in self.columns.items() if column.is_feature)
+
+    @property
+    def ordinals(self) -> frozenset[str]:
+        """The columns whose categories have an order."""
+        return frozenset(name for name, column in self.columns.items() if isinstance(column, OrdinalColumn))
 
     @property
     def id_column(self) -> str | None:
