@@ -281,9 +281,8 @@ def test_a_site_takes_part_with_others_only_if_it_is_told_to(paid: bool, parties
     assert tried(place, three, serve) == ""  # those of before may
     assert tried(place, without(three, "west"), serve, allow_changed_parties=True) == ""
     assert "allow-changed-parties" in tried(place, three, serve)  # both sets are of an earlier fit now
-    if not paid:
-        assert [(place / f"{name}.key.fits").stat().st_mode & 0o777 for name in three] == [0o600] * 3
-        assert not (place / "east.key.fits").exists()
+    assert [(place / f"{name}.key.fits").stat().st_mode & 0o777 for name in three] == [0o600] * 3
+    assert not (place / "east.key.fits").exists()
 
 
 def test_a_site_takes_part_with_other_rows_only_if_it_is_told_to(parties: Path, tmp_path: Path) -> None:

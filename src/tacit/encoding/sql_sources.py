@@ -30,8 +30,17 @@ _PLAIN = "age btrim elt field initcap julianday num_nonnulls printf quote to_day
 _OF_ONE_ROW = frozenset(_PLAIN.split())
 """Functions of one row that sqlglot does not know. Other unknown ones may aggregate, count, or give several rows."""
 
+_COUNTS = "counts its rows, so that one row decides whether others are there"
 _CHANGES = "uses values that change whenever it is read"
 _SPREADS = "makes several rows of one"
+_OF_THE_STORE = {
+    **dict.fromkeys(["rownum", "ctid", "rowid", "_rowid_", "xmin", "xmax", "cmin", "cmax"], _COUNTS),
+    **dict.fromkeys(["nextval", "currval"], _CHANGES),
+}
+"""Columns that no table has, and what is wrong with them; in quotes they are a table's own."""
+
+_NOW = frozenset(["now", "today", "tomorrow", "yesterday"])
+"""Texts that data bases read as a time, another one whenever they do."""
 
 
 def fault_of(query: str, dialect: str, view_of: Callable[[str], str | None]) -> str:
@@ -99,6 +108,7 @@ def _faults(tree: Any) -> Iterator[str]:
         ((exp.AggFunc, exp.Group, exp.Having), "aggregates: its rows are made of several"),
         (exp.TableSample, "draws a sample, another one whenever it is read"),
         ((exp.Rand, exp.Uuid, exp.NextValueFor, exp.Parameter, exp.SessionParameter), _CHANGES),
+        ((exp.Into, exp.DML), "changes the data base"),
         ((exp.JSONArrayAgg, exp.JSONObjectAgg), "aggregates: its rows are made of several"),
         (exp.Connect, "has CONNECT BY"),
         (exp.Lock, "locks rows, and so may leave out what others hold"),
@@ -108,13 +118,15 @@ def _faults(tree: Any) -> Iterator[str]:
         yield from (said for kind, said in kinds if isinstance(node, kind))
         if isinstance(node, exp.Distinct) and node.args.get("on"):
             yield "has DISTINCT ON, so that one row decides whether others are there"
-        elif isinstance(node, exp.Column) and node.name.lower() in ("rownum", "ctid") and not node.this.quoted:
-            yield "counts its rows, so that one row decides whether others are there"
+        elif isinstance(node, exp.Column) and node.name.lower() in _OF_THE_STORE and not node.this.quoted:
+            yield _OF_THE_STORE[node.name.lower()]
         elif isinstance(node, exp.Anonymous) and node.name.lower() not in _OF_ONE_ROW:
             yield (
                 f"calls {node.name}, and nothing tells whether that looks at one row at a time, gives one value, and "
                 "always the same: make a column of it"
             )
+        elif isinstance(node, exp.Func) and _is_of_no_row(node):
+            yield _CHANGES
         elif isinstance(node, exp.With) and node.args.get("recursive"):
             yield "has WITH RECURSIVE"
         elif isinstance(node, exp.Join) and not _matches(node):
@@ -123,6 +135,15 @@ def _faults(tree: Any) -> Iterator[str]:
             yield _SPREADS
         elif _is_condition(node):
             yield "has a subquery among its conditions or values, so that one row may decide about many"
+
+
+def _is_of_no_row(function: Any) -> bool:
+    """Whether a function is given nothing, such as ``now()``, or ``'now'``: its value is then no row's."""
+    from sqlglot import exp
+
+    given = list(function.iter_expressions())
+    nothing = not given and not isinstance(function, exp.Pi)
+    return nothing or any(isinstance(each, exp.Literal) and each.name.strip().lower() in _NOW for each in given)
 
 
 def _spreads(node: Any) -> bool:
@@ -138,7 +159,9 @@ def _matches(join: Any) -> bool:
 
     if join.args.get("kind") in ("SEMI", "ANTI", "CROSS") or join.args.get("method") in ("POSITIONAL", "ASOF"):
         return False
-    if join.args.get("using") or join.args.get("method") == "NATURAL":
+    if join.args.get("method") == "NATURAL":  # of tables without a common column it joins all with all
+        return False
+    if join.args.get("using"):
         return True
     condition = join.args.get("on")
     terms = [] if condition is None else list(condition.flatten()) if isinstance(condition, exp.And) else [condition]

@@ -2,9 +2,10 @@
 
 The first questions of two fits are the same. The exact totals of a fit of three sites, minus those of a later one of
 two of them, are the sums of the third alone; the totals before and after one site gained a row differ by that row. A
-site therefore notices both, and takes part again only if it is told to. It remembers in its account, or without one in
-a file beside its private key. Digests of rows are keyed with that private key: the memory tells nobody which rows.
-Totals that are noisy before anybody sees them tell no such difference, and are not remembered.
+site therefore notices both, and takes part again only if it is told to. It remembers in its account, and in a file
+beside its private key, since another account may pay for the next fit, or none. Digests of rows are keyed with that
+private key: the memory tells nobody which rows. Totals that are noisy before anybody sees them tell no such difference,
+and are not remembered.
 """
 
 from __future__ import annotations
@@ -63,27 +64,23 @@ def digest_of(blocks: Iterable[Sequence[npt.NDArray[Any]]], key: bytes) -> str:
 @final
 @dataclass(frozen=True)
 class Memory:
-    """Where a site remembers: its account; without one a ``file``, which its owner alone may read."""
+    """Where a site remembers: in its account, and in a ``file`` that its owner alone may read."""
 
     account: PrivacyAccount | None
     file: Path
 
     def gatherings(self) -> list[Gathering]:
         """All fits that this site began, oldest first."""
-        if self.account is not None:
-            lines = [line.label for line in self.account.reservations()]
-        else:
-            lines = self.file.read_text("utf-8").splitlines() if self.file.exists() else []
+        lines = [] if self.account is None else [line.label for line in self.account.reservations()]
+        lines += self.file.read_text("utf-8").splitlines() if self.file.exists() else []
         return [found for line in lines if (found := Gathering.read(line)) is not None]
 
     def write(self, gathering: Gathering) -> None:
-        """Remembers a fit, durably; in an account its reservation does that by its label.
+        """Remembers a fit, durably; in an account the label of its reservation does so, too.
 
         Raises:
             SitesError: if the file cannot be written; nothing was answered.
         """
-        if self.account is not None:
-            return
         try:
             with os.fdopen(os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
                 file.write(f"{gathering}\n".encode())
