@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,14 @@ app = typer.Typer(help="Schemas: the public facts about a table, in a TOML file.
 
 MOST_SHOWN = 6
 """Categories listed per column in a summary."""
+
+
+class Foreign(StrEnum):
+    """Whose schemas are read and written."""
+
+    croissant = "croissant"
+    frictionless = "frictionless"
+    pandera = "pandera"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +80,29 @@ class FileArguments:
     as_json: shared.Json = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class ImportArguments:
+    """What the command line asked for."""
+
+    document: Annotated[Path, typer.Argument(help="A JSON file of the other tool. PUBLIC facts only.")]
+    source: Annotated[Foreign, typer.Option("--from", help="The tool that wrote it.")]
+    target: Annotated[str | None, typer.Option("--target", help="Column to predict.")] = None
+    positive: Annotated[str | None, typer.Option("--positive", help="Positive class. Default: the last one.")] = None
+    output: Annotated[Path, typer.Option("--output", "-o", help="Output file.")] = Path("schema.toml")
+    force: shared.Force = False
+    as_json: shared.Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportArguments:
+    """What the command line asked for."""
+
+    schema: Annotated[Path, typer.Argument(help="A schema file (TOML).")]
+    to: Annotated[Foreign, typer.Option("--to", help="The tool to write it for.")]
+    output: Annotated[Path, typer.Option("--output", "-o", help="Output file (JSON).")] = Path("schema.json")
+    force: shared.Force = False
+
+
 def init(asked: InitArguments) -> None:
     """Draft a schema from a PUBLIC sample or a data dictionary, for you to read and correct.
 
@@ -86,9 +118,41 @@ def init(asked: InitArguments) -> None:
     refuse_overwriting({"--output": output}, asked.force)
     _check_options(asked)
     _warn()
-    draft = _drafted(asked)
+    _write(_drafted(asked), output, asked.as_json)
+
+
+def import_(asked: ImportArguments) -> None:
+    """Draft a schema from one of pandera, Frictionless or Croissant, for you to read and correct.
+
+    Columns without public bounds or values are left out, and named.
+    """
+    from tacit.schema.exchange import import_schema
+
+    check_outputs({"--output": asked.output}, {"the document": asked.document})
+    refuse_overwriting({"--output": asked.output}, asked.force)
+    _warn()
+    draft = import_schema(asked.document, asked.source.value, label=asked.target, positive=asked.positive)
+    _write(draft, asked.output, asked.as_json)
+
+
+def export(asked: ExportArguments) -> None:
+    """Write a schema for pandera, Frictionless or Croissant, as JSON."""
+    import json
+
+    from tacit.schema.exchange import export_schema
+    from tacit.whole_files import write_text
+
+    check_outputs({"--output": asked.output}, {"the schema": asked.schema})
+    refuse_overwriting({"--output": asked.output}, asked.force)
+    written = export_schema(_load(asked.schema), asked.to.value)
+    write_text(asked.output, json.dumps(written, indent=1, ensure_ascii=False) + "\n")
+    typer.echo(f"wrote {asked.output} for {asked.to.value}")
+
+
+def _write(draft: Draft, output: Path, as_json: bool) -> None:
+    """Writes a draft and prints its questions."""
     draft.to_toml(output)
-    if asked.as_json:
+    if as_json:
         print_json({"schema": str(output), "fingerprint": draft.schema.fingerprint(), "notes": list(draft.notes)})
         return
     typer.echo(f"wrote {output}: {len(draft.schema.features)} features. Read it and correct it:")
@@ -226,4 +290,6 @@ def _warn() -> None:
 shared.command(app, "init", InitArguments, init)
 shared.command(app, "show", FileArguments, show)
 shared.command(app, "validate", FileArguments, validate)
+shared.command(app, "import", ImportArguments, import_)
+shared.command(app, "export", ExportArguments, export)
 shared.command(app, "discover", discover.DiscoverArguments, discover.run)
