@@ -59,7 +59,41 @@ def canonical_json(data: Any) -> bytes:
     Raises:
         ValueError: for numbers that JSON lacks (see :func:`finite`), and for texts that are no Unicode.
     """
-    return rfc8785.dumps(data)
+    parts: list[bytes] = []
+    _write(data, parts)
+    return b"".join(parts)
+
+
+def _write(data: Any, parts: list[bytes]) -> None:
+    """Appends the text of plain data: lists of numbers at once, of which models are made, the rest by the library."""
+    types = set(map(type, data)) if type(data) in (list, dict) else set()
+    if type(data) is list and types == {float} and all(map(math.isfinite, data)):
+        parts.append(_of_doubles(data))
+    elif type(data) is list and types == {int} and -MOST <= min(data) <= max(data) <= MOST:
+        parts.append(f"[{','.join(map(str, data))}]".encode())
+    elif type(data) is list:
+        for place, value in enumerate(data):
+            parts.append(b"," if place else b"[")
+            _write(value, parts)
+        parts.append(b"]" if data else b"[]")
+    elif type(data) is dict and types == {str}:
+        for place, key in enumerate(sorted(data, key=lambda key: key.encode("utf-16be"))):
+            parts += [b"," if place else b"{", rfc8785.dumps(key), b":"]
+            _write(data[key], parts)
+        parts.append(b"}")
+    else:
+        parts.append(rfc8785.dumps(data))
+
+
+def _of_doubles(data: list[float]) -> bytes:
+    """The text of a list: Python writes the same digits, but powers of ten, whole doubles and -0 in another way."""
+    texts = [text if text[-1] != "0" and "e" not in text else _other(text) for text in map(repr, data)]
+    return f"[{','.join(texts)}]".encode()
+
+
+def _other(text: str) -> str:
+    """A double whose text in Python has a power of ten, or ends in 0, as whole ones alone do."""
+    return rfc8785.dumps(float(text)).decode() if "e" in text or text == "-0.0" else text[:-2]
 
 
 def sha256(data: Any) -> str:
