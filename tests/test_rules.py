@@ -495,7 +495,34 @@ def numbers_not_varied(module: Module) -> Iterator[str]:
             yield f"line {node.lineno}: {dotted(node)}"
 
 
+PARTICIPLES = {"asked", "found", "given", "kept", "known", "left", "made", "said", "taken"}
+
+
+def participles_as_nouns(module: Module) -> Iterator[str]:
+    """A variable is called by the noun of what it is (not yet a field); a flag may be kept, left has a right."""
+    fields = {
+        id(each.target) for node in module.nodes if isinstance(node, ast.ClassDef) for each in node.body
+        if isinstance(each, ast.AnnAssign)
+    }  # fmt: skip
+    bound = {
+        node.id if isinstance(node, ast.Name) else node.arg: node
+        for node in module.nodes
+        if isinstance(node, ast.arg)
+        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields)
+    }
+    flags = {
+        node.arg
+        for node in module.nodes
+        if isinstance(node, ast.arg) and node.annotation is not None and dotted(node.annotation) == "bool"
+    }
+    for name in sorted(PARTICIPLES & bound.keys() - flags - ({"left"} if "right" in bound else set())):
+        yield f"line {bound[name].lineno}: {name}"
+
+
 RULES: list[tuple[Rule, str]] = [
+    (participles_as_nouns, "def f(model):\n    found = model.terms\n    return found"),
+    (participles_as_nouns, "def f(asked):\n    return asked.schema"),
+    (participles_as_nouns, "def f(x):\n    return [left for left in x]"),
     (many_arguments, "def f(a, b, c, d, e, f, g, *, h, i):\n    pass"),
     (randomness, "import numpy as np\nrng = np.random.default_rng(0)"),
     (randomness, "import random"),
@@ -555,6 +582,7 @@ def test_the_rule_finds_an_offence(rule: Rule, offence: str) -> None:
         (module_state, "NAMES = {'a': 1}\ndef f():\n    names = []\n    names.append(1)"),
         (many_arguments, "class A:\n    def f(self, a, b, c, d, e, f, g, h):\n        pass"),
         (private_access, "class A:\n    def f(self):\n        return self._x"),
+        (participles_as_nouns, "def f(tree, kept: bool):\n    left, right = tree.children\n    return kept and left"),
         (chosen_numbers, "def f(x, share=0.3):\n    return 4.0 * share * x / max(x, 1e-9) ** 0.5 + 2"),
     ],
 )

@@ -30,12 +30,12 @@ def settle() -> None:
     A warning says so where code is compiled anew in every process. A folder that the next process finds again is no
     reason to warn: programs that take warnings for errors import the library there as anywhere.
     """
-    given = os.environ.get(VARIABLE)
+    value = os.environ.get(VARIABLE)
     if (
         not is_installed("numba")
         or _writable(KERNELS / "__pycache__")
         or _writable(_user_cache())
-        or (given and _writable(Path(given)))
+        or (value and _writable(Path(value)))
     ):
         return
     nowhere = f"neither {KERNELS.parent} nor a home directory can be written to"
@@ -101,8 +101,8 @@ def _temporary() -> Path | None:
     try:
         folder = Path(tempfile.gettempdir()) / _own_name()
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-        own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+        status = folder.lstat()
+        own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o077
         if own:
             tempfile.TemporaryFile(dir=folder).close()  # its file system may be read-only
             return folder

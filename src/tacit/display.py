@@ -24,8 +24,8 @@ class Brief:
 
     def __repr__(self) -> str:
         """At most :data:`MOST_CHARACTERS` characters."""
-        said = ", ".join(f"{each.name}={brief(getattr(self, each.name))}" for each in fields(self) if each.repr)  # type: ignore[arg-type]
-        return shortened(f"{type(self).__name__}({said})")
+        parts = ", ".join(f"{each.name}={brief(getattr(self, each.name))}" for each in fields(self) if each.repr)  # type: ignore[arg-type]
+        return shortened(f"{type(self).__name__}({parts})")
 
 
 def shortened(text: str) -> str:
@@ -38,9 +38,9 @@ def brief(value: Any) -> str:
     shape = getattr(value, "shape", None)
     if shape:
         return f"<{' x '.join(map(str, shape))} numbers>"
-    said = repr(value)
-    if len(said) <= 60:
-        return said
+    text = repr(value)
+    if len(text) <= 60:
+        return text
     if hasattr(value, "__len__") and not isinstance(value, str):
         return f"<{len(value)} of {type(value).__name__}>"
-    return f"<{type(value).__name__}>" if not isinstance(value, str) else f"{said[:56]}...'"
+    return f"<{type(value).__name__}>" if not isinstance(value, str) else f"{text[:56]}...'"

@@ -40,8 +40,8 @@ def estimators() -> dict[str, type[Any]]:
     from tacit.estimators.base import Estimator
 
     load_all()
-    known = (kind for kind in _below(BaseEstimator) if _is_ours(kind) or issubclass(kind, Estimator))
-    fits = (kind for kind in known if hasattr(kind, "fit") and not hasattr(kind, "transform"))
+    kinds = (kind for kind in _below(BaseEstimator) if _is_ours(kind) or issubclass(kind, Estimator))
+    fits = (kind for kind in kinds if hasattr(kind, "fit") and not hasattr(kind, "transform"))
     return _by_name(kind for kind in fits if kind.__init__ is not object.__init__ and _is_public(kind))
 
 
@@ -56,8 +56,8 @@ def model_kinds() -> dict[str, type[Any]]:
 def queries() -> dict[str, type[Any]]:
     """Every class of query in the modules that are loaded, by its full name."""
     load_all()
-    found = (kind for module in list(sys.modules.values()) for kind in _classes_of(module))
-    return _by_name(kind for kind in found if is_dataclass(kind) and STATED & vars(kind).keys())
+    kinds = (kind for module in list(sys.modules.values()) for kind in _classes_of(module))
+    return _by_name(kind for kind in kinds if is_dataclass(kind) and STATED & vars(kind).keys())
 
 
 def of_the_library(kinds: dict[str, T]) -> dict[str, T]:
@@ -67,9 +67,9 @@ def of_the_library(kinds: dict[str, T]) -> dict[str, T]:
 
 def load_all() -> None:
     """Imports every module of the library: a class is known once its module is."""
-    for found in pkgutil.walk_packages(tacit.__path__, "tacit."):
-        if not found.name.endswith("__main__"):
-            import_module(found.name)
+    for module in pkgutil.walk_packages(tacit.__path__, "tacit."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
 
 
 def _below(kind: type[T]) -> Iterator[type[T]]:

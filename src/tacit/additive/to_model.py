@@ -46,11 +46,11 @@ def main_effects(terms: Sequence[Term], directions: Directions, unit: float = 1.
 
 
 def pair_effects(
-    found: Sequence[tuple[Side, Side, Term]], directions: Directions, unit: float = 1.0
+    fits: Sequence[tuple[Side, Side, Term]], directions: Directions, unit: float = 1.0
 ) -> tuple[PairEffect, ...]:
     """The same of pairs: as tables, of as many scores as an effect has."""
     effects = []
-    for left, right, term in found:
+    for left, right, term in fits:
         shape = (left.groups, right.groups)
         scores = term.effect.shape[1:]
         effects.append(

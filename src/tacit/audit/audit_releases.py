@@ -74,16 +74,16 @@ def audit_releases(
     judge = Judge(epsilon, delta, confidence, trials, is_gaussian(charges, epsilon, delta), earlier)
     size = 0
     for trial in range(trials):
-        said = []
+        releases = []
         for side, table in enumerate((without, with_canary)):
             seed = None if random_state is None else seed_of(random_state, trial, side)
-            said.append(np.asarray(run(table, seed), np.float64).ravel())
-            size = size or said[-1].size
-            if said[-1].size != size or not size:
-                raise RequestError(f"{name} must release numbers, always as many, got {said[-1].size} of them")
+            releases.append(np.asarray(run(table, seed), np.float64).ravel())
+            size = size or releases[-1].size
+            if releases[-1].size != size or not size:
+                raise RequestError(f"{name} must release numbers, always as many, got {releases[-1].size} of them")
             if progress is not None:
                 progress(2 * trial + side + 1, 2 * trials)
-        judge.add(said[1], said[0])
+        judge.add(releases[1], releases[0])
         if judge.decided:
             break
     return judge.audit(name, str(relation), 1)

@@ -119,15 +119,15 @@ def given_pair(X: Any, y: Any, canary: Any, schema: Schema | None, target: Targe
     if labels.ndim != 1 or len(labels) == 0 or len(labels) != _height(rows):
         raise RequestError(f"the canary has {_height(rows)} rows and labels of shape {labels.shape}: give one each")
     _check_one_person(X, rows, schema)
-    everything, known = _stacked(X, rows), np.asarray(y)
+    everything, targets = _stacked(X, rows), np.asarray(y)
     own, other = labels[0], target.canary
     if other == own:
         other = target.usual
-    larger = everything, _joined(known, labels)
+    larger = everything, _joined(targets, labels)
     if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
-        smaller = X, known
+        smaller = X, targets
     else:
-        smaller = everything, _joined(known, np.asarray([other] * len(labels)))
+        smaller = everything, _joined(targets, np.asarray([other] * len(labels)))
     return Pair(larger, smaller, _stacked(rows, X, 1), own if target.is_class else None, True)
 
 
@@ -160,16 +160,16 @@ def ends_of(column: Any) -> tuple[Any, Any]:
 
 def _frame(schema: Schema, base: int, canary: int, canary_first: bool) -> Frame:
     """A table of so many rows at the lower ends, and of so many of the canary."""
-    made: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     turned = -1 if canary_first else 1
     names = [f"other {place}" for place in range(base)] + [CANARY] * canary
     for name, column in schema.columns.items():
         low, high = ends_of(column)
         values = names if isinstance(column, IdColumn) else [low] * base + [high] * canary
-        made[name] = _vector(values)[::turned]
+        columns[name] = _vector(values)[::turned]
     if schema.unit is not None:
-        made[schema.unit.column] = _vector(names)[::turned]
-    return Frame(made, base + canary)
+        columns[schema.unit.column] = _vector(names)[::turned]
+    return Frame(columns, base + canary)
 
 
 def _matrix(schema: Schema, base: int, canary: int, canary_first: bool) -> Any:

@@ -40,9 +40,9 @@ class Guess:
     upper: Floats
     threshold: float
 
-    def sums(self, said: Floats) -> Floats:
-        """The weighted sums of what models say, ``said`` of shape ``(models, probes)``."""
-        return np.clip(said, self.lower, self.upper) @ self.weights
+    def sums(self, values: Floats) -> Floats:
+        """The weighted sums of what models say, ``values`` of shape ``(models, probes)``."""
+        return np.clip(values, self.lower, self.upper) @ self.weights
 
     def count(self, with_canary: Floats, without: Floats) -> Counts:
         """How often it says "with", of models of the two tables, shapes ``(trials, probes)``."""
@@ -124,9 +124,9 @@ def scores(model: Any, probes: Any, label: Any) -> Floats:
     if label is None or not (hasattr(model, "decision_function") or hasattr(model, "predict_proba")):
         return _number_of(model.predict(probes), label)
     if hasattr(model, "decision_function"):
-        said = np.asarray(model.decision_function(probes), np.float64)
-        if said.ndim == 1:
-            return np.nan_to_num(said)
+        decisions = np.asarray(model.decision_function(probes), np.float64)
+        if decisions.ndim == 1:
+            return np.nan_to_num(decisions)
     chances = np.asarray(model.predict_proba(probes), np.float64)
     named = [str(value) for value in getattr(model, "classes_", ())]
     place = named.index(str(label)) if str(label) in named else chances.shape[1] - 1

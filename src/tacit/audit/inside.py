@@ -81,7 +81,7 @@ class Inside:
 
     def apart_of(self, rows: Any) -> Apart:
         """Which rows of a child differ."""
-        return next((apart for known, apart in self._differing if known is rows), Apart((), 0))
+        return next((apart for child, apart in self._differing if child is rows), Apart((), 0))
 
     # ---- views
 

@@ -76,8 +76,8 @@ class Wager:
     def add(self, with_canary: Floats, without: Floats) -> None:
         """Counts the guess about one more pair."""
         if self._guess is not None:
-            said = self._guess.sums(np.stack([with_canary, without])) > self._guess.threshold
-            self.counts = self.counts.and_pair(bool(said[0]), bool(said[1]))
+            values = self._guess.sums(np.stack([with_canary, without])) > self._guess.threshold
+            self.counts = self.counts.and_pair(bool(values[0]), bool(values[1]))
 
     @property
     def evidence(self) -> float:
@@ -122,9 +122,9 @@ class Judge:
         self._normal: Wager | None = None
         if self.gaussian:
             self._mu = 1 / smallest_gaussian_multiplier(self.epsilon, self.delta)
-            found = [audit.gaussian.evidence for audit in self.earlier if audit.gaussian is not None]
+            evidence = [audit.gaussian.evidence for audit in self.earlier if audit.gaussian is not None]
             by_shift = lambda seen: gaussian_shift(*chances(seen, self._each))  # noqa: E731 - beside the other one
-            self._normal = Wager(gaussian(self._mu), by_shift, True, math.fsum(found))
+            self._normal = Wager(gaussian(self._mu), by_shift, True, math.fsum(evidence))
         self._next = first_choice(self.trials)
 
     def _telling(self, seen: Counts) -> float:
@@ -141,8 +141,8 @@ class Judge:
             self._plain.add(with_canary, without)
         if self._normal is not None:
             self._normal.add(with_canary, without)
-        for kept, said in zip(self._said, (with_canary, without), strict=True):
-            kept.append(said)
+        for answers, values in zip(self._said, (with_canary, without), strict=True):
+            answers.append(values)
         if len(self._said[0]) == self._next:
             self._next *= 2
             self._plain.choose(*self._said)

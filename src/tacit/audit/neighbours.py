@@ -96,10 +96,10 @@ def given_pool(X: Any, y: Any, schema: Schema, seed: int) -> Pool:
         persons = np.arange(len(labels))
     else:
         _, persons = np.unique(np.asarray(taken(X, None, schema.unit.column), str), return_inverse=True)
-    known = np.unique(persons)
-    if len(known) < 2 * HELD_OUT:
-        raise RequestError(f"a replay needs rows of at least {2 * HELD_OUT}, got {len(known)}")
-    out = known[Arbitrary(seed).below(len(known), len(known) // HELD_OUT)]
+    names = np.unique(persons)
+    if len(names) < 2 * HELD_OUT:
+        raise RequestError(f"a replay needs rows of at least {2 * HELD_OUT}, got {len(names)}")
+    out = names[Arbitrary(seed).below(len(names), len(names) // HELD_OUT)]
     return Pool(X, labels, persons, np.flatnonzero(~np.isin(persons, out)), given=True)
 
 
@@ -135,9 +135,9 @@ def taken(rows: Any, places: Ints | None, column: str | None = None) -> Any:
     """Rows of a table or a vector, all of them if ``places`` is None; of one column, if there is one."""
     if isinstance(rows, Frame):
         rows = rows.columns if column is None else rows.columns[column]
-        made = {name: taken(values, places) for name, values in rows.items()} if column is None else None
+        columns = {name: taken(values, places) for name, values in rows.items()} if column is None else None
         height = len(next(iter(rows.values()))) if places is None else len(places)
-        return taken(rows, places) if made is None else Frame(made, height)
+        return taken(rows, places) if columns is None else Frame(columns, height)
     if column is not None:
         return taken(rows[column], places)
     if places is None:
@@ -146,8 +146,8 @@ def taken(rows: Any, places: Ints | None, column: str | None = None) -> Any:
         return {name: taken(values, places) for name, values in rows.items()}
     native = nw.from_native(rows, allow_series=True, eager_only=True, pass_through=True)
     if isinstance(native, nw.DataFrame | nw.Series):
-        found = native[places.tolist()].to_native()
-        return found.reset_index(drop=True) if hasattr(found, "reset_index") else found
+        chosen = native[places.tolist()].to_native()
+        return chosen.reset_index(drop=True) if hasattr(chosen, "reset_index") else chosen
     if isinstance(rows, np.ndarray):
         return rows[places]
     raise RequestError(f"rows to replay must be a table or arrays, got {type(rows).__name__}")
@@ -162,10 +162,10 @@ def _values(column: Any, draws: Arbitrary) -> Any:
         ordinary[draws.below(ROWS, 3)] = math.nan
         return np.concatenate([ordinary, np.resize(strange, STRANGERS)])
     values = [False, True] if isinstance(column, BooleanColumn) else list(getattr(column, "categories", (low, high)))
-    found = np.empty(ROWS + STRANGERS, object)
-    found[:ROWS] = [values[k] for k in draws.below(len(values), ROWS)]
-    found[ROWS:] = list(itertools.islice(itertools.cycle(["unheard of", high, None, low, ""]), STRANGERS))
-    return found
+    cells = np.empty(ROWS + STRANGERS, object)
+    cells[:ROWS] = [values[k] for k in draws.below(len(values), ROWS)]
+    cells[ROWS:] = list(itertools.islice(itertools.cycle(["unheard of", high, None, low, ""]), STRANGERS))
+    return cells
 
 
 def _names(numbers: Ints) -> Any:

@@ -136,9 +136,9 @@ def epsilon_of_guesses(right: int, guesses: int, error: float) -> float:
     return max(0.0, math.log(chance / (1 - chance))) if chance > 0 else 0.0
 
 
-def _guessed(said: Floats, coins: Any) -> tuple[int, int]:
+def _guessed(scores: Floats, coins: Any) -> tuple[int, int]:
     """Right guesses, and guesses, about the quarters of the canaries with the highest and the lowest scores."""
-    order, each = np.argsort(said, kind="stable"), len(coins) // 4
+    order, each = np.argsort(scores, kind="stable"), len(coins) // 4
     return int(coins[order[-each:]].sum() + (~coins[order[:each]]).sum()), 2 * each
 
 

@@ -38,7 +38,7 @@ class Plan:
 def planned(
     estimator: Any,
     schema: Any,
-    given: tuple[Any, Any, Any],
+    rows: tuple[Any, Any, Any],
     trials: int,
     confidence: float,
     neighbouring: str | None,
@@ -57,7 +57,7 @@ def planned(
     target = target_of(declared, classes, bounds)
     if own and classes is None and bounds is None and (declared is None or declared.label is None):
         estimator = _naming(estimator, request, target)
-    X, y, canary = given
+    X, y, canary = rows
     if (X is None) != (y is None) or (X is None) != (canary is None):
         raise RequestError("X, y and canary belong together: give all three, or none for tables made from the schema")
     if X is not None:
@@ -149,17 +149,17 @@ def named(estimator: Any, name: str) -> list[str]:
 
 def declaring(estimator: Any, schema: Any) -> tuple[Any, Schema | None, Sequence[Any] | None]:
     """An estimator that declares the schema, the schema, and the classes it declares."""
-    given = declared_schema(schema)
+    declared_here = declared_schema(schema)
     if not isinstance(estimator, Estimator):
-        return estimator, given or declared_schema(getattr(estimator, "schema", None)), None
+        return estimator, declared_here or declared_schema(getattr(estimator, "schema", None)), None
     declared, classes = estimator.declared()
-    if given is None or declared == given:
+    if declared_here is None or declared == declared_here:
         return estimator, declared, classes
     if declared is not None:
         raise RequestError(f"the schema given and that of {type(estimator).__name__} differ: declare one")
     estimator = copied(estimator)
-    estimator.schema = given
-    return estimator, given, classes
+    estimator.schema = declared_here
+    return estimator, declared_here, classes
 
 
 def number_bounds(estimator: Any, schema: Schema | None) -> Sequence[float] | None:

@@ -64,11 +64,11 @@ def replay_audit(
     """
     if not is_number(neighbours) or neighbours != int(neighbours) or neighbours < 1:
         raise RequestError(f"neighbours must be a whole number of at least 1, got {neighbours!r}")
-    estimator, made = _prepared(estimator, schema, X, y)
+    estimator, pool_of = _prepared(estimator, schema, X, y)
     result = Replay(type(estimator).__name__, str(request_of(estimator).neighbouring), RUNS, int(neighbours))
     recordings = []
     for run in range(RUNS):
-        pool, seed = made(random_state + run), random_state + run
+        pool, seed = pool_of(random_state + run), random_state + run
         recorded = _held(estimator, pool, pool.base, Recording(), seed)
         recordings.append(recorded)
         if not recorded.releases:
@@ -101,9 +101,9 @@ def _prepared(estimator: Any, schema: Any, X: Any, y: Any) -> Any:
     elif classes is None and target.is_class:
         classes = (target.usual, target.canary)
         estimator = copied(estimator).set_params(classes=classes)
-    known = None if classes is None else tuple(classes)
+    names = None if classes is None else tuple(classes)
     if X is None:
-        return estimator, lambda seed: made_pool(declared, target, known, seed)
+        return estimator, lambda seed: made_pool(declared, target, names, seed)
     return estimator, lambda seed: given_pool(X, y, declared, seed)
 
 

@@ -140,8 +140,8 @@ class Audit:
             }
             same = ("estimator", "epsilon", "delta", "neighbouring", "rows_per_unit", "trials", "confidence", "refuted",
                     "from_rows", "leak")  # fmt: skip
-            given = {name: data[name] for name in same}
-            return cls(counts=_counts(data["counted"]), gaussian=gaussian, **numbers, **given)
+            facts = {name: data[name] for name in same}
+            return cls(counts=_counts(data["counted"]), gaussian=gaussian, **numbers, **facts)
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"this is no audit: {type(error).__name__}: {error}") from None
 
@@ -150,27 +150,27 @@ class Audit:
         """What was found, in a few sentences for people."""
         claim = f"epsilon {self.epsilon:g} at delta {self.delta:g}"
         if self.holds:
-            said = (
+            text = (
                 f"Nothing found that contradicts {claim}. That is no proof: an attack that nobody tried might do "
                 "better. The proof is in the certificate"
             )
             usual = self.usual if self.gaussian is None else max(self.usual, self.gaussian.usual)
-            said += (
+            text += (
                 f". With so many fits the best attack on a learner that uses up its claim shows epsilon {usual:.2g} on "
                 "average"
             )
         elif self.epsilon_lower >= self.epsilon * NEARLY:
-            said = f"The claim of {claim} is VIOLATED: what was seen in {self.trials} fits each needs a larger epsilon"
+            text = f"The claim of {claim} is VIOLATED: what was seen in {self.trials} fits each needs a larger epsilon"
             if self.leak is not None:
-                said += f". Models of the table with the canary spell it out: {self.leak}"
+                text += f". Models of the table with the canary spell it out: {self.leak}"
         elif self.gaussian is None or self.gaussian.epsilon_lower < self.epsilon * NEARLY:
-            said = f"The claim of {claim} is VIOLATED: what was seen in this audit and in earlier ones contradicts it"
+            text = f"The claim of {claim} is VIOLATED: what was seen in this audit and in earlier ones contradicts it"
         else:
-            said = (
+            text = (
                 f"The Gaussian charges of the certificates are VIOLATED: noise as they name it would need a larger "
                 f"epsilon, of at least {self.gaussian.epsilon_lower:.3g}, and {claim} is claimed"
             )
-        return f"{said}. {NOT_PRIVATE}." if self.from_rows else f"{said}."
+        return f"{text}. {NOT_PRIVATE}." if self.from_rows else f"{text}."
 
     def __str__(self) -> str:
         canary = "1 row" if self.rows_per_unit == 1 else f"1 unit of {self.rows_per_unit} rows"
@@ -183,8 +183,8 @@ class Audit:
             f"  could show      epsilon {self.provable:.3g} at most, with so many fits and guesses that are all right",
         ]
         if self.gaussian is not None:
-            found = self.gaussian
-            lines.append(f"  if Gaussian     epsilon {found.epsilon_lower:.3g} at least ({_told(found.counts)})")
+            finding = self.gaussian
+            lines.append(f"  if Gaussian     epsilon {finding.epsilon_lower:.3g} at least ({_told(finding.counts)})")
         return "\n".join([*lines, *wrap(self.meaning, 110, initial_indent="  ", subsequent_indent="  ")])
 
 
@@ -236,8 +236,8 @@ class Replay:
 
     def and_faults(self, faults: Iterable[str]) -> Replay:
         """With these faults as well."""
-        kept = dict.fromkeys([*self.faults, *faults])
-        return replace(self, faults=tuple(kept)[:MOST_FAULTS])
+        distinct = dict.fromkeys([*self.faults, *faults])
+        return replace(self, faults=tuple(distinct)[:MOST_FAULTS])
 
     def and_more(self, recording: Any, from_rows: bool) -> Replay:
         """With what was seen as well of a recorded fit, or of one to a neighbour."""
@@ -255,13 +255,13 @@ class Replay:
     def meaning(self) -> str:
         """What was found, in a few sentences for people."""
         if self.holds:
-            said = (
+            text = (
                 "All that rows did went through the curator, and answers moved no further than declared. That is no "
                 "proof: other rows might do more"
             )
         else:
-            said = "The claim is VIOLATED: what follows reaches the result past the releases, or is not paid for"
-        return f"{said}. {NOT_PRIVATE}." if self.from_rows else f"{said}."
+            text = "The claim is VIOLATED: what follows reaches the result past the releases, or is not paid for"
+        return f"{text}. {NOT_PRIVATE}." if self.from_rows else f"{text}."
 
     def __str__(self) -> str:
         lines = [

@@ -107,9 +107,9 @@ def _other_versions(played: TapeFile) -> str:
     """The libraries of the fit that have another version here; empty if there are none."""
     here = versions()
     return ", ".join(
-        f"{name} {made} (here {here[name]})"
-        for name, made in played.beginning.versions.items()
-        if here.get(name, made) != made and name != "python"
+        f"{name} {then} (here {here[name]})"
+        for name, then in played.beginning.versions.items()
+        if here.get(name, then) != then and name != "python"
     )
 
 
@@ -165,10 +165,10 @@ class _Difference:
 def _difference(stated: Mapping[str, Any], model: Model) -> _Difference | None:
     """The first difference between the plain data of a model and a model; None if there is none."""
     learned = json.loads(json.dumps({"kind": model.kind, "model": model.body()}))
-    found = list(_apart("", stated, learned))
-    if not found:
+    differences = list(_apart("", stated, learned))
+    if not differences:
         return None
-    return _Difference(*found[0][:3], len(found), max(most for *_, most in found))
+    return _Difference(*differences[0][:3], len(differences), max(most for *_, most in differences))
 
 
 def _apart(place: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any, float]]:

@@ -128,12 +128,12 @@ class Watch(Witness):
         try:
             for question in questions:
                 self._pays(reservation, question)
-            made = make()
-            self.recording.releases += len(made)
+            answers = make()
+            self.recording.releases += len(answers)
             if opening.verb in ("view", "choose", "select", "cover"):  # forced where the draw is made
-                return made
+                return answers
             passes = self._keys if opening.verb == "keys" else self._answer
-            triples = zip(questions, opening.secrets, made, strict=True)
+            triples = zip(questions, opening.secrets, answers, strict=True)
             return [passes(question, *secret, value) for question, secret, value in triples]
         finally:
             self.opening = before
@@ -263,37 +263,37 @@ class Watch(Witness):
         if opening is None and self.stream_charge is None:
             recording.fault("a candidate was drawn outside every verb that is known")
             return index
-        asked = opening.questions[0] if opening is not None else None
-        charge = self.stream_charge if asked is None else asked.charge
+        question = opening.questions[0] if opening is not None else None
+        charge = self.stream_charge if question is None else question.charge
         factor = max(self.apart.count, 1)
 
         def judge(before: Any, after: Any) -> Iterator[str]:
             change = after - before
-            if asked is not None and asked.verb == "cover":
-                yield from self._judge_cover(asked, scale, change)
+            if question is not None and question.verb == "cover":
+                yield from self._judge_cover(question, scale, change)
                 return
             spread = int(change.max() - change.min())
-            if asked is not None and asked.verb == "select":
+            if question is not None and question.verb == "select":
                 assert opening is not None
                 opening.spread += spread
-                yield from recording.within(opening.spread, asked.sensitivity.l1 * factor, "the spread of scores")
+                yield from recording.within(opening.spread, question.sensitivity.l1 * factor, "the spread of scores")
             paid = charge.range if isinstance(charge, BoundedRange) else 0.0
             if paid:
                 recording.tightest = max(recording.tightest, spread / (paid * scale))
             if spread > paid * scale * factor * (1 + SLACK):
                 yield f"scores move {spread} apart at scale {scale:.6g}, which costs more than {charge}"
 
-        public, digest = (str(charge), b"") if asked is None else self._facts(asked)
+        public, digest = (str(charge), b"") if question is None else self._facts(question)
         return int(recording.event("choice", (public, scores.shape, scale), scores, index, judge, digest))
 
-    def _judge_cover(self, asked: Question, scale: float, change: Ints) -> Iterator[str]:
+    def _judge_cover(self, question: Question, scale: float, change: Ints) -> Iterator[str]:
         """Adding a row moves all scores within the same bounds; removing one moves them back; replacing does both."""
-        steps = [step for step in asked.asked.steps if cover_scale(step) == scale]
+        steps = [step for step in question.asked.steps if cover_scale(step) == scale]
         if not steps:
             yield f"a rule was drawn at scale {scale}, which no step of the cover has"
             return
-        low = min(0.0, *(asked.rows_per_unit * step.shifts.low for step in steps))
-        high = max(0.0, *(asked.rows_per_unit * step.shifts.high for step in steps))
+        low = min(0.0, *(question.rows_per_unit * step.shifts.low for step in steps))
+        high = max(0.0, *(question.rows_per_unit * step.shifts.high for step in steps))
         least, most = int(change.min()), int(change.max())
         if (low <= least and most <= high) or (-high <= least and most <= -low):
             return

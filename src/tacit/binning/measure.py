@@ -237,17 +237,17 @@ class _Searched:
         self._searches[-1].observe(release)
 
     def bins(self) -> Bins:
-        found, widths = self._searches[0].masses, self._searches[0].widths
+        mass, widths = self._searches[0].masses, self._searches[0].widths
         for search in self._searches[1:]:
             first, stop = np.searchsorted(np.append(0, np.cumsum(widths)), search.window)
             inside = search.masses[:-1]
-            others = np.append(found[:first], found[stop:-1])
-            outside = max(float(found[:-1].sum() - inside.sum()), 0.0) / max(float(others.sum()), 1e-300)
-            found = np.concatenate([found[:first] * outside, inside, found[stop:-1] * outside, found[-1:]])
+            others = np.append(mass[:first], mass[stop:-1])
+            outside = max(float(mass[:-1].sum() - inside.sum()), 0.0) / max(float(others.sum()), 1e-300)
+            mass = np.concatenate([mass[:first] * outside, inside, mass[stop:-1] * outside, mass[-1:]])
             widths = np.concatenate([widths[:first], search.widths, widths[stop:]])
         least = self._means.numbers.least_bins_of_shapes
-        masses, widths = in_pieces(found[:-1], widths, PIECES * self._means.bins(least))
-        return self._means.bins_of(masses, widths, least, float(found[-1]))
+        masses, widths = in_pieces(mass[:-1], widths, PIECES * self._means.bins(least))
+        return self._means.bins_of(masses, widths, least, float(mass[-1]))
 
 
 def measure_bins(
@@ -274,10 +274,10 @@ def measure_bins(
         if number:  # the first look is at every column
             planned = sum(column.ordered for column in columns) if means.planned(number) else 0
             more += (len(questions) - planned) * means.part(number).share
-    made = [look.bins() for look in looks]
-    for column, bins in zip(columns, made, strict=True):
+    measured = [look.bins() for look in looks]
+    for column, bins in zip(columns, measured, strict=True):
         budget.curator.coarsen(column.index, bins.mapping)
-    return made, more
+    return measured, more
 
 
 def _scaled(counts: Floats, total: float) -> Floats:

@@ -69,18 +69,18 @@ def _distribute(noisy, outline, codes, sd, total, mass, relative_spread):  # typ
         for node in range(1, cells):
             if node == 2 * left_of_level:
                 left_of_level, below = node, below // 2
-            here, left = mass_of[node], 2 * node
-            expected = here * shares[left] / shares[node]
-            measured = 0.5 * (observed[left] + here - observed[left + 1])
+            here, child = mass_of[node], 2 * node
+            expected = here * shares[child] / shares[node]
+            measured = 0.5 * (observed[child] + here - observed[child + 1])
             prior_variance = (relative_spread * here) * (relative_spread * here)
             gain = prior_variance / (prior_variance + 0.5 * (sd * sd) * below + 1e-300)
             guess = expected + gain * (measured - expected)
             guess = min(max(guess, LEAST_SIDE * expected), here - LEAST_SIDE * (here - expected))
-            if room[left + 1] == 0:
+            if room[child + 1] == 0:
                 guess = here
-            elif room[left] == 0:
+            elif room[child] == 0:
                 guess = 0.0
-            mass_of[left], mass_of[left + 1] = guess, here - guess
+            mass_of[child], mass_of[child + 1] = guess, here - guess
         for cell in range(cells):
             mass[line, cell] = mass_of[cells + cell]
 

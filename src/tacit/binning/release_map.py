@@ -34,9 +34,9 @@ def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float) ->
     price = noise_to_signal / np.maximum(values, 1e-12)
     total = np.cumsum(price)
     level = price[0] + 1.0
-    for taken in range(count, 0, -1):
-        level = (1 + total[taken - 1]) / taken
-        if level > price[taken - 1]:
+    for number in range(count, 0, -1):
+        level = (1 + total[number - 1]) / number
+        if level > price[number - 1]:
             break
     weights = np.maximum(level - price, 0.0)
     n_modes = max(int((weights > RELEASING.kept * weights[0]).sum()), 1)

@@ -165,13 +165,13 @@ def _each_column(
     bins, spent, each = [], 0.0, budget.split(len(columns))
     for column in columns:
         if column.ordered:
-            made, looked_twice = _counted_order(each, column, rows, numbers)
+            order, looked_twice = _counted_order(each, column, rows, numbers)
             spent += each.share * (1.0 if looked_twice else 1.0 - numbers.second_look)
         else:
-            made = of_categories(each, column, grid(column, budget.layout.n_codes[column.index], numbers.grid_cells))
+            order = of_categories(each, column, grid(column, budget.layout.n_codes[column.index], numbers.grid_cells))
             spent += each.share
-        budget.curator.coarsen(column.index, made.mapping)
-        bins.append(made)
+        budget.curator.coarsen(column.index, order.mapping)
+        bins.append(order)
     return tuple(bins), spent
 
 
@@ -228,12 +228,12 @@ def public_bins(
         n_codes = curator.layout.n_codes[column.index]
         if column.ordered:
             mass = public_mass(n_codes - 1, numbers.public_tail_share, numbers)
-            made = _with_missing(mass, 1.0 / numbers.public_cells, numbers.public_cells)
+            bins_with_missing = _with_missing(mass, 1.0 / numbers.public_cells, numbers.public_cells)
         else:
             cells = np.minimum(grid(column, n_codes, numbers.public_cells), CODES - 1)
-            made = TreeBins(cells, np.ones(int(cells.max()) + 1))
-        curator.coarsen(column.index, made.mapping)
-        bins.append(made)
+            bins_with_missing = TreeBins(cells, np.ones(int(cells.max()) + 1))
+        curator.coarsen(column.index, bins_with_missing.mapping)
+        bins.append(bins_with_missing)
     return tuple(bins)
 
 
@@ -276,9 +276,9 @@ def _equal_mass(order: Ints, mass: Floats, bins: int) -> Ints:
     """Bins of equal mass along an order, shape of ``mass``."""
     upto = np.cumsum(mass[order])
     middle = (upto - mass[order] / 2) / upto[-1]
-    made = np.empty(len(mass), np.int64)
-    made[order] = np.unique((middle * bins).astype(np.int64), return_inverse=True)[1]
-    return made
+    groups = np.empty(len(mass), np.int64)
+    groups[order] = np.unique((middle * bins).astype(np.int64), return_inverse=True)[1]
+    return groups
 
 
 def _with_missing(mass: Floats, missing: float, bins: int) -> TreeBins:

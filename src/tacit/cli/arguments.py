@@ -222,13 +222,13 @@ SqlQuery = Annotated[
 def command(app: typer.Typer, name: str, arguments: type[A], run: Callable[[A], None]) -> None:
     """Adds a command to an app: its options are the fields of ``arguments``, its help is the docstring of ``run``."""
     hints = get_type_hints(arguments, include_extras=True)
-    given = fields(arguments)  # type: ignore[arg-type]
+    options = fields(arguments)  # type: ignore[arg-type]
 
     def invoked(**values: Any) -> None:
         run(arguments(**values))
 
     invoked.__doc__, invoked.__name__ = run.__doc__, name
-    invoked.__annotations__ = {field.name: hints[field.name] for field in given}
+    invoked.__annotations__ = {field.name: hints[field.name] for field in options}
     invoked.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(
@@ -237,7 +237,7 @@ def command(app: typer.Typer, name: str, arguments: type[A], run: Callable[[A], 
                 annotation=hints[field.name],
                 default=inspect.Parameter.empty if field.default is MISSING else field.default,
             )
-            for field in given
+            for field in options
         ]
     )
     app.command(name, cls=Command)(guarded(invoked))
@@ -250,8 +250,8 @@ class Command(TyperCommand):
         rest = super().parse_args(ctx, args)
         own = {name for param in self.params for name in (*param.opts, *param.secondary_opts) if name[:1] == "-"}
         for param in self.params:
-            given = ctx.params.get(param.name)
-            for value in given if isinstance(given, list | tuple) else [given]:
+            option_value = ctx.params.get(param.name)
+            for value in option_value if isinstance(option_value, list | tuple) else [option_value]:
                 if isinstance(value, str | Path) and str(value) in own - {"-"}:
                     ctx.fail(f"{param.opts[0]} needs a value, and {value} is an option: write ./{value} for a file")
         return rest

@@ -42,31 +42,31 @@ class AuditArguments:
     as_json: shared.Json = False
 
 
-def run(asked: AuditArguments) -> None:
+def run(arguments: AuditArguments) -> None:
     """Attack a learner on synthetic tables: a lower bound on its epsilon. Exits with 4 if it exceeds the claim."""
     from tacit.audit import audit_estimator
     from tacit.schema import Schema
 
     seconds = stopwatch()
-    declared = None if asked.schema is None else Schema.from_toml(asked.schema)
+    declared = None if arguments.schema is None else Schema.from_toml(arguments.schema)
     numbers = declared is not None and declared.label is not None and declared.label.is_numeric
-    estimator = copyable_class(asked.learner, numbers)(
-        epsilon=asked.epsilon, delta=asked.delta, neighbouring=asked.neighbouring, schema=declared
+    estimator = copyable_class(arguments.learner, numbers)(
+        epsilon=arguments.epsilon, delta=arguments.delta, neighbouring=arguments.neighbouring, schema=declared
     )
-    with counting(f"fits of {asked.learner}", quiet=asked.as_json) as tell:
-        found = audit_estimator(
+    with counting(f"fits of {arguments.learner}", quiet=arguments.as_json) as tell:
+        result = audit_estimator(
             estimator,
-            trials=asked.trials,
-            confidence=asked.confidence,
-            random_state=asked.random_state,
+            trials=arguments.trials,
+            confidence=arguments.confidence,
+            random_state=arguments.random_state,
             progress=tell,
-            earlier=[_audit_of(path) for path in asked.earlier or ()],
+            earlier=[_audit_of(path) for path in arguments.earlier or ()],
         )
-    if asked.as_json:
-        as_json({**found.to_dict(), "seconds": round(seconds(), 1)})
+    if arguments.as_json:
+        as_json({**result.to_dict(), "seconds": round(seconds(), 1)})
     else:
-        _summary(found, asked.learner, asked.schema, seconds())
-    if not found.holds:
+        _summary(result, arguments.learner, arguments.schema, seconds())
+    if not result.holds:
         raise typer.Exit(CLAIM)
 
 
@@ -81,21 +81,21 @@ def _audit_of(path: Path) -> Audit:
         raise Mistake(f"--earlier: {path} is not what tacit audit --json prints: {error}") from None
 
 
-def _summary(found: Audit, learner: str, schema: Path | None, seconds: float) -> None:
-    canary = "one row" if found.rows_per_unit == 1 else f"one unit of {found.rows_per_unit} rows"
-    change = "with and without" if found.neighbouring == "add_or_remove_one" else "with two labels of"
-    made = "one column of numbers" if schema is None else schema.name
+def _summary(audit: Audit, learner: str, schema: Path | None, seconds: float) -> None:
+    canary = "one row" if audit.rows_per_unit == 1 else f"one unit of {audit.rows_per_unit} rows"
+    change = "with and without" if audit.neighbouring == "add_or_remove_one" else "with two labels of"
+    source = "one column of numbers" if schema is None else schema.name
     rows = {
-        "claim": f"epsilon {found.epsilon:g}, delta {found.delta:g}, {found.neighbouring}",
-        "attack": f"{found.trials} fits each {change} {canary}, on tables made from {made}, in {seconds:.0f} s",
-        "at least": f"epsilon {found.epsilon_lower:.3g} without an assumption: {_counted(found.counts)}",
+        "claim": f"epsilon {audit.epsilon:g}, delta {audit.delta:g}, {audit.neighbouring}",
+        "attack": f"{audit.trials} fits each {change} {canary}, on tables made from {source}, in {seconds:.0f} s",
+        "at least": f"epsilon {audit.epsilon_lower:.3g} without an assumption: {_counted(audit.counts)}",
     }
-    if found.gaussian is not None:
-        bound = found.gaussian
+    if audit.gaussian is not None:
+        bound = audit.gaussian
         rows["if Gaussian"] = f"epsilon {bound.epsilon_lower:.3g}: {_counted(bound.counts)}"
-    rows["could show"] = f"epsilon {found.provable:.3g} at most, had all guesses been right"
-    rows["confidence"] = f"{100 * found.confidence:g} %"
-    rows["it holds" if found.holds else "VIOLATED"] = found.meaning
+    rows["could show"] = f"epsilon {audit.provable:.3g} at most, had all guesses been right"
+    rows["confidence"] = f"{100 * audit.confidence:g} %"
+    rows["it holds" if audit.holds else "VIOLATED"] = audit.meaning
     table(f"An audit of the learner {learner}. Nothing was spent", rows)
 
 

@@ -64,30 +64,34 @@ class ExportArguments:
     force: shared.Force = False
 
 
-def create(asked: CreateArguments) -> None:
+def create(arguments: CreateArguments) -> None:
     """Create an account: the total budget of all fits on one data set."""
     from tacit.privacy.account import PrivacyAccount
     from tacit.privacy.unit import Neighbouring
     from tacit.schema import Unit
 
     try:
-        relation = Neighbouring(asked.neighbouring)
+        relation = Neighbouring(arguments.neighbouring)
     except ValueError:
-        known = " or ".join(Neighbouring)
-        raise ValueError(f"--neighbouring must be {known}, got {asked.neighbouring!r}") from None
-    unit = asked.unit if asked.unit in (None, "row") else Unit(str(asked.unit), asked.max_rows)
-    account = PrivacyAccount.create(asked.account, asked.dataset, asked.epsilon, asked.delta, relation, unit)
-    _print(account, f"Opened an account for {asked.dataset}", asked.as_json)
+        relations = " or ".join(Neighbouring)
+        raise ValueError(f"--neighbouring must be {relations}, got {arguments.neighbouring!r}") from None
+    unit = arguments.unit if arguments.unit in (None, "row") else Unit(str(arguments.unit), arguments.max_rows)
+    account = PrivacyAccount.create(
+        arguments.account, arguments.dataset, arguments.epsilon, arguments.delta, relation, unit
+    )
+    _print(account, f"Opened an account for {arguments.dataset}", arguments.as_json)
 
 
-def show(asked: ShowArguments) -> None:
+def show(arguments: ShowArguments) -> None:
     """Show what an account has spent, on what, and how much remains."""
     from tacit.privacy.account import PrivacyAccount
 
-    _print(PrivacyAccount(asked.account, asked.dataset), f"The account of {asked.dataset}", asked.as_json)
+    _print(
+        PrivacyAccount(arguments.account, arguments.dataset), f"The account of {arguments.dataset}", arguments.as_json
+    )
 
 
-def export(asked: ExportArguments) -> None:
+def export(arguments: ExportArguments) -> None:
     """Write a public extract of an account: its promise, charges, releases and lines about signed models.
 
     The account's store itself is not public. The extract holds no times, no users, and nothing of the rows; give it to
@@ -96,18 +100,18 @@ def export(asked: ExportArguments) -> None:
     from tacit.privacy.account import PrivacyAccount
     from tacit.privacy.extract import extract_of
 
-    check_outputs({"--out": asked.out}, {}, asked.account)
-    refuse_overwriting({"--out": asked.out}, asked.force)
-    made = extract_of(PrivacyAccount(asked.account, asked.dataset))
-    write_text(asked.out, json.dumps(made, allow_nan=False, indent=1))
+    check_outputs({"--out": arguments.out}, {}, arguments.account)
+    refuse_overwriting({"--out": arguments.out}, arguments.force)
+    extract = extract_of(PrivacyAccount(arguments.account, arguments.dataset))
+    write_text(arguments.out, json.dumps(extract, allow_nan=False, indent=1))
 
 
-def list_accounts(asked: ListArguments) -> None:
+def list_accounts(arguments: ListArguments) -> None:
     """List the accounts of a store and the remaining budget of each."""
     from tacit.privacy.account import PrivacyAccount
 
-    accounts = [PrivacyAccount(asked.account, name) for name in PrivacyAccount.datasets(asked.account)]
-    if asked.as_json:
+    accounts = [PrivacyAccount(arguments.account, name) for name in PrivacyAccount.datasets(arguments.account)]
+    if arguments.as_json:
         as_json({"accounts": [_facts(account) for account in accounts]})
         return
     rows = {
@@ -134,7 +138,7 @@ def _facts(account: PrivacyAccount) -> dict[str, Any]:
 def _print(account: PrivacyAccount, title: str, json_: bool) -> None:
     from tacit.privacy.accountants import epsilon
 
-    history, kept = account.reservations(), {fit.identifier for fit in account.kept()}
+    history, resumable = account.reservations(), {fit.identifier for fit in account.kept()}
     facts = _facts(account)
     alone = [epsilon(line.charges, account.delta) for line in history]
     if json_:
@@ -146,7 +150,7 @@ def _print(account: PrivacyAccount, title: str, json_: bool) -> None:
                 "created": line.created,
                 "closed": line.closed,
                 "by": line.by,
-                "resume": line.identifier if line.identifier in kept else None,
+                "resume": line.identifier if line.identifier in resumable else None,
             }
             for line, cost in zip(history, alone, strict=True)
         ]
@@ -162,7 +166,8 @@ def _print(account: PrivacyAccount, title: str, json_: bool) -> None:
             "largest next fit": _affordable(account),
             **{
                 f"{i}.": f"{_short(line.label)}: epsilon {cost:.4g} by itself, {line.status}, {line.created}"
-                f", by {line.by}" + (f"; tacit resume {line.identifier} goes on" if line.identifier in kept else "")
+                f", by {line.by}"
+                + (f"; tacit resume {line.identifier} goes on" if line.identifier in resumable else "")
                 for i, (line, cost) in enumerate(zip(history, alone, strict=True), start=1)
             },
         },

@@ -58,7 +58,7 @@ class CertificateArguments:
     as_json: shared.Json = False
 
 
-def run(asked: CertificateArguments) -> None:
+def run(arguments: CertificateArguments) -> None:
     """Write papers about a model from its certificate, and show what attackers can achieve. Exits with 4 if it fails.
 
     It needs no data and spends nothing.
@@ -67,65 +67,68 @@ def run(asked: CertificateArguments) -> None:
     from tacit.report.paperwork import read_paperwork
     from tacit.report.promise import risk_rows
 
-    if (asked.erasure is None) != (asked.sign is None):
+    if (arguments.erasure is None) != (arguments.sign is None):
         raise Mistake("--erasure and --sign belong together: the statement is signed (see tacit keys new)")
-    outputs = {"--registry": asked.registry, "--ml-bom": asked.ml_bom, "--dossier": asked.dossier,
-               "--model-card": asked.model_card, "--erasure": asked.erasure}  # fmt: skip
-    inputs = {"the model": asked.model, "the key": asked.sign, "the file of --meta": asked.meta,
-              "the evaluation": asked.evaluation, **{f"audit {path}": path for path in asked.audit or []}}  # fmt: skip
+    outputs = {"--registry": arguments.registry, "--ml-bom": arguments.ml_bom, "--dossier": arguments.dossier,
+               "--model-card": arguments.model_card, "--erasure": arguments.erasure}  # fmt: skip
+    audits = {f"audit {path}": path for path in arguments.audit or []}
+    inputs = {"the model": arguments.model, "the key": arguments.sign, "the file of --meta": arguments.meta,
+              "the evaluation": arguments.evaluation, **audits}  # fmt: skip
     check_outputs(outputs, inputs)
-    papers = read_paperwork(asked.model, asked.meta, asked.evaluation, asked.audit or ())
-    texts = dict(_texts(asked, papers))
+    papers = read_paperwork(arguments.model, arguments.meta, arguments.evaluation, arguments.audit or ())
+    texts = dict(_texts(arguments, papers))
     for path, text in texts.items():
         write_text(path, text)
     written = [str(path) for path in texts]
-    if asked.as_json:
+    if arguments.as_json:
         risks = [risk.to_dict() for risk in attack_risks(papers.certificate.charges)]
-        as_json({"written": written, "risks": risks, **_left(asked, papers)})
+        as_json({"written": written, "risks": risks, **_left(arguments, papers)})
         return
     rows = {name: f"{one}, ten people {ten}, by chance {none}"
             for name, one, ten, none in risk_rows(papers.certificate.charges)}  # fmt: skip
-    left = ", ".join(_left(asked, papers).get("left_to_a_person", []))
+    open_keys = ", ".join(_left(arguments, papers).get("left_to_a_person", []))
     table(
         f"What an attacker can achieve at most against {papers.certificate.protected}",
-        rows | ({"written": ", ".join(written)} if written else {}) | ({"left to a person": left} if left else {}),
+        rows
+        | ({"written": ", ".join(written)} if written else {})
+        | ({"left to a person": open_keys} if open_keys else {}),
     )
 
 
-def _texts(asked: CertificateArguments, papers: Paperwork) -> Iterator[tuple[Path, str]]:
+def _texts(arguments: CertificateArguments, papers: Paperwork) -> Iterator[tuple[Path, str]]:
     """The papers that were asked for, all of them made before the first is written."""
     from tacit.report.paperwork import json_text
 
-    if asked.registry is not None:
+    if arguments.registry is not None:
         from tacit.report.registry_entry import registry_entry, yaml_text
 
-        yield asked.registry, yaml_text(registry_entry(papers))
-    if asked.ml_bom is not None:
+        yield arguments.registry, yaml_text(registry_entry(papers))
+    if arguments.ml_bom is not None:
         from tacit.report.ml_bom import ml_bom
 
-        yield asked.ml_bom, json_text(ml_bom(papers))
-    if asked.dossier is not None:
+        yield arguments.ml_bom, json_text(ml_bom(papers))
+    if arguments.dossier is not None:
         from tacit.report.dossier import dossier, html
 
-        yield asked.dossier, (html if asked.dossier.suffix.lower() in (".html", ".htm") else dossier)(papers)
-    if asked.model_card is not None:
+        yield arguments.dossier, (html if arguments.dossier.suffix.lower() in (".html", ".htm") else dossier)(papers)
+    if arguments.model_card is not None:
         from tacit.report.hub_card import hub_card
 
-        yield asked.model_card, hub_card(papers, asked.model.name)
-    if asked.erasure is not None and asked.sign is not None:
+        yield arguments.model_card, hub_card(papers, arguments.model.name)
+    if arguments.erasure is not None and arguments.sign is not None:
         from tacit.privacy.signatures import read_private_key
         from tacit.report.erasure import erasure_statement
 
-        yield asked.erasure, json_text(erasure_statement(papers.certificate, read_private_key(asked.sign)))
+        yield arguments.erasure, json_text(erasure_statement(papers.certificate, read_private_key(arguments.sign)))
 
 
-def _left(asked: CertificateArguments, papers: Paperwork) -> dict[str, list[str]]:
+def _left(arguments: CertificateArguments, papers: Paperwork) -> dict[str, list[str]]:
     """Keys of ``--meta`` that nobody filled, where a paper needs them."""
     from tacit.report.dossier import missing
     from tacit.report.registry_entry import registry_entry
 
-    keys: list[str] = missing(papers) if asked.dossier is not None else []
-    if asked.registry is not None:
+    keys: list[str] = missing(papers) if arguments.dossier is not None else []
+    if arguments.registry is not None:
         text = json.dumps(registry_entry(papers))
         from tacit.report.meta import KEYS
 

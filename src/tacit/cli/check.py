@@ -40,26 +40,31 @@ class CheckArguments:
     as_json: shared.Json = False
 
 
-def run(asked: CheckArguments) -> None:
+def run(arguments: CheckArguments) -> None:
     """List what a fit would clip, drop or treat as missing. Reads the rows: keep the output confidential."""
     from tacit.cli.findings import find, readable_rows
     from tacit.encoding.errors import DataError
 
-    declared = schema_of(asked.schema, asked.unit, asked.max_rows)
+    declared = schema_of(arguments.schema, arguments.unit, arguments.max_rows)
     assert declared is not None
-    with rows_of(asked.data, asked) as (data, written), progress(asked.data.name, quiet=asked.as_json) as tell:
+    with (
+        rows_of(arguments.data, arguments) as (data, written),
+        progress(arguments.data.name, quiet=arguments.as_json) as tell,
+    ):
         try:
             findings = find(data, declared, lambda rows: tell(f"{rows:,} rows read"), written)
         except DataError:
             rows = readable_rows(data, written)
-            if rows is not None and not asked.as_json:
-                typer.echo(f"{NOT_FOR_RELEASE}\n{asked.data.name}: {rows:,} rows could be read, and a fit refuses it")
+            if rows is not None and not arguments.as_json:
+                typer.echo(
+                    f"{NOT_FOR_RELEASE}\n{arguments.data.name}: {rows:,} rows could be read, and a fit refuses it"
+                )
             raise
-    if asked.as_json:
+    if arguments.as_json:
         print_json({"notice": NOT_FOR_RELEASE, **findings.to_dict()})
     else:
-        _print(asked.data, findings)
-    if asked.strict and findings.complaints:
+        _print(arguments.data, findings)
+    if arguments.strict and findings.complaints:
         raise typer.Exit(COMPLAINTS)
 
 

@@ -59,8 +59,8 @@ def watching(tell: Callable[[str], None], lines: bool) -> Callable[[Step], None]
 
 def step_words(step: Step) -> str:
     """A step in words."""
-    left = step.seconds_left
-    rest = "" if left is None or step.seconds < BETWEEN_LINES else f", about {left:.0f} s left"
+    seconds = step.seconds_left
+    rest = "" if seconds is None or step.seconds < BETWEEN_LINES else f", about {seconds:.0f} s left"
     return f"{step.what}: release {step.releases}, {step.spent:.0%} of the budget, {step.seconds:.0f} s{rest}"
 
 
@@ -132,4 +132,4 @@ def charge_words(charges: Sequence[dict[str, Any]]) -> str:
     from tacit.report.budget import words
 
     counted = Counter(words(charge_from_dict(charge)) for charge in charges)
-    return ", ".join(said if number == 1 else f"{number} times {said}" for said, number in counted.items())
+    return ", ".join(text if number == 1 else f"{number} times {text}" for text, number in counted.items())

@@ -39,7 +39,7 @@ class DemoArguments:
     as_json: shared.Json = False
 
 
-def run(asked: DemoArguments) -> None:
+def run(arguments: DemoArguments) -> None:
     """Learn from made-up hospital stays with and without privacy, and compare the two."""
     from sklearn.metrics import roc_auc_score
 
@@ -48,7 +48,7 @@ def run(asked: DemoArguments) -> None:
     from tacit.examples import hospital
     from tacit.report.page import render
 
-    folder, epsilon = asked.folder, asked.epsilon
+    folder, epsilon = arguments.folder, arguments.epsilon
     columns, answers, schema = hospital()
     held_out = _held_out(columns["patient_id"])
     written = {name: folder / file for name, file in FILES.items()}
@@ -57,9 +57,9 @@ def run(asked: DemoArguments) -> None:
     _write_rows(written["held-out data"], columns, answers, held_out)
     write_text(written["schema"], resources.files("tacit.examples").joinpath("hospital.toml").read_text("utf-8"))
     train, test = _rows(columns, ~held_out), _rows(columns, held_out)
-    with progress("learning from the stays", quiet=asked.as_json) as tell:
+    with progress("learning from the stays", quiet=arguments.as_json) as tell:
         tell(f"epsilon {epsilon:g}")
-        private = AdditiveBoostClassifier(epsilon=epsilon, delta=asked.delta, schema=schema)
+        private = AdditiveBoostClassifier(epsilon=epsilon, delta=arguments.delta, schema=schema)
         private.fit(train, answers[~held_out])
         tell("without privacy")
         non_private = AdditiveBoostClassifier(epsilon=float("inf"), schema=schema).fit(train, answers[~held_out])
@@ -69,9 +69,9 @@ def run(asked: DemoArguments) -> None:
     save(private, written["model"])
     write_text(written["certificate"], json.dumps(certificate, indent=1) + "\n")
     write_text(written["report"], render(private.model_, certificate, "Which patients came back within 30 days?"))
-    if asked.as_json:
+    if arguments.as_json:
         auc = {"private_auc": round(scores[0], 4), "non_private_auc": round(scores[1], 4)}
-        as_json({**auc, "epsilon": finite(epsilon), "delta": asked.delta, "written": _texts(written)})
+        as_json({**auc, "epsilon": finite(epsilon), "delta": arguments.delta, "written": _texts(written)})
         return
     table(
         "Made-up hospital stays: who came back within 30 days?",

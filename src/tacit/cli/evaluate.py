@@ -94,10 +94,10 @@ def run(arguments: EvaluateArguments) -> None:
 
     inputs = {"the data": arguments.data, "the model": arguments.model, "the schema": arguments.schema}
     check_outputs({"--certificate": arguments.certificate}, inputs, arguments.account)
-    given = schema_of(arguments.schema, arguments.unit, arguments.max_rows)
+    declared = schema_of(arguments.schema, arguments.unit, arguments.max_rows)
     model, promise, own = load_with_schema(arguments.model)
-    target = target_column(arguments.target, given, None if promise is None else promise.get("target"))
-    schema = own if given is None else given
+    target = target_column(arguments.target, declared, None if promise is None else promise.get("target"))
+    schema = own if declared is None else declared
     if promise is not None:
         check_unit(Certificate.from_dict(promise), schema)
     account = account_of(arguments.account, arguments.dataset)
@@ -120,7 +120,7 @@ def run(arguments: EvaluateArguments) -> None:
             threshold=arguments.threshold,
             cost=cost,
             subgroups=arguments.subgroups,
-            categories=_values(arguments, given, model),
+            categories=_values(arguments, declared, model),
             error_clip=arguments.error_clip,
             quantile=arguments.quantile,
             schema=schema,
@@ -157,11 +157,11 @@ def _show(arguments: EvaluateArguments, score: PrivateScore | PrivateNumberScore
     if arguments.as_json:
         as_json(facts)
         return
-    rows = {name.replace("_", " "): said for name, said in _figures(score.overall).items()}
+    rows = {name.replace("_", " "): text for name, text in _figures(score.overall).items()}
     rows["rows"] = f"{score.overall.rows.value:.0f} (noisy)"
     rows |= _only_numbers(score) if isinstance(score, PrivateNumberScore) else _only_classes(score, classes)
     for name, group in score.subgroups.items():
-        figures = [f"{metric.replace('_', ' ')} {said}" for metric, said in _figures(group).items()]
+        figures = [f"{metric.replace('_', ' ')} {text}" for metric, text in _figures(group).items()]
         rows[f"{arguments.subgroups} = {name}"] = ", ".join(figures) if group.known else _few(group.rows)
     rows["spent"] = spent(certificate)
     rows["releasable"] = releasable(certificate)
@@ -189,8 +189,8 @@ def _words(metric: str, figure: Estimate) -> str:
 def _only_classes(score: PrivateScore, classes: tuple[Any, ...]) -> dict[str, str]:
     """What only models of classes have."""
     if len(classes) > 2:
-        found = score.overall.class_auc
-        return {f"auc, {name}": _words("auc", auc) for name, auc in zip(classes, found, strict=False)}
+        aucs = score.overall.class_auc
+        return {f"auc, {name}": _words("auc", auc) for name, auc in zip(classes, aucs, strict=False)}
     rows = {"positives": str(score.overall.positives) if score.overall.known else HIDDEN}
     if score.overall.best_threshold is not None:
         rows["least costly threshold"] = f"{score.overall.best_threshold:.3g}"

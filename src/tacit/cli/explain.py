@@ -40,25 +40,25 @@ class ExplainArguments:
     as_json: shared.Json = False
 
 
-def run(asked: ExplainArguments) -> None:
+def run(arguments: ExplainArguments) -> None:
     """Explain one prediction: what moved it, by how much, and what the noise leaves open."""
     from tacit.models.files import load_model
 
-    inputs = {"the data": None if is_elsewhere(asked) else Path(asked.data), "the model": asked.model}
-    check_outputs({"--html": asked.html}, inputs)
-    model, _ = load_model(asked.model)
-    explained: Explanation = replace(model.explain(_row(asked, model)), first=asked.row)
-    if asked.html is not None:
-        explained.save(asked.html)
-    if asked.as_json:
-        as_json(_plain(explained, asked))
-    elif asked.html is not None:
-        table("Explanation", {"written": str(asked.html), f"row {asked.row}": explained.says(0)})
+    inputs = {"the data": None if is_elsewhere(arguments) else Path(arguments.data), "the model": arguments.model}
+    check_outputs({"--html": arguments.html}, inputs)
+    model, _ = load_model(arguments.model)
+    explained: Explanation = replace(model.explain(_row(arguments, model)), first=arguments.row)
+    if arguments.html is not None:
+        explained.save(arguments.html)
+    if arguments.as_json:
+        as_json(_plain(explained, arguments))
+    elif arguments.html is not None:
+        table("Explanation", {"written": str(arguments.html), f"row {arguments.row}": explained.says(0)})
     else:
         typer.echo(str(explained))
 
 
-def _row(asked: ExplainArguments, model: Model) -> Frame:
+def _row(arguments: ExplainArguments, model: Model) -> Frame:
     """The row asked for, alone.
 
     Raises:
@@ -66,19 +66,19 @@ def _row(asked: ExplainArguments, model: Model) -> Frame:
     """
     from tacit.encoding.frames import Frame
 
-    before = asked.row - 1
-    with read(asked) as reader:
+    before = arguments.row - 1
+    with read(arguments) as reader:
         names, numeric = columns_for(model)
         for chunk in reader.chunks(names, numeric):
             if before < chunk.n_rows:
                 alone = {name: chunk.column(name)[before : before + 1] for name in chunk.names}
                 return Frame(alone, 1, chunk.mixed, chunk.untyped)
             before -= chunk.n_rows
-    raise Mistake(f"--row {asked.row}: the data have {asked.row - 1 - before} rows")
+    raise Mistake(f"--row {arguments.row}: the data have {arguments.row - 1 - before} rows")
 
 
-def _plain(explained: Explanation, asked: ExplainArguments) -> dict[str, Any]:
+def _plain(explained: Explanation, arguments: ExplainArguments) -> dict[str, Any]:
     lines = [asdict(each) for each in explained.rows()]
     contributions = [{**line, "sd": None if math.isnan(line["sd"]) else line["sd"]} for line in lines]
-    written = {} if asked.html is None else {"written": str(asked.html)}
+    written = {} if arguments.html is None else {"written": str(arguments.html)}
     return {**written, "prediction": explained.says(0), "unit": explained.unit, "contributions": contributions}

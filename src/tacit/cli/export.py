@@ -49,7 +49,7 @@ class ExportArguments:
     as_json: shared.Json = False
 
 
-def run(asked: ExportArguments) -> None:
+def run(arguments: ExportArguments) -> None:
     """Export a model so that it predicts without tacit: a SQL query, an ONNX graph or a workbook of its curves.
 
     Needs the extra "export" of the package.
@@ -58,31 +58,33 @@ def run(asked: ExportArguments) -> None:
     from tacit.models.files import load_model
     from tacit.privacy.certificate import Certificate
 
-    target = asked.output if asked.output is not None else asked.model.with_suffix(ENDINGS[asked.to])
-    check_outputs({"--output": target}, {"the model": asked.model})
-    model, written = load_model(asked.model)
+    target = arguments.output if arguments.output is not None else arguments.model.with_suffix(ENDINGS[arguments.to])
+    check_outputs({"--output": target}, {"the model": arguments.model})
+    model, written = load_model(arguments.model)
     subject = Subject(model, None if written is None else Certificate.from_dict(written))
-    _write(asked, subject, target)
-    if asked.as_json:
+    _write(arguments, subject, target)
+    if arguments.as_json:
         as_json({"written": str(target), **subject.facts})
     else:
-        of_table = {"reads": f"the table {asked.table!r} in {asked.dialect}"} if asked.to is Target.SQL else {}
+        of_table = (
+            {"reads": f"the table {arguments.table!r} in {arguments.dialect}"} if arguments.to is Target.SQL else {}
+        )
         table("Export", {"written": str(target), **of_table})
 
 
-def _write(asked: ExportArguments, subject: object, target: Path) -> None:
-    if asked.to is not Target.SQL and asked.keep:
+def _write(arguments: ExportArguments, subject: object, target: Path) -> None:
+    if arguments.to is not Target.SQL and arguments.keep:
         raise Mistake("--keep is for --to sql")
-    if asked.to is Target.SQL:
+    if arguments.to is Target.SQL:
         from tacit.export.sql import to_sql
 
-        write_text(target, to_sql(subject, asked.dialect, asked.table, asked.keep or ()))
-    elif asked.to is Target.ONNX:
+        write_text(target, to_sql(subject, arguments.dialect, arguments.table, arguments.keep or ()))
+    elif arguments.to is Target.ONNX:
         from tacit.export.onnx_graph import to_onnx
 
         data = to_onnx(subject).SerializeToString()
         write_with(target, lambda file: file.write(data))
-    elif asked.to is Target.EXCEL:
+    elif arguments.to is Target.EXCEL:
         from tacit.export.excel import to_excel
 
         to_excel(subject, target)

@@ -66,8 +66,8 @@ def code_of(error: BaseException) -> int:
 def tell(message: str, code: int = USAGE, as_json: bool = False) -> None:
     """Prints one error: to stderr, or as a JSON document to stdout."""
     if as_json:
-        said = {"error": {"kind": KINDS[code], "exit_code": code, "message": message}}
-        typer.echo(json.dumps(said, indent=2))
+        report = {"error": {"kind": KINDS[code], "exit_code": code, "message": message}}
+        typer.echo(json.dumps(report, indent=2))
         return
     from rich.console import Console
     from rich.text import Text
@@ -101,11 +101,11 @@ def file_message(error: OSError) -> str:
     return f"{place}{error.strerror or error}"
 
 
-def _interrupted(asked: Mapping[str, object]) -> str:
+def _interrupted(arguments: Mapping[str, object]) -> str:
     """What is said after Ctrl-C: only the account knows for certain whether a charge had been made."""
-    if not asked.get("account"):
+    if not arguments.get("account"):
         return "interrupted"
-    goes_on = "; see tacit resume, which goes on and charges nothing" if asked.get("resumable") else ""
+    goes_on = "; see tacit resume, which goes on and charges nothing" if arguments.get("resumable") else ""
     return f"interrupted. What the account had reserved by then (tacit budget show) stays charged{goes_on}"
 
 

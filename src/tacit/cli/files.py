@@ -22,16 +22,16 @@ def check_outputs(
     Raises:
         Mistake: names the option and what is in the way; nothing is written then.
     """
-    taken = {path.resolve(): what for what, path in inputs.items() if path is not None}
-    taken |= dict.fromkeys(_files_of(account), "the account, or belongs to it")
+    places = {path.resolve(): what for what, path in inputs.items() if path is not None}
+    places |= dict.fromkeys(_files_of(account), "the account, or belongs to it")
     for option, path in outputs.items():
         _check_target(path, option)
         if path is None:
             continue
-        what = taken.get(path.resolve())
+        what = places.get(path.resolve())
         if what is not None:
             raise Mistake(f"{option}: {path} is {what}; that would overwrite it: give another file")
-        taken[path.resolve()] = f"what {option} writes"
+        places[path.resolve()] = f"what {option} writes"
 
 
 def refuse_overwriting(outputs: Mapping[str, Path | None], force: bool) -> None:

@@ -115,10 +115,10 @@ def _with_all_faults(path: Path, written: CsvFormat) -> DataError | None:
 def readable_rows(path: Path, written: CsvFormat = PLAIN) -> int | None:
     """How many rows of CSV files have no fault, where others have one; None if no row has, or nothing can be read."""
     try:
-        found = [structure(each, written) for each in files_of(path) if not is_parquet(each)]
+        structures = [structure(each, written) for each in files_of(path) if not is_parquet(each)]
     except DataError:
         return None
-    return sum(each.rows for each in found) if any(each.n_faults for each in found) else None
+    return sum(each.rows for each in structures) if any(each.n_faults for each in structures) else None
 
 
 def _distinct(values: Any, name: str) -> list[tuple[Any, int]]:
@@ -146,78 +146,78 @@ def _distinct_days(values: Any) -> list[tuple[Any, int]] | None:
     days = days_of(values) if isinstance(values, pa.ChunkedArray) else None
     if days is None:
         return None
-    found, counts = np.unique(days, return_counts=True)
-    return [(None if np.isnat(day) else day, int(count)) for day, count in zip(found, counts, strict=True)]
+    distinct, counts = np.unique(days, return_counts=True)
+    return [(None if np.isnat(day) else day, int(count)) for day, count in zip(distinct, counts, strict=True)]
 
 
-def _pointed(given: list[tuple[Any, int]], decimal: str) -> list[Any]:
+def _pointed(counted: list[tuple[Any, int]], decimal: str) -> list[Any]:
     """Values as columns without numbers are read."""
-    values = [value for value, _ in given]
+    values = [value for value, _ in counted]
     return decimal_points(pa.array(values, pa.string())).to_pylist() if decimal == COMMA else values
 
 
-def _numbers(given: list[tuple[Any, int]], decimal: str) -> Floats:
+def _numbers(counted: list[tuple[Any, int]], decimal: str) -> Floats:
     """Values as columns of numbers are read."""
     if decimal == COMMA:
-        return parse_numbers(pa.array([value for value, _ in given], pa.string()), decimal)
-    return np.array([number_or_nan(value) for value, _ in given])
+        return parse_numbers(pa.array([value for value, _ in counted], pa.string()), decimal)
+    return np.array([number_or_nan(value) for value, _ in counted])
 
 
 def _look_at_feature(
     findings: Findings, name: str, column: Column, values: list[tuple[Any, int]], decimal: str
 ) -> None:
     facts: dict[str, Any] = {"name": name, "kind": column.kind, "missing": dict(values).get(None, 0)}
-    given = [(value, count) for value, count in values if value is not None]
+    counted = [(value, count) for value, count in values if value is not None]
     if isinstance(column, NumericColumn):
-        unknown = _look_at_numbers(facts, column, given, decimal)
+        unknown = _look_at_numbers(facts, column, counted, decimal)
     elif isinstance(column, DateColumn):
-        unknown = _look_at_dates(facts, column, given)
+        unknown = _look_at_dates(facts, column, counted)
     else:
         encoder = encoder_of(column)
         assert isinstance(encoder, CategoryIndex | BooleanIndex)
         stray = encoder.other if isinstance(encoder, CategoryIndex) else encoder.missing
-        codes = [encoder.code_of(value) for value in _pointed(given, decimal)]
-        unknown = [pair for pair, code in zip(given, codes, strict=True) if code == stray]
+        codes = [encoder.code_of(value) for value in _pointed(counted, decimal)]
+        unknown = [pair for pair, code in zip(counted, codes, strict=True) if code == stray]
         if isinstance(encoder, CategoryIndex):
             seen = set(codes)
             facts["never_seen"] = [str(value) for code, value in enumerate(encoder.categories) if code not in seen]
     facts["unknown"] = sum(count for _, count in unknown)
     facts["unknown_values"] = [[value, count] for value, count in unknown[:MOST_EXAMPLES]]
     findings.columns.append(facts)
-    remedy = _remedy(column, given, unknown)
+    remedy = _remedy(column, counted, unknown)
     findings.complaints.extend(
         f"column '{name}': {words}" for words in _complaints(facts, column, findings.rows, remedy)
     )
 
 
 def _look_at_numbers(
-    facts: dict[str, Any], column: NumericColumn, given: list[tuple[Any, int]], decimal: str
+    facts: dict[str, Any], column: NumericColumn, counted: list[tuple[Any, int]], decimal: str
 ) -> list[tuple[Any, int]]:
     """Counts what is clipped or declared to be missing; returns what is no finite number."""
     written = column.cell_format
     if not written.is_plain:
-        numbers = spelled_as_numbers([value for value, _ in given], written)
+        numbers = spelled_as_numbers([value for value, _ in counted], written)
     else:
-        numbers = _numbers(given, decimal)
+        numbers = _numbers(counted, decimal)
     marks = np.isin(numbers, written.missing_values)
     facts["missing"] = facts.get("missing", 0) + sum(
-        count for (_, count), mark in zip(given, marks, strict=True) if mark
+        count for (_, count), mark in zip(counted, marks, strict=True) if mark
     )
-    given, numbers = [pair for pair, mark in zip(given, marks, strict=True) if not mark], numbers[~marks]
-    counts = np.array([count for _, count in given], np.int64)
+    counted, numbers = [pair for pair, mark in zip(counted, marks, strict=True) if not mark], numbers[~marks]
+    counts = np.array([count for _, count in counted], np.int64)
     facts["clipped_below"] = int(counts[numbers < column.lower].sum())
     facts["clipped_above"] = int(counts[np.isfinite(numbers) & (numbers > column.upper)].sum())
-    return [pair for pair, number in zip(given, numbers, strict=True) if not np.isfinite(number)]
+    return [pair for pair, number in zip(counted, numbers, strict=True) if not np.isfinite(number)]
 
 
-def _look_at_dates(facts: dict[str, Any], column: DateColumn, given: list[tuple[Any, int]]) -> list[tuple[Any, int]]:
+def _look_at_dates(facts: dict[str, Any], column: DateColumn, counted: list[tuple[Any, int]]) -> list[tuple[Any, int]]:
     """The same for dates."""
     lower, upper, _ = bounds_of(column)
-    numbers = dates_as_numbers([value for value, _ in given], column.granularity, column.format)
-    counts = np.array([count for _, count in given], np.int64)
+    numbers = dates_as_numbers([value for value, _ in counted], column.granularity, column.format)
+    counts = np.array([count for _, count in counted], np.int64)
     facts["clipped_below"] = int(counts[numbers < lower].sum())
     facts["clipped_above"] = int(counts[numbers > upper].sum())
-    return [pair for pair, number in zip(given, numbers, strict=True) if not np.isfinite(number)]
+    return [pair for pair, number in zip(counted, numbers, strict=True) if not np.isfinite(number)]
 
 
 def _bound(column: Column, name: str) -> str:
@@ -253,11 +253,11 @@ def _alike(unknown: list[Any], declared: Iterable[Any]) -> list[str]:
     return [f"{value!r} differs only {why}: write both the same way" for value, why in alike if why][:3]
 
 
-def _remedy(column: Column, given: list[tuple[Any, int]], unknown: list[tuple[Any, int]]) -> str:
+def _remedy(column: Column, counted: list[tuple[Any, int]], unknown: list[tuple[Any, int]]) -> str:
     """What helps against values that are no numbers or dates as they are written, where they are no mere strays."""
     if column.kind == "numeric":
         commas = sum(count for value, count in unknown if _has_decimal_comma(value))
-        points = sum(count for value, count in given if "." in str(value) and np.isfinite(number_or_nan(value)))
+        points = sum(count for value, count in counted if "." in str(value) and np.isfinite(number_or_nan(value)))
         return "; give --decimal , where numbers have a decimal comma" if commas > points else ""
     if column.kind != "date" or not unknown:
         return ""
@@ -268,7 +268,7 @@ def _remedy(column: Column, given: list[tuple[Any, int]], unknown: list[tuple[An
         if any(parse_date(str(value), shape) for value in first)
     }
     best = max(fitting, key=fitting.__getitem__, default="")
-    read = sum(count for _, count in given) - sum(count for _, count in unknown)
+    read = sum(count for _, count in counted) - sum(count for _, count in unknown)
     return f"; declare how they are written, such as format = '{best}'" if best and fitting[best] > read else ""
 
 
@@ -287,18 +287,18 @@ def _percent(count: int, rows: int) -> str:
 def _look_at_label(findings: Findings, label: Label, values: list[tuple[Any, int]], decimal: str) -> None:
     facts = findings.label
     missing = dict(values).get(None, 0)
-    given = [(value, count) for value, count in values if value is not None]
+    counted = [(value, count) for value, count in values if value is not None]
     if label.is_numeric:
         assert label.lower is not None
         assert label.upper is not None
-        unknown = _look_at_numbers(facts, NumericColumn(label.lower, label.upper, **_written(label)), given, decimal)
+        unknown = _look_at_numbers(facts, NumericColumn(label.lower, label.upper, **_written(label)), counted, decimal)
         missing += facts.pop("missing", 0)
     else:
         index = LabelIndex.of(label)
-        codes = [index.code_of(value) for value in _pointed(given, decimal)]
-        unknown = [pair for pair, code in zip(given, codes, strict=True) if code == DROPPED]
+        codes = [index.code_of(value) for value in _pointed(counted, decimal)]
+        unknown = [pair for pair, code in zip(counted, codes, strict=True) if code == DROPPED]
         per_class = np.zeros(index.n_classes, np.int64)
-        for (_, count), code in zip(given, codes, strict=True):
+        for (_, count), code in zip(counted, codes, strict=True):
             if code != DROPPED:
                 per_class[code] += count
         facts["classes"] = {str(name): int(count) for name, count in zip(index.names, per_class, strict=True)}

@@ -50,11 +50,11 @@ def read_plan(context: typer.Context, path: Path | None) -> Path | None:
     return path
 
 
-def write_plan(asked: Any, path: Path) -> None:
+def write_plan(arguments: Any, path: Path) -> None:
     """Write the options of a fit that differ from the defaults, as :func:`read_plan` reads them."""
     options: dict[str, Any] = {}
-    for field in fields(asked):
-        value = getattr(asked, field.name)
+    for field in fields(arguments):
+        value = getattr(arguments, field.name)
         if field.name not in OF_ONE_RUN and value != field.default:
             name = "set" if field.name == "settings" else field.name.replace("_", "-")
             options[name] = str(value) if isinstance(value, Path | Enum) else value
@@ -164,38 +164,38 @@ class FitArguments:
         return Path(self.data)
 
 
-def command_of(asked: FitArguments) -> str:
+def command_of(arguments: FitArguments) -> str:
     """What a command asked for, and where, as JSON that :func:`restored` reads.
 
     Raises:
         Mistake: if it could not be asked again, or if a password would be kept.
     """
-    if asked.data == "-":
+    if arguments.data == "-":
         raise Mistake("--resumable: standard input cannot be read again; give a file")
-    if asked.account is None:
+    if arguments.account is None:
         raise Mistake("--resumable: releases are kept in the store of an account: give --account and --dataset")
-    for url in (asked.data, asked.account):
+    for url in (arguments.data, arguments.account):
         if "://" in url and "@" in url:
             raise Mistake(
                 "--resumable keeps the command, and a URL in it may hold a password: begin the fit from Python"
             )
-    given = {
+    options = {
         field.name: str(value) if isinstance(value, Path) else value
-        for field in fields(asked)
-        if (value := getattr(asked, field.name)) != field.default
+        for field in fields(arguments)
+        if (value := getattr(arguments, field.name)) != field.default
     }
-    return json.dumps({"folder": os.getcwd(), "asked": given})  # noqa: PTH109 - as text
+    return json.dumps({"folder": os.getcwd(), "asked": options})  # noqa: PTH109 - as text
 
 
 def restored(command: str) -> tuple[str, dict[str, Any]]:
     """The folder and the arguments of a command."""
     hints = get_type_hints(FitArguments)
     try:
-        found = json.loads(command)
+        options = json.loads(command)
         arguments = {
             name: Path(value) if Path in get_args(hints[name]) and value is not None else value
-            for name, value in found["asked"].items()
+            for name, value in options["asked"].items()
         }
-        return str(found["folder"]), arguments
+        return str(options["folder"]), arguments
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise Mistake("the budget store is damaged: the command of this fit cannot be read") from None

@@ -26,11 +26,16 @@ if TYPE_CHECKING:
 
 
 def dry_run(
-    asked: FitArguments, estimator: Any, target: str, found: bool, schema: Schema | None = None, source: Any = None
+    arguments: FitArguments,
+    estimator: Any,
+    target: str,
+    discovers: bool,
+    schema: Schema | None = None,
+    source: Any = None,
 ) -> None:
     """Prints what a fit would charge, after the checks of what is public about its table: the names of its columns.
 
-    ``found``: whether the fit would find out what columns hold; ``source``: of rows that are read in chunks.
+    ``discovers``: whether the fit would find out what columns hold; ``source``: of rows that are read in chunks.
 
     Raises:
         DataError: if the table lacks a column, or has two of one name.
@@ -38,14 +43,14 @@ def dry_run(
     """
     from tacit.privacy.charges import charge_from_dict
 
-    undeclared = _columns(asked, target, found, schema) if source is None else None
+    undeclared = _columns(arguments, target, discovers, schema) if source is None else None
     planned = estimator.dry_run(X=undeclared if source is None else source)
     account = estimator.account
     covered = account is None or account.covers([charge_from_dict(charge) for charge in planned["charges"]])
     warned = _warnings(planned, schema, undeclared)
-    if not covered and asked.as_json:
-        raise Unpaid(_unpaid(asked))
-    if asked.as_json:
+    if not covered and arguments.as_json:
+        raise Unpaid(_unpaid(arguments))
+    if arguments.as_json:
         numbers = {k: finite(v) if isinstance(v, float) else v for k, v in planned.items()}
         as_json({"dry_run": True, **numbers, "warnings": warned})
         return
@@ -53,10 +58,10 @@ def dry_run(
         "would charge": f"epsilon {planned['epsilon']:g}, delta {planned['delta']:g}, {planned['neighbouring']}",
         "as": charge_words(planned["charges"]),
         "columns": ", ".join(planned["columns"]),
-        "to": "this fit alone" if asked.account is None else f"{asked.dataset} in {asked.account}",
+        "to": "this fit alone" if arguments.account is None else f"{arguments.dataset} in {arguments.account}",
     }
     if planned["bounds_share"]:
-        what = "bounds and categories" if found else "bounds"
+        what = "bounds and categories" if discovers else "bounds"
         rows["discovery"] = f"{planned['bounds_share']:.0%} of it would find {what} that no schema declares"
     if account is not None:
         enough = "it covers this" if covered else "NOT enough for this"
@@ -64,10 +69,10 @@ def dry_run(
     rows |= {f"warning {i}": words for i, words in enumerate(warned, start=1)}
     table("A fit would charge, and nothing was charged now", rows)
     if not covered:
-        raise Unpaid(_unpaid(asked))
+        raise Unpaid(_unpaid(arguments))
 
 
-def _columns(asked: FitArguments, target: str, found: bool, schema: Schema | None) -> Any:
+def _columns(arguments: FitArguments, target: str, discovers: bool, schema: Schema | None) -> Any:
     """Columns that no schema names, without rows; the names of the others are checked as the fit would."""
     from tacit.encoding.read import check_columns, check_decimals, column_names
     from tacit.encoding.sources import files_of
@@ -75,18 +80,18 @@ def _columns(asked: FitArguments, target: str, found: bool, schema: Schema | Non
     needed = [target]
     if schema is not None:
         needed = [*schema.features, *([] if schema.unit is None else [schema.unit.column]), target]
-    with rows_of(asked.path, asked) as (data, written):
+    with rows_of(arguments.path, arguments) as (data, written):
         paths = files_of(data)
         for path in paths:
             names = column_names(path, written)
-            check_columns(needed, names, asked.data if len(paths) == 1 else str(path))
+            check_columns(needed, names, arguments.data if len(paths) == 1 else str(path))
             numbers = names if schema is None else [n for n in schema.features if schema.columns[n].kind == "numeric"]
             check_decimals(path, numbers, written)
     if schema is not None:
         return None
     import numpy as np
 
-    empty: Any = [] if found else np.empty(0)  # a list has no dtype, as a CSV file has none
+    empty: Any = [] if discovers else np.empty(0)  # a list has no dtype, as a CSV file has none
     return {name: empty for name in names if name != target}
 
 
@@ -102,8 +107,8 @@ def _warnings(planned: dict[str, Any], schema: Schema | None, undeclared: Any) -
     return [*warned, *([question] if question else [])]
 
 
-def _unpaid(asked: FitArguments) -> str:
-    return f"the account of {asked.dataset!r} does not pay for this; see tacit budget show"
+def _unpaid(arguments: FitArguments) -> str:
+    return f"the account of {arguments.dataset!r} does not pay for this; see tacit budget show"
 
 
 MOST_SHOWN = 6
@@ -111,9 +116,14 @@ MOST_SHOWN = 6
 
 
 def summarise(
-    asked: FitArguments, estimator: Any, schema: Schema | None, written: dict[str, str], seconds: float, found: bool
+    arguments: FitArguments,
+    estimator: Any,
+    schema: Schema | None,
+    written: dict[str, str],
+    seconds: float,
+    discovered: bool,
 ) -> None:
-    """Prints the summary of a fit; ``found``: whether it found out what columns hold."""
+    """Prints the summary of a fit; ``discovered``: whether it found out what columns hold."""
     from tacit.models.summary import seen
     from tacit.privacy.strength import strength_of
     from tacit.privacy.unit import name_question, unit_question
@@ -124,13 +134,13 @@ def summarise(
     question = name_question(estimator.model_.feature_names) if schema is None else unit_question(schema)
     warned = [*strength.warnings, *([question] if question else []), *saw.concerns]
     importance = estimator.model_.importance() if hasattr(estimator.model_, "importance") else {}
-    if asked.as_json:
-        facts = {"learner": asked.learner, "written": written, **claim_facts(certificate, strength)}
+    if arguments.as_json:
+        facts = {"learner": arguments.learner, "written": written, **claim_facts(certificate, strength)}
         seen_ = {"importance": importance, "summary": saw.to_dict(), "warnings": warned}
         as_json({**facts, **seen_, "seconds": round(seconds, 3)})
         return
     rows = dict(written)
-    if asked.adds_to is not None:
+    if arguments.adds_to is not None:
         charged = "was charged, as it was begun before" if estimator.charged_ else "was not charged"
         rows["batches"] = f"{len(estimator.model_.members)}; this one {charged}: all of them cost what one does"
     rows["spent"] = spent(certificate)
@@ -143,11 +153,13 @@ def summarise(
     if importance and saw.stands_out is not False:  # noise has no order worth a name
         strongest = list(importance.items())[:MOST_SHOWN]
         rows["matters most"] = ", ".join(f"{name} ({size:.2f})" for name, size in strongest)
-    if asked.schema is None:
-        rows["no schema"] = _found(estimator, found)
+    if arguments.schema is None:
+        rows["no schema"] = _found(estimator, discovered)
     rows |= {f"warning {i}": words for i, words in enumerate(warned, start=1)}
-    if saw.concerns and asked.schema is not None and asked.path.is_file():
-        command = shlex.join(["tacit", "check", asked.data, "--schema", str(asked.schema), *as_given(asked)])
+    if saw.concerns and arguments.schema is not None and arguments.path.is_file():
+        command = shlex.join(
+            ["tacit", "check", arguments.data, "--schema", str(arguments.schema), *as_given(arguments)]
+        )
         rows["hint"] = f"{command} may show why (its output is confidential)"
     rows["took"] = f"{seconds:.1f} s"
     table("A model without privacy" if math.isinf(certificate.epsilon) else "A private model", rows)
@@ -167,10 +179,10 @@ def claim_facts(certificate: Certificate, strength: Strength) -> dict[str, Any]:
     }
 
 
-def _found(estimator: Any, found: bool) -> str:
+def _found(estimator: Any, discovered: bool) -> str:
     """What discovery found, for the summary."""
     schema = getattr(estimator, "schema_", None)
-    if schema is None or not found:
+    if schema is None or not discovered:
         named = ", ".join(str(name) for name in getattr(estimator, "classes_", ()))
         classes = f"; classes {named}, and rows of others do not count" if named else ""
         return f"all columns were read as numbers; a column of texts is missing throughout{classes}"

@@ -137,77 +137,77 @@ class JoinArguments:
 
     def fit_arguments(self) -> FitArguments:
         """The same as a fit, whose rows are elsewhere."""
-        taken = ("listen", "parties", "key", "trust", "honest", "wait", "patience")
-        given = {name: value for name, value in vars(self).items() if name not in taken}
-        return FitArguments(data="the sites", **given)
+        own = ("listen", "parties", "key", "trust", "honest", "wait", "patience")
+        options = {name: value for name, value in vars(self).items() if name not in own}
+        return FitArguments(data="the sites", **options)
 
 
-def party(asked: PartyArguments) -> None:
+def party(arguments: PartyArguments) -> None:
     """Create a key and a TLS certificate for one participant in a multi-site fit."""
     from tacit.curator.sites.parties import fingerprint_of, new_party
 
-    check_outputs({"--key": asked.key}, {})
-    public = new_party(asked.name, asked.key, asked.parties)
+    check_outputs({"--key": arguments.key}, {})
+    public = new_party(arguments.name, arguments.key, arguments.parties)
     fingerprint = fingerprint_of(public)
-    if asked.as_json:
-        as_json({"key": str(asked.key), "certificate": str(public), "fingerprint": fingerprint})
+    if arguments.as_json:
+        as_json({"key": str(arguments.key), "certificate": str(public), "fingerprint": fingerprint})
         return
     table(
-        f"A party: {asked.name}",
+        f"A party: {arguments.name}",
         {
-            "key": f"{asked.key} (keep it secret, and here: whoever has it can answer in this name)",
+            "key": f"{arguments.key} (keep it secret, and here: whoever has it can answer in this name)",
             "certificate": f"{public} (give it to all others)",
             "fingerprint": f"{fingerprint} (read it to them over the telephone)",
         },
     )
 
 
-def site(asked: SiteArguments) -> None:
+def site(arguments: SiteArguments) -> None:
     """Take part in a multi-site fit: the rows stay here, and masked sums are sent and charged."""
     from tacit.curator.options import options
     from tacit.encoding.source import read_source
     from tacit.learning.sites import serve_site
     from tacit.schema import Schema
 
-    check_outputs({"--certificate": asked.certificate}, {"the schema": asked.schema, "the key": asked.key})
-    with progress("site", quiet=asked.as_json) as tell, options(progress=watching(tell, asked.progress)):
+    check_outputs({"--certificate": arguments.certificate}, {"the schema": arguments.schema, "the key": arguments.key})
+    with progress("site", quiet=arguments.as_json) as tell, options(progress=watching(tell, arguments.progress)):
         tell("reading rows, and waiting")
         visit = serve_site(
-            read_source(asked.data, query=asked.query, directory=asked.directory, **csv_options(asked)),
-            Schema.from_toml(asked.schema),
-            connect=asked.connect,
-            parties=asked.parties,
-            key=asked.key,
-            epsilon=asked.epsilon,
-            delta=asked.delta,
-            neighbouring=asked.neighbouring,
-            honest=honest_of(asked.trust, asked.honest),
-            account=account_of(asked.account, asked.dataset),
-            record=asked.record,
-            allow_seeded=asked.allow_seeded,
-            allow_changed_parties=asked.allow_changed_parties,
-            allow_changed_rows=asked.allow_changed_rows,
-            wait=asked.wait,
+            read_source(arguments.data, query=arguments.query, directory=arguments.directory, **csv_options(arguments)),
+            Schema.from_toml(arguments.schema),
+            connect=arguments.connect,
+            parties=arguments.parties,
+            key=arguments.key,
+            epsilon=arguments.epsilon,
+            delta=arguments.delta,
+            neighbouring=arguments.neighbouring,
+            honest=honest_of(arguments.trust, arguments.honest),
+            account=account_of(arguments.account, arguments.dataset),
+            record=arguments.record,
+            allow_seeded=arguments.allow_seeded,
+            allow_changed_parties=arguments.allow_changed_parties,
+            allow_changed_rows=arguments.allow_changed_rows,
+            wait=arguments.wait,
         )
-    if asked.certificate is not None:
-        write_text(asked.certificate, visit.certificate)
+    if arguments.certificate is not None:
+        write_text(arguments.certificate, visit.certificate)
     facts = {"algorithm": visit.algorithm, "answers": visit.answers, "releases": visit.releases}
-    if asked.as_json:
-        as_json({**facts, "certificate": str(asked.certificate) if asked.certificate else None})
+    if arguments.as_json:
+        as_json({**facts, "certificate": str(arguments.certificate) if arguments.certificate else None})
         return
     table("A fit has ended well", {name: str(value) for name, value in facts.items()})
 
 
-def join(asked: JoinArguments) -> None:
+def join(arguments: JoinArguments) -> None:
     """Train one private model on the rows of several sites, which stay where they are."""
     from tacit.learning.sites import join_sites
 
     sites = join_sites(
-        asked.listen,
-        parties=asked.parties,
-        key=asked.key,
-        honest=honest_of(asked.trust, asked.honest),
-        wait=asked.wait,
-        patience=asked.patience,
+        arguments.listen,
+        parties=arguments.parties,
+        key=arguments.key,
+        honest=honest_of(arguments.trust, arguments.honest),
+        wait=arguments.wait,
+        patience=arguments.patience,
     )
-    fit.run(asked.fit_arguments(), sites)
+    fit.run(arguments.fit_arguments(), sites)

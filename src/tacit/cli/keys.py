@@ -23,22 +23,22 @@ class NewArguments:
     as_json: shared.Json = False
 
 
-def new(asked: NewArguments) -> None:
+def new(arguments: NewArguments) -> None:
     """Create an Ed25519 key pair: OUTPUT signs and must stay secret; OUTPUT.pub is for those who verify."""
     from tacit.privacy.signatures import new_key
 
-    outputs = {"OUTPUT": asked.output, "OUTPUT.pub": Path(f"{asked.output}.pub")}
+    outputs = {"OUTPUT": arguments.output, "OUTPUT.pub": Path(f"{arguments.output}.pub")}
     check_outputs(outputs, {})
     for option, path in outputs.items():
         refuse_overwriting({option: path}, force=False)
-    public = new_key(asked.output)
-    if asked.as_json:
-        as_json({"private": str(asked.output), "public": str(public)})
+    public = new_key(arguments.output)
+    if arguments.as_json:
+        as_json({"private": str(arguments.output), "public": str(public)})
         return
     table(
         "A key pair",
         {
-            "private": f"{asked.output} (keep it secret: whoever has it can sign in your name)",
+            "private": f"{arguments.output} (keep it secret: whoever has it can sign in your name)",
             "public": f"{public} (give it to whoever verifies)",
         },
     )

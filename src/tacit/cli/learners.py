@@ -40,10 +40,10 @@ def batchwise_class(name: str, numbers: bool) -> tuple[Any, Any]:
     from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor
 
     learner_class(name, numbers)  # what it says of unknown names holds here, too
-    known = REGRESSORS if numbers else IN_BATCHES
-    if name not in known:
-        raise Mistake(f"--batches: {name!r} does not learn in batches; these do: {', '.join(known)}")
-    module, cls = known[name]
+    classes = REGRESSORS if numbers else IN_BATCHES
+    if name not in classes:
+        raise Mistake(f"--batches: {name!r} does not learn in batches; these do: {', '.join(classes)}")
+    module, cls = classes[name]
     return BatchwiseRegressor if numbers else BatchwiseClassifier, getattr(import_module(module), cls)
 
 
@@ -81,23 +81,23 @@ def set_parameters(cls: Any, settings: Sequence[str] | None, interactions: str |
     Raises:
         Mistake: for a parameter that the learner does not have, or that has an option of its own.
     """
-    asked = [*(settings or []), *([] if interactions is None else [f"interactions={interactions}"])]
-    known = [name for name in inspect.signature(cls.__init__).parameters if name not in ("self", *OWN_OPTIONS)]
-    found: dict[str, Any] = {}
-    for setting in asked:
+    lines = [*(settings or []), *([] if interactions is None else [f"interactions={interactions}"])]
+    names = [name for name in inspect.signature(cls.__init__).parameters if name not in ("self", *OWN_OPTIONS)]
+    values: dict[str, Any] = {}
+    for setting in lines:
         name, equals, text = setting.partition("=")
         if not equals:
             raise Mistake(f"--set: give NAME=VALUE, got {setting!r}")
         if name in OWN_OPTIONS:
             raise Mistake(f"--set: {name} has an option of its own: --{name.replace('_', '-')}")
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
+        if name not in names:
+            near = difflib.get_close_matches(name, names, 1)
             hint = f"did you mean {near[0]}? " if near else ""
-            raise Mistake(f"--set: this learner has no parameter {name!r}; {hint}it has: {', '.join(known) or 'none'}")
-        if name in found:
+            raise Mistake(f"--set: this learner has no parameter {name!r}; {hint}it has: {', '.join(names) or 'none'}")
+        if name in values:
             raise Mistake(f"--set: {name} is given twice")
-        found[name] = _value(text)
-    return found
+        values[name] = _value(text)
+    return values
 
 
 def _value(text: str) -> Any:

@@ -34,7 +34,7 @@ class PlanArguments:
     as_json: shared.Json = False
 
 
-def run(asked: PlanArguments) -> None:
+def run(arguments: PlanArguments) -> None:
     """Show what a budget buys, without any data."""
     from tacit.privacy.charges import charge_from_dict
     from tacit.privacy.strength import percent, sharp_advantage
@@ -42,12 +42,12 @@ def run(asked: PlanArguments) -> None:
     from tacit.report.promise import describe
 
     epsilon, delta, neighbouring, learner, n = (
-        asked.epsilon, asked.delta, asked.neighbouring, asked.learner, asked.rows,
+        arguments.epsilon, arguments.delta, arguments.neighbouring, arguments.learner, arguments.rows,
     )  # fmt: skip
-    declared = schema_of(asked.schema, asked.unit, asked.max_rows)
+    declared = schema_of(arguments.schema, arguments.unit, arguments.max_rows)
     of_number = declared is not None and declared.label is not None and declared.label.is_numeric
     cls = learner_class(learner, of_number)
-    parameters = set_parameters(cls, asked.settings, asked.interactions)
+    parameters = set_parameters(cls, arguments.settings, arguments.interactions)
     estimator = cls(epsilon=epsilon, delta=delta, neighbouring=neighbouring, schema=declared, **parameters)
     if n is not None and n < 1:
         raise Mistake(f"--rows must be at least 1, got {n}")
@@ -64,7 +64,7 @@ def run(asked: PlanArguments) -> None:
     guess = promise.best
     question = "" if declared is None else unit_question(declared)
     warned = [*promise.warnings, *([question] if question else [])]
-    if asked.as_json:
+    if arguments.as_json:
         numbers = {k: finite(v) if isinstance(v, float) else v for k, v in planned.items()}
         as_json({**numbers, "best_guess": guess, "strength": promise.strength, "warnings": warned})
         return
@@ -84,30 +84,30 @@ def run(asked: PlanArguments) -> None:
     table(f"A fit with the learner {learner}. Nothing was spent", rows)
 
 
-def _forecast(n: int, known: dict[str, Any]) -> str:
-    enough, alone = known["enough"], known["learns"] == ["trees"]
-    signal = f"{known['signal']:,.0f}" if known["sure"] else f"{known['signal']:.1f}"
-    first, *more = ("single columns" if part == "columns" else str(part) for part in known["learns"])
+def _forecast(n: int, facts: dict[str, Any]) -> str:
+    enough, alone = facts["enough"], facts["learns"] == ["trees"]
+    signal = f"{facts['signal']:,.0f}" if facts["sure"] else f"{facts['signal']:.1f}"
+    first, *more = ("single columns" if part == "columns" else str(part) for part in facts["learns"])
     rest = f"{', '.join(more)} or both" if len(more) > 1 else "".join(more)  # what columns explain may decide
     learns = f"{first} and {rest}" if rest else first
     ratio = "of all rows" if alone else "per column"
-    said = (
+    text = (
         f"With {n:,} rows the signal-to-noise ratio {ratio} is {signal} ({enough:g} or more is enough). "
         f"The model will use {learns}."
     )
-    if known["sure"]:
-        return f"{said} {_of_rare_classes(known)}"
+    if facts["sure"]:
+        return f"{text} {_of_rare_classes(facts)}"
     helps = "A larger epsilon also helps." if alone else "Fewer columns or a larger epsilon also help."
     return (
-        f"{said} With so few rows predicted probabilities may be worse than the class shares alone; at least "
-        f"{_rounded(known['sure_from']):,} rows are advisable. {helps}"
+        f"{text} With so few rows predicted probabilities may be worse than the class shares alone; at least "
+        f"{_rounded(facts['sure_from']):,} rows are advisable. {helps}"
     )
 
 
-def _of_rare_classes(known: dict[str, Any]) -> str:
+def _of_rare_classes(facts: dict[str, Any]) -> str:
     from tacit.additive.forecast import rarest_share
 
-    share = rarest_share(known["signal"], known["enough"])
+    share = rarest_share(facts["signal"], facts["enough"])
     assert share is not None, "known to be sure"
     return (
         f"If the rarer class has less than {100 * share:.2g} % of the rows, predicted probabilities may still be worse "

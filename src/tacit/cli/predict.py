@@ -102,14 +102,14 @@ class Counts:
         """What a person should know before they trust the predictions, in words."""
         words = []
         for name, counts in self.columns.items():
-            for what, least, said in (
+            for what, least, note in (
                 ("missing", MANY, "hold nothing that can be read, and count as missing"),
                 ("clipped", NOTABLE, "lie outside the declared bounds, and are clipped"),
                 ("unknown", NOTABLE, "hold values that are not declared, and go to 'other'"),
             ):
                 if counts[what] > least * self.rows:
                     why = f"; one differs only {self.alike[name]}" if what == "unknown" and name in self.alike else ""
-                    words.append(f"column '{name}': {counts[what]:,} of {self.rows:,} rows {said}{why}")
+                    words.append(f"column '{name}': {counts[what]:,} of {self.rows:,} rows {note}{why}")
         return words
 
 
@@ -166,48 +166,48 @@ class PredictArguments:
     as_json: shared.Json = False
 
 
-def run(asked: PredictArguments) -> None:
+def run(arguments: PredictArguments) -> None:
     """Predict classes with probabilities, or numbers, for new rows, in bounded memory."""
     from tacit.models.files import load_model
 
-    streamed = asked.output == STREAM
-    if streamed and asked.as_json:
+    streamed = arguments.output == STREAM
+    if streamed and arguments.as_json:
         raise Mistake("--json and -o - both write to standard output: leave one of them out")
     if not streamed:
-        inputs = {"the data": None if is_elsewhere(asked) else Path(asked.data), "the model": asked.model}
-        check_outputs({"--output": asked.output}, inputs)
-        _check_format(asked.output)
+        inputs = {"the data": None if is_elsewhere(arguments) else Path(arguments.data), "the model": arguments.model}
+        check_outputs({"--output": arguments.output}, inputs)
+        _check_format(arguments.output)
     elif sys.stdout.name == os.devnull:
         raise Mistake("-o -: standard output is closed")
-    model, _ = load_model(asked.model)
-    least = threshold_of(model, asked.threshold, asked.cost)
-    kept = listed(asked.keep) or []
-    with read(asked) as reader, progress(Path(asked.data).name, quiet=asked.as_json) as tell:
-        names, numeric = columns_for(model, kept)
+    model, _ = load_model(arguments.model)
+    least = threshold_of(model, arguments.threshold, arguments.cost)
+    extra = listed(arguments.keep) or []
+    with read(arguments) as reader, progress(Path(arguments.data).name, quiet=arguments.as_json) as tell:
+        names, numeric = columns_for(model, extra)
         encoders, counts = list(encoders_of(model)), Counts()
         nothing = reader.empty(names, numeric)
 
         def predictions() -> Iterator[pa.Table]:
             done = 0
             for chunk in reader.chunks(names, numeric):
-                yield predicted(model, chunk, least, kept)
+                yield predicted(model, chunk, least, extra)
                 counts.add(chunk, encoders)
                 done += chunk.n_rows
                 tell(f"{done:,} rows")
 
-        _check_kept(kept, predicted(model, nothing, least).column_names)
-        columns = predicted(model, nothing, least, kept)
+        _check_kept(extra, predicted(model, nothing, least).column_names)
+        columns = predicted(model, nothing, least, extra)
         if streamed:
             with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stream:  # ends where nobody reads on
-                write(predictions(), columns, stream, asked)
+                write(predictions(), columns, stream, arguments)
             _say(counts.notes())
             return
-        write_with(asked.output, lambda file: write(predictions(), columns, file, asked), private=True)
-    if asked.as_json:
-        as_json({"written": str(asked.output), "columns": columns.column_names, "notes": counts.notes()})
+        write_with(arguments.output, lambda file: write(predictions(), columns, file, arguments), private=True)
+    if arguments.as_json:
+        as_json({"written": str(arguments.output), "columns": columns.column_names, "notes": counts.notes()})
         return
     _say(counts.notes())
-    table("Predictions", {"written": str(asked.output), "columns": ", ".join(columns.column_names)})
+    table("Predictions", {"written": str(arguments.output), "columns": ", ".join(columns.column_names)})
 
 
 def _say(notes: list[str]) -> None:
@@ -216,9 +216,9 @@ def _say(notes: list[str]) -> None:
         typer.echo(f"note: {note}", err=True)
 
 
-def _check_kept(kept: list[str], own: list[str]) -> None:
+def _check_kept(columns: list[str], own: list[str]) -> None:
     """Raises where a column to keep is called as one of the predictions."""
-    for name in kept:
+    for name in columns:
         if name in own:
             raise Mistake(
                 f"--keep: the predictions have a column {name!r} of their own, and a kept one would be lost: rename "
@@ -245,32 +245,32 @@ class RowOptions(CsvOptions, Protocol):
     def query(self) -> str | None: ...
 
 
-def is_elsewhere(asked: RowOptions) -> bool:
+def is_elsewhere(options: RowOptions) -> bool:
     """Whether rows are in many files, or in a data base."""
-    return "://" in asked.data or asked.query is not None or not Path(asked.data).is_file()
+    return "://" in options.data or options.query is not None or not Path(options.data).is_file()
 
 
 @contextmanager
-def read(asked: RowOptions) -> Iterator[Reader]:
+def read(options: RowOptions) -> Iterator[Reader]:
     """A reader of the rows; errors as in :func:`tacit.cli.tables.rows_of`."""
     from tacit.encoding.source import read_source
     from tacit.encoding.sources import FileReader
 
-    if asked.data != str(STREAM) and is_elsewhere(asked):
-        yield read_source(asked.data, query=asked.query, engine="memory", **csv_options(asked)).reader
+    if options.data != str(STREAM) and is_elsewhere(options):
+        yield read_source(options.data, query=options.query, engine="memory", **csv_options(options)).reader
         return
-    with rows_of(Path(asked.data), asked) as (file, written):
+    with rows_of(Path(options.data), options) as (file, written):
         yield FileReader((file,), written)
 
 
-def write(tables: Iterator[pa.Table], columns: pa.Table, place: Any, asked: PredictArguments) -> None:
+def write(tables: Iterator[pa.Table], columns: pa.Table, place: Any, arguments: PredictArguments) -> None:
     """Writes tables one after the other in the format that the name asks for; ``columns`` where there are no rows.
 
     A CSV file has decimal commas and semicolons where the rows had decimal commas, so that the same program reads it.
     """
     from pyarrow import csv, parquet
 
-    parquets, commas = asked.output.suffix.lower() in (".parquet", ".pq"), asked.decimal == ","
+    parquets, commas = arguments.output.suffix.lower() in (".parquet", ".pq"), arguments.decimal == ","
     if commas and not parquets:
         tables, columns = map(with_commas, tables), with_commas(columns)
     first = next(tables, columns)
@@ -330,14 +330,14 @@ def threshold_of(model: Model, threshold: float | None, cost: str | None) -> flo
     return positive / (positive + negative)
 
 
-def predicted(model: Model, frame: Any, threshold: float | None = None, kept: list[str] | None = None) -> pa.Table:
+def predicted(model: Model, frame: Any, threshold: float | None = None, extra: list[str] | None = None) -> pa.Table:
     """A table of what is kept, ``prediction``, and one column ``proba_CLASS`` per class if there are classes."""
     import numpy as np
     import pyarrow as pa
 
     from tacit.models.base import ClassModel
 
-    beside = {name: frame.column(name) for name in kept or []}
+    beside = {name: frame.column(name) for name in extra or []}
     if not isinstance(model, ClassModel):
         return pa.table({**beside, "prediction": np.asarray(model.predict(frame), np.float64)})
     chances = model.predict_proba(frame)

@@ -31,7 +31,7 @@ class ReportArguments:
     as_json: shared.Json = False
 
 
-def run(asked: ReportArguments) -> None:
+def run(arguments: ReportArguments) -> None:
     """Write the report of a model: one page that opens offline. Exits with 4 if the claim does not hold."""
     from tacit.models.base import checked_file
     from tacit.models.claims import claim_of_model
@@ -40,13 +40,17 @@ def run(asked: ReportArguments) -> None:
     from tacit.report.page import render_claim
     from tacit.report.paperwork import read_evaluation
 
-    target = asked.output if asked.output is not None else asked.model.with_suffix(".html")
-    inputs = {"the model": asked.model, "the file of --meta": asked.meta, "the evaluation": asked.evaluation}
+    target = arguments.output if arguments.output is not None else arguments.model.with_suffix(".html")
+    inputs = {
+        "the model": arguments.model,
+        "the file of --meta": arguments.meta,
+        "the evaluation": arguments.evaluation,
+    }
     check_outputs({"--output": target}, inputs)
-    score = None if asked.evaluation is None else read_evaluation(asked.evaluation)
-    claim = claim_of_model(checked_file(asked.model))
-    write_text(target, render_claim(claim, asked.title, papers=filing(read_meta(asked.meta), score)))
-    if asked.as_json:
+    score = None if arguments.evaluation is None else read_evaluation(arguments.evaluation)
+    claim = claim_of_model(checked_file(arguments.model))
+    write_text(target, render_claim(claim, arguments.title, papers=filing(read_meta(arguments.meta), score)))
+    if arguments.as_json:
         as_json({"written": str(target), "holds": claim.holds, "findings": list(claim.problems)})
     else:
         rows = {"written": str(target)}

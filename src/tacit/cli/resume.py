@@ -30,7 +30,7 @@ class ResumeArguments:
     as_json: shared.Json = False
 
 
-def run(asked: ResumeArguments) -> None:
+def run(options: ResumeArguments) -> None:
     """Continue a fit started with --resumable. Nothing is charged or released twice.
 
     The model of one that has ended is made again, from what it released: its process may have been killed before.
@@ -38,38 +38,40 @@ def run(asked: ResumeArguments) -> None:
     from tacit.cli.fit import run as fit
     from tacit.privacy.account import PrivacyAccount
 
-    account = PrivacyAccount(asked.account, asked.dataset)
+    account = PrivacyAccount(options.account, options.dataset)
     open_, ended = account.kept(), account.kept(ended=True)
-    fits = {kept.identifier: kept for kept in open_ + ended}
-    if asked.number is None:
-        _list(open_, ended, asked.as_json)
+    fits = {each.identifier: each for each in open_ + ended}
+    if options.number is None:
+        _list(open_, ended, options.as_json)
         return
-    if asked.number not in fits:
-        known = ", ".join(str(kept.identifier) for kept in open_) or "none"
-        raise Mistake(f"the account of {asked.dataset!r} has no fit {asked.number} that can go on (there are: {known})")
-    command = fits[asked.number].command
+    if options.number not in fits:
+        numbers = ", ".join(str(each.identifier) for each in open_) or "none"
+        raise Mistake(
+            f"the account of {options.dataset!r} has no fit {options.number} that can go on (there are: {numbers})"
+        )
+    command = fits[options.number].command
     if not command:
         raise Mistake(
-            f"fit {asked.number} was begun from Python, and goes on there: tacit.options(resume={asked.number})"
+            f"fit {options.number} was begun from Python, and goes on there: tacit.options(resume={options.number})"
         )
     folder, arguments = restored(command)
-    arguments["progress"], arguments["as_json"] = asked.progress, asked.as_json
+    arguments["progress"], arguments["as_json"] = options.progress, options.as_json
     again = FitArguments(**arguments)
     with contextlib.chdir(folder):
         if again.model is not None and again.model.exists() and not again.force and again.model != again.adds_to:
             raise Mistake(
-                f"{again.model.absolute()} exists; move it away to have the model of fit {asked.number} there"
+                f"{again.model.absolute()} exists; move it away to have the model of fit {options.number} there"
             )
-        fit(again, resume=asked.number)
+        fit(again, resume=options.number)
 
 
 def _list(open_: tuple[Kept, ...], ended: tuple[Kept, ...], json_: bool) -> None:
-    numbers = [kept.identifier for kept in ended]
+    numbers = [fit.identifier for fit in ended]
     if json_:
-        rows = [{"number": kept.identifier, "label": kept.label, "releases": kept.releases} for kept in open_]
+        rows = [{"number": fit.identifier, "label": fit.label, "releases": fit.releases} for fit in open_]
         as_json({"fits": rows, "ended": numbers})
         return
-    words = {f"{kept.identifier}.": f"{kept.label}, {kept.releases} releases kept" for kept in open_}
+    words = {f"{fit.identifier}.": f"{fit.label}, {fit.releases} releases kept" for fit in open_}
     if numbers:
         words["ended"] = f"{', '.join(map(str, numbers))}: their models can be made again, at no charge"
     table(f"{len(open_)} fit{'s' if len(open_) != 1 else ''} can go on", words)

@@ -103,50 +103,52 @@ class ExportArguments:
     force: shared.Force = False
 
 
-def init(asked: InitArguments) -> None:
+def init(arguments: InitArguments) -> None:
     """Draft a schema from a PUBLIC sample or a data dictionary, for you to read and correct.
 
     A schema is never charged for, so it must not be made from private rows: finding their bounds and categories
     privately costs budget.
     """
-    data, dictionary, target, output = asked.data, asked.dictionary, asked.target, asked.output
+    data, dictionary, target, output = arguments.data, arguments.dictionary, arguments.target, arguments.output
     if (data is None) == (dictionary is None):
         raise Mistake("give either a public sample or --dictionary")
     if not target:
         raise Mistake("--target is missing: name the column to predict")
     check_outputs({"--output": output}, {"the sample": data, "the dictionary": dictionary})
-    refuse_overwriting({"--output": output}, asked.force)
-    _check_options(asked)
+    refuse_overwriting({"--output": output}, arguments.force)
+    _check_options(arguments)
     _warn()
-    _write(_drafted(asked), output, asked.as_json)
+    _write(_drafted(arguments), output, arguments.as_json)
 
 
-def import_(asked: ImportArguments) -> None:
+def import_(arguments: ImportArguments) -> None:
     """Draft a schema from one of pandera, Frictionless or Croissant, for you to read and correct.
 
     Columns without public bounds or values are left out, and named.
     """
     from tacit.schema.exchange import import_schema
 
-    check_outputs({"--output": asked.output}, {"the document": asked.document})
-    refuse_overwriting({"--output": asked.output}, asked.force)
+    check_outputs({"--output": arguments.output}, {"the document": arguments.document})
+    refuse_overwriting({"--output": arguments.output}, arguments.force)
     _warn()
-    draft = import_schema(asked.document, asked.source.value, label=asked.target, positive=asked.positive)
-    _write(draft, asked.output, asked.as_json)
+    draft = import_schema(
+        arguments.document, arguments.source.value, label=arguments.target, positive=arguments.positive
+    )
+    _write(draft, arguments.output, arguments.as_json)
 
 
-def export(asked: ExportArguments) -> None:
+def export(arguments: ExportArguments) -> None:
     """Write a schema for pandera, Frictionless or Croissant, as JSON."""
     import json
 
     from tacit.schema.exchange import export_schema
     from tacit.whole_files import write_text
 
-    check_outputs({"--output": asked.output}, {"the schema": asked.schema})
-    refuse_overwriting({"--output": asked.output}, asked.force)
-    written = export_schema(_load(asked.schema), asked.to.value)
-    write_text(asked.output, json.dumps(written, indent=1, ensure_ascii=False) + "\n")
-    typer.echo(f"wrote {asked.output} for {asked.to.value}")
+    check_outputs({"--output": arguments.output}, {"the schema": arguments.schema})
+    refuse_overwriting({"--output": arguments.output}, arguments.force)
+    written = export_schema(_load(arguments.schema), arguments.to.value)
+    write_text(arguments.output, json.dumps(written, indent=1, ensure_ascii=False) + "\n")
+    typer.echo(f"wrote {arguments.output} for {arguments.to.value}")
 
 
 def _write(draft: Draft, output: Path, as_json: bool) -> None:
@@ -160,22 +162,24 @@ def _write(draft: Draft, output: Path, as_json: bool) -> None:
         typer.echo(f"  {note}")
 
 
-def _check_options(asked: InitArguments) -> None:
+def _check_options(arguments: InitArguments) -> None:
     from tacit.schema.cell_format import THOUSANDS
     from tacit.schema.label import LabelKind
 
-    if asked.kind not in (None, *LabelKind):
-        raise Mistake(f"--kind must be one of {', '.join(LabelKind)}, got {asked.kind!r}")
-    if asked.thousands not in ("", *THOUSANDS) or (asked.thousands and asked.thousands == asked.decimal):
+    if arguments.kind not in (None, *LabelKind):
+        raise Mistake(f"--kind must be one of {', '.join(LabelKind)}, got {arguments.kind!r}")
+    if arguments.thousands not in ("", *THOUSANDS) or (
+        arguments.thousands and arguments.thousands == arguments.decimal
+    ):
         raise Mistake(f"--thousands must be one of {' '.join(map(repr, THOUSANDS))}, and not what --decimal says")
-    if asked.dictionary is not None and (asked.kind is not None or asked.thousands):
+    if arguments.dictionary is not None and (arguments.kind is not None or arguments.thousands):
         raise Mistake("--kind and --thousands are about a sample; a dictionary says it itself")
 
 
-def show(asked: FileArguments) -> None:
+def show(arguments: FileArguments) -> None:
     """Show what a schema declares."""
-    loaded = _load(asked.schema)
-    if asked.as_json:
+    loaded = _load(arguments.schema)
+    if arguments.as_json:
         print_json({**loaded.to_dict(), "fingerprint": loaded.fingerprint()})
         return
     rows = {name: describe(column) for name, column in loaded.columns.items()}
@@ -183,15 +187,15 @@ def show(asked: FileArguments) -> None:
         rows[f"{loaded.label.column} (label)"] = describe_label(loaded.label)
     if loaded.unit is not None:
         rows[f"{loaded.unit.column} (unit)"] = f"who is protected: at most {loaded.unit.max_rows} rows each"
-    table(f"{asked.schema}: {len(loaded.features)} features", rows)
+    table(f"{arguments.schema}: {len(loaded.features)} features", rows)
     typer.echo(f"fingerprint {loaded.fingerprint()}")
 
 
-def validate(asked: FileArguments) -> None:
+def validate(arguments: FileArguments) -> None:
     """Check that a schema file is valid. Exits with 2 if it is not."""
     from tacit.schema.identifiers import refuse_identifiers
 
-    loaded = _load(asked.schema)
+    loaded = _load(arguments.schema)
     refuse_identifiers(loaded)
     facts: dict[str, Any] = {
         "valid": True,
@@ -200,12 +204,12 @@ def validate(asked: FileArguments) -> None:
         "unit": None if loaded.unit is None else loaded.unit.column,
         "fingerprint": loaded.fingerprint(),
     }
-    if asked.as_json:
+    if arguments.as_json:
         print_json(facts)
         return
     label = f"label '{facts['label']}'" if facts["label"] else "no label (give --target to fit)"
     typer.echo(
-        f"{asked.schema} is valid: {facts['features']} features, {label}, fingerprint {facts['fingerprint'][:16]}"
+        f"{arguments.schema} is valid: {facts['features']} features, {label}, fingerprint {facts['fingerprint'][:16]}"
     )
 
 
@@ -248,29 +252,29 @@ def _load(path: Path) -> Schema:
     return Schema.from_toml(path)
 
 
-def _drafted(asked: InitArguments) -> Draft:
+def _drafted(arguments: InitArguments) -> Draft:
     from tacit.encoding.read import column_names, read_sample
     from tacit.schema.draft import Draft, draft_from_dictionary, draft_schema
     from tacit.schema.errors import SchemaError
 
-    if asked.dictionary is not None:
-        with rows_of(asked.dictionary, asked) as (dictionary, written):
+    if arguments.dictionary is not None:
+        with rows_of(arguments.dictionary, arguments) as (dictionary, written):
             try:
-                return draft_from_dictionary(dictionary, asked.target, asked.positive, written)
+                return draft_from_dictionary(dictionary, arguments.target, arguments.positive, written)
             except SchemaError as error:  # of the file that was named, and not of its copy in UTF-8
-                where = error.where.replace(str(dictionary), str(asked.dictionary))
+                where = error.where.replace(str(dictionary), str(arguments.dictionary))
                 raise SchemaError(error.problem, error.remedy, error.field, where) from None
-    assert asked.data is not None
-    with rows_of(asked.data, asked) as (data, written):
+    assert arguments.data is not None
+    with rows_of(arguments.data, arguments) as (data, written):
         unnamed = sum(not name.strip() for name in column_names(data, written))
         draft = draft_schema(
             read_sample(data, written),
-            asked.target,
-            asked.positive,
+            arguments.target,
+            arguments.positive,
             public=True,
-            kind=asked.kind,
+            kind=arguments.kind,
             decimal=written.decimal,
-            thousands=asked.thousands,
+            thousands=arguments.thousands,
         )
     words = "column has no name and is" if unnamed == 1 else "columns have no names and are"
     return Draft(draft.schema, (f"{unnamed} {words} left out", *draft.notes)) if unnamed else draft

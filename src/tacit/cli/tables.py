@@ -44,21 +44,21 @@ class CsvOptions(Protocol):
     def multiline(self) -> bool: ...
 
 
-def csv_options(asked: CsvOptions) -> dict[str, Any]:
+def csv_options(options: CsvOptions) -> dict[str, Any]:
     """The same as arguments of :func:`tacit.read_source`."""
     return {
-        "encoding": asked.encoding,
-        "delimiter": asked.delimiter,
-        "decimal": asked.decimal,
-        "multiline": asked.multiline,
+        "encoding": options.encoding,
+        "delimiter": options.delimiter,
+        "decimal": options.decimal,
+        "multiline": options.multiline,
     }
 
 
-def as_given(asked: CsvOptions) -> list[str]:
+def as_given(options: CsvOptions) -> list[str]:
     """The same as words of a command, but for what is usual."""
     usual = {"encoding": "utf-8", "delimiter": None, "decimal": None, "multiline": False}
-    given = {name: value for name, value in csv_options(asked).items() if value != usual[name]}
-    return [word for name, value in given.items() for word in (f"--{name}", *([] if value is True else [value]))]
+    changed = {name: value for name, value in csv_options(options).items() if value != usual[name]}
+    return [word for name, value in changed.items() for word in (f"--{name}", *([] if value is True else [value]))]
 
 
 def training_table(
@@ -111,7 +111,7 @@ def is_many(path: Path) -> bool:
 
 
 @contextmanager
-def rows_of(path: Path, asked: CsvOptions) -> Iterator[tuple[Path, CsvFormat]]:
+def rows_of(path: Path, options: CsvOptions) -> Iterator[tuple[Path, CsvFormat]]:
     """A file of rows, or standard input as one, and how it is written.
 
     Raises:
@@ -120,7 +120,7 @@ def rows_of(path: Path, asked: CsvOptions) -> Iterator[tuple[Path, CsvFormat]]:
     from tacit.encoding.read_table import csv_format
 
     try:
-        written = csv_format(**csv_options(asked))
+        written = csv_format(**csv_options(options))
     except DataError as error:
         raise Mistake(f"--{error.message}") from None
     if path != STREAM:

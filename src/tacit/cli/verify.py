@@ -43,7 +43,7 @@ class VerifyArguments:
     as_json: shared.Json = False
 
 
-def run(asked: VerifyArguments) -> None:
+def run(arguments: VerifyArguments) -> None:
     """Verify a claim: certificate, model, schema and ledger belong together, and the charges add up to what is stated.
 
     Only a signature (--key) shows who made one.
@@ -51,62 +51,64 @@ def run(asked: VerifyArguments) -> None:
     from tacit.models.claims import read_claim
     from tacit.report.erasure import read_statement
 
-    if (statement := read_statement(asked.file)) is not None:
-        _print_statement(asked, statement)
+    if (statement := read_statement(arguments.file)) is not None:
+        _print_statement(arguments, statement)
         return
-    claim = read_claim(asked.file, asked.model)
-    problems = [*claim.problems, *_of_signature(asked, claim.certificate)]
-    played = None if asked.tape is None or claim.certificate is None else _of_tape(asked, asked.tape)
+    claim = read_claim(arguments.file, arguments.model)
+    problems = [*claim.problems, *_of_signature(arguments, claim.certificate)]
+    played = None if arguments.tape is None or claim.certificate is None else _of_tape(arguments, arguments.tape)
     problems += [] if played is None else played.problems
     if claim.certificate is None and not problems:
-        raise Mistake(f"{asked.file} is a model without a certificate")
-    _print(asked, claim, problems, played)
+        raise Mistake(f"{arguments.file} is a model without a certificate")
+    _print(arguments, claim, problems, played)
     if problems:
         raise typer.Exit(CLAIM)
 
 
-def _print_statement(asked: VerifyArguments, statement: Mapping[str, Any]) -> None:
+def _print_statement(arguments: VerifyArguments, statement: Mapping[str, Any]) -> None:
     """An answer to a person who asked to be forgotten."""
     from tacit.privacy.signatures import read_public_key
     from tacit.report.erasure import erasure_problems
 
-    if any(given is not None for given in (asked.model, asked.account, asked.tape)):
+    if any(place is not None for place in (arguments.model, arguments.account, arguments.tape)):
         raise Mistake("an erasure statement holds its certificate: verify it with --key alone")
-    problems = erasure_problems(statement, None if asked.key is None else read_public_key(asked.key))
-    if asked.as_json:
+    problems = erasure_problems(statement, None if arguments.key is None else read_public_key(arguments.key))
+    if arguments.as_json:
         as_json({"holds": not problems, "findings": problems})
     else:
-        said = "the claim does NOT hold: " + "; ".join(problems) if problems else "the statement holds"
+        verdict = "the claim does NOT hold: " + "; ".join(problems) if problems else "the statement holds"
         signed = (
-            f"that of {asked.key}" if asked.key is not None else "valid; --key tells whether it is of somebody you know"
+            f"that of {arguments.key}"
+            if arguments.key is not None
+            else "valid; --key tells whether it is of somebody you know"
         )
-        table("Erasure statement", {"verdict": said, **({} if problems else {"signature": signed})})
+        table("Erasure statement", {"verdict": verdict, **({} if problems else {"signature": signed})})
     if problems:
         raise typer.Exit(CLAIM)
 
 
-def _of_tape(asked: VerifyArguments, tape: Path) -> TapeVerdict:
+def _of_tape(arguments: VerifyArguments, tape: Path) -> TapeVerdict:
     """What comes of learning the model again from its tape."""
     from tacit.audit.verify_tape import verify_tape
 
-    return verify_tape(asked.model or asked.file, tape)
+    return verify_tape(arguments.model or arguments.file, tape)
 
 
-def _of_signature(asked: VerifyArguments, certificate: Certificate | None) -> list[str]:
+def _of_signature(arguments: VerifyArguments, certificate: Certificate | None) -> list[str]:
     """What the options ask for, and does not hold."""
-    if asked.account is None or not is_extract(asked.account):
-        check_account(asked.account, asked.dataset)
-    if certificate is None or (asked.key is None and asked.account is None):
+    if arguments.account is None or not is_extract(arguments.account):
+        check_account(arguments.account, arguments.dataset)
+    if certificate is None or (arguments.key is None and arguments.account is None):
         return []
     from tacit.privacy.signatures import read_public_key, signature_problems
 
     problems = []
-    if asked.key is not None:
-        problems += signature_problems(certificate.signature, certificate.signable, read_public_key(asked.key))
-    if asked.account is not None:
+    if arguments.key is not None:
+        problems += signature_problems(certificate.signature, certificate.signable, read_public_key(arguments.key))
+    if arguments.account is not None:
         if certificate.signature is None:
             return [*problems, "it is not signed, so that the account has no line about it"]
-        labels, charges, others = _lines_of(asked.account, asked.dataset)
+        labels, charges, others = _lines_of(arguments.account, arguments.dataset)
         if certificate.transparency_line not in labels:
             problems.append("the account has no line about what was signed")
         if Counter(map(str, certificate.charges)) - Counter(map(str, charges)):
@@ -131,16 +133,16 @@ def _lines_of(account: str, dataset: str | None) -> tuple[Sequence[str], list[Ch
 
 
 def _print_json(
-    asked: VerifyArguments, claim: Claim, problems: list[str], open_ones: Sequence[str], played: TapeVerdict | None
+    arguments: VerifyArguments, claim: Claim, problems: list[str], open_ones: Sequence[str], played: TapeVerdict | None
 ) -> None:
     from tacit.privacy.lemmas import used_files
     from tacit.privacy.strength import strength_of
 
     certificate = claim.certificate
-    said: dict[str, Any] = {"holds": not problems, "findings": problems, "remarks": list(claim.remarks)}
+    report: dict[str, Any] = {"holds": not problems, "findings": problems, "remarks": list(claim.remarks)}
     if certificate is not None:
         strength = strength_of(certificate)
-        said |= {
+        report |= {
             "epsilon": finite(certificate.epsilon),
             "delta": certificate.delta,
             "releasable": certificate.releasable and not problems,
@@ -152,25 +154,25 @@ def _print_json(
             "strength": None if problems or open_ones else strength.word,
             "warnings": [*strength.warnings, *_questions(claim)],
             "signed_by": None if certificate.signature is None else certificate.signature.get("key"),
-            "account": None if problems else _account_words(asked) or None,
+            "account": None if problems else _account_words(arguments) or None,
         }
     if played is not None:
-        said["tape"] = {
+        report["tape"] = {
             "follows": not played.problems, "findings": list(played.problems), "remarks": list(played.remarks),
             "releases": played.releases, "integers": played.integers,
         }  # fmt: skip
-    as_json(said)
+    as_json(report)
 
 
-def _print(asked: VerifyArguments, claim: Claim, problems: list[str], played: TapeVerdict | None) -> None:
+def _print(arguments: VerifyArguments, claim: Claim, problems: list[str], played: TapeVerdict | None) -> None:
     from tacit.privacy.assumptions import objections
     from tacit.privacy.strength import strength_of
     from tacit.report.budget import checked_share
 
     certificate = claim.certificate
     open_ones = () if certificate is None else objections(certificate.assumptions)
-    if asked.as_json:
-        _print_json(asked, claim, problems, open_ones, played)
+    if arguments.as_json:
+        _print_json(arguments, claim, problems, open_ones, played)
         return
     verdict = "the charges add up, but NOT the promise: nobody answers for what it assumes"
     if problems or not open_ones:
@@ -179,7 +181,7 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str], played: Ta
     if certificate is not None and problems:  # what does not hold is not praised
         rows["it says"] = f"epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}, {certificate.neighbouring}"
         rows["releasable"] = "NO: nothing is known of what this file protects"
-        rows["signature"] = _signature_words(asked, certificate, problems)
+        rows["signature"] = _signature_words(arguments, certificate, problems)
     elif certificate is not None:
         strength = strength_of(certificate)
         rows["claim"] = f"epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}, {certificate.neighbouring}"
@@ -189,14 +191,14 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str], played: Ta
         rows["releases"] = str(certificate.releases)
         checked = checked_share(certificate.entries, certificate.charges, certificate.delta)
         rows["checked lemmas"] = f"behind {checked:.0%} of the charges"
-        if said := _coordinator_words(certificate):
-            rows["the coordinator"] = said
+        if account_words := _coordinator_words(certificate):
+            rows["the coordinator"] = account_words
         if certificate.schema_fingerprint is not None:  # as tacit schema show prints it of a file
             rows["schema"] = f"fingerprint {certificate.schema_fingerprint}"
         rows["releasable"] = releasable(certificate)
         rows |= {"taken as public": "; ".join(public)} if (public := certificate.taken_as_public) else {}
-        rows["signature"] = _signature_words(asked, certificate, problems)
-        rows |= {"account": said} if (said := _account_words(asked)) else {}
+        rows["signature"] = _signature_words(arguments, certificate, problems)
+        rows |= {"account": account_words} if (account_words := _account_words(arguments)) else {}
     if played is not None:
         follows = "does NOT follow from it: see the verdict" if played.problems else "follows from it, without a row"
         rows["tape"] = f"{played.releases} releases, {played.integers} integers; the model {follows}"
@@ -208,15 +210,15 @@ def _coordinator_words(certificate: Certificate) -> str:
     """What the coordinator of sites that draw the noise can learn, alone and with some of them; empty without sites."""
     from tacit.privacy.noise_shares import towards_coordinator
 
-    known = towards_coordinator(certificate.entries, certificate.charges, certificate.delta)
-    return ", ".join(f"{'alone' if k == 0 else f'with {k}'}: epsilon {epsilon:.3g}" for k, epsilon in known)
+    text = towards_coordinator(certificate.entries, certificate.charges, certificate.delta)
+    return ", ".join(f"{'alone' if k == 0 else f'with {k}'}: epsilon {epsilon:.3g}" for k, epsilon in text)
 
 
-def _account_words(asked: VerifyArguments) -> str:
+def _account_words(arguments: VerifyArguments) -> str:
     """What was found in an account, where nothing is wrong; empty if none was named."""
-    if asked.account is None:
+    if arguments.account is None:
         return ""
-    what = "the extract of the account" if is_extract(asked.account) else "the account"
+    what = "the extract of the account" if is_extract(arguments.account) else "the account"
     return f"{what} holds the line about this signature"
 
 
@@ -228,9 +230,9 @@ def _questions(claim: Claim) -> list[str]:
     return [question] if question else []
 
 
-def _signature_words(asked: VerifyArguments, certificate: Certificate, problems: list[str]) -> str:
+def _signature_words(arguments: VerifyArguments, certificate: Certificate, problems: list[str]) -> str:
     if certificate.signature is None:
         return "none (origin not proven)"
-    if asked.key is None:
+    if arguments.key is None:
         return "present, not checked: give --key with the public key of the signer"
-    return f"checked with {asked.key}: see the verdict" if problems else f"that of {asked.key}"
+    return f"checked with {arguments.key}: see the verdict" if problems else f"that of {arguments.key}"

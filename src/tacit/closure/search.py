@@ -41,13 +41,13 @@ def own_errors(patterns: Patterns, counts: Ints) -> Ints:
     return errors
 
 
-def error_table(function: TruthTable, said: Bytes, counts: Ints) -> Ints:
+def error_table(function: TruthTable, labels: Bytes, counts: Ints) -> Ints:
     """Errors at every point for each choice of the bits still open, shape ``(points, 2^open)``.
 
-    The function is one of the bits ``said`` and then the open ones; ``counts`` are rows of each label.
+    The function is one of the bits ``labels`` and then the open ones; ``counts`` are rows of each label.
     """
-    n_known = said.shape[1]
-    base = said.astype(np.int64) @ (1 << np.arange(n_known, dtype=np.int64))
+    n_known = labels.shape[1]
+    base = labels.astype(np.int64) @ (1 << np.arange(n_known, dtype=np.int64))
     table = np.asarray(function.values, np.int64)
     index = base[:, None] + (np.arange(1 << (function.arity - n_known), dtype=np.int64) << n_known)[None, :]
     wrong_label = 1 - table[index]
@@ -56,7 +56,7 @@ def error_table(function: TruthTable, said: Bytes, counts: Ints) -> Ints:
 
 def completion_scores(
     function: TruthTable,
-    said: Bytes,
+    labels: Bytes,
     own: Patterns,
     later: Sequence[Patterns],
     counts: Ints,
@@ -66,7 +66,7 @@ def completion_scores(
 
     Args:
         function: of the earlier models' bits, then ``own``'s, then the later ones'.
-        said: what earlier models say, shape ``(points, models)``.
+        labels: what earlier models say, shape ``(points, models)``.
         own: patterns to score.
         later: the classes still to come, in order.
         counts: rows of each label, shape ``(points, 2)``.
@@ -74,7 +74,7 @@ def completion_scores(
     """
     if len(own) == 0:
         return np.zeros(0, np.int64)
-    table = error_table(function, said, counts)
+    table = error_table(function, labels, counts)
     if not later:
         alone: Ints = own.sums((table[:, 1] - table[:, 0])[None, :])[0] + table[:, 0].sum()
         return alone

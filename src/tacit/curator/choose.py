@@ -59,9 +59,9 @@ def select_member(
 
     def chosen() -> int:
         codes = private_rows._label_codes(label_index)
-        kept = codes != DROPPED
-        said = said_by(models, private_rows._frame)[kept]
-        errors = (said != codes[kept][:, None]).sum(axis=0).astype(np.int64)
+        counts = codes != DROPPED
+        votes = said_by(models, private_rows._frame)[counts]
+        errors = (votes != codes[counts][:, None]).sum(axis=0).astype(np.int64)
         if isinstance(charge, NonPrivate):
             return int(errors.argmin())
         scale = selection_scale(1 if private_rows._reservation.neighbouring is ONE else 2, charge)
@@ -71,11 +71,11 @@ def select_member(
 
 
 def _released(
-    rows: PrivateRows, asked: Any, charge: Charge, label: Label | str, theorem: str, choose: Callable[[], int]
+    rows: PrivateRows, subject: Any, charge: Charge, label: Label | str, theorem: str, choose: Callable[[], int]
 ) -> int:
     """An index that leaves, through the gate; numbers of candidates may have more than 64 bits."""
-    gate, words = rows.gate, f"choice by {type(asked).__name__}"
-    question = Question("choose", asked, charge, label, Sensitivity(0, 0, theorem), 0.0, words, 1)
+    gate, words = rows.gate, f"choice by {type(subject).__name__}"
+    question = Question("choose", subject, charge, label, Sensitivity(0, 0, theorem), 0.0, words, 1)
     gate.charge(question)
     [index] = gate.release([question], lambda: [two_words(choose())])
     return int(index[0]) << WORD | int(index[1])

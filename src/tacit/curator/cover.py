@@ -123,15 +123,17 @@ class _Listed:
         if self._cover.constant_last and len(constant):
             free = free.copy()
             free[constant] = False
-        left = constant if step.ending else np.flatnonzero(free)
-        if len(left) == 0:
+        candidates = constant if step.ending else np.flatnonzero(free)
+        if len(candidates) == 0:
             return None
         n_labels = self._cover.n_labels
-        scores = (step.scores(self._rows.counts[left], rules) + self._cover.offsets(step)[left, None]).ravel()
+        scores = (
+            step.scores(self._rows.counts[candidates], rules) + self._cover.offsets(step)[candidates, None]
+        ).ravel()
         if self._cover.idle_score is not None and not step.ending:
             scores = np.append(scores, np.int64(self._cover.idle_score))
         place = _last_best(scores) if scale is None else noise.exponential(scores, scale)
-        return IDLE if place == len(left) * n_labels else (int(left[place // n_labels]), place % n_labels)
+        return IDLE if place == len(candidates) * n_labels else (int(candidates[place // n_labels]), place % n_labels)
 
     def remove(self, conjunction: int) -> None:
         """Takes away a conjunction, with all classes, and the rows it covers."""

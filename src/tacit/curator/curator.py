@@ -225,26 +225,26 @@ class Curator:
     ) -> Measurement:
         """An answer that is paid for, with noise."""
         self._gate.reservation.require_own_process(label)
-        known = self._joint_question(bound, part, rule, state)
-        query = JointHistogram(known.histogram, bound)
+        joint = self._joint_question(bound, part, rule, state)
+        query = JointHistogram(joint.histogram, bound)
         # releases that are bounded together are paid for together, so the bound must be the same in all of them
         words = f"{type(query).__name__} {query.shape}, bounded as {bound.digest}"
         units = self._gate.rows_per_unit
-        question = Question("joint", query, part.charge, label, known.sensitivity, known.scale, words, units)
+        question = Question("joint", query, part.charge, label, joint.sensitivity, joint.scale, words, units)
         return self._released([question], lambda _: [self._table.answer(query)])[0]
 
     def _joint_question(
         self, bound: JointBound, part: JointPart, rule: RowRule | ScoreRule, state: Margins | Scores
     ) -> _JointQuestion:
         """The question, kept for as long as the part lives: it comes back once a sweep."""
-        known = self._joint_questions.get(part)
-        if known is None or not known.is_of(bound, rule, state):
+        joint = self._joint_questions.get(part)
+        if joint is None or not joint.is_of(bound, rule, state):
             histogram = self._weigh.histogram(part, rule, state)
             query = JointHistogram(histogram, bound)
             moved = self._of_a_unit(query.joint_sensitivity(self.neighbouring))
-            known = _JointQuestion(ref(bound), rule, state, histogram, moved, self._scale(part.charge, moved))
-            self._joint_questions[part] = known
-        return known
+            joint = _JointQuestion(ref(bound), rule, state, histogram, moved, self._scale(part.charge, moved))
+            self._joint_questions[part] = joint
+        return joint
 
     def select(self, selection: Selection, charge: Charge, label: Label | str) -> Choice:
         """Chooses, in each node of a selection, a candidate with (about) the highest score.

@@ -76,13 +76,13 @@ class JointReleases:
         """
         if not 0 <= part < len(self._bound.parts):
             raise IndexError(f"there are parts 0 to {len(self._bound.parts) - 1}, and no part {part}")
-        asked = self._bound.parts[part]
+        joint_part = self._bound.parts[part]
         with self._lock:
             number = self._made[part]
             if number >= self._rounds:
-                raise ValueError(f"{asked.name} was released {self._rounds} times, and no more is paid for")
+                raise ValueError(f"{joint_part.name} was released {self._rounds} times, and no more is paid for")
             self._made[part] += 1
-        return self._release(self._bound, asked, rule, state, self._labels[number][part])
+        return self._release(self._bound, joint_part, rule, state, self._labels[number][part])
 
     def _label(self, part: JointPart, number: int) -> Label:
         text = f"{part.name}, {self._stage}sweep {number + 1}"

@@ -84,8 +84,8 @@ def release_keys(
         threshold = KeyCounts.threshold(delta, tail, gate.rows_per_unit)
         gate.reservation.record(charge, label.with_text(f"{label}: counts"), moved.theorem)
         gate.reservation.record(ApproxDP(0.0, delta), label.with_text(f"{label}: which are there"), moved.theorem)
-    asked, words = KeyThreshold(threshold, delta), f"keys of at least {threshold}"
-    question = Question("keys", asked, charge, label, moved, scale, words, gate.rows_per_unit)
+    limit, words = KeyThreshold(threshold, delta), f"keys of at least {threshold}"
+    question = Question("keys", limit, charge, label, moved, scale, words, gate.rows_per_unit)
 
     def noisy() -> list[dict[str, int]]:
         exact, present = _counts(codes, texts)
@@ -98,8 +98,8 @@ def release_keys(
     # the order is that of noisy counts, then of texts: the order of the rows must not show
     seen = sorted((-count, text) for text, count in counts.items())
     values = np.array([-count / KEY_UNIT for count, _ in seen], np.float64)
-    kept, sd = tuple(text for _, text in seen), noise_sd(charge, scale) / KEY_UNIT
-    return Keys(label.text, kept, values, sd, threshold / KEY_UNIT, charge, delta, moved.theorem)
+    names, sd = tuple(text for _, text in seen), noise_sd(charge, scale) / KEY_UNIT
+    return Keys(label.text, names, values, sd, threshold / KEY_UNIT, charge, delta, moved.theorem)
 
 
 def _counts(codes: Ints, texts: Sequence[str]) -> tuple[Ints, list[str]]:

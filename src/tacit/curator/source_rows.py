@@ -98,20 +98,20 @@ class PreparedSource:
 
     def encoded(self, recipe: Recipe, label_index: Labels) -> Sequence[Arrays]:
         """What is kept of all rows, by block: read from the source once for every recipe."""
-        found = self._files.get((recipe, label_index))
-        if found is None:
-            found = self._made(recipe, label_index)
-            self._files[recipe, label_index] = found
-        return found
+        files = self._files.get((recipe, label_index))
+        if files is None:
+            files = self._made(recipe, label_index)
+            self._files[recipe, label_index] = files
+        return files
 
     def _made(self, recipe: Recipe, label_index: Labels) -> Sequence[Arrays]:
-        kept = self._kept_name(recipe, label_index)
-        if kept is not None and kept.exists():
+        name = self._kept_name(recipe, label_index)
+        if name is not None and name.exists():
             try:
-                with kept.open("r+b") as file:
+                with name.open("r+b") as file:
                     return list(Store(file, check=True).blocks())
             except DamagedStoreError:
-                kept.unlink()  # it is made again
+                name.unlink()  # it is made again
         nothing = self._source.without_rows
         like = arrays_of(nothing, self._source.labels(nothing), recipe, label_index)
         chunks = (arrays_of(*chunk, recipe, label_index) for chunk in self._source.chunks())
@@ -121,8 +121,8 @@ class PreparedSource:
             with StoreWriter(file, like, self._directory, BLOCK_ROWS) as writer:
                 for arrays in chunks:
                     writer.append(arrays)
-            if kept is not None:
-                give_name(file, kept)
+            if name is not None:
+                give_name(file, name)
             return list(Store(file).blocks())
 
     def _kept_name(self, recipe: Recipe, label_index: Labels) -> Path | None:

@@ -70,14 +70,14 @@ class Passage:
 
     def link(self, before: bytes) -> bytes:
         """SHA-256 of this passage and of the link before it: the last one is that of the whole tape."""
-        found = hashlib.sha256(before + self.question)
+        digest = hashlib.sha256(before + self.question)
         plain = [self.verb, self.label, finite(self.charge.to_dict()), self.words]
-        found.update(json.dumps(plain, sort_keys=True).encode())
+        digest.update(json.dumps(plain, sort_keys=True).encode())
         if isinstance(self.answer, dict):
-            found.update(json.dumps(sorted(self.answer.items())).encode())
+            digest.update(json.dumps(sorted(self.answer.items())).encode())
         else:
-            found.update(f"{self.answer.shape}".encode() + self.answer.astype("<i8").tobytes())
-        return found.digest()
+            digest.update(f"{self.answer.shape}".encode() + self.answer.astype("<i8").tobytes())
+        return digest.digest()
 
 
 @final
@@ -105,10 +105,10 @@ class Tape(Witness):
     @property
     def link(self) -> bytes:
         """SHA-256 of the tape."""
-        found = b""
+        digest = b""
         for passage in self.passages:
-            found = passage.link(found)
-        return found
+            digest = passage.link(digest)
+        return digest
 
     def release(
         self, reservation: Reservation, questions: Sequence[Question], make: Callable[[], list[Any]]
@@ -117,9 +117,9 @@ class Tape(Witness):
         del reservation
         if self.playing:
             return [self.answer_to(question) for question in questions]
-        made = make()
-        self.passages += [self.passage(*pair) for pair in zip(questions, made, strict=True)]
-        return made
+        answers = make()
+        self.passages += [self.passage(*pair) for pair in zip(questions, answers, strict=True)]
+        return answers
 
     def passage(self, question: Question, answer: Answer) -> Passage:
         """A release as it is kept."""
@@ -135,17 +135,17 @@ class Tape(Witness):
         Raises:
             Diverged: if another question was asked here, or none.
         """
-        asked = self.passage(question, np.zeros(0, np.int64))
+        passage = self.passage(question, np.zeros(0, np.int64))
         if self.position == len(self.passages):
-            self.diverge(f"the tape ends after {self.position} releases, and the learner asks for {asked}")
+            self.diverge(f"the tape ends after {self.position} releases, and the learner asks for {passage}")
         recorded = self.passages[self.position]
         self.position += 1
-        for one, other in zip(recorded.facts, asked.facts, strict=True):
+        for one, other in zip(recorded.facts, passage.facts, strict=True):
             if one != other:
-                told = f"{recorded}" if str(recorded) != str(asked) else f"{recorded}: {one}"
+                told = f"{recorded}" if str(recorded) != str(passage) else f"{recorded}: {one}"
                 self.diverge(f"release {self.position} of the tape is {told}, and the learner asks "
-                             f"{asked if str(recorded) != str(asked) else other}")  # fmt: skip
-        if recorded.question != asked.question and not self.doubts:
+                             f"{passage if str(recorded) != str(passage) else other}")  # fmt: skip
+        if recorded.question != passage.question and not self.doubts:
             self.doubts.append(
                 f"from release {self.position} on, {recorded}, the questions of the tape are others of the same "
                 "words, as after a change of what was released before, or in another version"

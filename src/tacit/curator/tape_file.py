@@ -142,14 +142,14 @@ def _row(passage: Passage, link: bytes) -> dict[str, Any]:
 def _beginning(header: Mapping[str, Any]) -> Beginning:
     if header.get("format") != FORMAT or header.get("version") != VERSION:
         raise TapeError(f"its format is {header.get('format')!r} {header.get('version')!r}, not {FORMAT!r} {VERSION}")
-    found = {each.name: header[each.name] for each in fields(Beginning)}
-    bytes.fromhex(found["public_seed"])
-    if found["rows"] is not None and not (isinstance(found["rows"], int) and 0 <= found["rows"] < 1 << 53):
+    facts = {each.name: header[each.name] for each in fields(Beginning)}
+    bytes.fromhex(facts["public_seed"])
+    if facts["rows"] is not None and not (isinstance(facts["rows"], int) and 0 <= facts["rows"] < 1 << 53):
         raise TapeError("its number of rows is no number")
-    found |= {"reasons": tuple(map(str, found["reasons"])), "model": str(found["model"]),
-              "versions": {str(key): str(value) for key, value in found["versions"].items()},
-              "weighted": bool(found["weighted"]), "releasable": bool(found["releasable"])}  # fmt: skip
-    return Beginning(**found)
+    facts |= {"reasons": tuple(map(str, facts["reasons"])), "model": str(facts["model"]),
+              "versions": {str(key): str(value) for key, value in facts["versions"].items()},
+              "weighted": bool(facts["weighted"]), "releasable": bool(facts["releasable"])}  # fmt: skip
+    return Beginning(**facts)
 
 
 def _passages(table: pa.Table) -> tuple[list[Passage], list[str]]:

@@ -73,10 +73,10 @@ class ForeignModel(ClassModel):
         """
         probe = np.vstack([np.zeros(self.encoder.width), np.eye(self.encoder.width)[:16]])
         try:
-            said = self._said(np.vstack([probe, -probe]))
+            decisions = self._said(np.vstack([probe, -probe]))
         except (TypeError, ValueError, AttributeError) as error:
             raise UntrustedResult(f"{self.name} returned something that does not predict: {error}") from error
-        if said.shape != (2 * len(probe),) or not np.all(np.isfinite(said)):
+        if decisions.shape != (2 * len(probe),) or not np.all(np.isfinite(decisions)):
             raise UntrustedResult(f"{self.name} returned a model whose predictions are not numbers")
 
     def _said(self, rows: Floats) -> Floats:
@@ -121,11 +121,11 @@ def run_trusted(
     for charge in learner.declared_charge(reservation.neighbouring):
         reservation.record(charge, label, f"declared by {learner.name}, not verified")
     codes = private_rows._label_codes(label_index)
-    kept = codes != DROPPED
+    counts = codes != DROPPED
     rows = unit_rows(encoder.encode(private_rows._frame), encoder.clipper.radius)
     # dropped rows stay as null rows: the number of rows is public under the relation the learner claims
-    rows[~kept] = 0.0
-    labels = np.where(kept, codes, 0).astype(np.int64)
+    rows[~counts] = 0.0
+    labels = np.where(counts, codes, 0).astype(np.int64)
     try:
         predictor = learner.learn(rows, labels)
     except (ValueError, ArithmeticError):  # it may depend on rows: content never refuses

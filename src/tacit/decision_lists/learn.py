@@ -27,7 +27,7 @@ from tacit.queries.rules import class_count_rule
 
 
 def counted_errors(
-    chosen: Sequence[tuple[Condition, ...]], counts: Floats, sd: float, kept: Sequence[ListRule], log_models: float
+    chosen: Sequence[tuple[Condition, ...]], counts: Floats, sd: float, rules: Sequence[ListRule], log_models: float
 ) -> CountedErrors:
     """The errors of a list on the rows that it was learned from.
 
@@ -38,15 +38,15 @@ def counted_errors(
         chosen: the conditions of every rule that was counted, in order; "else" comes after them.
         counts: noisy rows by the rule that decides them and by class, shape ``(rules + 1, classes)``.
         sd: standard deviation of their noise.
-        kept: the rules of the list.
+        rules: the rules of the list.
         log_models: from :func:`log_lists`.
     """
-    outcomes = {rule.conditions: rule.outcome for rule in kept[:-1]}
+    outcomes = {rule.conditions: rule.outcome for rule in rules[:-1]}
     last = max((place for place, rule in enumerate(chosen) if rule in outcomes), default=-1)
     wrong = right = 0.0
     wrong_cells = right_cells = 0
     for place, conditions in enumerate([*chosen, ()]):
-        outcome = outcomes.get(conditions, kept[-1].outcome if place > last else None)
+        outcome = outcomes.get(conditions, rules[-1].outcome if place > last else None)
         every, hit = counts[place].sum(), 0.0 if outcome is None else counts[place, outcome]
         wrong, right = wrong + float(every - hit), right + float(hit)
         wrong_cells += counts.shape[1] - (outcome is not None)
@@ -57,7 +57,7 @@ def counted_errors(
 
 
 def log_lists(
-    kept: Sequence[ListRule], conjunctions: Conjunctions | StreamedConjunctions, most: int, n_labels: int
+    rules: Sequence[ListRule], conjunctions: Conjunctions | StreamedConjunctions, most: int, n_labels: int
 ) -> float:
     """The nats that say which list it is: a prior over all lists, fixed before any row is read.
 
@@ -67,7 +67,7 @@ def log_lists(
     sizes = sizes_by_length(conjunctions)
     lengths = int(np.count_nonzero(sizes[1:]))
     nats = math.log(most + 1) + math.log(n_labels)
-    for rule in kept[:-1]:
+    for rule in rules[:-1]:
         nats += math.log(lengths) + math.log(float(sizes[len(rule.conditions)])) + math.log(n_labels)
     return nats
 

@@ -155,8 +155,8 @@ def find_bounds(
         query = Histogram(column_cells(index, grid.n_codes), rule)
         release = curator.measure(query, allowance.charge(share / len(names)), Label(Stage.BOUNDS, name))
         counts = release.value[:-1, 0]  # the last cell is that of missing values
-        found = inhabited(counts, release.sd, sure_levels(release.charge, len(counts) * len(names)))
-        bounds[name] = DEFAULT_BOUNDS if len(found) == 0 else _ends(float(edges[found[0]]), float(edges[found[-1] + 1]))
+        spans = inhabited(counts, release.sd, sure_levels(release.charge, len(counts) * len(names)))
+        bounds[name] = DEFAULT_BOUNDS if len(spans) == 0 else _ends(float(edges[spans[0]]), float(edges[spans[-1] + 1]))
     return bounds
 
 

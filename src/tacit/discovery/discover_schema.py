@@ -104,9 +104,9 @@ def discover_schema(
     check_dtypes(dtypes)
     request = Request.of(epsilon, delta, neighbouring, random_state)
     frame = columns_of(df)
-    found = _kinds(frame, label, label_kind, dict(kinds or {}), unit)
+    kinds_found = _kinds(frame, label, label_kind, dict(kinds or {}), unit)
     _check_most(most_categories)
-    unknowns = Unknowns({name: kind for name, kind in found.items() if kind != ID}, exact=frame.untyped)
+    unknowns = Unknowns({name: kind for name, kind in kinds_found.items() if kind != ID}, exact=frame.untyped)
     allowance = unknowns.allowance(request.epsilon, request.delta)
     charges = [allowance.whole, *unknowns.charges(request.delta)]
     with spending():
@@ -114,10 +114,10 @@ def discover_schema(
             rows = _rows(frame, unknowns, unit, request, reservation)
             all_rows = LabelIndex((0, 1))
             discovered = discover_within(rows, unknowns, all_rows, allowance, 1.0, request.delta, most_categories)
-        columns = {name: discovered.columns.get(name, IdColumn()) for name in found if name != label}
+        columns = {name: discovered.columns.get(name, IdColumn()) for name in kinds_found if name != label}
         schema = Schema(columns, _label(frame, label, label_kind, discovered, positive), unit)
         certificate = certified(account, request, reservation, rows, "discover_schema", schema)
-        open_kinds = {*found} - {*(kinds or {})} - ({label} if label_kind == "numeric" else set())
+        open_kinds = {*kinds_found} - {*(kinds or {})} - ({label} if label_kind == "numeric" else set())
         return schema, certificate.assuming(*dtypes_assumed(dtypes, frame.untyped, bool(open_kinds), label=False))
 
 
@@ -126,38 +126,38 @@ def _check_most(categories: int) -> None:
         raise RequestError(f"most_categories must lie in 1..{MOST_CATEGORIES}, got {categories!r}")
 
 
-def _kinds(frame: Frame, label: str, label_kind: str, given: dict[str, str], unit: Unit | None) -> dict[str, str]:
+def _kinds(frame: Frame, label: str, label_kind: str, declared: dict[str, str], unit: Unit | None) -> dict[str, str]:
     """The kind of every column, the label among them; public mistakes end here."""
     if label not in frame.names:
         raise RequestError(f"the label {label!r} is not among the columns; {nearest(label, frame.names)}")
     if label_kind not in LABEL_KINDS:
         raise RequestError(f"label_kind must be 'classes' or 'numeric', got {label_kind!r}")
-    for name, kind in given.items():
+    for name, kind in declared.items():
         frame.column(name)
         if kind not in DISCOVERABLE:
             raise RequestError(f"kind of {name!r}: {nearest(str(kind), DISCOVERABLE)}")
     if unit is not None:
         identifiers_of(frame, unit.column)
-        given[unit.column] = ID
-    found = dict(unknowns_of(frame).kinds) | given
+        declared[unit.column] = ID
+    kinds = dict(unknowns_of(frame).kinds) | declared
     if label_kind == "numeric":
-        found[label] = NUMERIC
-    elif found[label] != BOOLEAN:
-        found[label] = KEYED
+        kinds[label] = NUMERIC
+    elif kinds[label] != BOOLEAN:
+        kinds[label] = KEYED
     public = frame.without_rows()
-    for name in (name for name, kind in found.items() if kind == NUMERIC):
+    for name in (name for name, kind in kinds.items() if kind == NUMERIC):
         as_numbers(public.column(name), name, loose=frame.mixed or frame.untyped or is_object(frame.column(name)))
-    if not any(kind not in (ID, IGNORED) for name, kind in found.items() if name != label):
+    if not any(kind not in (ID, IGNORED) for name, kind in kinds.items() if name != label):
         raise RequestError("there is no column to learn from: all are identifiers or ignored")
-    return found
+    return kinds
 
 
 def _rows(
     frame: Frame, unknowns: Unknowns, unit: Unit | None, request: Request, reservation: Reservation
 ) -> PrivateRows:
     """Columns that may hold numbers or texts value by value, the others as they are; no row is left out."""
-    asked = set(unknowns.of_kind(ASKED))
-    columns = {name: _values(frame.column(name)) if name in asked else frame.column(name) for name in frame.names}
+    numbers = set(unknowns.of_kind(ASKED))
+    columns = {name: _values(frame.column(name)) if name in numbers else frame.column(name) for name in frame.names}
     readable = Frame(columns, frame.n_rows, frame.mixed, frame.untyped)
     return PrivateRows(readable, np.zeros(frame.n_rows, np.int64), reservation, request.random_state, unit)
 
@@ -169,15 +169,15 @@ def _values(column: Any) -> list[Any]:
     return list(column)
 
 
-def _label(frame: Frame, name: str, kind: str, found: Discovered, positive: Any) -> Label | None:
+def _label(frame: Frame, name: str, kind: str, discovered: Discovered, positive: Any) -> Label | None:
     """The label, if there is one to be declared: bounds, or at least two classes."""
-    column = found.columns[name]
+    column = discovered.columns[name]
     if kind == "numeric":
         assert isinstance(column, NumericColumn)
         return Label(name, "numeric", lower=column.lower, upper=column.upper)
     classes: tuple[Value, ...] = (False, True)
-    if name in found.keys:
-        classes = plain_classes(found.keys[name], kind_of(frame.column(name), name) == NUMERIC)
+    if name in discovered.keys:
+        classes = plain_classes(discovered.keys[name], kind_of(frame.column(name), name) == NUMERIC)
     if len(classes) < 2:
         return None
     wanted = None if positive is None else next((c for c in classes if identity(c) == identity(positive)), None)

@@ -138,16 +138,16 @@ class Undeclared:
 
         ``label_index`` stands for classes that are not to be found, or of which none is.
         """
-        found = discover_within(private_rows, self.unknowns, label_index, allowance, self.share, self.delta)
+        discovered = discover_within(private_rows, self.unknowns, label_index, allowance, self.share, self.delta)
         if self.unknowns.classes:
-            keys = found.classes or ()
+            keys = discovered.classes or ()
             numbers = self.labels != TEXTS and bool(keys) and all(parse_number(key) is not None for key in keys)
-            label_index = found.label_index(numbers, most_classes) or label_index
+            label_index = discovered.label_index(numbers, most_classes) or label_index
             if self.labels == OBJECTS and keys and set(keys) <= {"false", "true"}:
                 label_index = LabelIndex((False, True))
             if numbers and plain_classes(keys, numeric=True) in ((0,), (1,)):
                 label_index = LabelIndex((0, 1))
-        schema = Schema(found.columns) if found.columns else None
+        schema = Schema(discovered.columns) if discovered.columns else None
         return Found(schema, label_index, allowance.part(1 - self.share))
 
 

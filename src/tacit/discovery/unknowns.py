@@ -94,7 +94,7 @@ class Unknowns:
 
     def of_kind(self, kind: str) -> tuple[str, ...]:
         """The columns of one kind."""
-        return tuple(name for name, found in self.kinds.items() if found == kind)
+        return tuple(name for name, each in self.kinds.items() if each == kind)
 
     @property
     def releases(self) -> int:
@@ -173,8 +173,8 @@ class Discovered:
         """
         if not self.classes:
             return None
-        found = plain_classes(self.classes, numeric, most)
-        classes = found if len(found) > 1 else (stand_in(self.classes), *found)
+        index = plain_classes(self.classes, numeric, most)
+        classes = index if len(index) > 1 else (stand_in(self.classes), *index)
         return LabelIndex(classes, exact=needs_exact(classes))
 
 
@@ -215,8 +215,8 @@ def discover_within(
     Rows without a known label do not count for bounds; classes that are found take the place of ``label_index``. The
     allowance is that of the whole fit, from :meth:`Unknowns.allowance`. The most frequent categories are kept.
     """
-    asked = unknowns.of_kind(ASKED)
-    asking = ASK_SHARE * share if asked else 0.0
+    numbers = unknowns.of_kind(ASKED)
+    asking = ASK_SHARE * share if numbers else 0.0
     kinds = dict(unknowns.kinds)
     part = (share - asking) / max(unknowns.releases, 1)
     each_delta = unknowns.delta_for_keys(delta) / max(unknowns.key_releases, 1)
@@ -227,15 +227,15 @@ def discover_within(
 
     classes = keys(None, Label(Stage.CLASSES, "classes")) if unknowns.classes else None
     label_index = Discovered({}, {}, classes).label_index(numeric=False) or label_index
-    if asked:
+    if numbers:
         kinds |= _ask(private_rows, unknowns, label_index, allowance, asking)
     numeric = tuple(name for name, kind in kinds.items() if kind == NUMERIC)
     bounds = find_bounds(private_rows, numeric, label_index, allowance, part * len(numeric)) if numeric else {}
-    found = {name: keys(name, Label(Stage.KEYS, name)) for name, kind in kinds.items() if kind == KEYED}
+    values = {name: keys(name, Label(Stage.KEYS, name)) for name, kind in kinds.items() if kind == KEYED}
     columns = {
-        name: _column(kind, bounds.get(name), found.get(name, ())[:most_categories]) for name, kind in kinds.items()
+        name: _column(kind, bounds.get(name), values.get(name, ())[:most_categories]) for name, kind in kinds.items()
     }
-    return Discovered(columns, found, classes)
+    return Discovered(columns, values, classes)
 
 
 def _column(kind: str, bounds: tuple[float, float] | None, keys: Sequence[str]) -> Column:
@@ -246,8 +246,8 @@ def _column(kind: str, bounds: tuple[float, float] | None, keys: Sequence[str]) 
     if kind == BOOLEAN:
         return BooleanColumn()
     if kind == KEYED:
-        kept = tuple(sorted(keys)) or (NOTHING_FOUND,)
-        return CategoricalColumn(kept, exact=needs_exact(kept))
+        categories = tuple(sorted(keys)) or (NOTHING_FOUND,)
+        return CategoricalColumn(categories, exact=needs_exact(categories))
     return IgnoredColumn()
 
 

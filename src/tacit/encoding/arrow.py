@@ -63,13 +63,13 @@ def listed(values: pa.Array) -> list[Any]:
     if narrow is not None:
         return [None if value is None else narrow(value) for value in values.to_pylist()]
     try:
-        found: list[Any] = values.to_pylist()
+        items: list[Any] = values.to_pylist()
     except UnicodeDecodeError:
         kind = pa.large_binary() if pa.types.is_large_string(values.type) else pa.binary()
-        found = [None if raw is None else raw.decode("utf-8", "replace") for raw in values.cast(kind).to_pylist()]
+        items = [None if raw is None else raw.decode("utf-8", "replace") for raw in values.cast(kind).to_pylist()]
     except (OverflowError, ValueError):  # a moment or a duration that Python has not, which stands for nothing
-        found = [_python(value) for value in values]
-    return found
+        items = [_python(value) for value in values]
+    return items
 
 
 def _python(value: pa.Scalar) -> Any:

@@ -149,8 +149,8 @@ class Scanner:
                 return
             ended = fault in (_UNENDED, _RAGGED)  # the fault shows at the end of its line
             width = int(memory[_WIDTH])
-            said = _WORDS[fault].format(line=int(memory[_LINE]) - ended, cells=int(memory[_COUNT]), width=width)
-            yield said + (_TITLE if fault == _RAGGED and width == 1 else "")
+            text = _WORDS[fault].format(line=int(memory[_LINE]) - ended, cells=int(memory[_COUNT]), width=width)
+            yield text + (_TITLE if fault == _RAGGED and width == 1 else "")
             if not ended:
                 memory[_STATE] = _SKIPPED
 
@@ -235,13 +235,13 @@ MOST_FAULTS = 10
 
 def structure_of(stream: CheckedRows, scanner: Scanner) -> Structure:
     """Reads a whole file and lists its faults; ``stream`` has no scanner of its own."""
-    found = Structure()
+    structure = Structure()
     while True:
         block = stream.read(_BLOCK)
         for fault in scanner.faults(block):
-            found.n_faults += 1
-            found.faults.extend([fault] if len(found.faults) < MOST_FAULTS else [])
+            structure.n_faults += 1
+            structure.faults.extend([fault] if len(structure.faults) < MOST_FAULTS else [])
         if not block:
             break
-    found.rows, found.breaks = scanner.rows, scanner.breaks
-    return found
+    structure.rows, structure.breaks = scanner.rows, scanner.breaks
+    return structure

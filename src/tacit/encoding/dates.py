@@ -81,15 +81,15 @@ def dates_as_numbers(values: Any, granularity: str, written: str = "") -> Floats
 
 
 def _numbers_of_days(days: npt.NDArray[np.datetime64], granularity: str) -> Floats:
-    known = ~np.isnat(days)
-    safe = np.where(known, days, np.datetime64(0, "D"))
+    valid = ~np.isnat(days)
+    safe = np.where(valid, days, np.datetime64(0, "D"))
     if granularity == YEAR:
         numbers = safe.astype("datetime64[Y]").astype(np.int64) + 1970.5
     elif granularity == "month":
         numbers = 1970 + (safe.astype("datetime64[M]").astype(np.int64) + 0.5) / 12
     else:
         numbers = (safe.astype(np.int64) + 3) % 7 + 0.5  # the first day of 1970 was a Thursday
-    return np.where(known, numbers, np.nan)
+    return np.where(valid, numbers, np.nan)
 
 
 def _days(values: Any, day: Day) -> npt.NDArray[np.datetime64]:
@@ -138,16 +138,16 @@ def _of_arrow(values: pa.ChunkedArray, day: Day) -> npt.NDArray[np.datetime64]:
     if days is not None:
         return days
     values = as_texts(values)
-    found: list[npt.NDArray[np.datetime64]] = [np.empty(0, "datetime64[D]")]
+    parts: list[npt.NDArray[np.datetime64]] = [np.empty(0, "datetime64[D]")]
     for chunk in values.chunks:
         try:
             coded = dictionary_of(chunk)
         except pa.ArrowException:  # of lists and the like Arrow makes no dictionary
-            found.append(_one_by_one(listed(chunk), day))
+            parts.append(_one_by_one(listed(chunk), day))
             continue
         table = np.append(_one_by_one(listed(coded.dictionary), day), _NAT)
-        found.append(table[positions(coded, len(table) - 1)])
-    return np.concatenate(found)
+        parts.append(table[positions(coded, len(table) - 1)])
+    return np.concatenate(parts)
 
 
 def _floats(array: npt.NDArray[Any]) -> Floats:

@@ -95,10 +95,10 @@ class Frame:
             FrameError: if there is none of that name.
         """
         if name not in self.columns:
-            known = nearest(name, self.columns)
+            hint = nearest(name, self.columns)
             if self.names == numbered(len(self.names)):
-                known = "an array has no names, and its columns are called x0, x1, ...: give a data frame"
-            raise FrameError(f"column '{name}' is missing from the data; {known}")
+                hint = "an array has no names, and its columns are called x0, x1, ...: give a data frame"
+            raise FrameError(f"column '{name}' is missing from the data; {hint}")
         return self.columns[name]
 
     def numbers(self, name: str) -> npt.NDArray[Any]:

@@ -46,8 +46,8 @@ def series_of(values: Any) -> nw.Series[Any] | None:
         if hasattr(values, "dtype"):
             raise FrameError(f"a {type(values).__name__} is read with narwhals, which is not installed: {WITHOUT}")
         return None
-    found = nw.from_native(values, series_only=True, pass_through=True)
-    return found if isinstance(found, nw.Series) else None
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    return series if isinstance(series, nw.Series) else None
 
 
 def as_numbers(values: Any, name: str = "", loose: bool = False) -> npt.NDArray[Any]:
@@ -68,8 +68,8 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> npt.NDArray[
     values = in_chunks(values)
     series = series_of(values)
     if series is not None:
-        found = _loosely(series) if loose else None
-        return _from_series(series, name) if found is None else found
+        numbers = _loosely(series) if loose else None
+        return _from_series(series, name) if numbers is None else numbers
     if isinstance(values, np.ma.MaskedArray):
         shown = as_numbers(np.ma.getdata(values), name, loose).astype(np.float64)
         return np.where(np.ma.getmaskarray(values), np.nan, shown)
@@ -188,9 +188,9 @@ def parse_numbers(cells: pa.Array, decimal: str = POINT) -> Floats:
             numbers = pc.cast(texts, pa.float64())
         except pa.ArrowInvalid:
             return np.fromiter(map(number_or_nan, listed(cells)), np.float64, len(cells))
-    found = floats(numbers)
-    finite = np.isfinite(found)  # Arrow's fast way reads "inf", and numbers that are too large, as infinite
-    return found if finite.all() else np.where(finite, found, np.nan)
+    parsed = floats(numbers)
+    finite = np.isfinite(parsed)  # Arrow's fast way reads "inf", and numbers that are too large, as infinite
+    return parsed if finite.all() else np.where(finite, parsed, np.nan)
 
 
 def texts_as_numbers(texts: pa.ChunkedArray, name: str = "") -> Floats:

@@ -29,8 +29,8 @@ def encode_bits(bits: Ints, base: int, scale: float, top: float, missing: int, o
 
 def clip_rows(rows: Floats, norm: float, radius: int, out: npt.NDArray[Any]) -> None:
     """Every row of a matrix to integers of norm at most ``radius``, which stands for ``norm``; not finite is 0."""
-    known = np.abs(rows) <= LARGEST
-    values = np.where(known, rows, 0.0)
+    finite = np.abs(rows) <= LARGEST
+    values = np.where(finite, rows, 0.0)
     largest = np.abs(values).max(axis=1, initial=0.0)
     safe = np.where(largest == 0.0, 1.0, largest)
     ratios = values / safe[:, None]

@@ -142,8 +142,8 @@ def parquet_chunks(
 ) -> Iterator[Frame]:
     """The rows of a Parquet file, or of some row groups, so many at a time; errors as in :func:`read_columns`."""
     with _explained(path):
-        asked = None if groups is None else list(groups)
-        for batch in _parquet(path).iter_batches(batch_size=rows, columns=list(names), row_groups=asked):
+        group_list = None if groups is None else list(groups)
+        for batch in _parquet(path).iter_batches(batch_size=rows, columns=list(names), row_groups=group_list):
             yield Frame({name: batch.column(name) for name in names}, batch.num_rows)
 
 

@@ -169,8 +169,8 @@ class FileReader(Reader):
         sizes, start, rows = parquet_groups(path), 0, 0
         for number, size in enumerate(sizes):
             rows += size
-            left = sum(sizes[number + 1 :])
-            if number + 1 == len(sizes) or (rows >= CHUNK_ROWS and left >= CHUNK_ROWS):
+            remaining = sum(sizes[number + 1 :])
+            if number + 1 == len(sizes) or (rows >= CHUNK_ROWS and remaining >= CHUNK_ROWS):
                 yield FileReader((path,), self.written, groups=tuple(range(start, number + 1)))
                 start, rows = number + 1, 0
         if not sizes:
@@ -258,10 +258,10 @@ def files_of(where: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
         DataError: if there are none.
     """
     if not isinstance(where, str | os.PathLike):
-        found = tuple(path for each in where for path in files_of(each))
-        if not found:
+        files = tuple(path for each in where for path in files_of(each))
+        if not files:
             raise DataError("an empty list names no files")
-        return found
+        return files
     path = Path(where)
     if path.is_dir():
         inside = sorted(

@@ -55,7 +55,7 @@ def without_marks(numbers: npt.NDArray[Any], marks: tuple[float, ...]) -> npt.ND
     if not marks:
         return numbers
     kind = numbers.dtype if numbers.dtype.kind == "f" else np.dtype(np.float64)
-    given = numbers.astype(kind)
+    texts = numbers.astype(kind)
     with np.errstate(over="ignore"):
         declared = np.array(marks, np.float64).astype(kind)
-    return np.where(np.isin(given, declared), np.array(np.nan, kind), given)
+    return np.where(np.isin(texts, declared), np.array(np.nan, kind), texts)

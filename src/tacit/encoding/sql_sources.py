@@ -115,7 +115,7 @@ def _faults(tree: Any) -> Iterator[str]:
         ((exp.Unnest, exp.Lateral, exp.Explode, exp.ExplodingGenerateSeries, exp.Pivot, exp.MatchRecognize), _SPREADS),
     )
     for node in tree.walk():
-        yield from (said for kind, said in kinds if isinstance(node, kind))
+        yield from (words for kind, words in kinds if isinstance(node, kind))
         if isinstance(node, exp.Distinct) and node.args.get("on"):
             yield "has DISTINCT ON, so that one row decides whether others are there"
         elif isinstance(node, exp.Column) and node.name.lower() in _OF_THE_STORE and not node.this.quoted:
@@ -141,9 +141,9 @@ def _is_of_no_row(function: Any) -> bool:
     """Whether a function is given nothing, such as ``now()``, or ``'now'``: its value is then no row's."""
     from sqlglot import exp
 
-    given = list(function.iter_expressions())
-    nothing = not given and not isinstance(function, exp.Pi)
-    return nothing or any(isinstance(each, exp.Literal) and each.name.strip().lower() in _NOW for each in given)
+    arguments = list(function.iter_expressions())
+    nothing = not arguments and not isinstance(function, exp.Pi)
+    return nothing or any(isinstance(each, exp.Literal) and each.name.strip().lower() in _NOW for each in arguments)
 
 
 def _spreads(node: Any) -> bool:
@@ -203,18 +203,18 @@ def check_url(url: str) -> None:
     from sqlalchemy.exc import ArgumentError
 
     try:
-        found = make_url(url)
+        address = make_url(url)
     except ArgumentError:
         raise DataError(NO_URL) from None
     try:
-        found.get_dialect()
+        address.get_dialect()
     except ArgumentError:
         raise DataError(
-            f"SQLAlchemy knows no data base '{found.drivername}'; rows on a server or in a store are copied to this "
+            f"SQLAlchemy knows no data base '{address.drivername}'; rows on a server or in a store are copied to this "
             "machine first, or opened from Python as a pyarrow.dataset"
         ) from None
     except ImportError as error:
-        raise DataError(f"'{found.drivername}' needs what is not installed: {error}") from None
+        raise DataError(f"'{address.drivername}' needs what is not installed: {error}") from None
 
 
 def _no_rows_of(query: str) -> str:
@@ -286,8 +286,8 @@ class SqlReader(Reader):
         """Whether there is no file of this name, which SQLite would make."""
         from sqlalchemy.engine import make_url
 
-        found = make_url(self.url)
-        file = found.database if found.get_backend_name() == "sqlite" else None
+        address = make_url(self.url)
+        file = address.database if address.get_backend_name() == "sqlite" else None
         return bool(file) and file != ":memory:" and not str(file).startswith("file:") and not Path(str(file)).is_file()
 
     @contextmanager
@@ -307,8 +307,8 @@ class SqlReader(Reader):
         except ImportError as error:
             raise DataError(f"{name} needs a driver that is not installed: {error}") from None
         except SQLAlchemyError as error:
-            said = getattr(error, "orig", None) or error
-            why = str(said).splitlines()[0] if shows_nothing else type(said).__name__
+            cause = getattr(error, "orig", None) or error
+            why = str(cause).splitlines()[0] if shows_nothing else type(cause).__name__
             raise DataError(f"the query to {name} failed: {why}") from None
 
 

@@ -43,10 +43,10 @@ def key_of(value: Any) -> str | None:
     value = plain(value)
     if is_missing(value) or not isinstance(value, str | int | float | decimal.Decimal):
         return None
-    kind, said = meaning(value)
+    kind, content = meaning(value)
     if kind == "number":
-        return exact_key_of(said)
-    return _encodable(str(said).lower() if kind == "truth" else str(said))
+        return exact_key_of(content)
+    return _encodable(str(content).lower() if kind == "truth" else str(content))
 
 
 def exact_key_of(value: Any) -> str | None:
@@ -97,20 +97,20 @@ def codes_by(
 
     Distinct values are asked once where Arrow knows them.
     """
-    known: dict[K, int] = {}
+    codes: dict[K, int] = {}
 
     def code(value: Any) -> int:
         key = told_apart(value)
-        return NO_KEY if key is None else known.setdefault(key, len(known))
+        return NO_KEY if key is None else codes.setdefault(key, len(codes))
 
     if isinstance(tokens, np.ndarray):
-        return np.array([code(value) for value in tokens.tolist()], np.int64), list(known)
+        return np.array([code(value) for value in tokens.tolist()], np.int64), list(codes)
     parts = [np.empty(0, np.int64)]
     for chunk in tokens.chunks:
         coded = dictionary_of(chunk)
         table = np.array([*(code(value) for value in listed(coded.dictionary)), NO_KEY], np.int64)
         parts.append(table[positions(coded, len(table) - 1)])
-    return np.concatenate(parts), list(known)
+    return np.concatenate(parts), list(codes)
 
 
 _WHOLE = re.compile(r"(0|-?[1-9][0-9]{0,299})(\.0+)?")
@@ -140,8 +140,8 @@ def unit_of(value: Any) -> Hashable | None:
         hash(value)
     except (TypeError, ValueError, ArithmeticError):  # it cannot say what it is; no row is a reason to stop
         return None
-    found: Hashable = value
-    return found
+    unit: Hashable = value
+    return unit
 
 
 def identifiers_of(frame: Frame, name: str) -> Any:
@@ -189,8 +189,8 @@ def secret_units(values: Any, most: int, key: bytes, name: str = "") -> Ints:
 
     The first ``most`` rows of a unit count. Without the key the numbers tell of nobody.
     """
-    codes, found = codes_by(unit_of, _tokens(values, name))
-    digests = [hmac.digest(key, _written(unit).encode("utf-8", "surrogatepass"), "sha256") for unit in found]
+    codes, units = codes_by(unit_of, _tokens(values, name))
+    digests = [hmac.digest(key, _written(unit).encode("utf-8", "surrogatepass"), "sha256") for unit in units]
     numbers = np.array([*(int.from_bytes(digest[:8], "big", signed=True) for digest in digests), 0], np.int64)
     return np.where(first_rows(codes, most), numbers[codes], 0)
 

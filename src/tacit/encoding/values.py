@@ -72,17 +72,17 @@ class ValueIndex(ABC):
         return self._codes(table)[positions(coded, len(table) - 1)]
 
     def _encode_objects(self, values: npt.NDArray[np.object_]) -> Codes:
-        known: dict[tuple[type, Any], int] = {}
+        codes_of: dict[tuple[type, Any], int] = {}
         out = np.empty(len(values), np.int64)
         for row, value in enumerate(values):
             key = (type(value), value)  # 1, 1.0 and True are equal in Python
             try:
-                code = known.get(key)
+                code = codes_of.get(key)
             except Exception:  # noqa: BLE001 - whatever an object says when it is asked for its hash, no row stops a fit
                 out[row] = self.code_of(value)
                 continue
             if code is None:
-                code = known[key] = self.code_of(value)
+                code = codes_of[key] = self.code_of(value)
             out[row] = code
         return self._codes(out)
 
@@ -240,8 +240,8 @@ class BooleanIndex(ValueIndex):
             if text in _TRUE or text in _FALSE:
                 return int(text in _TRUE)
         if isinstance(value, str | int | float | decimal.Decimal) and not is_missing(value):
-            kind, said = meaning(value)
-            return int(said) if kind != "text" and said in (0, 1) else self.missing
+            kind, content = meaning(value)
+            return int(content) if kind != "text" and content in (0, 1) else self.missing
         return self.missing
 
     def to_dict(self) -> dict[str, Any]:
@@ -317,18 +317,18 @@ class LabelIndex(ValueIndex):
     @cached_property
     def _sided(self) -> frozenset[str]:
         """Kinds of values of which 0 and 1, or false and true, stand for the two sides: see above."""
-        taken = [self._match(bit) >= 0 for bit in (0, 1)]
+        sides = [self._match(bit) >= 0 for bit in (0, 1)]
         truths = any(meaning(value).kind == "truth" for value in self.classes)
-        free = {"number": not any(taken), "truth": not truths and not all(taken)}
+        free = {"number": not any(sides), "truth": not truths and not all(sides)}
         return frozenset(kind for kind in free if self.positive and free[kind])
 
     def code_of(self, value: Any) -> int:
         value = self._match.plain(value)
         if is_missing(value) or not isinstance(value, str | int | float | decimal.Decimal):
             return DROPPED
-        kind, said = meaning(value)
-        if kind in self._sided and said in (0, 1):
-            return int(said)
+        kind, content = meaning(value)
+        if kind in self._sided and content in (0, 1):
+            return int(content)
         position = self._match(value)
         return self._sides[position] if position >= 0 else DROPPED
 

@@ -55,10 +55,10 @@ class BlockTable:
 
     def kept(self, kind: type[S], make: Callable[[], S]) -> S:
         """What a pass keeps about the table: made when it is first asked for."""
-        found: S | None = self._kept.get(kind)
-        if found is None:
-            found = self._kept[kind] = make()
-        return found
+        value: S | None = self._kept.get(kind)
+        if value is None:
+            value = self._kept[kind] = make()
+        return value
 
     def is_derived(self, cells: Cells) -> bool:
         """Whether the codes of ``cells`` are kept."""
@@ -81,9 +81,9 @@ class BlockTable:
 
     def coarsen(self, column: int, mapping: Ints) -> None:
         """Replaces a column's codes by a public map of them (at most 256 values: one byte a cell)."""
-        for kept in list(self._kept.values()):
-            if isinstance(kept, FollowsCodes):
-                kept.before_codes_change(column)
+        for value in list(self._kept.values()):
+            if isinstance(value, FollowsCodes):
+                value.before_codes_change(column)
         for block in self._blocks:
             block.coarsen(column, mapping)
 
@@ -133,8 +133,8 @@ WIDE_DROPPED = 65535
 
 def counting(labels: Codes) -> Bools:
     """Which rows no public rule drops."""
-    kept: Bools = labels != (WIDE_DROPPED if labels.dtype == "uint16" else DROPPED)
-    return kept
+    counts: Bools = labels != (WIDE_DROPPED if labels.dtype == "uint16" else DROPPED)
+    return counts
 
 
 class MemoryTable(BlockTable):

@@ -296,18 +296,18 @@ def add_whole_int16(flat, width, weights, offset, partial, start, stop):  # type
 def add_wide_int16(flat, width, weights, offset, group, sums, start, stop):  # type: ignore[no-untyped-def]
     """As :func:`add_int16`, ``COLUMNS`` columns at a time: for rows that are wider."""
     partial = np.zeros(COLUMNS, np.int32)
-    for left in range(0, width, COLUMNS):
-        size = min(COLUMNS, width - left)
+    for begin in range(0, width, COLUMNS):
+        size = min(COLUMNS, width - begin)
         for first in range(start, stop, group):
             partial[:size] = 0
             for i in range(first, min(first + group, stop)):
                 weight = weights[i - offset]
                 if weight != 0:
-                    row = flat[i * width + left : i * width + left + size]
+                    row = flat[i * width + begin : i * width + begin + size]
                     for j in range(size):
                         partial[j] = np.int32(partial[j] + np.int32(row[j]) * weight)
             for j in range(size):
-                sums[left + j] += partial[j]
+                sums[begin + j] += partial[j]
 
 
 @nb.njit(nogil=True, cache=True)

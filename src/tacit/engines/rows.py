@@ -68,8 +68,8 @@ class LeafCache:
         """
         shape = cells.shape
         tested = [_bytes(self._columns[column]) for column in shape.used_columns]
-        for place, (known, under, leaves) in enumerate(self._kept):
-            if known is cells and _same(tested, under):
+        for place, (key, under, leaves) in enumerate(self._kept):
+            if key is cells and _same(tested, under):
                 self._kept.append(self._kept.pop(place))  # the next tree takes the other one's memory
                 return leaves
         leaves = self._memory(np.uint8 if shape.n_leaves <= CODES else np.uint16)
@@ -152,10 +152,10 @@ class Rows:
 
     def kept(self, kind: type[S], make: Callable[[Rows], S]) -> S:
         """What a pass keeps about these rows: made when it is first asked for."""
-        found: S | None = self._kept.get(kind)
-        if found is None:
-            found = self._kept[kind] = make(self)
-        return found
+        value: S | None = self._kept.get(kind)
+        if value is None:
+            value = self._kept[kind] = make(self)
+        return value
 
     def run(self, run: RowRange, size: int = 0, least: int = 0) -> Ints:
         """Runs over all rows in row ranges, one per thread, and adds their int64 sums, ``size`` each, up.
@@ -235,9 +235,9 @@ class Rows:
             raise ValueError(f"a map for column {column} needs {self.layout.n_codes[column]} values in 0..255")
         if len(self._joint):
             raise RuntimeError("rows are bounded together by their codes: those cannot change now")
-        for kept in list(self._kept.values()):
-            if isinstance(kept, FollowsCodes):
-                kept.before_codes_change(column)
+        for value in list(self._kept.values()):
+            if isinstance(value, FollowsCodes):
+                value.before_codes_change(column)
         coarse = self.workspace.zeros(len(self.labels), np.uint8)
         old, table = self.columns[column], mapping.astype(np.uint8)
         self.run(lambda start, stop, _: kernels.map_codes(old, table, coarse, start, stop))
@@ -249,8 +249,8 @@ class Rows:
         if not isinstance(cells, ProductCells | OneCell):
             raise TypeError(f"codes of columns can be kept, not those of {type(cells).__name__}")
         if cells not in self._derived:  # kept codes stay what they are, whatever becomes of their columns
-            kept = self.workspace.zeros
-            self._derived[cells] = self._product(cells, kept) if isinstance(cells, ProductCells) else self.zeros
+            buffer = self.workspace.zeros
+            self._derived[cells] = self._product(cells, buffer) if isinstance(cells, ProductCells) else self.zeros
 
     def is_derived(self, cells: Cells) -> bool:
         """Whether the codes of ``cells`` are kept."""

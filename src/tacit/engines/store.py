@@ -109,15 +109,15 @@ class DiskWorkspace(Workspace):
 
     def _give_back(self, slab: int, start: int, size: int) -> None:
         """Joins a range with the free ones beside it."""
-        kept = []
+        held = []
         for other, low, free in self._free:
             if other == slab and low + free == start:
                 start, size = low, size + free
             elif other == slab and start + size == low:
                 size += free
             elif free:
-                kept.append((other, low, free))
-        self._free = [*kept, (slab, start, size)]
+                held.append((other, low, free))
+        self._free = [*held, (slab, start, size)]
 
 
 BLOCK_ROWS = 1 << 20
@@ -239,12 +239,12 @@ class Store:
         return (self._arrays(block) for block in self._blocks)
 
     def _arrays(self, block: dict[str, Any]) -> Arrays:
-        offset, found = block["offset"], []
+        offset, arrays = block["offset"], []
         for kind, width in self._shapes:
             count = block["rows"] * int(np.prod(width, dtype=np.int64))
-            found.append(np.frombuffer(self._map, kind, count, offset).reshape((block["rows"], *width)))
+            arrays.append(np.frombuffer(self._map, kind, count, offset).reshape((block["rows"], *width)))
             offset += -(-count * kind.itemsize // ALIGNED) * ALIGNED
-        return found
+        return arrays
 
     def _digest(self, block: dict[str, Any]) -> str:
         digest = hashlib.blake2b(digest_size=16)

@@ -305,9 +305,9 @@ class Estimator(Looking):
         frame = table_of(X)
         if len(frame.names) != self.n_features_in_ and frame.names == numbered(len(frame.names)):
             raise wrong_width(self, len(frame.names))
-        known, name = getattr(self, "feature_names_in_", None), self.algorithm
-        if known is not None:
-            return frame if hasattr(X, "columns") else by_position(frame, known, name)
+        names, name = getattr(self, "feature_names_in_", None), self.algorithm
+        if names is not None:
+            return frame if hasattr(X, "columns") else by_position(frame, names, name)
         of_matrix = set(self.model_.feature_names) <= set(numbered(self.n_features_in_))
         return by_number(frame, self.n_features_in_, name) if of_matrix else frame
 

@@ -146,8 +146,8 @@ class _Batchwise(BaseEstimator):
 
     def declared(self) -> tuple[Any, Any]:
         """The schema and the classes that the estimator of the batches declares."""
-        found: tuple[Any, Any] = self.estimator.declared()
-        return found
+        facts: tuple[Any, Any] = self.estimator.declared()
+        return facts
 
     def resume(self, model: Model, certificate: Certificate) -> Self:
         """Goes on from a model that was written to a file: the next batch is not charged, if its number is a new one.
@@ -194,8 +194,8 @@ class _Batchwise(BaseEstimator):
         """Later batches are paid for by the first one's charge: they must not cost more, or be about something else."""
         charges = tuple(fresh.declared_charge(fresh.neighbouring))
         schema = fresh.declared()[0]
-        said = (certificate.charges, str(certificate.neighbouring), certificate.schema_fingerprint)
-        if said != (charges, str(fresh.neighbouring), schema.fingerprint()):
+        claim = (certificate.charges, str(certificate.neighbouring), certificate.schema_fingerprint)
+        if claim != (charges, str(fresh.neighbouring), schema.fingerprint()):
             raise RequestError(
                 "what was charged was for batches with the epsilon, delta, neighbouring and schema of the first one "
                 f"(epsilon {certificate.epsilon:g}, delta {certificate.delta:g}, {certificate.neighbouring}): keep them"
@@ -217,8 +217,8 @@ class _Batchwise(BaseEstimator):
             what = "classifier" if self._kind is PrivateClassifier else "regressor"
             raise RequestError(f"estimator must be a private {what}, got {type(self.estimator).__name__}")
         schema = self.estimator.declared()[0]
-        given = getattr(self.estimator, "classes" if self._kind is PrivateClassifier else "target_bounds", None)
-        if schema is None or (schema.label is None and (given is None or isinstance(given, str))):
+        public = getattr(self.estimator, "classes" if self._kind is PrivateClassifier else "target_bounds", None)
+        if schema is None or (schema.label is None and (public is None or isinstance(public, str))):
             raise RequestError("batches need one schema with columns and label for all of them: declare it")
         fresh = clone(self.estimator).set_params(account=None)
         if fresh.random_state is not None:  # the same noise twice would cancel

@@ -93,8 +93,10 @@ def public_parameters(learner: Any) -> dict[str, Any]:
     names = [name for name in inspect.signature(type(learner).__init__).parameters if name != "self"]
     written = {name: _plain(getattr(learner, name)) for name in names if name not in NOT_WRITTEN}
     named = getattr(learner, "algorithm", None)  # a learner without scikit-learn's conventions has a twin with them
-    found: dict[str, Any] = finite({"class": named if isinstance(named, str) else type(learner).__name__, **written})
-    return found
+    parameters: dict[str, Any] = finite(
+        {"class": named if isinstance(named, str) else type(learner).__name__, **written}
+    )
+    return parameters
 
 
 def _plain(value: Any) -> Any:

@@ -33,16 +33,16 @@ def assumptions_of(estimator: Any, X: Any, y: Any, weighted: bool = False) -> tu
     untyped = isinstance(X, Frame) and X.untyped
     number = hasattr(estimator, "target_bounds")
     of_label = not (labelled or number or isinstance(y, list | tuple)) and classes is None
-    found = dtypes_assumed(getattr(estimator, "dtypes", None), untyped, schema is None, of_label)
+    assumptions = dtypes_assumed(getattr(estimator, "dtypes", None), untyped, schema is None, of_label)
     if isinstance(classes, str):
         text = "the classes of the label: the caller says that they do not come from the rows"
-        found += (Assumption("classes", text, accepted=True),)
+        assumptions += (Assumption("classes", text, accepted=True),)
     if schema is None:
-        found += (Assumption("columns", "which columns there are, and their names", accepted=True),)
-        found += identifiers_assumed(getattr(estimator.model_, "feature_names", ()))
+        assumptions += (Assumption("columns", "which columns there are, and their names", accepted=True),)
+        assumptions += identifiers_assumed(getattr(estimator.model_, "feature_names", ()))
     if weighted:
-        found += (Assumption("weights", "the weight of each row", accepted=True),)
-    return found + _rows_assumed(estimator.neighbouring, schema)
+        assumptions += (Assumption("weights", "the weight of each row", accepted=True),)
+    return assumptions + _rows_assumed(estimator.neighbouring, schema)
 
 
 def _rows_assumed(neighbouring: str, schema: Schema | None) -> tuple[Assumption, ...]:
@@ -94,13 +94,13 @@ class Surrounding:
 
 def surroundings() -> tuple[Surrounding, ...]:
     """What is wrong with how a fit came about; empty where it was called by no other estimator."""
-    found: dict[Surrounding, None] = {}
+    frames: dict[Surrounding, None] = {}
     for module, owner, names in _callers():
         if hasattr(owner, "steps"):
-            found |= dict.fromkeys(map(_preprocessing, _reading(owner.steps[:-1])))
+            frames |= dict.fromkeys(map(_preprocessing, _reading(owner.steps[:-1])))
         if not (module.startswith(HARMLESS) or _changes_values_alone(module, owner)):
-            found[_repetition(module, owner, names)] = None
-    return tuple(found)
+            frames[_repetition(module, owner, names)] = None
+    return tuple(frames)
 
 
 def _preprocessing(name: str) -> Surrounding:
@@ -221,8 +221,8 @@ def _row_by_row(step: Any) -> bool:
 
     if isinstance(step, FunctionTransformer):
         return _by_value(step.func)
-    known = type(step).__module__.startswith(("sklearn.", "tacit."))
-    return known and not get_tags(step).requires_fit
+    trusted = type(step).__module__.startswith(("sklearn.", "tacit."))
+    return trusted and not get_tags(step).requires_fit
 
 
 def _by_value(function: Any) -> bool:

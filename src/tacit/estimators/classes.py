@@ -60,14 +60,14 @@ def accuracy(model: Any, schema: Schema | None, predicted: npt.NDArray[Any], y: 
     """
     declared = None if schema is None else schema.label
     index = LabelIndex(tuple(model.classes)) if declared is None or declared.is_numeric else LabelIndex.of(declared)
-    truth, said = index.encode(label_vector(y)), index.encode(predicted.tolist())
+    truth, predictions = index.encode(label_vector(y)), index.encode(predicted.tolist())
     weights = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-    if len(truth) != len(said) or weights.shape != truth.shape:
-        raise RequestError(f"X and y must have as many rows as each other, got {len(said)} and {len(truth)}")
+    if len(truth) != len(predictions) or weights.shape != truth.shape:
+        raise RequestError(f"X and y must have as many rows as each other, got {len(predictions)} and {len(truth)}")
     counted = np.where(truth == DROPPED, 0.0, weights)
     if not counted.sum() > 0:
         raise RequestError(f"no label of y is one of the classes {', '.join(map(repr, model.classes))}")
-    return float(np.average(truth == said, weights=counted))
+    return float(np.average(truth == predictions, weights=counted))
 
 
 class ClassEstimator(Estimator):

@@ -33,14 +33,14 @@ class PrivateEstimator(BaseEstimator, Estimator):
             AttributeError: before a fit, and where columns have no share of their own: halfspaces, rules, votes.
         """
         check_fitted(self)
-        found, name = column_importance(self.model_), type(self).__name__
-        if found is None:
+        importances, name = column_importance(self.model_), type(self).__name__
+        if importances is None:
             raise AttributeError(f"{name} has no feature_importances_: columns have no share of its model of their own")
         stated = getattr(self, "feature_names_in_", self.certificate_.columns)
         names = numbered(self.n_features_in_) if stated is None or isinstance(stated, int) else stated
-        if not found.keys() <= {str(column) for column in names}:
+        if not importances.keys() <= {str(column) for column in names}:
             raise AttributeError(f"{name} learned from a mapping, whose columns have no order: see model_.importance()")
-        values = np.array([found.get(str(column), 0.0) for column in names])
+        values = np.array([importances.get(str(column), 0.0) for column in names])
         return np.asarray(values / total) if (total := float(values.sum())) > 0 else values
 
     def __sklearn_tags__(self) -> Tags:

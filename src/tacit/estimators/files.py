@@ -97,12 +97,12 @@ def _learner(written: Mapping[str, Any], schema: Schema | None, path: Any) -> An
         raise ModelError(f"{path}: a {name} cannot be put together from a file: use load_model", UNSPENT)
     parameters = {key: _parameter(value, schema, path) for key, value in written.items() if key != "class"}
     try:
-        made = cls(**parameters)
+        learner = cls(**parameters)
     except TypeError as error:
         raise ModelError(f"{path}: {name} has other parameters in this version: {error}", UNSPENT) from None
-    if hasattr(made, "schema"):
-        made.schema = schema
-    return made
+    if hasattr(learner, "schema"):
+        learner.schema = schema
+    return learner
 
 
 def _parameter(value: Any, schema: Schema | None, path: Any) -> Any:

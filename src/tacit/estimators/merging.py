@@ -53,32 +53,32 @@ def merge(estimators: Sequence[E]) -> E:
         >>> print(len(merged.model_.members), merged.certificate_.epsilon)
         2 1.0
     """
-    given = list(estimators)
-    if len(given) < 2:
-        raise RequestError(f"merge takes at least two fitted estimators, got {len(given)}")
-    for each in given:
+    members = list(estimators)
+    if len(members) < 2:
+        raise RequestError(f"merge takes at least two fitted estimators, got {len(members)}")
+    for each in members:
         check_fitted(each)
-    _check_alike(given)
-    made, models = copy(given[0]), tuple(each.model_ for each in given)
+    _check_alike(members)
+    merged, models = copy(members[0]), tuple(each.model_ for each in members)
     weights = tuple(released_rows(model) for model in models)
     kind = MeanModel if isinstance(models[0], ClassModel) else MeanNumberModel
-    made.model_ = kind(models, weights)
-    made.describe()
-    made.certificate_ = bound(made, _together([each.certificate_ for each in given], made))
-    return made
+    merged.model_ = kind(models, weights)
+    merged.describe()
+    merged.certificate_ = bound(merged, _together([each.certificate_ for each in members], merged))
+    return merged
 
 
-def _check_alike(given: Sequence[Estimator]) -> None:
+def _check_alike(estimators: Sequence[Estimator]) -> None:
     """Raises where they do not belong together."""
-    first = given[0]
-    for place, each in enumerate(given):
-        claim, name = each.certificate_, f"estimator {place + 1} of {len(given)}"
+    first = estimators[0]
+    for place, each in enumerate(estimators):
+        claim, name = each.certificate_, f"estimator {place + 1} of {len(estimators)}"
         problems = claim.verify()
         if claim.model_digest != model_digest(each.model_):
             problems.append("its certificate is that of another model")
         if problems:
             raise ClaimError(f"{name}: {'; '.join(problems)}")
-        if any(each.model_ is other.model_ for other in given[:place]):
+        if any(each.model_ is other.model_ for other in estimators[:place]):
             raise RequestError(f"{name} is given twice: its persons would be in two models")
         if type(each) is not type(first) or type(each.model_) is not type(first.model_):
             raise RequestError(f"{name} is a {type(each).__name__} with another kind of model than the first")
@@ -95,7 +95,7 @@ def _check_alike(given: Sequence[Estimator]) -> None:
             )
 
 
-def _together(claims: Sequence[Certificate], made: Estimator) -> Certificate:
+def _together(claims: Sequence[Certificate], merged: Estimator) -> Certificate:
     """The certificate of all: what each of them was charged, once."""
     first = claims[0]
     label = f"{len(claims)} models merged"
@@ -109,8 +109,8 @@ def _together(claims: Sequence[Certificate], made: Estimator) -> Certificate:
         delta=first.delta,
         noise_source=" and ".join(dict.fromkeys(each.noise_source for each in claims)),
         noise_releasable=not reasons - {UNVERIFIED},
-        algorithm=f"merge of {len(claims)} {type(made).__name__}",
-        schema=made.schema_,
+        algorithm=f"merge of {len(claims)} {type(merged).__name__}",
+        schema=merged.schema_,
         unverified=UNVERIFIED in reasons,
     )
     digests = ", ".join(str(each.model_digest) for each in claims)

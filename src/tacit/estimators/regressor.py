@@ -105,8 +105,8 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
             confidence: strictly between 0 and 1.
         """
         reach = deviations_within(confidence) * self.predict_std(X)
-        said, index = self.predict(X), self.model_
-        ends = np.stack([said - reach, said + reach], axis=1)
+        predictions, index = self.predict(X), self.model_
+        ends = np.stack([predictions - reach, predictions + reach], axis=1)
         return np.clip(ends, getattr(index, "lower", -np.inf), getattr(index, "upper", np.inf))
 
     def _variance(self, X: Any) -> Floats:

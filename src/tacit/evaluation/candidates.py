@@ -25,27 +25,27 @@ def about_numbers(candidates: Sequence[Any]) -> bool:
     return len(candidates) > 0 and is_regressor(candidates[0])
 
 
-def measure_of(candidates: Sequence[Any], asked: Criterion) -> Criterion:
+def measure_of(candidates: Sequence[Any], criterion: Criterion) -> Criterion:
     """By what to judge the fitted candidates: nothing is left to refuse once fits have been paid for.
 
     Raises:
         RequestError: if the candidates cannot be judged by one measure, or nobody declares the bounds of the target.
     """
     numbers = about_numbers(candidates)
-    asked.checked(numbers)
+    criterion.checked(numbers)
     if any(is_regressor(candidate) != numbers for candidate in candidates):
         raise RequestError("some of the candidates are of classes and some of numbers: search among one kind")
     if not numbers:
-        return asked
+        return criterion
     bounds = [declared_bounds(candidate) for candidate in candidates]
     for pair in bounds:
         if pair != bounds[0]:
             raise RequestError(
                 f"the candidates declare different bounds of the target, {bounds[0]} and {pair}: give all the same"
             )
-    clip_share(asked.error_clip, bounds[0][1] - bounds[0][0])
-    name, quantile = asked.of_quantiles([declared_quantile(candidate) for candidate in candidates])
-    return Criterion(name, quantile if name == PINBALL else None, bounds[0], asked.error_clip)
+    clip_share(criterion.error_clip, bounds[0][1] - bounds[0][0])
+    name, quantile = criterion.of_quantiles([declared_quantile(candidate) for candidate in candidates])
+    return Criterion(name, quantile if name == PINBALL else None, bounds[0], criterion.error_clip)
 
 
 def declared_bounds(candidate: Any) -> tuple[float, float]:
@@ -75,15 +75,15 @@ def declared_quantile(candidate: Any) -> float | None:
     return float(quantile)
 
 
-def promised_schema(model: Any, given: Any) -> Schema | None:
+def promised_schema(model: Any, declared: Any) -> Schema | None:
     """The schema of an evaluation: the one that is given, in any of its forms, or by default that of the estimator.
 
     Raises:
         RequestError: if the model's certificate protects persons of more rows than this schema does.
     """
-    if given is None:
-        given = model.declared()[0] if hasattr(model, "declared") else getattr(model, "schema", None)
-    schema = declared_schema(given)
+    if declared is None:
+        declared = model.declared()[0] if hasattr(model, "declared") else getattr(model, "schema", None)
+    schema = declared_schema(declared)
     own = getattr(model, "certificate_", None)
     if isinstance(own, Certificate):
         check_unit(own, schema)

@@ -142,8 +142,8 @@ def measure_errors(
     grid, norm, paid = ErrorGrid.of(groups.n_codes), *_charges(request.allowance, shares, account is None)
     with reserve(account, request, [reserved for reserved, _ in paid], wanted.label, unit) as reservation:
         columns = scorer.columns(frame, wanted.data, wanted.targets) | groups.columns(frame)
-        made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
-        private_rows = PrivateRows(made, columns["label"], reservation, request.random_state, unit)
+        with_column, unit = with_unit(columns, frame.n_rows, unit, identifiers)
+        private_rows = PrivateRows(with_column, columns["label"], reservation, request.random_state, unit)
         encoding = groups.encoding({"error": grid.encoder, "target": NumericGrid(-1.0, 1.0, TARGET_CELLS)})
         curator = private_rows.seal(encoding, LabelIndex((0, 1)))
         charges = iter(charge for _, charge in paid)

@@ -145,9 +145,11 @@ class ScoreGroups:
         """The column as evaluations name it; empty if there is none."""
         return {} if self.name is None else {"group": frame.column(self.name)}
 
-    def encoding(self, made: Mapping[str, Encoder]) -> TableEncoding:
+    def encoding(self, encoders: Mapping[str, Encoder]) -> TableEncoding:
         """How columns made for an evaluation become codes, and that of the groups after them."""
-        return TableEncoding((*made, "group")[: len(made) + len(self.encoders)], (*made.values(), *self.encoders))
+        return TableEncoding(
+            (*encoders, "group")[: len(encoders) + len(self.encoders)], (*encoders.values(), *self.encoders)
+        )
 
 
 def declared_unit(schema: Schema | None, frame: Frame) -> tuple[Unit | None, Any]:
@@ -276,11 +278,11 @@ def measure_scores(
     with reserve(account, request, [reserved for reserved, _ in paid], wanted.label, unit) as reservation:
         columns = scorer.columns(frame, wanted.data, wanted.labels, wanted.each_class, wanted.ranked)
         columns |= groups.columns(frame)
-        made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
+        with_column, unit = with_unit(columns, frame.n_rows, unit, identifiers)
         seed = request.random_state
 
         def private_rows_of(label: str, number: int) -> PrivateRows:
-            return PrivateRows(made, columns[label], reservation, None if seed is None else seed + number, unit)
+            return PrivateRows(with_column, columns[label], reservation, None if seed is None else seed + number, unit)
 
         def sealed(private_rows: PrivateRows, score: str, cells: Encoder) -> Curator:
             return private_rows.seal(groups.encoding({score: cells}), LabelIndex((0, 1)))
@@ -313,8 +315,8 @@ def _parts(wanted: CountRequest, n_classes: int) -> dict[str, float]:
     """The columns of scores that are counted, and the share of the budget of each."""
     plain = ["score", *(["truth"] if wanted.with_truth else []), *(["ranked"] if wanted.ranked else [])]
     rest = [f"class {k}" for k in range(n_classes)] if wanted.each_class else []
-    left = 0.5 if rest else 1.0
-    return dict.fromkeys(plain, left / len(plain)) | dict.fromkeys(rest, 0.5 / max(len(rest), 1))
+    share = 0.5 if rest else 1.0
+    return dict.fromkeys(plain, share / len(plain)) | dict.fromkeys(rest, 0.5 / max(len(rest), 1))
 
 
 def rows_and_labels(X: Any, y: Any) -> tuple[Frame, Any]:

@@ -99,8 +99,8 @@ class NumberPerformance:
 def perform_numbers(sums: ErrorSums, question: NumberQuestion, generator: np.random.Generator) -> NumberPerformance:
     """Answers a question from the released sums of one group of rows; public randomness is for the intervals."""
     judge = _Judge(sums, question, generator)
-    found = {name: judge.figure(name) for name in question.metrics}
-    return NumberPerformance(found, judge.rows_found(), question, sums, judge.known)
+    figures = {name: judge.figure(name) for name in question.metrics}
+    return NumberPerformance(figures, judge.rows_found(), question, sums, judge.known)
 
 
 class _Judge:
@@ -109,9 +109,9 @@ class _Judge:
     def __init__(self, sums: ErrorSums, question: NumberQuestion, generator: np.random.Generator) -> None:
         self._sums, self._question, self._generator = sums, question, generator
         self._noise, self._target_noise = sums.draws(REPLICATES, generator)
-        found = float(ROWS @ sums.sums)
-        self._rows = max(found, 1.0)
-        self.known = found > max(KNOWN * sums.rows_sd, 1.0)
+        rows = float(ROWS @ sums.sums)
+        self._rows = max(rows, 1.0)
+        self.known = rows > max(KNOWN * sums.rows_sd, 1.0)
         self._ends = ((1 - question.confidence) / 2, (1 + question.confidence) / 2)
 
     def rows_found(self) -> Estimate:
@@ -126,8 +126,8 @@ class _Judge:
         if name == "mse":
             return self._mean(SQUARES, _form(fourth=1.0), 0.0, 1.0, unit**2)
         if name == "rmse":
-            found = self.figure("mse")
-            return Estimate(*(math.sqrt(part) for part in (found.value, found.low, found.high)))
+            error = self.figure("mse")
+            return Estimate(*(math.sqrt(part) for part in (error.value, error.low, error.high)))
         if name == "bias":
             return self._mean(_form(under=1.0, over=-1.0), SQUARES, -1.0, 1.0, unit)
         if name == "pinball":
@@ -164,15 +164,17 @@ class _Judge:
         of_rows = self._noise @ ROWS
         noise = self._target_noise
         spread = (noise[:, 1] - t2 * of_rows - 2 * t1 * (noise[:, 0] - t1 * of_rows)) / self._rows + chance
-        known = self.known and bool(variance > KNOWN * max(float(spread.std()), 1e-9))
+        is_known = self.known and bool(variance > KNOWN * max(float(spread.std()), 1e-9))
         variance = max(variance, 1e-9)
         drawn = 1 - (mse + errors) / np.maximum(variance + spread, variance / KNOWN)
         value = 1 - max(mse, 0.0) / variance
-        return self._interval(value, np.asarray(drawn - value), LEAST_R2, 1.0, known, 1.0)
+        return self._interval(value, np.asarray(drawn - value), LEAST_R2, 1.0, is_known, 1.0)
 
-    def _interval(self, value: float, errors: Floats, least: float, most: float, known: bool, unit: float) -> Estimate:
+    def _interval(
+        self, value: float, errors: Floats, least: float, most: float, is_known: bool, unit: float
+    ) -> Estimate:
         clipped = min(max(value, least), most)
-        if not known:
+        if not is_known:
             return Estimate(clipped * unit, least * unit, most * unit)
         low, high = np.quantile(errors, self._ends)
         low, high = (min(max(value - end, least), most) for end in (high, low))

@@ -116,28 +116,28 @@ class NumberScorer:
             bounds and scaled to [-1, 1]; ``label``, 0 or :data:`DROPPED` where there is no target.
         """
         truth = numbers_of(targets, written=self.written)
-        known = np.isfinite(truth)
+        finite = np.isfinite(truth)
         middle = (self.lower + self.upper) / 2
-        truth = np.clip(np.where(known, truth, middle), self.lower, self.upper)
-        said = self.predictions(frame, data)
-        said = np.clip(np.where(np.isnan(said), middle, said), self.lower, self.upper)
-        away = truth - said
+        truth = np.clip(np.where(finite, truth, middle), self.lower, self.upper)
+        predictions = self.predictions(frame, data)
+        predictions = np.clip(np.where(np.isnan(predictions), middle, predictions), self.lower, self.upper)
+        away = truth - predictions
         if self.of_deviance:
             assert self.power is not None
-            away = unit_deviance(truth, said, self.power, self.upper)
+            away = unit_deviance(truth, predictions, self.power, self.upper)
         return {
             "error": away / self.range,
             "target": (truth - middle) / (self.range / 2),
-            "label": np.where(known, 0, DROPPED),
+            "label": np.where(finite, 0, DROPPED),
         }
 
     def predictions(self, frame: Frame, data: Any) -> Floats:
         """Predictions, shape ``(rows,)``."""
         takes_frame = isinstance(self.predictor, Model)
-        said = np.asarray(self.predictor.predict(frame if takes_frame else data), np.float64)
-        if said.shape != (frame.n_rows,):
-            raise RequestError(f"predict gave shape {said.shape[1:]} per row for a number")
-        return said
+        values = np.asarray(self.predictor.predict(frame if takes_frame else data), np.float64)
+        if values.shape != (frame.n_rows,):
+            raise RequestError(f"predict gave shape {values.shape[1:]} per row for a number")
+        return values
 
 
 def clip_share(error_clip: Any, span: float) -> float:
@@ -162,14 +162,14 @@ def unit_deviance(targets: Floats, means: Floats, power: float, upper: float) ->
     least = FLOOR * upper
     t, mu = np.maximum(targets, 0.0), np.maximum(means, least)
     if power == 1:
-        found = t * np.log(np.maximum(t, 1e-300) / mu) - t + mu
+        deviance = t * np.log(np.maximum(t, 1e-300) / mu) - t + mu
     elif power == 2:
         t = np.maximum(t, least)
-        found = t / mu - 1.0 - np.log(t / mu)
+        deviance = t / mu - 1.0 - np.log(t / mu)
     else:
         p, q = power - 1.0, 2.0 - power
-        found = mu**q / q + t * mu**-p / p - t**q / (p * q)
-    return np.asarray(np.maximum(2.0 * found, 0.0))
+        deviance = mu**q / q + t * mu**-p / p - t**q / (p * q)
+    return np.asarray(np.maximum(2.0 * deviance, 0.0))
 
 
 def largest_deviance(power: float, lower: float, upper: float) -> float:

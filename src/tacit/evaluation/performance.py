@@ -213,10 +213,10 @@ class Performance:
         self._check_two("roc")
         return (self.counts.grid.thresholds, *roc(self.counts.estimate))
 
-    def _check_two(self, asked: str) -> None:
+    def _check_two(self, metric: str) -> None:
         if not self.calls_positive:
             raise ValueError(
-                f"{asked} is about a threshold between two classes, and this model tells more apart, of which it says "
+                f"{metric} is about a threshold between two classes, and this model tells more apart, of which it says "
                 "the likeliest: class_auc has the AUC of each class against the rest, where metrics names 'auc'"
             )
 
@@ -249,29 +249,29 @@ def perform(released: GroupCounts, question: Question, generator: np.random.Gene
     """Answers a question about a group of rows, or about all; public randomness is for the bootstrap."""
     counts, losses, ranked = released.counts, released.losses, released.ranked
     bootstrap = _Bootstrap(counts, question, generator)
-    found: dict[str, Estimate] = {}
+    figures: dict[str, Estimate] = {}
     best, each = None, tuple(_auc(_Bootstrap(one, question, generator)) for one in released.classes)
     if "auc" in question.metrics:
-        found["auc"] = _mean(each) if each else _auc(bootstrap)
+        figures["auc"] = _mean(each) if each else _auc(bootstrap)
     if "accuracy" in question.metrics:
         cut = counts.grid.cut(question.threshold) if question.calls_positive else 0  # 0: rows that were called right
-        found["accuracy"] = bootstrap.of(lambda h: correct_parts(h, cut), 1.0)
+        figures["accuracy"] = bootstrap.of(lambda h: correct_parts(h, cut), 1.0)
     if "log_loss" in question.metrics:
         source = bootstrap if losses is None else _Bootstrap(losses, question, generator)
-        found["log_loss"] = source.of(_loss(counts, losses is not None, question.clip), -np.log(question.clip))
+        figures["log_loss"] = source.of(_loss(counts, losses is not None, question.clip), -np.log(question.clip))
     if "calibration" in question.metrics:
-        found["calibration"] = bootstrap.calibration_error()
+        figures["calibration"] = bootstrap.calibration_error()
     if RANKED in question.metrics:
-        found[RANKED] = (
+        figures[RANKED] = (
             bootstrap.of(lambda h: brier_parts(h, counts.grid), 1.0)
             if ranked is None
             else ranked_estimate(ranked, question.confidence, generator)
         )
     if question.cost is not None:
-        best, found["cost"] = bootstrap.least_cost(question.cost)
+        best, figures["cost"] = bootstrap.least_cost(question.cost)
     positives = bootstrap.of(positive_parts, 1.0)
     rows = bootstrap.rows()
-    return Performance(found, rows, positives, best, counts, each, question.calls_positive, bootstrap.known)
+    return Performance(figures, rows, positives, best, counts, each, question.calls_positive, bootstrap.known)
 
 
 def _auc(bootstrap: _Bootstrap) -> Estimate:
@@ -342,7 +342,7 @@ class _Bootstrap:
         self.known = bool(totals.sum() > max(KNOWN * self._one * np.sqrt(2.0), 1.0))
         self.both_known = self.known and bool(totals.min() > max(KNOWN * self._one, 1.0))
 
-    def of(self, parts: Callable[[Floats], Ratio], most: float, known: bool | None = None) -> Estimate:
+    def of(self, parts: Callable[[Floats], Ratio], most: float, is_known: bool | None = None) -> Estimate:
         """A ratio between 0 and ``most``; its interval holds those ratios that the released sums do not contradict.
 
         If ``r`` is the true ratio, ``over - r * under`` has mean 0, however large the noise below the line is; where it
@@ -350,7 +350,7 @@ class _Bootstrap:
         """
         over, under = (float(part) for part in parts(self._counts.estimate))
         value = min(max(over / max(under, 1.0), 0.0), most)
-        if not (self.known if known is None else known):
+        if not (self.known if is_known is None else is_known):
             return Estimate(value, 0.0, most)
         truth, drawn = parts(self._truth), parts(self._drawn)
         errors = Ratio(drawn.over - truth.over, drawn.under - truth.under)

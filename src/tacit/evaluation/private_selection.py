@@ -398,8 +398,8 @@ class _Search:
         self, columns: dict[str, Any], judge: Judge, rows: _Rows, reservation: Reservation, seed: int | None
     ) -> PrivateRows:
         unit = None if self._schema is None else self._schema.unit
-        made, unit = with_unit(columns, rows.frame.n_rows, unit, rows.unit)
-        return PrivateRows(made, judge.known(rows.labels), reservation, seed, unit)
+        with_column, unit = with_unit(columns, rows.frame.n_rows, unit, rows.unit)
+        return PrivateRows(with_column, judge.known(rows.labels), reservation, seed, unit)
 
 
 __all__ = ["PrivateSelection"]

@@ -72,15 +72,15 @@ def ranked_probability_score(labels: Any, probabilities: Any, classes: Sequence[
     """
     place = {value: k for k, value in enumerate(classes)}
     chances = np.asarray(probabilities, np.float64)
-    known = [place.get(label.item() if isinstance(label, np.generic) else label) for label in labels]
-    if len(place) < 2 or len(place) != len(classes) or chances.shape != (len(known), len(place)) or not known:
+    codes = [place.get(label.item() if isinstance(label, np.generic) else label) for label in labels]
+    if len(place) < 2 or len(place) != len(classes) or chances.shape != (len(codes), len(place)) or not codes:
         raise ValueError(
             f"need two or more different classes, a label for every row and a probability for every class, got "
-            f"{len(classes)} classes, {len(known)} labels and probabilities of shape {chances.shape}"
+            f"{len(classes)} classes, {len(codes)} labels and probabilities of shape {chances.shape}"
         )
-    if None in known:
+    if None in codes:
         raise ValueError(f"labels must be among {', '.join(map(str, classes))}")
-    return float(ranked_probability_scores(chances, np.array(known)).mean())
+    return float(ranked_probability_scores(chances, np.array(codes)).mean())
 
 
 def ranked_grid(groups: int) -> NumericGrid:
@@ -228,15 +228,15 @@ class Scorer:
         codes = self.label_index.encode(labels).astype(np.int64)
         if self.n_classes == 2:
             return {"score": log_odds(chances[:, 1]), "label": codes}
-        known = codes != DROPPED
-        truth = np.where(known, codes, 0)
-        right = np.where(known, chances.argmax(axis=1) == truth, DROPPED)
+        counts = codes != DROPPED
+        truth = np.where(counts, codes, 0)
+        right = np.where(counts, chances.argmax(axis=1) == truth, DROPPED)
         of_truth = np.take_along_axis(chances, truth[:, None], axis=1)[:, 0]
         columns = {"score": log_odds(chances.max(axis=1)), "label": right, "truth": log_odds(of_truth)}
         if ranked:
             columns["ranked"] = ranked_probability_scores(chances, truth)
         for k in range(self.n_classes) if each_class else ():
-            columns |= {f"class {k}": log_odds(chances[:, k]), f"is {k}": np.where(known, codes == k, DROPPED)}
+            columns |= {f"class {k}": log_odds(chances[:, k]), f"is {k}": np.where(counts, codes == k, DROPPED)}
         return columns
 
     def probabilities(self, frame: Frame, data: Any) -> Floats:

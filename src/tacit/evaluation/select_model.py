@@ -115,8 +115,8 @@ def select_model(
     with spending():
         with reserve(account, request, [charge], f"choice among {len(models)} models", unit) as reservation:
             columns = {f"model {index}": judge.utilities(frame, X, labels) for index, judge in enumerate(judges)}
-            made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
-            private_rows = PrivateRows(made, judges[0].known(labels), reservation, request.random_state, unit)
+            with_column, unit = with_unit(columns, frame.n_rows, unit, identifiers)
+            private_rows = PrivateRows(with_column, judges[0].known(labels), reservation, request.random_state, unit)
             index = best_of(private_rows, tuple(columns), judges[0], charge, f"the best of {len(models)} models")
         unverified = not all(judge.verified for judge in judges)
         return Selected(

@@ -66,9 +66,9 @@ class Criterion:
         Raises:
             RequestError: for a criterion that does not exist, or is not about what the models predict.
         """
-        known, kind = (NUMBER_CRITERIA, "numbers") if numbers else (CRITERIA, "classes")
-        if self.name is not None and self.name not in known:
-            raise RequestError(f"the criterion is one of {', '.join(known)} for models of {kind}, got {self.name!r}")
+        criteria, kind = (NUMBER_CRITERIA, "numbers") if numbers else (CRITERIA, "classes")
+        if self.name is not None and self.name not in criteria:
+            raise RequestError(f"the criterion is one of {', '.join(criteria)} for models of {kind}, got {self.name!r}")
         for name in () if numbers else ("quantile", "target_bounds", "error_clip"):
             if getattr(self, name) is not None:
                 raise RequestError(f"{name} is about numbers, and these are models of classes")
@@ -143,14 +143,14 @@ class ClassJudge(Judge):
     def utilities(self, frame: Frame, data: Any, labels: Any) -> Ints:
         chances = self.scorer.probabilities(frame, data)
         codes = self.scorer.label_index.encode(labels).astype(np.int64)
-        known = codes != DROPPED
-        truth = np.where(known, codes, 0)
+        counts = codes != DROPPED
+        truth = np.where(counts, codes, 0)
         if self.criterion == ACCURACY:
             level = LEVELS * (chances.argmax(axis=1) == truth)
         else:
             chance = np.nan_to_num(np.take_along_axis(chances, truth[:, None], axis=1)[:, 0])
             level = np.floor(LEVELS * (1.0 - np.log(np.clip(chance, CLIP, 1.0)) / np.log(CLIP)) + 1e-9)
-        return np.where(known, level, 0).astype(np.int64)
+        return np.where(counts, level, 0).astype(np.int64)
 
     def known(self, labels: Any) -> Ints:
         codes = self.scorer.label_index.encode(labels).astype(np.int64)
@@ -189,7 +189,7 @@ class NumberJudge(Judge):
         return np.where(np.isfinite(numbers_of(labels, written=self.scorer.written)), 0, DROPPED_LABEL)
 
 
-def judges_of(models: Sequence[Any], schema: Schema | None, asked: Criterion) -> list[Judge]:
+def judges_of(models: Sequence[Any], schema: Schema | None, criterion: Criterion) -> list[Judge]:
     """A judge for every finished model or fitted estimator, all of one measure.
 
     Raises:
@@ -197,19 +197,19 @@ def judges_of(models: Sequence[Any], schema: Schema | None, asked: Criterion) ->
     """
     numbers = [predicts_numbers(model) for model in models]
     if all(numbers):
-        return list(_number_judges(models, schema, asked))
+        return list(_number_judges(models, schema, criterion))
     if any(numbers):
         raise RequestError("some of the models are of classes and some of numbers: compare models of one kind")
-    asked.checked(numbers=False)
+    criterion.checked(numbers=False)
     scorers = [Scorer.of(model, schema) for model in models]
     if any(scorer.label_index != scorers[0].label_index for scorer in scorers):
         raise RequestError("the models must have the same classes in the same order")
-    return [ClassJudge(scorer, asked.name or ACCURACY) for scorer in scorers]
+    return [ClassJudge(scorer, criterion.name or ACCURACY) for scorer in scorers]
 
 
-def _number_judges(models: Sequence[Any], schema: Schema | None, asked: Criterion) -> list[NumberJudge]:
-    asked.checked(numbers=True)
-    scorers = [NumberScorer.of(model, schema, asked.target_bounds) for model in models]
+def _number_judges(models: Sequence[Any], schema: Schema | None, criterion: Criterion) -> list[NumberJudge]:
+    criterion.checked(numbers=True)
+    scorers = [NumberScorer.of(model, schema, criterion.target_bounds) for model in models]
     bounds = (scorers[0].lower, scorers[0].upper)
     for scorer in scorers:
         if (scorer.lower, scorer.upper) != bounds:
@@ -217,8 +217,8 @@ def _number_judges(models: Sequence[Any], schema: Schema | None, asked: Criterio
                 f"the models have different bounds of the target, {bounds} and {(scorer.lower, scorer.upper)}, and "
                 "would be judged by different measures: give target_bounds=(lower, upper)"
             )
-    name, quantile = asked.of_quantiles([scorer.quantile for scorer in scorers])
-    clip = clip_share(asked.error_clip, scorers[0].range)
+    name, quantile = criterion.of_quantiles([scorer.quantile for scorer in scorers])
+    clip = clip_share(criterion.error_clip, scorers[0].range)
     return [NumberJudge(scorer, name, quantile, clip) for scorer in scorers]
 
 

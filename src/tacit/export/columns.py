@@ -97,8 +97,8 @@ def _first(number: float, reached: bool) -> float:
     """The least float that counts as ``number`` or more, or as more, by bisection with the encoding as the judge."""
 
     def far(candidate: float) -> bool:
-        said = float(meaning(candidate).value)
-        return said > number if reached else said >= number
+        distance = float(meaning(candidate).value)
+        return distance > number if reached else distance >= number
 
     low, high = sorted((number * (1 - 1e-12), number * (1 + 1e-12))) if number else (-1e-300, 1e-300)
     while np.nextafter(low, high) < high:

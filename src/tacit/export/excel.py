@@ -52,8 +52,8 @@ def to_excel(subject: Any, path: str | os.PathLike[str]) -> None:
 
 def _add(book: Any, title: str, rows: Iterable[Row]) -> None:
     usual = re.sub(r"[\\/*?:\[\]']", " ", title)[:LONGEST_TITLE].strip() or "sheet"
-    taken, name, number = {sheet.title.lower() for sheet in book}, usual, 1
-    while name.lower() in taken:
+    titles, name, number = {sheet.title.lower() for sheet in book}, usual, 1
+    while name.lower() in titles:
         number += 1
         name = f"{usual[: LONGEST_TITLE - 5]} ({number})"
     sheet = book.create_sheet(name)

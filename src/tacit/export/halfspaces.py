@@ -91,14 +91,14 @@ def _pattern(column: Column, grid: NumericGrid) -> Expression:
     """How far the bit pattern of a number is above that of the lower bound: linear within an octave."""
     low, high = (math.frexp(bound)[1] - 1 for bound in (grid.lower, grid.upper))
     first = grid.lower * 2.0 ** (MANTISSA - low)  # an integer
-    found: Expression | None = None
+    pattern: Expression | None = None
     held = clip(column, grid.lower, grid.upper)
     for octave in range(low, high + 1):
         own = held * 2.0 ** (MANTISSA - octave) - 2.0**MANTISSA  # exact, and so is the difference; the sum is rounded
         above = (own - (first - 2.0**MANTISSA)) + (octave - low) * 2.0**MANTISSA
-        found = above if found is None else Where(AtLeast(held, Number(2.0**octave)), above, found)
-    assert found is not None
-    return found
+        pattern = above if pattern is None else Where(AtLeast(held, Number(2.0**octave)), above, pattern)
+    assert pattern is not None
+    return pattern
 
 
 def _clipped(values: list[Expression], norm: float, radius: int) -> list[Expression]:

@@ -61,13 +61,13 @@ def to_onnx(subject: Any) -> Any:
     program = program_of(told.model)
     graph = _Graph(onnx).of(program)
     opsets = [onnx.helper.make_opsetid("", OPSET), onnx.helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
-    made = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="tacit")
+    onnx_model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="tacit")
     facts = dict(told.facts)
     if program.classes is not None:
         facts["tacit.classes"] = json.dumps(list(program.classes))
-    onnx.helper.set_model_props(made, facts)
-    onnx.checker.check_model(made)
-    return made
+    onnx.helper.set_model_props(onnx_model, facts)
+    onnx.checker.check_model(onnx_model)
+    return onnx_model
 
 
 class _Graph:
@@ -150,17 +150,17 @@ class _Graph:
         if isinstance(node, Column):
             return self._flat(node.name) if node.kind == NUMBER else node.name
         if isinstance(node, Steps | Words | Truths):
-            found = self._code(node)
-            self.integers.add(found)
-            return found
+            result = self._code(node)
+            self.integers.add(result)
+            return result
         if isinstance(node, Known):
             return self._node("Not", [self._gone(self.written[node.column], True)])
         inside = [self.written[part] for part in node.inside]
         if isinstance(node, Take):
-            found = self._node("Gather", [self._constant(node.table), self._index(inside[0])])
+            result = self._node("Gather", [self._constant(node.table), self._index(inside[0])])
             if node.table.dtype.kind == "i":
-                self.integers.add(found)
-            return found
+                self.integers.add(result)
+            return result
         if isinstance(node, Among):
             return self._node("Gather", [self._constant(node.members), self._index(inside[0])])
         if isinstance(node, All):
@@ -196,12 +196,12 @@ class _Graph:
         if isinstance(node, Words):
             return self._words(node, value)
         if isinstance(node, Truths):
-            found = self._integer(node.other)
+            code = self._integer(node.other)
             flat = self._flat(value)
             for number, place in ((0.0, node.false), (1.0, node.true)):
                 test = self._node("Equal", [flat, self._number(number)])
-                found = self._node("Where", [test, self._integer(place), found])
-            return self._node("Where", [self._gone(flat, False), self._integer(node.missing), found])
+                code = self._node("Where", [test, self._integer(place), code])
+            return self._node("Where", [self._gone(flat, False), self._integer(node.missing), code])
         flat = value if node.column.kind == NUMBER else self._flat(value)
         gone = self._gone(flat, node.bounded)
         if node.column.kind == "weekday":
@@ -209,14 +209,14 @@ class _Graph:
             since = self._node("Add", [self._node("Floor", [flat]), self._number(3.0)])  # 1970 began on a Thursday
             weeks = self._node("Floor", [self._node("Div", [since, week])])
             flat = self._node("Sub", [since, self._node("Mul", [weeks, week])])
-        found = self._integer(node.values[0])
+        code = self._integer(node.values[0])
         if node.edges:
             row = self._node("Unsqueeze", [flat, self._constant(np.array([1], np.int64))])
             beyond = self._node("GreaterOrEqual", [row, self._constant(np.array([node.edges], np.float64))])
             counts = self._node("Cast", [beyond], to=self.onnx.TensorProto.INT64)
             interval = self._node("ReduceSum", [counts, self._constant(np.array([1], np.int64))], keepdims=0)
-            found = self._node("Gather", [self._constant(np.array(node.values, np.int64)), interval])
-        return self._node("Where", [gone, self._integer(node.missing), found])
+            code = self._node("Gather", [self._constant(np.array(node.values, np.int64)), interval])
+        return self._node("Where", [gone, self._integer(node.missing), code])
 
     def _words(self, node: Words, value: str) -> str:
         places = {"": node.missing}
@@ -253,7 +253,7 @@ class _Graph:
         more: dict[str, Any] = {"membership_values": make(np.array(members))} if members else {}
         children = shape.children
         leaf = children < 0
-        found = self._node(
+        output = self._node(
             "TreeEnsemble", [self._matrix(node.inside)], domain="ai.onnx.ml", n_targets=1, aggregate_function=1,
             post_transform=0, tree_roots=[0], nodes_featureids=[used[column] for column in shape.columns.tolist()],
             nodes_splits=make(np.array(splits)), nodes_modes=make(np.array(modes, np.uint8)),
@@ -263,4 +263,4 @@ class _Graph:
             leaf_targetids=[0] * shape.n_leaves, leaf_weights=make(np.asarray(node.values, np.float64)),
             **more,
         )  # fmt: skip
-        return self._flat(found)
+        return self._flat(output)

@@ -78,15 +78,15 @@ def _scores(scores: AdditiveScores) -> Numbers:
     for pair in scores.pairs:
         (i, j), (first, second) = pair.features, pair.groups
         cells.append(take(first * pair.effect.shape[1], codes[i]) + take(second, codes[j]))
-    found: Numbers = []
+    outputs: Numbers = []
     for k in range(scores.n_scores):
         terms: Numbers = [Number(float(scores.intercept[k]))]
         terms += [take(main.effect[:, k], codes[main.feature]) for main in scores.mains]
         terms += [take(pair.effect[..., k].ravel(), cell) for pair, cell in zip(scores.pairs, cells, strict=True)]
         if scores.trees:
             terms.append(Sum(tuple(_leaf(tree.shape, codes, tree.values[:, k]) for tree in scores.trees)))
-        found.append(Sum(tuple(terms)))
-    return found
+        outputs.append(Sum(tuple(terms)))
+    return outputs
 
 
 def _additive(model: AdditiveModel) -> Numbers:
@@ -152,14 +152,14 @@ def _decision_list(model: DecisionListModel) -> Numbers:
         return Among(condition.holds(first, encoder), codes[condition.feature])
 
     held = [[holds(condition) for condition in rule.conditions] for rule in model.rules]
-    found: Numbers = []
+    numbers: Numbers = []
     for k in range(len(model.classes)):
-        said: Expression = Number(float(model.rule_probabilities[-1, k]))
+        number: Expression = Number(float(model.rule_probabilities[-1, k]))
         for place in range(len(model.rules) - 2, -1, -1):
             yes = Number(float(model.rule_probabilities[place, k]))
-            said = Where(All(tuple(held[place])), yes, said) if held[place] else yes
-        found.append(said)
-    return found
+            number = Where(All(tuple(held[place])), yes, number) if held[place] else yes
+        numbers.append(number)
+    return numbers
 
 
 def _parted(encoder: Any, conditions: Sequence[Condition]) -> Ints:

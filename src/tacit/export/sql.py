@@ -119,8 +119,8 @@ class _Query:
         query = self.exp.select(*[self._column(name) for name in keep], *outputs)
         for place, level in enumerate(self.levels):
             inside = self.exp.select(self.exp.Star(), *level).from_(source)
-            kept = True if self.dialect in MATERIALIZED else None
-            query = query.with_(f"level_{place + 1}", as_=inside, materialized=kept)
+            materialized = True if self.dialect in MATERIALIZED else None
+            query = query.with_(f"level_{place + 1}", as_=inside, materialized=materialized)
             source = self.exp.to_table(f"level_{place + 1}")
         return query.from_(source)
 
@@ -325,8 +325,8 @@ class _Query:
         if isinstance(node, Truths):
             branches.append((gone, self._integer(node.missing)))
             for truth, place in ((False, node.false), (True, node.true)):
-                said = exp.EQ(this=value.copy(), expression=exp.Boolean(this=truth))
-                branches.append((said, self._integer(place)))
+                comparison = exp.EQ(this=value.copy(), expression=exp.Boolean(this=truth))
+                branches.append((comparison, self._integer(place)))
             return self._case(branches, self._integer(node.other))
         blank = exp.EQ(this=value.copy(), expression=exp.Literal.string(""))
         branches.append((exp.or_(gone, blank), self._integer(node.missing)))

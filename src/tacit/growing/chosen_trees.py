@@ -214,9 +214,9 @@ def _cut_boxes(low: Ints, high: Ints, sides: Ints, cuts: Ints) -> tuple[Ints, In
         sides: per node, the column that is cut.
         cuts: per node, the last place that goes left.
     """
-    left = 2 * np.arange(len(sides))
+    lefts = 2 * np.arange(len(sides))
     low, high = np.repeat(low, 2, axis=1), np.repeat(high, 2, axis=1)
-    first, last = low[sides, left], high[sides, left]
-    high[sides, left] = np.maximum(np.minimum(cuts, last), first)
-    low[sides, left + 1] = np.minimum(np.maximum(cuts + 1, first), last)
+    first, last = low[sides, lefts], high[sides, lefts]
+    high[sides, lefts] = np.maximum(np.minimum(cuts, last), first)
+    low[sides, lefts + 1] = np.minimum(np.maximum(cuts + 1, first), last)
     return low, high

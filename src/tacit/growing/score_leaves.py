@@ -91,9 +91,9 @@ def grow_score_trees(
         release = each.measure(query, 1.0, Label(Stage.TREE, round=number + 1))
         sd = max(release.sd, LEAST_SD * rounds.bound)
         sums = LeafSums(release.value[:, :-1], release.value[:, -1] / rounds.unit, sd, sd / rounds.unit)
-        taken = steps.take(sums, CurvatureShape.of(rounds.curvature()), rounds.scatter)
-        added = rounds.add(cells, taken.values)
-        noise.observe(rounds.places(cells), taken, release.sd)
+        step = steps.take(sums, CurvatureShape.of(rounds.curvature()), rounds.scatter)
+        added = rounds.add(cells, step.values)
+        noise.observe(rounds.places(cells), step, release.sd)
         trees.append(ScoreTree(cells.shape, added, np.maximum(sums.curvatures, 0.0)))
     return noise.annotate(trees)
 
@@ -159,9 +159,9 @@ class ScoreNoise:
     _scores: Floats | None = None
     _alone: float = 0.0
 
-    def observe(self, leaves: Ints, taken: Taken, sd: float) -> None:
+    def observe(self, leaves: Ints, step: Taken, sd: float) -> None:
         """A round: the leaf of every simulated row, the steps, and the noise of the release."""
-        size, basis = len(taken.values), taken.basis
+        size, basis = len(step.values), step.basis
         if self._scores is None:
             self._scores = np.zeros((len(leaves), self.runs, self.n_scores))
         sums = np.zeros((size, self.runs * self.n_scores))
@@ -169,10 +169,10 @@ class ScoreNoise:
         held = np.maximum(np.bincount(leaves, minlength=size), 1)
         means = sums.reshape(size, self.runs, self.n_scores) / held[:, None, None] @ basis
         noise = sd * self.generator.standard_normal(means.shape)
-        response = np.clip(taken.answers * taken.curvatures, 0.0, 1.0)
-        steps = (taken.answers[:, None, :] * noise - response[:, None, :] * means) @ basis.T
+        response = np.clip(step.answers * step.curvatures, 0.0, 1.0)
+        steps = (step.answers[:, None, :] * noise - response[:, None, :] * means) @ basis.T
         self._scores += steps[leaves]
-        variances = sd**2 * np.square(taken.answers) @ np.square(basis).T
+        variances = sd**2 * np.square(step.answers) @ np.square(basis).T
         self._alone += float(variances.sum(axis=1)[leaves].mean())
         self._sds.append(np.sqrt(variances))
 

@@ -180,22 +180,22 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
         noise = estimator.make_learner(request_of(estimator)).rounds_noise()
         of_new_rows = errors_on == "new_rows"
         try:
-            made = (
+            parameters = (
                 cheapest_promise(alpha, beta, margin, (epsilon, delta), noise, analysis, columns)
                 if of_new_rows
                 else promise_on_training_rows(alpha, beta, margin, noise, analysis)
             )
         except ValueError as error:
             raise RequestError(str(error)) from None
-        if n < made.rows:
-            parts = ", ".join(f"{what}: {rows}" for what, rows in made.needed.items())
+        if n < parameters.rows:
+            parts = ", ".join(f"{what}: {rows}" for what, rows in parameters.needed.items())
             raise RequestError(
                 f"n = {n} is too small for alpha={alpha}, beta={beta}, margin={margin} at epsilon={epsilon}, "
-                f"delta={delta}: {made.rows} rows would do ({parts})"
+                f"delta={delta}: {parameters.rows} rows would do ({parts})"
             )
-        settled = {name: getattr(made.run, name) for name in ("rounds", "density", "learning_rate", "divisor")}
+        settled = {name: getattr(parameters.run, name) for name in ("rounds", "density", "learning_rate", "divisor")}
         violating = violating_share(alpha, margin)
-        facts = (alpha, beta, margin, violating, errors_on, int(n), made.dimension)
+        facts = (alpha, beta, margin, violating, errors_on, int(n), parameters.dimension)
         estimator.set_params(**settled, promise=dict(zip(PROMISED, facts, strict=True)))
         return estimator
 

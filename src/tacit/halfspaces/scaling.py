@@ -90,8 +90,8 @@ def measure_scaling(
     surplus = (0.0, 0.0) if longest is None else (tuning.mean_surplus, tuning.square_surplus)
     if longest is None or longest >= 1:
         second = curator.measure(MomentSum(2, width, radius), charges[1], told)
-        made = make_scaling(mean, second.value / n, mean_sd, second.sd / n, surplus, tuning)
-        return replace(made, told_apart=None) if longest is None else made
+        scaling = make_scaling(mean, second.value / n, mean_sd, second.sd / n, surplus, tuning)
+        return replace(scaling, told_apart=None) if longest is None else scaling
     query = ShortenedSquares(width, radius, math.ceil(longest * MomentSum(2, width, radius).unit))
     second = curator.measure(query, charges[1], told)
     squares, length = second.value[:-1], float(second.value[-1]) / query.length_weight

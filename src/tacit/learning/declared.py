@@ -78,14 +78,14 @@ def public_classes(labels: Any) -> tuple[Any, ...]:
         raise RequestError("Complex data not supported: y holds complex numbers, which are no classes")
     tokens = as_tokens(vector, "y")
     values = tokens if isinstance(tokens, np.ndarray) else [v for c in tokens.chunks for v in _distinct(c)]
-    found = {identity(value): value for value in map(plain, values) if not is_missing(value)}
-    fractional = [value for value in found.values() if isinstance(value, float) and not value.is_integer()]
+    classes = {identity(value): value for value in map(plain, values) if not is_missing(value)}
+    fractional = [value for value in classes.values() if isinstance(value, float) and not value.is_integer()]
     if fractional:
         raise RequestError(f"Unknown label type: y holds {fractional[0]}, and classes='public' takes no fractions")
-    if len(found) < 2:
-        held = "1 class" if found else "no class"
+    if len(classes) < 2:
+        held = "1 class" if classes else "no class"
         raise RequestError(f"y holds {held}, and classes='public' needs two at least: name them")
-    return tuple(sorted(found.values(), key=lambda value: (isinstance(value, str), value)))
+    return tuple(sorted(classes.values(), key=lambda value: (isinstance(value, str), value)))
 
 
 def _distinct(chunk: Any) -> list[Any]:
@@ -116,22 +116,24 @@ def common_schema(own: Any, inner: Sequence[Any], name: str) -> Schema | None:
     Raises:
         RequestError: if two of them differ.
     """
-    declared = [declared_schema(given) for given in (own, *(getattr(learner, "schema", None) for learner in inner))]
-    given = [schema for schema in declared if schema is not None]
-    if any(schema != given[0] for schema in given):
+    declared = [
+        declared_schema(own_schema) for own_schema in (own, *(getattr(learner, "schema", None) for learner in inner))
+    ]
+    own_schema = [schema for schema in declared if schema is not None]
+    if any(schema != own_schema[0] for schema in own_schema):
         raise RequestError(f"the schema of {name} and those of the learners inside it differ: declare one, by {name}")
-    return given[0] if given else None
+    return own_schema[0] if own_schema else None
 
 
 def common_classes(own: Any, inner: Sequence[Any], name: str) -> Any:
     """The same for the parameter ``classes``."""
     declared = (own, *(getattr(learner, "classes", None) for learner in inner))
-    given = [classes for classes in declared if classes is not None]
-    if any(_listed(classes) != _listed(given[0]) for classes in given):
+    lists = [classes for classes in declared if classes is not None]
+    if any(_listed(classes) != _listed(lists[0]) for classes in lists):
         raise RequestError(
             f"the classes of {name} and those of the learners inside it differ: declare them once, by {name}"
         )
-    return given[0] if given else None
+    return lists[0] if lists else None
 
 
 def _check_label(label_names: Sequence[Any], inner: Sequence[Any], name: str) -> None:

@@ -84,11 +84,11 @@ def fit(
         paying = pay(learner, rows, account, keeping)
         with paying as paid, blas().limit(limits=1, user_api="blas"):  # small matrices: threads would wait
             private_rows = rows.sealed(paid)
-            known, left = find(private_rows, rows.task, learner)
-            model = learner.learn(private_rows, left, known)
+            bounded, allowance = find(private_rows, rows.task, learner)
+            model = learner.learn(private_rows, allowance, bounded)
         certificate = certify(learner, rows.task, paid, private_rows, account)
         rows.end(certificate)
-        return Fitted(model, known, certificate, rows.task.schema)
+        return Fitted(model, bounded, certificate, rows.task.schema)
 
 
 @cache
@@ -141,10 +141,10 @@ def pay(learner: Learner, rows: ReadySupply, account: PrivacyAccount | None, kee
     charges = whole_charge(learner, rows.task)
     if account is not None and keeping is not None:
         assert rows.task.schema is not None  # checked before
-        kept: Reservation = resumable().pay_and_keep(
+        reservation: Reservation = resumable().pay_and_keep(
             account, keeping, learner, charges, _work(learner), rows.task.schema, rows.known_by
         )
-        return kept
+        return reservation
     return reserve(account, learner.request, charges, _work(learner), rows.task.unit)
 
 
@@ -165,12 +165,12 @@ def find(rows: PrivateRows, task: Task, learner: Learner) -> tuple[Task, Allowan
         return task, allowance
     directed = any(monotone_of(task, name) for name in task.names)  # classes in no declared order have none
     most = 2 if directed else learner.most_classes
-    found = task.undeclared.find(rows, task.label_codes, allowance, most)
-    label = found.label_index if isinstance(found.label_index, LabelIndex) else task.label
-    if found.schema is None:
-        return replace(task, label=label), found.allowance
-    names, encoding = found.schema.features, found.encoding(FINE_CELLS)
-    return replace(task, schema=found.schema, names=names, label=label, encoding=encoding), found.allowance
+    discovered = task.undeclared.find(rows, task.label_codes, allowance, most)
+    label = discovered.label_index if isinstance(discovered.label_index, LabelIndex) else task.label
+    if discovered.schema is None:
+        return replace(task, label=label), discovered.allowance
+    names, encoding = discovered.schema.features, discovered.encoding(FINE_CELLS)
+    return replace(task, schema=discovered.schema, names=names, label=label, encoding=encoding), discovered.allowance
 
 
 def certify(

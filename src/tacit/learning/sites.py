@@ -74,10 +74,10 @@ def join_sites(
         SitesError: for an address, a folder or a key that is none.
     """
     address_of(listen)
-    known = Parties(Path(parties), Path(key))
-    if known.name != COORDINATOR:
-        raise SitesError(f"the key is that of {known.name!r}, and it is the coordinator who joins sites")
-    return Sites(listen, known, wait, patience, None if honest is None else _shares(known, honest))
+    members = Parties(Path(parties), Path(key))
+    if members.name != COORDINATOR:
+        raise SitesError(f"the key is that of {members.name!r}, and it is the coordinator who joins sites")
+    return Sites(listen, members, wait, patience, None if honest is None else _shares(members, honest))
 
 
 def _shares(parties: Parties, honest: Any) -> NoiseShares:
@@ -222,8 +222,8 @@ def serve_site(
         ValueError: for public mistakes, or files that cannot be read; nothing was spent.
         SitesError: if the fit does not end well; it says whether the charge of this site was made.
     """
-    known = Parties(Path(parties), Path(key))
-    if known.name == COORDINATOR:
+    members = Parties(Path(parties), Path(key))
+    if members.name == COORDINATOR:
         raise SitesError("the key is that of the coordinator, and a site serves")
     request, declared = Request.of(epsilon, delta, neighbouring, None), declared_schema(schema)
     check_account(account)
@@ -231,7 +231,7 @@ def serve_site(
         raise RequestError("a site needs a schema with a [label], and without a [unit]")
     refuse_identifiers(declared)
     if honest is not None:
-        _shares(known, honest)
+        _shares(members, honest)
     lines = None if record is None else Path(record)
     agreement = Agreement(
         request.epsilon, request.delta, request.neighbouring, honest, account,
@@ -241,8 +241,8 @@ def serve_site(
     source = DeclaredSource(data if isinstance(data, Source) else read_source(data), declared)
     encoding, index = TableEncoding.of(declared, FINE_CELLS), _checked_labels(source, declared.label)
     with prepare(source, encoding, index) as ready:
-        site = Site(ready, encoding, index, lambda: source.n_rows, declared, known, agreement)
-        return site.take_part(_reached(connect, known, wait))
+        site = Site(ready, encoding, index, lambda: source.n_rows, declared, members, agreement)
+        return site.take_part(_reached(connect, members, wait))
 
 
 def _checked_labels(source: DeclaredSource, label: Label) -> LabelIndex | NumericLabelIndex:

@@ -74,10 +74,10 @@ def pay_and_keep(
         AccountError: if there is no such fit that could go on.
         BudgetExceeded: if the account cannot pay for a new one.
     """
-    known = account.key(fresh_key()).fingerprint(known_by)
+    fingerprint = account.key(fresh_key()).fingerprint(known_by)
     # releases of one fit are about one question: what it asks follows from these, and from what was released
     asks = hashlib.sha256(f"{learner!r} {schema.fingerprint()} {library_version()}".encode()).hexdigest()
-    beginning = Beginning(known, asks, fresh_key(), keeping.command)
+    beginning = Beginning(fingerprint, asks, fresh_key(), keeping.command)
     if keeping.identifier is not None:
         return account.go_on(keeping.identifier, charges, label, beginning)
     return account.reserve_kept(charges, label, learner.request.neighbouring, schema.unit, beginning)

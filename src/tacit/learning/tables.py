@@ -152,10 +152,10 @@ def undeclared_before(frame: Frame | None, y: Any, declared: Declared, learner: 
     without_schema, request = declared.schema is None, learner.request
     if not learner.discovers or (without_schema and frame is None):
         return None
-    known = Frame({}, 0) if frame is None else frame
-    kind = NUMBERS if isinstance(declared.label, Target) else label_kind([] if y is None else y, known)
+    columns = Frame({}, 0) if frame is None else frame
+    kind = NUMBERS if isinstance(declared.label, Target) else label_kind([] if y is None else y, columns)
     open_classes = declared.names_no_classes and (request.delta > 0 or math.isinf(request.epsilon))
-    undeclared = Undeclared.of(known, without_schema, kind, open_classes, request)
+    undeclared = Undeclared.of(columns, without_schema, kind, open_classes, request)
     return undeclared if undeclared.unknowns.releases or without_schema else None
 
 

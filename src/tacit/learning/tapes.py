@@ -152,6 +152,6 @@ class _TapedRows(ReadySupply):
         self._rows.end(certificate)
 
 
-def taping_of(given: Any) -> Taping:
+def taping_of(tape: Any) -> Taping:
     """What ``fit`` was given: the path of a file to record into, or a tape that plays."""
-    return given if isinstance(given, Taping) else Taping(given)
+    return tape if isinstance(tape, Taping) else Taping(tape)

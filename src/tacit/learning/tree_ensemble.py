@@ -29,8 +29,8 @@ def features_of(task: Task, bins: Sequence[TreeBins]) -> tuple[Feature, ...]:
     """The model's columns: the public encoding and the bins it is mapped to."""
     assert task.encoding is not None
     return tuple(
-        Feature(name, encoder, made.mapping, isinstance(encoder, NumericGrid))
-        for name, encoder, made in zip(task.names, task.encoding.encoders, bins, strict=True)
+        Feature(name, encoder, column_bins.mapping, isinstance(encoder, NumericGrid))
+        for name, encoder, column_bins in zip(task.names, task.encoding.encoders, bins, strict=True)
     )
 
 

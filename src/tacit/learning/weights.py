@@ -62,18 +62,18 @@ def refuse_unknown(unknown: Iterable[str], instead: str = "") -> None:
     """Raises :class:`RequestError` where ``fit`` was given more than it takes; ``instead`` is what to do about it."""
     names = list(unknown)
     if names:
-        said = instead or "what an offset tells may be a column of X, and private_score has a charge for other rows"
+        hint = instead or "what an offset tells may be a column of X, and private_score has a charge for other rows"
         raise RequestError(
-            f"fit takes X, y, tape and, of most learners, sample_weight, and no {', '.join(names)}; {said}"
+            f"fit takes X, y, tape and, of most learners, sample_weight, and no {', '.join(names)}; {hint}"
         )
 
 
-def row_weights_of(given: Any) -> Floats | None:
+def row_weights_of(values: Any) -> Floats | None:
     """The weights of rows, shape ``(rows,)``, from an argument; raises :class:`RequestError` for public mistakes."""
-    if given is None:
+    if values is None:
         return None
     try:
-        weights = np.asarray(as_numbers(given, "sample_weight"), np.float64)
+        weights = np.asarray(as_numbers(values, "sample_weight"), np.float64)
     except FrameError as error:
         raise RequestError(f"sample_weight must be a vector of numbers: {error.message}") from None
     check_row_weights(weights)
@@ -102,26 +102,26 @@ def check_row_weights(weights: Floats) -> None:
     )
 
 
-def check_class_weight(given: Any, task: Task) -> None:
-    """Raises :class:`RequestError` unless ``given`` is None, ``"balanced"``, or positive weights of classes."""
-    if given is None or (isinstance(given, str) and given == BALANCED):
+def check_class_weight(weights: Any, task: Task) -> None:
+    """Raises :class:`RequestError` unless ``weights`` is None, ``"balanced"``, or positive weights of classes."""
+    if weights is None or (isinstance(weights, str) and weights == BALANCED):
         return
-    if not isinstance(given, Mapping):
-        raise RequestError(f"class_weight must be None, 'balanced' or a dict of public weights, got {given!r}")
-    for value, weight in given.items():
+    if not isinstance(weights, Mapping):
+        raise RequestError(f"class_weight must be None, 'balanced' or a dict of public weights, got {weights!r}")
+    for value, weight in weights.items():
         if not is_number(weight) or not math.isfinite(weight) or weight <= 0:
             raise RequestError(f"the weight of class {value!r} must be a positive number, got {weight!r}")
     if task.undeclared is not None and task.undeclared.unknowns.classes:
         return  # which classes there are is found later, and then tells nobody anything
-    unknown = [value for value in given if task.label_index.code_of(value) == DROPPED]
+    unknown = [value for value in weights if task.label_index.code_of(value) == DROPPED]
     if unknown:
         raise RequestError(f"class_weight names {unknown[0]!r}, and the classes are {list(task.label_index.names)!r}")
 
 
-def declared_weights(given: Mapping[Any, float], index: LabelIndex) -> tuple[float, ...]:
+def declared_weights(by_class: Mapping[Any, float], index: LabelIndex) -> tuple[float, ...]:
     """Weights by class, the largest 1; a class that is not named weighs as much as a weight of 1 does."""
     weights = np.ones(index.n_classes)
-    for value, weight in given.items():
+    for value, weight in by_class.items():
         code = index.code_of(value)
         if code != DROPPED:
             weights[code] = float(weight)
@@ -140,14 +140,14 @@ def sealed(
 
     Returns what is left to learn with, bound to the curator of the sealed rows; and the task with its encoding.
     """
-    known, left = with_bounds(rows, allowance, task)
-    assert known.encoding is not None
+    bounded, remainder = with_bounds(rows, allowance, task)
+    assert bounded.encoding is not None
     if class_weight is None and not rows.has_row_weights:
-        return Budget(rows.seal(known.encoding, known.label_codes), left), known
+        return Budget(rows.seal(bounded.encoding, bounded.label_codes), remainder), bounded
     weights: tuple[float, ...] = UNWEIGHTED
-    if not isinstance(known.label, Target):
-        weights, left = weights_of_classes(rows, left, known.label, class_weight)
-    return Budget(rows.seal_weighted(known.encoding, known.label_codes, weights), left), known
+    if not isinstance(bounded.label, Target):
+        weights, remainder = weights_of_classes(rows, remainder, bounded.label, class_weight)
+    return Budget(rows.seal_weighted(bounded.encoding, bounded.label_codes, weights), remainder), bounded
 
 
 def with_bounds(rows: PrivateRows, allowance: Allowance, task: Task) -> tuple[Task, Allowance]:
@@ -162,15 +162,15 @@ def with_bounds(rows: PrivateRows, allowance: Allowance, task: Task) -> tuple[Ta
     unknown = columns if target is None else (*columns, name)
     bounds = find_bounds(rows, unknown, task.label_codes, allowance, BOUNDS_SHARE)
     grids = tuple(NumericGrid(*bounds[name], FINE_CELLS) for name in columns)
-    known = replace(task, encoding=task.encoding or TableEncoding(task.names, grids))
+    bounded = replace(task, encoding=task.encoding or TableEncoding(task.names, grids))
     if target is not None:
-        known = replace(known, label=replace(target, bounds=NumericLabelIndex(*bounds[name], TARGET_BITS)))
-    return known, allowance.part(1 - BOUNDS_SHARE)
+        bounded = replace(bounded, label=replace(target, bounds=NumericLabelIndex(*bounds[name], TARGET_BITS)))
+    return bounded, allowance.part(1 - BOUNDS_SHARE)
 
 
-def free_name(taken: Sequence[str]) -> str:
+def free_name(names: Sequence[str]) -> str:
     """What a target without a schema is called among the columns: :data:`TARGET`, unless one of them has that name."""
     name = TARGET
-    while name in taken:
+    while name in names:
         name += " (label)"
     return name

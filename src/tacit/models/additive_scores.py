@@ -191,8 +191,8 @@ class AdditiveRegressionModel(_AdditiveScoresModel, NumberModel):
     @of_any_table
     def predict(self, frame: Frame) -> Floats:
         """The prediction for every row, shape ``(rows,)``."""
-        said = self.scores.of(frame)[:, 0]
-        return np.clip(said if self.power is None else means(said), self.lower, self.upper)
+        scores = self.scores.of(frame)[:, 0]
+        return np.clip(scores if self.power is None else means(scores), self.lower, self.upper)
 
     @of_any_table
     def score_variance(self, frame: Frame) -> Floats:

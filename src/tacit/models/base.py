@@ -229,8 +229,8 @@ class Nest(Model):
     @classmethod
     def inside(cls, body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         """The models inside a body, as plain data."""
-        found: Sequence[Mapping[str, Any]] = body["members"]
-        return found
+        members: Sequence[Mapping[str, Any]] = body["members"]
+        return members
 
     @classmethod
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> Self:
@@ -250,10 +250,10 @@ def class_models(parts: Sequence[Model]) -> tuple[ClassModel, ...]:
     Raises:
         ModelError: if one is of a number.
     """
-    found = tuple(part for part in parts if isinstance(part, ClassModel))
-    if len(found) != len(parts):
+    models = tuple(part for part in parts if isinstance(part, ClassModel))
+    if len(models) != len(parts):
         raise ModelError("the model is damaged: a model of classes holds a model of a number")
-    return found
+    return models
 
 
 def models_of_two_classes(parts: Sequence[Model]) -> tuple[ClassModel, ...]:
@@ -284,8 +284,8 @@ def checked_file(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ModelError(f"{path} is not a model file: {error}") from error
     if not isinstance(data, dict) or data.get("format") != "tacit model":
         raise ModelError(f"{path} is not a model file: it lacks format = 'tacit model'")
-    found = data.get("version")
-    if not isinstance(found, int) or isinstance(found, bool) or not 1 <= found <= FORMAT_VERSION:
+    version = data.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= FORMAT_VERSION:
         raise ModelError(
             f"{path} has model format {data.get('version')}, and this version of tacit reads up to {FORMAT_VERSION}: "
             "use a newer tacit"

@@ -101,8 +101,8 @@ class ListRule:
         """About which share of them has the rule's class."""
         if self.counts is None:
             return None
-        kept = np.maximum(self.counts, 0.0)
-        return float(kept[self.outcome] / kept.sum()) if kept.sum() > 0 else None
+        counts = np.maximum(self.counts, 0.0)
+        return float(counts[self.outcome] / counts.sum()) if counts.sum() > 0 else None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data."""
@@ -220,8 +220,8 @@ class DecisionListModel(ClassModel):
 
     def predict(self, frame: Any) -> npt.NDArray[Any]:
         """What the deciding rule says, shape ``(rows,)``."""
-        said = np.asarray([self.classes[rule.outcome] for rule in self.rules])
-        return said[self.decide(frame)]
+        outcomes = np.asarray([self.classes[rule.outcome] for rule in self.rules])
+        return outcomes[self.decide(frame)]
 
     def error_bound(self, failure: float = FAILURE) -> float | None:
         return None if self.evidence is None else self.evidence.bound(failure)

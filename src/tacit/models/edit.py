@@ -140,8 +140,8 @@ class Edit:
             raise RequestError(f"a direction is 'increasing' or 'decreasing', got {direction!r}")
         if not feature.ordered:
             raise RequestError(f"{self.term!r} has categories, which neither rise nor fall")
-        values, known = main.effect[:-1, 0], np.maximum(main.sd[:-1, 0], 1e-9) ** -2.0
-        fitted = isotonic_regression(values, weights=known, increasing=direction == "increasing").x
+        values, precision = main.effect[:-1, 0], np.maximum(main.sd[:-1, 0], 1e-9) ** -2.0
+        fitted = isotonic_regression(values, weights=precision, increasing=direction == "increasing").x
         effect = np.append(fitted, main.effect[-1, 0])[:, None]
         return self._changed(replace(main, effect=effect), f"made {direction}")
 
@@ -186,12 +186,12 @@ class Edit:
             raise ClaimError("this certificate is not that of the model that was edited")
         if not self.history:
             return released
-        said = "; ".join(str(change) for change in self.history)
+        changes = "; ".join(str(change) for change in self.history)
         bound = released.bound(
             model_digest(self.model), released.schema_digest, target=released.target, columns=released.columns,
             parameters=released.parameters,
         )  # fmt: skip
-        return bound.assuming(Assumption(EDIT, f"edited by hand from the model {digest}: {said}", True))
+        return bound.assuming(Assumption(EDIT, f"edited by hand from the model {digest}: {changes}", True))
 
     def plot(self) -> Any:
         """The drawing of the term as it is now."""

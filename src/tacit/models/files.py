@@ -80,10 +80,10 @@ def save_model(
         >>> print(certificate["epsilon"])
         1.0
     """
-    given: Any = model
-    if not isinstance(given, Model):
-        right = "give its model_, after a fit" if hasattr(given, "fit") else "give the model_ of an estimator"
-        raise TypeError(f"save_model writes models, and got a {type(given).__name__}: {right}. Nothing was spent.")
+    subject: Any = model
+    if not isinstance(subject, Model):
+        right = "give its model_, after a fit" if hasattr(subject, "fit") else "give the model_ of an estimator"
+        raise TypeError(f"save_model writes models, and got a {type(subject).__name__}: {right}. Nothing was spent.")
     stated: Any = certificate.to_dict() if isinstance(certificate, Certificate) else certificate
     if not isinstance(stated, Mapping | None):
         raise TypeError(
@@ -100,12 +100,12 @@ def save_model(
 
 def model_from_dict(data: Mapping[str, Any]) -> Model:
     """A model from the plain data of its file."""
-    known = kinds()
+    readers = kinds()
     if not isinstance(data, Mapping) or not {"kind", "model"} <= data.keys():
         raise ModelError("the model is damaged: it has no kind, or no body")
-    if not isinstance(data["kind"], str) or data["kind"] not in known:
-        raise ModelError(f"unknown kind of model {data['kind']!r:.40}; known: {', '.join(sorted(known))}")
-    kind, body = known[data["kind"]], data["model"]
+    if not isinstance(data["kind"], str) or data["kind"] not in readers:
+        raise ModelError(f"unknown kind of model {data['kind']!r:.40}; known: {', '.join(sorted(readers))}")
+    kind, body = readers[data["kind"]], data["model"]
     try:
         if issubclass(kind, Nest):
             return kind.of_parts(body, [model_from_dict(item) for item in kind.inside(body)])

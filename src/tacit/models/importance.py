@@ -31,14 +31,14 @@ def column_importance(model: Model) -> dict[str, float] | None:
         return column_importance(model.base)
     if not isinstance(model, MeanModel | MeanNumberModel):
         return None
-    found: defaultdict[str, float] = defaultdict(float)
+    importance: defaultdict[str, float] = defaultdict(float)
     for member, share in zip(model.members, model.shares, strict=True):
         inside = column_importance(member)
         if inside is None:
             return None
         for name, value in inside.items():
-            found[name] += float(share) * value
-    return dict(found)
+            importance[name] += float(share) * value
+    return dict(importance)
 
 
 def _of_scores(scores: AdditiveScores) -> dict[str, float]:

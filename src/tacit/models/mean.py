@@ -36,14 +36,14 @@ class _Mean(Nest):
         """The weights as parts of a whole."""
         return np.asarray(self.weights) / sum(self.weights)
 
-    def _averaged(self, said: Sequence[Floats]) -> Floats:
+    def _averaged(self, predictions: Sequence[Floats]) -> Floats:
         """The mean of what the members say, member by member.
 
         A product of matrices rounds a row by how many others there are, and evaluations rest on a row's score being
         that row's alone.
         """
-        total = np.zeros_like(said[0])
-        for share, values in zip(self.shares, said, strict=True):
+        total = np.zeros_like(predictions[0])
+        for share, values in zip(self.shares, predictions, strict=True):
             total += share * values
         return total
 
@@ -96,12 +96,12 @@ class MeanModel(_Mean, ClassModel):
         Raises:
             ValueError: if a member does not know its own.
         """
-        found = []
+        variances = []
         for member, share in zip(self.members, self.shares, strict=True):
             if not isinstance(member, Uncertain):
                 raise ValueError(f"a model of the kind {member.kind!r} does not say how sure it is")
-            found.append(share**2 * member.score_variance(frame))
-        return np.asarray(np.sum(found, axis=0))
+            variances.append(share**2 * member.score_variance(frame))
+        return np.asarray(np.sum(variances, axis=0))
 
     @classmethod
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> MeanModel:
@@ -124,7 +124,7 @@ class MeanNumberModel(_Mean, NumberModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         facts = [(m.target, m.lower, m.upper, m.loss, m.quantile, m.power) for m in self.members]
-        if any(said != facts[0] for said in facts):
+        if any(each != facts[0] for each in facts):
             raise ValueError("the members of a mean must speak of the same number")
 
     @property
@@ -162,10 +162,10 @@ class MeanNumberModel(_Mean, NumberModel):
         Raises:
             ValueError: if a member does not know its own.
         """
-        found = [
+        variances = [
             share**2 * member.score_variance(frame) for member, share in zip(self.members, self.shares, strict=True)
         ]
-        return np.asarray(np.sum(found, axis=0))
+        return np.asarray(np.sum(variances, axis=0))
 
     @classmethod
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> MeanNumberModel:

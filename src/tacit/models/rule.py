@@ -164,8 +164,8 @@ class VoteModel(Nest, ClassModel):
 
     def votes(self, frame: Any) -> Bools:
         """Whether each member says the positive class, shape ``(rows, members)``."""
-        said = [member.predict_proba(frame)[:, 1] >= 0.5 for member in self.members]
-        return np.column_stack(said) if said else np.zeros((self.frame_of(frame).n_rows, 0), bool)
+        votes = [member.predict_proba(frame)[:, 1] >= 0.5 for member in self.members]
+        return np.column_stack(votes) if votes else np.zeros((self.frame_of(frame).n_rows, 0), bool)
 
     def predict_proba(self, frame: Any) -> Floats:
         """Shares of votes, shape ``(rows, 2)``; one half where nobody votes."""

@@ -99,8 +99,8 @@ class Summary(Brief):
         """Plain data."""
         rows = None if self.rows is None else {"value": self.rows.value, "sd": self.rows.sd}
         shares = {"missing": dict(self.missing), "unknown": dict(self.unknown)}
-        said = {"rows": rows, **shares, "stands_out": self.stands_out}
-        return {**said, "error_bound": self.error_bound, "concerns": list(self.concerns)}
+        facts = {"rows": rows, **shares, "stands_out": self.stands_out}
+        return {**facts, "error_bound": self.error_bound, "concerns": list(self.concerns)}
 
 
 def seen(model: Model, certificate: Certificate | None) -> Summary:
@@ -126,28 +126,28 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
         concerns.append("no effect is distinguishable from noise")
     if isinstance(model, TreeEnsembleModel) and all(np.ptp(tree.values) == 0 for tree in model.trees):
         concerns.append("all leaves agree: every row gets the same prediction")
-    said = []
+    words = []
     if rows is not None and not (concerns and "declared label" in concerns[0]):
         weighed = ", each weighted by its class," if _weighs_classes(certificate) else ""
-        said.append(f"{rows} rows{weighed} with a declared label were used")
-    said += [f"{name}: {100 * share:.0f} % missing" for name, share in missing.items() if share < MUCH_MISSING]
-    said += [
+        words.append(f"{rows} rows{weighed} with a declared label were used")
+    words += [f"{name}: {100 * share:.0f} % missing" for name, share in missing.items() if share < MUCH_MISSING]
+    words += [
         f"{name}: {100 * share:.0f} % not a declared category"
         for name, share in unknown.items()
         if share < MUCH_MISSING
     ]
     if isinstance(model, DecisionListModel) and model.full:
-        said.append("max_rules was reached: a longer list may fit better")
+        words.append("max_rules was reached: a longer list may fit better")
     promise = model.promise if isinstance(model, HalfspaceModel) else None
     if promise is not None:
-        (concerns if promise.is_withdrawn else said).append(str(promise))
+        (concerns if promise.is_withdrawn else words).append(str(promise))
     bound = _error_bound(model, certificate)
     if bound is not None:
-        said.append(
+        words.append(
             f"on new rows it errs on at most {100 * bound:.1f} %: proved, with confidence {1 - FAILURE:.0%}, if "
             "rows are independent draws, and the model was not chosen among several by the same rows"
         )
-    return Summary(rows, missing, unknown, out, bound, tuple(concerns), (*concerns, *said))
+    return Summary(rows, missing, unknown, out, bound, tuple(concerns), (*concerns, *words))
 
 
 def _remedy(name: str) -> str:
@@ -221,10 +221,10 @@ def _sd_of_rows(certificate: Certificate | None) -> float | None:
     """Standard deviation of the released number of rows, from what was paid for it; 0 where it was public."""
     if certificate is None or math.isinf(certificate.epsilon):
         return 0.0
-    found = [(entry.charge, noise_factor(entry.theorem)) for entry in certificate.entries if entry.subject in OF_ROWS]
+    charges = [(entry.charge, noise_factor(entry.theorem)) for entry in certificate.entries if entry.subject in OF_ROWS]
     noise = [
         factor * charge.noise_multiplier * _shape(charge)
-        for charge, factor in found
+        for charge, factor in charges
         if isinstance(charge, Gaussian | Laplace)
     ]
     if not noise:
@@ -271,10 +271,10 @@ def _shares(
         return missing, unknown
     for main in parts.mains:
         feature = parts.features[main.feature]
-        for found, place in ((missing, feature.missing_bin), (unknown, feature.other_bin)):
+        for measured, place in ((missing, feature.missing_bin), (unknown, feature.other_bin)):
             share = 0.0 if place is None else float(main.counts[place]) / total
             if share > 0.05 and share * total > max(STANDS_OUT * sd, reach(feature.name)):
-                found[feature.name] = min(share, 1.0)
+                measured[feature.name] = min(share, 1.0)
     return missing, unknown
 
 

@@ -153,11 +153,11 @@ def _of_trees(model: TreeEnsembleModel, frame: Frame) -> Terms:
     codes = model.codes(frame)
     trees = [ScoreTree.of(tree) for tree in model.trees]
     total = _total(partial(model.score_variance, frame), (frame.n_rows, 1))
-    found = _of_paths(model.feature_names, trees, codes, np.array([model.intercept]))
-    found = replace(found, total_sd=total, outcomes=(str(model.classes[-1]),))
+    terms = _of_paths(model.feature_names, trees, codes, np.array([model.intercept]))
+    terms = replace(terms, total_sd=total, outcomes=(str(model.classes[-1]),))
     if model.link.name == "logistic":
-        return found
-    score = found.scores
+        return terms
+    score = terms.scores
     chance = np.clip(model.link.probability(score), LEAST_CHANCE, 1.0 - LEAST_CHANCE)
     zero = score == 0.0  # where both are 0, and the factor is the slope of the link
     near = np.where(zero, 1e-6, score)
@@ -165,15 +165,15 @@ def _of_trees(model: TreeEnsembleModel, frame: Frame) -> Terms:
     odds = np.where(zero, np.log(slope) - np.log1p(-slope), np.log(chance) - np.log1p(-chance))
     factor = odds / near
     return replace(
-        found, start=found.start * factor, parts=found.parts * factor[:, None], sd=found.sd * factor[:, None],
+        terms, start=terms.start * factor, parts=terms.parts * factor[:, None], sd=terms.sd * factor[:, None],
         total_sd=total * factor,
     )  # fmt: skip
 
 
 def _of_tree_classes(model: TreeClassesModel, frame: Frame) -> Terms:
-    found = _of_paths(model.feature_names, model.trees, model.codes(frame), model.intercept)
+    terms = _of_paths(model.feature_names, model.trees, model.codes(frame), model.intercept)
     total = _total(partial(model.scores_variance, frame), (frame.n_rows, len(model.classes)))
-    return replace(found, total_sd=total, outcomes=tuple(map(str, model.classes)))
+    return replace(terms, total_sd=total, outcomes=tuple(map(str, model.classes)))
 
 
 def _of_paths(names: tuple[str, ...], trees: Sequence[ScoreTree], codes: Sequence[Bytes], intercept: Floats) -> Terms:
@@ -235,10 +235,10 @@ def _of_halfspace(model: HalfspaceModel, data: Any) -> Terms:
     else:
         names, widths = tuple(encoder.names[: encoder.n_features]), [1] * encoder.n_features
     ends = np.cumsum([0, *widths])
-    said, square = model.slope * dense * model.weights, np.square(model.slope * dense * model.noise_sd)
-    parts = np.stack([said[:, a:b].sum(axis=1) for a, b in pairwise(ends)], axis=1)
+    effect, square = model.slope * dense * model.weights, np.square(model.slope * dense * model.noise_sd)
+    parts = np.stack([effect[:, a:b].sum(axis=1) for a, b in pairwise(ends)], axis=1)
     variance = np.stack([square[:, a:b].sum(axis=1) for a, b in pairwise(ends)], axis=1)
-    start = model.offset + said[:, ends[-1] :].sum(axis=1)
+    start = model.offset + effect[:, ends[-1] :].sum(axis=1)
     return Terms(
         names, tuple((name,) for name in names), start[:, None], parts[:, :, None], np.sqrt(variance)[:, :, None],
         np.sqrt(square.sum(axis=1))[:, None], outcomes=(str(model.classes[-1]),),
@@ -256,12 +256,12 @@ def _of_mean(model: MeanModel, frame: Frame) -> Terms:
 
 def _of_mean_number(model: MeanNumberModel, frame: Frame) -> Terms:
     """With what the bounds of the members, and the mean of their exponentials, add to the sum of terms."""
-    found = _averaged([terms_of(member, frame) for member in model.members], model.shares)
-    said = model.predict(frame)[:, None]
+    terms = _averaged([terms_of(member, frame) for member in model.members], model.shares)
+    predictions = model.predict(frame)[:, None]
     if model.members[0].power is not None:
-        said = np.log(said)
-    rest = said - found.scores
-    return found.with_term(REST, rest) if np.abs(rest).max(initial=0.0) > 1e-12 else found
+        predictions = np.log(predictions)
+    rest = predictions - terms.scores
+    return terms.with_term(REST, rest) if np.abs(rest).max(initial=0.0) > 1e-12 else terms
 
 
 def _averaged(inside: Sequence[Terms], shares: Floats) -> Terms:

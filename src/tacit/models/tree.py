@@ -373,8 +373,8 @@ class ScoreTree(Brief):
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data."""
-        known = {} if self.sd is None else {"sd": self.sd.tolist()}
-        return {**self.shape.to_dict(), "values": self.values.tolist(), "support": self.support.tolist(), **known}
+        spread = {} if self.sd is None else {"sd": self.sd.tolist()}
+        return {**self.shape.to_dict(), "values": self.values.tolist(), "support": self.support.tolist(), **spread}
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> ScoreTree:

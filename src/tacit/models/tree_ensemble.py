@@ -188,18 +188,18 @@ class TreeEnsembleModel(BinnedTrees):
         shape, lines = chosen.shape, []
         stack: list[tuple[int, int, str]] = [(0 if shape.n_splits else -1, 0, "")]
         while stack:
-            node, depth, said = stack.pop()
+            node, depth, text = stack.pop()
             indent = "  " * depth
             if node < 0:
                 value, support = chosen.values[-1 - node], chosen.support[-1 - node]
-                lines.append(f"{indent}{said}add {value:+.3g}  (about {support:.0f} of weight)")
+                lines.append(f"{indent}{text}add {value:+.3g}  (about {support:.0f} of weight)")
                 continue
-            if said:
-                lines.append(f"{indent}{said.rstrip()}")
+            if text:
+                lines.append(f"{indent}{text.rstrip()}")
             column, goes_right = int(shape.columns[node]), shape.goes_right(node)
             left, right = (int(c) for c in shape.children[node])
-            stack.append((right, depth + bool(said), f"if {self.condition(column, goes_right)}: "))
-            stack.append((left, depth + bool(said), f"if {self.condition(column, ~goes_right)}: "))
+            stack.append((right, depth + bool(text), f"if {self.condition(column, goes_right)}: "))
+            stack.append((left, depth + bool(text), f"if {self.condition(column, ~goes_right)}: "))
         return "\n".join(lines)
 
     def body(self) -> dict[str, Any]:

@@ -62,10 +62,10 @@ def spread_points(rows: int, dimension: int) -> Floats:
 
 def _prime(place: int) -> int:
     """The prime of this place; 2 is that of 0."""
-    found, number = -1, 1
-    while found < place:
+    prime, number = -1, 1
+    while prime < place:
         number += 1
-        found += all(number % d for d in range(2, int(number**0.5) + 1))
+        prime += all(number % d for d in range(2, int(number**0.5) + 1))
     return number
 
 
@@ -142,8 +142,8 @@ def _made_up(
     rows: list[Bytes] = [np.zeros(ROWS, np.uint8)] * len(n_bins)
     anew: dict[int, Bytes] = {}
     for place, column in enumerate(used):
-        known = bin_shares(trees, column, min(n_bins[column], CODES)) if shares is None else shares[column]
-        edges = np.cumsum(known)
+        column_shares = bin_shares(trees, column, min(n_bins[column], CODES)) if shares is None else shares[column]
+        edges = np.cumsum(column_shares)
         rows[column], anew[column] = (
             np.minimum(np.searchsorted(edges, spread_points(ROWS, line), "right"), len(edges) - 1).astype(np.uint8)
             for line in (2 * place, 2 * place + 1)

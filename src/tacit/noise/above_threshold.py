@@ -45,10 +45,10 @@ class TailCoins:
 
     def bounds(self, gap: int) -> tuple[int, int]:
         """A word below the first number says yes, one from the second number on says no."""
-        found = self._known.get(gap)
-        if found is None:
-            found = self._known[gap] = tail_bounds(gap, self._scale, WORD)
-        return found
+        bounds = self._known.get(gap)
+        if bounds is None:
+            bounds = self._known[gap] = tail_bounds(gap, self._scale, WORD)
+        return bounds
 
     def toss(self, gap: int, word: int) -> bool:
         """The coin for one gap, from a word that was used for nothing else."""

@@ -54,9 +54,9 @@ def check_runs(
         TypeError: if scores are not int64 or lengths not uint64.
         ValueError: if they are not two vectors of the same size, of at least one entry.
     """
-    found = check_scores(scores)
+    checked = check_scores(scores)
     if not isinstance(lengths, np.ndarray) or lengths.dtype != np.uint64:
         raise TypeError("lengths of runs must be a uint64 array")
-    if lengths.shape != found.shape:
-        raise ValueError(f"there are {found.shape} scores and {lengths.shape} lengths of runs")
-    return found, lengths
+    if lengths.shape != checked.shape:
+        raise ValueError(f"there are {checked.shape} scores and {lengths.shape} lengths of runs")
+    return checked, lengths

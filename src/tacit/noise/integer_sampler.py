@@ -41,11 +41,11 @@ NEVER = 2.0**60
 
 def _exp_table() -> Floats:
     """``exp(-n / 16)`` for ``n = 0 .. 16 REACH``, each the double next to an exact bound."""
-    found = []
+    table = []
     for n in range(16 * REACH + 1):
         low, _, shift = exp_bounds(Ratio(n, 16), 192)
-        found.append(low / (1 << shift))  # the quotient of integers is rounded once
-    return np.array(found)
+        table.append(low / (1 << shift))  # the quotient of integers is rounded once
+    return np.array(table)
 
 
 _EXP = _exp_table()
@@ -189,8 +189,8 @@ class Law:
     def acceptance(self) -> float:
         """About the share of proposals that are kept; says how many words to fetch, and nothing else."""
         ratio = self.scale / 2.0**self.log_step
-        kept = math.sqrt(math.pi / 2.0) * ratio * math.exp(-0.5 * ratio * ratio) if self.gaussian else ratio
-        return KEPT * max(kept, 0.5)
+        probability = math.sqrt(math.pi / 2.0) * ratio * math.exp(-0.5 * ratio * ratio) if self.gaussian else ratio
+        return KEPT * max(probability, 0.5)
 
     def exponent(self, y: int, v: int) -> Ratio:
         """``x``, exactly: the proposal ``(y, v)`` is kept with probability ``exp(-x)``."""
@@ -249,13 +249,13 @@ def powers(bits: int) -> npt.NDArray[np.uint64]:
 
     There are three at least, which the kernel looks at without asking.
     """
-    found: list[int] = []
-    while len(found) < AT_ONCE or found[-1]:
-        low, high, shift = exp_bounds(Ratio(len(found) + 1, 1), bits + 64)
-        found.append((low << bits) >> shift)
-        if found[-1] != (high << bits) >> shift:
-            raise ArithmeticError(f"exp(-{len(found)}) is too near a multiple of 2**-{bits}")
-    return np.array(found, np.uint64)
+    table: list[int] = []
+    while len(table) < AT_ONCE or table[-1]:
+        low, high, shift = exp_bounds(Ratio(len(table) + 1, 1), bits + 64)
+        table.append((low << bits) >> shift)
+        if table[-1] != (high << bits) >> shift:
+            raise ArithmeticError(f"exp(-{len(table)}) is too near a multiple of 2**-{bits}")
+    return np.array(table, np.uint64)
 
 
 def draw(law: Law, size: int, fetch: Fetch, band: float = BAND, layout: Layout | None = None) -> Ints:

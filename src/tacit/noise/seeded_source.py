@@ -51,9 +51,9 @@ class SeededSource:
         while filled < count:
             proposal = _discrete_laplace(generator, width, int(1.8 * (count - filled)) + 16)
             offset = (np.abs(proposal) - sigma * (sigma / width)) / sigma
-            kept = proposal[generator.random(len(proposal)) < np.exp(-0.5 * offset * offset)][: count - filled]
-            out[filled : filled + len(kept)] = kept
-            filled += len(kept)
+            accepted = proposal[generator.random(len(proposal)) < np.exp(-0.5 * offset * offset)][: count - filled]
+            out[filled : filled + len(accepted)] = accepted
+            filled += len(accepted)
         return out
 
     def laplace(self, scale: float, size: int) -> npt.NDArray[np.int64]:

@@ -182,9 +182,9 @@ def usual_schedule(request: WinnowRequest) -> WinnowStream:
     samples = _samples(wealth)
     threshold_epsilon = THRESHOLD_SHARE * request.epsilon
     draw_range = largest_range(request, threshold_epsilon, epochs * samples)
-    made = _stream(request, threshold_epsilon, 1, epochs, samples, draw_range / _score_range(request))
-    threshold = math.ceil(max(STEP / made.rate, NOISE_LEVELS / threshold_epsilon))
-    return _stream(request, threshold_epsilon, threshold, epochs, samples, made.rate)
+    spec = _stream(request, threshold_epsilon, 1, epochs, samples, draw_range / _score_range(request))
+    threshold = math.ceil(max(STEP / spec.rate, NOISE_LEVELS / threshold_epsilon))
+    return _stream(request, threshold_epsilon, threshold, epochs, samples, spec.rate)
 
 
 def timed_schedule(request: WinnowRequest) -> WinnowStream:
@@ -200,8 +200,8 @@ def timed_schedule(request: WinnowRequest) -> WinnowStream:
         due = max(due * NEXT_UPDATE, times[-1] + 1.0)
     samples = _samples(_wealth(request))
     draw_range = largest_range(request, 0.0, len(times) * samples)
-    made = _stream(request, 0.0, 1, len(times), samples, draw_range / _score_range(request))
-    return replace(made, times=tuple(times), unsure=UNSURE, decay=DECAY)
+    spec = _stream(request, 0.0, 1, len(times), samples, draw_range / _score_range(request))
+    return replace(spec, times=tuple(times), unsure=UNSURE, decay=DECAY)
 
 
 def _wealth(request: WinnowRequest) -> float:
@@ -248,8 +248,8 @@ def _paper_bound(request: WinnowRequest) -> theory.WinnowBound:
 def _theorem(request: WinnowRequest) -> tuple[WinnowStream, float]:
     if request.margin is None:
         raise ValueError("the schedule with a theorem needs a margin")
-    made = _timed_theorem if request.update == "timed" else _batch_theorem
-    return made(request, request.margin)
+    theorem = _timed_theorem if request.update == "timed" else _batch_theorem
+    return theorem(request, request.margin)
 
 
 def _timed_theorem(request: WinnowRequest, margin: float) -> tuple[WinnowStream, float]:
@@ -281,8 +281,8 @@ def _timed_theorem(request: WinnowRequest, margin: float) -> tuple[WinnowStream,
     draw_range = largest_range(request, 0.0, draws)
     rate = rate_for(interval, draw_range)
     times = tuple(interval * (place + 1) for place in range(_updates(interval, request.horizon)))
-    made = _stream(request, 0.0, 1, len(times), samples, rate)
-    return replace(made, times=times, unsure=unsure, decay=0.0), promised(interval, samples, draw_range)
+    spec = _stream(request, 0.0, 1, len(times), samples, rate)
+    return replace(spec, times=times, unsure=unsure, decay=0.0), promised(interval, samples, draw_range)
 
 
 def _updates(interval: int, horizon: int) -> int:
@@ -352,7 +352,7 @@ def _stream(
     request: WinnowRequest, threshold_epsilon: float, threshold: int, epochs: int, samples: int, rate: float
 ) -> WinnowStream:
     """The stream at a learning rate per unit of the scores."""
-    made = WinnowStream(
+    spec = WinnowStream(
         request.dimension,
         request.signed,
         request.update,
@@ -367,4 +367,4 @@ def _stream(
         times=tuple(range(1, epochs + 1)) if request.update == "timed" else (),
         decay=DECAY if request.update == "timed" else 0.0,
     )
-    return replace(made, draw_range=rate * made.score_range)
+    return replace(spec, draw_range=rate * spec.score_range)

@@ -297,8 +297,8 @@ class Winnow(river_base()):  # type: ignore[misc]
             schema: the schema, if the stream had one.
         """
         content = read_secrets(path)
-        made = cls(schema=schema, **content["parameters"])
-        parameters = {**content["stream"], "neighbouring": made._request().neighbouring}
+        learner = cls(schema=schema, **content["parameters"])
+        parameters = {**content["stream"], "neighbouring": learner._request().neighbouring}
         spec = WinnowStream(
             **{**parameters, **{name: tuple(parameters.get(name, ())) for name in ("released", "times")}}
         )
@@ -306,15 +306,17 @@ class Winnow(river_base()):  # type: ignore[misc]
         retire_secrets(path)
         paid = Reservation(certificate.charges, certificate.neighbouring, "a stream that goes on, paid when it opened")
         with paid:
-            stream = open_row_stream(spec, paid, made.seed, cls.__name__)
+            stream = open_row_stream(spec, paid, learner.seed, cls.__name__)
         stream.restore(content["secrets"])
         named = content["names"]
-        made._rows = named_rows(*named) if named else declared_rows(made.schema, made.columns, int(made.bins))
-        made._stream, made.certificate_, made.rounds_ = stream, certificate, int(content["rounds"])
-        made._began = int(content.get("began", 0))
-        made.promise_ = Promise(**content["promise"]) if content.get("promise") else None
-        made.log_ = WinnowLog.from_dict(content["secrets"]["machine"]["log"])
-        return made
+        learner._rows = (
+            named_rows(*named) if named else declared_rows(learner.schema, learner.columns, int(learner.bins))
+        )
+        learner._stream, learner.certificate_, learner.rounds_ = stream, certificate, int(content["rounds"])
+        learner._began = int(content.get("began", 0))
+        learner.promise_ = Promise(**content["promise"]) if content.get("promise") else None
+        learner.log_ = WinnowLog.from_dict(content["secrets"]["machine"]["log"])
+        return learner
 
     def _public_parameters(self) -> dict[str, Any]:
         skipped = {"account", "schema"}
@@ -397,8 +399,8 @@ class Winnow(river_base()):  # type: ignore[misc]
         with spending():
             with reserve(self.account, request, charges, label, None) as reservation:
                 stream = open_row_stream(spec, reservation, request.random_state, Label(Stage.STREAM, label))
-            made = certified(self.account, request, reservation, stream, label)
-            self.certificate_ = made.assuming(*self._assumed)
+            certificate = certified(self.account, request, reservation, stream, label)
+            self.certificate_ = certificate.assuming(*self._assumed)
             self._stream, self.promise_ = stream, promise
             self.log_ = spec.first_log()
             return stream

@@ -136,10 +136,10 @@ class PrivacyAccount(PromisedBudget, Shown):
     @property
     def unit(self) -> Unit | str | None:
         """Who is protected: a :class:`~tacit.schema.Unit`, ``"row"``, or None as long as no reservation says so."""
-        known = self._store.unit(self.dataset)
-        if known is None:
+        unit = self._store.unit(self.dataset)
+        if unit is None:
             return None
-        return ROW if known == UNIT_OF_A_ROW else Unit(*known)
+        return ROW if unit == UNIT_OF_A_ROW else Unit(*unit)
 
     def reserve(
         self,
@@ -280,7 +280,7 @@ class PrivacyAccount(PromisedBudget, Shown):
         """The fits that can go on, or those that have ended and can be made again; oldest first."""
         from tacit.privacy.kept_releases import kept_fits
 
-        return tuple(kept for kept in kept_fits(self._store, self.dataset) if kept.ended == ended)
+        return tuple(fit for fit in kept_fits(self._store, self.dataset) if fit.ended == ended)
 
     def go_on(self, identifier: int, charges: Sequence[Charge], label: str, beginning: Beginning) -> Reservation:
         """The reservation of a fit that goes on, numbered as :meth:`kept` does it, with its charges and its label.
@@ -294,25 +294,25 @@ class PrivacyAccount(PromisedBudget, Shown):
         from tacit.privacy.kept_releases import KeptReservation, kept_fits
 
         fits = kept_fits(self._store, self.dataset)
-        found = next((kept for kept in fits if kept.identifier == identifier), None)
-        if found is None:
-            known = ", ".join(str(kept.identifier) for kept in fits if not kept.ended) or "none"
+        fit = next((each for each in fits if each.identifier == identifier), None)
+        if fit is None:
+            numbers = ", ".join(str(each.identifier) for each in fits if not each.ended) or "none"
             raise AccountError(
-                f"the account of {self.dataset!r} has no fit {identifier} that can go on (there are: {known})"
+                f"the account of {self.dataset!r} has no fit {identifier} that can go on (there are: {numbers})"
             )
-        if (found.label, found.charges, found.learner) != (label, compact(charges), beginning.learner):
+        if (fit.label, fit.charges, fit.learner) != (label, compact(charges), beginning.learner):
             raise AccountError(
-                f"fit {identifier} is a {found.label!r} of other parameters, or of another version of tacit: give "
+                f"fit {identifier} is a {fit.label!r} of other parameters, or of another version of tacit: give "
                 "those that it began with"
             )
-        if found.rows.partition(":")[0] != beginning.rows.partition(":")[0]:
+        if fit.rows.partition(":")[0] != beginning.rows.partition(":")[0]:
             raise AccountError(
                 f"the key that the rows of fit {identifier} were known by is not in {self._key_path}: without it "
                 "nobody can tell whether these are the same. Bring it back, or begin another fit, which is charged"
             )
-        if found.rows != beginning.rows:
+        if fit.rows != beginning.rows:
             raise AccountError(f"fit {identifier} began with other rows: what it released is not about these")
-        return KeptReservation(found, self.neighbouring, self._closing(identifier, label, kept=True), self._store)
+        return KeptReservation(fit, self.neighbouring, self._closing(identifier, label, kept=True), self._store)
 
     def _decision(
         self, planned: tuple[Charge, ...], label: str, unit: Unit | None
@@ -360,8 +360,8 @@ class PrivacyAccount(PromisedBudget, Shown):
             outcome = COMPLETED
         finally:
             waiting, self._waiting = self._waiting, None
-            for kept, close in waiting:
-                if outcome == COMPLETED or not kept:
+            for entries, close in waiting:
+                if outcome == COMPLETED or not entries:
                     close(outcome)
 
     def __getstate__(self) -> dict[str, object]:

@@ -45,23 +45,23 @@ class AccountKey:
         return fingerprint.startswith(f"{self.name}:")
 
 
-def key_path(given: str | os.PathLike[str] | None, store: Path | None) -> Path:
+def key_path(path: str | os.PathLike[str] | None, store: Path | None) -> Path:
     """Where the key of an account is.
 
     Args:
-        given: what the caller said.
+        path: what the caller said.
         store: the file of the account; None for one in a database.
 
     Raises:
         AccountError: if nobody says where.
     """
-    found = given or os.environ.get(VARIABLE) or (None if store is None else f"{store}.key")
-    if not found:
+    place = path or os.environ.get(VARIABLE) or (None if store is None else f"{store}.key")
+    if not place:
         raise AccountError(
             "resumable fits and batches need a key that is not in the database: say in which file it is, or is to be "
             f"made, as PrivacyAccount(..., key_file=) or as {VARIABLE} in the environment"
         )
-    return Path(found).absolute()
+    return Path(place).absolute()
 
 
 def account_key(path: Path, dataset: str, fresh: bytes) -> AccountKey:

@@ -123,34 +123,34 @@ def _approximate(parts: Parts) -> tuple[float, float]:
 def _summed_epsilon(parts: Parts, delta: float) -> float:
     """Plain sums of what is pure or approximate, plus the rest at the delta that is left."""
     approx_epsilon, approx_delta = _approximate(parts)
-    left, summed = delta - approx_delta, parts.pure_total + approx_epsilon
-    if left < 0:
+    remaining, summed = delta - approx_delta, parts.pure_total + approx_epsilon
+    if remaining < 0:
         return math.inf
     if not (parts.rho or parts.renyi or parts.losses):
-        return summed + gaussian_epsilon(parts.mu, left)
-    return summed + (renyi_epsilon(parts, left, bounded=False) if left > 0 else math.inf)
+        return summed + gaussian_epsilon(parts.mu, remaining)
+    return summed + (renyi_epsilon(parts, remaining, bounded=False) if remaining > 0 else math.inf)
 
 
 def _summed_delta(parts: Parts, epsilon: float) -> float:
     approx_epsilon, approx_delta = _approximate(parts)
-    left = epsilon - parts.pure_total - approx_epsilon
-    if left < 0:
+    remaining = epsilon - parts.pure_total - approx_epsilon
+    if remaining < 0:
         return 1.0
     if not (parts.rho or parts.renyi or parts.losses):
-        return min(1.0, approx_delta + gaussian_delta(parts.mu, left))
-    return min(1.0, approx_delta + renyi_delta(parts, left, bounded=False))
+        return min(1.0, approx_delta + gaussian_delta(parts.mu, remaining))
+    return min(1.0, approx_delta + renyi_delta(parts, remaining, bounded=False))
 
 
 def _renyi_epsilon(parts: Parts, delta: float) -> float:
     approx_epsilon, approx_delta = _approximate(parts)
-    left = delta - approx_delta
-    return approx_epsilon + renyi_epsilon(parts, left) if left > 0 else math.inf
+    remaining = delta - approx_delta
+    return approx_epsilon + renyi_epsilon(parts, remaining) if remaining > 0 else math.inf
 
 
 def _renyi_delta(parts: Parts, epsilon: float) -> float:
     approx_epsilon, approx_delta = _approximate(parts)
-    left = epsilon - approx_epsilon
-    return min(1.0, approx_delta + renyi_delta(parts, left)) if left >= 0 else 1.0
+    remaining = epsilon - approx_epsilon
+    return min(1.0, approx_delta + renyi_delta(parts, remaining)) if remaining >= 0 else 1.0
 
 
 def _moments_only(parts: Parts) -> Parts:
@@ -201,11 +201,11 @@ def _loss_delta(parts: Parts, epsilon: float) -> float:
     return _smaller_delta(parts, epsilon, by_epsilon)
 
 
-def _smaller_delta(parts: Parts, epsilon: float, known: float) -> float:
-    """The smallest delta from ``known`` down that splits of delta prove at ``epsilon``, up to one part in 10,000."""
-    if not 0 < known < 1 or _loss_epsilon(parts, known) > epsilon:
-        return known
-    low, high = known / 64, known
+def _smaller_delta(parts: Parts, epsilon: float, bound: float) -> float:
+    """The smallest delta from ``bound`` down that splits of delta prove at ``epsilon``, up to one part in 10,000."""
+    if not 0 < bound < 1 or _loss_epsilon(parts, bound) > epsilon:
+        return bound
+    low, high = bound / 64, bound
     while high > low * (1 + 1e-4):
         middle = math.sqrt(low * high)
         if _loss_epsilon(parts, middle) <= epsilon:

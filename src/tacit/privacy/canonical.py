@@ -36,10 +36,10 @@ def read_json(text: str) -> Any:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    data = dict(pairs)
+    if len(data) < len(pairs):
         raise ValueError("it says one thing twice")
-    return found
+    return data
 
 
 def _integer(text: str) -> int | float:

@@ -176,7 +176,7 @@ class Certificate(Shown):
         evident = unreleasable_reasons(promised, delta, reservation.charges, reservation.outcome or "open")
         reasons = evident + (REPLAYABLE,) * (not noise_releasable) + (UNVERIFIED,) * unverified
         unit = None if schema is None else schema.unit
-        made = cls(
+        certificate = cls(
             epsilon=promised,
             delta=delta,
             neighbouring=reservation.neighbouring,
@@ -196,7 +196,7 @@ class Certificate(Shown):
             unit=None if unit is None else str(unit.column) or None,
             unit_name=None if unit is None else unit.name or None,
         )
-        return made._with(ledger_digest=made._computed_ledger_digest())._sealed()
+        return certificate._with(ledger_digest=certificate._computed_ledger_digest())._sealed()
 
     def bound(
         self,
@@ -366,7 +366,7 @@ class Certificate(Shown):
             "May be released: " + ("yes" if self.releasable else "NO, " + "; ".join(self.reasons)),
         ]
         lines += [f"Taken as public: {text}" for text in self.taken_as_public] + [
-            f"Note: {said}" for said in self.remarks
+            f"Note: {remark}" for remark in self.remarks
         ]
         lines += said_of_error(self.parameters.get("promise"))
         if self.dataset is not None:

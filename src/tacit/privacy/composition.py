@@ -164,14 +164,14 @@ def exact_sum(values: Iterable[float]) -> list[float]:
     """Few floats with the same sum, exactly (Shewchuk 1997): what ``math.fsum`` keeps inside."""
     partials: list[float] = []
     for value in values:
-        rest, kept = value, []
+        rest, parts = value, []
         for partial in partials:
             large, small = (rest, partial) if abs(rest) >= abs(partial) else (partial, rest)
             rest = large + small
             error = small - (rest - large)
             if error:
-                kept.append(error)
-        partials = [*kept, rest]
+                parts.append(error)
+        partials = [*parts, rest]
     return partials
 
 

@@ -169,13 +169,13 @@ class Coverage:
                 return self._take_other(charge)
 
     def _take_other(self, charge: Charge) -> bool:
-        found = charge if self._other[charge] > 0 else None
-        if found is None and isinstance(charge, ApproxDP):
+        match = charge if self._other[charge] > 0 else None
+        if match is None and isinstance(charge, ApproxDP):
             larger = (c for c, n in self._other.items() if n > 0 and isinstance(c, ApproxDP) and _at_most(charge, c))
-            found = next(larger, None)
-        if found is None:
+            match = next(larger, None)
+        if match is None:
             return False
-        self._other[found] -= 1
+        self._other[match] -= 1
         return True
 
 

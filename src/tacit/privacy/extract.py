@@ -54,10 +54,10 @@ class Extract:
     @property
     def problems(self) -> list[str]:
         """What does not hold: charges that cost more than the promise, releases that no charge pays for."""
-        found = cost_problems(self.epsilon, self.delta, [charge for line in self.charges for charge in line])
+        listed = cost_problems(self.epsilon, self.delta, [charge for line in self.charges for charge in line])
         for label, charges, entries in zip(self.labels, self.charges, self.entries, strict=True):
-            found += [f"{label}: {problem}" for problem in coverage_problems(charges, entries)]
-        return [f"the account's extract does not hold: {problem}" for problem in found]
+            listed += [f"{label}: {problem}" for problem in coverage_problems(charges, entries)]
+        return [f"the account's extract does not hold: {problem}" for problem in listed]
 
 
 def extract_of(account: PrivacyAccount) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def extract_of(account: PrivacyAccount) -> dict[str, Any]:
         }
         for line in account.reservations()
     ]
-    made: dict[str, Any] = finite(
+    extract: dict[str, Any] = finite(
         {
             "format": FORMAT,
             "version": FORMAT_VERSION,
@@ -87,7 +87,7 @@ def extract_of(account: PrivacyAccount) -> dict[str, Any]:
             "lines": lines,
         }
     )
-    return made
+    return extract
 
 
 def without_keyed_digests(text: str) -> str:

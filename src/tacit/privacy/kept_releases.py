@@ -74,7 +74,7 @@ def kept_fits(store: Store, dataset: str) -> tuple[Kept, ...]:
         )
         chosen = select(FITS, RESERVATIONS.c.label, RESERVATIONS.c.charges, CLOSINGS.c.outcome).select_from(joined)
         mine = RESERVATIONS.c.dataset == dataset
-        found = connection.execute(chosen.where(mine).order_by(RESERVATIONS.c.id)).all()
+        rows = connection.execute(chosen.where(mine).order_by(RESERVATIONS.c.id)).all()
         releases = select(RELEASES.c.reservation, func.count()).join(RESERVATIONS).where(mine)
         grouped = releases.group_by(RELEASES.c.reservation)
         counts = {row[0]: row[1] for row in connection.execute(grouped)}
@@ -90,7 +90,7 @@ def kept_fits(store: Store, dataset: str) -> tuple[Kept, ...]:
             counts.get(row.reservation, 0),
             row.outcome is not None,
         )
-        for row in found
+        for row in rows
     )
 
 
@@ -105,10 +105,10 @@ class KeptReservation(Reservation):
     """
 
     def __init__(
-        self, kept: Kept, neighbouring: Neighbouring, on_close: Callable[[tuple[Entry, ...], str], None], store: Store
+        self, fit: Kept, neighbouring: Neighbouring, on_close: Callable[[tuple[Entry, ...], str], None], store: Store
     ) -> None:
-        super().__init__(kept.charges, neighbouring, kept.label, on_close)
-        self._kept, self._store, self._sequence = kept, store, 0
+        super().__init__(fit.charges, neighbouring, fit.label, on_close)
+        self._kept, self._store, self._sequence = fit, store, 0
         self._known = self._read()
 
     @property
@@ -137,17 +137,17 @@ class KeptReservation(Reservation):
             sequence = self._sequence
             self._sequence += 1
         digest = hashlib.sha256(what().encode()).hexdigest()
-        known = self._known.pop(sequence, None)
-        if known is None and self._kept.ended:
+        record = self._known.pop(sequence, None)
+        if record is None and self._kept.ended:
             raise AccountError(f"release {sequence + 1} of fit {self.identifier} was not made before it ended")
-        if known is None:
-            known = self._write(sequence, digest, _packed(make()))
-        if known[0] != digest:
+        if record is None:
+            record = self._write(sequence, digest, _packed(make()))
+        if record[0] != digest:
             raise AccountError(
                 f"release {sequence + 1} of fit {self.identifier} was another one when it began: go on with the "
                 "version of tacit, the parameters and the machine that it began with"
             )
-        return _unpacked(known[1])
+        return _unpacked(record[1])
 
     def close(self, outcome: str = COMPLETED) -> None:
         """Ends it. Nothing is written in failure (it goes on elsewhere), nor if it had ended before."""

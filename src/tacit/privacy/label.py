@@ -104,12 +104,12 @@ class Label:
         """Plain JSON data beside the text: nothing for words by themselves."""
         if self.stage is Stage.OTHER:
             return {}
-        found: dict[str, Any] = {"stage": str(self.stage)}
+        facts: dict[str, Any] = {"stage": str(self.stage)}
         if self.subject:
-            found["subject"] = self.subject
+            facts["subject"] = self.subject
         if self.round is not None:
-            found["round"] = self.round
-        return found
+            facts["round"] = self.round
+        return facts
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:

@@ -117,9 +117,9 @@ def pure_atoms(epsilon: float, times: int) -> tuple[Floats, Floats, float]:
     masses /= masses.sum()
     low = int(np.searchsorted(np.cumsum(masses), TAIL))
     high = times + 1 - int(np.searchsorted(np.cumsum(masses[::-1]), TAIL))
-    kept, above = masses[low:high].copy(), float(masses[high:].sum())
-    kept[0] += masses[:low].sum()
-    return epsilon * (2 * heads[low:high] - times), kept, above
+    inner, above = masses[low:high].copy(), float(masses[high:].sum())
+    inner[0] += masses[:low].sum()
+    return epsilon * (2 * heads[low:high] - times), inner, above
 
 
 def _step(parts: Parts) -> float:
@@ -200,10 +200,10 @@ def composed(parts: Parts) -> Composed | None:
 
     None when the grid would be too large to be worth it; other ways are valid then.
     """
-    known = replace(parts, rho=0.0, renyi=())
-    size = sum(times for _, times in (*known.pure, *known.approx))
-    kinds = len(known.pure) + len(known.ranges) + len(known.approx) + len(known.losses)
-    uses = sum(times for _, times in (*known.ranges, *known.losses))
-    if size > MOST_CELLS or kinds > 256 or uses > MOST_USES or _step(known) > WIDEST:
+    pure_parts = replace(parts, rho=0.0, renyi=())
+    size = sum(times for _, times in (*pure_parts.pure, *pure_parts.approx))
+    kinds = len(pure_parts.pure) + len(pure_parts.ranges) + len(pure_parts.approx) + len(pure_parts.losses)
+    uses = sum(times for _, times in (*pure_parts.ranges, *pure_parts.losses))
+    if size > MOST_CELLS or kinds > 256 or uses > MOST_USES or _step(pure_parts) > WIDEST:
         return None
-    return _composed(known)
+    return _composed(pure_parts)

@@ -72,8 +72,8 @@ class NoiseShares:
 
 def shares_of(theorem: str) -> NoiseShares | None:
     """The shares that the theorem of a release speaks of; None where the curator drew its noise."""
-    found = _CLAIM.search(theorem)
-    return None if found is None else NoiseShares(int(found[1]), int(found[2]))
+    match = _CLAIM.search(theorem)
+    return None if match is None else NoiseShares(int(match[1]), int(match[2]))
 
 
 def noise_factor(theorem: str) -> float:
@@ -88,8 +88,8 @@ def towards_coordinator(entries: Iterable[Entry], charges: Iterable[Charge], del
     Empty unless all releases had their noise in shares, paid by Gaussian charges. Colluding sites know their shares,
     and the noise of all others is larger than what is charged, in the ratio of :meth:`NoiseShares.noise_without`.
     """
-    said = {shares_of(entry.theorem) for entry in entries}
-    shares = said.pop() if len(said) == 1 else None
+    entry_shares = {shares_of(entry.theorem) for entry in entries}
+    shares = entry_shares.pop() if len(entry_shares) == 1 else None
     paid = list(uses(charges))
     if shares is None or not all(isinstance(charge, Gaussian) for charge, _ in paid):
         return []

@@ -128,12 +128,12 @@ class PromisedBudget:
         )
 
     @staticmethod
-    def _check_unit(known: tuple[str, int] | None, asked: tuple[str, int], label: str) -> None:
+    def _check_unit(account_unit: tuple[str, int] | None, unit: tuple[str, int], label: str) -> None:
         """Raises where what a reservation protects is not what those before it do: their costs do not add up then."""
-        if known in (None, asked):
+        if account_unit in (None, unit):
             return
         raise AccountError(
-            f"{label!r} protects {describe_unit(asked)}, and the account {describe_unit(known)}: costs of the "
+            f"{label!r} protects {describe_unit(unit)}, and the account {describe_unit(account_unit)}: costs of the "
             "two do not add up. Declare the same [unit] in every schema, or open another account"
         )
 

@@ -130,5 +130,5 @@ class RandomStopping:
         total = first + beside + (math.log(self.mean) + (2 * ORDERS - 1) * SLACK) / (ORDERS - 1)
         falling = np.minimum.accumulate(total[::-1])[::-1]  # divergences rise with the order
         curve = falling * (1 + 1e-12)
-        kept = np.isfinite(curve)
-        return Renyi(tuple(ORDERS[kept].tolist()), tuple(curve[kept].tolist()))
+        finite = np.isfinite(curve)
+        return Renyi(tuple(ORDERS[finite].tolist()), tuple(curve[finite].tolist()))

@@ -56,16 +56,16 @@ def range_divergence(span: float, orders: Floats) -> Floats:
 
 def curve_divergence(charge: Renyi, orders: Floats) -> Floats:
     """A curve given on a grid: ``(alpha - 1) D(alpha)`` is convex and 0 at 1, so chords bound it; infinite beyond."""
-    known, values = np.asarray(charge.orders), np.asarray(charge.divergences)
-    rank = np.argsort(known)
-    known, values = known[rank], values[rank]
-    ends = np.append(0.0, (known - 1) * values)
+    curve_orders, values = np.asarray(charge.orders), np.asarray(charge.divergences)
+    rank = np.argsort(curve_orders)
+    curve_orders, values = curve_orders[rank], values[rank]
+    ends = np.append(0.0, (curve_orders - 1) * values)
     with np.errstate(invalid="ignore"):
         chords = np.nan_to_num(
-            np.interp(orders, np.append(1.0, known), ends, right=math.inf), nan=math.inf, posinf=math.inf
+            np.interp(orders, np.append(1.0, curve_orders), ends, right=math.inf), nan=math.inf, posinf=math.inf
         )
     above = np.minimum.accumulate(values[::-1])[::-1]  # D grows with the order, so a value bounds all before it
-    steps = np.append(above, math.inf)[np.searchsorted(known, orders)]
+    steps = np.append(above, math.inf)[np.searchsorted(curve_orders, orders)]
     bound: Floats = np.minimum(chords / (orders - 1), steps)
     return bound
 

@@ -53,8 +53,8 @@ class Request:
         try:
             relation = Neighbouring(neighbouring)
         except ValueError:
-            known = " or ".join(repr(str(item)) for item in Neighbouring)
-            raise RequestError(f"neighbouring must be {known}, got {neighbouring!r}") from None
+            relations = " or ".join(repr(str(item)) for item in Neighbouring)
+            raise RequestError(f"neighbouring must be {relations}, got {neighbouring!r}") from None
         if random_state is not None and (
             isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0
         ):
@@ -105,9 +105,9 @@ def is_number(value: Any) -> bool:
     return True
 
 
-def two_bounds(given: Any, name: str) -> tuple[float, float]:
+def two_bounds(bounds: Any, name: str) -> tuple[float, float]:
     """A lower and an upper bound from an argument; raises :class:`RequestError`."""
-    pair = tuple(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else ()
+    pair = tuple(bounds) if isinstance(bounds, Sequence | np.ndarray) and not isinstance(bounds, str) else ()
     if len(pair) != 2 or not all(is_number(b) and math.isfinite(b) for b in pair) or not pair[0] < pair[1]:
-        raise RequestError(f"{name} must be two finite numbers, the lower one first, got {given!r}")
+        raise RequestError(f"{name} must be two finite numbers, the lower one first, got {bounds!r}")
     return float(pair[0]), float(pair[1])

@@ -134,10 +134,10 @@ def _curve(name: str, text: str) -> Charge:
 
 def _costs(values: Any) -> list[float]:
     """Floats that add up to a cost: each may be negative, their sum is not."""
-    found = [float(value) for value in values]
-    if not all(map(math.isfinite, found)) or math.fsum(found) < 0:
+    costs = [float(value) for value in values]
+    if not all(map(math.isfinite, costs)) or math.fsum(costs) < 0:
         raise ValueError("costs that are none")
-    return found
+    return costs
 
 
 def _cost(value: Any) -> float:
@@ -350,8 +350,8 @@ class _Held(Held):
 
     def has_series(self, first: str, key: str) -> bool:
         mine = BATCHES.c.dataset == self._dataset, BATCHES.c.first == first
-        found = select(BATCHES.c.fingerprint).where(*mine, BATCHES.c.fingerprint.startswith(key, autoescape=True))
-        return self._connection.execute(found.limit(1)).first() is not None
+        query = select(BATCHES.c.fingerprint).where(*mine, BATCHES.c.fingerprint.startswith(key, autoescape=True))
+        return self._connection.execute(query.limit(1)).first() is not None
 
 
 def write_batch(connection: Connection, dataset: str, fingerprint: str, first: str) -> None:

@@ -163,8 +163,8 @@ def read_facts(epsilon: Any, delta: Any, neighbouring: Any) -> Facts:
     """
     numbers = isinstance(epsilon, int | float) and isinstance(delta, int | float)
     if not numbers or not epsilon > 0 or not 0 <= delta < 1 or neighbouring not in [str(each) for each in Neighbouring]:
-        said = f"epsilon {epsilon!r:.30}, delta {delta!r:.30}, {neighbouring!r:.30}"
-        raise AccountError(f"the budget store is damaged: {said} is no promise")
+        text = f"epsilon {epsilon!r:.30}, delta {delta!r:.30}, {neighbouring!r:.30}"
+        raise AccountError(f"the budget store is damaged: {text} is no promise")
     return Facts(float(epsilon), float(delta), Neighbouring(neighbouring))
 
 

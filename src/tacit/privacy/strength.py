@@ -101,23 +101,23 @@ def strength_of(certificate: Certificate, rows: float | None = None) -> Strength
 def _warnings(epsilon: float, delta: float, rows: float | None, protected: str) -> list[str]:
     if math.isinf(epsilon):
         return ["epsilon is infinite: nothing is protected"]
-    said = []
+    lines = []
     if rows is not None and delta > 1.0 / max(rows, 1.0):
-        said.append(
+        lines.append(
             f"delta {delta:g} is above 1 in {max(rows, 1.0):,.0f}, the number of rows: such a delta would even allow "
             "publishing a row now and then; choose a delta below one over the number of rows"
         )
     elif delta > LARGE_DELTA:
-        said.append(
+        lines.append(
             f"delta {delta:g} is above {LARGE_DELTA:g}: with that probability nothing is promised about {protected}; "
             "choose a delta below one over the number of rows"
         )
     if epsilon > LARGE_EPSILON:
-        said.append(
+        lines.append(
             f"epsilon {epsilon:g} is above {LARGE_EPSILON:g}: it bounds the probability of an outcome only within a "
             f"factor of {math.exp(min(epsilon, 700.0)):.3g}, which promises almost nothing"
         )
-    return said
+    return lines
 
 
 def percent(share: float) -> str:

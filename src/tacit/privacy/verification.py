@@ -49,12 +49,12 @@ def written_names(names: Iterable[str]) -> list[str]:
 
 def ledger_facts(charges: Sequence[Charge], entries: Sequence[Entry]) -> dict[str, Any]:
     """What was reserved and released as plain data, which nobody may change."""
-    known: dict[int, dict[str, Any]] = {}  # many releases share a charge
+    numbers: dict[int, dict[str, Any]] = {}  # many releases share a charge
 
     def facts(charge: Charge) -> dict[str, Any]:
-        if id(charge) not in known:
-            known[id(charge)] = finite(charge.to_dict())
-        return known[id(charge)]
+        if id(charge) not in numbers:
+            numbers[id(charge)] = finite(charge.to_dict())
+        return numbers[id(charge)]
 
     return {
         "charges": [facts(charge) for charge in charges],
@@ -69,20 +69,20 @@ def check_format(data: Any) -> None:
     """Raises :class:`CertificateError` if plain data are no certificate, or one of a newer format."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise CertificateError("this is not a certificate")
-    found = data.get("version")
-    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
-        raise CertificateError(f"the certificate's format version is {found!r}, not a number")
-    if found > FORMAT_VERSION:
+    version = data.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise CertificateError(f"the certificate's format version is {version!r}, not a number")
+    if version > FORMAT_VERSION:
         raise CertificateError(
-            f"the certificate has format {found}, and this version of tacit reads up to {FORMAT_VERSION}: "
+            f"the certificate has format {version}, and this version of tacit reads up to {FORMAT_VERSION}: "
             "use a newer version"
         )
 
 
 def read_fields(data: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The fields of a certificate that plain data hold; what is missing or of another kind raises as Python does."""
-    given = [name for name in written_names(names) if name in data or name not in OPTIONAL]
-    read = {name: data[name] for name in (*given, "digest")}
+    present = [name for name in written_names(names) if name in data or name not in OPTIONAL]
+    read = {name: data[name] for name in (*present, "digest")}
     read["signature"] = data.get("signature")
     if isinstance(read["columns"], list):
         read["columns"] = tuple(str(name) for name in read["columns"])
@@ -144,16 +144,16 @@ def summarise(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """
     families = [(entry.stage, entry.what.pattern, entry.charge, entry.theorem) for entry in entries]
     sizes = Counter(families)
-    kept: list[Entry] = []
+    shown: list[Entry] = []
     seen: set[tuple[Stage, str, Charge, str]] = set()
     for entry, family in zip(entries, families, strict=True):
         *_, charge, theorem = family
         if sizes[family] < MANY:
-            kept.append(Entry(len(kept), entry.what, charge, theorem))
+            shown.append(Entry(len(shown), entry.what, charge, theorem))
         elif family not in seen:
             seen.add(family)
-            kept.append(Entry(len(kept), _gathered(entry.what), Repeated(charge, sizes[family]), theorem))
-    return tuple(kept)
+            shown.append(Entry(len(shown), _gathered(entry.what), Repeated(charge, sizes[family]), theorem))
+    return tuple(shown)
 
 
 def _gathered(first: Label) -> Label:
@@ -205,8 +205,8 @@ NO_PROMISE = f"a delta above {MOST_DELTA:g} promises nothing: rows might be publ
 def unreleasable_reasons(epsilon: float, delta: float, charges: Sequence[Charge], outcome: str) -> tuple[str, ...]:
     """Why a model may not be released, as far as it shows in the certificate."""
     bare = math.isinf(epsilon) or any(isinstance(charge, NonPrivate) for charge, _ in uses(charges))
-    found = ((NO_NOISE, bare), (NO_PROMISE, delta > MOST_DELTA and not bare), (UNFINISHED, outcome != COMPLETED))
-    return tuple(reason for reason, holds in found if holds)
+    reasons = ((NO_NOISE, bare), (NO_PROMISE, delta > MOST_DELTA and not bare), (UNFINISHED, outcome != COMPLETED))
+    return tuple(reason for reason, holds in reasons if holds)
 
 
 def cost_problems(epsilon: float, delta: float, charges: Sequence[Charge]) -> list[str]:

@@ -45,26 +45,26 @@ class Digests:
         if isinstance(value, Mapping):
             return self._of_parts("mapping", (part for pair in value.items() for part in pair))[0], False
         if isinstance(value, list | tuple):
-            found, stays = self._of_parts("sequence", value)
-            return found, stays and isinstance(value, tuple)
+            digest, stays = self._of_parts("sequence", value)
+            return digest, stays and isinstance(value, tuple)
         named = value if hasattr(value, "__qualname__") else type(value)
         return _digest("object", f"{named.__module__}.{named.__qualname__}".encode()), True
 
     def _of_dataclass(self, value: Any) -> tuple[bytes, bool]:
         kind: Any = type(value)
         by_identity = kind.__hash__ is object.__hash__
-        if by_identity and (known := self._known.get(value)) is not None:
-            return known, True
+        if by_identity and (digest := self._known.get(value)) is not None:
+            return digest, True
         parts = [getattr(value, each.name) for each in fields(value)]
-        found, stay = self._of_parts(kind.__qualname__, parts)
+        whole, stay = self._of_parts(kind.__qualname__, parts)
         stays = stay and bool(kind.__dataclass_params__.frozen)
         if stays and by_identity:
-            self._known[value] = found
-        return found, stays
+            self._known[value] = whole
+        return whole, stays
 
     def _of_parts(self, kind: str, parts: Iterable[Any]) -> tuple[bytes, bool]:
         pairs = [self._of(part) for part in parts]
-        return _digest(kind, b"".join(found for found, _ in pairs)), all(stays for _, stays in pairs)
+        return _digest(kind, b"".join(digest for digest, _ in pairs)), all(stays for _, stays in pairs)
 
 
 def _digest(kind: str, content: bytes) -> bytes:

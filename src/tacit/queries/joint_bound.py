@@ -109,25 +109,25 @@ class JointBound:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of all that a row's length follows from: two bounds together bound nothing."""
-        found = hashlib.sha256(str(self.limit).encode())
+        digest = hashlib.sha256(str(self.limit).encode())
         for part, costs in zip(self.parts, self.costs, strict=True):
             matrix, cells = part.release_map.matrix, part.cells
-            found.update(f"{part.charge} {matrix.shape} {part.release_map.unit} {cells.size}".encode())
-            found.update(np.ascontiguousarray(matrix, np.int64).tobytes() + costs.tobytes())
+            digest.update(f"{part.charge} {matrix.shape} {part.release_map.unit} {cells.size}".encode())
+            digest.update(np.ascontiguousarray(matrix, np.int64).tobytes() + costs.tobytes())
             if isinstance(cells, ProductCells):
-                found.update(f"{cells.columns} {cells.sizes}".encode())
-                found.update(b"".join(np.ascontiguousarray(each, np.int64).tobytes() for each in cells.maps))
-        return found.hexdigest()
+                digest.update(f"{cells.columns} {cells.sizes}".encode())
+                digest.update(b"".join(np.ascontiguousarray(each, np.int64).tobytes() for each in cells.maps))
+        return digest.hexdigest()
 
     @cached_property
     def costs(self) -> tuple[Ints, ...]:
         """Per part and cell: what a row there adds to its length, in 1 / :data:`FINE`, rounded up."""
         total = added(part.precision for part in self.parts)
-        found = []
+        costs = []
         for part in self.parts:
             share = part.precision / total * (1 + SLIGHTLY)
-            found.append(np.ceil(self._norms(part).astype(np.float64) * (share * FINE)).astype(np.int64))
-        return tuple(found)
+            costs.append(np.ceil(self._norms(part).astype(np.float64) * (share * FINE)).astype(np.int64))
+        return tuple(costs)
 
     @cached_property
     def lengths(self) -> Ints:

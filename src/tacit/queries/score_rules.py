@@ -70,8 +70,8 @@ class LogLink:
         A row of twice the mean at ``F = 0``, or more, counts in full.
         """
         share = np.minimum(1.0, np.exp((2.0 - self.power) * (_lower_edges() - np.log(2.0))))
-        found: Ints = np.floor(2.0**SHARE_BITS * share).astype(np.int64)
-        return found
+        shares: Ints = np.floor(2.0**SHARE_BITS * share).astype(np.int64)
+        return shares
 
     @property
     def largest(self) -> float:

@@ -106,10 +106,10 @@ def by_theorem(entries: Iterable[Entry]) -> list[Releases]:
         groups.setdefault((str(entry.stage), entry.theorem), []).append(entry)
     return [
         Releases(
-            found[0].label if len(found) == 1 or stage == Stage.OTHER else TITLES.get(stage, stage),
-            sum(times for _, times in _charges(found)), together([each.charge for each in found]), theorem,
+            group[0].label if len(group) == 1 or stage == Stage.OTHER else TITLES.get(stage, stage),
+            sum(times for _, times in _charges(group)), together([each.charge for each in group]), theorem,
         )
-        for (stage, theorem), found in groups.items()
+        for (stage, theorem), group in groups.items()
     ]  # fmt: skip
 
 
@@ -170,20 +170,20 @@ def stages(releases: Iterable[Entry], planned: Sequence[Charge] = (), delta: flo
         by_size = sorted(groups, key=lambda g: -sum(size(r.charge, gaussian) for r in groups[g]))
         rest = [r for name in by_size[MOST_STAGES - 1 :] for r in groups.pop(name)]
         groups["everything else"] = rest
-    counts = {name: sum(times for _, times in _charges(found)) for name, found in groups.items()}
-    sizes = {name: sum(size(r.charge, gaussian) for r in found) for name, found in groups.items()}
-    if delta > 0 and any(isinstance(charge, Renyi) for found in groups.values() for charge, _ in _charges(found)):
-        sizes = {name: accountants.epsilon([r.charge for r in found], delta) for name, found in groups.items()}
+    counts = {name: sum(times for _, times in _charges(entries)) for name, entries in groups.items()}
+    sizes = {name: sum(size(r.charge, gaussian) for r in entries) for name, entries in groups.items()}
+    if delta > 0 and any(isinstance(charge, Renyi) for entries in groups.values() for charge, _ in _charges(entries)):
+        sizes = {name: accountants.epsilon([r.charge for r in entries], delta) for name, entries in groups.items()}
     total = sum(sizes.values())
     return [
         StageShare(
-            found[0].label if counts[name] == 1 else TITLES.get(name, name),
+            entries[0].label if counts[name] == 1 else TITLES.get(name, name),
             counts[name],
             sizes[name] / total if 0 < total < math.inf else counts[name] / sum(counts.values()),
-            together([r.charge for r in found]),
+            together([r.charge for r in entries]),
             PLAIN.get(name, ""),
         )
-        for name, found in groups.items()
+        for name, entries in groups.items()
     ]
 
 
@@ -199,8 +199,8 @@ def checked_share(releases: Sequence[Entry], planned: Sequence[Charge], delta: f
     return sum(s for s, release in zip(sizes, releases, strict=True) if lemmas_of(release.theorem)) / total
 
 
-def _charges(found: Sequence[Entry]) -> Iterable[tuple[Charge, int]]:
-    return uses([release.charge for release in found])
+def _charges(entries: Sequence[Entry]) -> Iterable[tuple[Charge, int]]:
+    return uses([release.charge for release in entries])
 
 
 def _distinct(items: Iterable[str]) -> tuple[str, ...]:
@@ -216,13 +216,13 @@ def together(charges: Sequence[Charge]) -> str:
             multipliers.setdefault(f"{charge.kind.capitalize()} noise", []).append(charge.noise_multiplier)
         else:
             others.append(words(charge))
-    said = []
-    for kind, found in multipliers.items():
-        low, high = f"{min(found):.3g}", f"{max(found):.3g}"
-        said.append(f"{kind}, {low if low == high else f'{low} to {high}'} × sensitivity")
+    parts = []
+    for kind, counts in multipliers.items():
+        low, high = f"{min(counts):.3g}", f"{max(counts):.3g}"
+        parts.append(f"{kind}, {low if low == high else f'{low} to {high}'} × sensitivity")
     distinct = _distinct(others)
     more = [f"and {len(distinct) - MOST_WORDS} more"] if len(distinct) > MOST_WORDS else []
-    return "; ".join([*said, *distinct[:MOST_WORDS], *more])
+    return "; ".join([*parts, *distinct[:MOST_WORDS], *more])
 
 
 MOST_WORDS = 2

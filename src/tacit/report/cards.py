@@ -68,8 +68,8 @@ def _of_certificate(claim: Certificate) -> Card:
         *(("taken on trust", each.text) for each in claim.assumptions),
     ]
     budget = _budget(claim.entries, claim.charges, claim.delta)
-    said = "; ".join(judged.problems) if judged.problems else told.headline
-    return Card("Privacy certificate", said, (Table((), tuple(facts)), *budget), judged.heading, judged.good)
+    line = "; ".join(judged.problems) if judged.problems else told.headline
+    return Card("Privacy certificate", line, (Table((), tuple(facts)), *budget), judged.heading, judged.good)
 
 
 def _budget(entries: Sequence[Entry], charges: Sequence[Charge], delta: float) -> list[Table]:
@@ -91,8 +91,8 @@ def _of_account(account: PrivacyAccount) -> Card:
         ("affordable", f"epsilon {account.affordable():.4g}"),
     ]
     history = Table(("made", "what", "status"), tuple((line.created, line.label, line.status) for line in lines[-10:]))
-    said = f"{len(lines)} reservations" + (", the last ten below" if len(lines) > 10 else "")
-    return Card(f"Account of {account.dataset}", said, (Table((), tuple(facts)), *([history] if lines else [])))
+    text = f"{len(lines)} reservations" + (", the last ten below" if len(lines) > 10 else "")
+    return Card(f"Account of {account.dataset}", text, (Table((), tuple(facts)), *([history] if lines else [])))
 
 
 MOST_COLUMNS, MOST_LISTED = 60, 8
@@ -105,11 +105,11 @@ def _of_schema(schema: Schema) -> Card:
     if schema.unit is not None:
         facts.append(("protected unit", f"{schema.unit.column}, at most {schema.unit.max_rows} rows"))
     columns = [_column(name, column) for name, column in list(schema.columns.items())[:MOST_COLUMNS]]
-    said = f"{len(schema.features)} features"
+    text = f"{len(schema.features)} features"
     if len(schema.columns) > len(columns):
-        said += f"; the first {len(columns)} of {len(schema.columns)} columns below"
+        text += f"; the first {len(columns)} of {len(schema.columns)} columns below"
     tables = (Table((), tuple(facts)), Table(("column", "kind", "declared", "description"), tuple(columns)))
-    return Card("Schema: what is public", said, tables)
+    return Card("Schema: what is public", text, tables)
 
 
 def _column(name: str, column: Column) -> Cells:
@@ -134,8 +134,8 @@ def _of_score(score: Any) -> Card:
     figures = list(score.overall.metrics)
     rows = tuple((name, *(str(group.metrics[figure]) for figure in figures)) for name, group in groups.items())
     paid = score.certificate
-    said = f"epsilon {paid.epsilon:.4g}, delta {paid.delta:g}; intervals are for noise and for chance in the rows."
-    return Card("Private evaluation", said, (Table(("rows", *(name.replace("_", " ") for name in figures)), rows),))
+    text = f"epsilon {paid.epsilon:.4g}, delta {paid.delta:g}; intervals are for noise and for chance in the rows."
+    return Card("Private evaluation", text, (Table(("rows", *(name.replace("_", " ") for name in figures)), rows),))
 
 
 CARDS: Mapping[type[Any], Callable[[Any], Card]] = {

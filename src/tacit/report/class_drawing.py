@@ -201,12 +201,12 @@ def _caption(places: Sequence[str], classes: Sequence[str], effects: Sequence[Se
         for place, e in zip(places, line, strict=True)
         if e.support >= least
     ]
-    if not held or max(abs(found[0]) for found in held) < ODDS.least:
+    if not held or max(abs(term[0]) for term in held) < ODDS.least:
         return NOTHING
     value, label, place, sd = max(held)
     if value >= max(CLEAR * sd, ODDS.least):
         return f"Most evidence for {label}: at {place} ({ODDS.say(value)})."
-    value, label, place, sd = max(held, key=lambda found: abs(found[0]) / max(found[3], 1e-12))
+    value, label, place, sd = max(held, key=lambda term: abs(term[0]) / max(term[3], 1e-12))
     if abs(value) < max(CLEAR * sd, ODDS.least):
         return NOTHING
     return f"Speaks {'for' if value > 0 else 'against'} {label} at {place} ({ODDS.say(value)})."

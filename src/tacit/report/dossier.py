@@ -148,16 +148,17 @@ def _document(papers: Paperwork) -> Iterator[str]:
 
 
 def _facts(papers: Paperwork) -> Iterator[str]:
-    made = papers.certificate
-    signed = "no" if made.signature is None else f"yes, with the key {made.signature['key']}"
+    certificate = papers.certificate
+    signed = "no" if certificate.signature is None else f"yes, with the key {certificate.signature['key']}"
     facts = {
         "controller": papers.meta.get("controller", "left to a person"),
         "contact": papers.meta.get("contact", "left to a person"),
-        "trained": f"{made.created[:10]}, with {made.algorithm} of tacit {made.versions['tacit']}",
-        "privacy guarantee": f"epsilon {made.epsilon:.6g}, delta {made.delta:g} ({made.neighbouring})",
-        "protected": made.protected,
-        "model (SHA-256)": made.model_digest or "",
-        "certificate (SHA-256)": made.digest,
+        "trained": f"{certificate.created[:10]}, with {certificate.algorithm} of tacit {certificate.versions['tacit']}",
+        "privacy guarantee": f"epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g} "
+        f"({certificate.neighbouring})",
+        "protected": certificate.protected,
+        "model (SHA-256)": certificate.model_digest or "",
+        "certificate (SHA-256)": certificate.digest,
         "signed": signed,
     }
     yield "## The model\n\n| fact | value |\n|---|---|"
@@ -177,10 +178,10 @@ def _risks(papers: Paperwork) -> Iterator[str]:
 
 
 def _answer(papers: Paperwork, point: Point) -> str:
-    said = [_plain(point.answer)] if point.answer else []
-    said += [f"“{_plain(' '.join(papers.meta[key].split()))}”" for key in point.keys if key in papers.meta]
-    left = [f"{KEYS[key]} (`{key}`)" for key in point.keys if key not in papers.meta]
-    return " ".join([*said, *([f"*Left to a person:* {'; '.join(left)}."] if left else [])])
+    lines = [_plain(point.answer)] if point.answer else []
+    lines += [f"“{_plain(' '.join(papers.meta[key].split()))}”" for key in point.keys if key in papers.meta]
+    open_keys = [f"{KEYS[key]} (`{key}`)" for key in point.keys if key not in papers.meta]
+    return " ".join([*lines, *([f"*Left to a person:* {'; '.join(open_keys)}."] if open_keys else [])])
 
 
 def _plain(text: str) -> str:

@@ -26,11 +26,15 @@ class Answers:
     @property
     def minimisation(self) -> str:
         """Which part of the data the fit could use."""
-        made, names = self.papers.certificate, self.papers.model.feature_names
+        certificate, names = self.papers.certificate, self.papers.model.feature_names
         shown = ", ".join(names[:MOST_NAMED]) + (
             f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         )
-        dropped = "" if made.unit is None else f" Of each {made.unit} at most {made.rows_per_unit} rows were used."
+        dropped = (
+            ""
+            if certificate.unit is None
+            else f" Of each {certificate.unit} at most {certificate.rows_per_unit} rows were used."
+        )
         return (
             f"The model uses {len(names)} columns: {shown}. Values outside of the declared bounds and categories are "
             f"clipped or treated as missing.{dropped} Only noisy statistics left the table."
@@ -39,11 +43,11 @@ class Answers:
     @property
     def method(self) -> str:
         """How the model was trained."""
-        made = self.papers.certificate
+        certificate = self.papers.certificate
         return (
-            f"{made.algorithm} asked for {made.releases:,} statistics of the table; each was answered with noise, and "
-            "the model was computed from the answers alone. The order and the number of the questions do not depend on "
-            "the rows except through earlier answers."
+            f"{certificate.algorithm} asked for {certificate.releases:,} statistics of the table; each was answered "
+            "with noise, and the model was computed from the answers alone. The order and the number of the questions "
+            "do not depend on the rows except through earlier answers."
         )
 
     @property
@@ -57,8 +61,8 @@ class Answers:
     @property
     def analysis(self) -> str:
         """What was checked about the model without attacking it."""
-        made = self.papers.certificate
-        share = checked_share(made.entries, made.charges, made.delta)
+        certificate = self.papers.certificate
+        share = checked_share(certificate.entries, certificate.charges, certificate.delta)
         return (
             "The certificate was checked when this document was made: the model belongs to it, the charges cost at "
             f"most what is promised, and they pay for every release. Sensitivities behind {share:.0%} of the charges "
@@ -78,8 +82,8 @@ class Answers:
 
     @property
     def _audits(self) -> str:
-        said = [_audit(audit) for audit in self.papers.audits if "epsilon_lower" in audit]
-        return " ".join(said) or NOT_AUDITED
+        lines = [_audit(audit) for audit in self.papers.audits if "epsilon_lower" in audit]
+        return " ".join(lines) or NOT_AUDITED
 
     @property
     def _replays(self) -> str:
@@ -130,8 +134,8 @@ class Answers:
             return NOT_EVALUATED
         if not score.get("subgroups"):
             return f"{self.evaluation} Subgroups were not evaluated: tacit evaluate --subgroups COLUMN does so."
-        said = [f"{name}: {_figures(figures)}" for name, figures in score["subgroups"].items()]
-        return f"{self.evaluation} By subgroup: {'; '.join(said)}."
+        lines = [f"{name}: {_figures(figures)}" for name, figures in score["subgroups"].items()]
+        return f"{self.evaluation} By subgroup: {'; '.join(lines)}."
 
     @property
     def security(self) -> str:
@@ -156,10 +160,12 @@ class Answers:
     @property
     def parameters(self) -> str:
         """Epsilon and delta, and how strong they are."""
-        made = self.papers.certificate
-        found = strength_of(made)
-        warned = "".join(f" Warning: {words}." for words in found.warnings)
-        return f"Epsilon {made.epsilon:.6g}, delta {made.delta:g}: the guarantee is {found.word}.{warned}"
+        certificate = self.papers.certificate
+        strength = strength_of(certificate)
+        warned = "".join(f" Warning: {words}." for words in strength.warnings)
+        return (
+            f"Epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}: the guarantee is {strength.word}.{warned}"
+        )
 
     @property
     def unit(self) -> str:
@@ -184,10 +190,10 @@ class Answers:
     @property
     def implementation(self) -> str:
         """How noise is drawn."""
-        made = self.papers.certificate
+        certificate = self.papers.certificate
         return (
-            f"Sums are integers and noise is drawn exactly on the integers ({made.noise_source}), from the randomness "
-            "of the operating system. No floating-point number is noised."
+            f"Sums are integers and noise is drawn exactly on the integers ({certificate.noise_source}), from the "
+            "randomness of the operating system. No floating-point number is noised."
         )
 
     @property
@@ -228,9 +234,9 @@ def _audit(audit: Mapping[str, Any]) -> str:
 
 
 def _replay(audit: Mapping[str, Any]) -> str:
-    found = "no fault" if audit["holds"] else f"faults: {'; '.join(map(str, audit['faults']))}"
+    verdict = "no fault" if audit["holds"] else f"faults: {'; '.join(map(str, audit['faults']))}"
     fits = f"{audit['runs']} fits of {audit['estimator']}"
-    return f"A replay of {fits} on {audit['neighbours']} neighbouring tables each found {found}."
+    return f"A replay of {fits} on {audit['neighbours']} neighbouring tables each found {verdict}."
 
 
 def _number(value: Any) -> str:

@@ -228,8 +228,8 @@ def held_to(drawn: Drawing, feature: Feature, how: str) -> Drawing:
     """The drawing of a column, with a word on its declared direction if there is one, and on how it is held to."""
     if feature.monotone is None:
         return drawn
-    kept = f"Declared to be {feature.monotone}, and held to it. {how}."
-    return replace(drawn, caption=f"{drawn.caption} {kept}".strip())
+    text = f"Declared to be {feature.monotone}, and held to it. {how}."
+    return replace(drawn, caption=f"{drawn.caption} {text}".strip())
 
 
 def public_feature(feature: Feature) -> PublicColumn:

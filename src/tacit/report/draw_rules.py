@@ -71,12 +71,12 @@ def lines(model: DecisionListModel, place: int) -> list[Line]:
     return [*out, (MARGIN, svg.shortened(f"then {outcome}", ROOM))]
 
 
-def _condition(start: str, name: str, said: str) -> list[Line]:
+def _condition(start: str, name: str, text: str) -> list[Line]:
     """A condition on one line, or on two: its test below a long name, as rules that hide their tests look alike."""
-    whole = f"{start} {said}"
+    whole = f"{start} {text}"
     if svg.text_width(whole) <= ROOM:
         return [(MARGIN, whole)]
-    test = said.removeprefix(name).strip()
+    test = text.removeprefix(name).strip()
     return [
         (MARGIN, svg.shortened(f"{start} {name}", ROOM)),
         (MARGIN + INDENT, svg.shortened(test, ROOM - INDENT)),
@@ -89,11 +89,11 @@ def rule_list(model: DecisionListModel, identity: str) -> Drawing:
     parts: list[str] = []
     y = MARGIN
     for place, rule in enumerate(model.rules):
-        said = [svg.element("title", escape(_line(model, place)[0]))]
+        titles = [svg.element("title", escape(_line(model, place)[0]))]
         for x, line in lines(model, place):
             y += LINE
-            said.append(svg.text(x, y - 4, line, "name"))
-        parts.append(svg.element("g", "".join(said)))
+            titles.append(svg.text(x, y - 4, line, "name"))
+        parts.append(svg.element("g", "".join(titles)))
         if rule.support is not None:
             parts += _bar(model, rule, y, (ROOM - COUNT) * rule.support / most)
             y += BAR

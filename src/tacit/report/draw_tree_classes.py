@@ -48,7 +48,7 @@ def _columns(model: TreeClassesModel) -> list[Drawing]:
     shown = [places[name] for name, moves in model.importance().items() if moves > 0][:MOST_DRAWN]
     weight = sum(float(tree.support.sum()) for tree in model.trees) / max(len(model.trees), 1)
     names, drawn = [str(name) for name in model.classes], []
-    for column, found in zip(shown, partial_effects(model.trees, model.masses, shown), strict=True):
-        main = MainEffect(column, found.effect, found.sd, weight * model.masses[column])
+    for column, effects in zip(shown, partial_effects(model.trees, model.masses, shown), strict=True):
+        main = MainEffect(column, effects.effect, effects.sd, weight * model.masses[column])
         drawn.append(main_of_classes(model.features[column], main, names, f"column{column}"))
     return drawn

@@ -148,14 +148,14 @@ def _test(model: TreeEnsembleModel, number: int, split: int, x: float, y: float,
     """A test on two lines: the column, and below it what is asked of it; a third for what is missing, if it must be."""
     shape = model.trees[number].shape
     column = int(shape.columns[split])
-    said = model.condition(column, shape.goes_right(split))
+    text = model.condition(column, shape.goes_right(split))
     name = model.features[column].name
     lines = svg.text(x, y - 2, svg.shortened(name, room), "name")
-    asked, width = said.removeprefix(name).strip(), room / svg.SMALLER
-    below = asked.endswith(OR_MISSING) and svg.text_width(asked) > width
-    lines += svg.text(x, y + 10, svg.fitted(asked.removesuffix(OR_MISSING) if below else asked, width), "tick")
+    condition, width = text.removeprefix(name).strip(), room / svg.SMALLER
+    below = condition.endswith(OR_MISSING) and svg.text_width(condition) > width
+    lines += svg.text(x, y + 10, svg.fitted(condition.removesuffix(OR_MISSING) if below else condition, width), "tick")
     lines += svg.text(x, y + 23, OR_MISSING.strip(), "tick") if below else ""
-    return [svg.element("g", svg.element("title", escape(said)) + lines)]
+    return [svg.element("g", svg.element("title", escape(text)) + lines)]
 
 
 def _leaf(value: float, support: float, y: float, largest: float, width: int) -> list[str]:
@@ -164,9 +164,9 @@ def _leaf(value: float, support: float, y: float, largest: float, width: int) ->
     length = room * abs(value) / largest
     css = "plus" if value >= 0 else "minus"
     hint = f"adds {value:+.3g}, on about {svg.short(round(support))} of weight"
-    left = middle if value >= 0 else middle - length
+    start = middle if value >= 0 else middle - length
     return [
-        svg.rect(left, y - 4, max(length, 0.5), 9, css, hint),
+        svg.rect(start, y - 4, max(length, 0.5), 9, css, hint),
         svg.text(width - 2, y + 4, f"~{svg.short(round(support))}", "tick", "end"),
     ]
 
@@ -174,8 +174,8 @@ def _leaf(value: float, support: float, y: float, largest: float, width: int) ->
 def _row(model: TreeEnsembleModel, number: int, leaf: int) -> tuple[str, ...]:
     """A leaf in words: the conditions on the way, what it adds, the weight it stands on."""
     tree = model.trees[number]
-    said = []
+    parts = []
     for split, right in tree.shape.path(leaf):
         member = tree.shape.goes_right(split)
-        said.append(model.condition(int(tree.shape.columns[split]), member if right else ~member))
-    return (" and ".join(said), f"{tree.values[leaf]:+.3g}", svg.short(round(float(tree.support[leaf]))))
+        parts.append(model.condition(int(tree.shape.columns[split]), member if right else ~member))
+    return (" and ".join(parts), f"{tree.values[leaf]:+.3g}", svg.short(round(float(tree.support[leaf]))))

@@ -31,10 +31,10 @@ def public_columns(model: Model) -> dict[str, PublicColumn]:
         return {name: public_column(name, encoder) for name, encoder in pairs}
     if not isinstance(model, ComposedModel | VoteModel):
         return {column.name: column for column in model_card(model).public}
-    found: dict[str, PublicColumn] = {}
+    columns: dict[str, PublicColumn] = {}
     for member in model.members:
-        found |= public_columns(member)
-    return found
+        columns |= public_columns(member)
+    return columns
 
 
 def _words(model: Model) -> str:

@@ -136,8 +136,8 @@ def worth_naming(supports: Sequence[float]) -> float:
     A hundredth of the fullest place's; or, where one value holds nearly all rows, a tenth of what places hold on
     average.
     """
-    known = [max(support, 0.0) for support in supports]
-    return min(0.01 * max(known, default=0.0), 0.1 * sum(known) / max(len(known), 1))
+    positive = [max(support, 0.0) for support in supports]
+    return min(0.01 * max(positive, default=0.0), 0.1 * sum(positive) / max(len(positive), 1))
 
 
 NOTHING = "Nothing stands out from the noise."
@@ -165,7 +165,7 @@ def _summary(names: Sequence[str], effects: Sequence[Effect], units: Units) -> s
         return f"Highest at {highest} ({units.say(high)}), lowest at {lowest} ({units.say(low)})."
     # the ends may be rare values of much noise, and others between them clear
     apart = ((a[0] - b[0]) / max(math.hypot(a[2], b[2]), 1e-12) for a in held for b in held)
-    clearest, (one, other) = max(zip(apart, product(held, held), strict=True), key=lambda found: found[0])
+    clearest, (one, other) = max(zip(apart, product(held, held), strict=True), key=lambda pair: pair[0])
     if clearest < CLEAR or one[0] - other[0] < units.least:
         _, name, value = max(clear)
         return f"Clearest at {name} ({units.say(value)})."
@@ -285,8 +285,8 @@ def bars(
             svg.rect(start, y + 3, stop - start, row - 7, f"{'plus' if effect.value >= 0 else 'minus'}{faint}", hint)
         )
         middle = y + row / 2 - 0.5
-        left, far = (scale(min(max(end, scale.low), scale.high)) for end in (effect.low, effect.high))
-        parts.append(svg.line(left, middle, far, middle, f"whisker{faint}"))
+        low_end, far = (scale(min(max(end, scale.low), scale.high)) for end in (effect.low, effect.high))
+        parts.append(svg.line(low_end, middle, far, middle, f"whisker{faint}"))
     names = [c for c, _ in zip(categories, effects, strict=True)]
     caption = _summary(names, effects, units)
     quiet = caption == NOTHING

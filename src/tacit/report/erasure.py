@@ -49,34 +49,34 @@ def refit_after(certificate: Certificate) -> int:
 
 def letter(certificate: Certificate) -> list[str]:
     """The answer in sentences, by paragraph."""
-    made = certificate
-    whom = "row" if made.unit is None and made.rows_per_unit == 1 else "person"
-    other = "had your data been different" if made.n_public else "had your data not been in the table"
-    factor = math.exp(min(made.epsilon, 700.0))
-    chance = "" if made.delta == 0 else f", apart from a probability of at most 1 in {count(1 / made.delta)}"
+    signed = certificate
+    whom = "row" if signed.unit is None and signed.rows_per_unit == 1 else "person"
+    other = "had your data been different" if signed.n_public else "had your data not been in the table"
+    factor = math.exp(min(signed.epsilon, 700.0))
+    chance = "" if signed.delta == 0 else f", apart from a probability of at most 1 in {count(1 / signed.delta)}"
     protected = (
         "Protected is one row. If you have several rows in the table, the line for as many people applies to you."
         if whom == "row"
-        else f"Protected are all of your rows, up to {made.rows_per_unit}; further rows were not used."
+        else f"Protected are all of your rows, up to {signed.rows_per_unit}; further rows were not used."
     )
-    groups = [_group(made, persons) for persons in GROUPS]
+    groups = [_group(signed, persons) for persons in GROUPS]
     return [
         (
-            f"This is about a model trained with {made.algorithm} on {made.created[:10]} "
-            f"(SHA-256 of the model {made.model_digest})."
+            f"This is about a model trained with {signed.algorithm} on {signed.created[:10]} "
+            f"(SHA-256 of the model {signed.model_digest})."
         ),
         (
-            f"The model was trained with differential privacy: epsilon {made.epsilon:.6g}, delta {made.delta:g}. "
+            f"The model was trained with differential privacy: epsilon {signed.epsilon:.6g}, delta {signed.delta:g}. "
             f"Whatever the model shows would have been as likely {other}, up to a factor of {count(factor)}{chance}. "
             "So the model is, within these limits, one that was made without you."
         ),
         (
             f"Somebody who knows all other data and sees the model guesses correctly whether your data were used at "
-            f"most {percent(guess(made, 1))} of the time. A coin flip is right 50 % of the time."
+            f"most {percent(guess(signed, 1))} of the time. A coin flip is right 50 % of the time."
         ),
         protected,
         *groups,
-        _when(refit_after(made)),
+        _when(refit_after(signed)),
         (
             "This statement does not delete anything. Your rows have to be removed from the table itself and from its "
             "copies, and no new model may be trained on them. It says nothing about other releases from the same "
@@ -88,9 +88,9 @@ def letter(certificate: Certificate) -> list[str]:
 def _group(certificate: Certificate, persons: int) -> str:
     epsilon = group_epsilon(certificate.charges, certificate.delta, persons)
     asks, them = ("1 person asks", "that person") if persons == 1 else (f"{persons} people ask", "all of them together")
-    said = "" if math.isinf(epsilon) else f"epsilon is {count(epsilon)}, and "
+    text = "" if math.isinf(epsilon) else f"epsilon is {count(epsilon)}, and "
     right = percent(guess(certificate, persons))
-    return f"If {asks}: {said}a guess about {them} is right at most {right} of the time."
+    return f"If {asks}: {text}a guess about {them} is right at most {right} of the time."
 
 
 def _when(persons: int) -> str:
@@ -139,13 +139,15 @@ def erasure_problems(written: Mapping[str, Any], key: str | None = None) -> list
     if written.get("version") != VERSION:
         return [f"the erasure statement is of version {written.get('version')!r}, and this library knows {VERSION}"]
     try:
-        made = Certificate.from_dict(body.get("certificate", {}))
+        certificate = Certificate.from_dict(body.get("certificate", {}))
     except CertificateError as error:
         return [str(error)]
-    problems = made.verify()
-    if not made.releasable:
+    problems = certificate.verify()
+    if not certificate.releasable:
         problems.append("its model must not be released")
-    if not problems and (body.get("letter") != letter(made) or body.get("refit_after") != refit_after(made)):
+    if not problems and (
+        body.get("letter") != letter(certificate) or body.get("refit_after") != refit_after(certificate)
+    ):
         problems.append("its text does not follow from its certificate")
     if written.get("signature") is None:
         return [*problems, "it is not signed"]

@@ -100,21 +100,21 @@ class Explanation:
         """The prediction of a row in words, with what the noise leaves open."""
         score = self._shown_score(row)
         if not self.classes:
-            said = f"{self.terms.outcomes[0]} {svg.short(float(self.chances[row, 0]))}"
+            text = f"{self.terms.outcomes[0]} {svg.short(float(self.chances[row, 0]))}"
         else:
             likely = int(self.chances[row].argmax()) if len(self.classes) > 2 else 1
-            said = f"{self.classes[likely]} {100 * self.chances[row, likely]:.1f} %"
+            text = f"{self.classes[likely]} {100 * self.chances[row, likely]:.1f} %"
         sd = float(self.terms.total_sd[row, score])
         if math.isnan(sd):
-            return f"{said}; how far noise may have moved it is not known"
+            return f"{text}; how far noise may have moved it is not known"
         if len(self.classes) > 2:
-            return f"{said}; the noise in its log-odds has a standard deviation of {sd:.2g}"
+            return f"{text}; the noise in its log-odds has a standard deviation of {sd:.2g}"
         low, high = (float(self.terms.scores[row, 0]) + side * CLEAR * sd for side in (-1.0, 1.0))
         if self.classes:
             ends = f"{100 * float(expit(low)):.1f} to {100 * float(expit(high)):.1f} %"
         else:
             ends = " to ".join(svg.short(math.exp(v) if self._multiplies else v) for v in (low, high))
-        return f"{said}; noise leaves {ends} open (two standard deviations)"
+        return f"{text}; noise leaves {ends} open (two standard deviations)"
 
     def words(self, each: Contribution) -> tuple[str, str]:
         """A contribution, and what the noise in it leaves open."""
@@ -146,9 +146,9 @@ class Explanation:
         for row in range(len(self)):
             lines.append(f"Row {self.first + row}: {self.says(row)}")
             for each in self.strongest(row):
-                said, left = self.words(each)
+                text, remainder = self.words(each)
                 lines.append(
-                    f"  {each.term:<28} {each.value:<20.20} {each.contribution:+8.3f}  {said:<8} {left}".rstrip()
+                    f"  {each.term:<28} {each.value:<20.20} {each.contribution:+8.3f}  {text:<8} {remainder}".rstrip()
                 )
         return "\n".join(lines)
 
@@ -171,14 +171,15 @@ class Explanation:
 
     def _line(self, each: Contribution, reach: float) -> dict[str, Any]:
         """A contribution as a bar from the middle, its noise as a line; ends in per cent of the width."""
-        said, left = self.words(each)
+        text, remainder = self.words(each)
         ends = sorted((50.0, 50.0 + 48.0 * max(-1.0, min(1.0, each.contribution / reach))))
         sd = 0.0 if math.isnan(each.sd) else each.sd
         noise = [
             50.0 + 48.0 * max(-1.04, min(1.04, (each.contribution + side * CLEAR * sd) / reach)) for side in (-1.0, 1.0)
         ]
         return {
-            "term": each.term, "value": each.value, "says": said, "open": left, "amount": f"{each.contribution:+.3f}",
+            "term": each.term, "value": each.value, "says": text, "open": remainder,
+            "amount": f"{each.contribution:+.3f}",
             "bar": None if each.term == INTERCEPT else (ends[0], ends[1] - ends[0]),
             "noise": (noise[0], noise[1] - noise[0]), "up": each.contribution >= 0,
         }  # fmt: skip

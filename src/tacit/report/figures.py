@@ -137,8 +137,8 @@ class Figures:
         for figure in self.figures:
             if figure.title in names:
                 return figure
-        known = ", ".join(repr(figure.title) for figure in self.figures[:12])
-        raise RequestError(f"there is no drawing of {title!r}; there are: {known or 'none, as the model is in words'}")
+        titles = ", ".join(repr(figure.title) for figure in self.figures[:12])
+        raise RequestError(f"there is no drawing of {title!r}; there are: {titles or 'none, as the model is in words'}")
 
     def __iter__(self) -> Iterator[Figure]:
         return iter(self.figures)

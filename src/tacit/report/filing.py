@@ -40,7 +40,9 @@ def filing(meta: Meta, evaluation: Mapping[str, Any] | None = None) -> Filing:
     if evaluation is None:
         return Filing(title, facts)
     groups = {"all rows": evaluation["overall"], **evaluation.get("subgroups", {})}
-    names = [name for name, found in evaluation["overall"].items() if isinstance(found, Mapping) and "value" in found]
+    names = [
+        name for name, figure in evaluation["overall"].items() if isinstance(figure, Mapping) and "value" in figure
+    ]
     figures = tuple((name.replace("_", " "), *(_said(group.get(name)) for group in groups.values())) for name in names)
     cost = f"epsilon {evaluation['epsilon']:.4g}, delta {evaluation['delta']:g}" if "epsilon" in evaluation else ""
     return Filing(title, facts, tuple(groups), figures, cost)
@@ -51,5 +53,5 @@ def _said(figure: Any) -> str:
     if not isinstance(figure, Mapping) or figure.get("value") is None:
         return ""
     low, high = figure.get("low"), figure.get("high")
-    said = svg.short(float(figure["value"]))
-    return said if low is None or high is None else f"{said} ({svg.short(float(low))} to {svg.short(float(high))})"
+    text = svg.short(float(figure["value"]))
+    return text if low is None or high is None else f"{text} ({svg.short(float(low))} to {svg.short(float(high))})"

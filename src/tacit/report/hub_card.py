@@ -31,15 +31,15 @@ def hub_card(papers: Paperwork, file: str = "model.json") -> str:
 
 
 def _header(papers: Paperwork) -> dict[str, Any]:
-    made = papers.certificate
+    certificate = papers.certificate
     task = "tabular-classification" if isinstance(papers.model, ClassModel) else "tabular-regression"
     header: dict[str, Any] = {
         "library_name": "tacit",
         "pipeline_tag": task,
-        "tags": ["differential-privacy", "tabular", made.algorithm],
+        "tags": ["differential-privacy", "tabular", certificate.algorithm],
         "differential_privacy": {
-            "epsilon": made.epsilon, "delta": made.delta, "unit": made.protected,
-            "neighbouring": str(made.neighbouring), "certificate_sha256": made.digest,
+            "epsilon": certificate.epsilon, "delta": certificate.delta, "unit": certificate.protected,
+            "neighbouring": str(certificate.neighbouring), "certificate_sha256": certificate.digest,
         },
     }  # fmt: skip
     score = papers.evaluation
@@ -56,27 +56,27 @@ def _header(papers: Paperwork) -> dict[str, Any]:
 
 
 def _body(papers: Paperwork, file: str) -> Iterator[str]:
-    made = papers.certificate
+    certificate = papers.certificate
     name = "" if papers.schema is None or papers.schema.unit is None else papers.schema.unit.name
-    promise, filed = promise_of(made, name=name), filing(papers.meta, papers.evaluation)
+    promise, filed = promise_of(certificate, name=name), filing(papers.meta, papers.evaluation)
     yield f"# {_plain(papers.name)}\n\n{_plain(papers.description)}\n"
     yield from (f"**{key.capitalize()}:** {_plain(text)}\n" for key, text in filed.facts)
     yield "## How to use it\n"
     columns = ", ".join(f"{column!r}: [...]" for column in papers.model.feature_names)
     yield USE.format(file=file, columns=columns) + "\n"
     yield f"## Privacy\n\n{_plain(promise.headline)} {_plain(promise.who)}\n"
-    yield f"| | |\n|---|---|\n| epsilon, delta | {made.epsilon:.6g}, {made.delta:g} |"
+    yield f"| | |\n|---|---|\n| epsilon, delta | {certificate.epsilon:.6g}, {certificate.delta:g} |"
     guess = f"a guess about one {_plain(promise.whom)} is right at most {percent(promise.best)} of the time"
     yield f"| strength | {promise.strength}: {guess} |"
-    yield f"| releases | {made.releases:,}, each with its theorem in the model file |"
-    yield f"| certificate | `{made.digest}`; check it with `tacit verify {file}` |\n"
+    yield f"| releases | {certificate.releases:,}, each with its theorem in the model file |"
+    yield f"| certificate | `{certificate.digest}`; check it with `tacit verify {file}` |\n"
     if filed.figures:
         yield f"## Evaluation\n\n| figure | {' | '.join(map(_plain, filed.groups))} |"
         yield f"|{'---|' * (len(filed.groups) + 1)}"
         yield from (f"| {' | '.join(map(_plain, row))} |" for row in filed.figures)
         yield f"\nMeasured with noise on rows that were kept apart{': ' + filed.cost if filed.cost else ''}.\n"
     yield "## Limits\n"
-    yield from (f"* {_plain(text)}" for text in limits(made, name))
+    yield from (f"* {_plain(text)}" for text in limits(certificate, name))
     yield ""
 
 

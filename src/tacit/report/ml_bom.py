@@ -20,20 +20,20 @@ MODEL, DATA, CLAIM, EVIDENCE, ASSESSOR = "model", "training-data", "privacy-clai
 
 def ml_bom(papers: Paperwork) -> dict[str, Any]:
     """The bill of materials as plain data. The same model and statements give the same document."""
-    made = papers.certificate
-    library = {"type": "library", "name": "tacit", "version": made.versions["tacit"]}
+    certificate = papers.certificate
+    library = {"type": "library", "name": "tacit", "version": certificate.versions["tacit"]}
     others = [
         {"type": "library", "bom-ref": name, "name": name, "version": version}
-        for name, version in sorted(made.versions.items())
+        for name, version in sorted(certificate.versions.items())
     ]
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
-        "serialNumber": _serial(made.digest),
+        "serialNumber": _serial(certificate.digest),
         "version": 1,
         "metadata": {
-            "timestamp": made.created,
+            "timestamp": certificate.created,
             "tools": {"components": [library]},
             "component": _model(papers),
             **_manufacturer(papers),
@@ -57,19 +57,19 @@ def _manufacturer(papers: Paperwork) -> dict[str, Any]:
 
 
 def _model(papers: Paperwork) -> dict[str, Any]:
-    made = papers.certificate
-    (one, ten), model = attack_risks(made.charges), papers.model
+    certificate = papers.certificate
+    (one, ten), model = attack_risks(certificate.charges), papers.model
     figures = {
-        "epsilon": made.epsilon,
-        "delta": made.delta,
-        "neighbouring": made.neighbouring,
-        "protected": made.protected,
-        "noise-source": made.noise_source,
+        "epsilon": certificate.epsilon,
+        "delta": certificate.delta,
+        "neighbouring": certificate.neighbouring,
+        "protected": certificate.protected,
+        "noise-source": certificate.noise_source,
         "advantage:1": one.advantage,
         "advantage:10": ten.advantage,
-        "model-digest": made.model_digest,
-        "schema-digest": made.schema_digest,
-        "ledger-digest": made.ledger_digest,
+        "model-digest": certificate.model_digest,
+        "schema-digest": certificate.schema_digest,
+        "ledger-digest": certificate.ledger_digest,
     }
     cases = {"useCases": [papers.meta["purpose"]]} if "purpose" in papers.meta else {}
     ethics = {"ethicalConsiderations": [{"name": papers.meta["fairness"]}]} if "fairness" in papers.meta else {}
@@ -78,7 +78,7 @@ def _model(papers: Paperwork) -> dict[str, Any]:
         "type": "machine-learning-model",
         "bom-ref": MODEL,
         "name": papers.name,
-        "version": (made.model_digest or "")[:12],
+        "version": (certificate.model_digest or "")[:12],
         "description": papers.description,
         "hashes": [{"alg": "SHA-256", "content": papers.file_digest}],
         "modelCard": {
@@ -86,13 +86,13 @@ def _model(papers: Paperwork) -> dict[str, Any]:
                 "approach": {"type": "supervised"},
                 "task": "classification" if isinstance(model, ClassModel) else "regression",
                 "architectureFamily": model.kind.replace("_", " "),
-                "modelArchitecture": made.algorithm,
+                "modelArchitecture": certificate.algorithm,
                 "datasets": [{"ref": DATA}],
                 "inputs": [{"format": f"column {name}"} for name in model.feature_names],
-                "outputs": [{"format": f"prediction of {made.target or 'the label'}"}],
+                "outputs": [{"format": f"prediction of {certificate.target or 'the label'}"}],
             },
             **({"quantitativeAnalysis": {"performanceMetrics": metrics}} if metrics else {}),
-            "considerations": {**cases, "technicalLimitations": limits(made), **ethics},
+            "considerations": {**cases, "technicalLimitations": limits(certificate), **ethics},
         },
         "properties": [{"name": f"tacit:{name}", "value": str(value)} for name, value in figures.items()],
     }
@@ -113,16 +113,16 @@ def _metrics(papers: Paperwork) -> Iterator[dict[str, Any]]:
 
 
 def _data(papers: Paperwork) -> dict[str, Any]:
-    made = papers.certificate
+    certificate = papers.certificate
     who = [{"organization": {"name": papers.meta["controller"]}}] if "controller" in papers.meta else []
     return {
         "type": "data",
         "bom-ref": DATA,
-        "name": papers.meta.get("dataset", made.data or "training data"),
+        "name": papers.meta.get("dataset", certificate.data or "training data"),
         "data": [
             {
                 "type": "dataset",
-                "name": papers.meta.get("dataset", made.data or "training data"),
+                "name": papers.meta.get("dataset", certificate.data or "training data"),
                 "description": f"{papers.stated('dataset')} Not published. {papers.adjacent}",
                 "classification": "personal data",
                 **({"governance": {"custodians": who}} if who else {}),
@@ -133,9 +133,9 @@ def _data(papers: Paperwork) -> dict[str, Any]:
 
 def _declarations(papers: Paperwork) -> dict[str, Any]:
     """The privacy claim, with the certificate as its evidence."""
-    made = papers.certificate
-    (one,) = attack_risks(made.charges, (1,))
-    content = base64.b64encode(made.to_json().encode()).decode()
+    certificate = papers.certificate
+    (one,) = attack_risks(certificate.charges, (1,))
+    content = base64.b64encode(certificate.to_json().encode()).decode()
     attachment = {"contentType": "application/json", "encoding": "base64", "content": content}
     return {
         "assessors": [
@@ -145,8 +145,8 @@ def _declarations(papers: Paperwork) -> dict[str, Any]:
             {
                 "bom-ref": CLAIM,
                 "target": MODEL,
-                "predicate": f"The model is differentially private: epsilon {made.epsilon:.6g}, delta {made.delta:g}, "
-                f"{made.neighbouring}; protected: {made.protected}.",
+                "predicate": f"The model is differentially private: epsilon {certificate.epsilon:.6g}, delta "
+                f"{certificate.delta:g}, {certificate.neighbouring}; protected: {certificate.protected}.",
                 "reasoning": f"{papers.accounting} Membership inference has an advantage of at most "
                 f"{percent(one.advantage)}. Check: tacit verify MODEL.json",
                 "evidence": [EVIDENCE],
@@ -156,9 +156,9 @@ def _declarations(papers: Paperwork) -> dict[str, Any]:
             {
                 "bom-ref": EVIDENCE,
                 "propertyName": "privacy certificate",
-                "description": f"Certificate of the fit, SHA-256 {made.digest} in canonical form (RFC 8785).",
+                "description": f"Certificate of the fit, SHA-256 {certificate.digest} in canonical form (RFC 8785).",
                 "data": [{"name": "certificate.json", "contents": {"attachment": attachment}}],
-                "created": made.created,
+                "created": certificate.created,
             }
         ],
     }

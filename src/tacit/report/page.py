@@ -111,47 +111,51 @@ def checks(claim: Certificate | None) -> list[tuple[str, str]]:
     """How readers check the claim themselves: commands, and what each shows."""
     if claim is None:
         return []
-    said = [("tacit verify MODEL.json", "does model, schema and certificate belong together, and do the sums add up?")]
+    commands = [
+        ("tacit verify MODEL.json", "does model, schema and certificate belong together, and do the sums add up?")
+    ]
     if claim.signature is not None:
-        said.append(("tacit verify MODEL.json --key SIGNER.pub", "was it signed by somebody whose key you know?"))
+        commands.append(("tacit verify MODEL.json --key SIGNER.pub", "was it signed by somebody whose key you know?"))
     if claim.dataset is not None:
-        said.append(("tacit budget show --account URL --dataset NAME", "what else was released from the same data?"))
-    return said
+        commands.append(
+            ("tacit budget show --account URL --dataset NAME", "what else was released from the same data?")
+        )
+    return commands
 
 
 def public_facts(claim: Certificate | None, classes: Sequence[Any], label: str = "") -> list[str]:
     """Public facts beyond the columns; ``label`` says what they are about the label, if not its classes."""
     listed = ", ".join(f"“{c}”" for c in classes)
     about = "; effects are on the last one" if len(classes) == 2 else ""
-    said = [label or f"The classes: {listed}{about}."]
+    facts = [label or f"The classes: {listed}{about}."]
     if claim is not None:
-        said.append(
+        facts.append(
             "The number of rows."
             if claim.n_public and claim.unit is None and claim.rows_per_unit == 1
             else "Not the number of rows: where it was needed it was measured."
         )
         public = [each.text for each in claim.assumptions if each.accepted and each.subject not in ("rows", EDIT)]
-        said += [f"{text[0].upper()}{text[1:]}." for text in public]
-    return said
+        facts += [f"{text[0].upper()}{text[1:]}." for text in public]
+    return facts
 
 
 def versions(claim: Certificate) -> list[tuple[str, str]]:
     """What made the model, and when."""
-    said = [("learner", claim.algorithm), ("made", claim.created), ("noise from", claim.noise_source)]
+    rows = [("learner", claim.algorithm), ("made", claim.created), ("noise from", claim.noise_source)]
     if claim.data is not None:
-        said.append(("learned from", claim.data))
+        rows.append(("learned from", claim.data))
     if claim.dataset is not None:
-        said.append(("paid from the account of", claim.dataset))
+        rows.append(("paid from the account of", claim.dataset))
     if claim.schema_fingerprint is not None:
-        said.append(("fingerprint of the schema", claim.schema_fingerprint))
+        rows.append(("fingerprint of the schema", claim.schema_fingerprint))
     if claim.signature is not None:
-        said.append(("signed with the key", str(claim.signature["key"])))
+        rows.append(("signed with the key", str(claim.signature["key"])))
     digests = [
         ("digest of the model", claim.model_digest),
         ("digest of the ledger", claim.ledger_digest or None),
         ("digest of the certificate", claim.digest),
     ]
-    return [*said, *sorted(claim.versions.items()), *((name, text) for name, text in digests if text is not None)]
+    return [*rows, *sorted(claim.versions.items()), *((name, text) for name, text in digests if text is not None)]
 
 
 def subject(model: Model, target: str | None = None) -> str:
@@ -159,8 +163,8 @@ def subject(model: Model, target: str | None = None) -> str:
     if not isinstance(model, ClassModel):
         return target or str(getattr(model, "target", model.says))
     *others, last = (str(name) for name in model.classes)
-    said = f"{', '.join(others)} or {last}" if len(others) < MOST_NAMED else f"{len(model.classes)} classes"
-    return said if target is None else f"{target}: {said}"
+    listing = f"{', '.join(others)} or {last}" if len(others) < MOST_NAMED else f"{len(model.classes)} classes"
+    return listing if target is None else f"{target}: {listing}"
 
 
 def render(
@@ -234,8 +238,8 @@ def described(card: ModelCard, schema: Schema | None) -> ModelCard:
     public = []
     for column in card.public:
         declared = schema.columns.get(column.name)
-        said = [text for text in (column.facts, words.get(column.name, "")) if text]
-        public.append(replace(column, facts=". ".join(said), kind=declared.kind if declared else column.kind))
+        texts = [text for text in (column.facts, words.get(column.name, "")) if text]
+        public.append(replace(column, facts=". ".join(texts), kind=declared.kind if declared else column.kind))
     return replace(card, public=tuple(public))
 
 

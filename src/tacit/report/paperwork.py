@@ -56,26 +56,28 @@ class Paperwork:
     @property
     def description(self) -> str:
         """What the model is, in a sentence."""
-        made, columns = self.certificate, len(self.model.feature_names)
-        about = f"A model that predicts {made.target}" if made.target else "A predictive model"
-        return f"{about} from {columns} {'column' if columns == 1 else 'columns'}, trained with {made.algorithm}."
+        certificate, columns = self.certificate, len(self.model.feature_names)
+        about = f"A model that predicts {certificate.target}" if certificate.target else "A predictive model"
+        return (
+            f"{about} from {columns} {'column' if columns == 1 else 'columns'}, trained with {certificate.algorithm}."
+        )
 
     @property
     def accounting(self) -> str:
         """How the privacy loss was added up."""
-        made = self.certificate
+        certificate = self.certificate
         return (
-            f"{made.releases:,} noisy releases, charged together as: {together(made.charges)}. "
-            f"Every release is listed with its charge and theorem (ledger, SHA-256 {made.ledger_digest})."
+            f"{certificate.releases:,} noisy releases, charged together as: {together(certificate.charges)}. "
+            f"Every release is listed with its charge and theorem (ledger, SHA-256 {certificate.ledger_digest})."
         )
 
     @property
     def unprotected(self) -> str:
         """What is published without noise."""
-        made = self.certificate
-        whom = "rows" if made.unit is None else f"different values of {made.unit}"
-        count = f"the number of {whom}" if made.n_public else f"not the number of {whom}, which is protected"
-        assumed = "".join(f"; {text}" for text in made.taken_as_public)
+        certificate = self.certificate
+        whom = "rows" if certificate.unit is None else f"different values of {certificate.unit}"
+        count = f"the number of {whom}" if certificate.n_public else f"not the number of {whom}, which is protected"
+        assumed = "".join(f"; {text}" for text in certificate.taken_as_public)
         return f"The schema: names, bounds and categories of the columns, and the classes; {count}{assumed}."
 
     @property
@@ -110,8 +112,8 @@ def read_paperwork(
         raise ClaimError(f"{model} must not be released: {'; '.join(claim.certificate.reasons)}")
     digest = hashlib.sha256(Path(model).read_bytes()).hexdigest()
     score = None if evaluation is None else read_evaluation(evaluation)
-    found = tuple(_result(path, "holds", "tacit audit --json") for path in audits)
-    return Paperwork(claim.certificate, claim.model, claim.schema, digest, read_meta(meta), score, found)
+    results = tuple(_result(path, "holds", "tacit audit --json") for path in audits)
+    return Paperwork(claim.certificate, claim.model, claim.schema, digest, read_meta(meta), score, results)
 
 
 def read_evaluation(path: str | os.PathLike[str]) -> Mapping[str, Any]:

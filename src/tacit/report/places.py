@@ -60,8 +60,8 @@ def date_spans(feature: Feature, spans: Sequence[tuple[int, int]], between: str)
     assert isinstance(grid, NumericGrid)
     ends = np.append(np.flatnonzero(np.diff(feature.mapping[:-1])), grid.cells - 1)
     starts = np.append(0, ends[:-1] + 1)
-    said = [grid.text(edge) for edge in grid.edges()]
-    around = [(said[starts[first]], said[ends[last]]) for first, last in spans]
+    texts = [grid.text(edge) for edge in grid.edges()]
+    around = [(texts[starts[first]], texts[ends[last]]) for first, last in spans]
     return [start if start == end else f"{start}{between}{end}" for start, end in around]
 
 

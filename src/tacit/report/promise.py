@@ -95,10 +95,10 @@ def describe(
             "Nothing is protected.", "none", whom, ("Epsilon is infinite: nothing is protected.",),
         )  # fmt: skip
     protected = "one row" if by_row else f"one {whom}, at most {rows_per_unit} rows"
-    found = strength(epsilon, delta, sharp_advantage, rows, protected)
+    strength_words = strength(epsilon, delta, sharp_advantage, rows, protected)
     ratio = math.exp(min(epsilon, 700.0))
     factor = f"{ratio:.2f}" if ratio < 100 else count(ratio)
-    likely = "almost as likely" if found.word == "strong" else f"with a chance within a factor of {factor}"
+    likely = "almost as likely" if strength_words.word == "strong" else f"with a chance within a factor of {factor}"
     beyond = f", but for a chance of 1 in {count(1 / delta)}" if delta > LARGE_DELTA else ""
     headline = f"Anything this model shows would have been {likely} {change}{beyond}."
     if delta == 0:
@@ -107,8 +107,8 @@ def describe(
         failure = f"Beyond that factor, the chance of any outcome may differ by at most 1 in {count(1 / delta)}."
     sharp = None if sharp_advantage is None else (1.0 + sharp_advantage) / 2
     return Promise(
-        headline, who, unknown, factor, best_guess(0.5, epsilon, delta), sharp, failure, found.word, whom,
-        tuple(f"{words[0].upper()}{words[1:]}." for words in found.warnings),
+        headline, who, unknown, factor, best_guess(0.5, epsilon, delta), sharp, failure, strength_words.word, whom,
+        tuple(f"{words[0].upper()}{words[1:]}." for words in strength_words.warnings),
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ DRAFT, TIER = "Draft", 3
 
 def registry_entry(papers: Paperwork) -> dict[str, Any]:
     """The entry of a model as plain data; what nobody stated is marked TO FILL."""
-    made = papers.certificate
+    certificate = papers.certificate
     basic: dict[str, Any] = {
         "name": papers.name,
         "data_curators": [papers.stated("controller")],
@@ -25,7 +25,7 @@ def registry_entry(papers: Paperwork) -> dict[str, Any]:
         "intended_use": papers.stated("purpose"),
         "data_product_type": "Machine learning model",
         "data_product_region": papers.stated("region"),
-        "publication_date": papers.meta.get("published", made.created[:10]),
+        "publication_date": papers.meta.get("published", certificate.created[:10]),
     }
     if "sector" in papers.meta:
         basic["data_product_sector"] = papers.meta["sector"]
@@ -43,7 +43,7 @@ def registry_entry(papers: Paperwork) -> dict[str, Any]:
             **_making(papers),
             "administrative": {
                 **(sources if "sources" in papers.meta else {}),
-                "notes": f"Certificate of tacit, SHA-256 {made.digest}. Checked with: tacit verify MODEL.json",
+                "notes": f"Certificate of tacit, SHA-256 {certificate.digest}. Checked with: tacit verify MODEL.json",
                 "registry_authors": papers.meta.lines("authors") or [papers.stated("authors")],
             },
         },
@@ -51,17 +51,17 @@ def registry_entry(papers: Paperwork) -> dict[str, Any]:
 
 
 def _privacy(papers: Paperwork) -> dict[str, Any]:
-    made = papers.certificate
+    certificate = papers.certificate
     return {
         "dp_variant": {
-            "variant_name": "Approximate DP" if made.delta > 0 else "Pure DP",
-            "data_domain": f"Tables whose columns a public schema declares (SHA-256 {made.schema_digest}).",
+            "variant_name": "Approximate DP" if certificate.delta > 0 else "Pure DP",
+            "data_domain": f"Tables whose columns a public schema declares (SHA-256 {certificate.schema_digest}).",
             "unprotected_quantities": papers.unprotected,
         },
         "privacy_loss": {
-            "privacy_unit": made.protected,
+            "privacy_unit": certificate.protected,
             "privacy_unit_details": papers.adjacent,
-            "privacy_parameters": {"epsilon": made.epsilon, "delta": made.delta},
+            "privacy_parameters": {"epsilon": certificate.epsilon, "delta": certificate.delta},
         },
     }
 
@@ -79,8 +79,8 @@ def _model(papers: Paperwork) -> dict[str, Any]:
 
 
 def _making(papers: Paperwork) -> dict[str, Any]:
-    made = papers.certificate
-    theorems = "; ".join(dict.fromkeys(entry.theorem for entry in made.entries))
+    certificate = papers.certificate
+    theorems = "; ".join(dict.fromkeys(entry.theorem for entry in certificate.entries))
     return {
         "accounting": {
             "composition": papers.accounting,
@@ -89,9 +89,9 @@ def _making(papers: Paperwork) -> dict[str, Any]:
         "implementation": {
             "preprocessing_and_hyperparameter_tuning": "No step of the fit reads rows outside of the ledger. The "
             f"schema comes from: {papers.stated('schema_sources')}",
-            "mechanisms": f"Sensitivities by: {theorems}. Noise on integers, by exact samplers ({made.noise_source}) "
-            f"from the operating system's randomness; no floating-point noise. tacit {made.versions['tacit']}. Timing "
-            f"is not protected. Access to the data: {papers.stated('access')}",
+            "mechanisms": f"Sensitivities by: {theorems}. Noise on integers, by exact samplers "
+            f"({certificate.noise_source}) from the operating system's randomness; no floating-point noise. tacit "
+            f"{certificate.versions['tacit']}. Timing is not protected. Access to the data: {papers.stated('access')}",
             "justification": papers.stated("justification"),
         },
     }

@@ -163,8 +163,8 @@ def _axis_of_bins(edges: Sequence[float], start: float, stop: float) -> tuple[Sc
     last = len(apart) - 1
 
     def bend(value: float) -> float:
-        left = min(max(bisect_right(apart, value) - 1, 0), last - 1)
-        return left + (value - apart[left]) / (apart[left + 1] - apart[left])
+        place = min(max(bisect_right(apart, value) - 1, 0), last - 1)
+        return place + (value - apart[place]) / (apart[place + 1] - apart[place])
 
     ticks = sorted({apart[round(last * share)] for share in (0.0, 0.25, 0.5, 0.75, 1.0)})
     return Scale(apart[0], apart[-1], start, stop, bend), ticks
@@ -215,8 +215,8 @@ def shortened(words: str, width: float) -> str:
     """
     if text_width(words) <= width:
         return words
-    for kept in range(len(words) - 1, 0, -1):
-        shown = f"{words[: (kept + 1) // 2].rstrip()}…{words[len(words) - kept // 2 :].lstrip()}"
+    for length in range(len(words) - 1, 0, -1):
+        shown = f"{words[: (length + 1) // 2].rstrip()}…{words[len(words) - length // 2 :].lstrip()}"
         if text_width(shown) <= width:
             return shown
     return "…"
@@ -246,9 +246,9 @@ def ticks_below(
         x = across(tick)
         wide = SMALLER * text_width(words)
         at_end = x + wide / 2 > right
-        left = right - wide if at_end else x - wide / 2
-        if left >= free:
+        start = right - wide if at_end else x - wide / 2
+        if start >= free:
             parts.append(line(x, base, x, base + 4, "axis"))
             parts.append(text(right if at_end else x, base + 17, words, "tick", "end" if at_end else "middle"))
-            free = left + wide + BETWEEN
+            free = start + wide + BETWEEN
     return parts

@@ -49,9 +49,9 @@ def _pattern(written: str) -> re.Pattern[str]:
 
 def check_date_format(written: Any) -> str:
     """A format of dates as ``strftime`` has it; raises :class:`SchemaError` unless it tells the year and the month."""
-    given = re.findall(r"%.?", written) if isinstance(written, str) else []
-    kinds = [{"%y": "%Y", "%B": "%b"}.get(part, part) for part in given]
-    if not given or not set(kinds) <= _DIRECTIVES.keys() or sorted(kinds) not in _COMPLETE:
+    directives = re.findall(r"%.?", written) if isinstance(written, str) else []
+    kinds = [{"%y": "%Y", "%B": "%b"}.get(part, part) for part in directives]
+    if not directives or not set(kinds) <= _DIRECTIVES.keys() or sorted(kinds) not in _COMPLETE:
         raise SchemaError(
             f"must say where a date has its year (%Y, %y), month (%m, %b) and day (%d), once each; got {written!r}",
             "give one such as '%d.%m.%Y'; leave the time of day out",
@@ -127,8 +127,8 @@ class CellFormat:
 
     def to_dict(self) -> dict[str, Any]:
         """The format as plain data, without what is usual; :meth:`from_dict` is the inverse."""
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items() if value}
+        facts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in facts.items() if value}
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> CellFormat:

@@ -165,22 +165,22 @@ def number_format(symbol: Any, thousands: Any, missing_values: Any) -> CellForma
     """How the numbers of a column or a label are written; raises :class:`SchemaError`, which names the field."""
     written = CellFormat(_symbol(symbol), thousands, _marks(missing_values))
     if thousands not in ("", *THOUSANDS):
-        known = ", ".join(map(repr, THOUSANDS))
-        raise SchemaError(f"got {thousands!r}", f"give one of {known}", "thousands")
+        marks = ", ".join(map(repr, THOUSANDS))
+        raise SchemaError(f"got {thousands!r}", f"give one of {marks}", "thousands")
     return written
 
 
-def _marks(given: Any) -> tuple[float, ...]:
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise SchemaError(f"must be a list of numbers, got {given!r}", "write it as [-200, 999]", "missing_values")
-    marks = tuple(plain_number(mark, "missing_values") for mark in given)
+def _marks(value: Any) -> tuple[float, ...]:
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise SchemaError(f"must be a list of numbers, got {value!r}", "write it as [-200, 999]", "missing_values")
+    marks = tuple(plain_number(mark, "missing_values") for mark in value)
     if len(marks) > MOST_MARKS or len(set(marks)) < len(marks):
         raise SchemaError(f"has {len(marks)} numbers", f"list at most {MOST_MARKS}, each once", "missing_values")
     return marks
 
 
-def _symbol(given: Any) -> str:
-    symbol = plain_text(given, "symbol")
+def _symbol(value: Any) -> str:
+    symbol = plain_text(value, "symbol")
     if symbol != symbol.strip() or any(character.isdigit() or character in "+-.," for character in symbol):
         raise SchemaError(f"got {symbol!r}", "give what stands beside the number, such as '$' or 'kg'", "symbol")
     return symbol
@@ -369,14 +369,14 @@ def column_from_dict(data: Mapping[str, Any]) -> Column:
     kind = data["kind"]
     if not isinstance(kind, str) or kind not in KINDS:
         raise SchemaError(f"unknown kind {kind!r}", nearest(str(kind), KINDS), "kind")
-    given = {key: value for key, value in data.items() if key != "kind"}
-    known = [field.name for field in fields(KINDS[kind])]  # type: ignore[arg-type]
-    refuse_unknown(given, known)
+    facts = {key: value for key, value in data.items() if key != "kind"}
+    names = [field.name for field in fields(KINDS[kind])]  # type: ignore[arg-type]
+    refuse_unknown(facts, names)
     for required in REQUIRED.get(kind, ()):
-        if required not in given:
+        if required not in facts:
             choices = f": {', '.join(GRANULARITIES)}" if required == "granularity" else ""
             raise SchemaError("is missing", f"a column of kind '{kind}' needs it{choices}", required)
-    return KINDS[kind](**given)
+    return KINDS[kind](**facts)
 
 
 def listed_categories(column: Column) -> tuple[Value, ...]:

@@ -108,16 +108,16 @@ def draft_schema(
             "the label is not among the columns", nearest(label, frame.columns), where=f"column '{label}'"
         )
     frame, notes = _only_rows(frame)
-    said, columns = Reading(decimal, thousands), dict[str, Column]()
+    reading, columns = Reading(decimal, thousands), dict[str, Column]()
     counted = [cells_of(frame[name]) for name in frame.columns]
     again = [cells.name.strip() in cells.texts for cells in counted if cells.kind == "text"]
     if any(again) and 2 * sum(again) >= len(again):
         raise SchemaError(NO_HEADER, "write a line of names on top")
     for cells in counted:
         if cells.name == label:
-            target, about = _draft_label(cells, positive, kind, said)
+            target, about = _draft_label(cells, positive, kind, reading)
         else:
-            columns[cells.name], note = draft_column(cells, said)
+            columns[cells.name], note = draft_column(cells, reading)
             notes.extend([f"{cells.name}: {note}"] if note else [])
     return Draft(Schema(columns, target), (*notes, f"{label}: {about}"))
 
@@ -135,15 +135,15 @@ def _only_rows(frame: nw.DataFrame[Any]) -> tuple[nw.DataFrame[Any], list[str]]:
     for name in texts if len(frame) > 2 else ():
         *before, last = (str(value or "").strip(" :").casefold() for value in frame[name].to_list())
         if last in TOTALS and last not in before:
-            said = f"the last row says {str(frame[name][-1])!r} and is left out, as a sum of the others"
-            return frame.head(len(frame) - 1), [*notes, f"{said}: leave it out of fits, too"]
+            note = f"the last row says {str(frame[name][-1])!r} and is left out, as a sum of the others"
+            return frame.head(len(frame) - 1), [*notes, f"{note}: leave it out of fits, too"]
     return frame, notes
 
 
-def _draft_label(cells: Cells, positive: Any, kind: str | None, said: Reading) -> tuple[Label, str]:
+def _draft_label(cells: Cells, positive: Any, kind: str | None, reading: Reading) -> tuple[Label, str]:
     """The label, and what should be said about it."""
     name, where = cells.name, f"column '{cells.name}'"
-    read = spelled(cells.texts, said.decimal, said.thousands) if cells.texts else None
+    read = spelled(cells.texts, reading.decimal, reading.thousands) if cells.texts else None
     numbers = set(map(float, cells.numbers)) or (set(read.numbers.values()) if read else set())
     distinct = len(cells.texts) or len(cells.numbers)
     if kind == "numeric" and not numbers:
@@ -243,18 +243,18 @@ def draft_from_dictionary(
             refuse_unknown([key for key in line if key is not None], _DICTIONARY)
             if None in line:
                 raise SchemaError("has more cells than the header", "put texts with commas in quotes")
-            given = {key: text.strip() for key, text in line.items() if text and text.strip()}
+            facts = {key: text.strip() for key, text in line.items() if text and text.strip()}
             if written.decimal == COMMA:
-                given |= {key: given[key].replace(COMMA, POINT) for key in ("lower", "upper") if key in given}
-            name = given.pop("name", "")
+                facts |= {key: facts[key].replace(COMMA, POINT) for key in ("lower", "upper") if key in facts}
+            name = facts.pop("name", "")
             if not name or name in columns:
                 raise SchemaError(
                     "names no column" if not name else f"names '{name}' again", "one line per column", "name"
                 )
             if name == label:
-                target = _label_of_line(name, given, positive)
+                target = _label_of_line(name, facts, positive)
             else:
-                columns[name] = _column_of_line(given)
+                columns[name] = _column_of_line(facts)
         except SchemaError as error:
             raise error.inside(place) from None
     if target is None:
@@ -262,25 +262,25 @@ def draft_from_dictionary(
     return Draft(Schema(columns, target), (f"from the data dictionary {Path(path).name}",))
 
 
-def _column_of_line(given: dict[str, str]) -> Column:
-    kind = given.get("kind", "")
+def _column_of_line(facts: dict[str, str]) -> Column:
+    kind = facts.get("kind", "")
     if kind not in KINDS:
         raise SchemaError(f"unknown kind '{kind}'", nearest(kind, KINDS), "kind")
     if kind == DateColumn.kind:
-        given.setdefault("granularity", "month")
-    return column_from_dict(_numbers_and_lists(given))
+        facts.setdefault("granularity", "month")
+    return column_from_dict(_numbers_and_lists(facts))
 
 
-def _label_of_line(name: str, given: dict[str, str], positive: Any) -> Label:
-    fields = _numbers_and_lists(given)
+def _label_of_line(name: str, facts: dict[str, str], positive: Any) -> Label:
+    fields = _numbers_and_lists(facts)
     if "categories" in fields:
         return Label(name, "classes", fields["categories"], () if positive is None else positive)
     return Label(name, "numeric", lower=fields.get("lower"), upper=fields.get("upper"))
 
 
-def _numbers_and_lists(given: dict[str, str]) -> dict[str, Any]:
-    fields: dict[str, Any] = dict(given)
-    dates = given.get("kind") == DateColumn.kind
+def _numbers_and_lists(facts: dict[str, str]) -> dict[str, Any]:
+    fields: dict[str, Any] = dict(facts)
+    dates = facts.get("kind") == DateColumn.kind
     for bound in ("lower", "upper"):
         if bound in fields and dates:
             fields[bound] = plain_date(fields[bound], bound)

@@ -128,7 +128,7 @@ def _years(series: nw.Series[Any]) -> tuple[int, int] | None:
     return first, last
 
 
-def draft_column(cells: Cells, said: Reading) -> tuple[Column, str]:
+def draft_column(cells: Cells, reading: Reading) -> tuple[Column, str]:
     """A column, and what should be said about it; empty where nothing is doubtful."""
     if cells.kind == "truth":
         return BooleanColumn(), ""
@@ -141,10 +141,10 @@ def draft_column(cells: Cells, said: Reading) -> tuple[Column, str]:
         return _numbers(cells.name, cells.numbers, CellFormat(), "")
     if cells.kind != "text":
         return IgnoredColumn(), f"ignored, because {cells.kind} is not learned from; derive numbers or texts"
-    return _texts(cells, said)
+    return _texts(cells, reading)
 
 
-def _texts(cells: Cells, said: Reading) -> tuple[Column, str]:
+def _texts(cells: Cells, reading: Reading) -> tuple[Column, str]:
     """A column of texts, whatever they spell."""
     present = {text: count for text, count in cells.texts.items() if text.casefold() not in MARKS} or cells.texts
     verdict = evident(cells.name, list(present), sum(present.values()))
@@ -158,12 +158,12 @@ def _texts(cells: Cells, said: Reading) -> tuple[Column, str]:
     truths = _truths(present)
     if truths is not None:
         return truths
-    numbers = spelled(cells.texts, said.decimal, said.thousands)
+    numbers = spelled(cells.texts, reading.decimal, reading.thousands)
     plain = numbers is not None and numbers.written.is_plain
     if leading_zeros(present) and plain:
         return _codes(cells, present)
     negative = with_minus(cells.texts)
-    if negative.keys() != cells.texts.keys() and spelled(negative, said.decimal, said.thousands) is not None:
+    if negative.keys() != cells.texts.keys() and spelled(negative, reading.decimal, reading.thousands) is not None:
         text, meant = next(pair for pair in zip(cells.texts, negative, strict=True) if pair[0] != pair[1])
         question = f"does {text!r} mean {meant!r}? Then write it so"
         column, note = _spelled(cells, numbers) if numbers and numbers.numbers else (IgnoredColumn(), "")
@@ -171,13 +171,13 @@ def _texts(cells: Cells, said: Reading) -> tuple[Column, str]:
     if numbers is not None:
         return _spelled(cells, numbers)
     if are_weeks(present):
-        column, note = _categories(cells, said)
+        column, note = _categories(cells, reading)
         question = f"are weeks such as {next(iter(present))!r} times? Then write the dates of their Mondays"
         return column, f"{question}; {note}" if note else question
     verdict = judge(cells.name, list(present), sum(present.values()))
     if verdict.is_identifier:
         return IdColumn(), _identifier(cells.name, verdict.reason)
-    column, note = _categories(cells, said)
+    column, note = _categories(cells, reading)
     return column, "; ".join(part for part in (verdict.reason, note) if part)
 
 
@@ -227,10 +227,10 @@ def _dates(first: int, last: int, written: str = "") -> tuple[Column, str]:
     return column, f"a date{form}, by month: change granularity to year or weekday where that matters more"
 
 
-def _categories(cells: Cells, said: Reading) -> tuple[Column, str]:
+def _categories(cells: Cells, reading: Reading) -> tuple[Column, str]:
     counts = Counter[str]()
     for text, count in cells.texts.items():
-        fits = said.decimal == COMMA and plain_number_of(text, COMMA) is not None
+        fits = reading.decimal == COMMA and plain_number_of(text, COMMA) is not None
         counts[text.replace(COMMA, POINT) if fits else text] += count
     listed = sorted(sorted(counts, key=lambda text: (-counts[text], text))[:MOST_LISTED])
     missing = sum(counts.values()) < cells.rows

@@ -43,16 +43,16 @@ class SchemaError(TacitError):
         return SchemaError(self.problem, self.remedy, self.field, f"{where}, {self.where}" if self.where else where)
 
 
-def resembles(word: str, known: Iterable[str]) -> list[str]:
+def resembles(word: str, words: Iterable[str]) -> list[str]:
     """The known word that is most like this one, whatever its case; none if no known word is like it."""
-    choices = list(known)
+    choices = list(words)
     same = [choice for choice in choices if choice.strip().casefold() == word.strip().casefold()]
     return same[:1] or difflib.get_close_matches(word, choices, n=1, cutoff=0.6)
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, words: Iterable[str]) -> str:
     """``did you mean 'x'?``, or the list of what is known."""
-    choices = list(known)
+    choices = list(words)
     close = resembles(word, choices)
     if close:
         return f"did you mean '{close[0]}'?"
@@ -60,9 +60,9 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"known here: {', '.join(choices[:MOST_LISTED]) or 'nothing'}{f' and {more:,} more' if more > 0 else ''}"
 
 
-def refuse_unknown(keys: Iterable[object], known: Iterable[str]) -> None:
+def refuse_unknown(keys: Iterable[object], names: Iterable[str]) -> None:
     """Raises on the first key that is not known, with the nearest known one."""
-    choices = list(known)
+    choices = list(names)
     for key in keys:
         if key not in choices:
             raise SchemaError("unknown key", nearest(str(key), choices), field=str(key))

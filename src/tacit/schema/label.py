@@ -78,10 +78,10 @@ class Label:
             if getattr(self, field) not in (None, (), ""):
                 raise SchemaError("belongs to a numeric label", "leave it out, or set kind = 'numeric'", field)
         classes = distinct_values(self.classes, "classes", 2, MOST_CLASSES, self.exact)
-        given = self.positive if _is_list(self.positive) else () if self.positive is None else (self.positive,)
+        positives = self.positive if _is_list(self.positive) else () if self.positive is None else (self.positive,)
         names = {identity(value): value for value in classes}
         positive = []
-        for item in given:
+        for item in positives:
             value = plain_value(item, "positive")
             if identity(value) not in names:
                 hint = nearest(identity(value), names)

@@ -144,11 +144,11 @@ def _with_symbol(counts: Mapping[str, int], thousands: str) -> Spelled | None:
     symbol = "".join(units[0]) if units else ""
     if not units or not all(units[0]):
         marks = [thousands] if thousands else ["", *THOUSANDS]
-        choices = [made for mark in marks if (made := _under(counts, CellFormat(symbol, mark)))]
+        choices = [choice for mark in marks if (choice := _under(counts, CellFormat(symbol, mark)))]
         if choices:
             points = _is_money(symbol) and _all_in_threes(counts)
             usual = POINT if points else ""
-            return max(choices, key=lambda made: (len(made.numbers), made.written.thousands == usual))
+            return max(choices, key=lambda choice: (len(choice.numbers), choice.written.thousands == usual))
     if not units or len(counts) <= FEW:
         return None
     examples = [repr(_example(matches, unit)) for unit in units[:2]]
@@ -215,8 +215,8 @@ def are_weeks(counts: Mapping[str, int]) -> bool:
 
 def are_months(numbers: Iterable[float]) -> bool:
     """Whether numbers may all be months such as 201512; fewer than three are not enough to tell."""
-    found = list(numbers)
-    return len(found) > 2 and all(190000 < number < 210000 and 1 <= number % 100 <= 12 for number in found)
+    months = list(numbers)
+    return len(months) > 2 and all(190000 < number < 210000 and 1 <= number % 100 <= 12 for number in months)
 
 
 def spelled_apart(texts: Iterable[str]) -> str:
@@ -246,8 +246,8 @@ def far_marks(values: Sequence[float], counts: Mapping[float, int]) -> tuple[flo
         counts: how many cells hold each.
     """
     rest = list(values)
-    while found := _outside(rest, counts):
-        rest = [value for value in rest if value not in found]
+    while mark := _outside(rest, counts):
+        rest = [value for value in rest if value not in mark]
     return tuple(value for value in values if value not in rest)
 
 

@@ -66,10 +66,10 @@ class HalfspaceCode:
         spans = np.frexp(sizes.astype(np.float64))[1] - np.frexp((sizes & -sizes).astype(np.float64))[1]
         if int(spans.max(initial=0)) >= self.digits:
             raise ValueError(f"weights have at most {self.digits} digits")
-        found = np.bincount(shapes, minlength=self.n_shapes)
+        counts = np.bincount(shapes, minlength=self.n_shapes)
         each, all_together = self.concentration, self.concentration * self.n_shapes
         log_mixed = gammaln(all_together) - gammaln(all_together + len(shapes))
-        log_mixed += float((gammaln(found + each) - gammaln(each)).sum())
+        log_mixed += float((gammaln(counts + each) - gammaln(each)).sum())
         return float(self.tail_nats(shapes).sum() - log_mixed)
 
 

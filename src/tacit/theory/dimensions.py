@@ -85,9 +85,9 @@ class FiniteClass:
         self.table = table.astype(np.uint8)
         _, first = np.unique(self.table, axis=0, return_index=True)
         self.hypotheses: list[int] = sorted(int(i) for i in first)
-        kept = self.table[self.hypotheses]
-        self.columns: list[int] = [bits_of(column) for column in kept.T]
-        self.rows: list[int] = [bits_of(row) for row in kept]
+        rows = self.table[self.hypotheses]
+        self.columns: list[int] = [bits_of(column) for column in rows.T]
+        self.rows: list[int] = [bits_of(row) for row in rows]
         self.everything: int = (1 << len(self.hypotheses)) - 1
 
     def __len__(self) -> int:
@@ -101,13 +101,13 @@ class FiniteClass:
     def splitting_points(self) -> list[int]:
         """Points that are not constant, one of each group of equal or complementary columns."""
         seen: set[int] = set()
-        kept = []
+        points = []
         for point, column in enumerate(self.columns):
             key = min(column, self.everything ^ column)
             if key and key not in seen:
                 seen.add(key)
-                kept.append(point)
-        return kept
+                points.append(point)
+        return points
 
 
 class LittlestoneSearch:
@@ -155,7 +155,7 @@ class LittlestoneSearch:
 
     def _splits(self, subset: int, need: int) -> list[tuple[int, int, int]]:
         """Distinct splits with at least ``need`` hypotheses on each side, the most even first."""
-        found: dict[int, tuple[int, int, int, int]] = {}
+        splits: dict[int, tuple[int, int, int, int]] = {}
         for column, point in self._points:
             ones = subset & column
             zeros = subset ^ ones
@@ -163,8 +163,8 @@ class LittlestoneSearch:
             if n_ones < need or n_zeros < need:
                 continue
             smaller, larger = (ones, zeros) if n_ones <= n_zeros else (zeros, ones)
-            found.setdefault(min(ones, zeros), (abs(n_ones - n_zeros), smaller, larger, point))
-        return [split[1:] for split in sorted(found.values())]
+            splits.setdefault(min(ones, zeros), (abs(n_ones - n_zeros), smaller, larger, point))
+        return [split[1:] for split in sorted(splits.values())]
 
     def value(self, subset: int) -> int:
         """The dimension of a sub-class; -1 if it is empty.
@@ -244,13 +244,13 @@ def vc_dimension(
     best = greedy_shattered(family, points)
     work = 0
     while len(best) < upper and not limit.reached(work):
-        search, found = ShatteredSearch(columns, len(best) + 1), None
+        search, shattered = ShatteredSearch(columns, len(best) + 1), None
         while not search.finished and not limit.reached(work):
             limit.tell(len(best), upper, work)
-            found, visited = search.go_on(min(SLICE, limit.nodes - work + 1))
+            shattered, visited = search.go_on(min(SLICE, limit.nodes - work + 1))
             work += visited
-        if found is not None:
-            best = found
+        if shattered is not None:
+            best = shattered
         elif search.finished:
             upper = len(best)
     witness = ShatteredSet.find(family.table, [points[i] for i in best])

@@ -202,8 +202,8 @@ def sample_size(
     """
     label_noise = label_noise_rows(accuracy, failure, margin)
     if analysis == "sharp":
-        found = cheapest_margin_run(accuracy, failure, margin, noise_multiplier, dimension, exact=True)
-        return SampleSize(found.privacy, label_noise, found.generalisation, "PAC-Bayes")
+        cheapest = cheapest_margin_run(accuracy, failure, margin, noise_multiplier, dimension, exact=True)
+        return SampleSize(cheapest.privacy, label_noise, cheapest.generalisation, "PAC-Bayes")
     run = printed_run(accuracy, failure, margin)
     bounds = new_rows(error_on_noisy_rows(accuracy, margin), run.density, run.learning_rate, failure / 4)
     bound = min(bounds, key=bounds.__getitem__)
@@ -308,8 +308,8 @@ def cheapest_promise(
     check_probability(alpha=accuracy, beta=failure, margin=margin)
     label_noise = {"that label noise is tolerated": label_noise_rows(accuracy, failure, margin)}
     if analysis == "sharp":
-        found = cheapest_margin_run(accuracy, failure, margin, noise_multiplier, dimension)
-        run, size = found.run, SampleSize(found.privacy, 0, found.generalisation, "PAC-Bayes")
+        cheapest = cheapest_margin_run(accuracy, failure, margin, noise_multiplier, dimension)
+        run, size = cheapest.run, SampleSize(cheapest.privacy, 0, cheapest.generalisation, "PAC-Bayes")
     else:
         run = printed_run(accuracy, failure, margin)
         limit = largest_dimension(run, margin / 2, 1.0, failure / 6)
@@ -328,7 +328,7 @@ def cheapest_promise(
     )
     alone = {averages: max(1, privacy_rows(signs, noise_multiplier, analysis))}
     transfer = {"that private errors generalise, by Theorem 31": transfer_rows(*privacy)}
-    return min(promise, Promise(signs, alone | transfer | label_noise), key=lambda made: made.rows)
+    return min(promise, Promise(signs, alone | transfer | label_noise), key=lambda promise: promise.rows)
 
 
 def sample_size_order(accuracy: float, failure: float, margin: float, epsilon: float, delta: float) -> dict[str, float]:

@@ -68,8 +68,8 @@ def cost_of_draws(base: Cost, distance: float, sample_size: int, analysis: Analy
     :func:`sampled_round` for ``"sharp"``, :func:`sampling_amplification` for ``"paper"``.
     """
     bound = sampled_round if analysis == "sharp" else sampling_amplification
-    found = bound(RoundCost(base.epsilon, base.delta), distance, sample_size)
-    return Cost(found.epsilon, found.delta)
+    cost = bound(RoundCost(base.epsilon, base.delta), distance, sample_size)
+    return Cost(cost.epsilon, cost.delta)
 
 
 def printed_round(base: RoundCost, density: float, n_rows: int, sample_size: int) -> RoundCost:

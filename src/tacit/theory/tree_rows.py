@@ -45,8 +45,8 @@ def gini_descent(risk: float, gamma: float) -> float:
     Proof: a split takes down ``4 w_r w_l (p_r - p_l)**2``, where ``w_r w_l (p_r - p_l)`` is the covariance of class and
     side, ``p (1 - p)`` times the edge; ``w_r w_l <= 1/4``. Over leaves by Jensen. Where the parabola falls, its top.
     """
-    kept = min(risk, 0.5 / gamma**2)
-    return kept - gamma**2 * kept**2
+    share = min(risk, 0.5 / gamma**2)
+    return share - gamma**2 * share**2
 
 
 GINI = SplitRisk(lambda rows: 4.0 * (rows - 1) / rows, gini_descent)
@@ -129,8 +129,8 @@ def smoothed(smoothing: float) -> SplitRisk:
 
     def movement(rows: int) -> float:
         one = 1.0 / rows
-        said = 2.0 * math.sqrt((one + smoothing) * (1.0 - one + smoothing))
-        return 4.0 * descent.factor * (1.0 - one) / (said + descent.pure)
+        value = 2.0 * math.sqrt((one + smoothing) * (1.0 - one + smoothing))
+        return 4.0 * descent.factor * (1.0 - one) / (value + descent.pure)
 
     return SplitRisk(movement, descent)
 

@@ -124,10 +124,10 @@ def tree_error_bound(shares: Sequence[float], alphas: Sequence[float], gamma: fl
     constant = gamma**2 / (2.0 if sharp else 16.0)
     if not is_monotonic(alphas, shares, constant):
         raise ValueError("the alphas grow too fast: the sequence is not monotonic in the sense of the theorem")
-    taken = [share * alpha for share, alpha in zip(shares, alphas, strict=True)]
+    products = [share * alpha for share, alpha in zip(shares, alphas, strict=True)]
     if sharp and all(after <= before for before, after in pairwise(alphas)):
-        return 0.5 * math.prod(1.0 - part * (1.0 - risk_factor(gamma)) for part in taken)
-    return (0.5 if sharp else 1.0) * math.exp(-constant * math.fsum(taken))
+        return 0.5 * math.prod(1.0 - part * (1.0 - risk_factor(gamma)) for part in products)
+    return (0.5 if sharp else 1.0) * math.exp(-constant * math.fsum(products))
 
 
 def splits_for_error(error: float, alpha: float, gamma: float, sharp: bool = True) -> float:

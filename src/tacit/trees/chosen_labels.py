@@ -45,7 +45,7 @@ def label_charges(pool: SplitBudget, trees: int, tuning: Forests) -> tuple[Charg
 
 
 def trees_of_labels(
-    curator: Curator, budget: SplitBudget, shapes: Sequence[TreeShape], left: float, base: float, tuning: Forests
+    curator: Curator, budget: SplitBudget, shapes: Sequence[TreeShape], remainder: float, base: float, tuning: Forests
 ) -> tuple[Tree, ...]:
     """Trees whose leaves add to the log-odds of the base rate, or take away from them, by the labels chosen for them.
 
@@ -53,11 +53,11 @@ def trees_of_labels(
         curator: the only access to the rows.
         budget: of the fit; leaves of a tree hold disjoint rows, so that their labels are one charge.
         shapes: the trees' structures.
-        left: share of the budget for all of it.
+        remainder: share of the budget for all of it.
         base: the positive class's share of all rows, released before.
         tuning: the numbers of forests.
     """
-    charge = budget.selection((left - tuning.scale_share) / len(shapes))
+    charge = budget.selection((remainder - tuning.scale_share) / len(shapes))
     weights, margins, values = class_weights(base), Margins(), []
     for number, shape in enumerate(shapes):
         counts = Histogram(TreeCells(shape), fine_class_count_rule(curator.layout.n_labels))

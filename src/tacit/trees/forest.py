@@ -168,8 +168,8 @@ def random_shape(
 ) -> TreeShape:
     """A complete tree that cuts any column at a uniform threshold, categories in an order drawn for this tree."""
     ranks = [
-        None if column.ordered else generator.permutation(made.size).astype(np.int64)
-        for column, made in zip(columns, bins, strict=True)
+        None if column.ordered else generator.permutation(column_bins.size).astype(np.int64)
+        for column, column_bins in zip(columns, bins, strict=True)
     ]
     return RandomStructures([b.mass for b in bins], generator, ranks).draw(depth, len(columns))
 

@@ -77,10 +77,10 @@ class GradientTreesLearner(Learner):
         trees, depth, names = whole(self.n_trees), whole(self.max_depth), task.label_index.names
         if len(names) > 2:
             class_trees = learn_class_trees(budget, columns_of_task(task), trees, depth, self.tuning)
-            made = features_of(task, class_trees.bins)
+            features = features_of(task, class_trees.bins)
             masses = tuple((one.mass / one.mass.sum()).round(6) for one in class_trees.bins)  # a model file holds it
             intercept, sd = class_trees.intercept, class_trees.intercept_sd
-            return TreeClassesModel(names, intercept, made, masses, class_trees.trees, sd)
+            return TreeClassesModel(names, intercept, features, masses, class_trees.trees, sd)
         return gradient_trees(budget, task, trees, depth, self.tuning)
 
 

@@ -107,7 +107,7 @@ def learn_class_trees(
     plan = class_plan(n_rows, budget, classes, tuning, numbers)
     plan = replace(plan, trees=n_trees or plan.trees)
     plan = plan if depth is None else replace(plan, depth=depth)
-    masses = [made.mass for made in bins]
+    masses = [each.mass for each in bins]
     rule = SoftmaxRule(classes, 1 if pure else 2, SOFTMAX.tree_curvature)
     rows = SimulatedRows(masses, classes, generator, numbers.simulated_rows)
     rounds = SoftmaxRounds(Scores(classes), rule, rows)

@@ -25,8 +25,8 @@ LARGEST = 1 << 31
 
 def packed(message: dict[str, Any]) -> bytes:
     """A message as bytes."""
-    found: bytes = msgpack.packb(message)
-    return found
+    content: bytes = msgpack.packb(message)
+    return content
 
 
 class Gone(Exception):  # noqa: N818 - not a fault: what the other end did
@@ -77,16 +77,16 @@ class Channel:
         return message, body
 
     def _exactly(self, size: int) -> bytes:
-        parts, left = [], size
-        while left:
+        parts, missing = [], size
+        while missing:
             try:
-                part = self._connection.recv(min(left, 1 << 20))
+                part = self._connection.recv(min(missing, 1 << 20))
             except (OSError, ValueError) as error:
                 raise Gone(_words(error)) from None
             if not part:
                 raise Gone("it hung up")
             parts.append(part)
-            left -= len(part)
+            missing -= len(part)
         return b"".join(parts)
 
 

@@ -71,13 +71,13 @@ class JoinedTable(BlockTable):
             raise TypeError("sites that trust nobody answer queries with noise, and no others")
         return self._sites.ask({"table": self._number, "look": self._sites.sender.plain(look)})
 
-    def noisy(self, asked: Sequence[tuple[Any, Charge]]) -> list[Ints]:
+    def noisy(self, pairs: Sequence[tuple[Any, Charge]]) -> list[Ints]:
         """See :class:`tacit.curator.sites.shared_noise.NoisyTable`."""
-        if not asked:
+        if not pairs:
             return []
-        plain = [{"query": self._sites.sender.plain(query), "charge": charge.to_dict()} for query, charge in asked]
+        plain = [{"query": self._sites.sender.plain(query), "charge": charge.to_dict()} for query, charge in pairs]
         total = self._sites.ask({"table": self._number, "questions": plain})
-        shapes = [query.shape for query, _ in asked]
+        shapes = [query.shape for query, _ in pairs]
         ends = np.cumsum([math.prod(shape) for shape in shapes])
         if total.shape != (ends[-1],):
             raise SitesError("the answers of the sites have another length than was asked for")
@@ -148,8 +148,8 @@ class Session:
         deadline = time.monotonic() + self._sites.wait
         with socket.create_server(address_of(self._sites.listen)) as listener:
             while missing := [name for name in parties.sites if name not in self._channels]:
-                left = deadline - time.monotonic()
-                listener.settimeout(max(left, 0.01))
+                remaining = deadline - time.monotonic()
+                listener.settimeout(max(remaining, 0.01))
                 try:
                     raw, _ = listener.accept()
                 except TimeoutError:
@@ -162,7 +162,7 @@ class Session:
         raw.settimeout(HANDSHAKE)
         try:
             channel = secured(raw, parties, context, listens=True)
-            said = channel.receive()[0]
+            message = channel.receive()[0]
         except (SitesError, Gone):
             return
         name = channel.peer
@@ -172,7 +172,7 @@ class Session:
         if name in self._channels:  # it has come back
             self._channels[name].close()
         channel.wait(self._sites.patience)
-        self._channels[name], self._said[name] = channel, said
+        self._channels[name], self._said[name] = channel, message
 
     def _check_agreed(self) -> None:
         """Raises :class:`SitesError` unless all sites agree with what is declared here; the sites learn of it, too."""
@@ -196,7 +196,7 @@ class Session:
     def invite(self, request: Request, algorithm: str) -> int | None:
         """Tells the sites what is planned, and takes their keys; returns the number of rows where it is public."""
         self._session = fresh_key()
-        said = self._all(
+        replies = self._all(
             {
                 "invite": self._session,
                 "algorithm": algorithm,
@@ -208,11 +208,11 @@ class Session:
             },
             "ready",
         )
-        self._keys = {name: [answer["ready"], answer.get("signature")] for name, answer in said.items()}
+        self._keys = {name: [answer["ready"], answer.get("signature")] for name, answer in replies.items()}
         if request.neighbouring is not Neighbouring.REPLACE_ONE:
             return None
         total = 0
-        for name, answer in said.items():
+        for name, answer in replies.items():
             count = answer.get("rows")
             if not isinstance(count, int) or count < 0:
                 raise SitesError(f"site {name!r} does not say how many rows it has")
@@ -277,8 +277,8 @@ class Session:
                 "tell": pending,
                 **what,
             }
-            said = self._all(message, "answer")
-            return _total(said, self._asked)
+            replies = self._all(message, "answer")
+            return _total(replies, self._asked)
 
     def end(self, certificate: str) -> None:
         """Tells the sites that the fit is done, and gives them its certificate."""
@@ -296,7 +296,7 @@ class Session:
                 channel.send(body)
             except Gone as gone:
                 raise self._lost(name, gone) from None
-        said = {}
+        replies = {}
         for name, channel in self._channels.items():
             try:
                 answer = channel.receive()[0]
@@ -306,8 +306,8 @@ class Session:
                 raise SitesError(f"site {name!r} refuses: {str(answer['refused'])[:500]}")
             if expected not in answer:
                 raise SitesError(f"site {name!r} says something else than was asked")
-            said[name] = answer
-        return said
+            replies[name] = answer
+        return replies
 
     def _lost(self, name: str, gone: Gone) -> SitesError:
         answers = max(self._asked - 1, 0)
@@ -334,14 +334,14 @@ def _plain(entry: Entry) -> dict[str, Any]:
     return {"label": entry.label, **entry.what.facts(), "charge": entry.charge.to_dict(), "theorem": entry.theorem}
 
 
-def _total(said: dict[str, dict[str, Any]], asked: int) -> Ints:
+def _total(replies: dict[str, dict[str, Any]], number: int) -> Ints:
     shares, shapes = [], set()
-    for name, answer in said.items():
+    for name, answer in replies.items():
         try:
             share = array_of(answer)
         except WireError as error:
             raise SitesError(f"site {name!r}: {error.message}") from None
-        if answer.get("answer") != asked or share.dtype != np.uint64:
+        if answer.get("answer") != number or share.dtype != np.uint64:
             raise SitesError(f"site {name!r} answers something else than was asked")
         shares.append(share.reshape(-1))
         shapes.add(share.shape)

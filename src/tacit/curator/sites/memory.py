@@ -46,8 +46,8 @@ class Gathering:
     @classmethod
     def read(cls, line: str) -> Self | None:
         """What the end of a line says; None of a line that is about something else."""
-        found = LINE.search(line)
-        return None if found is None else cls(*found.groups())
+        match = LINE.search(line)
+        return None if match is None else cls(*match.groups())
 
     def __str__(self) -> str:
         return f"sites {self.sites}, rows {self.rows}"
@@ -73,7 +73,7 @@ class Memory:
         """All fits that this site began, oldest first."""
         lines = [] if self.account is None else [line.label for line in self.account.reservations()]
         lines += self.file.read_text("utf-8").splitlines() if self.file.exists() else []
-        return [found for line in lines if (found := Gathering.read(line)) is not None]
+        return [gathering for line in lines if (gathering := Gathering.read(line)) is not None]
 
     def write(self, gathering: Gathering) -> None:
         """Remembers a fit, durably; in an account the label of its reservation does so, too.

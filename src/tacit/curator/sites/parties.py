@@ -121,13 +121,13 @@ class Parties:
 
     @cached_property
     def _certificates(self) -> dict[str, x509.Certificate]:
-        found = {}
+        certificates = {}
         for path in sorted(self.folder.glob("*.pem")):
             try:
-                found[path.stem] = x509.load_pem_x509_certificate(path.read_bytes())
+                certificates[path.stem] = x509.load_pem_x509_certificate(path.read_bytes())
             except ValueError:
                 raise SitesError(f"{path} is no certificate: make one with tacit party") from None
-        return found
+        return certificates
 
     @cached_property
     def name(self) -> str:
@@ -168,25 +168,25 @@ class Parties:
     def context(self) -> ssl.SSLContext:
         """TLS 1.3 between parties alone: both sides show a certificate that the other holds a copy of."""
         listens = self.name == COORDINATOR
-        found = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if listens else ssl.PROTOCOL_TLS_CLIENT)
-        found.minimum_version = ssl.TLSVersion.TLSv1_3
-        found.check_hostname = False  # the certificate itself is known, wherever its holder is
-        found.verify_mode = ssl.CERT_REQUIRED
-        found.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if listens else ssl.PROTOCOL_TLS_CLIENT)
+        tls.minimum_version = ssl.TLSVersion.TLSv1_3
+        tls.check_hostname = False  # the certificate itself is known, wherever its holder is
+        tls.verify_mode = ssl.CERT_REQUIRED
+        tls.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         trusted = "".join(
             each.public_bytes(serialization.Encoding.PEM).decode() for each in self._certificates.values()
         )
-        found.load_verify_locations(cadata=trusted)
-        found.load_cert_chain(self.folder / f"{self.name}.pem", self.key)
-        return found
+        tls.load_verify_locations(cadata=trusted)
+        tls.load_cert_chain(self.folder / f"{self.name}.pem", self.key)
+        return tls
 
     def peer(self, connection: ssl.SSLSocket) -> str:
         """Who is at the other end; raises :class:`SitesError` for nobody of the parties."""
         shown = connection.getpeercert(binary_form=True)
-        found = next((name for name in self._certificates if self._der(name) == shown), None)
-        if found is None:
+        match = next((name for name in self._certificates if self._der(name) == shown), None)
+        if match is None:
             raise SitesError(f"somebody answered who is not in {self.folder}")
-        return found
+        return match
 
     def sign(self, message: bytes) -> bytes:
         """A signature of this party."""

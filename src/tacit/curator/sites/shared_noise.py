@@ -35,7 +35,7 @@ from tacit.queries.query import Query
 class NoisyTable(Protocol):
     """Rows at sites that answer with noise."""
 
-    def noisy(self, asked: Sequence[tuple[Any, Charge]]) -> list[Ints]:
+    def noisy(self, pairs: Sequence[tuple[Any, Charge]]) -> list[Ints]:
         """The sums of the sites' noisy answers to queries, each with its charge."""
 
 
@@ -71,15 +71,15 @@ class NoisyRows(SourceRows):
         return self._last
 
     def _curator(self, recipe: Recipe, label_index: Labels) -> Curator:
-        made = super()._curator(recipe, label_index)
-        self._share(made)
-        return made
+        curator = super()._curator(recipe, label_index)
+        self._share(curator)
+        return curator
 
     def seal_weighted(self, encoding: Any, label_index: Any, class_weights: Sequence[float]) -> Any:
         """See :meth:`tacit.curator.rows.PrivateRows.seal_weighted`."""
-        made = super().seal_weighted(encoding, label_index, class_weights)
-        self._share(made)
-        return made
+        curator = super().seal_weighted(encoding, label_index, class_weights)
+        self._share(curator)
+        return curator
 
     def _share(self, curator: Curator) -> None:
         table: Any = self._last

@@ -168,7 +168,7 @@ class Site:
             self.visit.certificate = str(message.get("certificate", ""))
             return True
         try:
-            said = self._answer(message, body)
+            reply = self._answer(message, body)
         except TacitError as error:
             words = error.message
         except (ValueError, RuntimeError) as error:
@@ -176,7 +176,7 @@ class Site:
         except (TypeError, KeyError, AttributeError, IndexError, OverflowError):
             words = "the coordinator says something that is no message"
         else:
-            channel.send(packed(said))
+            channel.send(packed(reply))
             return False
         channel.send(packed({"refused": words}))
         raise SitesError(f"this site refused: {words}")
@@ -207,8 +207,8 @@ class Site:
         self._fit.transcript.add(body)
         self.visit.algorithm = str(message.get("algorithm"))[:200]
         public = self._fit.key.public
-        said = {"ready": public, "signature": self._parties.sign(self._key_words(self._parties.name, public))}
-        return said | ({"rows": self._n_rows()} if agreed.neighbouring is Neighbouring.REPLACE_ONE else {})
+        reply = {"ready": public, "signature": self._parties.sign(self._key_words(self._parties.name, public))}
+        return reply | ({"rows": self._n_rows()} if agreed.neighbouring is Neighbouring.REPLACE_ONE else {})
 
     def _share(self, message: dict[str, Any]) -> ShareOfNoise | None:
         """This site's part in the noise; None where the coordinator draws it."""
@@ -308,12 +308,12 @@ class Site:
 
     def _noisy(self, message: dict[str, Any], drawn: ShareOfNoise) -> Ints:
         """Answers to queries, one after the other, with this site's share of the noise."""
-        asked = self._tables.questions(message)
-        scales = [drawn.scale(query, charge) for query, charge in asked]
+        questions = self._tables.questions(message)
+        scales = [drawn.scale(query, charge) for query, charge in questions]
         self.visit.answers += 1
-        exact = self._tables.answers([query for query, _ in asked])
+        exact = self._tables.answers([query for query, _ in questions])
         sums = [drawn.noisy(each, scale).reshape(-1) for each, scale in zip(exact, scales, strict=True)]
-        self._write(message["entries"], [query for query, _ in asked], sum(map(len, sums)), scales)
+        self._write(message["entries"], [query for query, _ in questions], sum(map(len, sums)), scales)
         return np.concatenate(sums)
 
     def _write(

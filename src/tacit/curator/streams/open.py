@@ -235,11 +235,11 @@ class _Gate:
         """The charges debited so far, as plain data."""
         return [{"charge": charge.to_dict(), "times": times} for charge, times in self._taken]
 
-    def retake(self, taken: list[dict[str, Any]]) -> None:
+    def retake(self, lines: list[dict[str, Any]]) -> None:
         """Debits what was debited elsewhere, in place of what this gate debited by itself."""
         self._coverage = Coverage(self._charges)
         self._taken = []
-        for line in taken:
+        for line in lines:
             self._take(charge_from_dict(line["charge"]), int(line["times"]))
 
     def _take(self, charge: Charge, times: int) -> None:

@@ -211,8 +211,8 @@ class _Winnow:
         updates: list[WinnowUpdate] = []
         start = 0
         while start < len(table):
-            taken, update = self._take(table[start : start + BLOCK], labels[start : start + BLOCK])
-            start += taken
+            count, update = self._take(table[start : start + BLOCK], labels[start : start + BLOCK])
+            start += count
             if update is not None:
                 updates.append(update)
         return updates
@@ -227,23 +227,23 @@ class _Winnow:
             first = 0 if self._tester.test(int(counts[0])) else None
         else:
             first = self._tester.test_many(counts)
-        taken = len(table) if first is None else first + 1
-        self._count = int(counts[taken - 1])
-        mistakes = np.flatnonzero(wrong[:taken])
+        count = len(table) if first is None else first + 1
+        self._count = int(counts[count - 1])
+        mistakes = np.flatnonzero(wrong[:count])
         self._remember(table[mistakes], labels[mistakes], rivals[mistakes])
-        self._round += taken
-        return taken, None if first is None else self._end_epoch()
+        self._round += count
+        return count, None if first is None else self._end_epoch()
 
     def _take_timed(self, table: npt.NDArray[np.int8], labels: npt.NDArray[Any]) -> tuple[int, WinnowUpdate | None]:
         """The same where the end is public: rounds that are wrong, or not sure, are remembered."""
         due = next((time for time in self._spec.times if time > self._round), math.inf) - self._round
-        taken = int(min(due, len(table)))
-        table, labels = table[:taken], labels[:taken]
+        count = int(min(due, len(table)))
+        table, labels = table[:count], labels[:count]
         least = math.ceil(self._spec.unsure * int(np.abs(self._log.weights).sum()))
         hit, rivals = self._marks.hit(self._marks.scores(self._log.weights, table), labels, least)
         self._remember(table[hit], labels[hit], rivals[hit])
-        self._round += taken
-        return taken, self._end_epoch() if taken == due else None
+        self._round += count
+        return count, self._end_epoch() if count == due else None
 
     def _remember(self, table: npt.NDArray[np.int8], labels: npt.NDArray[Any], rivals: Ints) -> None:
         if len(table) == 0:

@@ -129,34 +129,34 @@ class Relabel:
 
     def choose(self, rows: Rows, noise: NoiseSource) -> Chosen:
         """Draws a pattern. Stays inside the curator."""
-        found, kept, place = self.scored(rows)
-        chosen = Chosen(drawn(found, self.epsilon, noise), found, kept, place)
+        candidates, places, place = self.scored(rows)
+        chosen = Chosen(drawn(candidates, self.epsilon, noise), candidates, places, place)
         return rows.witness.inside("pattern", self, len(rows.labels), chosen)
 
     def scored(self, rows: Rows) -> tuple[Candidates, Ints, Ints]:
         """The candidates with their scores, the rows that count, and the point of each. Stays inside the curator."""
-        kept = np.flatnonzero(rows.labels != DROPPED)
-        codes = np.column_stack([column[kept].astype(np.int64) for column in self.encoding.encode(rows.frame)])
-        said = said_by(self.models, rows.frame)[kept]
-        cells, place = np.unique(np.hstack([codes, said]), axis=0, return_inverse=True)
+        places = np.flatnonzero(rows.labels != DROPPED)
+        codes = np.column_stack([column[places].astype(np.int64) for column in self.encoding.encode(rows.frame)])
+        votes = said_by(self.models, rows.frame)[places]
+        cells, place = np.unique(np.hstack([codes, votes]), axis=0, return_inverse=True)
         place = place.reshape(-1)
-        scored = kept < scored_rows(self.scored_share, len(rows.labels))
+        scored = places < scored_rows(self.scored_share, len(rows.labels))
         counts = np.zeros((len(cells), 2), np.int64)
-        np.add.at(counts, (place[scored], rows.labels[kept][scored].astype(np.int64)), 1)
+        np.add.at(counts, (place[scored], rows.labels[places][scored].astype(np.int64)), 1)
         width = codes.shape[1]
-        found = self.candidates(Points(cells[:, :width], cells[:, width:].astype(np.uint8), counts))
-        return found, kept, place
+        candidates = self.candidates(Points(cells[:, :width], cells[:, width:].astype(np.uint8), counts))
+        return candidates, places, place
 
 
-def drawn(found: Candidates, epsilon: float, noise: NoiseSource) -> int:
+def drawn(candidates: Candidates, epsilon: float, noise: NoiseSource) -> int:
     """The number of a candidate with ``P(h) ~ exp(-epsilon q(h) / 2)``; at ``inf`` of a best one, amid its run."""
-    lengths, private = found.lengths, not math.isinf(epsilon)
+    lengths, private = candidates.lengths, not math.isinf(epsilon)
     scale = math.nextafter(2 / epsilon, math.inf) if private else 1.0
     if lengths is None:
-        return noise.exponential(-found.scores, scale) if private else int(found.scores.argmin())
+        return noise.exponential(-candidates.scores, scale) if private else int(candidates.scores.argmin())
     if private:
-        return noise.exponential_runs(-found.scores, lengths, scale)
-    best = np.flatnonzero(lengths > 0)[int(found.scores[lengths > 0].argmin())]
+        return noise.exponential_runs(-candidates.scores, lengths, scale)
+    best = np.flatnonzero(lengths > 0)[int(candidates.scores[lengths > 0].argmin())]
     return sum(int(length) for length in lengths[:best]) + int(lengths[best]) // 2
 
 
@@ -175,8 +175,8 @@ class Restricted:
 
     def labels(self, index: int) -> Bools:
         """The labels that a pattern gives to the points that are left."""
-        said: Bools = self.patterns[index]
-        return said
+        pattern: Bools = self.patterns[index]
+        return pattern
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,22 +203,22 @@ class RelabelPart(Relabel):
 
     def choose(self, rows: Rows, noise: NoiseSource) -> Chosen:
         n = len(rows.labels)
-        taken = random_part(noise, self.rate, n) if self.rate < 1 else np.ones(n, bool)
-        found, kept, place = self.scored(rows)
-        within = taken[kept]
+        in_part = random_part(noise, self.rate, n) if self.rate < 1 else np.ones(n, bool)
+        candidates, places, place = self.scored(rows)
+        within = in_part[places]
         held = np.unique(place[within])
-        part = restricted(found, held)
+        part = restricted(candidates, held)
         index = drawn(part, self.epsilon, noise)
-        chosen = Chosen(index, part, kept[within], np.searchsorted(held, place[within]))
+        chosen = Chosen(index, part, places[within], np.searchsorted(held, place[within]))
         return rows.witness.inside("pattern", self, n, chosen)
 
 
-def restricted(found: Candidates, points: Ints) -> Restricted:
+def restricted(candidates: Candidates, points: Ints) -> Restricted:
     """Patterns as they differ on some of the points: of those that agree there, the best one."""
     if len(points) == 0:
-        return Restricted(found.scores.min(keepdims=True), np.zeros((1, 0), bool))
-    packed = np.stack([np.packbits(found.labels(k)[points]) for k in range(len(found.scores))])
+        return Restricted(candidates.scores.min(keepdims=True), np.zeros((1, 0), bool))
+    packed = np.stack([np.packbits(candidates.labels(k)[points]) for k in range(len(candidates.scores))])
     keys, group = np.unique(packed, axis=0, return_inverse=True)
     scores = np.full(len(keys), np.iinfo(np.int64).max, np.int64)
-    np.minimum.at(scores, group.reshape(-1), found.scores)
+    np.minimum.at(scores, group.reshape(-1), candidates.scores)
     return Restricted(scores, np.unpackbits(keys, axis=1, count=len(points)).astype(bool))

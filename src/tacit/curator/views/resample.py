@@ -38,18 +38,18 @@ from tacit.theory.resampling import cost_of_draws
 
 def said_by(models: Sequence[ClassModel], frame: Frame) -> Ints:
     """The side that each model puts each row on, shape ``(rows, models)``."""
-    said = np.zeros((frame.n_rows, len(models)), np.int64)
+    votes = np.zeros((frame.n_rows, len(models)), np.int64)
     for j, model in enumerate(models):
-        said[:, j] = model.predict_proba(frame)[:, 1] >= 0.5
-    return said
+        votes[:, j] = model.predict_proba(frame)[:, 1] >= 0.5
+    return votes
 
 
 def vote_margins(models: Sequence[ClassModel], rows: Rows) -> tuple[Ints, Ints]:
     """The rows that no rule drops, by position, and their margins: how many more models are right than wrong."""
-    kept = np.flatnonzero(rows.labels != DROPPED)
-    signs = 2 * rows.labels[kept].astype(np.int64) - 1
-    votes = 2 * said_by(models, rows.frame)[kept] - 1
-    return kept, signs * votes.sum(axis=1, dtype=np.int64)
+    places = np.flatnonzero(rows.labels != DROPPED)
+    signs = 2 * rows.labels[places].astype(np.int64) - 1
+    votes = 2 * said_by(models, rows.frame)[places] - 1
+    return places, signs * votes.sum(axis=1, dtype=np.int64)
 
 
 def round_cost(base: Cost, total: int, size: int, analysis: Analysis) -> Cost:
@@ -109,13 +109,13 @@ class MeasureSample:
 
     def weights(self, rows: Rows) -> Ints:
         """Integer weights of all rows; rows that a rule drops weigh nothing. Private: for this module alone."""
-        kept, margins = vote_margins(self.models, rows)
+        places, margins = vote_margins(self.models, rows)
         reach = len(self.models)
         ticks = np.rint(np.arange(-reach, reach + 1) * (self.learning_rate / 2 * TICKS)).astype(np.int64)
         levels = margins + reach
         histogram = np.bincount(levels, minlength=len(ticks)).astype(np.int64)
         weights = np.zeros(len(rows.labels), np.int64)
-        weights[kept] = capped_scaling(histogram, ticks, self.total).per_row(levels)
+        weights[places] = capped_scaling(histogram, ticks, self.total).per_row(levels)
         return rows.witness.inside("weights", self, weights, weights)
 
 
@@ -207,7 +207,7 @@ class SmoothSample:
 
     def weights(self, rows: Rows) -> Ints:
         """Integer weights of all rows; rows that a rule drops weigh nothing. Private: for this module alone."""
-        kept, margins = vote_margins(self.models, rows)
+        places, margins = vote_margins(self.models, rows)
         weights = np.zeros(len(rows.labels), np.int64)
-        weights[kept] = self.table[margins + len(self.models)]
+        weights[places] = self.table[margins + len(self.models)]
         return rows.witness.inside("weights", self, weights, weights)

@@ -110,8 +110,8 @@ def open_view(private_rows: PrivateRows, view: View, label: Label | str) -> tupl
     def opening() -> list[Ints]:
         witness = private_rows.witness
         rows = Rows(private_rows._frame, private_rows._label_codes(view.label_index), witness)
-        made = view.open(rows, reservation.neighbouring, private_rows._noise)
-        opened.extend(witness.inside("view", view, rows, made))
+        children = view.open(rows, reservation.neighbouring, private_rows._noise)
+        opened.extend(witness.inside("view", view, rows, children))
         return [np.array([len(opened)], np.int64)]
 
     # what leaves is whether there are children: with a tape that answers, they have no rows, and no view is opened
@@ -212,11 +212,11 @@ def uniform_indices(noise: NoiseSource, bound: int, size: int) -> Ints:
     if bound == 0:
         return np.zeros(0, np.int64)
     limit = (1 << 64) - (1 << 64) % bound
-    found: list[int] = []
-    while len(found) < size:
-        words = noise.words(size - len(found))
-        found += [int(w % np.uint64(bound)) for w in words if int(w) < limit]
-    return np.array(found, np.int64).reshape(-1)
+    indices: list[int] = []
+    while len(indices) < size:
+        words = noise.words(size - len(indices))
+        indices += [int(w % np.uint64(bound)) for w in words if int(w) < limit]
+    return np.array(indices, np.int64).reshape(-1)
 
 
 def random_order(noise: NoiseSource, size: int) -> Ints:

@@ -103,8 +103,8 @@ class Rounds(ABC):
 
     def each(self, question: Question) -> list[Ints]:
         """The answers of all parts, in their order."""
-        found = self._asked(question, together=False).each
-        return [found[place] for place in range(len(self.parts))]
+        answers = self._asked(question, together=False).each
+        return [answers[place] for place in range(len(self.parts))]
 
     @abstractmethod
     def close(self) -> None:
@@ -133,26 +133,26 @@ class Rounds(ABC):
     def _asked(self, question: Question | None, together: bool) -> Answers:
         if not self._recheck.share:
             return self._answers(question, together)
-        found = self._answers(question, together=False)  # always: else workers could tell when they are checked
+        answers = self._answers(question, together=False)  # always: else workers could tell when they are checked
         place = None if question is None else self._recheck.place(len(self.history), len(self.parts))
         if place is not None:
             first, second, answer = self.again(place)
-            if not np.array_equal(answer, found.each[place]):
+            if not np.array_equal(answer, answers.each[place]):
                 raise ClusterError(
                     f"the workers {first} and {second} answer differently for part {place + 1} of {len(self.parts)}: "
                     "one of them is wrong, and nothing was released of this round"
                 )
-        return Answers(sum_of(list(found.each.values())), places=found.places) if together else found
+        return Answers(sum_of(list(answers.each.values())), places=answers.places) if together else answers
 
     def _answers(self, question: Question | None, together: bool) -> Answers:
         commands = [self._pending.popleft() for _ in range(len(self._pending))]
         self.history.append(self._shipper.packed((commands, question)))
         places, first, sends, losses = frozenset(range(len(self.parts))), len(self.history) - 1, False, 0
-        found: list[Answers] = []
+        results: list[Answers] = []
         while places:
             answers, lost = self.sent(places, first, sends, together)
             _check_once(places, answers, lost)
-            found.append(answers)
+            results.append(answers)
             losses += len(lost)
             if losses > MOST_LOSSES:
                 raise ClusterError(
@@ -161,7 +161,7 @@ class Rounds(ABC):
                 )
             places, sends = frozenset(answers.behind) | lost, True
             first = 0 if lost else min(answers.behind.values(), default=0)
-        return joined(found)
+        return joined(results)
 
 
 def _check_once(places: frozenset[int], answers: Answers, lost: frozenset[int]) -> None:
@@ -169,8 +169,8 @@ def _check_once(places: frozenset[int], answers: Answers, lost: frozenset[int]) 
 
     A row of a part that is counted twice moves a sum by twice what noise was made for.
     """
-    said = sorted([*answers.places, *answers.behind, *lost])
-    if said != sorted(places):
+    covered = sorted([*answers.places, *answers.behind, *lost])
+    if covered != sorted(places):
         raise ClusterError(
             "the workers were asked about each part once, and some answered twice, or not at all: a system that runs "
             "a function again must give one of its answers alone"
@@ -216,19 +216,19 @@ class Homes(Rounds):
             if parts:
                 request = WorkerRequest(parts, first, messages, keeps, together)
                 calls.append((home, frozenset(parts), self._call(home, request)))
-        found: list[Answers] = []
+        results: list[Answers] = []
         lost: frozenset[int] = frozenset()
-        for home, asked, call in calls:
+        for home, question, call in calls:
             answers = None if call is None else self._result(home, call)
             if answers is None:
-                lost |= asked
+                lost |= question
                 self._lose(home)
             elif answers.failure is not None:
                 raise answers.failure
             else:
-                found.append(answers)
+                results.append(answers)
                 self._answered.update(dict.fromkeys(answers.places, home))
-        return joined(found), lost
+        return joined(results), lost
 
     def again(self, place: int) -> tuple[str, str, Ints]:
         first = self._answered[place]
@@ -292,14 +292,14 @@ class Workers(Homes):
         """The answer of a worker; None if it is gone."""
         while True:
             try:
-                found: Answers = call.result(timeout=LOOK_AGAIN)
+                answers: Answers = call.result(timeout=LOOK_AGAIN)
             except TimeoutError:
                 if home not in self._look() or self._futures[home].status != "finished":
                     return None
             except (OSError, RuntimeError, CancelledError):
                 return None
             else:
-                return found
+                return answers
 
     def _lose(self, home: str) -> None:
         self._workers.pop(home, None)
@@ -339,37 +339,37 @@ class Workers(Homes):
             homeless += held[name][room:]
             del held[name][room:]
         for name, room in zip(most, fair, strict=True):
-            taken, homeless = homeless[: room - len(held[name])], homeless[room - len(held[name]) :]
-            self.moves += sum(place in self._homes for place in taken)
-            self._homes.update(dict.fromkeys(taken, name))
+            own, homeless = homeless[: room - len(held[name])], homeless[room - len(held[name]) :]
+            self.moves += sum(place in self._homes for place in own)
+            self._homes.update(dict.fromkeys(own, name))
 
     def _holder_at(self, address: str, threads: int) -> Any:
         """An actor on a worker; None if that is gone meanwhile."""
         from distributed import Actor, wait
 
         with self._reaching():
-            made = self._client.submit(
+            holder = self._client.submit(
                 Worker, threads, actor=True, workers=[address], allow_other_workers=False, pure=False
             )
         while True:
             try:
                 with self._reaching():
-                    wait(made, timeout=LOOK_AGAIN)  # type: ignore[no-untyped-call]
+                    wait(holder, timeout=LOOK_AGAIN)  # type: ignore[no-untyped-call]
             except TimeoutError:
                 if address not in self._look():
                     return None
             else:
                 break
-        self._futures[address] = made
+        self._futures[address] = holder
         with self._client.as_current():  # there may be others in this process, and an actor talks through one
-            return Actor(Worker, address, made.key)  # type: ignore[no-untyped-call]
+            return Actor(Worker, address, holder.key)  # type: ignore[no-untyped-call]
 
     def _look(self) -> dict[str, int]:
         """The addresses of the workers that are there, and how many cores they have."""
         with self._reaching():
-            found: dict[str, int] = dict(self._client.nthreads())
+            threads: dict[str, int] = dict(self._client.nthreads())
         self._looked = time.monotonic()
-        return found
+        return threads
 
     @contextmanager
     def _reaching(self) -> Iterator[None]:
@@ -386,10 +386,10 @@ class Workers(Homes):
     def _check_versions(self) -> None:
         try:
             with self._reaching():
-                found = self._client.run(version)
+                versions = self._client.run(version)
         except ImportError:
             raise ClusterError("a worker of the cluster cannot import tacit: install it there as well") from None
-        for address, other in sorted(found.items()):
+        for address, other in sorted(versions.items()):
             if other != library_version():
                 raise ClusterError(
                     f"worker {address} has version {other} of tacit, and here is {library_version()}: take one"

@@ -63,8 +63,8 @@ class Shipper:
 
     def number(self, value: Any, first: list[tuple[int, bytes]]) -> int:
         """The number of an object; what is new about it, and about all in it, joins ``first``."""
-        number, known = self._numbering.of(value)
-        if not known:
+        number, is_known = self._numbering.of(value)
+        if not is_known:
             empty = replace(value, **{ENTRIES[type(value)]: []}) if type(value) in ENTRIES else value
             first.append((number, self._pickled(empty, empty, first)))
         if type(value) in ENTRIES:
@@ -121,9 +121,9 @@ class Receiver:
 class _Unpickler(pickle.Unpickler):
     """Puts objects in the place of numbers."""
 
-    def __init__(self, source: io.BytesIO, known: dict[int, Any]) -> None:
+    def __init__(self, source: io.BytesIO, objects: dict[int, Any]) -> None:
         super().__init__(source)
-        self._known = known
+        self._known = objects
 
     def persistent_load(self, number: int) -> Any:
         """The object that came under a number."""
@@ -309,7 +309,7 @@ class Worker:
         """Brings parts up to date, and answers."""
         for place in self._parts.keys() - request.keeps:
             del self._parts[place]
-        found, behind = {}, {}
+        answers, behind = {}, {}
         for place, part in request.parts.items():
             if place not in self._parts and part is not None:
                 self._parts[place] = Held(part, self._threads)
@@ -319,13 +319,13 @@ class Worker:
                 continue
             try:
                 held.follow(request.messages[held.position - request.first :])
-                found[place] = held.answer(place)
+                answers[place] = held.answer(place)
             except Exception as error:  # noqa: BLE001 - raised by the curator: what is raised here means a lost worker
                 return Answers(failure=error)
-        places = tuple(found)
+        places = tuple(answers)
         if not request.together:
-            return Answers(None, found, behind, places=places)
-        return Answers(sum_of(list(found.values())), {}, behind, places=places)
+            return Answers(None, answers, behind, places=places)
+        return Answers(sum_of(list(answers.values())), {}, behind, places=places)
 
 
 def version() -> str:
@@ -335,7 +335,7 @@ def version() -> str:
 
 def joined(answers: Sequence[Answers]) -> Answers:
     """Several workers' answers as one."""
-    each = {place: found for one in answers for place, found in one.each.items()}
+    each = {place: answer for one in answers for place, answer in one.each.items()}
     behind = {place: seen for one in answers for place, seen in one.behind.items()}
     places = tuple(place for one in answers for place in one.places)
     return Answers(sum_of([one.sums for one in answers if one.sums is not None]), each, behind, places=places)

@@ -197,8 +197,8 @@ class Admission:
     def _cover(self, look: CoverSums) -> None:
         candidates, removed, block = look.candidates, look.removed, look.block
         self._conjunctions(candidates)
-        known = all(0 <= each < len(candidates) for each in removed) and len(set(removed)) == len(removed)
-        _require(known, "rows leave with conjunctions that there are, each once")
+        valid = all(0 <= each < len(candidates) for each in removed) and len(set(removed)) == len(removed)
+        _require(valid, "rows leave with conjunctions that there are, each once")
         blocks, size = 1, len(candidates)
         if isinstance(candidates, StreamedConjunctions):
             blocks, size = candidates.n_blocks, max(map(candidates.size, range(candidates.n_blocks)), default=0)
@@ -225,9 +225,9 @@ class Admission:
             return
         assert isinstance(cells, ProductCells)
         self._columns(cells.columns)
-        known = (self.layout.n_codes[column] for column in cells.columns)
+        sizes = (self.layout.n_codes[column] for column in cells.columns)
         _require(
-            all(len(mapping) == n for mapping, n in zip(cells.maps, known, strict=True)),
+            all(len(mapping) == n for mapping, n in zip(cells.maps, sizes, strict=True)),
             "the cells of a column were made for another number of codes",
         )
         _require(cells.size <= MOST_CELLS, f"a code can name {MOST_CELLS} cells, not {cells.size}")
@@ -344,10 +344,10 @@ class SiteTables:
             WireError: if one of them may not be asked.
         """
         _, admission = self._use(what.get("table"))
-        asked = what.get("questions")
-        _require(isinstance(asked, list) and 0 < len(asked) <= MOST_QUESTIONS, "some questions were expected")
+        listed = what.get("questions")
+        _require(isinstance(listed, list) and 0 < len(listed) <= MOST_QUESTIONS, "some questions were expected")
         pairs: list[tuple[Any, Charge]] = []
-        for each in asked or []:
+        for each in listed or []:
             query = self._receiver.object(each["query"], NOISY)
             admission.query(query)
             pairs.append((query, charge_of(each["charge"])))

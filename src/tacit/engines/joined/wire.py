@@ -111,8 +111,8 @@ class Sender:
         if type(value) in LOGS:
             return self._log(value)
         if type(value) in SHARED:
-            number, known = self._numbering.of(value)
-            return {"known": number} if known else {"number": number, **self._fields(value)}
+            number, is_known = self._numbering.of(value)
+            return {"known": number} if is_known else {"number": number, **self._fields(value)}
         if type(value) in BY_VALUE:
             return self._fields(value)
         raise TypeError(f"a {type(value).__name__} does not travel to sites")
@@ -127,11 +127,11 @@ class Sender:
 
     def _fields(self, value: Any) -> dict[str, Any]:
         kind = type(value)
-        found = {
+        values = {
             field.name: None if (kind, field.name) in self._left_out else self.plain(getattr(value, field.name))
             for field in fields(value)
         }
-        return {"is": kind.__name__, "of": found}
+        return {"is": kind.__name__, "of": values}
 
     def _log(self, log: Any) -> dict[str, Any]:
         number, _ = self._numbering.of(log)
@@ -169,10 +169,10 @@ class Receiver:
         Raises:
             WireError: unless it is one of these kinds, of checked parts.
         """
-        found = self._made(data)
-        if type(found) not in kinds:
-            raise WireError(f"a {type(found).__name__} came in the place of {' or '.join(k.__name__ for k in kinds)}")
-        return found
+        value = self._made(data)
+        if type(value) not in kinds:
+            raise WireError(f"a {type(value).__name__} came in the place of {' or '.join(k.__name__ for k in kinds)}")
+        return value
 
     def _made(self, data: Any) -> Any:
         if isinstance(data, list):
@@ -204,16 +204,16 @@ class Receiver:
         if kind is StreamedConjunctions and not (1 <= values["k"] <= MOST_LITERALS and 1 <= values["n_labels"] <= 256):
             raise WireError("conjunctions are of too many literals, or of no classes")
         try:
-            made = kind(**values)
+            instance = kind(**values)
         except (ValueError, TypeError, IndexError, KeyError) as error:
             raise WireError(f"there is no such {kind.__name__}: {error}") from None
-        self._admits(made)
+        self._admits(instance)
         number = data.get("number")
         if number is not None:
             if not isinstance(number, int) or number in self._known:
                 raise WireError("an object came under a number that is taken")
-            self._known[number] = made
-        return made
+            self._known[number] = instance
+        return instance
 
     def _referred(self, number: Any) -> Any:
         if not isinstance(number, int) or number not in self._known:
@@ -249,8 +249,8 @@ def _empty_log(name: Any, numbers: list[int]) -> Log:
     most = () if kind is None else LOGS[kind].values()
     if kind is None or len(numbers) != len(most) or not all(0 < n <= m for n, m in zip(numbers, most, strict=True)):
         raise WireError("a log is of no known kind")
-    made: Log = kind(*numbers)
-    return made
+    log: Log = kind(*numbers)
+    return log
 
 
 def _numbers_of(log: Log) -> list[int]:
@@ -326,11 +326,11 @@ class _AnyOf:
 @cache
 def _hints(kind: type) -> dict[str, Any]:
     """The annotations of the fields of a class."""
-    known = typing.get_type_hints(kind)
-    found = {field.name: known[field.name] for field in fields(kind)}
+    hints = typing.get_type_hints(kind)
+    types = {field.name: hints[field.name] for field in fields(kind)}
     if kind is SumsOf:
-        found["query"] = _AnyOf(ANY_QUERY)
-    return found
+        types["query"] = _AnyOf(ANY_QUERY)
+    return types
 
 
 def _fits(value: Any, hint: Any) -> bool:

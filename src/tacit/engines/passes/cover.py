@@ -33,15 +33,15 @@ class _KeptCover(FollowsCodes):
         self._counted: CoverCounts | StreamedCounts | None = None
         self._removed: tuple[int, ...] = ()
 
-    def counts(self, asked: CoverSums) -> Ints:
+    def counts(self, query: CoverSums) -> Ints:
         """What is asked."""
-        counted, known = self._counted, len(self._removed)
-        if counted is None or counted.conjunctions is not asked.candidates or asked.removed[:known] != self._removed:
-            counted, known = _counts_of(asked.candidates, self._rows), 0
-        for conjunction in asked.removed[known:]:
+        counted, removed = self._counted, len(self._removed)
+        if counted is None or counted.conjunctions is not query.candidates or query.removed[:removed] != self._removed:
+            counted, removed = _counts_of(query.candidates, self._rows), 0
+        for conjunction in query.removed[removed:]:
             counted.remove(conjunction)
-        self._counted, self._removed = counted, asked.removed
-        return counted.counts if isinstance(counted, CoverCounts) else counted.block(asked.block)
+        self._counted, self._removed = counted, query.removed
+        return counted.counts if isinstance(counted, CoverCounts) else counted.block(query.block)
 
     def before_codes_change(self, column: int) -> None:
         """Literals are of codes."""

@@ -43,7 +43,7 @@ class CappedPass(Pass[CappedSum]):
     def totals(self, query: CappedSum, blocks: Blocks) -> Ints:
         counts = blocks.each(LevelCounts(query))
         capped = query.weights(np.sum(counts, axis=0, dtype=np.int64))
-        before = accumulate((int(found[capped.level]) for found in counts[:-1]), initial=0)
+        before = accumulate((int(level_counts[capped.level]) for level_counts in counts[:-1]), initial=0)
         shares = blocks.each([CappedShare(query, capped, seen) for seen in before])
         total: Ints = np.sum(shares, axis=0, dtype=np.int64)
         return total

@@ -80,8 +80,8 @@ def product_histograms(queries: Sequence[ProductHistogram], rows: Rows) -> list[
     for number, query in enumerate(queries):
         for side in (0, 1):
             column, mapping = query.cells.columns[side], query.cells.maps[side]
-            known = (k for k, (c, m) in enumerate(mappings) if c == column and m is mapping)
-            sides[number, side] = place = next(known, len(mappings))
+            places = (k for k, (c, m) in enumerate(mappings) if c == column and m is mapping)
+            sides[number, side] = place = next(places, len(mappings))
             if place == len(mappings):
                 mappings.append((column, mapping))
     sizes = [query.cells.size for query in queries]
@@ -150,7 +150,7 @@ class HistogramPass(LabelledPass[Histogram]):
         sums = blocks.total(ProductSums(tuple(queries)))
         ends = np.cumsum([query.cells.size for query in queries])
         parts = np.split(sums, ends[:-1])
-        return [query.finish(found[:, None]) for query, found in zip(queries, parts, strict=True)]
+        return [query.finish(part[:, None]) for query, part in zip(queries, parts, strict=True)]
 
 
 class CellFunctionPass(Pass[CellFunction]):

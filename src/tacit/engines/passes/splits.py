@@ -25,16 +25,16 @@ class SplitPass(Pass[SplitHistogram]):
         return split_histogram(query, rows, left_only=False)
 
     def totals(self, query: SplitHistogram, blocks: Blocks) -> Ints:
-        kept = blocks.kept(SplitCache, SplitCache)
+        cache = blocks.kept(SplitCache, SplitCache)
 
         def make() -> Ints:
-            parents = kept.parents(query)
+            parents = cache.parents(query)
             if parents is None:
                 return blocks.total(SumsOf(query))
-            left = blocks.total(LeftSums(query))
-            return np.stack([left, parents - left], axis=1).reshape(query.shape)
+            totals = blocks.total(LeftSums(query))
+            return np.stack([totals, parents - totals], axis=1).reshape(query.shape)
 
-        return kept.of(query, make)
+        return cache.of(query, make)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ def split_histogram(query: SplitHistogram, rows: Rows, left_only: bool) -> Ints:
     With ``left_only``, those of left children alone, by parent: half as many leaves.
     """
     held = tuple(rows.layout.n_codes[column] for column in query.columns)
-    if any(asked < codes for asked, codes in zip(query.n_codes, held, strict=True)):
+    if any(n_codes < codes for n_codes, codes in zip(query.n_codes, held, strict=True)):
         raise ValueError(f"the columns have {held} codes, and the query knows {query.n_codes}")
     margins, _ = MarginRows.of(rows).caught_up(query.margins)
     leaves = leaves_of(rows).of(query.cells)

@@ -73,8 +73,8 @@ class CoverStep:
     def scores(self, counts: Ints, chosen: Sequence[tuple[int, int]]) -> Ints:  # noqa: ARG002 - the same always
         """Shape ``(conjunctions, classes)``."""
         covered = counts.sum(axis=1, keepdims=True)
-        found: Ints = (self.reward + self.penalty) * counts - self.penalty * covered
-        return found
+        scores: Ints = (self.reward + self.penalty) * counts - self.penalty * covered
+        return scores
 
 
 class ScoreFamily(Protocol):

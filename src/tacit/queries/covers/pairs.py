@@ -83,15 +83,15 @@ class Pairs:
         return self._made(np.arange(len(self))) if len(self) <= MOST_KEPT else None
 
     def _made(self, literals: npt.NDArray[np.integer]) -> Bools:
-        asked = literals[:, None]
-        found: Bools = self.group != self.group[asked]
-        found |= self.broad & self.broad[asked]
-        found &= np.arange(len(self), dtype=np.int32) > asked  # each set once, in order
+        columns = literals[:, None]
+        apart: Bools = self.group != self.group[columns]
+        apart |= self.broad & self.broad[columns]
+        apart &= np.arange(len(self), dtype=np.int32) > columns  # each set once, in order
         starts, ends = (np.searchsorted(self.firsts, literals, side) for side in ("left", "right"))
         line = np.repeat(np.arange(len(literals)), ends - starts)
         place = self.seconds[_ranges(starts, ends)]
-        found[line, place] ^= True
-        return found
+        apart[line, place] ^= True
+        return apart
 
     def _free(self, level: npt.NDArray[np.int32], among: Bools | None) -> Iterator[tuple[npt.NDArray[np.int32], Bools]]:
         """Sets, a part at a time, and which later literals go with all of each."""
@@ -134,9 +134,9 @@ class Pairs:
             broad[number] += int(self.broad[first])
             elsewhere = _quotient(of_all, of_group[number])
             for length in range(1, k + 1):
-                found = sum(own[i] * elsewhere[length - 1 - i] for i in range(length))
-                counts[length - 1][first] = found
-                of_all[length] += found
+                total = sum(own[i] * elsewhere[length - 1 - i] for i in range(length))
+                counts[length - 1][first] = total
+                of_all[length] += total
                 of_group[number][length] += own[length - 1]
             if sum(of_all[1:]) > most:
                 return None
@@ -145,29 +145,29 @@ class Pairs:
     def _own_counts(self, first: int, k: int) -> list[int]:
         """How many sets of each length up to ``k`` on one column begin with a literal, without making the longest."""
         mine = self.group == self.group[first]
-        level, found = np.array([[first]], np.int32), [1]
-        while len(found) < k:
-            if len(found) > 1:
+        level, counts = np.array([[first]], np.int32), [1]
+        while len(counts) < k:
+            if len(counts) > 1:
                 level = self.extended(level, mine)
-            found.append(sum(int(np.count_nonzero(free)) for _, free in self._free(level, mine)))
-        return found
+            counts.append(sum(int(np.count_nonzero(free)) for _, free in self._free(level, mine)))
+        return counts
 
 
 def fewest_sets(columns: Sequence[int | tuple[int, ...]], k: int) -> int:
     """How many sets of up to ``k`` literals there are at least: those on different columns, whatever the literals."""
-    found = [1] + [0] * k
+    fewest = [1] + [0] * k
     for literals in Counter(columns).values():
         for length in range(k, 0, -1):
-            found[length] += literals * found[length - 1]
-    return sum(found[1:])
+            fewest[length] += literals * fewest[length - 1]
+    return sum(fewest[1:])
 
 
 def _quotient(dividend: Sequence[int], divisor: Sequence[int]) -> list[int]:
     """A power series divided by another one that begins with 1, to as many terms."""
-    found: list[int] = []
+    digits: list[int] = []
     for place, term in enumerate(dividend):
-        found.append(term - sum(divisor[i] * found[place - i] for i in range(1, place + 1)))
-    return found
+        digits.append(term - sum(divisor[i] * digits[place - i] for i in range(1, place + 1)))
+    return digits
 
 
 def _on_the_same(truths: Sequence[Bools]) -> tuple[Bools, Ints, Ints]:

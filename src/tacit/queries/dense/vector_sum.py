@@ -114,13 +114,13 @@ def capped_scaling(histogram: Ints, ticks: Ints, total: int, bits: int = WEIGHT_
             high = middle
     table = level_units(ticks, low, bits)
     steps = level_units(ticks, low + 1, bits) - table
-    left = units - int(histogram @ table)
-    asked = np.cumsum(histogram * steps)
-    cut = int(np.searchsorted(asked, left, side="right"))  # the first level that cannot be served whole
-    left -= int(asked[cut - 1]) if cut else 0
+    remaining = units - int(histogram @ table)
+    wanted = np.cumsum(histogram * steps)
+    cut = int(np.searchsorted(wanted, remaining, side="right"))  # the first level that cannot be served whole
+    remaining -= int(wanted[cut - 1]) if cut else 0
     table[:cut] += steps[:cut]
     step = int(steps[cut])
-    return CappedWeights(table, cut, left // step, step, left % step)
+    return CappedWeights(table, cut, remaining // step, step, remaining % step)
 
 
 WEIGHT_LIMIT = 1 << 15

@@ -132,11 +132,11 @@ def _field_of_label(label: Label) -> Field:
     return Field(name=label.column, type=kind, lower=lower, upper=upper, values=label.classes)
 
 
-def _label(given: Field, stated: Mapping[str, Any] | None, positive: Any) -> Label:
+def _label(field: Field, stated: Mapping[str, Any] | None, positive: Any) -> Label:
     """The label from its field; ``stated`` is what tacit wrote about it."""
     if stated is not None:
         return Label.from_dict(stated)
-    values = given.values or ((False, True) if given.type == "boolean" else ())
+    values = field.values or ((False, True) if field.type == "boolean" else ())
     if values:
-        return Label(given.name, "classes", tuple(values), () if positive is None else positive)
-    return Label(given.name, "numeric", lower=given.lower, upper=given.upper)
+        return Label(field.name, "classes", tuple(values), () if positive is None else positive)
+    return Label(field.name, "numeric", lower=field.lower, upper=field.upper)

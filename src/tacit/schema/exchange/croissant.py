@@ -52,17 +52,17 @@ def _list(value: Any) -> list[Any]:
     return [] if value is None else list(value) if isinstance(value, list) else [value]
 
 
-def _field(given: Mapping[str, Any], keys: list[str]) -> Field:
-    kinds = [str(each).replace("#", ":").split("/")[-1].split(":")[-1] for each in _list(given.get("dataType"))]
+def _field(entry: Mapping[str, Any], keys: list[str]) -> Field:
+    kinds = [str(each).replace("#", ":").split("/")[-1].split(":")[-1] for each in _list(entry.get("dataType"))]
     return Field(
-        name=given.get("name") or str(given.get("@id", "")).split("/")[-1],
+        name=entry.get("name") or str(entry.get("@id", "")).split("/")[-1],
         type=next((TYPES[kind] for kind in kinds if kind in TYPES), "string"),
-        lower=given.get("minValue"),
-        upper=given.get("maxValue"),
-        values=tuple(_list(given.get("valueReference"))),
-        unique=[given.get("@id")] == keys,
-        description=given.get("description", ""),
-        own=json.loads(given.get(OWN, "{}")),
+        lower=entry.get("minValue"),
+        upper=entry.get("maxValue"),
+        values=tuple(_list(entry.get("valueReference"))),
+        unique=[entry.get("@id")] == keys,
+        description=entry.get("description", ""),
+        own=json.loads(entry.get(OWN, "{}")),
     )
 
 
@@ -81,19 +81,19 @@ def write(fields: Sequence[Field], own: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _written(given: Field) -> dict[str, Any]:
-    said: dict[str, Any] = {
-        "description": given.description or None,
-        "minValue": given.lower,
-        "maxValue": given.upper,
-        "valueReference": list(given.values) or None,
+def _written(field: Field) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "description": field.description or None,
+        "minValue": field.lower,
+        "maxValue": field.upper,
+        "valueReference": list(field.values) or None,
     }
     return {
         "@type": "cr:Field",
-        "@id": f"rows/{given.name}",
-        "name": given.name,
-        "dataType": NAMES[given.type],
-        **{key: value for key, value in said.items() if value is not None},
-        "source": {"fileObject": {"@id": FILE}, "extract": {"column": given.name}},
-        OWN: json.dumps(given.own),
+        "@id": f"rows/{field.name}",
+        "name": field.name,
+        "dataType": NAMES[field.type],
+        **{key: value for key, value in facts.items() if value is not None},
+        "source": {"fileObject": {"@id": FILE}, "extract": {"column": field.name}},
+        OWN: json.dumps(field.own),
     }

@@ -72,17 +72,17 @@ class Field:
         if kind == "ignore" and "kind" not in self.own:
             lacks = "its values" if self.type == "string" else "lower and upper bounds"
             return IgnoredColumn(self.description), f"left out: {lacks} are not stated; add them if they are public"
-        given: dict[str, Any] = {"kind": kind, **({"granularity": "month"} if kind == "date" else {}), **self.own}
+        facts: dict[str, Any] = {"kind": kind, **({"granularity": "month"} if kind == "date" else {}), **self.own}
         if kind in ("numeric", "date"):
             bounds = {"lower": self.lower, "upper": self.upper}
-            given |= {
+            facts |= {
                 key: _date(value) if kind == "date" else value for key, value in bounds.items() if value is not None
             }
         if self.values and kind in ("categorical", "ordinal"):
-            given["categories"] = list(self.values)
+            facts["categories"] = list(self.values)
         if self.description:
-            given["description"] = self.description
-        return column_from_dict(given), ""
+            facts["description"] = self.description
+        return column_from_dict(facts), ""
 
     def _kind(self) -> str:
         if self.unique:

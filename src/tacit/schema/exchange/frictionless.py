@@ -26,19 +26,19 @@ def read(document: Mapping[str, Any]) -> tuple[list[Field], Mapping[str, Any]]:
     return [_field(each, keys) for each in document["fields"]], document.get(OWN, {})
 
 
-def _field(given: Mapping[str, Any], keys: list[str]) -> Field:
-    rules, listed = given.get("constraints", {}), given.get("categories", ())
+def _field(entry: Mapping[str, Any], keys: list[str]) -> Field:
+    rules, listed = entry.get("constraints", {}), entry.get("categories", ())
     values = rules.get("enum") or [each["value"] if isinstance(each, Mapping) else each for each in listed]
     return Field(
-        name=given["name"],
-        type=TYPES.get(given.get("type", "string"), "string"),
+        name=entry["name"],
+        type=TYPES.get(entry.get("type", "string"), "string"),
         lower=rules.get("minimum"),
         upper=rules.get("maximum"),
         values=tuple(values),
-        ordered=bool(given.get("categoriesOrdered")),
-        unique=bool(rules.get("unique")) or [given["name"]] == keys,
-        description=given.get("description", ""),
-        own=given.get(OWN, {}),
+        ordered=bool(entry.get("categoriesOrdered")),
+        unique=bool(rules.get("unique")) or [entry["name"]] == keys,
+        description=entry.get("description", ""),
+        own=entry.get(OWN, {}),
     )
 
 
@@ -51,15 +51,15 @@ def write(fields: Sequence[Field], own: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _written(given: Field) -> dict[str, Any]:
-    rules: dict[str, Any] = {"minimum": given.lower, "maximum": given.upper, "enum": list(given.values) or None}
+def _written(field: Field) -> dict[str, Any]:
+    rules: dict[str, Any] = {"minimum": field.lower, "maximum": field.upper, "enum": list(field.values) or None}
     rules = {name: value for name, value in rules.items() if value is not None}
-    order = {"categories": list(given.values), "categoriesOrdered": True} if given.ordered else {}
+    order = {"categories": list(field.values), "categoriesOrdered": True} if field.ordered else {}
     return {
-        "name": given.name,
-        "type": given.type,
-        **({"description": given.description} if given.description else {}),
+        "name": field.name,
+        "type": field.type,
+        **({"description": field.description} if field.description else {}),
         **({"constraints": rules} if rules else {}),
         **order,
-        OWN: dict(given.own),
+        OWN: dict(field.own),
     }

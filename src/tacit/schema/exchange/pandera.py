@@ -23,12 +23,12 @@ def read(document: Mapping[str, Any]) -> tuple[list[Field], Mapping[str, Any]]:
     if not isinstance(columns, Mapping):
         raise SchemaError("has no table of columns", "give what DataFrameSchema.to_json() writes")
     own = (document.get("metadata") or {}).get(OWN, {})
-    return [_field(name, given) for name, given in columns.items()], own
+    return [_field(name, rules) for name, rules in columns.items()], own
 
 
-def _field(name: str, given: Mapping[str, Any]) -> Field:
-    checks = _checks(given.get("checks")) | _checks({check: given[check] for check in CHECKS if check in given})
-    dtype = str(given.get("dtype") or "").lower()
+def _field(name: str, rules: Mapping[str, Any]) -> Field:
+    checks = _checks(rules.get("checks")) | _checks({check: rules[check] for check in CHECKS if check in rules})
+    dtype = str(rules.get("dtype") or "").lower()
     between = checks.get("in_range") or {}
     return Field(
         name=name,
@@ -36,17 +36,17 @@ def _field(name: str, given: Mapping[str, Any]) -> Field:
         lower=next((checks[check] for check in LOWER if check in checks), between.get("min_value")),
         upper=next((checks[check] for check in UPPER if check in checks), between.get("max_value")),
         values=tuple(checks.get("isin") or ()),
-        unique=bool(given.get("unique")),
-        description=given.get("description") or "",
-        own=(given.get("metadata") or {}).get(OWN, {}),
+        unique=bool(rules.get("unique")),
+        description=rules.get("description") or "",
+        own=(rules.get("metadata") or {}).get(OWN, {}),
     )
 
 
-def _checks(given: Any) -> dict[str, Any]:
+def _checks(checks: Any) -> dict[str, Any]:
     """What the checks of a column state, by their names: in a list or a table; the newest versions have them bare."""
-    if isinstance(given, Mapping):
-        return {name: _stated(value) for name, value in given.items()}
-    return {each["options"]["check_name"]: _stated(each) for each in given or ()}
+    if isinstance(checks, Mapping):
+        return {name: _stated(value) for name, value in checks.items()}
+    return {each["options"]["check_name"]: _stated(each) for each in checks or ()}
 
 
 def _stated(check: Any) -> Any:
@@ -79,8 +79,8 @@ def write(fields: Sequence[Field], own: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _written(given: Field) -> dict[str, Any]:
-    rules = {LOWER[0]: given.lower, UPPER[0]: given.upper, "isin": list(given.values) or None}
+def _written(field: Field) -> dict[str, Any]:
+    rules = {LOWER[0]: field.lower, UPPER[0]: field.upper, "isin": list(field.values) or None}
     checks = [
         {"value": value, "options": {"check_name": name, "raise_warning": False, "ignore_na": True}}
         for name, value in rules.items()
@@ -88,13 +88,13 @@ def _written(given: Field) -> dict[str, Any]:
     ]
     return {
         "title": None,
-        "description": given.description or None,
-        "dtype": NAMES[given.type],
+        "description": field.description or None,
+        "dtype": NAMES[field.type],
         "nullable": True,
         "checks": checks or None,
         "unique": False,
         "coerce": False,
         "required": True,
         "regex": False,
-        "metadata": {OWN: dict(given.own)},
+        "metadata": {OWN: dict(field.own)},
     }

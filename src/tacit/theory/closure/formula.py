@@ -108,11 +108,11 @@ def _prime_implicants(ones: set[int], arity: int) -> set[tuple[int, int]]:
 
 def _cover(primes: set[tuple[int, int]], ones: set[int]) -> list[tuple[int, int]]:
     covers = {p: {one for one in ones if one & p[0] == p[1]} for p in primes}
-    left, chosen = set(ones), []
-    while left:
-        best = max(sorted(covers), key=lambda p: len(covers[p] & left))
+    remaining, chosen = set(ones), []
+    while remaining:
+        best = max(sorted(covers), key=lambda p: len(covers[p] & remaining))
         chosen.append(best)
-        left -= covers[best]
+        remaining -= covers[best]
     return chosen
 
 

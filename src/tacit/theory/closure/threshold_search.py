@@ -34,8 +34,8 @@ def staircase_bound(table: Bytes, enough: int, limit: Limit) -> int:
     for side in (table, table.T):
         for ones in (1, 0):  # h_2 .. h_k are 0 on x_1, each on one point more: a chain of one set fewer
             if bound > enough:
-                found = longest_chain(side if ones else 1 - side, limit)
-                bound = bound if found is None else min(bound, found + 1 - ones)
+                length = longest_chain(side if ones else 1 - side, limit)
+                bound = bound if length is None else min(bound, length + 1 - ones)
     return bound
 
 
@@ -46,18 +46,18 @@ def longest_chain(table: Bytes, limit: Limit) -> int | None:
     if not 0 < len(generators) ** 2 <= MOST_STEPS // 8:  # nothing there, or too many to find more than the first few
         return None
     everything = (1 << table.shape[1]) - 1
-    found, steps = {everything}, 0
+    sets, steps = {everything}, 0
     fresh = [everything]
     while fresh:
         steps += len(fresh) * len(generators)
         if steps > MOST_STEPS or limit.reached(0):
             return None
-        made = {one & other for one in fresh for other in generators} - found
-        made.discard(0)
-        found |= made
-        fresh = list(made)
+        joint = {one & other for one in fresh for other in generators} - sets
+        joint.discard(0)
+        sets |= joint
+        fresh = list(joint)
     below: dict[int, int] = {}
-    for one in sorted(found, key=int.bit_count):
+    for one in sorted(sets, key=int.bit_count):
         smaller = {one & other for other in generators}
         below[one] = max((1 + below[other] for other in smaller if other not in (one, 0)), default=0)
     return below[everything] + int(rows.all(axis=1).any())
@@ -66,14 +66,14 @@ def longest_chain(table: Bytes, limit: Limit) -> int | None:
 def irreducible(rows: Bytes) -> Bytes:
     """The distinct rows that are no intersection of others; shape ``(kept, points)``."""
     held = rows.astype(np.float32)
-    kept = np.zeros(len(rows), bool)
+    needed = np.zeros(len(rows), bool)
     for start in range(0, len(rows), BLOCK):
         part = held[start : start + BLOCK]
         above = (part @ (1 - held.T) == 0).astype(np.float32)  # rows that hold all that a row of the part holds
         above[np.arange(len(part)), np.arange(start, start + len(part))] = 0
         common = above @ (1 - held) == 0  # points that all of them hold
-        kept[start : start + BLOCK] = (common & (part == 0)).any(axis=1)
-    return rows[kept]
+        needed[start : start + BLOCK] = (common & (part == 0)).any(axis=1)
+    return rows[needed]
 
 
 Pair = tuple[int, int]
@@ -115,9 +115,9 @@ class ThresholdSearch:
         self._most = upper
         while len(self.best) < upper:
             self.limit.tell(len(self.best), upper, self.work)
-            found = self._decide(state, len(self.best) + 1)
-            if found is not None:
-                self.best = found
+            sequence = self._decide(state, len(self.best) + 1)
+            if sequence is not None:
+                self.best = sequence
             elif self.limit.reached(self.work):
                 return upper
             else:
@@ -131,12 +131,12 @@ class ThresholdSearch:
 
     def _from_the_middle(self, blocks: BlockSearch) -> list[Pair] | None:
         """Goes on with it for about a node's time: a sequence or None."""
-        found, visited = blocks.go_on(SETS)
+        sequence, visited = blocks.go_on(SETS)
         self.work += -(-visited // SETS)
         self.limit.tell(len(self.best), self._most, self.work)
-        if found is None or len(self.rows) >= len(self.columns):
-            return found
-        return [(h, x) for x, h in reversed(found)]  # of the transposed class the last point is the first hypothesis
+        if sequence is None or len(self.rows) >= len(self.columns):
+            return sequence
+        return [(h, x) for x, h in reversed(sequence)]  # of the transposed class the last point is the first hypothesis
 
     def _decide(self, state: Pair, length: int) -> list[Pair] | None:
         """A sequence of this length, or None; None as well when the limit is reached."""
@@ -145,13 +145,13 @@ class ThresholdSearch:
             for _ in range(turn):
                 if self.limit.reached(self.work):
                     return None
-                found = self._from_the_middle(blocks)
-                if found is not None or blocks.finished:
-                    return found
+                sequence = self._from_the_middle(blocks)
+                if sequence is not None or blocks.finished:
+                    return sequence
             self._turn = self.work + turn
-            found = self._at_least(state, length)
-            if found is not None or not self._over():
-                return found
+            sequence = self._at_least(state, length)
+            if sequence is not None or not self._over():
+                return sequence
             turn *= 2
         return None
 
@@ -198,9 +198,9 @@ class ThresholdSearch:
         In a staircase of length k the i-th hypothesis has at least ``k - i + 1`` of the points, and these sets differ;
         the j-th point has at least j of the hypotheses.
         """
-        known = self._upper.get((hypotheses, points))
-        if known is not None:
-            return known
+        cached = self._upper.get((hypotheses, points))
+        if cached is not None:
+            return cached
         rows = {self.rows[h] & points for h in bit_positions(hypotheses)} - {0}
         columns = {self.columns[x] & hypotheses for x in bit_positions(points)} - {0}
         bound = min(_staircase([r.bit_count() for r in rows]), _staircase([c.bit_count() for c in columns]))

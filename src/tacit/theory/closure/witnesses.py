@@ -273,17 +273,17 @@ def _one_colour(colours: dict[tuple[int, int], list[Colour]], size: int) -> tupl
     Each pivot keeps the later positions of its most frequent colour; the pivots of one colour, and the last position,
     form the set. For ``c^(r c)`` positions and c colours it has at least r elements.
     """
-    left = list(range(size))
+    places = list(range(size))
     pivots: list[tuple[int, Colour]] = []
-    while len(left) > 1:
-        pivot, rest = left[0], left[1:]
+    while len(places) > 1:
+        pivot, rest = places[0], places[1:]
         counts = Counter(colour for q in rest for colour in colours[pivot, q])
         if not all(colours[pivot, q] for q in rest):
             raise ValueError("no class distinguishes before from after: the sequence is not threshold-shattered")
         colour, _ = counts.most_common(1)[0]
         pivots.append((pivot, colour))
-        left = [q for q in rest if colour in colours[pivot, q]]
+        places = [q for q in rest if colour in colours[pivot, q]]
     if not pivots:
         raise ValueError("a sequence of at least two points is needed")
     colour, _ = Counter(c for _, c in pivots).most_common(1)[0]
-    return [p for p, c in pivots if c == colour] + left, colour
+    return [p for p, c in pivots if c == colour] + places, colour
