@@ -29,6 +29,7 @@ except TacitError as error:
         ("opendp", "opendp", "tacit.options(noise='opendp').__enter__()"),
         ("msgpack", "sites", "tacit.join_sites"),
         ("msgpack", "sites", "tacit.serve_site"),
+        ("websockets", "sites", "tacit.serve_site"),
         (
             "sqlglot",
             "sql",
@@ -52,7 +53,7 @@ tacit.save(model, r"{tmp_path}/model.json")
 from tacit.cli.main import app
 app(["report", r"{tmp_path}/model.json"], standalone_mode=False)
 """
-    absent = "opendp,msgpack,sqlglot,duckdb,distributed,psycopg,onnx,openpyxl,river"
+    absent = "opendp,msgpack,websockets,sqlglot,duckdb,distributed,psycopg,onnx,openpyxl,river"
     done = subprocess.run([sys.executable, "-c", WITHOUT, absent, code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "written" in done.stdout

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from scipy import stats
 
 from tacit.curator.sites import shares
@@ -109,3 +112,24 @@ def test_what_is_no_key_is_refused() -> None:
         PairKey().secrets("a", {"b": b"short"}, b"s")
     with pytest.raises(ValueError):  # of low order: the secret would be known to everybody
         PairKey().secrets("a", {"b": bytes(32)}, b"s")
+
+
+def test_the_vectors_of_the_page_are_those_of_the_library() -> None:
+    """docs/theory/masks.md prints them from the primitives alone."""
+    page = (Path(__file__).parents[2] / "docs/theory/masks.md").read_text("utf-8")
+    [block] = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    said = dict(re.findall(r"^(secret|transcript|mask|north|south)(?: sends .* as)? (.*)$", block, re.MULTILINE))
+    session, keys = bytes(range(32)), {}
+    for number, name in enumerate(("north", "south"), start=1):
+        keys[name] = PairKey()
+        keys[name]._private = X25519PrivateKey.from_private_bytes(bytes([number]) * 32)
+    secret = keys["north"].secrets("north", {"south": keys["south"].public}, session)["south"]
+    assert keys["south"].secrets("south", {"north": keys["north"].public}, session) == {"north": secret}
+    transcript = Transcript(session)
+    transcript.add(b"first message")
+    digest = transcript.add(b"second message")
+    numbers = {name: [int(each) for each in said[name].split()] for name in ("mask", "north", "south")}
+    assert (secret.hex(), digest.hex()) == (said["secret"], said["transcript"])
+    assert mask(secret, digest, 3).tolist() == numbers["mask"]
+    assert share(np.array([1, -2, 3]), "north", {"south": secret}, digest).tolist() == numbers["north"]
+    assert share(np.array([10, 20, 30]), "south", {"north": secret}, digest).tolist() == numbers["south"]

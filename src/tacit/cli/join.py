@@ -87,6 +87,9 @@ class SiteArguments:
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
     multiline: shared.Multiline = False
+    proxy: Annotated[str | None, typer.Option("--proxy", help="HTTP proxy to connect through (http://HOST:PORT).")] = (
+        None
+    )
     wait: Annotated[float, typer.Option("--wait", help="Timeout in seconds for reaching the coordinator.")] = 600.0
     allow_seeded: Annotated[
         bool, typer.Option("--allow-seeded", help="Accept a seeded, reproducible fit; only for tests on made-up rows.")
@@ -187,6 +190,7 @@ def site(arguments: SiteArguments) -> None:
             allow_seeded=arguments.allow_seeded,
             allow_changed_parties=arguments.allow_changed_parties,
             allow_changed_rows=arguments.allow_changed_rows,
+            proxy=arguments.proxy,
             wait=arguments.wait,
         )
     if arguments.certificate is not None:

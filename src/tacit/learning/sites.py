@@ -192,6 +192,7 @@ def serve_site(
     allow_seeded: bool = False,
     allow_changed_parties: bool = False,
     allow_changed_rows: bool = False,
+    proxy: str | None = None,
     wait: float = 600.0,
 ) -> Visit:
     """Takes part in one fit with the rows of this site, which stay here.
@@ -213,6 +214,7 @@ def serve_site(
         allow_changed_parties: whether to take part with other sites than in earlier fits: the coordinator can then tell
             what the difference of the sites contributed (docs/many_sites.md).
         allow_changed_rows: whether to take part with other rows than in earlier fits, likewise.
+        proxy: ``http://HOST:PORT`` of a proxy to go through (HTTP ``CONNECT``); it reads nothing.
         wait: seconds until the coordinator must be there.
 
     Returns:
@@ -242,7 +244,7 @@ def serve_site(
     encoding, index = TableEncoding.of(declared, FINE_CELLS), _checked_labels(source, declared.label)
     with prepare(source, encoding, index) as ready:
         site = Site(ready, encoding, index, lambda: source.n_rows, declared, members, agreement)
-        return site.take_part(_reached(connect, members, wait))
+        return site.take_part(_reached(connect, members, wait, proxy))
 
 
 def _checked_labels(source: DeclaredSource, label: Label) -> LabelIndex | NumericLabelIndex:
@@ -262,13 +264,13 @@ def _check_agreement(agreement: Agreement) -> None:
         )
 
 
-def _reached(connect: str, parties: Parties, wait: float) -> Channel:
+def _reached(connect: str, parties: Parties, wait: float, proxy: str | None) -> Channel:
     """A channel to the coordinator, as soon as it listens."""
     context, deadline = parties.context(), time.monotonic() + wait
     address_of(connect)
     while True:
         try:
-            channel = connected(connect, parties, context, max(deadline - time.monotonic(), 1.0))
+            channel = connected(connect, parties, context, max(deadline - time.monotonic(), 1.0), proxy)
             break
         except OSError as error:
             if time.monotonic() > deadline:

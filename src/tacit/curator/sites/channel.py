@@ -1,10 +1,13 @@
-"""Messages between two parties: MessagePack in frames, over TLS. Nothing that arrives is ever run."""
+"""Messages between two parties: MessagePack over WebSockets and TLS. Nothing that arrives is ever run."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
+import queue
 import socket
 import ssl
+import threading
 from types import TracebackType
 from typing import Any, Self
 
@@ -13,8 +16,12 @@ from tacit.errors import missing
 
 try:
     import msgpack
-except ModuleNotFoundError:
-    raise missing("msgpack", "sites") from None
+    from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidProxy, InvalidURI
+    from websockets.sync.client import connect
+    from websockets.sync.connection import Connection
+    from websockets.sync.server import ServerConnection, serve
+except ModuleNotFoundError as error:
+    raise missing("websockets" if str(error.name).startswith("websockets") else "msgpack", "sites") from None
 
 PROTOCOL = 1
 """Of the messages."""
@@ -36,8 +43,9 @@ class Gone(Exception):  # noqa: N818 - not a fault: what the other end did
 class Channel:
     """A connection to one party, after its handshake."""
 
-    def __init__(self, connection: ssl.SSLSocket, peer: str) -> None:
+    def __init__(self, connection: Connection, peer: str) -> None:
         self._connection, self.peer = connection, peer
+        self._patience: float | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -47,52 +55,41 @@ class Channel:
         self.close()
 
     def close(self) -> None:
-        """Hangs up."""
+        """Hangs up, once what was sent has arrived."""
         with contextlib.suppress(OSError):
             self._connection.close()
 
     def wait(self, seconds: float | None) -> None:
         """How long an answer may take; None for ever."""
-        self._connection.settimeout(seconds)
+        self._patience = seconds
 
     def send(self, body: bytes) -> None:
         """Sends a message; raises :class:`Gone` if nobody takes it."""
         try:
-            self._connection.sendall(len(body).to_bytes(8, "big") + body)
-        except (OSError, ValueError) as error:
+            self._connection.send(body)
+        except (ConnectionClosed, OSError) as error:
             raise Gone(_words(error)) from None
 
     def receive(self) -> tuple[dict[str, Any], bytes]:
         """The next message, and its bytes; raises :class:`Gone` if none comes."""
-        size = int.from_bytes(self._exactly(8), "big")
-        if size > LARGEST:
-            raise Gone("it sent something that is no message")
-        body = self._exactly(size)
         try:
-            message = msgpack.unpackb(body, strict_map_key=True)
+            body = self._connection.recv(timeout=self._patience)
+        except (ConnectionClosed, OSError) as error:
+            raise Gone(_words(error)) from None
+        try:
+            message = msgpack.unpackb(body, strict_map_key=True) if isinstance(body, bytes) else None
         except ValueError:
-            raise Gone("it sent something that is no message") from None
-        if not isinstance(message, dict):
+            message = None
+        if not isinstance(message, dict) or not isinstance(body, bytes):
             raise Gone("it sent something that is no message")
         return message, body
-
-    def _exactly(self, size: int) -> bytes:
-        parts, missing = [], size
-        while missing:
-            try:
-                part = self._connection.recv(min(missing, 1 << 20))
-            except (OSError, ValueError) as error:
-                raise Gone(_words(error)) from None
-            if not part:
-                raise Gone("it hung up")
-            parts.append(part)
-            missing -= len(part)
-        return b"".join(parts)
 
 
 def _words(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return "it does not answer"
+    if isinstance(error, ConnectionClosed):
+        return "it hung up"
     return str(getattr(error, "strerror", None) or error)
 
 
@@ -104,30 +101,124 @@ def address_of(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def connected(address: str, parties: Parties, context: ssl.SSLContext, seconds: float) -> Channel:
+HANDSHAKE = 10.0
+"""Seconds that a connection may take to say who it is."""
+
+CLOSING = 2.0
+"""Seconds that the other end may take to hang up, too."""
+
+MOST_HANDSHAKES = 64
+"""Connections that have not said who they are, at most; further ones are closed, and sites try again."""
+
+
+def connected(
+    address: str, parties: Parties, context: ssl.SSLContext, seconds: float, proxy: str | None = None
+) -> Channel:
     """A channel to the party that listens at an address.
 
-    Raises:
-        OSError: if nobody listens there.
-        SitesError: if it is nobody of the parties.
-    """
-    raw = socket.create_connection(address_of(address), timeout=seconds)
-    return secured(raw, parties, context, listens=False)
-
-
-def secured(raw: socket.socket, parties: Parties, context: ssl.SSLContext, *, listens: bool) -> Channel:
-    """A channel over a connection, after the handshake that says who is at its other end.
+    Args:
+        address: ``HOST:PORT``.
+        parties: who may be there.
+        context: of TLS, between parties alone; through a proxy, too.
+        seconds: that it may take.
+        proxy: ``http://HOST:PORT`` of a proxy that connects (HTTP ``CONNECT``); None for none.
 
     Raises:
-        SitesError: if it is nobody of the parties.
+        OSError: if nobody listens there, or the proxy does not get there: that may change.
+        SitesError: if it is nobody of the parties, or there is no such proxy.
     """
-    raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    host, port = address_of(address)
+    uri = f"wss://[{host}]:{port}" if ":" in host else f"wss://{host}:{port}"
     try:
-        connection = context.wrap_socket(raw, server_side=listens)
-        return Channel(connection, parties.peer(connection))
-    except (OSError, SitesError) as error:
-        raw.close()
-        if isinstance(error, SitesError):
-            raise
+        connection = connect(
+            uri,
+            ssl=context,
+            proxy=proxy,
+            compression=None,
+            open_timeout=seconds,
+            close_timeout=CLOSING,
+            max_size=LARGEST,
+        )
+    except (InvalidProxy, InvalidURI) as error:
+        raise SitesError(f"a proxy is http://HOST:PORT: {error}") from None
+    except InvalidHandshake as error:
+        raise ConnectionError(f"no connection: {error}") from None
+    except EOFError:
+        raise ConnectionError("the connection was closed") from None
+    except ssl.SSLEOFError as error:
+        raise ConnectionError(_words(error)) from None
+    except ssl.SSLError as error:
         raise SitesError(f"no connection between parties: {_words(error)}") from None
+    try:
+        return Channel(connection.__enter__(), parties.peer(connection.socket))
+    except SitesError:
+        connection.close()
+        raise
+
+
+class Reception:
+    """Takes connections, and admits those of parties once they have said something.
+
+    Handshakes go on side by side, :data:`MOST_HANDSHAKES` at most: whoever connects and is silent keeps nobody out.
+    """
+
+    def __init__(self, address: str, parties: Parties) -> None:
+        self._parties = parties
+        self._arrived: queue.Queue[tuple[Channel, dict[str, Any]]] = queue.Queue()
+        self._over, self._slots = threading.Event(), threading.BoundedSemaphore(MOST_HANDSHAKES)
+        self._held = threading.local()
+        quiet = logging.getLogger("tacit.sites")
+        quiet.addHandler(logging.NullHandler())
+        self._server = serve(
+            self._admit,
+            sock=socket.create_server(address_of(address)),
+            ssl=parties.context(),
+            compression=None,
+            open_timeout=HANDSHAKE,
+            close_timeout=CLOSING,
+            max_size=LARGEST,
+            logger=quiet,
+        )
+        self._handshake, self._server.handler = self._server.handler, self._limited
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def next(self, seconds: float) -> tuple[Channel, dict[str, Any]] | None:
+        """The next party that has come, and what it says; None if none comes in time."""
+        try:
+            return self._arrived.get(timeout=max(seconds, 0.01))
+        except queue.Empty:
+            return None
+
+    def close(self) -> None:
+        """Ends all connections. Strangers that are still silent are not waited for."""
+        self._over.set()
+        threading.Thread(target=self._server.shutdown, daemon=True).start()
+
+    def _limited(self, raw: socket.socket, address: Any) -> None:
+        """The handshake of a connection, in its own thread; of one too many, none."""
+        if not self._slots.acquire(blocking=False):
+            raw.close()
+            self._handshake(raw, address)  # which ends at once
+            return
+        self._held.slot = True
+        try:
+            self._handshake(raw, address)
+        finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Frees the place of this thread's connection for another handshake."""
+        if self._held.slot:
+            self._held.slot = False
+            self._slots.release()
+
+    def _admit(self, connection: ServerConnection) -> None:
+        try:
+            channel = Channel(connection, self._parties.peer(connection.socket))
+            channel.wait(HANDSHAKE)
+            said = channel.receive()[0]
+        except (SitesError, Gone):
+            return
+        self._let_go()
+        self._arrived.put((channel, said))
+        self._over.wait()

@@ -7,11 +7,10 @@ adds the noise before anything leaves it.
 from __future__ import annotations
 
 import math
-import socket
-import ssl
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import count
 from types import TracebackType
 from typing import Any, NoReturn, Self
@@ -23,8 +22,8 @@ from tacit.arrays import Ints
 from tacit.curator.options import fresh_key
 from tacit.curator.recipes import Recipe
 from tacit.curator.rows import PrivateRows
-from tacit.curator.sites.channel import PROTOCOL, Channel, Gone, address_of, packed, secured
-from tacit.curator.sites.parties import COORDINATOR, Parties, Sites, SitesError
+from tacit.curator.sites.channel import HANDSHAKE, PROTOCOL, Channel, Gone, Reception, packed
+from tacit.curator.sites.parties import COORDINATOR, Sites, SitesError
 from tacit.curator.sites.shared_noise import NoisyRows
 from tacit.curator.sites.shares import opened, plain_recipe
 from tacit.curator.source_rows import Labels, SourceRows
@@ -105,10 +104,6 @@ class JoinedTable(BlockTable):
         self._sites.tell({"do": what, "table": self._number, **facts})
 
 
-HANDSHAKE = 10.0
-"""Seconds that a connection may take to say who it is."""
-
-
 class Session:
     """One fit with all sites, of one schema. A context manager: on leaving, sites are told how it ended."""
 
@@ -119,6 +114,7 @@ class Session:
         self._pending: list[dict[str, Any]] = []
         self._sender, self._lock = Sender(maps=sites.shares is not None), threading.Lock()
         self._paid: Reservation | None = None
+        self._reception: Reception | None = None
         self._told = self._asked = 0
         self._ended = False
 
@@ -144,27 +140,18 @@ class Session:
     # Coming together.
 
     def _gather(self) -> None:
-        parties, context = self._sites.parties, self._sites.parties.context()
-        deadline = time.monotonic() + self._sites.wait
-        with socket.create_server(address_of(self._sites.listen)) as listener:
-            while missing := [name for name in parties.sites if name not in self._channels]:
-                remaining = deadline - time.monotonic()
-                listener.settimeout(max(remaining, 0.01))
-                try:
-                    raw, _ = listener.accept()
-                except TimeoutError:
-                    raise SitesError(f"no word from {', '.join(missing)} in {self._sites.wait:g} seconds") from None
-                self._welcome(raw, parties, context)
+        parties, deadline = self._sites.parties, time.monotonic() + self._sites.wait
+        self._reception = Reception(self._sites.listen, parties)
+        while missing := [name for name in parties.sites if name not in self._channels]:
+            arrival = self._reception.next(deadline - time.monotonic())
+            if arrival is not None:
+                self._welcome(*arrival)
+            elif time.monotonic() > deadline:
+                raise SitesError(f"no word from {', '.join(missing)} in {self._sites.wait:g} seconds")
         self._check_agreed()
 
-    def _welcome(self, raw: socket.socket, parties: Parties, context: ssl.SSLContext) -> None:
-        """Admits a site; any other connection is ignored."""
-        raw.settimeout(HANDSHAKE)
-        try:
-            channel = secured(raw, parties, context, listens=True)
-            message = channel.receive()[0]
-        except (SitesError, Gone):
-            return
+    def _welcome(self, channel: Channel, message: dict[str, Any]) -> None:
+        """Admits a site."""
         name = channel.peer
         if name == COORDINATOR:
             channel.close()
@@ -324,10 +311,10 @@ class Session:
         for channel in self._channels.values():
             with channel:
                 channel.wait(HANDSHAKE)
-                try:
+                with suppress(Gone):
                     channel.send(body)
-                except Gone:
-                    continue
+        if self._reception is not None:
+            self._reception.close()
 
 
 def _plain(entry: Entry) -> dict[str, Any]:

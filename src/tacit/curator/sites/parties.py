@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import socket
 import ssl
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -180,9 +181,9 @@ class Parties:
         tls.load_cert_chain(self.folder / f"{self.name}.pem", self.key)
         return tls
 
-    def peer(self, connection: ssl.SSLSocket) -> str:
+    def peer(self, connection: socket.socket) -> str:
         """Who is at the other end; raises :class:`SitesError` for nobody of the parties."""
-        shown = connection.getpeercert(binary_form=True)
+        shown = connection.getpeercert(binary_form=True) if isinstance(connection, ssl.SSLSocket) else None
         match = next((name for name in self._certificates if self._der(name) == shown), None)
         if match is None:
             raise SitesError(f"somebody answered who is not in {self.folder}")
