@@ -101,7 +101,8 @@ def test_a_site_agrees_to_little() -> None:
     agreed = Agreement()
     assert (agreed.epsilon, agreed.delta, str(agreed.neighbouring)) == (1.0, 1e-6, "add_or_remove_one")
     asked = {name: each.default for name, each in inspect.signature(tacit.serve_site).parameters.items()}
-    assert (asked["epsilon"], asked["delta"], asked["record"]) == (1.0, 1e-6, None)
+    assert (asked["epsilon"], asked["delta"], asked["record"], asked["proxy"]) == (1.0, 1e-6, None, None)
+    assert agreed.honest is None is asked["honest"]  # who trusts nobody says on how many honest sites it counts
 
 
 def test_workers_are_trusted_unless_a_share_is_rechecked() -> None:

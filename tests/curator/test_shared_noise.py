@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -19,15 +19,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
+from tacit.checks.mechanism import draws_needed, likelihood_ratio_rejects
+from tacit.curator.curator import Curator
 from tacit.curator.measurement import integer_scale
 from tacit.curator.sites.parties import SitesError
-from tacit.curator.sites.shared_noise import ShareOfNoise, refused_charges
+from tacit.curator.sites.shared_noise import NoiseAtSites, ShareOfNoise, refused_charges
 from tacit.curator.sites.shares import Transcript, share
+from tacit.engines.blocks import MemoryTable
 from tacit.engines.joined.wire import Sender, WireError
 from tacit.engines.passes.base import SumsOf
-from tacit.noise import SystemSource
+from tacit.noise import SeededSource, SystemSource
 from tacit.privacy.accountants import epsilon
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Renyi, Repeated
+from tacit.privacy.ledger import Reservation
 from tacit.privacy.noise_shares import LEAST_SCALE, NoiseShares, noise_factor, shares_of, towards_coordinator
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import OneCell, column_cells
@@ -54,7 +58,7 @@ from tests.curator.test_sites_protocol import (
 from tests.estimators.test_sources import ROWS, declared
 from tests.golden.tables import table
 from tests.joining import NAMES, cut, joined, make_parties
-from tests.noise.exact import draws_needed, gaussian_pmf, kolmogorov_rejects, likelihood_ratio_rejects
+from tests.noise.exact import gaussian_pmf, kolmogorov_rejects
 
 __all__ = ["place"]  # the fixture
 
@@ -206,6 +210,27 @@ def test_what_is_no_part_of_its_bound_is_refused() -> None:
     ):
         with pytest.raises(WireError, match="no part of its bound"):
             site.scale(query, charge)
+
+
+class Apart:
+    """Sites, as far as a curator knows them."""
+
+    def noisy(self, asked: Sequence[tuple[Any, Charge]]) -> list[np.ndarray]:
+        return [np.full(query.shape, 640) for query, _ in asked]
+
+
+def test_a_measurement_knows_of_the_noise_of_all_sites() -> None:
+    """No noise is added to what the sites send; its deviation is that of all shares, and the theorem names them."""
+    shares, query, charge = NoiseShares(5, 2), Histogram(OneCell(), fine_count_rule(2)), Gaussian(9.0)
+    reservation = Reservation([charge], ADD, "test")
+    table = MemoryTable([], np.zeros(3, np.uint8), [], 2)
+    curator = Curator(table, reservation, SeededSource(1))
+    curator.shared_noise = NoiseAtSites(shares, Apart())
+    release = curator.measure(query, charge, "rows")
+    assert release.value.tolist() == [[10.0]]
+    assert release.sd == pytest.approx(9.0 * math.sqrt(5 / 2), rel=1e-4)
+    assert reservation.entries[0].theorem == release.theorem == query.sensitivity(ADD).theorem + shares.claim
+    assert noise_factor(release.theorem) == pytest.approx(math.sqrt(5 / 2))
 
 
 # A coordinator that does not keep to the rules.
