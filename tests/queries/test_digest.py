@@ -80,3 +80,18 @@ def test_a_histogram_is_told_by_its_rule_its_cells_and_its_margins() -> None:
     seen = [digests.of(each) for each in asked]
     margins.add(column_cells(0, 4), np.ones(4))
     assert len({*seen, digests.of(base)}) == 6
+
+
+def test_a_list_or_a_mapping_that_grows_inside_a_frozen_part_is_seen() -> None:
+    """A frozen class of its own identity is remembered only where nothing in it can change."""
+    grown: Any = [1]
+    named: Any = {"a": 1}
+    for part, grow in (
+        (Part(grown), lambda: grown.append(2)),
+        (Part(named), lambda: named.update(b=2)),
+        (Holder(Log(), Part((grown, 0))), lambda: grown.append(3)),  # type: ignore[arg-type]
+    ):
+        digests = Digests()
+        before = digests.of(part)
+        grow()
+        assert digests.of(part) == Digests().of(part) != before

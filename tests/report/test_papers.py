@@ -17,9 +17,10 @@ from jsonschema import Draft7Validator
 import tacit
 from tacit.examples import hospital
 from tacit.models.binding import ClaimError
+from tacit.privacy.canonical import sha256
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Gaussian
-from tacit.privacy.signatures import new_key, read_private_key, read_public_key
+from tacit.privacy.signatures import new_key, read_private_key, read_public_key, signature
 from tacit.report.dossier import dossier, html, missing
 from tacit.report.erasure import erasure_problems, erasure_statement, guess, letter, refit_after
 from tacit.report.hub_card import hub_card
@@ -251,6 +252,15 @@ def test_an_answer_about_erasure_is_signed_and_follows_from_its_certificate(bare
     resigned = erasure_statement(bare.certificate, keys[0])
     lie = replace(bare.certificate, epsilon=0.1)
     assert any("digest" in words for words in erasure_problems({**resigned, "certificate": lie.to_dict()}, keys[1]))
+
+
+@pytest.mark.parametrize(("name", "value"), [("letter", ["You are safe."]), ("refit_after", 1000)])
+def test_another_text_does_not_hold_although_it_is_signed_anew(bare, keys, name, value):
+    """By the key itself: a signature says who wrote it, and the certificate what may be written."""
+    body = {key: each for key, each in erasure_statement(bare.certificate, keys[0]).items() if key != "signature"}
+    body[name] = value
+    written = {**body, "signature": signature({"erasure": sha256(body)}, keys[0])}
+    assert erasure_problems(written, keys[1]) == ["its text does not follow from its certificate"]
 
 
 def test_the_letter_states_the_figures_and_names_nobody(bare):
