@@ -216,9 +216,9 @@ class Reception:
         try:
             channel = Channel(connection, self._parties.peer(connection.socket))
             channel.wait(HANDSHAKE)
-            said = channel.receive()[0]
+            message = channel.receive()[0]
         except (SitesError, Gone):
             return
         self._let_go()
-        self._arrived.put((channel, said))
+        self._arrived.put((channel, message))
         self._over.wait()
