@@ -144,8 +144,16 @@ def page(facts: dict[str, Any]) -> str:
     if facts.get("synthetic"):
         parts += ["## Private synthetic rows, and DP-FTRL\n", synthetic_page.section(facts["synthetic"])]
     parts += ["## Every set\n", _limit(facts), _sets(facts), f"![AUC per set]({SETS})\n"]
-    parts += [f"{PROTOCOL}\nVersions: {versions}. Splits: {splits}.\n"]
+    parts += [f"{PROTOCOL}\nVersions: {versions}. Splits: {splits}.{_programs(facts)}\n"]
     return "\n".join(parts)
+
+
+def _programs(facts: dict[str, Any]) -> str:
+    """Of how many runs the figures of our learners are, by the program that made them (:mod:`benchmarks.program`)."""
+    counts = facts.get("programs", {})
+    runs = (f"{PEER_NAMES[who]}, {', '.join(f'{number:,} runs of {made}' for made, number in sorted(by.items()))}"
+            for who, by in counts.items() if who in PEER_NAMES)  # fmt: skip
+    return f" Programs: {'; '.join(runs)}." if counts else ""
 
 
 def _gaps(facts: dict[str, Any], heads: list[str]) -> str:

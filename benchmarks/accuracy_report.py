@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from benchmarks import data, peers
+from benchmarks import data, peers, program
 
 HERE = Path(__file__).resolve().parent
 SUMMARY = HERE / "results" / "accuracy.json"
@@ -27,6 +28,9 @@ NEAR, NEAR_AIM = 0.01, 0.7
 
 LEVEL = 0.01
 """Of the paired t-test of a loss to DP-EBM."""
+
+CLASSES = {who: "BoostedTreesClassifier" if who == "trees" else "AdditiveBoostClassifier" for who in peers.OURS}
+"""Whose golden fits change when the program behind the lines of a learner does."""
 
 Cells = dict[tuple[str, str, float | None], dict[int, float]]
 """``(learner, set, epsilon) -> {seed: value}``."""
@@ -189,6 +193,10 @@ def summarised(lines: list[dict[str, Any]], s_bdt: dict[float, float]) -> dict[s
     near = {who: limit(auc, who) for who in ours}
     return {
         "versions": {f"{line['who']}, {part(line)}": line["version"] for line in lines if "version" in line},
+        "programs": {
+            who: dict(Counter(program.made_by(line, CLASSES[who]) for line in main if line["who"] == who))
+            for who in ours
+        },
         "auc": mean_by_set(main, "auc"),
         "splits": {who: _splits(auc, who) for who in sorted({key[0] for key in auc})},
         "means": {what: means_over_sets(cells(main, what)) for what in ("auc", "log_loss", "calibration")},

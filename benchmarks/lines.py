@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from benchmarks import store
+from benchmarks import program, store
 from benchmarks.store import Line
 
 
@@ -21,6 +22,7 @@ class Lines:
     def __init__(self, name: str, again: bool = False) -> None:
         self._name = name
         self._known: dict[str, Line] = {}
+        self._noted: set[str] = set()
         if not again:
             self._known = {_key(line["job"]): line for line in store.read(name)}
 
@@ -28,11 +30,19 @@ class Lines:
         """The result of a job, from the file or by running it; the job is JSON data and identifies itself."""
         key = _key(job)
         if key in self._known:
+            self._note(self._known[key])
             return self._known[key]["result"]
         line = {"job": dict(job), "result": dict(result())}
         self._known[key] = line
         store.add(self._name, line)
         return line["result"]
+
+    def _note(self, line: Line) -> None:
+        """Says once that results which are shown are of another program, or of one that was not recorded."""
+        made_by = program.made_by(line)
+        if made_by != program.THIS and made_by not in self._noted:
+            self._noted.add(made_by)
+            print(f"{self._name}: some results are those of {made_by}; see benchmarks/program.py", file=sys.stderr)
 
     def known(self, job: Mapping[str, Any]) -> bool:
         """Whether a job's result is there."""

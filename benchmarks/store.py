@@ -16,6 +16,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
+from benchmarks import program
+
 HERE = Path(__file__).parent
 DIGITS = 6
 """Significant digits of a stored figure."""
@@ -36,11 +38,11 @@ def read(name: str) -> list[Line]:
 
 
 def add(name: str, line: Line) -> None:
-    """Adds the line of a run."""
+    """Adds the line of a run, with the program that made it (:mod:`benchmarks.program`)."""
     path = fresh_path(name)
     path.parent.mkdir(exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")
+        file.write(json.dumps({**line, "program": program.name()}) + "\n")
 
 
 def fresh_path(name: str) -> Path:
