@@ -192,6 +192,21 @@ def test_leaves_that_all_agree_are_told(learner: Any, corner: bool, agree: bool)
     assert (len(np.unique(made.predict_proba(X)[:, 1])) == 1) is agree
 
 
+@pytest.mark.parametrize("mechanism", ["laplace", "exponential"])
+@pytest.mark.parametrize(("upper", "agree"), [(1.0, False), (1000.0, True)])
+def test_rows_that_share_a_leaf_of_every_tree_are_told(mechanism: str, upper: float, agree: bool) -> None:
+    """Where bounds are far too wide all rows are in one cell, and leaves without rows differ by their noise alone."""
+    X, y = table(2000)
+    schema = {**SCHEMA, "columns": {name: {"kind": "numeric", "lower": 0, "upper": upper} for name in X}}
+    made = tacit.RandomTreesClassifier(mechanism=mechanism, epsilon=6.0, schema=schema, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        made.fit(X, y)
+    told = [str(one.message) for one in caught if issubclass(one.category, Doubtful)]
+    assert any("the same prediction" in words for words in told) is agree
+    assert (len(np.unique(made.predict_proba(X)[:, 1])) == 1) is agree
+
+
 def test_it_follows_from_the_file_alone() -> None:
     learner = fit(*table(2000))
     assert seen(learner.model_, learner.certificate_) == learner.summary_

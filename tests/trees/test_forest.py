@@ -243,6 +243,20 @@ def test_the_scale_of_votes_is_fitted_and_noise_leaves_it_as_usual() -> None:
         assert abs(scale_of_votes(counts, 600.0, start, 2.0) - 2.0) < abs(scale - 2.0)
 
 
+def test_rows_of_one_interval_of_votes_are_told_the_base_rate() -> None:
+    """Beyond it 3 deviations of 14 numbers are within the noise, and must be less than an eighth of its rows."""
+    counts = np.zeros((2, 8))
+    counts[:, 1] = 900.0, 100.0
+    within = 3.0 * math.sqrt(14) * 10.0  # 112, of which an eighth of a thousand is 125
+    counts[0, 5] = within - 1
+    assert scale_of_votes(counts, 10.0, -2.0, 2.0) == 0.0
+    counts[0, 5] = within + 1
+    assert scale_of_votes(counts, 10.0, -2.0, 2.0) > 0.0
+    counts[0, 5] = 0.0
+    assert scale_of_votes(counts, 11.0, -2.0, 2.0) == 0.0
+    assert scale_of_votes(counts, 11.2, -2.0, 2.0) > 0.0
+
+
 def rare_forest(epsilon: float, rate: float, shuffled: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities and labels of new rows; positives are the corner of a square, or anywhere."""
     generator = np.random.default_rng(3)

@@ -126,6 +126,8 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
         concerns.append("no effect is distinguishable from noise")
     if isinstance(model, TreeEnsembleModel) and all(np.ptp(tree.values) == 0 for tree in model.trees):
         concerns.append("all leaves agree: every row gets the same prediction")
+    elif isinstance(model, TreeEnsembleModel) and rows is not None and _share_leaves(model, rows):
+        concerns.append("all rows are in one leaf of every tree and get the same prediction: are bounds too wide?")
     words = []
     if rows is not None and not (concerns and "declared label" in concerns[0]):
         weighed = ", each weighted by its class," if _weighs_classes(certificate) else ""
@@ -210,6 +212,18 @@ def _rows_of_leaves(model: TreeEnsembleModel, certificate: Certificate | None) -
             cells = 2 * len(tree.support)  # both classes of every leaf
             variance += cells * (factor * charge.noise_multiplier * certificate.rows_per_unit * _shape(charge)) ** 2
     return Estimate(rows / len(charges), math.sqrt(variance) / len(charges))
+
+
+def _share_leaves(model: TreeEnsembleModel, rows: Estimate) -> bool:
+    """Whether rows beyond the largest leaf of each tree are within the noise, and an eighth of all would not be.
+
+    What a leaf of no rows counts is noise, less what of it is negative: .4 of a deviation in the mean.
+    """
+    leaves = [len(tree.support) for tree in model.trees]
+    beyond = sum(float(tree.support.sum() - tree.support.max()) for tree in model.trees) / len(leaves)
+    in_a_leaf = (rows.sd or 0.0) * math.sqrt(len(leaves) * len(leaves) / sum(leaves))
+    noise = 0.4 * in_a_leaf * (sum(leaves) / len(leaves) - 1) + STANDS_OUT * (rows.sd or 0.0)
+    return beyond <= noise < (rows.value - beyond) / 8
 
 
 def _shape(charge: Gaussian | Laplace) -> float:

@@ -37,6 +37,9 @@ VOTE_BINS = 8
 SCALES = np.arange(1, 33) / 4.0
 """Not tuned: the multiples of the mean label that are tried."""
 
+ALIKE = 3.0
+"""Not tuned: standard deviations of noise within which rows beyond one interval of votes may be none."""
+
 
 def label_charges(pool: SplitBudget, trees: int, tuning: Forests) -> tuple[Charge, ...]:
     """All charges of a forest of chosen labels, in their order: rows of each class, labels, how far they move."""
@@ -84,7 +87,8 @@ def scale_of_votes(counts: Floats, sd: float, start: float, usual: float) -> flo
     """By how much the mean of the labels moves the log-odds, from noisy counts of rows by class and mean label.
 
     The multiple of least log loss, where each pays a standard deviation of what noise makes of its advantage over the
-    usual one.
+    usual one. It is 0 where all rows are in one interval of votes, as nothing tells them apart: in every tree they share
+    a leaf, whose label is a lot. (Labels of leaves without rows would differ all the same.)
 
     Args:
         counts: shape ``(2, VOTE_BINS)``.
@@ -92,6 +96,10 @@ def scale_of_votes(counts: Floats, sd: float, start: float, usual: float) -> flo
         start: the log-odds of the base rate.
         usual: the multiple where noise hides all others.
     """
+    rows = counts.sum(axis=0)
+    doubt_of_others = ALIKE * sd * math.sqrt(2 * (VOTE_BINS - 1))
+    if rows.sum() - rows.max() <= doubt_of_others < rows.max() / 8:
+        return 0.0
     votes = (np.arange(VOTE_BINS) + 0.5) / VOTE_BINS * 2.0 - 1.0
     scales = np.append(SCALES, usual)
     scores = start + scales[:, None] * votes
