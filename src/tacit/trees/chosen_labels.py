@@ -87,8 +87,8 @@ def scale_of_votes(counts: Floats, sd: float, start: float, usual: float) -> flo
     """By how much the mean of the labels moves the log-odds, from noisy counts of rows by class and mean label.
 
     The multiple of least log loss, where each pays a standard deviation of what noise makes of its advantage over the
-    usual one. It is 0 where all rows are in one interval of votes, as nothing tells them apart: in every tree they share
-    a leaf, whose label is a lot. (Labels of leaves without rows would differ all the same.)
+    usual one. It is 0 where all rows are in one interval of votes, as nothing tells them apart: in every tree they
+    share a leaf, whose label is a lot. (Labels of leaves without rows would differ all the same.)
 
     Args:
         counts: shape ``(2, VOTE_BINS)``.

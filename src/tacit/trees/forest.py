@@ -57,8 +57,29 @@ def base_rate_of(released: Sequence[tuple[Floats, float]], tuning: Forests = FOR
     negatives, positives = (float(np.mean([counts[:, k].sum() for counts, _ in released])) for k in (0, 1))
     rows = max(negatives + positives, 1.0)
     noise = math.sqrt(added(len(counts) * sd**2 for counts, sd in released)) / len(released) / rows
-    share = 0.5 + (min(max(positives / rows, 0.0), 1.0) - 0.5) * tuning.base_prior / (tuning.base_prior + noise**2)
-    return min(max(share, tuning.least_base), 1.0 - tuning.least_base)
+    return _drawn_to_half(positives / rows, noise, tuning)
+
+
+def base_rate_of_leaves(counts: Floats, sd: float, tuning: Forests = FORESTS) -> float:
+    """The positive class's share of all rows from one tree's noisy class counts, shape ``(leaves, 2)``.
+
+    Leaves count by their released size, as the sum of all counts has the noise of every leaf, and most rows are in few:
+    ``sum t n_1 / sum t**2``, less what noise adds to the products. Where leaves are alike, the sum of all is better.
+    """
+    leaves, totals = len(counts), counts.sum(axis=1)
+    square = float(totals @ totals) - 2.0 * leaves * sd**2
+    rows = max(float(totals.sum()), 1.0)
+    noise = sd * math.sqrt(max(square, 0.0) + 2.0 * leaves * sd**2) / max(square, 1.0)
+    if noise >= sd * math.sqrt(leaves) / rows:
+        return base_rate_of([(counts, sd)], tuning)
+    share = (float(totals @ counts[:, 1]) - leaves * sd**2) / square
+    return _drawn_to_half(share, noise, tuning)
+
+
+def _drawn_to_half(share: float, noise: float, tuning: Forests) -> float:
+    """A proportion with noise of this standard deviation, were any as likely as any other."""
+    drawn = 0.5 + (min(max(share, 0.0), 1.0) - 0.5) * tuning.base_prior / (tuning.base_prior + noise**2)
+    return min(max(drawn, tuning.least_base), 1.0 - tuning.least_base)
 
 
 def drawn_to(base: float, counts: Floats, sd: float, tuning: Forests = FORESTS, sampled: bool = True) -> Floats:

@@ -46,7 +46,7 @@ from tacit.queries.rules import LEVEL_BITS, MARGIN_BITS, RowRule, signed_margin_
 from tacit.queries.tree_cells import TreeCells, class_weight_rule
 from tacit.theory.trees import leveraging_constant, paper_m_alpha_sensitivity, paper_sensitivity
 from tacit.trees.budget import SplitBudget
-from tacit.trees.forest import base_rate_of, drawn_to, public_cells
+from tacit.trees.forest import base_rate_of_leaves, drawn_to, public_cells
 from tacit.trees.induction import SCORE_UNIT, Induction, SplitCandidates
 from tacit.trees.losses import SMOOTHED, Loss, MAlphaLoss, SmoothedLoss, loss_of
 from tacit.trees.tuning import BOOSTING, Boosting
@@ -143,13 +143,14 @@ def believed_shares(weights: Floats, sd: float) -> tuple[Floats, Floats]:
     """Proportion of the positive class and total weight of every leaf from noisy weights, shape ``(leaves,)`` each.
 
     A leaf lost in the noise is at the tree's base rate. None is nearer to 0 or 1 than if a standard deviation of the
-    noise had been added to either class, except to be at the base rate: leveraging divides by the square of the
-    largest value, so that one extreme leaf would silence all others.
+    noise had been added to either class, or than half of the base rate is: leveraging divides by the square of the
+    largest value, so that one extreme leaf would silence all others. (Kept from falling below the base rate, leaves of
+    few rows would be above it on average.)
     """
-    base, total = base_rate_of([(weights, sd)]), np.maximum(weights.sum(axis=1), 0.0)
+    base, total = base_rate_of_leaves(weights, sd), np.maximum(weights.sum(axis=1), 0.0)
     least = sd / np.maximum(np.maximum(weights, 0.0).sum(axis=1) + 2.0 * sd, 1e-9)
     shares = drawn_to(base, weights, sd, sampled=False)
-    return np.clip(shares, np.minimum(least, base), 1.0 - np.minimum(least, 1.0 - base)), total
+    return np.clip(shares, np.minimum(least, 0.5 * base), 1.0 - np.minimum(least, 0.5 * (1.0 - base))), total
 
 
 @dataclass(frozen=True, eq=False)
