@@ -33,7 +33,7 @@ except TacitError as error:
         (
             "sqlglot",
             "sql",
-            "from tacit.encoding.sql_sources import fault_of; fault_of('select 1', 'sqlite', lambda _: None)",
+            "from tacit.encoding.sql_sources import fault_of; fault_of('select 1', 'sqlite', lambda _: [])",
         ),
     ],
 )

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 import tacit
@@ -309,3 +309,18 @@ def test_those_who_wait_for_sqlite_wait_at_random_and_not_for_ever(
     held.write(inside)
     account.reserve([Pure(0.1)], "after").close()
     assert [line.label for line in account.reservations()] == ["after"]
+
+
+@pytest.mark.parametrize("query", ["elsewhere.ten", "SELECT * FROM elsewhere.ten", "SELECT * FROM through", "Ten"])
+def test_a_view_of_another_schema_hides_no_limit(url: str, query: str) -> None:
+    with create_engine(normal_url(url)).begin() as connection:
+        for statement in (
+            "CREATE SCHEMA IF NOT EXISTS elsewhere",
+            "CREATE TABLE IF NOT EXISTS elsewhere.people (age integer)",
+            "CREATE OR REPLACE VIEW elsewhere.ten AS SELECT * FROM elsewhere.people LIMIT 10",
+            "CREATE OR REPLACE VIEW elsewhere.all_of_them AS SELECT * FROM elsewhere.people",
+            "CREATE OR REPLACE VIEW through AS SELECT * FROM elsewhere.ten",
+        ):
+            connection.execute(text(statement))
+    assert "has LIMIT" in tacit.read_source(url, query=query).reader.unfit()
+    assert tacit.read_source(url, query="SELECT * FROM elsewhere.all_of_them").reader.unfit() == ""

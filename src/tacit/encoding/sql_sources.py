@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,13 +43,13 @@ _NOW = frozenset(["now", "today", "tomorrow", "yesterday"])
 """Texts that data bases read as a time, another one whenever they do."""
 
 
-def fault_of(query: str, dialect: str, view_of: Callable[[str], str | None]) -> str:
+def fault_of(query: str, dialect: str, views_of: Callable[[str], Iterable[str]]) -> str:
     """Why the rows of a query are not rows of the data base one by one; empty where its text does not show it.
 
     Args:
         query: one statement.
         dialect: SQLAlchemy's name of the data base.
-        view_of: the statement that makes the view of a name; None where there is no such view.
+        views_of: the statements that make the views of a name, in whatever schema; none where there is no such view.
     """
     tree = _parsed(query, dialect)
     if tree is None:
@@ -57,10 +57,9 @@ def fault_of(query: str, dialect: str, view_of: Callable[[str], str | None]) -> 
     trees, seen = [tree], set()
     for each in trees:  # grows by the views that are named
         for name in _tables(each):
-            text = None if name in seen else view_of(name)
+            texts = () if name in seen else views_of(name)
             seen.add(name)
-            view = None if text is None else _parsed(text, dialect)
-            trees.extend([] if view is None else [view])
+            trees.extend(view for text in texts if (view := _parsed(text, dialect)) is not None)
     for each in trees:
         for fault in _faults(each):
             return fault
@@ -270,17 +269,23 @@ class SqlReader(Reader):
         from sqlalchemy.exc import SQLAlchemyError
         from sqlalchemy.pool import NullPool
 
-        def view_of(name: str) -> str | None:
+        def views_of(name: str) -> list[str]:
+            """Of all schemas: which of them a name is looked for in depends on the session."""
             if self._lacks_file():
-                return None
+                return []
             try:
                 inspector = inspect(create_engine(self.url, poolclass=NullPool))
-                views = {view.lower(): view for view in inspector.get_view_names()}
-                return inspector.get_view_definition(views[name]) if name in views else None
+                places = [
+                    (view, schema)
+                    for schema in inspector.get_schema_names()
+                    for view in inspector.get_view_names(schema)
+                    if view.lower() == name
+                ]
+                return [inspector.get_view_definition(view, schema) or "" for view, schema in places]
             except (SQLAlchemyError, NotImplementedError, ImportError):  # it does not tell
-                return None
+                return []
 
-        return _said(self.name, fault_of(self.query, make_url(self.url).get_backend_name(), view_of))
+        return _said(self.name, fault_of(self.query, make_url(self.url).get_backend_name(), views_of))
 
     def _lacks_file(self) -> bool:
         """Whether there is no file of this name, which SQLite would make."""
@@ -355,15 +360,15 @@ class DuckReader(Reader):
         """Also of text files: DuckDB guesses their types from rows, and one stray quote swallows others."""
         with self._connected(shows_nothing=True) as connection:
             plan = str(connection.execute(f"EXPLAIN (FORMAT json) {self.query}").fetchall())
-            views = dict(
-                connection.execute("SELECT lower(view_name), sql FROM duckdb_views() WHERE NOT internal").fetchall()
-            )
+            views = connection.execute("SELECT lower(view_name), sql FROM duckdb_views() WHERE NOT internal").fetchall()
         if _TEXT_FILES.search(plan):
             return (
                 f"the query to {self.name} reads a text file, in which one line can change how DuckDB reads others: "
                 "name the file itself as the source, or query a table or Parquet"
             )
-        return _said(self.name, fault_of(self.query, "duckdb", views.get))
+        return _said(
+            self.name, fault_of(self.query, "duckdb", lambda name: [text for view, text in views if view == name])
+        )
 
     @contextmanager
     def _batches(self, query: str, shows_nothing: bool = False) -> Iterator[Any]:
