@@ -245,7 +245,7 @@ def test_time_left_and_shares_of_progress() -> None:
     def left(spent: float) -> float | None:
         return Step("w", "x", "other", None, 1, spent, 3.0).seconds_left
 
-    assert (left(0.0), left(0.25), left(1.0)) == (None, 9.0, 0.0)
+    assert (left(0.0), left(0.099), left(0.1), left(0.25), left(1.0)) == (None, None, pytest.approx(27.0), 9.0, 0.0)
 
 
 def test_a_hundred_of_a_family_are_gathered() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tacit.schema import Schema
 from tacit.schema.columns import column_from_dict
 from tacit.schema.errors import MOST_LISTED, SchemaError, nearest, resembles
 
@@ -24,3 +27,19 @@ def test_a_wide_table_is_not_listed_whole() -> None:
 def test_a_date_without_its_granularity_is_told_which_there_are() -> None:
     with pytest.raises(SchemaError, match="a column of kind 'date' needs it: year, month, weekday"):
         column_from_dict({"kind": "date", "lower": "2020-01-01", "upper": "2023-01-01"})
+
+
+def test_all_problems_of_a_schema_are_named_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "schema.toml"
+    path.write_text(
+        "[columns.age]\nkind = 'numeric'\nlower = 9\nupper = 1\n[columns.sex]\nkind = 'categorical'\n"
+        "[columns.ok]\nkind = 'boolean'\n[label]\ncolumn = 'y'\nclasses = ['a']\n[unit]\ncolumn = 'who'\n"
+    )
+    with pytest.raises(SchemaError) as caught:
+        Schema.from_toml(path)
+    first, *others = str(caught.value).splitlines()
+    assert first == f"{path}: 4 problems:"
+    parts = ("column 'age', field 'lower'", "column 'sex', field 'categories'", "section [label]", "section [unit]")
+    for part, line in zip(parts, others, strict=True):
+        assert line.strip().startswith(part)
+    assert str(caught.value).count("Nothing was spent.") == 1

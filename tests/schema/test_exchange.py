@@ -168,7 +168,7 @@ def test_what_is_no_such_document_is_refused(name: str, document: dict[str, Any]
 
 
 def test_the_label_must_be_there() -> None:
-    with pytest.raises(SchemaError, match=r"no column 'sax': did you mean 'sex'\?"):
+    with pytest.raises(SchemaError, match=r"no column 'sax'; did you mean 'sex'\?"):
         import_schema(TABLE_SCHEMA, "frictionless", label="sax")
 
 

@@ -45,6 +45,10 @@ class Beginning:
     command: str = ""
 
 
+TOLD_FROM = 0.1
+"""The share of the budget from which on the time left is estimated: before, set-up counts for more than releases."""
+
+
 @final
 @dataclass(frozen=True)
 class Step:
@@ -70,8 +74,8 @@ class Step:
 
     @property
     def seconds_left(self) -> float | None:
-        """How long it will take if the rest of the budget takes as long as this part; None if nothing is known."""
-        return self.seconds * (1 - self.spent) / self.spent if self.spent > 0 else None
+        """How long it will take if the rest of the budget takes as long as this part; None before a tenth is spent."""
+        return self.seconds * (1 - self.spent) / self.spent if self.spent >= TOLD_FROM else None
 
 
 Watch = Callable[[Step], None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tacit.errors import UNSPENT, TacitError
 
@@ -31,9 +31,21 @@ class SchemaError(TacitError):
 
     def __init__(self, problem: str, remedy: str = "", field: str = "", where: str = "") -> None:
         self.problem, self.remedy, self.field, self.where = problem, remedy, field, where
-        place = ", ".join(part for part in (where, f"field '{field}'" if field else "") if part)
-        body = "; ".join(part for part in (problem, remedy) if part)
-        super().__init__(f"{f'{place}: ' if place else ''}{body}", UNSPENT)
+        super().__init__(self.said, UNSPENT)
+
+    @property
+    def said(self) -> str:
+        """The place, the problem and the remedy in one line."""
+        place = ", ".join(part for part in (self.where, f"field '{self.field}'" if self.field else "") if part)
+        body = "; ".join(part for part in (self.problem, self.remedy) if part)
+        return f"{f'{place}: ' if place else ''}{body}"
+
+    @staticmethod
+    def of(errors: Sequence[SchemaError]) -> SchemaError:
+        """One error of several, a line each."""
+        if len(errors) == 1:
+            return errors[0]
+        return SchemaError("\n  ".join([f"{len(errors)} problems:", *(error.said for error in errors)]))
 
     def __reduce__(self) -> tuple[type[SchemaError], tuple[str, str, str, str], dict[str, bool]]:
         return (SchemaError, (self.problem, self.remedy, self.field, self.where), {"spent": self.spent})

@@ -96,18 +96,28 @@ class Schema(Brief, Shown):
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Schema:
-        """Reads a schema from plain data; see the class for errors."""
+        """Reads a schema from plain data; an error names all columns and sections that are wrong."""
         if not isinstance(data, Mapping):
             raise SchemaError(f"a schema is a table of keys, got {type(data).__name__}", "")
         refuse_unknown(data, ("label", "unit", "columns"))
         columns = data.get("columns")
         if not isinstance(columns, Mapping) or not columns:
             raise SchemaError("no columns are declared", "add a section [columns.NAME] per column")
-        return Schema(
-            {name: _within(_column(name), column_from_dict, column) for name, column in columns.items()},
-            _within("section [label]", Label.from_dict, data["label"]) if "label" in data else None,
-            _within("section [unit]", Unit.from_dict, data["unit"]) if "unit" in data else None,
-        )
+        errors: list[SchemaError] = []
+
+        def read(where: str, make: Callable[[Any], T], part: Any) -> T | None:
+            try:
+                return make(part)
+            except SchemaError as error:
+                errors.append(error.inside(where))
+                return None
+
+        declared = {name: read(_column(name), column_from_dict, column) for name, column in columns.items()}
+        label = read("section [label]", Label.from_dict, data["label"]) if "label" in data else None
+        unit = read("section [unit]", Unit.from_dict, data["unit"]) if "unit" in data else None
+        if errors:
+            raise SchemaError.of(errors)
+        return Schema({name: column for name, column in declared.items() if column is not None}, label, unit)
 
     def to_toml(self, path: str | os.PathLike[str], header: str = "") -> None:
         """Writes the schema file, whole or not at all. ``header``: lines that go on top as comments."""

@@ -60,7 +60,7 @@ def import_schema(
         raise SchemaError(problem, f"sources are {', '.join(FORMATS)}", where=where) from None
     stated = own.get("label")
     name = label or (stated or {}).get("column")
-    columns, notes, problems = {}, [], []
+    columns, notes, errors = {}, [], []
     target = None
     for each in fields:
         try:
@@ -70,11 +70,11 @@ def import_schema(
             columns[each.name], note = each.column()
             notes += [f"{each.name}: {note}"] if note else []
         except SchemaError as error:
-            problems.append(str(error.inside(f"column '{each.name}'")).removesuffix(" Nothing was spent."))
-    if name is not None and target is None and not problems:
-        problems.append(f"there is no column '{name}': {nearest(name, columns)}")
-    if problems:
-        raise SchemaError("\n".join(problems), where=where)
+            errors.append(error.inside(f"column '{each.name}'"))
+    if name is not None and target is None and not errors:
+        errors.append(SchemaError(f"there is no column '{name}'", nearest(name, columns)))
+    if errors:
+        raise SchemaError.of(errors).inside(where)
     return Draft(Schema(columns, target, Unit.from_dict(own["unit"]) if own.get("unit") else None), tuple(notes))
 
 
