@@ -199,3 +199,11 @@ def test_what_may_hold_more_than_a_model_is_its_owners_alone(make: Callable[[Pat
         assert make(tmp_path).stat().st_mode & 0o777 == 0o600
     finally:
         os.umask(before)
+
+
+def test_all_arguments_that_make_no_sense_are_named_at_once():
+    with pytest.raises(tacit.privacy.request.RequestError) as caught:
+        tacit.privacy.request.Request.of(-1, 3, ["replace_one"], True)
+    said = str(caught.value).split("; ")
+    assert [words.split()[0] for words in said] == ["epsilon", "delta", "neighbouring", "random_state"]
+    assert str(caught.value).count("Nothing was spent.") == 1

@@ -45,25 +45,25 @@ class Request:
 
     @staticmethod
     def of(epsilon: Any, delta: Any, neighbouring: Any, random_state: Any) -> Request:
-        """Checks the four arguments every estimator shares."""
+        """Checks the four arguments every estimator shares; an error names all that are wrong."""
+        relations = [str(item) for item in Neighbouring]
+        of_seed = not isinstance(random_state, bool) and isinstance(random_state, Integral) and int(random_state) >= 0
+        problems = []
         if not is_number(epsilon) or math.isnan(epsilon) or epsilon <= 0:
-            raise RequestError(f"epsilon must be a positive number (inf asks for no privacy), got {epsilon!r}")
+            problems.append(f"epsilon must be a positive number (inf asks for no privacy), got {epsilon!r}")
         if not is_number(delta) or not 0 <= delta < 1:
-            raise RequestError(f"delta must be a number in [0, 1), got {delta!r}")
-        try:
-            relation = Neighbouring(neighbouring)
-        except ValueError:
-            relations = " or ".join(repr(str(item)) for item in Neighbouring)
-            raise RequestError(f"neighbouring must be {relations}, got {neighbouring!r}") from None
-        if random_state is not None and (
-            isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0
-        ):
-            raise RequestError(
+            problems.append(f"delta must be a number in [0, 1), got {delta!r}")
+        if not isinstance(neighbouring, str) or neighbouring not in relations:
+            problems.append(f"neighbouring must be {' or '.join(map(repr, relations))}, got {neighbouring!r}")
+        if random_state is not None and not of_seed:
+            problems.append(
                 "random_state must be None (fresh entropy, releasable) or a non-negative integer (repeatable, not "
                 f"releasable), got {random_state!r}"
             )
+        if problems:
+            raise RequestError("; ".join(problems))
         seed = None if random_state is None else int(random_state)
-        return Request(float(epsilon), float(delta), relation, seed)
+        return Request(float(epsilon), float(delta), Neighbouring(neighbouring), seed)
 
     @property
     def allowance(self) -> Allowance:
