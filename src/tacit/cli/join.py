@@ -30,7 +30,7 @@ Schema = Annotated[
 ]
 Trust = Annotated[
     Literal["coordinator", "none"],
-    typer.Option("--trust", help="Who draws the noise: the coordinator, or (none) the sites; the same for all."),
+    typer.Option("--trust", help="Noise drawn by the coordinator, or (none) by the sites; the same for all."),
 ]
 Honest = Annotated[
     int | None,

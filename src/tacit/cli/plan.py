@@ -29,7 +29,7 @@ class PlanArguments:
     interactions: shared.Interactions = None
     rows: Annotated[
         int | None,
-        typer.Option("--rows", help="Forecast what can be learnt from this many rows (the number must be public)."),
+        typer.Option("--rows", help="Number of rows to forecast for (it must be public)."),
     ] = None
     as_json: shared.Json = False
 

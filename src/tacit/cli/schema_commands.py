@@ -59,7 +59,7 @@ class InitArguments:
         str,
         typer.Option(
             "--thousands",
-            help="What separates thousands in numbers: , if 1,204 means 1204; also . or ' or a blank. The schema "
+            help="Thousands separator in numbers: , if 1,204 means 1204; also . or ' or a blank. The schema "
             "remembers it.",
         ),
     ] = ""
