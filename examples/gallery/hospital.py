@@ -1,0 +1,9 @@
+"""A hospital: who comes back within thirty days, as a list of rules that fits on a card."""
+
+from tacit import DecisionListClassifier
+from tacit.examples import hospital
+
+X, y, schema = hospital()
+model = DecisionListClassifier(epsilon=1.0, schema=schema).fit(X, y)
+print(model.model_.to_text())
+print(f"for {model.certificate_.protected}: epsilon {model.certificate_.epsilon:g}")
