@@ -1,4 +1,4 @@
-"""Writes docs/examples.md: `python -m tools.gallery` runs the scripts of examples/gallery for what they print and draw."""
+"""Writes docs/examples.md: `python -m tools.gallery` runs examples/gallery for what its scripts print and draw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bank: who repays a loan, as curves that must not rise with debt."""
+"""A bank: repaid loans, as curves that must not rise with debt."""
 
 import numpy as np
 

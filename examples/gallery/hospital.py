@@ -1,4 +1,4 @@
-"""A hospital: who comes back within thirty days, as a list of rules that fits on a card."""
+"""A hospital: readmissions within thirty days, as a list of rules that fits on a card."""
 
 from tacit import DecisionListClassifier
 from tacit.examples import hospital

@@ -1,4 +1,4 @@
-"""A survey: who is content, where answers act together, as trees."""
+"""A survey: contentment, where answers act together, as trees."""
 
 import numpy as np
 
