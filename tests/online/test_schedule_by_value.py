@@ -118,6 +118,22 @@ def test_the_batch_of_the_theorem_is_the_smallest_that_is_paid_for() -> None:
         assert (paid >= 2 / 9) == enough
 
 
+def test_every_round_of_the_theorem_by_hand() -> None:
+    """Theorem 12 at a drop of 3: log(200 / .05) / log(2 / (1 + e^-3)) = 12.9 draws, each after enough mistakes."""
+    assert theory.drawn_updates(200, 2.0, 0.05) == 15
+    assert theory.drawn_updates(200, 1.0, 0.05) == 22
+    assert theory.drawn_updates(200, 3.0, 0.05) == 13
+    assert theory.drawn_updates(1, 2.0, 0.05) == 6
+    request = requested(update="every", margin=1.0)
+    spec, mistakes = schedule_of(request), bound_of(request)
+    assert (spec.update, spec.n_samples, spec.threshold_epsilon, spec.epochs) == ("every", 1, 0.5, 13)
+    assert spec.draw_range == pytest.approx(largest_range(request, 0.5, 13))
+    noise = above_threshold.scales(0.5, above_threshold.Queries.RUNNING_COUNT)
+    hidden = above_threshold.accuracy(noise, 10_000, 0.05 / 14)
+    assert spec.threshold == math.ceil(3.0 / spec.draw_range) + hidden  # errors weigh twice a rate, which is half of it
+    assert mistakes == 14 * (spec.threshold + hidden + 1)
+
+
 def test_what_carried_weights_add_to_the_potential() -> None:
     assert requested(signed=False).potential == 100
     assert requested(signed=False, carried=0.5).potential == 240

@@ -130,7 +130,7 @@ def widest(spec: WinnowStream, tries: int = 400) -> tuple[int, int]:
     return apart, epochs
 
 
-@pytest.mark.parametrize("update", ["batch", "first"])
+@pytest.mark.parametrize("update", ["batch", "every", "first"])
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
 @pytest.mark.parametrize("signed", [False, True])
 def test_one_row_moves_scores_apart_by_the_stated_range_and_counts_in_one_epoch(
@@ -162,11 +162,13 @@ def law(spec: WinnowStream, rows: np.ndarray, labels: np.ndarray) -> dict[tuple[
     return found
 
 
+@pytest.mark.parametrize("update", ["batch", "every"])
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
-def test_no_output_of_a_tiny_stream_exceeds_the_pure_cost(relation: Neighbouring) -> None:
+def test_no_output_of_a_tiny_stream_exceeds_the_pure_cost(relation: Neighbouring, update: str) -> None:
     spec = stream_of(
-        dimension=2, neighbouring=relation, threshold_epsilon=0.6, threshold=1, epochs=1, n_samples=1, draw_range=1.0
-    )
+        dimension=2, neighbouring=relation, update=update, threshold_epsilon=0.6, threshold=1, epochs=1, n_samples=1,
+        draw_range=1.0,
+    )  # fmt: skip
     points = [np.array(x, np.int8) for x in itertools.product((-1, 1), repeat=2)]
     rounds = [(x, y) for x in points for y in (-1, 1)]
     laws: dict[tuple[int, ...], dict[tuple[int, ...], float]] = {}
@@ -208,6 +210,20 @@ def test_an_update_takes_the_first_mistake_or_all_of_them(update: str, moved: li
     assert (machine["sums"], machine["count"], machine["cached"]) == (moved, 0, None)
     exact = np.exp(spec.rate * np.array(moved))
     assert released.weights / released.weights.sum() == pytest.approx(exact / exact.sum(), abs=1e-3)
+
+
+@pytest.mark.parametrize(("update", "moved"), [("batch", [0, -2, -2]), ("every", [1, -1, -3])])
+@pytest.mark.parametrize("step", [1, 4])
+def test_rounds_that_are_right_count_where_every_round_does(update: str, moved: list[int], step: int) -> None:
+    """Right, wrong, null, wrong: a null round never counts, and what comes after the end is of the next epoch."""
+    spec = stream_of(dimension=3, update=update, threshold_epsilon=math.inf, threshold=2, epochs=2, n_samples=1)
+    stream = open_row_stream(spec, Reservation([NonPrivate()], ADD, "x"), 1, "w")
+    rows = np.array([[1, 1, -1], [1, -1, -1], [1, 1, 1], [1, 1, 1]], np.int8)
+    labels = np.array([1, 1, 0, -1], np.int8)
+    (released,) = [out for t in range(0, 4, step) for out in stream.feed(rows[t : t + step], labels[t : t + step])]
+    assert released.round == 3
+    machine = stream.secrets()["machine"]
+    assert (machine["sums"], machine["count"]) == (moved, 0)
 
 
 def test_what_leaves_is_the_same_in_one_piece_and_in_many() -> None:

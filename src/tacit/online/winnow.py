@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Bools, Floats, Ints
 from tacit.curator.streams.open import Stream, open_row_stream
-from tacit.curator.streams.winnow import WinnowStream
+from tacit.curator.streams.winnow import UPDATES, WinnowStream
 from tacit.curator.streams.winnow_log import Marks, WinnowLog
 from tacit.encoding.inputs import plain
 from tacit.errors import spending
@@ -69,9 +69,10 @@ class Winnow(river_base()):  # type: ignore[misc]
         carried: the share of the last released weights in those that the next period's draws begin with, in [0, 1);
             the rest are fresh.
         update: ``"timed"`` (at public times, from all rounds that are wrong or hardly right), ``"batch"`` (after so
-            many mistakes, from all of them) or ``"first"`` (the paper's, which needs far longer streams to learn
-            anything). None for ``"timed"``; with a margin for that or ``"batch"``, whichever promises fewer mistakes;
-            and for ``"batch"`` where no privacy is asked for.
+            many mistakes, from all of them), ``"every"`` (then, from all rounds, one column is drawn: for targets that
+            are one, of margin 1) or ``"first"`` (the paper's, which needs far longer streams to learn anything). None
+            for ``"timed"``; with a margin for the one that promises the fewest mistakes; and for ``"batch"`` where no
+            privacy is asked for.
         margin: a margin of the target, for the schedule with a mistake bound; None for the schedule that does best.
         signed: whether weights may be negative.
         constant: whether to add a coordinate that is always 1.
@@ -334,14 +335,16 @@ class Winnow(river_base()):  # type: ignore[misc]
         check_integer("bins", self.bins)
         check_integer("period", self.period, optional=True)
         check_number("carried", self.carried, 0.0, 1.0, with_low=True)
-        check_choice("update", self._update, ("batch", "first", "timed"))
+        check_choice("update", self._update, UPDATES)
         check_choice("invalid", self.invalid, ("error", "null"))
         check_number("margin", self.margin, 0.0, 1.0, with_high=True, optional=True)
         if self.carried and self.period is None:
             raise RequestError("carried is what the next period begins with: declare period too")
         check_labels(self._classes)
-        if len(self._classes) > 2 and self.update == "first":
-            raise RequestError("update='first' is the paper's, for two classes: use update='batch' for more")
+        if len(self._classes) > 2 and self.update in ("every", "first"):
+            raise RequestError(f"update={self.update!r} is for two classes: use update='batch' for more")
+        if self.update == "every" and self.margin != 1:
+            raise RequestError("update='every' learns a target that is one column: declare margin=1")
         return request
 
     @property

@@ -164,6 +164,17 @@ def batch_theorem(
     return epochs, samples, threshold, float((epochs + 1) * batch)
 
 
+def drawn_updates(dimension: int, drop: float, beta: float) -> int:
+    """*Ours*, Theorem 12: with probability ``1 - beta`` fewer draws than this are found wrong.
+
+    Each coordinate that errs as soon as the one that was drawn loses the factor ``exp(-drop)``: half of all weight in
+    the mean, so that a draw takes the total down to ``(1 + exp(-drop)) / 2`` of it. That of the target stays.
+    """
+    check_positive(dimension=dimension, drop=drop)
+    check_probability(beta=beta)
+    return math.ceil(math.log(dimension / beta) / math.log(2.0 / (1.0 + math.exp(-drop))))
+
+
 def public_times_mistakes(
     n_weights: int,
     margin: float,

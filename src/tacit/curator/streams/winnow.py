@@ -29,6 +29,8 @@ from tacit.privacy.charges import ZCDP, BoundedRange, Charge, NonPrivate, Pure, 
 from tacit.privacy.unit import Neighbouring
 from tacit.theory.above_threshold import Queries
 
+UPDATES = ("batch", "every", "first", "timed")
+
 BLOCK = 1 << 12
 """Rounds predicted at a time; those after an update are predicted again."""
 
@@ -56,8 +58,9 @@ class WinnowStream:
     Attributes:
         dimension: coordinates of a row.
         signed: whether weights may be negative: every coordinate then stands for itself and for its negation.
-        update: ``"batch"`` (all mistakes of the epoch), ``"first"`` (its first mistake, as in the paper), or
-            ``"timed"``: all unsure rounds, with updates at public times.
+        update: ``"batch"`` (all mistakes of the epoch), ``"first"`` (its first mistake, as in the paper), ``"every"``
+            (all its rounds, for targets that are one coordinate), or ``"timed"``: all unsure rounds, with updates at
+            public times.
         neighbouring: the relation it is made for.
         threshold_epsilon: the privacy parameter of above-threshold; ``inf`` for no privacy at all. Updates at public
             times need none: 0.
@@ -94,8 +97,10 @@ class WinnowStream:
     decay: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.update not in ("batch", "first", "timed"):
-            raise ValueError(f"update must be 'batch', 'first' or 'timed', got {self.update!r}")
+        if self.update not in UPDATES:
+            raise ValueError(f"update must be one of {', '.join(UPDATES)}, got {self.update!r}")
+        if self.update == "every" and self.classes > 2:
+            raise ValueError("update='every' is for two classes")
         for name in ("dimension", "threshold", "epochs", "n_samples", "horizon", "threshold_epsilon", "draw_range"):
             if not getattr(self, name) > 0 and not (self.is_timed and name == "threshold_epsilon"):
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
@@ -229,8 +234,8 @@ class _Winnow:
             first = self._tester.test_many(counts)
         count = len(table) if first is None else first + 1
         self._count = int(counts[count - 1])
-        mistakes = np.flatnonzero(wrong[:count])
-        self._remember(table[mistakes], labels[mistakes], rivals[mistakes])
+        counted = np.flatnonzero(labels[:count] if self._spec.update == "every" else wrong[:count])
+        self._remember(table[counted], labels[counted], rivals[counted])
         self._round += count
         return count, None if first is None else self._end_epoch()
 
