@@ -127,8 +127,6 @@ def _place(file: IO[bytes], name: Path | None, target: Path, mode: int, replace:
         try:
             _link(file, target)
         except FileExistsError:
-            if not replace:
-                raise
             other = _free_name(target.parent)
             _link(file, other)
             _move(other, target, replace)

@@ -364,3 +364,23 @@ def test_row_groups_of_a_file_make_parts(
     assert len(parts) == expected
     read = [chunk.column("a").to_pylist() for part in parts for chunk in part.chunks(["a"], frozenset())]
     assert [value for values in read for value in values] == list(range(start))
+
+
+@pytest.mark.parametrize("way", ["sqlite", "duckdb", "parquet"])
+def test_a_column_that_went_after_the_check_is_named(tmp_path: Path, way: str) -> None:
+    rows = pd.DataFrame({"age": [44, 61], "dose": [1.5, 2.5]})
+    file = tmp_path / f"rows.{way}"
+    if way == "parquet":
+        rows.to_parquet(file)
+        reader = read_source(file).reader
+        rows.drop(columns="age").to_parquet(file)
+    else:
+        base: Any = sqlite3.connect(file) if way == "sqlite" else pytest.importorskip("duckdb").connect(str(file))
+        base.execute("CREATE TABLE people (age DOUBLE, dose DOUBLE)")
+        base.commit()
+        reader = read_source(f"{way}:///{file}", query="people").reader
+        base.execute("ALTER TABLE people RENAME COLUMN age TO years")
+        base.commit()
+        base.close()
+    with pytest.raises(DataError, match=r"has no column 'age'"):
+        list(reader.chunks(["age", "dose"], frozenset()))

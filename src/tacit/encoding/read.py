@@ -142,8 +142,9 @@ def parquet_chunks(
 ) -> Iterator[Frame]:
     """The rows of a Parquet file, or of some row groups, so many at a time; errors as in :func:`read_columns`."""
     with _explained(path):
-        group_list = None if groups is None else list(groups)
-        for batch in _parquet(path).iter_batches(batch_size=rows, columns=list(names), row_groups=group_list):
+        group_list, file = None if groups is None else list(groups), _parquet(path)
+        check_columns(names, file.schema_arrow.names, os.fspath(path))  # it may have changed since it was checked
+        for batch in file.iter_batches(batch_size=rows, columns=list(names), row_groups=group_list):
             yield Frame({name: batch.column(name) for name in names}, batch.num_rows)
 
 

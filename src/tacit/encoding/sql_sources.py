@@ -256,6 +256,7 @@ class SqlReader(Reader):
     def chunks(self, names: Sequence[str], numeric: frozenset[str]) -> Iterator[Frame]:
         del numeric
         with self._result(self.query) as result:
+            self.check_columns(names, list(result.keys()), self.name)  # it may have changed since it was checked
             places = [list(result.keys()).index(name) for name in names]
             for rows in result.partitions(CHUNK_ROWS >> 2):
                 yield Frame({name: [row[k] for row in rows] for name, k in zip(names, places, strict=True)}, len(rows))
@@ -346,6 +347,7 @@ class DuckReader(Reader):
     def chunks(self, names: Sequence[str], numeric: frozenset[str]) -> Iterator[Frame]:
         del numeric
         with self._batches(self.query) as batches:
+            self.check_columns(names, batches.schema.names, self.name)  # it may have changed since it was checked
             for batch in batches:
                 yield Frame({name: batch.column(name) for name in names}, batch.num_rows)
 
