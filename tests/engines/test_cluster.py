@@ -24,8 +24,8 @@ import pytest
 import tacit
 import tacit.curator.cluster_rows as cluster_rows
 from tacit.encoding.errors import DataError
-from tacit.engines.cluster.rounds import ClusterError, Recheck, Rounds, Workers
-from tacit.engines.cluster.work import Answers, Receiver, Shipper, Worker, WorkerRequest, joined
+from tacit.engines.cluster.rounds import Recheck, Rounds, Workers
+from tacit.engines.cluster.work import Answers, ClusterError, Receiver, Shipper, Worker, WorkerRequest, joined
 from tacit.privacy.request import RequestError
 from tacit.queries.cells import column_cells
 from tacit.queries.dense.halfspace_log import HalfspaceLog
@@ -220,6 +220,51 @@ def test_a_part_that_answers_twice_or_not_at_all_ends_the_fit(times: int, tmp_pa
     """Rows that are counted twice move a sum by twice what noise was made for."""
     source = tacit.read_source(written(tmp_path, "two", 2), engine="workers", cluster=lambda parts: Again(parts, times))
     with pytest.raises(ClusterError, match="some answered twice, or not at all"):
+        made("forest").fit(source)
+
+
+class Wrong(Forgetful):
+    """Workers of which one answers something else."""
+
+    def __init__(self, parts: Any, change: Callable[[Any], Any]) -> None:
+        super().__init__(parts)
+        self.change = change
+
+    def sent(self, places: frozenset[int], first: int, sends: bool, together: bool) -> tuple[Answers, frozenset[int]]:
+        del first, sends
+        answers = []
+        for place in sorted(places):
+            request = WorkerRequest({place: self.parts[place]}, 0, self.history, frozenset({place}), together)
+            given = Worker(1).answer(request)
+            if place == 0:
+                each = {at: self.change(answer) for at, answer in given.each.items()}
+                given = replace(given, each=each, sums=None if given.sums is None else self.change(given.sums))
+            answers.append(given)
+        return joined(answers), frozenset()
+
+
+NO_ANSWERS: dict[str, Callable[[Any], Any]] = {
+    "fractions": lambda answer: answer + 0.5,
+    "no numbers": lambda answer: np.full(answer.shape, np.nan),
+    "one cell": lambda answer: answer.reshape(-1)[:1],
+    "another shape": lambda answer: answer.reshape(-1),
+    "too many": lambda answer: np.concatenate([answer, answer]),
+    "a scalar": lambda answer: np.int64(3),
+    "nothing": lambda answer: None,
+    "truth values": lambda answer: answer.astype(bool),
+    "texts": lambda answer: answer.astype(str),
+    "large words": lambda answer: answer.astype(np.uint64),
+    "a list": lambda answer: answer.tolist(),
+}
+
+
+@pytest.mark.parametrize("name", NO_ANSWERS)
+def test_what_is_no_answer_ends_the_fit_in_our_words(name: str, tmp_path: Path) -> None:
+    def cluster(parts: Any) -> Wrong:
+        return Wrong(parts, NO_ANSWERS[name])
+
+    source = tacit.read_source(written(tmp_path, "two", 2), engine="workers", cluster=cluster)
+    with pytest.raises(ClusterError, match="a worker answered something else than was asked"):
         made("forest").fit(source)
 
 

@@ -17,8 +17,8 @@ from tacit.curator.source_rows import Labels, PreparedSource, SourceRows, rows_o
 from tacit.encoding.source import DeclaredSource, Source
 from tacit.encoding.table import TableEncoding
 from tacit.engines.blocks import BlockTable
-from tacit.engines.cluster.rounds import ClusterError, Recheck, Rounds, Workers
-from tacit.engines.cluster.work import Ask, Bind, Coarsen, Derive, Seal, Unseal
+from tacit.engines.cluster.rounds import Recheck, Rounds, Workers
+from tacit.engines.cluster.work import Ask, Bind, ClusterError, Coarsen, Derive, Seal, Unseal
 from tacit.engines.passes.base import Look
 from tacit.engines.rows import Rows, Workspace
 from tacit.privacy.ledger import Reservation

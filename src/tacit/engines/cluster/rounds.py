@@ -22,6 +22,7 @@ import numpy as np
 from tacit.arrays import Ints
 from tacit.engines.cluster.work import (
     Answers,
+    ClusterError,
     Command,
     Part,
     Question,
@@ -32,17 +33,10 @@ from tacit.engines.cluster.work import (
     sum_of,
     version,
 )
-from tacit.errors import UNSPENT, TacitError
 from tacit.privacy.signatures import library_version
 
 MOST_LOSSES = 20
 """Workers that may be lost in one round: more, and it is the round that kills them."""
-
-
-class ClusterError(TacitError):
-    """A cluster that is not there, or has no workers left."""
-
-    usual = UNSPENT
 
 
 @final

@@ -17,7 +17,7 @@ import pickle
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from tacit.arrays import Ints
 from tacit.engines.passes import library
 from tacit.engines.passes.base import ENTRIES, SHARED, Look, Numbering, entries_of
 from tacit.engines.rows import Rows, Workspace
+from tacit.errors import UNSPENT, TacitError
 from tacit.privacy.signatures import library_version
 from tacit.queries.cells import Cells
 from tacit.queries.dense.vector_sum import CappedSum
@@ -32,6 +33,12 @@ from tacit.queries.joint_bound import JointBound
 
 SENT_ONCE = (*SHARED, CappedSum, *ENTRIES)
 """What has a number here."""
+
+
+class ClusterError(TacitError):
+    """A cluster that is not there, or has no workers left."""
+
+    usual = UNSPENT
 
 
 @dataclass(frozen=True)
@@ -334,18 +341,33 @@ def version() -> str:
 
 
 def joined(answers: Sequence[Answers]) -> Answers:
-    """Several workers' answers as one."""
+    """Several workers' answers as one.
+
+    Raises:
+        ClusterError: if one is no whole numbers, or of another shape than those that it is added to.
+    """
     each = {place: answer for one in answers for place, answer in one.each.items()}
     behind = {place: seen for one in answers for place, seen in one.behind.items()}
     places = tuple(place for one in answers for place in one.places)
-    return Answers(sum_of([one.sums for one in answers if one.sums is not None]), each, behind, places=places)
+    if not all(map(_are_whole, each.values())):
+        raise ClusterError(NO_ANSWER)
+    return Answers(sum_of([one.sums for one in answers if one.places and not one.each]), each, behind, places=places)
 
 
-def sum_of(sums: Sequence[Ints]) -> Ints | None:
-    """The sum of whole numbers, in 64 bits; None of none."""
-    if not sums:
-        return None
-    total = np.array(sums[0], np.int64)
-    for each in sums[1:]:
-        total += each
+NO_ANSWER = "a worker answered something else than was asked: it is wrong, and nothing was released of this round"
+
+
+def sum_of(sums: Sequence[Ints | None]) -> Ints | None:
+    """The sum of whole numbers, in 64 bits; None of none; errors as in :func:`joined`."""
+    total: Ints | None = None
+    for each in sums:
+        if not _are_whole(each) or (total is not None and total.shape != each.shape):
+            raise ClusterError(NO_ANSWER)
+        total = np.array(each, np.int64) if total is None else total + each
     return total
+
+
+def _are_whole(answer: Any) -> TypeGuard[Ints]:
+    if not isinstance(answer, np.ndarray):
+        return False
+    return answer.dtype.kind in "iu" and np.can_cast(answer.dtype, np.int64)
