@@ -42,13 +42,14 @@ class Result:
     packages: str
     counts: dict[str, int]
     seconds: float
-    status: int
+    verdict: str
 
     def line(self) -> str:
         """A row of the table."""
         counts = " | ".join(str(self.counts.get(kind, 0)) for kind in COUNTS)
-        verdict = "passed" if self.status == 0 else f"exit status {self.status}"
-        return f"| {self.row.name} | {self.version} | {self.packages} | {counts} | {self.seconds:.0f} | {verdict} |"
+        return (
+            f"| {self.row.name} | {self.version} | {self.packages} | {counts} | {self.seconds:.0f} | {self.verdict} |"
+        )
 
 
 def rows_of(pyproject: str) -> list[Row]:
@@ -63,26 +64,42 @@ def counts_of(summary: str) -> dict[str, int]:
             for number, kind in re.findall(r"(\d+) (passed|failed|errors?|skipped|xfailed)", summary)}  # fmt: skip
 
 
-def run(row: Row, arguments: Sequence[str]) -> Result:
-    """Makes an environment and runs pytest in it; its output goes into a file beside it."""
-    place = PLACE / row.name
-    python = place / "bin" / "python"
+def made(row: Row, place: Path) -> Path:
+    """The Python of a new environment.
+
+    Raises:
+        subprocess.CalledProcessError: if uv finds no such Python, or no packages for it; ``stderr`` says why.
+    """
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if uv is None:
         raise SystemExit("uv is needed: pip install uv")
-    subprocess.run([uv, "venv", "--quiet", "--python", row.python, "--clear", place], check=True)
+    python = place / "bin" / "python"
     install = [uv, "pip", "install", "--quiet", "--python", python, "--resolution", row.resolution]
-    subprocess.run([*install, "-e", ".[all]", "--group", "dev"], cwd=ROOT, check=True)
+    for command in ([uv, "venv", "--quiet", "--python", row.python, "--clear", place],
+                    [*install, "-e", ".[all]", "--group", "dev"]):  # fmt: skip
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return python
+
+
+def run(row: Row, arguments: Sequence[str]) -> Result:
+    """Makes an environment and runs pytest in it; its output goes into a file beside it."""
+    place, begun = PLACE / row.name, time.monotonic()
+    try:
+        python = made(row, place)
+    except subprocess.CalledProcessError as error:
+        why = error.stderr.strip().splitlines() or ["no reason given"]
+        return Result(row, "", "", {}, time.monotonic() - begun, f"no environment: {why[0]}")
     show = "import platform, numpy, sklearn; print(platform.python_version(), numpy.__version__, sklearn.__version__)"
     version, *packages = subprocess.run([python, "-c", show], check=True, capture_output=True, text=True).stdout.split()
-    command = [python, "-m", "pytest", *arguments]
     begun = time.monotonic()
     with (place / "pytest.txt").open("w+", encoding="utf-8") as output:
+        command = [python, "-m", "pytest", *arguments]
         done = subprocess.run(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False)
         output.seek(0)
         lines = output.read().splitlines()
-    seconds = time.monotonic() - begun
-    return Result(row, version, " / ".join(packages), counts_of(lines[-1] if lines else ""), seconds, done.returncode)
+    verdict = "passed" if done.returncode == 0 else f"exit status {done.returncode}"
+    counts = counts_of(lines[-1] if lines else "")
+    return Result(row, version, " / ".join(packages), counts, time.monotonic() - begun, verdict)
 
 
 def main() -> int:
@@ -101,7 +118,7 @@ def main() -> int:
         if asked.only is None or row.name in asked.only:
             results.append(run(row, [*workers, *USUAL, *asked.pytest]))
             print(results[-1].line(), flush=True)
-    return int(any(result.status for result in results))
+    return int(any(result.verdict != "passed" for result in results))
 
 
 if __name__ == "__main__":

@@ -233,4 +233,4 @@ def _learn_pairs(
     terms = pair_terms(budget.part(chosen.pair_counts), learning, screened, len(mains), state)
     unspent = sweep(learning, pace, mains + terms, state, "joint ")
     sides_and_terms = zip(screened, terms, strict=True)
-    return [(remainder, right, term) for (remainder, right), term in sides_and_terms], chosen.passed_to_trees(unspent)
+    return [(left, right, term) for (left, right), term in sides_and_terms], chosen.passed_to_trees(unspent)
