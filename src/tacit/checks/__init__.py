@@ -10,4 +10,7 @@ from tacit.checks.learner import check_learner
 from tacit.checks.mechanism import Law, check_mechanism
 from tacit.checks.query import check_query
 
+CHECKS = ("check_learner", "check_mechanism", "check_query")
+"""What may be checked."""
+
 __all__ = ["CheckError", "Law", "check_learner", "check_mechanism", "check_query"]
