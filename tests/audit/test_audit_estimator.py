@@ -56,7 +56,7 @@ def test_noise_of_half_the_scale_is_caught():
 
 
 def test_bounds_keep_their_confidence_through_the_whole_audit():
-    repeats = 30
+    repeats = 20
     beyond = sum(
         not audit_estimator(LaplaceCount(epsilon=0.7), FLAG, trials=90, confidence=0.8, random_state=seed).holds
         for seed in range(repeats)
@@ -98,6 +98,7 @@ def test_noise_that_is_too_soft_is_caught_by_the_gaussian_bound(monkeypatch):
     assert "Gaussian charges" in found.meaning
 
 
+@pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize(
     "estimator",
     [

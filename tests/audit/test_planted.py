@@ -15,6 +15,8 @@ from tacit.audit import audit_estimator
 from tacit.audit.facts import Facts, facts_of
 from tacit.audit.judge import first_choice
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 TRIALS = 40
 FOREST, ADDITIVE = LEARNERS
 SPELLED = {

@@ -190,7 +190,7 @@ def test_a_row_adds_an_error_or_none_to_every_cut() -> None:
     """So scores move by at most 1 apart, which some pair of neighbours does: a constant of 0.9 would be too small."""
     g = np.random.default_rng(1)
     widest = 0
-    for _ in range(300):
+    for _ in range(120):
         k = int(g.integers(1, 4))
         sets = sets_of(g.choice(["rising", "falling", "both"], k))
         function = TruthTable(tuple(g.integers(0, 2, 1 << k).tolist()))

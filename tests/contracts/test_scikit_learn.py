@@ -38,9 +38,9 @@ VOTERS = {"base": HalfspaceBoostClassifier(rounds=10), "rounds": 3, "density": 0
 CHECKED: list[tuple[type[Any], dict[str, Any], dict[str, str]]] = [
     (AdditiveBoostClassifier, NAMED, {}),
     (AdditiveBoostRegressor, {}, {}),
-    (BoostedTreesClassifier, {**NAMED, "n_trees": 20}, {}),
+    (BoostedTreesClassifier, {**NAMED, "n_trees": 5}, {}),
     (RandomTreesClassifier, NAMED, {}),
-    (MAlphaBoostClassifier, {**NAMED, "n_trees": 5}, {}),
+    (MAlphaBoostClassifier, {**NAMED, "n_trees": 3}, {}),
     (DecisionListClassifier, NAMED, {}),
     (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0}, {}),
     (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0, "row_norm": 10.0}, MATRICES),

@@ -187,8 +187,7 @@ def test_one_range_does_not_do_for_two_nodes_under_replace() -> None:
     assert loss <= 1.0
 
 
-@pytest.mark.parametrize("source", [SystemSource(), SeededSource(2)], ids=["tacit", "seeded"])
-def test_real_draws_follow_the_charge(source: SystemSource | SeededSource) -> None:
+def test_real_draws_follow_the_charge() -> None:
     """End to end: frequencies are those of the charge asked for, not of one 25 % off (10 %: tests/noise)."""
     rows, epsilon = (ROWS[0],) * 30 + (ROWS[1],) * 20 + (ROWS[7],) * 22, 0.11
     counts = np.zeros((3, 2))
@@ -197,7 +196,7 @@ def test_real_draws_follow_the_charge(source: SystemSource | SeededSource) -> No
     scores = -counts[:, ::-1].ravel()
     claimed, *wrong = (softmax_pmf(scores, 1.0 / (epsilon * part)) for part in (1.0, 0.75, 1.3))
     n = max(draws_needed(claimed, other) for other in wrong)
-    curator = Curator(table_of(rows), Reservation([NonPrivate()], Neighbouring.ADD_OR_REMOVE_ONE), source)
+    curator = Curator(table_of(rows), Reservation([NonPrivate()], Neighbouring.ADD_OR_REMOVE_ONE), SystemSource())
     draws = np.array([curator.select(mistakes(), BoundedRange(epsilon), "x").indices[0] for _ in range(n)])
     for other in wrong:
         assert not likelihood_ratio_rejects(draws, claimed, other)

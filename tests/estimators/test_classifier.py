@@ -112,7 +112,7 @@ def test_an_account_is_shared_by_clones_and_searches(tmp_path):
     clone(model).fit(frame, labels)
     after_one = account.spent
     assert 0.2 < after_one <= 0.3  # the account allows a larger delta, at which the same noise is cheaper
-    cross_val_score(model, frame, labels, cv=3, n_jobs=2)
+    cross_val_score(model, frame, labels, cv=3)
     after_four = account.spent
     assert after_four > after_one
     assert len(account.reservations()) == 4

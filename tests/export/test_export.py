@@ -37,9 +37,10 @@ from tacit.models.binding import model_digest
 from tacit.models.feature import Feature
 from tacit.models.files import kinds, save_model
 from tests.export.models import COLUMNS, models, rows_of
+from tests.pairwise import in_turn
 from tests.postgresql import server
 
-ROWS = 1_000
+ROWS = 300
 READER, NODE = Path(__file__).parents[2] / "examples" / "predict.mjs", shutil.which("node")
 TOLERANCE = 1e-9
 NAMES = list(models())
@@ -148,7 +149,7 @@ def test_an_export_says_what_the_model_says(name: str, way: str) -> None:
 
 def test_postgresql_says_what_the_models_say(postgresql: Any) -> None:
     for name, model in models().items():
-        rows = rows_of(model, 300, seed=2)
+        rows = rows_of(model, 100, seed=2)
         off = np.abs(by_postgresql(postgresql, model, rows) - told(model, rows))
         assert np.count_nonzero(~(off <= TOLERANCE)) == 0, name
 
@@ -162,8 +163,9 @@ def test_of_100000_rows_none_is_off(name: str, way: str) -> None:
     assert np.count_nonzero(~(np.abs(WAYS[way](model, rows) - told(model, rows)) <= TOLERANCE)) == 0
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("name", ["additive", "trees of classes", "list", "halfspace"])
+@pytest.mark.parametrize(
+    ("dialect", "name"), in_turn(list(DIALECTS), [("additive",), ("trees of classes",), ("list",), ("halfspace",)])
+)
 def test_every_dialect_parses_its_own_query(name: str, dialect: str) -> None:
     query = models()[name].to_sql(dialect, "shop.people", keep=["the id"])
     (parsed,) = sqlglot.parse(query, dialect=DIALECTS[dialect], error_level=sqlglot.ErrorLevel.RAISE)

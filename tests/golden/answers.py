@@ -30,37 +30,37 @@ from tests.golden.names import (
 from tests.golden.tables import schema, table
 
 TWO, THREE, NUMBER = schema("two"), schema("three"), schema("number")
-MANY: dict[str, Any] = {"epsilon": 8.0, "random_state": 3}
+ASKED: dict[str, Any] = {"epsilon": 2.0, "random_state": 3}
 
 LEARNERS: dict[str, tuple[Any, str]] = {
-    "AdditiveBoostClassifier: two classes": (AdditiveBoostClassifier(schema=TWO, **MANY), "two"),
-    "AdditiveBoostClassifier: three classes": (AdditiveBoostClassifier(schema=THREE, **MANY), "three"),
+    "AdditiveBoostClassifier: two classes": (AdditiveBoostClassifier(schema=TWO, **ASKED), "two"),
+    "AdditiveBoostClassifier: three classes": (AdditiveBoostClassifier(schema=THREE, **ASKED), "three"),
     "AdditiveBoostClassifier: other relation, delta 0": (
-        AdditiveBoostClassifier(schema=TWO, delta=0.0, neighbouring="replace_one", **MANY),
+        AdditiveBoostClassifier(schema=TWO, delta=0.0, neighbouring="replace_one", **ASKED),
         "two",
     ),
-    "AdditiveBoostRegressor: squared": (AdditiveBoostRegressor(schema=NUMBER, **MANY), "number"),
+    "AdditiveBoostRegressor: squared": (AdditiveBoostRegressor(schema=NUMBER, **ASKED), "number"),
     "AdditiveBoostRegressor: quantile": (
-        AdditiveBoostRegressor(schema=NUMBER, loss="quantile", quantile=0.8, **MANY),
+        AdditiveBoostRegressor(schema=NUMBER, loss="quantile", quantile=0.8, **ASKED),
         "number",
     ),
-    "BoostedTreesClassifier: two classes": (BoostedTreesClassifier(schema=TWO, **MANY), "two"),
-    "MAlphaBoostClassifier: two classes": (MAlphaBoostClassifier(schema=TWO, alpha=0.5, n_trees=3, **MANY), "two"),
-    "RandomTreesClassifier: two classes": (RandomTreesClassifier(schema=TWO, **MANY), "two"),
-    "DecisionListClassifier: three classes": (DecisionListClassifier(schema=THREE, **MANY), "three"),
-    "HalfspaceBoostClassifier: two classes": (HalfspaceBoostClassifier(schema=TWO, **MANY), "two"),
-    "FiniteClassClassifier: two classes": (FiniteClassClassifier(schema=TWO, bins=8, **MANY), "two"),
-    "ComposedClassifier: or": (ComposedClassifier([Thresholds("a"), Thresholds("b")], schema=TWO, **MANY), "two"),
+    "BoostedTreesClassifier: two classes": (BoostedTreesClassifier(schema=TWO, **ASKED), "two"),
+    "MAlphaBoostClassifier: two classes": (MAlphaBoostClassifier(schema=TWO, alpha=0.5, n_trees=3, **ASKED), "two"),
+    "RandomTreesClassifier: two classes": (RandomTreesClassifier(schema=TWO, **ASKED), "two"),
+    "DecisionListClassifier: three classes": (DecisionListClassifier(schema=THREE, **ASKED), "three"),
+    "HalfspaceBoostClassifier: two classes": (HalfspaceBoostClassifier(schema=TWO, **ASKED), "two"),
+    "FiniteClassClassifier: two classes": (FiniteClassClassifier(schema=TWO, bins=8, **ASKED), "two"),
+    "ComposedClassifier: or": (ComposedClassifier([Thresholds("a"), Thresholds("b")], schema=TWO, **ASKED), "two"),
     "ResampledBoostClassifier: halfspaces": (
-        ResampledBoostClassifier(HalfspaceBoostClassifier(), rounds=3, schema=TWO, **MANY),
+        ResampledBoostClassifier(HalfspaceBoostClassifier(), rounds=3, schema=TWO, **ASKED),
         "two",
     ),
     "PrivateSelection: two classes": (
-        PrivateSelection([AdditiveBoostClassifier(schema=TWO), RandomTreesClassifier(schema=TWO)], **MANY),
+        PrivateSelection([AdditiveBoostClassifier(schema=TWO), RandomTreesClassifier(schema=TWO)], **ASKED),
         "two",
     ),
-    "BatchwiseClassifier: two classes": (BatchwiseClassifier(AdditiveBoostClassifier(schema=TWO, **MANY)), "two"),
-    "BatchwiseRegressor: squared": (BatchwiseRegressor(AdditiveBoostRegressor(schema=NUMBER, **MANY)), "number"),
+    "BatchwiseClassifier: two classes": (BatchwiseClassifier(AdditiveBoostClassifier(schema=TWO, **ASKED)), "two"),
+    "BatchwiseRegressor: squared": (BatchwiseRegressor(AdditiveBoostRegressor(schema=NUMBER, **ASKED)), "number"),
 }
 
 OF_ESTIMATORS = ("predict", "predict_proba", "decision_function", "predict_std", "predict_interval")

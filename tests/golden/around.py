@@ -244,7 +244,7 @@ def streams() -> Cases:
         "Winnow: batch": lambda: streamed(Winnow, epsilon=2.0, update="batch"),
         "Winnow: batch, delta 0": lambda: streamed(Winnow, epsilon=4.0, delta=0.0, update="batch"),
         "Winnow: batch, replace_one": lambda: streamed(Winnow, epsilon=4.0, neighbouring="replace_one", update="batch"),
-        "Winnow: margin": lambda: streamed(Winnow, epsilon=4.0, margin=1 / 3),
+        "Winnow: margin": lambda: streamed(Winnow, rounds=2000, epsilon=4.0, margin=1 / 3),
         "Winnow: first": lambda: streamed(Winnow, epsilon=50.0, update="first", signed=False),
         "Winnow: no privacy": lambda: streamed(Winnow, epsilon=float("inf")),
         "Winnow: timed": lambda: streamed(Winnow, epsilon=2.0),
@@ -263,7 +263,7 @@ def streams() -> Cases:
         "DecisionListWinnow: timed": lambda: streamed(DecisionListWinnow, epsilon=4.0),
         "DecisionListWinnow: pairs": lambda: streamed(DecisionListWinnow, epsilon=8.0, columns=8, k=2, update="batch"),
         "DecisionListWinnow: bounded": lambda: streamed(
-            DecisionListWinnow, rounds=2000, epsilon=8.0, length=3, alternations=1
+            DecisionListWinnow, rounds=500, epsilon=8.0, length=3, alternations=1
         ),
         "DecisionListWinnow: named features": lambda: streamed_table(
             DecisionListWinnow,

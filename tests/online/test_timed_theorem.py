@@ -216,6 +216,7 @@ def test_a_promise_goes_along_with_a_stream(tmp_path: Path) -> None:
     assert Winnow.resume(tmp_path / "stream").promise_ == promise
 
 
+@pytest.mark.slow
 def test_the_schedule_with_a_theorem_learns_inside_the_stream_of_the_notes() -> None:
     rows, labels = majority_stream(np.random.default_rng(1), 40_000, 200, 3)
     wrong = mistakes_of(rows, labels, margin=1 / 3)

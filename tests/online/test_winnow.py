@@ -190,7 +190,7 @@ HALVES = Schema.from_dict({"columns": {name: {"kind": "numeric", "lower": 0, "up
         pytest.param(Winnow(), marks=pytest.mark.slow),
         DecisionListWinnow(),
         pytest.param(Winnow(schema=HALVES, bins=4, horizon=5_000), marks=pytest.mark.slow),
-        Winnow(labels=(False, True, *IMAGES), horizon=5_000, seed=3),
+        pytest.param(Winnow(labels=(False, True, *IMAGES), horizon=5_000, seed=3), marks=pytest.mark.slow),
         pytest.param(DecisionListWinnow(schema=HALVES, bins=2, horizon=5_000, k=2), marks=pytest.mark.slow),
         pytest.param(Winnow(columns=PHISHING, invalid="null", horizon=5_000, seed=3), marks=pytest.mark.slow),
     ],

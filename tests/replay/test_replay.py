@@ -48,6 +48,7 @@ def held(case: Case, request: dict[str, Any], count: int, seed: int) -> None:
     assert tightest > 0  # some answer moved: the neighbours are neighbours
 
 
+@pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize(("case", "request_"), RUNS, ids=name_of)
 def test_a_neighbour_changes_nothing_but_exact_answers(case: Case, request_: dict[str, Any]) -> None:
     held(case, request_, case.few, seed=len(case.name))

@@ -32,7 +32,7 @@ def model(depth: int) -> TreeEnsembleModel:
     )
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("depth", [1, 2, 3, 5])
 def test_every_level_has_room_for_its_words(depth: int) -> None:
     drawing = tree_picture(model(depth), 0, "i")
     root = ET.fromstring(drawing.markup)
@@ -47,22 +47,20 @@ def test_every_level_has_room_for_its_words(depth: int) -> None:
     assert len(names) == min(depth, 2)
 
 
-@pytest.mark.parametrize("width", [390, 900, 1280])
-def test_a_tree_is_not_shrunk_and_scrolls_in_its_box(visit: Any, width: int) -> None:
-    seen = visit(render(model(5), None), width)
-    assert seen.complaints == []
-    assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+def test_a_tree_is_not_shrunk_and_scrolls_in_its_box_and_on_paper_is_there_as_a_whole(visit: Any) -> None:
+    seen = visit(render(model(5), None), 390)
     box = seen.page.get_by_role("region", name="Tree 1, drawn")
-    assert box.evaluate("e => e.getBoundingClientRect().right") <= width
-    scale = "e => { const s = e.querySelector('svg'); return s.clientWidth / s.viewBox.baseVal.width }"
-    assert box.evaluate(scale) == pytest.approx(1.0)
-    assert box.evaluate("e => e.scrollWidth > e.clientWidth") == (width < 1000)
-
-
-def test_on_paper_a_tree_is_there_as_a_whole(visit: Any) -> None:
-    page = visit(render(model(5), None), 700).page
-    page.emulate_media(media="print")
-    assert page.get_by_role("region", name="Tree 1, drawn").evaluate("e => e.scrollWidth <= e.clientWidth")
+    for width in (390, 900, 1280):
+        seen.page.set_viewport_size({"width": width, "height": 900})
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert box.evaluate("e => e.getBoundingClientRect().right") <= width
+        scale = "e => { const s = e.querySelector('svg'); return s.clientWidth / s.viewBox.baseVal.width }"
+        assert box.evaluate(scale) == pytest.approx(1.0)
+        assert box.evaluate("e => e.scrollWidth > e.clientWidth") == (width < 1000)
+    assert seen.complaints == []
+    seen.page.set_viewport_size({"width": 700, "height": 900})
+    seen.page.emulate_media(media="print")
+    assert box.evaluate("e => e.scrollWidth <= e.clientWidth")
 
 
 def test_trees_too_large_to_draw_are_not_explained() -> None:
