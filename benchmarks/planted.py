@@ -343,7 +343,7 @@ FAR, FEW = (CELLS - 1, 0, 1), (0, 0, 1)
 PATHS: dict[str, Path] = {
     "Laplace": Path(counts(LAPLACE), table(FAR), table(), LAPLACE, 0.0),
     "Gaussian": Path(counts(GAUSSIAN), table(FAR), table(), GAUSSIAN),
-    "joint": Path(jointly(Gaussian(0.7)), table((3, 3, 1)), table(), GAUSSIAN),
+    "joint": Path(jointly(Gaussian(0.7)), table(FAR), table(), GAUSSIAN),
     "replace_one": Path(counts(GAUSSIAN, REPLACE), table(FAR), table((0, 0, 0)), GAUSSIAN, relation=REPLACE),
     "unit": Path(counts(GAUSSIAN, rows_per_unit=3), table(FAR, FAR, FAR), table(), GAUSSIAN),
     "choice": Path(choice(BoundedRange(2.0)), table(*[(1, 0, 0)] * 21), table(*[(1, 0, 0)] * 20), [BoundedRange(2.0)],

@@ -17,6 +17,7 @@ PLANTED = [
     ("noise of half the scale", "Laplace"),
     ("noise of half the scale", "Gaussian"),
     ("the same noise twice", "Gaussian"),
+    ("the same noise twice", "joint"),  # of a row in other cells of the two: in like cells it would cancel, too
     ("a sensitivity a fifth too small", "joint"),
     ("half the sensitivity", "Gaussian"),
     ("half the sensitivity", "joint"),

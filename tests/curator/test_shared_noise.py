@@ -326,7 +326,7 @@ def invited(**facts: Any) -> Callable[[Other], Talk]:
 def test_noise_for_more_honest_sites_than_were_agreed_is_refused(place: Path, honest: Any) -> None:
     error, sent = visited(place, invited(honest=honest), TRUSTLESS)
     assert isinstance(error, SitesError)
-    assert "trusts nobody and counts on 2 honest sites" in error.message
+    assert "trusts nobody (--honest 2), and the coordinator" in error.message
     assert not any("ready" in said for said in sent)
 
 
