@@ -46,6 +46,7 @@ html_theme_options = {
     "icon_links": [],
     "secondary_sidebar_items": ["page-toc"],
 }
+html_sidebars = {"tutorial": [], "examples": [], "coming_from": []}  # pages of no section
 html_show_sourcelink = False
 
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?(?=\))")

@@ -4,6 +4,6 @@ from tacit import DecisionListClassifier
 from tacit.examples import hospital
 
 X, y, schema = hospital()
-model = DecisionListClassifier(epsilon=1.0, schema=schema).fit(X, y)
+model = DecisionListClassifier(epsilon=2.0, schema=schema).fit(X, y)
 print(model.model_.to_text())
 print(f"for {model.certificate_.protected}: epsilon {model.certificate_.epsilon:g}")

@@ -161,7 +161,13 @@ def test_cards_say_what_matters(fitted: Any, tmp_path: Path) -> None:
     promise = fitted.certificate_
     html = promise._repr_html_()
     assert elements(html) >= {"table", "h3"}
-    for words in ("epsilon", "one patient, at most 3 rows", promise.model_digest, "Internally consistent"):
+    for words in (
+        "epsilon",
+        "one patient, at most 3 rows",
+        "had any one patient never been",
+        promise.model_digest,
+        "Internally consistent",
+    ):
         assert words in html
     forged = Certificate.from_dict({**promise.to_dict(), "epsilon": 0.5})
     assert "Does not hold" in forged._repr_html_()

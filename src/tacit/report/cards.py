@@ -103,7 +103,8 @@ def _of_schema(schema: Schema) -> Card:
     if schema.label is not None:
         facts.append(("label", _declared(schema.label.to_dict())))
     if schema.unit is not None:
-        facts.append(("protected unit", f"{schema.unit.column}, at most {schema.unit.max_rows} rows"))
+        name = f"{schema.unit.name} (by {schema.unit.column})" if schema.unit.name else schema.unit.column
+        facts.append(("protected unit", f"{name}, at most {schema.unit.max_rows} rows"))
     columns = [_column(name, column) for name, column in list(schema.columns.items())[:MOST_COLUMNS]]
     text = f"{len(schema.features)} features"
     if len(schema.columns) > len(columns):

@@ -57,8 +57,8 @@ def _header(papers: Paperwork) -> dict[str, Any]:
 
 def _body(papers: Paperwork, file: str) -> Iterator[str]:
     certificate = papers.certificate
-    name = "" if papers.schema is None or papers.schema.unit is None else papers.schema.unit.name
-    promise, filed = promise_of(certificate, name=name), filing(papers.meta, papers.evaluation)
+    name = certificate.unit_name or ""
+    promise, filed = promise_of(certificate), filing(papers.meta, papers.evaluation)
     yield f"# {_plain(papers.name)}\n\n{_plain(papers.description)}\n"
     yield from (f"**{key.capitalize()}:** {_plain(text)}\n" for key, text in filed.facts)
     yield "## How to use it\n"

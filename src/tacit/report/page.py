@@ -265,7 +265,7 @@ def compose(
         return Markup(one_drawing.render(drawing=drawing, markup=Markup(drawing.markup)))  # noqa: S704 - rendered above
 
     question = "" if schema is None else unit_question(schema)
-    name = "" if schema is None or schema.unit is None else schema.unit.name
+    name = "" if claim is None else claim.unit_name or ""
     style = resources.files("tacit.report").joinpath("templates/style.css").read_text("utf-8")
     page = environment().get_template("page.html.j2")
     return page.render(
@@ -284,7 +284,7 @@ def compose(
         percent=percent,
         share=share,
         count=count,
-        **_claimed(claim, None if summary is None or summary.rows is None else summary.rows.value, name),
+        **_claimed(claim, None if summary is None or summary.rows is None else summary.rows.value),
     )
 
 
@@ -299,7 +299,7 @@ def _checker(claim: Certificate | None) -> dict[str, Any]:
     }
 
 
-def _claimed(claim: Certificate | None, rows: float | None, name: str) -> dict[str, Any]:
+def _claimed(claim: Certificate | None, rows: float | None) -> dict[str, Any]:
     """What the page says of a claim; of a model without one that nothing is promised."""
     if claim is None:
         return {
@@ -309,7 +309,7 @@ def _claimed(claim: Certificate | None, rows: float | None, name: str) -> dict[s
         }  # fmt: skip
     return {
         "remarks": claim.remarks,
-        "promise": promise_of(claim, rows, name),
+        "promise": promise_of(claim, rows),
         "risks": _risks(claim),
         "epsilon": "∞" if math.isinf(claim.epsilon) else f"{claim.epsilon:.4g}",
         "delta": _small(claim.delta),
@@ -329,13 +329,13 @@ def _risks(claim: Certificate) -> list[tuple[str, str, str, str]]:
     return []
 
 
-def promise_of(claim: Certificate, rows: float | None = None, name: str = "") -> Promise:
-    """The promise of a certificate in words; ``name`` is what the schema calls a protected unit."""
+def promise_of(claim: Certificate, rows: float | None = None) -> Promise:
+    """The promise of a certificate in words."""
     advantage = None
     with contextlib.suppress(ValueError):  # of a forged one, whose charges no accountant takes
         advantage = sharp_advantage(claim.charges, claim.epsilon)
     facts = (claim.epsilon, claim.delta, claim.neighbouring, claim.rows_per_unit)
-    return describe(*facts, advantage, claim.unit, rows, name)
+    return describe(*facts, advantage, claim.unit, rows, claim.unit_name or "")
 
 
 def _small(delta: float) -> Markup | str:
