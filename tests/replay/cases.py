@@ -412,6 +412,8 @@ CASES = [
     Case("Winnow", ("Winnow",), "two", streams(Winnow), n=2000, epsilon=4.0, few=3, stream=True),
     Case("Winnow of mistakes", ("Winnow",), "two", streams(Winnow, update="batch"), n=2000, epsilon=4.0, few=3,
          stream=True),
+    Case("Winnow of every round", ("Winnow",), "two", streams(Winnow, update="every", margin=1.0), n=2000, epsilon=8.0,
+         few=3, stream=True),
     Case("Winnow with periods", ("Winnow",), "two", streams(Winnow, period=600, carried=0.5), n=2000, epsilon=4.0,
          few=3, stream=True),
     Case("Winnow, the paper's", ("Winnow",), "two", streams(Winnow, update="first"), n=1000, epsilon=8.0, few=3,
