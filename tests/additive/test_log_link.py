@@ -149,16 +149,16 @@ def test_what_a_fit_leaves_behind(tmp_path):
     assert 0.01 < np.median(spread / said) < 0.5
 
 
-@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.2, 1e-6), (2.0, 0.0)])
-def test_it_spends_what_was_reserved_and_no_more(relation, epsilon, delta):
+@pytest.mark.parametrize("loss", ["poisson", "squared"])
+@pytest.mark.parametrize(
+    ("relation", "epsilon", "delta", "interactions"),
+    [("add_or_remove_one", 0.2, 1e-6, True), ("replace_one", 8.0, 1e-6, False), ("replace_one", 2.0, 0.0, True)],
+)
+def test_it_spends_what_was_reserved_and_no_more(loss, relation, epsilon, delta, interactions):
     X, y, _ = people(1500)
-    certificate = (
-        AdditiveBoostRegressor(epsilon, delta, relation, schema=schema(), loss="poisson", random_state=0)
-        .fit(X, y)
-        .certificate_
-    )
-    assert 0.85 < share_spent(certificate) <= 1 + 1e-9
+    asked = {"schema": schema(), "loss": loss, "interactions": interactions, "random_state": 0}
+    certificate = AdditiveBoostRegressor(epsilon, delta, relation, **asked).fit(X, y).certificate_
+    assert 0.999 < share_spent(certificate) <= 1 + 1e-9
     assert certificate.verify() == []
 
 

@@ -229,12 +229,12 @@ class LogLinkLoss(SquaredLoss):
 
         It is thought about as much as the clip of the sweeps has cut off, unless it is surely more or less.
         """
-        one, everybody = max(budget.sd(self.numbers.levelling), LEAST_SD) / total, self.mean * self._ratio
+        one, everybody = max(budget.sd(self.last_share), LEAST_SD) / total, self.mean * self._ratio
         clip = self._wide_clip(one)
         high, link = round(clip * ONE), replace(self.link, power=1.0)
         rule = ResidualRule(self.scale, 0, -high, high, link=link, weighted_first=True)
         query = ScoreHistogram(OneCell(), rule, self.log)
-        release = budget.measure(query, self.numbers.levelling, Label(Stage.RESIDUALS, "mean of the residuals"))
+        release = budget.measure(query, self.last_share, Label(Stage.RESIDUALS, "mean of the residuals"))
         noise = max(release.sd, LEAST_SD) / total / everybody
         mean = float(release.value.item()) / total / everybody
         expected = min(self._cut_off(self.bound) / (self.mean * self._level), 1.0)

@@ -232,6 +232,11 @@ class SquaredLoss(ResidualLoss):
         self.share = numbers.looking + numbers.levelling
 
     @property
+    def last_share(self) -> float:
+        """What is left for the mean of the residuals at the end: its own share, and that of looks never taken."""
+        return self.numbers.levelling + self._left * self._each
+
+    @property
     def gain(self) -> float:
         """The curvature: a wider clip lets more rows count, under more noise."""
         return self._inside
@@ -246,16 +251,14 @@ class SquaredLoss(ResidualLoss):
 
         Where even the clip of the sweeps would leave more noise than that, nothing is looked at.
         """
-        one, whole_range = (
-            max(budget.sd(self.numbers.levelling), LEAST_SD) / total,
-            2**TARGET_BITS / self.scale.codes_per_unit,
-        )
+        one = max(budget.sd(self.last_share), LEAST_SD) / total
+        whole_range = 2**TARGET_BITS / self.scale.codes_per_unit
         clip = min(self.numbers.level_noise / one, whole_range, LARGEST_BOUND / ONE)
         if clip <= self.bound:
             return super().level(budget, total)
         rule = ResidualRule(self.scale, 0, -round(clip * ONE), round(clip * ONE))
         query = ScoreHistogram(OneCell(), rule, self.log)
-        release = budget.measure(query, self.numbers.levelling, Label(Stage.RESIDUALS, "mean of the residuals"))
+        release = budget.measure(query, self.last_share, Label(Stage.RESIDUALS, "mean of the residuals"))
         noise = max(release.sd, LEAST_SD) / total
         mean = float(release.value.item()) / total
         variance = max(mean**2 - noise**2, self.numbers.likely_level**2)
