@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,10 +17,11 @@ from tacit.growing.kernel_trees import (
     grow_kernel_trees,
     kernel_plan,
     kernel_steps,
+    prior_variance,
 )
 from tacit.growing.newton_trees import LeafSums
 from tacit.growing.random_trees import RandomStructures, cut_nodes
-from tacit.growing.tuning import CUTTING, KERNEL, STEPPING
+from tacit.growing.tuning import CUTTING, GROWING, KERNEL, STEPPING
 from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
@@ -27,14 +29,15 @@ from tacit.privacy.unit import Neighbouring
 from tacit.queries.margins import Margins
 
 
-def grown(columns, labels, n_codes, allowance, plan, share=1.0, seed=0):
+def grown(columns, labels, n_codes, allowance, plan, share=1.0, seed=0, numbers=GROWING):
     """Trees over a table, and the reservation that paid for them."""
     reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     table = MemoryTable([np.asarray(codes, np.uint8) for codes in columns], labels, n_codes, 2)
     gate = Curator(table, reservation, SeededSource(seed))
     generator = np.random.default_rng(seed)
     structures = RandomStructures([np.ones(codes) for codes in n_codes], generator)
-    return grow_kernel_trees(Budget(gate, allowance, share), structures, plan, Margins(), generator), reservation
+    budget, log = Budget(gate, allowance, share), Margins()
+    return grow_kernel_trees(budget, structures, plan, log, generator, None, numbers), reservation
 
 
 def scores(trees, columns):
@@ -97,7 +100,9 @@ def test_steps_add_up_to_a_way_against_the_slope():
     codes = np.repeat([0, 1], [300, 100])
     labels = np.concatenate([np.arange(300) < 240, np.arange(100) < 20]).astype(np.uint8)
     way, trees = 0.02, 400
-    made, _ = grown([codes], labels, [2], Allowance.of(math.inf, 0.0), KernelPlan(trees, 1.0, 1, way))
+    as_planned = replace(GROWING, kernel=replace(KERNEL, boldest=1.0))
+    whole, plan = Allowance.of(math.inf, 0.0), KernelPlan(trees, 1.0, 1, way)
+    made, _ = grown([codes], labels, [2], whole, plan, numbers=as_planned)
     for code, rows, positive in ((0, 300, 240), (1, 100, 20)):
         score = 0.0
         for _ in range(4_000):  # the flow itself, in steps too short to matter
@@ -123,6 +128,14 @@ def test_the_plan_follows_the_noise():
     ]
     ways = [kernel_plan(4000, sd, 0.3, 300, 6).variance for sd in (10.0, 1.0, 1e-12)]
     assert ways == pytest.approx([0.03 / KERNEL.clip, 0.3 / KERNEL.clip, KERNEL.most_variance])
+
+
+def test_later_trees_step_further_where_earlier_ones_show_that_much_is_left():
+    plan, point = KernelPlan(150, 5.0, 6, 0.4), KERNEL.of_a_point
+    for earlier, expected in ((0, [0.1, 0.4, 0.4, 0.4]), (19, [0.1, 0.4, 0.4, 0.4]), (20, [0.1, 0.4, 0.9, 1.6])):
+        said = [prior_variance(left / point, earlier, plan) for left in (0.1, 1.4, 3.0, 30.0)]
+        assert said == pytest.approx(expected)
+    assert prior_variance(2.0 / point, 20, KernelPlan(150, 5.0, 6, 9.0)) == pytest.approx(2.0)
 
 
 def test_all_is_spent_and_no_more():

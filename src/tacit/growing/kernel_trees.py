@@ -143,6 +143,22 @@ def kernel_steps(sums: LeafSums, way: float, largest: float = STEPPING.largest_s
     return np.clip(steps, -largest, largest)
 
 
+def prior_variance(left_over: float, earlier: int, plan: KernelPlan, numbers: Kernel = KERNEL) -> float:
+    """The prior variance of a score that the next steps follow: what is left over, if noise allows for it.
+
+    More noise is allowed for where earlier trees have shown that much is left over.
+
+    Args:
+        left_over: variance of the means of leaves, as far as it is known.
+        earlier: how many trees have shown it.
+        plan: how to grow.
+        numbers: of the tuning.
+    """
+    wanted = numbers.of_a_point * left_over
+    bold = min(max(wanted / numbers.bold_from, 1.0) ** 2, numbers.boldest) if earlier >= numbers.bold_after else 1.0
+    return min(wanted, bold * plan.variance)
+
+
 def grow_kernel_trees(
     budget: Budget,
     structures: RandomStructures,
@@ -174,7 +190,7 @@ def grow_kernel_trees(
         release = each.measure(Histogram(cells, rule, margins), 1.0, Label(Stage.TREE, round=number + 1))
         sd = max(release.sd, LEAST_SD)
         sums = LeafSums(release.value[:, 0], release.value[:, 1] / scale, sd, sd / scale)
-        variance = min(numbers.kernel.of_a_point * left_over.learn(sums), plan.variance)
+        variance = prior_variance(left_over.learn(sums), number, plan, numbers.kernel)
         steps = margins.add(cells, kernel_steps(sums, variance / plan.trees, largest))
         if observe is not None:
             observe(LeafSums(sums.gradients, sums.curvatures, release.sd, release.sd / scale), steps)

@@ -70,6 +70,9 @@ class Kernel:
     coarse_levels: int = 7  # of a tree, at which the variance of the remainder is seen: deeper, noise hides it
     informative: int = 100  # trees that say how much remains; later ones have taken part of it themselves
     most_numbers: float = 1e6  # released by all trees together, unless informative ones need more
+    bold_after: int = 20  # trees of two classes that show that more than
+    bold_from: float = 2.0  # this variance of a score is left over (squared log-odds), so that later ones step further,
+    boldest: float = 4.0  # in proportion to its square, up to so many times as far as noise allows otherwise
     of_a_point: float = 40.0  # variance of a point relative to the leaves' means: deep trees of other columns add much
 
 
