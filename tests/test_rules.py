@@ -495,7 +495,7 @@ def numbers_not_varied(module: Module) -> Iterator[str]:
             yield f"line {node.lineno}: {dotted(node)}"
 
 
-PARTICIPLES = {"asked", "found", "given", "kept", "known", "left", "made", "said", "taken"}
+PARTICIPLES = {"asked", "found", "given", "kept", "known", "left", "made", "said", "taken", "told"}
 
 
 def participles_as_nouns(module: Module) -> Iterator[str]:

@@ -41,19 +41,21 @@ GRID = 1024
 """Not tuned, of the arithmetic: shares are whole parts of this, rounded down, so that no sum exceeds the budget."""
 
 
-def shares_of_rest(terms: Sequence[Term], directions: Directions, told: float, numbers: Sweeping = SWEEPING) -> Floats:
+def shares_of_rest(
+    terms: Sequence[Term], directions: Directions, precision: float, numbers: Sweeping = SWEEPING
+) -> Floats:
     """What a release of each term may spend from now on, relative to equal shares, shape ``(terms,)``.
 
     Args:
         terms: after their first releases.
         directions: where the loss is curved now.
-        told: precision of the releases still to come of a term at an equal share.
+        precision: of the releases still to come of a term at an equal share.
         numbers: of the least share.
     """
     doubts = np.array([[term.doubt(directions, noise) for noise in (1.0, SLIGHTLY)] for term in terms])
     variances = np.maximum(doubts[:, 0], 1e-12)
     slopes = np.clip(np.log(np.maximum(doubts[:, 1], 1e-12) / variances) / math.log(SLIGHTLY), FLATTEST, 1.0)
-    more = told * np.array([term.noise_variance for term in terms])
+    more = precision * np.array([term.noise_variance for term in terms])
     return water_filled(variances, slopes, more, numbers.least_share)
 
 

@@ -71,16 +71,16 @@ def audit_estimator(
         ValueError: for what cannot be audited: no privacy, an account, a seed of the estimator's own.
     """
     plan = planned(estimator, schema, (X, y, canary), trials, confidence, neighbouring, random_state)
-    facts, judge, answers, told = Facts(first_choice(plan.trials)), None, [], []
+    facts, judge, answers, leaks = Facts(first_choice(plan.trials)), None, [], []
     for done, (side, model) in enumerate(_fits(plan, random_state), 1):
-        told.append(facts.add(side, model))
+        leaks.append(facts.add(side, model))
         answers.append(scores(model, plan.pair.probes, plan.pair.label))
         if progress is not None:
             progress(done, 2 * plan.trials)
         judge = judge or _judge(plan, model, earlier)
         judge.gaussian = judge.gaussian and _names_gaussian(plan, model)
         if side == 1:
-            judge.add(answers.pop(), answers.pop(), _pair(told.pop(), told.pop()))
+            judge.add(answers.pop(), answers.pop(), _pair(leaks.pop(), leaks.pop()))
             if judge.decided:
                 break
     assert judge is not None

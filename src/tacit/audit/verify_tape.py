@@ -77,8 +77,10 @@ def verify_tape(model: str | os.PathLike[str], tape: str | os.PathLike[str], est
     if again is not None:
         if again.certificate_.ledger_digest != certificate.ledger_digest:
             problems.append("the releases that the certificate lists are not those of the tape")
-        told = _difference({"kind": data.get("kind"), "model": data.get("model")}, again.model_)
-        (remarks if told is None or told.rounding else problems).extend([] if told is None else [str(told)])
+        difference = _difference({"kind": data.get("kind"), "model": data.get("model")}, again.model_)
+        (remarks if difference is None or difference.rounding else problems).extend(
+            [] if difference is None else [str(difference)]
+        )
     if (problems or remarks != _said(played)) and (others := _other_versions(played)):
         remarks.append(f"the fit had {others}: arithmetic may differ, and with the same versions it does not")
     passages = played.tape.passages

@@ -78,11 +78,11 @@ def few_modes(masses: Floats, covariance: Floats, noise_to_signal: float) -> Flo
     """
     values, modes = _leading_modes(masses, covariance)
 
-    def told(count: int, noise: float) -> float:
+    def precision_of(count: int, noise: float) -> float:
         return float((values[:count] ** 2 / (values[:count] + noise)).sum())
 
-    by_modes = [told(count, noise_to_signal * count**2) for count in range(1, len(values) + 1)]
-    if told(len(values), noise_to_signal * RELEASING.noise_of_bins * len(masses)) > max(by_modes):
+    by_modes = [precision_of(count, noise_to_signal * count**2) for count in range(1, len(values) + 1)]
+    if precision_of(len(values), noise_to_signal * RELEASING.noise_of_bins * len(masses)) > max(by_modes):
         return np.eye(len(masses))
     count = int(np.argmax(by_modes)) + 1
     return np.asarray(modes[:count] / count)

@@ -113,8 +113,8 @@ def check_mechanism(
             f"its distribution function is {distance:.4f} away from the law's, and chance explains {bound:.4f}",
         )
         for number, other in enumerate(wrong):
-            told = likelihood_ratio_rejects(draws, law, other)
-            failures.expect(not told, f"{size} draws speak for the wrong law {number}")
+            rejects = likelihood_ratio_rejects(draws, law, other)
+            failures.expect(not rejects, f"{size} draws speak for the wrong law {number}")
     for delta in DELTAS if charge is not None else ():
         assert charge is not None
         epsilon = accountants.epsilon([charge], delta)

@@ -89,10 +89,10 @@ def misread(error: Any) -> str:
         return f"{words[:1].lower()}{words[1:]}{help_of}"
     if checked:
         [fault, *_] = checked()
-        told = fault.get("ctx", {}).get("error") or f"{fault['input']!r} {NUMBERS.get(fault['type'], fault['msg'])}"
+        reason = fault.get("ctx", {}).get("error") or f"{fault['input']!r} {NUMBERS.get(fault['type'], fault['msg'])}"
     else:
-        told = error.message
-    return f"{(param.opts or [param.name])[0]}: {told}"
+        reason = error.message
+    return f"{(param.opts or [param.name])[0]}: {reason}"
 
 
 def file_message(error: OSError) -> str:

@@ -142,8 +142,8 @@ class Tape(Witness):
         self.position += 1
         for one, other in zip(recorded.facts, passage.facts, strict=True):
             if one != other:
-                told = f"{recorded}" if str(recorded) != str(passage) else f"{recorded}: {one}"
-                self.diverge(f"release {self.position} of the tape is {told}, and the learner asks "
+                words = f"{recorded}" if str(recorded) != str(passage) else f"{recorded}: {one}"
+                self.diverge(f"release {self.position} of the tape is {words}, and the learner asks "
                              f"{passage if str(recorded) != str(passage) else other}")  # fmt: skip
         if recorded.question != passage.question and not self.doubts:
             self.doubts.append(

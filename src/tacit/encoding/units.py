@@ -155,11 +155,11 @@ def identifiers_of(frame: Frame, name: str) -> Any:
         FrameError: if there is no such column, or it is such a one; nothing was spent.
     """
     column = frame.column(name)
-    told = _told(column)
-    kind = str(getattr(told, "dtype", None) or getattr(told, "type", None))
+    distinct = _told(column)
+    kind = str(getattr(distinct, "dtype", None) or getattr(distinct, "type", None))
     if "float" not in kind.lower() and "double" not in kind:
         return column
-    numbers = as_numbers(told, name)
+    numbers = as_numbers(distinct, name)
     exact = 2.0 ** (min(np.finfo(numbers.dtype).nmant, 52) + 1)
     if (np.isfinite(numbers) & (np.abs(numbers) >= exact)).any():
         raise FrameError(

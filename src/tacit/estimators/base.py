@@ -21,8 +21,8 @@ from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.encoding.inputs import by_number, by_position, table_of
 from tacit.errors import spending
-from tacit.estimators.binding import bound, told
-from tacit.estimators.callers import assumptions_of, surroundings
+from tacit.estimators.binding import bound, summary_of
+from tacit.estimators.callers import assumptions_of, calling_context
 from tacit.learning.declared import Declared, classes_declared, common_classes, common_schema
 from tacit.learning.fit import Fitted, check, check_budget, dry_run, fit
 from tacit.learning.learner import Learner, Task
@@ -274,7 +274,7 @@ class Estimator(Looking):
         return learner, task, supply.frame, supply.labels
 
     def _fit(self, X: Any, y: Any, row_weights: Floats | None = None, tape: Any = None) -> Self:
-        around = surroundings()
+        around = calling_context()
         with spending():
             learner, supply = self.make_learner(request_of(self)), supply_of(X, y, row_weights, self.table_task)
             taping = None if tape is None else import_module("tacit.learning.tapes").taping_of(tape)
@@ -289,7 +289,7 @@ class Estimator(Looking):
             certificate = fitted.certificate.assuming(*assumed)
             self.certificate_ = bound(self, certificate, y, None if taping is None else taping.digest)
             warned = [each.warning for each in around if each.whoever_pays or self.account is None]
-            self.summary_ = told(self.model_, self.certificate_, fitted.declared, warned, quiet=not self.warns)
+            self.summary_ = summary_of(self.model_, self.certificate_, fitted.declared, warned, quiet=not self.warns)
             if taping is not None:
                 taping.end(self.certificate_)
         return self

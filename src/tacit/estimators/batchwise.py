@@ -18,7 +18,7 @@ from tacit.curator.options import fresh_key
 from tacit.encoding.frames import Frame
 from tacit.errors import spending
 from tacit.estimators.base import check_fit
-from tacit.estimators.binding import bound, told
+from tacit.estimators.binding import bound, summary_of
 from tacit.estimators.classes import accuracy, classes_in_order, scores_in_order
 from tacit.estimators.classifier import PrivateClassifier, PrivateEstimator
 from tacit.estimators.regressor import PrivateRegressor, r_squared
@@ -105,7 +105,7 @@ class _Batchwise(BaseEstimator):
                 check_declared(fresh.declared_charge(fresh.neighbouring), fresh.certificate_)
             self._take(fresh, held if first else None, account)
             self.charged_ = bool(held.charges)
-            self.summary_ = told(fresh.model_, self.certificate_, fresh.schema_)
+            self.summary_ = summary_of(fresh.model_, self.certificate_, fresh.schema_)
             return self
 
     def _remember(self, account: PrivacyAccount | None, label: str, known_by: Callable[[bytes], str]) -> None:

@@ -52,7 +52,7 @@ def bound(learner: Any, certificate: Certificate, y: Any = None, tape: str | Non
     )
 
 
-def told(
+def summary_of(
     model: Model,
     certificate: Certificate,
     schema: Schema | None = None,

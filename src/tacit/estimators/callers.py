@@ -66,7 +66,7 @@ class GuaranteeVoidWarning(UserWarning):
 
 @final
 @dataclass(frozen=True)
-class Surrounding:
+class Caller:
     """Something around a fit that its promise does not cover.
 
     Attributes:
@@ -92,9 +92,9 @@ class Surrounding:
         return f"{self.text}. {self.advice}"
 
 
-def surroundings() -> tuple[Surrounding, ...]:
+def calling_context() -> tuple[Caller, ...]:
     """What is wrong with how a fit came about; empty where it was called by no other estimator."""
-    frames: dict[Surrounding, None] = {}
+    frames: dict[Caller, None] = {}
     for module, owner, names in _callers():
         if hasattr(owner, "steps"):
             frames |= dict.fromkeys(map(_preprocessing, _reading(owner.steps[:-1])))
@@ -103,8 +103,8 @@ def surroundings() -> tuple[Surrounding, ...]:
     return tuple(frames)
 
 
-def _preprocessing(name: str) -> Surrounding:
-    return Surrounding(
+def _preprocessing(name: str) -> Caller:
+    return Caller(
         "preprocessing",
         f"the step {name} before this learner was fitted to the same rows without privacy: what it learned is in the "
         "model, and the promise does not cover it",
@@ -112,17 +112,17 @@ def _preprocessing(name: str) -> Surrounding:
     )
 
 
-def _repetition(module: str, owner: Any, names: Mapping[str, Any]) -> Surrounding:
+def _repetition(module: str, owner: Any, names: Mapping[str, Any]) -> Caller:
     """What an estimator that calls the fit does: fits more than once, as a rule."""
     subject, name = "repeated fits", "scikit-learn" if owner is None else type(owner).__name__
     if module.startswith("sklearn.model_selection._search"):
-        return Surrounding(
+        return Caller(
             subject,
             f"the search {name} fits this learner {_times(names, owner)} to the same rows, and chooses by exact scores",
             "Every fit spends its own epsilon. Take PrivateSelection.over_grid, whose promise covers all of it",
         )
     if module.startswith("sklearn.model_selection"):
-        return Surrounding(
+        return Caller(
             subject,
             "scikit-learn's search or cross-validation fits this learner again and again to parts of the same rows",
             "Each fit spends its own epsilon, and the total is not tracked. Give an account, or take "
@@ -130,31 +130,31 @@ def _repetition(module: str, owner: Any, names: Mapping[str, Any]) -> Surroundin
             whoever_pays=False,
         )
     if module.startswith("sklearn.calibration"):
-        return Surrounding(
+        return Caller(
             subject,
             "scikit-learn's calibration fits this learner again and again, and a curve to private rows without noise",
             "The promise does not cover it. Take tacit.recalibrate, which has a charge",
         )
     if module == "sklearn.ensemble._bagging" and getattr(owner, "bootstrap", False):
-        return Surrounding(
+        return Caller(
             subject,
             f"{name} draws rows with replacement: a row that is drawn k times is protected k times less than stated",
             "Give bootstrap=False",
         )
     if module.startswith("sklearn.compose._target"):
-        return Surrounding(
+        return Caller(
             "preprocessing",
             f"{name} transforms the target before the fit, and the promise does not cover what that takes from it",
             "Declare target_bounds, and fit the target as it is",
         )
     if module.startswith("sklearn."):
-        return Surrounding(
+        return Caller(
             subject,
             f"{name} fits several of these learners to the same rows, or changes their rows or labels before",
             "Each fit spends its own epsilon, and the total is not tracked. Give all of them one account",
             whoever_pays=False,
         )
-    return Surrounding(
+    return Caller(
         subject,
         f"{name} called this fit: what it does with the rows before, and how often it fits, is not known",
         "The promise covers this one fit to the rows as they came",

@@ -26,8 +26,8 @@ from tacit.encoding.inputs import numbers_of
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
 from tacit.estimators.base import check_fit, keep_names
-from tacit.estimators.binding import bound, told
-from tacit.estimators.callers import assumptions_of, surroundings
+from tacit.estimators.binding import bound, summary_of
+from tacit.estimators.callers import assumptions_of, calling_context
 from tacit.evaluation.candidates import about_numbers, measure_of
 from tacit.evaluation.measure_scores import declared_unit, rows_and_labels, with_unit
 from tacit.evaluation.search_plan import EACH, SearchPlan, plan_search
@@ -174,7 +174,7 @@ class PrivateSelection(BaseEstimator):
         for candidate in self.candidates:
             check_fit(fresh_candidate(candidate, plan, request, None), data, labels)
         EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(plan.charges, "dry run")
-        around = surroundings()
+        around = calling_context()
         label, protected = f"search of {len(self.candidates)} candidates", None if schema is None else schema.unit
         # How long a search takes tells how many candidates it tried, which is not released.
         with spending():
@@ -195,7 +195,7 @@ class PrivateSelection(BaseEstimator):
             self.certificate_ = best.certificate_ = bound(best, certificate, y)
             best.warns = True
             warned = [each.warning for each in around if each.whoever_pays or self.account is None]
-            self.summary_ = best.summary_ = told(best.model_, certificate, schema, warned)
+            self.summary_ = best.summary_ = summary_of(best.model_, certificate, schema, warned)
             return self
 
     def _labels(self, labels: Any, schema: Schema | None) -> Any:

@@ -39,13 +39,13 @@ def to_excel(subject: Any, path: str | os.PathLike[str]) -> None:
         TacitError: without the package openpyxl.
     """
     openpyxl, custom = needed("openpyxl"), needed("openpyxl.packaging.custom")
-    told = Subject.of(subject)
+    about = Subject.of(subject)
     book = openpyxl.Workbook()
     book.remove(book.active)
-    _add(book, "about", [["model", told.model.says], *told.facts.items()])
-    for name, value in told.facts.items():
+    _add(book, "about", [["model", about.model.says], *about.facts.items()])
+    for name, value in about.facts.items():
         book.custom_doc_props.append(custom.StringProperty(name=name, value=value))
-    for title, rows in _tables(told.model):
+    for title, rows in _tables(about.model):
         _add(book, title, rows)
     write_with(path, book.save)
 

@@ -57,12 +57,12 @@ def to_onnx(subject: Any) -> Any:
         TacitError: without the package onnx.
     """
     onnx = needed("onnx")
-    told = Subject.of(subject)
-    program = program_of(told.model)
+    about = Subject.of(subject)
+    program = program_of(about.model)
     graph = _Graph(onnx).of(program)
     opsets = [onnx.helper.make_opsetid("", OPSET), onnx.helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
     onnx_model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="tacit")
-    facts = dict(told.facts)
+    facts = dict(about.facts)
     if program.classes is not None:
         facts["tacit.classes"] = json.dumps(list(program.classes))
     onnx.helper.set_model_props(onnx_model, facts)

@@ -165,8 +165,8 @@ def _decision_list(model: DecisionListModel) -> Numbers:
 def _parted(encoder: Any, conditions: Sequence[Condition]) -> Ints:
     """Codes that no condition tells apart as one number each, numbered in the order of their first codes."""
     codes = np.arange(encoder.n_codes)
-    told = np.stack([np.zeros(len(codes), np.bool_), *(c.holds(codes, encoder) for c in conditions)], axis=1)
-    _, first, inverse = np.unique(told, axis=0, return_index=True, return_inverse=True)
+    holds = np.stack([np.zeros(len(codes), np.bool_), *(c.holds(codes, encoder) for c in conditions)], axis=1)
+    _, first, inverse = np.unique(holds, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(np.argsort(first))
     part: Ints = order[inverse.ravel()]
     return part

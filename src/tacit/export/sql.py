@@ -85,9 +85,9 @@ def to_sql(subject: Any, dialect: str = "duckdb", table: str = "data", keep: Seq
     if dialect not in DIALECTS:
         raise ExportError(f"unknown dialect {dialect!r}; known: {', '.join(DIALECTS)}")
     sqlglot = needed("sqlglot")
-    told = Subject.of(subject)
-    query = _Query(sqlglot.exp, DIALECTS[dialect]).of(told, table, keep)
-    comment = "".join(f"-- {line}\n" for line in statement_of(told))
+    about = Subject.of(subject)
+    query = _Query(sqlglot.exp, DIALECTS[dialect]).of(about, table, keep)
+    comment = "".join(f"-- {line}\n" for line in statement_of(about))
     return comment + str(query.sql(dialect=DIALECTS[dialect], pretty=True)) + "\n"
 
 
@@ -100,9 +100,9 @@ class _Query:
         self.levels: list[list[Any]] = []
         self.named: dict[Expression, tuple[Any, int]] = {}
 
-    def of(self, told: Subject, table: str, keep: Sequence[str]) -> Any:
+    def of(self, about: Subject, table: str, keep: Sequence[str]) -> Any:
         """The query."""
-        program = program_of(told.model)
+        program = program_of(about.model)
         uses: dict[Expression, int] = {}
         nodes = program.nodes()
         for node in nodes:

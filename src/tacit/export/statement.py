@@ -63,6 +63,6 @@ class Subject:
         return facts
 
 
-def statement_of(told: Subject) -> list[str]:
+def statement_of(about: Subject) -> list[str]:
     """The facts as lines of text without line breaks."""
-    return [" ".join(f"{name}: {value}".split()) for name, value in told.facts.items()]
+    return [" ".join(f"{name}: {value}".split()) for name, value in about.facts.items()]

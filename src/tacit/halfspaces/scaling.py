@@ -86,14 +86,14 @@ def measure_scaling(
     """
     width, n = curator.layout.n_dense, max(1.0, n_rows)
     first = curator.measure(MomentSum(1, width, radius), charges[0], Label(Stage.SCALING, "sum of the rows"))
-    mean, mean_sd, told = first.value / n, first.sd / n, Label(Stage.SCALING, "sum of the squared rows")
+    mean, mean_sd, label = first.value / n, first.sd / n, Label(Stage.SCALING, "sum of the squared rows")
     surplus = (0.0, 0.0) if longest is None else (tuning.mean_surplus, tuning.square_surplus)
     if longest is None or longest >= 1:
-        second = curator.measure(MomentSum(2, width, radius), charges[1], told)
+        second = curator.measure(MomentSum(2, width, radius), charges[1], label)
         scaling = make_scaling(mean, second.value / n, mean_sd, second.sd / n, surplus, tuning)
         return replace(scaling, told_apart=None) if longest is None else scaling
     query = ShortenedSquares(width, radius, math.ceil(longest * MomentSum(2, width, radius).unit))
-    second = curator.measure(query, charges[1], told)
+    second = curator.measure(query, charges[1], label)
     squares, length = second.value[:-1], float(second.value[-1]) / query.length_weight
     # what shortening leaves: it cannot be less than the longest
     remainder = min(max(float(squares.sum()) / max(length, 1e-12), longest), 1.0)

@@ -100,8 +100,8 @@ class SitesSupply:
         names = ", ".join(sites.parties.sites)
         self.assumed: tuple[Assumption, ...] = (Assumption("sites", f"which sites take part: {names}", accepted=True),)
         if (shares := sites.shares) is not None:
-            told = shares.sites - shares.honest
-            others = f", alone or with {told} of the sites" if told else ""
+            missing = shares.sites - shares.honest
+            others = f", alone or with {missing} of the sites" if missing else ""
             text = (
                 f"{shares.honest} of the {shares.sites} sites draw their shares of the noise as agreed and keep them "
                 f"secret: the promise then holds towards the coordinator, too{others}"

@@ -48,8 +48,8 @@ def bin_shares(trees: Sequence[Tree] | Sequence[ScoreTree], column: int, n_bins:
     member, ones, total = np.array(sets, float), np.array(right), np.array(weights)
     for _ in range(STEPS):
         inside_share = np.clip(member @ shares, 1e-12, 1.0 - 1e-12)
-        told = (ones / inside_share) @ member + ((total - ones) / (1.0 - inside_share)) @ (1.0 - member)
-        shares = shares * told
+        factor = (ones / inside_share) @ member + ((total - ones) / (1.0 - inside_share)) @ (1.0 - member)
+        shares = shares * factor
         shares /= shares.sum()
     return shares
 

@@ -54,7 +54,7 @@ def html_of(shown: Any) -> str:
 
 
 def _of_certificate(claim: Certificate) -> Card:
-    judged, told = verdict(claim, claim.verify()), promise_of(claim)
+    judged, promise = verdict(claim, claim.verify()), promise_of(claim)
     epsilon = "∞" if math.isinf(claim.epsilon) else f"{claim.epsilon:.4g}"
     facts = [
         ("epsilon, delta", f"{epsilon}, {claim.delta:g}"),
@@ -68,7 +68,7 @@ def _of_certificate(claim: Certificate) -> Card:
         *(("taken on trust", each.text) for each in claim.assumptions),
     ]
     budget = _budget(claim.entries, claim.charges, claim.delta)
-    line = "; ".join(judged.problems) if judged.problems else told.headline
+    line = "; ".join(judged.problems) if judged.problems else promise.headline
     return Card("Privacy certificate", line, (Table((), tuple(facts)), *budget), judged.heading, judged.good)
 
 

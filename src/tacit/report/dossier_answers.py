@@ -154,8 +154,8 @@ class Answers:
         schema, names = self.papers.schema, self.papers.model.feature_names
         if schema is None:
             return f"Columns: {', '.join(names)}."
-        told = [f"{name} ({schema.columns[name].kind})" for name in names if name in schema.columns]
-        return f"Columns, as the schema declares them: {', '.join(told)}."
+        columns = [f"{name} ({schema.columns[name].kind})" for name in names if name in schema.columns]
+        return f"Columns, as the schema declares them: {', '.join(columns)}."
 
     @property
     def parameters(self) -> str:

@@ -50,8 +50,8 @@ def draw(model: Model) -> ModelCard:
 def sentence(model: DecisionListModel, place: int) -> str:
     """A rule in words, with the released rows of every class that it decides."""
     rule = model.rules[place]
-    told = f"the answer is “{model.classes[rule.outcome]}”"
-    first = f"If {model.condition_text(rule.conditions)}, {told}." if rule.conditions else f"Otherwise {told}."
+    answer = f"the answer is “{model.classes[rule.outcome]}”"
+    first = f"If {model.condition_text(rule.conditions)}, {answer}." if rule.conditions else f"Otherwise {answer}."
     if rule.counts is None:
         return first
     each = [f"{svg.short(round(max(0.0, c)))} {name}" for name, c in zip(model.classes, rule.counts, strict=True)]
