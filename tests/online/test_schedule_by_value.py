@@ -132,6 +132,8 @@ def test_every_round_of_the_theorem_by_hand() -> None:
     hidden = above_threshold.accuracy(noise, 10_000, 0.05 / 14)
     assert spec.threshold == math.ceil(3.0 / spec.draw_range) + hidden  # errors weigh twice a rate, which is half of it
     assert mistakes == 14 * (spec.threshold + hidden + 1)
+    carried = schedule_of(requested(update="every", margin=1.0, carried=0.5, epsilon=30.0))
+    assert carried.rate == pytest.approx(math.log(1.2))  # or rounded scores would not be about the carried weights
 
 
 def test_what_carried_weights_add_to_the_potential() -> None:
