@@ -445,6 +445,8 @@ def test_a_fit_and_the_logs_of_any_two_sites(folder: Path, tmp_path: Path) -> No
     assert certificate.releasable
     assert {shares_of(entry.theorem) for entry in certificate.entries} == {NoiseShares(3, 2)}
     assert any("2 of the 3 sites" in text and "with 1 of the sites" in text for text in certificate.taken_as_public)
+    known = towards_coordinator(certificate.entries, certificate.charges, certificate.delta)
+    assert [round(each, 3) for _, each in known] == [0.804, 1.0]
     read = {name: [json.loads(line) for line in log.read_text().splitlines()] for name, log in logs.items()}
     told = [{key: line[key] for key in ("answer", "asked", "entered", "noise")} for line in read["north"]]
     for two in combinations(NAMES, 2):  # one of them is honest

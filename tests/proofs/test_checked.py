@@ -74,6 +74,7 @@ def test_the_table_names_theorems_that_exist() -> None:
         ("weighted histogram: one row, one cell; 3 rows per unit", "units.l2"),
         ("sum of rows: row norm; replace = remove + add; 12 rows per unit", "units.l1"),
         ("error counts of concepts: a row adds an error or none; 2 rows per unit", "units.range"),
+        ("sum of rows: row norm; noise in shares of 5 sites, of which 3 suffice", "vector_sums.add_or_remove"),
     ],
 )
 def test_a_claim_is_traced_to_its_lemma(theorem: str, lemma: str) -> None:
