@@ -43,3 +43,11 @@ def test_all_problems_of_a_schema_are_named_at_once(tmp_path: Path) -> None:
     for part, line in zip(parts, others, strict=True):
         assert line.strip().startswith(part)
     assert str(caught.value).count("Nothing was spent.") == 1
+
+
+def test_of_very_many_problems_the_first_are_named() -> None:
+    with pytest.raises(SchemaError) as caught:
+        Schema.from_dict({"columns": {f"x{i}": {"kind": "numeric"} for i in range(MOST_LISTED + 3)}})
+    first, *lines, last = str(caught.value).splitlines()
+    assert (first, len(lines)) == (f"{MOST_LISTED + 3} problems:", MOST_LISTED)
+    assert last == "  and 3 more. Nothing was spent."

@@ -60,7 +60,8 @@ def run(arguments: PlanArguments) -> None:
     charges = [charge_from_dict(charge) for charge in planned["charges"]]
     rows_per_unit = 1 if declared is None or declared.unit is None else declared.unit.max_rows
     unit = None if declared is None or declared.unit is None else declared.unit.column
-    promise = describe(epsilon, delta, neighbouring, rows_per_unit, sharp_advantage(charges, epsilon), unit, n)
+    name = "" if declared is None or declared.unit is None else declared.unit.name
+    promise = describe(epsilon, delta, neighbouring, rows_per_unit, sharp_advantage(charges, epsilon), unit, n, name)
     guess = promise.best
     question = "" if declared is None else unit_question(declared)
     warned = [*promise.warnings, *([question] if question else [])]

@@ -21,6 +21,7 @@ from tacit.privacy.request import RequestError
 from tacit.report.drawing import Drawing
 from tacit.report.model_card import model_card
 from tacit.report.vega import vega_lite
+from tacit.schema.errors import nearest
 from tacit.whole_files import write_text
 
 if TYPE_CHECKING:
@@ -137,8 +138,9 @@ class Figures:
         for figure in self.figures:
             if figure.title in names:
                 return figure
-        titles = ", ".join(repr(figure.title) for figure in self.figures[:12])
-        raise RequestError(f"there is no drawing of {title!r}; there are: {titles or 'none, as the model is in words'}")
+        titles = [figure.title for figure in self.figures]
+        hint = nearest(title, titles) if titles else "the model is in words"
+        raise RequestError(f"there is no drawing of {title!r}; {hint}")
 
     def __iter__(self) -> Iterator[Figure]:
         return iter(self.figures)

@@ -42,10 +42,12 @@ class SchemaError(TacitError):
 
     @staticmethod
     def of(errors: Sequence[SchemaError]) -> SchemaError:
-        """One error of several, a line each."""
+        """One error of several, a line each, as far as they are not too many."""
         if len(errors) == 1:
             return errors[0]
-        return SchemaError("\n  ".join([f"{len(errors)} problems:", *(error.said for error in errors)]))
+        more = [f"and {len(errors) - MOST_LISTED:,} more"] if len(errors) > MOST_LISTED else []
+        lines = [error.said for error in errors[:MOST_LISTED]]
+        return SchemaError("\n  ".join([f"{len(errors)} problems:", *lines, *more]))
 
     def __reduce__(self) -> tuple[type[SchemaError], tuple[str, str, str, str], dict[str, bool]]:
         return (SchemaError, (self.problem, self.remedy, self.field, self.where), {"spent": self.spent})
