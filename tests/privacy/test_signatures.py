@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -96,3 +97,17 @@ def test_keys_are_kept_secret_and_never_overwritten(tmp_path: Path) -> None:
         read_private_key(tmp_path / "key.pub")
     with pytest.raises(KeyFileError, match="no public key"):
         read_public_key(tmp_path / "key")
+
+
+def test_without_cryptography_a_signature_is_not_checked_and_a_warning_says_so(
+    keys: tuple[Any, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signed = certificate().signed(keys[0])
+    forged = replace(signed, signature={**signed.signature, "signature": "0" * 128})  # type: ignore[dict-item]
+    assert forged.integrity() != []
+    monkeypatch.delitem(sys.modules, "tacit.privacy.signatures")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "cryptography"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    for each in (signed, forged):
+        with pytest.warns(UserWarning, match="the signature was not checked: cryptography is not installed"):
+            assert each.integrity() == []

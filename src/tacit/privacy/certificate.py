@@ -35,6 +35,7 @@ from tacit.privacy.verification import (
     ledger_facts,
     read_fields,
     said_of_error,
+    signature_problems_of,
     summarise,
     unreleasable_reasons,
     versions,
@@ -342,9 +343,7 @@ class Certificate(Shown):
         if self.ledger_digest != self._computed_ledger_digest():
             problems.append("its ledger is not the one it was made with")
         if self.signature is not None:
-            from tacit.privacy.signatures import signature_problems  # loads cryptography, for signed ones alone
-
-            problems += signature_problems(self.signature, self.signable)
+            problems += signature_problems_of(self.signature, self.signable)
         return problems
 
     def summary(self) -> str:

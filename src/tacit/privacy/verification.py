@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -243,3 +244,15 @@ def claim_errors(releasable: bool, reasons: Sequence[str], evident: Sequence[str
     if not set(noise_source.split(BOTH)) <= set(RELEASABLE_SOURCES):
         problems.append(f"it says it is releasable, but noise from {noise_source!r} is not")
     return problems
+
+
+def signature_problems_of(signature: Mapping[str, Any], signable: Mapping[str, str | None]) -> list[str]:
+    """What is wrong with a signature; nothing is known, and a warning says so, without the package that checks it."""
+    try:
+        from tacit.privacy.signatures import signature_problems  # loads cryptography, for signed ones alone
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "cryptography":
+            raise
+        warnings.warn("the signature was not checked: cryptography is not installed", stacklevel=2)
+        return []
+    return signature_problems(signature, signable)
