@@ -201,13 +201,13 @@ def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns):
 
 @pytest.mark.parametrize("columns", [2, 9, 100])
 def test_two_classes_wait_for_what_columns_explain_where_rows_are_enough(columns):
-    wholes = [699.0, 701.0, 9999.0, 15_000.0, 40_000.0]
+    wholes = [699.0, 701.0, 3999.0, 40_000.0]
     plans = [Planner().plan(5000.0, columns, whole / math.sqrt(columns), False) for whole in wholes]
-    assert [made.undecided for made in plans] == [False, True, True, True, True]
+    assert [made.undecided for made in plans] == [False, True, True, True]
     rest = 1.0 - PLANNING.binning_share - PLANNING.first_part
-    for made, noise in zip(plans[1:], [0.33, 0.33, 0.495, 1.0], strict=True):
+    for made in plans[1:]:
         assert (made.mains, made.trees) == (PLANNING.first_part, pytest.approx(rest))
-        assert (made.n_trees, made.tree_noise) == (PLANNING.kernel_trees, pytest.approx(noise))
+        assert (made.n_trees, made.tree_noise) == (PLANNING.kernel_trees, PLANNING.tree_noise)
         assert not made.looks_for_pairs
 
 

@@ -212,7 +212,7 @@ class Planner:
         # a single column leaves nothing to trees of several; below ``averaged_from`` noise hides interactions
         if of_all_rows(signal, n_columns) <= numbers.averaged_from or n_columns < 2:
             return plain
-        first, bold = min(numbers.first_part, plain.mains), of_all_rows(signal, n_columns) / numbers.bold_from
+        first = min(numbers.first_part, plain.mains)
         return replace(
             plain,
             mains=first,
@@ -223,7 +223,7 @@ class Planner:
             trees=1.0 - plain.binning - first,
             n_trees=numbers.kernel_trees,
             tree_columns=numbers.columns_per_tree,
-            tree_noise=min(numbers.tree_noise * max(bold, 1.0), numbers.bold_noise),
+            tree_noise=numbers.tree_noise,
             undecided=True,
         )
 

@@ -52,8 +52,6 @@ class Planning:
 
     # Averaged trees of two classes (sixty tables and the sets of the accuracy page).
     averaged_from: float = 700.0  # n mu from which they may follow the columns
-    bold_from: float = 10_000.0  # n mu from which they may leave more than tree_noise, in proportion, because they show
-    bold_noise: float = 1.0  # how much there is to learn; up to this (log-odds)
     first_part: float = 0.3  # share of the columns before that is decided
     trees_explained_from: float = 0.9  # variance of the columns' scores (squared log-odds) from which trees follow
 
