@@ -46,8 +46,10 @@ LONG_FILES = ("golden/test_cases.py", "test_pages.py", "test_readme.py", "test_s
 """They begin first: the last file to begin is what a run waits for."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Long files first, then by their number of cases (``--no-loadscope-reorder`` hands them out in this order)."""
+    if config.option.salt is not None:
+        items[:] = [item for item in items if item.get_closest_marker("one_draw") is None]
     sizes = Counter(item.path for item in items)
     long = {ROOT / name: place for place, name in enumerate(LONG_FILES)}
     items.sort(key=lambda item: (long.get(item.path, len(long)), -sizes[item.path]))

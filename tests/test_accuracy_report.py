@@ -51,6 +51,7 @@ def test_only_splits_that_all_have_count():
     assert accuracy_report.gap_closed(auc, "additive")["1.0"]["closed"] == 0.5
 
 
+@pytest.mark.one_draw(reason="of a p value any threshold fails now and then")
 def test_a_sure_loss_is_told_from_chance():
     generator = np.random.default_rng(0)
     worse = {seed: 0.8 - 0.01 + 0.001 * generator.normal() for seed in range(10)}

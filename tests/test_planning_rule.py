@@ -29,6 +29,7 @@ from tools.synthetic_tables import (
 )
 
 
+@pytest.mark.one_draw(reason="the tables of the rule follow from their seeds")
 @pytest.mark.parametrize("truth", list(TRUTHS))
 def test_a_table_follows_from_its_setting_and_can_be_learned(truth):
     setting = Setting(truth, 600, 7, 1.0, seed=3)
@@ -129,6 +130,7 @@ def test_a_number_of_the_flagship_is_varied_for_as_long_as_asked_and_nothing_els
     assert AdditiveBoost.tuning is TUNING
 
 
+@pytest.mark.one_draw(reason="the tables of the rule follow from their seeds")
 def test_loss_is_a_share_of_what_the_base_rate_loses():
     setting = Setting("linear", 4000, 4, 8.0, seed=1)
     drawn = draw(setting)

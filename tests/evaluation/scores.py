@@ -49,3 +49,16 @@ def refused_search(arguments: Mapping[str, Any], rows: tuple[Any, Any], message:
         PrivateSelection(**{"account": account} | arguments).fit(*rows)
     assert "Nothing was spent" in str(caught.value)
     assert account.spent == 0
+
+
+def watched(kind: type[Any], monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The ``interactions`` of every fit of estimators of a kind, as they are made."""
+    seen: list[Any] = []
+    fit = kind.fit
+
+    def watching(self: Any, *rows: Any, **more: Any) -> Any:
+        seen.append(self.interactions)
+        return fit(self, *rows, **more)
+
+    monkeypatch.setattr(kind, "fit", watching)
+    return seen

@@ -30,7 +30,7 @@ from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier, RandomTreesClassifier
 from tests.chance import within_share
-from tests.evaluation.scores import Known, refused_search, world
+from tests.evaluation.scores import Known, refused_search, watched, world
 
 CODES = len(utility_weights(LEVELS))
 SCHEMA = Schema.from_dict(
@@ -190,13 +190,16 @@ def candidates(count=3, schema=SCHEMA):
 
 
 @pytest.mark.parametrize(("strategy", "delta"), [("each", 0.0), ("random_stopping", 1e-6), ("random_stopping", 0.0)])
-def test_a_search_finds_the_better_setting_within_its_budget(strategy, delta):
+def test_a_search_finds_the_better_setting_within_its_budget(strategy, delta, monkeypatch):
+    """Random stopping may draw none of the candidate that is not blind: its fits say if it did."""
+    tried = watched(AdditiveBoostClassifier, monkeypatch)
     X, y = rows(6000)
     search = PrivateSelection(candidates(), epsilon=8.0, delta=delta, strategy=strategy, runs=12, random_state=4).fit(
         X, y
     )
-    assert search.best_index_ == 2
-    assert search.score(*rows(2000, 1)) > 0.7  # those that are blind to the product are right on half
+    assert (search.best_index_ == 2) == (tried.count(False) < len(tried))
+    if search.best_index_ == 2:
+        assert search.score(*rows(2000, 1)) > 0.7  # those that are blind to the product are right on half
     certificate = search.certificate_
     assert certificate.verify() == []
     assert (certificate.epsilon, certificate.delta) == (8.0, delta)

@@ -203,10 +203,10 @@ def mistakes_of(rows: np.ndarray, labels: np.ndarray, **asked: Any) -> np.ndarra
     return wrong
 
 
-def test_fewer_mistakes_than_by_mistakes_alone() -> None:
+def test_a_majority_is_learned_with_few_mistakes() -> None:
     rows, labels = majority_stream(np.random.default_rng(1), 20_000, 100, 3)
-    timed, batch = (mistakes_of(rows, labels, update=update) for update in (None, "batch"))
-    assert timed.sum() < batch.sum() / 2
+    timed = mistakes_of(rows, labels)
+    assert timed.sum() < 1_000  # 565 by 25; a coin has 10,000
     assert timed[-2_000:].mean() < 0.01
 
 
@@ -214,9 +214,7 @@ def test_noise_of_labels_does_not_throw_it_out() -> None:
     generator = np.random.default_rng(1)
     rows, labels = majority_stream(generator, 5_000, 20, 3)
     noisy = np.where(generator.random(5_000) < 0.2, -labels, labels).astype(np.int8)
-    timed, batch = (mistakes_of(rows, noisy, update=update)[-2_500:].mean() for update in (None, "batch"))
-    assert timed < 0.28
-    assert batch > timed + 0.03
+    assert mistakes_of(rows, noisy)[-2_500:].mean() < 0.36  # .24 by .017, where .2 are noise and a coin has .5
 
 
 def test_the_search_finds_marks_that_follow_other_rows(monkeypatch: pytest.MonkeyPatch) -> None:

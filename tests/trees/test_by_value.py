@@ -31,6 +31,8 @@ from tacit.trees.m_alpha_boost import (
     believed_shares,
 )
 
+pytestmark = pytest.mark.one_draw(reason="where two splits tie, the last bits decide, and plain numpy has others")
+
 COLUMNS = [Column(place, name, True) for place, name in enumerate("abc")]
 CODES = 8
 DEPTH, TREES = 3, 5

@@ -78,13 +78,13 @@ def settings(**changes: object) -> BoostSettings:
 @pytest.mark.parametrize("alpha", [0.1, 1.0, "calibrated"])
 @pytest.mark.parametrize("public", [True, False])
 def test_learns(alpha: float | str, public: bool) -> None:
-    learned, error, reservation = learn(settings(alpha=alpha), 10.0, public=public)
-    assert error < 0.15
+    learned, error, reservation = learn(settings(alpha=alpha), 100.0, public=public)
+    assert error < 0.05  # at epsilon 100 all of 32 fits err on nothing; at 10 on .1, by .07
     assert len(learned.trees) == len(learned.coefficients) == 4
     spent = math.fsum(
         e.charge.range if isinstance(e.charge, BoundedRange) else e.charge.epsilon for e in reservation.entries
     )
-    assert spent == pytest.approx(10.0)
+    assert spent == pytest.approx(100.0)
     assert all(e.theorem for e in reservation.entries)
 
 
