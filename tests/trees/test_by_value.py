@@ -158,7 +158,7 @@ def test_split_scores_of_the_paper_move_as_far_as_printed() -> None:
     settings = BoostSettings(0.5, None, 1, 4, 0.5, 1.0, CODES)
     asked: Any = SimpleNamespace(
         settings=settings, margins=Margins(), budget=SimpleNamespace(selection=lambda share: share),
-        split_share=0.8, induction=SimpleNamespace(cap=100, nodes=nodes),
+        choice_share=0.2, induction=SimpleNamespace(cap=100, nodes=nodes),
     )  # fmt: skip
     PaperBoost.grow(asked, 1)
     assert [told["charge"](depth) for depth in range(3)] == [0.2, 0.1, 0.05]
