@@ -195,6 +195,7 @@ def test_zeros_in_front_make_codes(tmp_path: Path, case: tuple[str, list[str], t
     column, note, _ = _draft(tmp_path, cells, name)
     assert type(column) is kind
     assert ("begin with zeros" in note) or kind is IdColumn
+    assert "?. If" not in note
     assert "0." not in cells
     amounts, note, _ = _draft(tmp_path, [f"0.{i % 97:02d}" for i in range(300)])
     assert isinstance(amounts, NumericColumn)
@@ -255,6 +256,9 @@ def test_shapes_are_identifiers_before_they_are_numbers(tmp_path: Path) -> None:
         [
             f"{chr(65 + i % 26)}{chr(65 + i // 4)}{i % 100:02d} {chr(90 - i // 4)}XZ" for i in range(90)
         ],  # of licence plates
+        [f"DE{100000000 + i * 9176351 % 900000000}" for i in range(90)],
+        [f"{('NY', 'CA', 'TX')[i % 3]}{10000 + i * 733}" for i in range(90)],
+        [f"@{('ann', 'bo', 'cy')[i % 3]}{i}" for i in range(90)],
     ):
         column, note, draft = _draft(tmp_path, cells, "contact")
         assert column == IdColumn()

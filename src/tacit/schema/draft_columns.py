@@ -30,6 +30,7 @@ from tacit.schema.identifiers import MOSTLY, Verdict, evident, judge
 from tacit.schema.spellings import (
     MARKS,
     Spelled,
+    are_codes,
     are_months,
     are_weeks,
     date_format,
@@ -158,6 +159,9 @@ def _texts(cells: Cells, reading: Reading) -> tuple[Column, str]:
     truths = _truths(present)
     if truths is not None:
         return truths
+    verdict = judge(cells.name, list(present), sum(present.values())) if are_codes(present) else verdict
+    if verdict.is_identifier:
+        return IdColumn(), _identifier(cells.name, verdict.reason)
     numbers = spelled(cells.texts, reading.decimal, reading.thousands)
     plain = numbers is not None and numbers.written.is_plain
     if leading_zeros(present) and plain:
@@ -207,7 +211,8 @@ def _codes(cells: Cells, present: Mapping[str, int]) -> tuple[Column, str]:
     cells_there = sum(present.values())
     verdict = judge(cells.name, list(present), cells_there)
     if verdict.is_identifier or (len(present) > MOSTLY * cells_there and cells_there >= LEAST_CELLS):
-        return IdColumn(), _identifier(cells.name, verdict.reason or "nearly all of its codes differ")
+        reason = verdict.reason if verdict.is_identifier else "nearly all of its codes differ"
+        return IdColumn(), _identifier(cells.name, reason)
     column, note = _categories(cells, Reading())
     question = 'codes, because some begin with zeros: are they numbers? Then kind = "numeric" with bounds'
     return column, f"{question}; {note}" if note else question

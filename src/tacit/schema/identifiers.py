@@ -27,6 +27,7 @@ personal student pupil passenger applicant household family case record account 
 admission loan contract ticket transaction row serial donor voter taxpayer citizen card phone insurance
 versicherten sozialversicherungs matrikel steuer pat nhs emp acct hosp
 security passport licence license registration national tax vehicle device borrower guest tenant
+paciente paziente cliente usuario empleado estudiante persona
 """
 HOLDERS = frozenset(_HOLDERS.split())
 """Who or what is numbered one by one."""
@@ -86,7 +87,7 @@ def names_identifier(name: str) -> bool:
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     if last in ALONE or before + last in ALONE:
         return True
-    if (last in NUMBERS and before in HOLDERS) or (words[0] == "id" and last in HOLDERS):
+    if (last in NUMBERS and before in HOLDERS) or (words[0] in ("id", "numero", "nro") and last in HOLDERS):
         return True
     return any(last == holder + end for holder in HOLDERS for end in ("id", "no", "nr", "num", "number", "nummer"))
 

@@ -167,9 +167,16 @@ def _all_in_threes(texts: Iterable[str]) -> bool:
 
 
 def _is_unit(pair: tuple[str, str]) -> bool:
-    """Whether what stands beside numbers is a unit, and not the letter of a code such as ``E119`` or ``c7``."""
+    """Whether what stands beside numbers is a unit, and no letter of a code (``E119``) or name (``@ann7``)."""
     before, after = pair
-    return bool(after) or not before.isalpha() or (len(before) > 1 and before.isupper())
+    letters = "".join(filter(str.isalpha, before))
+    return bool(after) or not letters or _is_money(before) or (len(letters) > 1 and letters.isupper())
+
+
+def are_codes(counts: Mapping[str, int]) -> bool:
+    """Whether most cells are capitals, not those of a currency, right before digits: ``DE941443398``, ``NY5521``."""
+    matches = {text: re.fullmatch(r"([A-Z]{2,6})\d{3,}", text) for text in counts}
+    return _mostly(counts, lambda text: (match := matches[text]) and match[1] not in CURRENCIES)
 
 
 def _example(matches: Mapping[str, re.Match[str]], pair: tuple[str, str]) -> str:
