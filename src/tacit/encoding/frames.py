@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 else:
     nw, pa, pc = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.compute")
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 FEW_CELLS = 1 << 16
@@ -37,6 +36,8 @@ def mapping(cells: int, threads: int | None) -> Iterator[Callable[..., Iterator[
     if threads == 1 or cells <= FEW_CELLS:
         yield map
         return
+    from concurrent.futures import ThreadPoolExecutor  # loads logging, which predictions need not
+
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         yield pool.map
 

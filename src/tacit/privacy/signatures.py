@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +117,8 @@ def _hexadecimal(key: Ed25519PublicKey) -> str:
 
 def library_version() -> str:
     """The version of this library that is installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("tacit")
     except PackageNotFoundError:

@@ -8,7 +8,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from tacit.errors import TacitError
@@ -178,6 +177,8 @@ def versions() -> dict[str, str]:
 @cache
 def _installed(name: str) -> str:
     """Read once: looking up what is installed takes longer than a small fit."""
+    from importlib.metadata import PackageNotFoundError, version  # loads email and socket, which predictors need not
+
     try:
         return version(name)
     except PackageNotFoundError:
