@@ -308,3 +308,12 @@ def test_compositions_check_their_parts() -> None:
     assert [single.predict_one(x) for x in range(3)] == [1, 0, 1]
     state = MajorityState.of([OptimalState(FiniteDomain(np.eye(2, dtype=int)), 3)])
     assert state.update(0, 1) == state.update(0, 1)
+
+
+def test_ties_are_said_to_be_1() -> None:
+    """Of two hypotheses that disagree, and of two learners that do."""
+    domain = FiniteDomain([[0], [1]])
+    assert OptimalState(domain, domain.family.everything).predict(0) == 1
+    apart = [OptimalState(FiniteDomain([[label]]), 1) for label in (0, 1)]
+    assert [state.predict(0) for state in apart] == [0, 1]
+    assert MajorityState.of(apart).predict(0) == 1

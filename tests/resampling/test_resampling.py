@@ -419,3 +419,15 @@ def test_two_declarations_that_differ_are_refused() -> None:
     for learner in made_of(HalfspaceBoostClassifier(classes=("n", "y")), schema=BOUNDED):
         with pytest.raises(RequestError, match="schema's classes"):
             learner.fit(frame, labels)
+
+
+def test_the_budget_of_a_round_by_value() -> None:
+    """Five rounds cost no more than the request: a fifth of a pure epsilon; half of delta is for the rounds' own."""
+    pure = budget_of_a_round(1.0, 0.0, 5)
+    assert pure.epsilon > 0.2 * (1 - 1e-6)
+    assert 5 * pure.epsilon <= 1.0
+    for rounds in (1, 5):
+        cost = budget_of_a_round(1.0, 1e-6, rounds)
+        assert cost.delta == pytest.approx(1e-6 / (2 * rounds))
+        spent = accountants.epsilon([ApproxDP(cost.epsilon, cost.delta)] * rounds, 1e-6)
+        assert 0.99 < spent <= 1.0
