@@ -228,6 +228,7 @@ def test_leaves_lost_in_the_noise_say_the_base_rate_and_none_is_extreme() -> Non
     assert shares[2] == pytest.approx(0.5 * base)
     assert 0.6 < shares[3] <= 1 - 100 / 900
     assert total.tolist() == [9990.0, 0.0, 100.0, 500.0]
+    assert believed_shares(noisy[:, ::-1], 100.0)[0] == pytest.approx(1.0 - shares)
     exact, _ = believed_shares(np.array([[30.0, 10.0], [5.0, 0.0], [0.0, 0.0]]), 0.0)
     assert exact == pytest.approx([0.25, 0.0, 10 / 45])
 
