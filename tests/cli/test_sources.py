@@ -1,4 +1,4 @@
-"""`tacit fit` from folders, patterns and data bases: the model of the file in memory, and mistakes in one sentence."""
+"""`tacit fit` from folders, patterns and databases: the model of the file in memory, and mistakes in one sentence."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_kept_files_stay(folder: Path, tacit: Callable[..., Any], expected: Any)
 MISTAKES = {
     "rows": (("rows",), "needs a --schema"),
     "no query": (("sqlite:///rows.db", "--schema", "schema.toml"), "needs a query"),
-    "query of a file": (("data.csv", "--query", "people", "--schema", "schema.toml"), "a query is for a data base"),
+    "query of a file": (("data.csv", "--query", "people", "--schema", "schema.toml"), "a query is for a database"),
     "no file": (("nothing/*.csv", "--schema", "schema.toml"), "no file matches"),
     "keep": (("data.csv", "--schema", "schema.toml", "--keep"), "add --engine streamed"),
     "keep nowhere": (("rows", "--schema", "schema.toml", "--keep"), "needs the directory"),

@@ -185,8 +185,8 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     refused("Köln.db does not exist", where=f"sqlite:///{tmp_path / 'Köln.db'}", query="people")
     assert not list(tmp_path.iterdir())
     for query in (None, "people"):
-        refused("knows no data base 'https'.* copied to this machine", where="https://host/rows.csv", query=query)
-    refused("a query is for a data base", where=tmp_path, query="SELECT 1")
+        refused("knows no database 'https'.* copied to this machine", where="https://host/rows.csv", query=query)
+    refused("a query is for a database", where=tmp_path, query="SELECT 1")
     refused("engine must be one of", where=csv_file(tmp_path).reader, engine="fast")
     refused("encoding .klingon. is not one of text files", where=tmp_path, encoding="klingon")
 
@@ -317,7 +317,7 @@ def test_the_name_of_a_table_may_have_any_letters(tmp_path: Path, expected: list
 
 
 def test_a_table_that_grows_after_it_was_counted_is_refused(tmp_path: Path) -> None:
-    """A data base does not tell that it changed; where the number of rows is public, that does."""
+    """A database does not tell that it changed; where the number of rows is public, that does."""
     with sqlite3.connect(tmp_path / "rows.db") as base:
         base.execute("CREATE TABLE people (c TEXT, y TEXT)")
         base.execute("INSERT INTO people VALUES ('a', 'no')")

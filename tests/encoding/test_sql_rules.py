@@ -1,4 +1,4 @@
-"""Queries in which one row of the data base decides about others are refused before a row is read."""
+"""Queries in which one row of the database decides about others are refused before a row is read."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ SEVERAL, CHANGES, SUBQUERY, CROSS = "several rows of one", "change whenever", "a
         ("SELECT GETDATE() AS a FROM t", "mssql", CHANGES),
         ("SELECT SYSDATE FROM t", "oracle", CHANGES),
         ("SELECT * FROM t NATURAL JOIN u", "postgresql", CROSS),
-        ("SELECT * INTO u FROM t", "postgresql", "changes the data base"),
-        ("WITH s AS (DELETE FROM t RETURNING *) SELECT * FROM s", "postgresql", "changes the data base"),
+        ("SELECT * INTO u FROM t", "postgresql", "changes the database"),
+        ("WITH s AS (DELETE FROM t RETURNING *) SELECT * FROM s", "postgresql", "changes the database"),
         ("DELETE FROM t", "sqlite", "cannot be read as one statement"),
         ("SELECT 1; SELECT 2", "sqlite", "cannot be read as one statement"),
         ("SELEKT * FROM t", "sqlite", "cannot be read as one statement"),

@@ -246,7 +246,7 @@ class RowOptions(CsvOptions, Protocol):
 
 
 def is_elsewhere(options: RowOptions) -> bool:
-    """Whether rows are in many files, or in a data base."""
+    """Whether rows are in many files, or in a database."""
     return "://" in options.data or options.query is not None or not Path(options.data).is_file()
 
 

@@ -96,9 +96,9 @@ def read_source(
 
     Args:
         where: a CSV file (``.gz`` too) or Parquet file, a folder of them, a pattern such as ``"rows/*.parquet"``, a
-            list of these, a ``pyarrow.dataset.Dataset``, or the URL of a data base: ``duckdb:///PATH`` and what
+            list of these, a ``pyarrow.dataset.Dataset``, or the URL of a database: ``duckdb:///PATH`` and what
             SQLAlchemy knows, such as ``sqlite:///PATH``. Files follow one another sorted by name.
-        query: of a data base: a statement that selects the rows, or the name of a table.
+        query: of a database: a statement that selects the rows, or the name of a table.
         engine: ``"streamed"``: the rows are encoded once to compact files (about two bytes a number, one a category),
             from which every pass is answered; memory stays the same however many there are. ``"memory"``: they are
             encoded into memory. ``"dask"``: every worker of a cluster encodes its own files into its memory, and
@@ -154,10 +154,10 @@ def _reader_of(where: Any, query: str | None, written: CsvFormat) -> Reader:
         if not duck:
             check_url(where)
         if query is None:
-            raise RequestError("a data base needs a query: one that selects the rows, or the name of a table")
+            raise RequestError("a database needs a query: one that selects the rows, or the name of a table")
         return DuckReader(where, as_query(query)) if duck else SqlReader(where, as_query(query))
     if query is not None:
-        raise RequestError("a query is for a data base; files are read whole")
+        raise RequestError("a query is for a database; files are read whole")
     if not isinstance(where, str | os.PathLike | list | tuple):
         raise RequestError(f"a source is files, a folder, a pattern, a data set or a URL, got {type(where).__name__}")
     return FileReader(files_of(where), written, str(where) if isinstance(where, str | os.PathLike) else "")

@@ -1,9 +1,9 @@
-"""Rows of a data base: a query, or the name of a table, read in chunks.
+"""Rows of a database: a query, or the name of a table, read in chunks.
 
-The promise is about the rows that a query gives. It is one about the rows of the data base only where one of these
+The promise is about the rows that a query gives. It is one about the rows of the database only where one of these
 moves at most one of those: under ``LIMIT`` or a window function one person decides which others are there, and a join
 may give a person many rows. What the text of a query shows is refused; what it does not (a key that is not unique, a
-view whose text the data base does not tell) is for whoever writes it: see ``docs/scale.md``.
+view whose text the database does not tell) is for whoever writes it: see ``docs/scale.md``.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ _OF_THE_STORE = {
 """Columns that no table has, and what is wrong with them; in quotes they are a table's own."""
 
 _NOW = frozenset(["now", "today", "tomorrow", "yesterday"])
-"""Texts that data bases read as a time, another one whenever they do."""
+"""Texts that databases read as a time, another one whenever they do."""
 
 
 def fault_of(query: str, dialect: str, views_of: Callable[[str], Iterable[str]]) -> str:
-    """Why the rows of a query are not rows of the data base one by one; empty where its text does not show it.
+    """Why the rows of a query are not rows of the database one by one; empty where its text does not show it.
 
     Args:
         query: one statement.
-        dialect: SQLAlchemy's name of the data base.
+        dialect: SQLAlchemy's name of the database.
         views_of: the statements that make the views of a name, in whatever schema; none where there is no such view.
     """
     tree = _parsed(query, dialect)
@@ -107,7 +107,7 @@ def _faults(tree: Any) -> Iterator[str]:
         ((exp.AggFunc, exp.Group, exp.Having), "aggregates: its rows are made of several"),
         (exp.TableSample, "draws a sample, another one whenever it is read"),
         ((exp.Rand, exp.Uuid, exp.NextValueFor, exp.Parameter, exp.SessionParameter), _CHANGES),
-        ((exp.Into, exp.DML), "changes the data base"),
+        ((exp.Into, exp.DML), "changes the database"),
         ((exp.JSONArrayAgg, exp.JSONObjectAgg), "aggregates: its rows are made of several"),
         (exp.Connect, "has CONNECT BY"),
         (exp.Lock, "locks rows, and so may leave out what others hold"),
@@ -179,7 +179,7 @@ def _is_condition(node: Any) -> bool:
 
 DUCKDB = "duckdb:"
 
-NO_URL = "the URL of a data base reads dialect://place, such as sqlite:///rows.db"
+NO_URL = "the URL of a database reads dialect://place, such as sqlite:///rows.db"
 
 _TEXT_FILES = re.compile(r'"name": *"(?:READ_(?:CSV|JSON|NDJSON|XLSX)|SNIFF_CSV|READ_TEXT)\w*"')
 """What a plan of DuckDB calls readers of text files."""
@@ -197,7 +197,7 @@ def as_query(query: str) -> str:
 
 
 def check_url(url: str) -> None:
-    """Raises :class:`DataError` unless a URL is one of a data base that SQLAlchemy knows."""
+    """Raises :class:`DataError` unless a URL is one of a database that SQLAlchemy knows."""
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -209,7 +209,7 @@ def check_url(url: str) -> None:
         address.get_dialect()
     except ArgumentError:
         raise DataError(
-            f"SQLAlchemy knows no data base '{address.drivername}'; rows on a server or in a store are copied to this "
+            f"SQLAlchemy knows no database '{address.drivername}'; rows on a server or in a store are copied to this "
             "machine first, or opened from Python as a pyarrow.dataset"
         ) from None
     except ImportError as error:
@@ -298,7 +298,7 @@ class SqlReader(Reader):
 
     @contextmanager
     def _result(self, query: str, shows_nothing: bool = False) -> Iterator[Any]:
-        """Runs a query. What a data base says of its failure may quote rows; it is shown where none were read."""
+        """Runs a query. What a database says of its failure may quote rows; it is shown where none were read."""
         from sqlalchemy import create_engine, text
         from sqlalchemy.exc import SQLAlchemyError
         from sqlalchemy.pool import NullPool

@@ -18,7 +18,7 @@ NUMBER, TEXT, TRUTH, DATE, WEEKDAY = "number", "text", "truth", "date", "weekday
 """Kinds of columns; a weekday is a date of which only the day of the week counts."""
 
 LARGEST_POWER = 700.0
-"""The exponential of this is finite, and that of its negative is no less than 1e-304, which no data base refuses."""
+"""The exponential of this is finite, and that of its negative is no less than 1e-304, which no database refuses."""
 
 
 class ExportError(TacitError):

@@ -56,7 +56,7 @@ MATERIALIZED = ("sqlite", "postgres")
 """Dialects that are told to compute a level once: SQLite would write it out wherever it is used."""
 
 MOST_TERMS = 24
-"""Terms of a sum that stand in one expression: data bases bound how deep one may be."""
+"""Terms of a sum that stand in one expression: databases bound how deep one may be."""
 
 DEPTH = 8
 """Levels of a tree in one expression."""
