@@ -80,6 +80,8 @@ def test_dry_run_reads_no_row_and_charges_nothing(folder: Path, tacit: Callable[
     assert done.exit_code == 0, done.output
     assert "nothing was charged" in done.stdout
     assert "warning" not in done.stdout
+    assert "protects" in done.stdout
+    assert "one row" in done.stdout
     assert json.loads(tacit("budget", "show", *account, "--json").stdout)["spent"] == 0
 
 

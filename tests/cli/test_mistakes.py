@@ -92,7 +92,9 @@ def test_dry_run_looks_for_the_columns_of_the_schema(folder: Path, tacit: Callab
 
 def test_dry_run_looks_for_the_column_of_the_unit(folder: Path, tacit: Callable[..., Any]) -> None:
     dry = ("fit", "data.csv", "--schema", "schema.toml", "--dry-run", "--unit")
-    assert tacit(*dry, "id").exit_code == 0
+    done = tacit(*dry, "id")
+    assert done.exit_code == 0
+    assert "one id, at most one row" in done.stdout
     refused(tacit(*dry, "person"), "data.csv has no column 'person'")
 
 
@@ -143,6 +145,8 @@ UNREAD = {
     ("predict", "m", "d.csv", "-o", "o", "--threshold", "high"): "--threshold: 'high' is not a number, such as 0.5",
     ("plan", "--rows", "ten"): "--rows: 'ten' is not a whole number, such as 3",
     ("export", "m.json", "--to", "pdf"): "--to: 'pdf' is not one of 'sql', 'onnx', 'json-schema', 'excel'",
+    ("export", "m.json"): "missing option '--to'. Choose from: sql, onnx, json-schema, excel; see tacit export -h",
+    ("explain", "m.json", "d.csv", "--row", "0"): "--row: '0' is too small: give 1 or more",
     ("predict", "m.json"): "missing argument 'data'; see tacit predict -h",
     ("budget", "create", "--dataset"): "option '--dataset' requires an argument",
     ("budget", "destroy"): "no such command 'destroy'; see tacit budget -h",

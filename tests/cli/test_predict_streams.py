@@ -148,7 +148,7 @@ def test_rows_that_the_model_does_not_know_are_counted_on_standard_error(
     done = tacit("predict", fitted / "model.json", "new.csv", "-o", "p.csv")
     assert done.exit_code == 0
     for words in (
-        "note: column 'age': 110 of 200 rows hold nothing that can be read, and count as missing",
+        "note: column 'age': 110 of 200 rows are empty or cannot be read, and count as missing",
         "note: column 'age': 90 of 200 rows lie outside the declared bounds, and are clipped",
         "90 of 200 rows hold values that are not declared, and go to 'other'; one differs only in case from 'red'",
     ):

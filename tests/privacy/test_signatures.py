@@ -93,9 +93,9 @@ def test_keys_are_kept_secret_and_never_overwritten(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError):
         new_key(tmp_path / "key")
     assert (tmp_path / "key").read_bytes() == kept
-    with pytest.raises(KeyFileError, match="no private key"):
+    with pytest.raises(KeyFileError, match=r"no private key that can be used: make one with tacit keys new$"):
         read_private_key(tmp_path / "key.pub")
-    with pytest.raises(KeyFileError, match="no public key"):
+    with pytest.raises(KeyFileError, match=r"no public key; tacit keys new KEY writes one to KEY.pub$"):
         read_public_key(tmp_path / "key")
 
 

@@ -227,7 +227,7 @@ def test_numbers_among_which_some_texts_say_that_one_is_missing_are_numbers() ->
     ages[::20], ages[7] = ["NA"] * 15, "-"
     draft = draft_schema({"age": ages, "y": ["a", "b"] * 150}, "y", public=True)
     assert draft.schema.columns["age"] == NumericColumn(20, 80)
-    assert draft.notes[0] == "age: read as numbers; missing is what spells none: '-', 'NA'"
+    assert draft.notes[0] == "age: read as numbers; cells that spell none are missing: '-', 'NA'"
     codes = [str(i % 9) for i in range(299)] + ["A"]  # too few numbers beside a text: codes
     numbers = [str(7000 + i) for i in range(299)] + ["?"]
     drafted = draft_schema({"code": codes, "case": numbers, "y": ["a", "b"] * 150}, "y", public=True).schema.columns

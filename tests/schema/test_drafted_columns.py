@@ -228,6 +228,16 @@ def test_far_marks_for_missing(tmp_path: Path, case: tuple[list[Any], tuple[floa
         assert column.upper - column.lower < 1.3 * (max(inside) - min(inside))
 
 
+def test_a_lone_negative_number_may_stand_for_missing(tmp_path: Path) -> None:
+    scores = [300 + 7 * i % 550 for i in range(200)]
+    column, note, _ = _draft(tmp_path, [-1, *scores, -1])
+    assert isinstance(column, NumericColumn)
+    assert column.missing_values == ()  # the gap is no wider than the other numbers: a question, and no decision
+    assert "does -1 say that a value is missing? Then declare missing_values = [-1]" in note
+    for cells in ([-1, *scores], [-1, -1, -2, *scores], [-0.5, -0.5, *scores], scores, [-1, -1, 0, 1, 2] * 9):
+        assert "say that a value is missing" not in _draft(tmp_path, cells)[1]
+
+
 def test_few_whole_numbers_may_be_codes(tmp_path: Path) -> None:
     for cells, asked in (([1 + i % 4 for i in range(90)], True), ([i % 40 for i in range(90)], False)):
         column, note, _ = _draft(tmp_path, cells)

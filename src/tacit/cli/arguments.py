@@ -205,7 +205,7 @@ UnitColumn = Annotated[
 ]
 MaxRows = Annotated[
     int | None,
-    typer.Option("--max-rows", help="With --unit: maximum number of rows per person; further rows are dropped."),
+    typer.Option("--max-rows", help="With --unit: maximum number of rows per person (default 1); others are dropped."),
 ]
 ReportFile = Annotated[Path | None, typer.Option("--report", help="Output file for the report (HTML).")]
 SigningKey = Annotated[

@@ -104,6 +104,7 @@ def export(arguments: ExportArguments) -> None:
     refuse_overwriting({"--out": arguments.out}, arguments.force)
     extract = extract_of(PrivacyAccount(arguments.account, arguments.dataset))
     write_text(arguments.out, json.dumps(extract, allow_nan=False, indent=1))
+    table("Public extract", {"written": str(arguments.out), "lines": str(len(extract["lines"]))})
 
 
 def list_accounts(arguments: ListArguments) -> None:

@@ -76,20 +76,26 @@ def tell(message: str, code: int = USAGE, as_json: bool = False) -> None:
     Console(stderr=True, soft_wrap=True).print(words)
 
 
-NUMBERS = {"int_parsing": "is not a whole number, such as 3", "float_parsing": "is not a number, such as 0.5"}
-"""What is said of texts that are no numbers, by the names of pydantic."""
+NUMBERS = {
+    "int_parsing": "is not a whole number, such as 3",
+    "float_parsing": "is not a number, such as 0.5",
+    "greater_than_equal": "is too small: give {ge} or more",
+}
+"""What is said of texts that are no numbers, or too small ones, by the names of pydantic."""
 
 
 def misread(error: Any) -> str:
     """What is wrong with a command line that typer could not read: the option, its value, and what would be right."""
     param, checked = getattr(error, "param", None), getattr(error.__cause__, "errors", None)  # of pydantic
     if param is None or not (error.message or checked):
-        words = str(error.format_message()).strip().rstrip(".")
+        words = " ".join(str(error.format_message()).split()).rstrip(".")
         help_of = f"; see {error.ctx.command_path} -h" if error.ctx is not None else ""
         return f"{words[:1].lower()}{words[1:]}{help_of}"
     if checked:
         [fault, *_] = checked()
-        reason = fault.get("ctx", {}).get("error") or f"{fault['input']!r} {NUMBERS.get(fault['type'], fault['msg'])}"
+        context = fault.get("ctx", {})
+        words = NUMBERS.get(fault["type"], "").format_map(context) or fault["msg"]
+        reason = context.get("error") or f"{fault['input']!r} {words}"
     else:
         reason = error.message
     return f"{(param.opts or [param.name])[0]}: {reason}"

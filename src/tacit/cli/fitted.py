@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tacit.cli.fit_arguments import FitArguments
     from tacit.privacy.certificate import Certificate
     from tacit.privacy.strength import Strength
-    from tacit.schema import Schema
+    from tacit.schema import Schema, Unit
 from typing import TYPE_CHECKING
 
 from tacit.cli.console import charge_words
@@ -22,7 +22,7 @@ from tacit.cli.fit_arguments import FitArguments
 from tacit.cli.tables import rows_of
 
 if TYPE_CHECKING:
-    from tacit.schema import Schema
+    from tacit.schema import Schema, Unit
 
 
 def dry_run(
@@ -56,6 +56,7 @@ def dry_run(
         return
     rows = {
         "would charge": f"epsilon {planned['epsilon']:g}, delta {planned['delta']:g}, {planned['neighbouring']}",
+        "protects": _protected(None if schema is None else schema.unit),
         "as": charge_words(planned["charges"]),
         "columns": ", ".join(planned["columns"]),
         "to": "this fit alone" if arguments.account is None else f"{arguments.dataset} in {arguments.account}",
@@ -70,6 +71,14 @@ def dry_run(
     table("A fit would charge, and nothing was charged now", rows)
     if not covered:
         raise Unpaid(_unpaid(arguments))
+
+
+def _protected(unit: Unit | None) -> str:
+    """What a fit would protect, in the words of its certificate."""
+    if unit is None:
+        return "one row"
+    rows = "one row" if unit.max_rows == 1 else f"{unit.max_rows} rows"
+    return f"one {unit.name or unit.column}, at most {rows}"
 
 
 def _columns(arguments: FitArguments, target: str, discovers: bool, schema: Schema | None) -> Any:

@@ -103,7 +103,7 @@ class Counts:
         words = []
         for name, counts in self.columns.items():
             for what, least, note in (
-                ("missing", MANY, "hold nothing that can be read, and count as missing"),
+                ("missing", MANY, "are empty or cannot be read, and count as missing"),
                 ("clipped", NOTABLE, "lie outside the declared bounds, and are clipped"),
                 ("unknown", NOTABLE, "hold values that are not declared, and go to 'other'"),
             ):

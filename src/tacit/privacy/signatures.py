@@ -56,8 +56,8 @@ def read_private_key(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
     """
     try:
         key = serialization.load_pem_private_key(Path(path).read_bytes(), None)
-    except (ValueError, TypeError) as error:
-        raise KeyFileError(f"{path} holds no private key that can be used: {error}") from None
+    except (ValueError, TypeError):
+        raise KeyFileError(f"{path} holds no private key that can be used: make one with tacit keys new") from None
     if not isinstance(key, Ed25519PrivateKey):
         raise KeyFileError(f"{path} holds a key of another kind: make one with tacit keys new")
     return key
@@ -71,8 +71,8 @@ def read_public_key(path: str | os.PathLike[str]) -> str:
     """
     try:
         key = serialization.load_pem_public_key(Path(path).read_bytes())
-    except (ValueError, TypeError) as error:
-        raise KeyFileError(f"{path} holds no public key: {error}") from None
+    except (ValueError, TypeError):
+        raise KeyFileError(f"{path} holds no public key; tacit keys new KEY writes one to KEY.pub") from None
     if not isinstance(key, Ed25519PublicKey):
         raise KeyFileError(f"{path} holds a key of another kind, not Ed25519")
     return _hexadecimal(key)

@@ -36,6 +36,7 @@ from tacit.schema.spellings import (
     date_format,
     far_marks,
     leading_zeros,
+    lone_negative,
     plain_number_of,
     spelled,
     spelled_apart,
@@ -202,7 +203,7 @@ def _spelled(cells: Cells, read: Spelled) -> tuple[Column, str]:
     strays = sorted(text for text in cells.texts if text not in read.numbers)
     if strays and isinstance(column, NumericColumn):
         shown = ", ".join(map(repr, strays[:3])) + (f" and {len(strays) - 3} more" if len(strays) > 3 else "")
-        note = f"{note or 'read as numbers'}; missing is what spells none: {shown}"
+        note = f"{note or 'read as numbers'}; cells that spell none are missing: {shown}"
     return column, note
 
 
@@ -261,6 +262,8 @@ def _numbers(name: str, counts: Mapping[float, int], written: CellFormat, note: 
         share = sum(counts[mark] for mark in marks) / sum(counts.values())
         shown = ", ".join(f"{mark:.12g}" for mark in marks)
         notes.append(f"{shown} ({share:.1%} of cells) taken for missing: leave missing_values out if it is a value")
+    elif lone := lone_negative(counts):
+        notes.append(f"does {lone:.12g} say that a value is missing? Then declare missing_values = [{lone:.12g}]")
     elif (
         not months
         and 2 < len(counts) <= MOST_CODES

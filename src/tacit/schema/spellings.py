@@ -274,3 +274,10 @@ def _outside(values: Sequence[float], counts: Mapping[float, int]) -> Sequence[f
 def _is_mark(number: float, others: Sequence[float]) -> bool:
     """Whether somebody would write a number for missing: nines and the like, or a negative one where no other is."""
     return number < 0 <= others[0] or re.fullmatch(r"-?(9+\.9+|99+|9+[678]|77+|88+)", f"{number:.12g}") is not None
+
+
+def lone_negative(counts: Mapping[float, int]) -> float | None:
+    """The one negative number, whole and repeated, of a column of more than ``FEW`` others; None if there is none."""
+    negative = [number for number in counts if number < 0]
+    alone = len(negative) == 1 and len(counts) > FEW and float(negative[0]).is_integer() and counts[negative[0]] > 1
+    return negative[0] if alone else None
