@@ -163,6 +163,11 @@ def test_parquet(place: Path, tacit: Run) -> None:
     pq.write_table(table.set_column(0, "age", pa.array(["25", "b", "c"])), place / "d.parquet")
     facts = looked(tacit, "d.parquet", "--schema", "s.toml")
     assert facts["columns"][0]["unknown"] == 2  # a fit reads them as missing
+    infinite = [-float("inf"), float("inf"), float("nan")]
+    pq.write_table(table.set_column(0, "age", pa.array(infinite)).set_column(4, "y", pa.array(infinite)), "i.parquet")
+    facts = looked(tacit, "i.parquet", "--schema", "s.toml")
+    assert facts["columns"][0]["unknown_values"] == [["-inf", 1], ["inf", 1]]
+    assert facts["label"]["unknown_values"] == [["-inf", 1], ["inf", 1]]
     pq.write_table(table.set_column(0, "age", pa.array([[1], [2], [3]])), place / "d.parquet")
     done = tacit("check", "d.parquet", "--schema", "s.toml")
     assert done.exit_code == 2

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.arrays import Floats
+from tacit.cli.console import finite
 from tacit.encoding.arrow import dictionary_of, listed, positions
 from tacit.encoding.dates import bounds_of, dates_as_numbers, days_of
 from tacit.encoding.errors import DataError, FrameError
@@ -56,7 +57,11 @@ class Findings:
 
     def to_dict(self) -> dict[str, Any]:
         """The findings as plain JSON data."""
-        return asdict(self)
+        facts = asdict(self)
+        for counted in (*facts["columns"], facts["label"]):
+            for pair in counted.get("unknown_values", []):
+                pair[0] = finite(pair[0]) if isinstance(pair[0], float) else pair[0]
+        return facts
 
 
 def find(
