@@ -43,7 +43,9 @@ from tacit.queries.rules import (
     RowRule,
     class_count_rule,
     count_rule,
+    level_weights,
     signed_margin_rule,
+    weighted_rule,
 )
 from tacit.queries.score_rules import LevelRule, LogLink, ResidualRule, SoftmaxRule, TargetScale
 from tacit.queries.tree_cells import SplitHistogram, TreeCells, class_weight_rule
@@ -79,7 +81,7 @@ class Here:
     """Two sites in this process; all that is asked goes through bytes."""
 
     def __init__(self, numbers: bool = False) -> None:
-        self.sender = Sender()
+        self.sender, self.shares = Sender(), None
         self.numbers = numbers
         parts = (slice(0, 130), slice(130, None))
         self.tables = [SiteTables(lambda dense, part=part: self.made(dense, part), numbers) for part in parts]
@@ -309,7 +311,7 @@ def test_logs_codes_and_bounds_change_as_in_one_place() -> None:
     bound = JointBound((part,), 1 << 26)
     for each in (joined, whole):
         each.bind(bound, 1)
-    weighted = RowRule(np.repeat(margin_rule().table, N_LEVELS, axis=0), 1 << 15)
+    weighted = weighted_rule(margin_rule(), (1.0, 1.0), level_weights())
     query = JointHistogram(Histogram(column_cells(0, 7), weighted, log, part.release_map), bound)
     np.testing.assert_array_equal(joined.answer(query), whole.answer(query))
 
