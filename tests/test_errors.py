@@ -181,13 +181,13 @@ def in_a_block() -> None:
 WAYS_OUT = {
     "a certificate": ("tacit.learning.fit.certified", lambda: classifier().fit(FRAME, HALVES)),
     "what a model is bound to": ("tacit.estimators.base.bound", lambda: classifier().fit(FRAME, HALVES)),
-    "a summary": ("tacit.estimators.base.told", lambda: numbers().fit(FRAME, FRAME["x"])),
+    "a summary": ("tacit.estimators.base.summary_of", lambda: numbers().fit(FRAME, FRAME["x"])),
     "a search": (
-        "tacit.evaluation.private_selection.told",
+        "tacit.evaluation.private_selection.summary_of",
         lambda: tacit.PrivateSelection([classifier(), classifier()], epsilon=4.0).fit(FRAME, HALVES),
     ),
     "batches": (
-        "tacit.estimators.batchwise.told",
+        "tacit.estimators.batchwise.summary_of",
         lambda: tacit.BatchwiseClassifier(classifier()).fit(FRAME, HALVES),
     ),
     "a score": (

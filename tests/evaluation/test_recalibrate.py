@@ -162,7 +162,8 @@ def test_certificates_of_different_units_do_not_combine(fitted):
     ):  # fmt: skip
         with pytest.raises(ValueError, match=r"do not add up. Give the schema of the model. Nothing was spent"):
             combined_certificate(first, second, "both")
-    assert combined_certificate(by_person, by_person, "both").unit == "patient_id"
+    both = combined_certificate(replace(by_person, unit_name="patient"), by_person, "both")
+    assert (both.unit, both.unit_name) == ("patient_id", "patient")
 
 
 def test_an_evaluation_protects_the_persons_that_the_model_does():

@@ -137,7 +137,7 @@ def combined_certificate(first: Certificate, second: Certificate, algorithm: str
     reservation.close()
     sources = sorted({*first.noise_source.split(BOTH), *second.noise_source.split(BOTH)})
     row = first.unit is None and first.rows_per_unit == 1
-    unit = None if row else _Unit(first.unit or "", first.rows_per_unit)
+    unit = None if row else _Unit(first.unit or "", first.rows_per_unit, first.unit_name or "")
     facts = _Facts(unit, first.schema_fingerprint or "", first.dataset or second.dataset)
     return Certificate.of(
         reservation,
@@ -156,6 +156,7 @@ def combined_certificate(first: Certificate, second: Certificate, algorithm: str
 class _Unit:
     column: str
     max_rows: int
+    name: str
 
 
 @dataclass(frozen=True)
