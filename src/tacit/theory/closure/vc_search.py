@@ -85,6 +85,6 @@ class ShatteredSearch:
 
     def go_on(self, sets: int) -> tuple[list[int] | None, int]:
         """Visits at most so many sets more: the columns or None, and how many it visited; see :attr:`finished`."""
-        points, work, self._level = _search(self._columns, self._cells, self._chosen, self._level, sets)
-        self.finished = points >= 0
-        return ([int(p) for p in self._chosen] if points == 1 else None), int(work)
+        outcome, work, self._level = _search(self._columns, self._cells, self._chosen, self._level, sets)
+        self.finished = outcome >= 0
+        return ([int(p) for p in self._chosen] if outcome == 1 else None), int(work)
