@@ -26,7 +26,7 @@ PLACES = (
     "predict",
     "src",
 )
-NAMES = "atleast,somme,notin,nin,uper,coo,thirdparty,categor,abd,zar"
+NAMES = "atleast,somme,notin,nin,uper,coo,thirdparty,categor,abd,zar,cliente"
 """Words of other languages and of code."""
 
 DIALECT = {
