@@ -40,6 +40,11 @@ def test_a_signed_model_is_verified_by_its_key_and_no_other(folder: Path, tacit:
         unsigned = tacit("verify", "m.json", *more)
         assert unsigned.exit_code == 4
         assert words in text_of(unsigned)
+    assert "protects one row" in text_of(unsigned)
+    assert "nothing is known" not in text_of(unsigned)
+    mistaken = tacit("verify", "m.json", "--account", "data.csv")
+    assert mistaken.exit_code == 2
+    assert "data.csv is no extract of an account" in text_of(mistaken)
 
 
 def test_a_certificate_pasted_into_another_model_is_refused_everywhere(folder: Path, tacit: Run) -> None:

@@ -147,7 +147,15 @@ def test_semicolons_are_not_read_before_somebody_says_what_numbers_have(place: P
             assert done.exit_code == 2, done.output
             assert "--decimal. Nothing was spent" in " ".join(done.output.split())
     assert account.spent == 0
-    assert tacit("check", "excel.csv", "--schema", "schema.toml").exit_code == 0
+    folder = Path("parts")
+    folder.mkdir()
+    (folder / "1.csv").write_text(rows(".", ","))
+    (folder / "2.csv").write_text(rows(".", ";"))
+    for source in ("excel.csv", "parts"):
+        done = tacit("check", source, "--schema", "schema.toml", "--strict")
+        assert done.exit_code == 1, done.output
+        assert "nobody said what these have: give decimal" in " ".join(done.output.split())
+    assert "nobody said" not in tacit("check", "parts", "--schema", "schema.toml", "--decimal", ".").output
     fit = ("fit", "excel.csv", "--schema", "schema.toml", "--interactions", "false", "--model", "m.json")
     Path("excel.csv").write_text(rows(".", ";"))
     assert tacit(*fit, "--decimal", ".").exit_code == 0

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tacit.cli.evaluate import _words
+from tacit.evaluation.performance import Estimate
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.schema import Schema
@@ -83,6 +85,22 @@ def test_a_figure_that_noise_hides_is_none(fitted: Path, folder: Path, tacit: Ru
     figure = json.loads(tacit(*asked, "--json").stdout)["overall"]["auc"]
     assert (figure["low"], figure["high"]) == (0.0, 1.0)
     assert "not known" not in tacit(*asked[:-1], "inf").stdout
+
+
+@pytest.mark.parametrize(
+    ("metric", "figure", "words"),
+    [
+        ("log_loss", Estimate(0.0, 0.0, 0.6426), "inconclusive (noise too large): at most 0.6426"),
+        ("calibration", Estimate(0.0, 0.0, 0.2), "inconclusive (noise too large): at most 0.2"),
+        ("calibration", Estimate(0.3, 0.0, 1.0), "inconclusive (noise too large)"),
+        ("mae", Estimate(0.0, 0.0, 12.0), "inconclusive (noise too large): at most 12"),
+        ("log_loss", Estimate(0.5, 0.4, 0.6), "0.5 (0.4 to 0.6)"),
+        ("calibration", Estimate(0.01, 0.0, 0.02), "0.01 (0 to 0.02)"),
+        ("r2", Estimate(0.0, 0.0, 0.1), "0 (0 to 0.1)"),
+    ],
+)
+def test_a_loss_cut_off_at_zero_is_no_figure(metric: str, figure: Estimate, words: str) -> None:
+    assert _words(metric, figure) == words
 
 
 def test_a_subgroup_without_rows_has_no_figures(fitted: Path, folder: Path, tacit: Run) -> None:

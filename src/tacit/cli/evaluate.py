@@ -181,9 +181,13 @@ def _figures(group: Performance | NumberPerformance) -> dict[str, str]:
 
 
 def _words(metric: str, figure: Estimate) -> str:
-    """A figure; none of a share that noise leaves no part of what is possible out."""
+    """A figure; none of a share that noise leaves no part of what is possible out, or of a loss cut off at 0."""
     share = metric in ("auc", "accuracy", "calibration")
-    return HIDDEN if share and (figure.low, figure.high) == (0.0, 1.0) else str(figure)
+    if share and (figure.low, figure.high) == (0.0, 1.0):
+        return HIDDEN
+    if metric not in ("auc", "accuracy", "r2") and figure.value == figure.low == 0.0 < figure.high:
+        return f"{HIDDEN}: at most {figure.high:.4g}"
+    return str(figure)
 
 
 def _only_classes(score: PrivateScore, classes: tuple[Any, ...]) -> dict[str, str]:

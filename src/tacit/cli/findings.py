@@ -17,7 +17,7 @@ from tacit.encoding.arrow import dictionary_of, listed, positions
 from tacit.encoding.dates import bounds_of, dates_as_numbers, days_of
 from tacit.encoding.errors import DataError, FrameError
 from tacit.encoding.numbers import decimal_points, number_or_nan, parse_numbers
-from tacit.encoding.read import column_names, is_parquet, structure
+from tacit.encoding.read import check_decimals, column_names, is_parquet, structure
 from tacit.encoding.sources import files_of, read_files
 from tacit.encoding.spelled import spelled_as_numbers
 from tacit.encoding.table import encoder_of
@@ -89,7 +89,7 @@ def find(
         for name in schema.features:
             if is_plain_number(schema.columns[name]):
                 frame.numbers(name)  # raises on the dtype that a fit would raise on
-    findings = Findings(rows=frame.n_rows)
+    findings = Findings(rows=frame.n_rows, complaints=_of_decimals(path, schema, written))
     if written.multiline:
         findings.cells_with_line_breaks = sum(structure(each, written).breaks for each in files_of(path))
     if not frame.n_rows:
@@ -105,6 +105,18 @@ def find(
     if identifier is not None and identifier in frame.names:
         _look_at_unit(findings, identifier, schema.unit, _distinct(frame.column(identifier), identifier))
     return findings
+
+
+def _of_decimals(path: Path, schema: Schema, written: CsvFormat) -> list[str]:
+    """What a fit would say where it refuses a file for its semicolons."""
+    numeric = [name for name in schema.features if is_plain_number(schema.columns[name])]
+    numeric += [schema.label.column] if schema.label is not None and schema.label.is_plain_number else []
+    try:
+        for file in files_of(path):
+            check_decimals(file, numeric, written)
+    except DataError as error:
+        return [f"a fit refuses this: {error}"]
+    return []
 
 
 def _with_all_faults(path: Path, written: CsvFormat) -> DataError | None:

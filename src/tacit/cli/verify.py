@@ -98,17 +98,18 @@ def _of_signature(arguments: VerifyArguments, certificate: Certificate | None) -
     """What the options ask for, and does not hold."""
     if arguments.account is None or not is_extract(arguments.account):
         check_account(arguments.account, arguments.dataset)
-    if certificate is None or (arguments.key is None and arguments.account is None):
+    lines = None if arguments.account is None else _lines_of(arguments.account, arguments.dataset)
+    if certificate is None or (arguments.key is None and lines is None):
         return []
     from tacit.privacy.signatures import read_public_key, signature_problems
 
     problems = []
     if arguments.key is not None:
         problems += signature_problems(certificate.signature, certificate.signable, read_public_key(arguments.key))
-    if arguments.account is not None:
+    if lines is not None:
+        labels, charges, others = lines
         if certificate.signature is None:
-            return [*problems, "it is not signed, so that the account has no line about it"]
-        labels, charges, others = _lines_of(arguments.account, arguments.dataset)
+            return [*problems, "it is not signed, so that the account has no line about it", *others]
         if certificate.transparency_line not in labels:
             problems.append("the account has no line about what was signed")
         if Counter(map(str, certificate.charges)) - Counter(map(str, charges)):
@@ -180,7 +181,8 @@ def _print(arguments: VerifyArguments, claim: Claim, problems: list[str], played
     rows: dict[str, str] = {"verdict": verdict}
     if certificate is not None and problems:  # what does not hold is not praised
         rows["it says"] = f"epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}, {certificate.neighbouring}"
-        rows["releasable"] = "NO: nothing is known of what this file protects"
+        rows["protects"] = _protection_words(claim)
+        rows["releasable"] = "NO: see the verdict"
         rows["signature"] = _signature_words(arguments, certificate, problems)
     elif certificate is not None:
         strength = strength_of(certificate)
@@ -204,6 +206,13 @@ def _print(arguments: VerifyArguments, claim: Claim, problems: list[str], played
         rows["tape"] = f"{played.releases} releases, {played.integers} integers; the model {follows}"
     notes = [*claim.remarks, *(() if played is None else played.remarks)]
     table("Certificate", rows | ({"note": "; ".join(notes)} if notes else {}))
+
+
+def _protection_words(claim: Claim) -> str:
+    """What is known of whom a file protects whose verdict is bad."""
+    if claim.problems or claim.certificate is None:
+        return "nobody, as far as this file shows: what it says does not add up"
+    return f"{claim.certificate.protected}, by charges that add up; who made the file is not proven"
 
 
 def _coordinator_words(certificate: Certificate) -> str:
