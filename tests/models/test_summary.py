@@ -14,7 +14,20 @@ from scipy.stats import laplace, norm
 
 import tacit
 from tacit.binning.tuning import FEWEST_ROWS
-from tacit.models.summary import FALSE_ALARM, FEWEST, Doubtful, Estimate, _noise_reach, _reach, _remedy, seen
+from tacit.encoding.grid import NumericGrid
+from tacit.models.additive import AdditiveScores, MainEffect
+from tacit.models.feature import Feature
+from tacit.models.summary import (
+    FALSE_ALARM,
+    FEWEST,
+    Doubtful,
+    Estimate,
+    _noise_reach,
+    _reach,
+    _remedy,
+    seen,
+    terms_beyond_noise,
+)
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate, Repeated
 from tacit.privacy.label import Stage
 from tacit.privacy.strength import WeakPromise
@@ -164,6 +177,17 @@ def test_nothing_stands_out_only_where_nothing_does() -> None:
     learner = fit(table(300)[0], noise, epsilon=0.3, interactions=False)
     assert learner.summary_.stands_out is False
     assert any("no effect is distinguishable" in words for words in learner.summary_.sentences)
+
+
+@pytest.mark.parametrize(("columns", "largest", "beyond"), [(1, 3.2, True), (40, 3.2, False), (40, 4.2, True)])
+def test_a_term_stands_out_by_itself_and_for_the_number_of_terms(columns: int, largest: float, beyond: bool) -> None:
+    """Columns within the noise were ranked beside those with an effect. 3.2 deviations are .0014 both ways."""
+    features = tuple(Feature(f"c{j}", NumericGrid(0.0, 4.0, 4), np.arange(5), ordered=True) for j in range(columns + 1))
+    effects = np.ones((columns + 1, 5, 1))
+    effects[0, 1], effects[1:, 2] = largest, -2.5
+    mains = tuple(MainEffect(j, effects[j], np.ones((5, 1)), np.ones(5)) for j in range(columns + 1))
+    scores = AdditiveScores(np.zeros(1), features, mains, (), ())
+    assert terms_beyond_noise(scores) == ({"c0"} if beyond else set())
 
 
 PAPER = partial(tacit.RandomTreesClassifier, mechanism="exponential", analysis="paper", max_depth=2, n_trees=3)

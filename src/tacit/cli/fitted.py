@@ -159,8 +159,8 @@ def summarise(
     rows["releasable"] = releasable(certificate)
     calm = [words for words in saw.sentences if words not in saw.concerns]  # the others are warnings
     rows |= {"data": "; ".join(calm)} if calm else {}
-    if importance and saw.stands_out is not False:  # noise has no order worth a name
-        strongest = list(importance.items())[:MOST_SHOWN]
+    strongest = [] if saw.stands_out is False else _strongest(estimator.model_, importance)
+    if strongest:
         rows["matters most"] = ", ".join(f"{name} ({size:.2f})" for name, size in strongest)
     if arguments.schema is None:
         rows["no schema"] = _found(estimator, discovered)
@@ -172,6 +172,16 @@ def summarise(
         rows["hint"] = f"{command} may show why (its output is confidential)"
     rows["took"] = f"{seconds:.1f} s"
     table("A model without privacy" if math.isinf(certificate.epsilon) else "A private model", rows)
+
+
+def _strongest(model: Any, importance: dict[str, float]) -> list[tuple[str, float]]:
+    """The terms that matter most; noise has no order worth a name."""
+    from tacit.models.additive import AdditiveScores
+    from tacit.models.summary import terms_beyond_noise
+
+    scores = getattr(model, "scores", None)
+    shown = terms_beyond_noise(scores) if isinstance(scores, AdditiveScores) else importance
+    return [(name, size) for name, size in importance.items() if name in shown][:MOST_SHOWN]
 
 
 def claim_facts(certificate: Certificate, strength: Strength) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from tacit.display import Brief
-from tacit.models.additive import AdditiveModel
+from tacit.models.additive import TREES, AdditiveModel, AdditiveScores
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import ClassModel
 from tacit.models.decision_list import DecisionListModel
@@ -41,6 +41,9 @@ FALSE_ALARM = 0.001
 
 STANDS_OUT, CLEAR = 3.0, 2.0
 """A count, and an effect that was shrunk already, of so many standard deviations of its noise is more than noise."""
+
+BY_CHANCE = 0.05
+"""The chance that noise alone makes any term of a model stand out of it by :func:`terms_beyond_noise`."""
 
 BY_ITSELF = ("DecisionListClassifier", "HalfspaceBoostClassifier")
 """Fits whose models prove something about new rows; one that was chosen among several by their rows does not."""
@@ -150,6 +153,27 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
             "rows are independent draws, and the model was not chosen among several by the same rows"
         )
     return Summary(rows, missing, unknown, out, bound, tuple(concerns), (*concerns, *words))
+
+
+def terms_beyond_noise(scores: AdditiveScores) -> frozenset[str]:
+    """The terms, named as in ``importance``, with an effect that noise explains in none of its places.
+
+    The largest effect in deviations of its noise is compared with what the places of all terms reach together with
+    chance :data:`BY_CHANCE` (Bonferroni); effects were shrunk, so it is less. Trees whose noise is not known are among
+    them.
+    """
+    parts: dict[str, list[tuple[Any, Any]]] = {}
+    parts |= {scores.features[main.feature].name: [(main.effect, main.sd)] for main in scores.mains}
+    parts |= {scores.pair_name(pair): [(pair.effect, pair.sd)] for pair in scores.pairs}
+    has_noise = all(tree.sd is not None for tree in scores.trees)
+    parts |= {TREES: [(tree.values, tree.sd) for tree in scores.trees]} if scores.trees and has_noise else {}
+    beyond = {TREES} if scores.trees and not has_noise else set()
+    for name, effects in parts.items():
+        places = sum(np.size(effect) for effect, _ in effects)
+        reach = float(ndtri(1.0 - BY_CHANCE / (2 * len(parts) * max(places, 1))))
+        if any((np.abs(effect) > reach * np.maximum(sd, 1e-12)).any() for effect, sd in effects):
+            beyond.add(name)
+    return frozenset(beyond)
 
 
 def _remedy(name: str) -> str:

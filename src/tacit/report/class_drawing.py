@@ -189,7 +189,7 @@ def _drawing(
     )
     drawn = svg.figure(WIDTH, int(height), name, f"Effect on the odds of every class. {caption}", markup, identity)
     importance = sum(spread(line) ** 2 for line in effects) ** 0.5
-    return Drawing(name, kind, drawn, caption, importance, ODDS.header, rows, quiet=caption == NOTHING)
+    return Drawing(name, kind, drawn, caption, importance, ODDS.header, rows)
 
 
 def _caption(places: Sequence[str], classes: Sequence[str], effects: Sequence[Sequence[Effect]]) -> str:

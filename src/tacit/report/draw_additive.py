@@ -6,7 +6,7 @@ Models of two classes, of several and of numbers share their parts; they differ 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from tacit.models.additive import TREES, AdditiveModel, AdditiveScores, MainEffe
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import Model
 from tacit.models.feature import Feature
+from tacit.models.summary import terms_beyond_noise
 from tacit.models.tree_importance import total_effects
 from tacit.report import svg
 from tacit.report.class_drawing import class_bars, class_curves
@@ -61,7 +62,7 @@ def _of_two_classes(model: AdditiveModel, ordinals: Collection[str]) -> ModelCar
         f"{CHANCES} "
         f"{NOISE}",
         (
-            overview(scores, mains),
+            *overview(scores),
             *mains,
             *_pairs(scores, ODDS),
             *tree_ranking(scores, "log-odds"),
@@ -83,7 +84,7 @@ def _of_classes(model: AdditiveClassesModel) -> ModelCard:
         "below it against, up to the factor at the lower left. Effects are factors of a class's odds, measured against "
         f"the (geometric) mean of all classes. {NOISE}",
         (
-            overview(scores, mains, caption),
+            *overview(scores, caption),
             *mains,
             *pairs,
             *tree_ranking(scores, "log-odds, all classes together"),
@@ -104,7 +105,7 @@ def _of_ordered(model: AdditiveOrderedModel, ordinals: Collection[str]) -> Model
         "higher class, at every step of the order alike: ×2 doubles them, ÷2 halves them. Of rows without effects, so "
         f"many are in a class or a lower one: {starts}. {NOISE}",
         (
-            overview(scores, mains),
+            *overview(scores),
             *mains,
             *_pairs(scores, ODDS),
             *tree_ranking(scores, "log-odds of a higher class"),
@@ -165,7 +166,7 @@ def _additive_number(
         f"An additive model of the {what} of “{model.target}”: {parts_of(scores)}",
         f"{says} {NOISE}",
         (
-            overview(scores, mains, caption),
+            *overview(scores, caption),
             *mains,
             *_pairs(scores, units),
             *tree_ranking(scores, of_trees),
@@ -254,12 +255,15 @@ def parts_of(model: AdditiveScores) -> str:
     return f"{start}, and {len(model.trees)} trees correct what these leave over."
 
 
-def overview(scores: AdditiveScores, drawn: Sequence[Drawing], caption: str = TYPICAL) -> Drawing:
-    """All parts by how much they move predictions; pale where nothing stands out of what is ``drawn`` of them."""
-    importance = scores.importance()
-    names = [name.replace(" x ", " × ") for name in importance]
-    quiet = {drawing.title for drawing in drawn if drawing.quiet}
-    return ranking("What matters most", names, list(importance.values()), "overview", caption, quiet)
+def overview(scores: AdditiveScores, caption: str = TYPICAL) -> list[Drawing]:
+    """The parts that stand out of the noise by how much they move predictions; no drawing where none does."""
+    importance, beyond = scores.importance(), terms_beyond_noise(scores)
+    shown = {name.replace(" x ", " × "): size for name, size in importance.items() if name in beyond}
+    if not shown:
+        return []
+    if len(shown) < len(importance):
+        caption += " What is within the noise is left out."
+    return [ranking("What matters most", list(shown), list(shown.values()), "overview", caption)]
 
 
 def tree_ranking(scores: AdditiveScores, unit: str) -> list[Drawing]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 from typing import Any
@@ -36,8 +36,7 @@ class Drawing(Brief):
 
     ``kind`` is ``"curve"``, ``"bars"``, ``"map"`` or ``"weights"``; ``importance``, how much this part moves
     predictions, sorts the page. ``wide`` ones stand beside the words on how to read the drawings; below ``least``
-    pixels a drawing cannot be read: it scrolls sideways. ``points`` are the numbers that are drawn; ``quiet``: nothing
-    in it stands out from the noise.
+    pixels a drawing cannot be read: it scrolls sideways. ``points`` are the numbers that are drawn.
     """
 
     title: str
@@ -50,7 +49,6 @@ class Drawing(Brief):
     wide: bool = False
     least: int = 0
     points: tuple[Mapping[str, Any], ...] = ()
-    quiet: bool = False
 
 
 @dataclass(frozen=True)
@@ -217,8 +215,7 @@ def curve(
     description = f"Effect on {units.what} over {reach}. {caption}"
     markup = svg.figure(WIDTH, HEIGHT, name, description, "".join(parts), identity)
     table, points = _table(names, shown, units), points_of(names, shown, edges)
-    quiet = caption == NOTHING
-    return Drawing(name, "curve", markup, caption, spread(shown), units.header, table, points=points, quiet=quiet)
+    return Drawing(name, "curve", markup, caption, spread(shown), units.header, table, points=points)
 
 
 def _density(effect: Effect, a: float, b: float) -> float:
@@ -289,14 +286,13 @@ def bars(
         parts.append(svg.line(low_end, middle, far, middle, f"whisker{faint}"))
     names = [c for c, _ in zip(categories, effects, strict=True)]
     caption = _summary(names, effects, units)
-    quiet = caption == NOTHING
     if len(categories) > len(pairs):
         caption += f" Drawn: the {len(pairs)} of {len(categories)} values with most rows."
     markup = svg.figure(
         WIDTH, height, name, f"Effect of each value on {units.what}. {caption}", "".join(parts), identity
     )
     table, points = _table(names, effects, units), points_of(names, effects)
-    return Drawing(name, "bars", markup, caption, spread(effects), units.header, table, points=points, quiet=quiet)
+    return Drawing(name, "bars", markup, caption, spread(effects), units.header, table, points=points)
 
 
 @dataclass(frozen=True)
@@ -398,9 +394,8 @@ def ranking(
     importances: Sequence[float],
     identity: str,
     caption: str = TYPICAL,
-    quiet: Collection[str] = (),
 ) -> Drawing:
-    """An overview: how much each part moves predictions, largest first; ``quiet`` parts are pale."""
+    """An overview: how much each part moves predictions, largest first."""
     ranked = sorted(zip(names, importances, strict=True), key=lambda p: -p[1])[:MOST_WEIGHTS]
     row, width, label = 20, WIDTH, NAMES
     height = TOP + row * len(ranked) + 4
@@ -408,12 +403,10 @@ def ranking(
     parts = []
     for place, (name, value) in enumerate(ranked):
         y = TOP + row * place
-        length, pale = (width - RIGHT - label - 44) * value / most, " faint" if name in quiet else ""
-        parts.append(svg.text(label - 10, y + 14, svg.shortened(name, NAMES - 12), f"name{pale}", "end"))
-        parts.append(svg.rect(label, y + 3, max(length, 1.0), row - 7, f"plain{pale}", f"{name}: {value:.3g}"))
+        length = (width - RIGHT - label - 44) * value / most
+        parts.append(svg.text(label - 10, y + 14, svg.shortened(name, NAMES - 12), "name", "end"))
+        parts.append(svg.rect(label, y + 3, max(length, 1.0), row - 7, "plain", f"{name}: {value:.3g}"))
         parts.append(svg.text(label + max(length, 1.0) + 6, y + 14, svg.short(value), "tick"))
-    if any(name in quiet for name, _ in ranked):
-        caption += f" Pale: {NOTHING[0].lower()}{NOTHING[1:]}"
     markup = svg.figure(width, height, title, caption, "".join(parts), identity)
     rows = tuple((name, f"{value:.4f}") for name, value in ranked)
     points = tuple({"value": name, "effect": float(value)} for name, value in ranked)
