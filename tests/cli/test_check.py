@@ -230,6 +230,21 @@ def test_narrow_and_binary_columns_are_counted_as_a_fit_reads_them(place: Path, 
     assert facts["label"] == {"classes": {"no": 1, "yes": 2}, "dropped": 1, "unknown_values": [["\ufffd", 1]]}
 
 
+def test_long_values_are_cut_and_unseen_characters_are_named(place: Path, tacit: Run) -> None:
+    schema = '[label]\ncolumn = "y"\nclasses = ["no", "yes"]\n[columns.a]\nkind = "categorical"\ncategories = ["u"]\n'
+    Path("long.toml").write_text(schema)
+    Path("long.csv").write_text(f"a,y\n{'v' * 100_000},no\nu,{'w' * 100_000}\n")
+    facts = looked(tacit, "long.csv", "--schema", "long.toml")
+    cut = [facts["columns"][0]["unknown_values"][0][0], facts["label"]["unknown_values"][0][0]]
+    assert cut == ["v" * 99 + "\u2026", "w" * 99 + "\u2026"]
+    assert max(map(len, facts["complaints"])) < 400
+    for unseen in ("\ufeff", "\u200b"):
+        Path("bom.csv").write_text(f"\ufeff{unseen}a,y\nu,no\n")
+        done = tacit("check", "bom.csv", "--schema", "long.toml")
+        assert done.exit_code == 2
+        assert f"(U+{ord(unseen):04X}) in the name of the column 'a'" in " ".join(done.output.split())
+
+
 def test_times_beyond_the_calendar_are_counted_as_a_fit_reads_them(place: Path, tacit: Run) -> None:
     (place / "s.toml").write_text(
         '[columns.d]\nkind = "date"\ngranularity = "month"\nlower = 2000-01-01\nupper = 2020-12-31\n'

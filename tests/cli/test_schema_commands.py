@@ -88,6 +88,13 @@ def test_mistakes_end_in_one_message(folder: Path, tacit: Run, arguments: list[s
     assert not (folder / "n.toml").exists()
 
 
+def test_a_title_above_the_header_is_named(folder: Path, tacit: Run) -> None:
+    Path("export.csv").write_text("Export of 3 May,,,\na,b,c,y\n1,2,3,no\n")
+    done = tacit("schema", "init", "export.csv", "--target", "y", "-o", "new.toml")
+    assert done.exit_code == 2
+    assert "says 'Export of 3 May' and names no other column" in " ".join(done.output.split())
+
+
 def test_force_overwrites(folder: Path, tacit: Run) -> None:
     assert tacit("schema", "init", "data.csv", "--target", "bought", "--force").exit_code == 0
     assert "id" in Schema.from_toml("schema.toml").columns

@@ -84,7 +84,7 @@ def test_a_file_is_its_lines(
         ("6' 2\",u", "a quote inside an unquoted cell in line 3"),
         ('44, "u"', "a quote inside an unquoted cell in line 3"),
         ("44,u,v", "a row with 3 cells where its header has 2 (line 3)"),
-        ("44", "a row with 1 cells where its header has 2 (line 3)"),
+        ("44", "a row with 1 cell where its header has 2 (line 3)"),
     ],
 )
 @pytest.mark.parametrize("name", ["d.csv", "d.csv.gz"])

@@ -96,7 +96,7 @@ def test_it_is_loud_about_private_data(tmp_path: Path) -> None:
 
 
 def test_many_categories_are_cut_and_labels_may_be_numbers() -> None:
-    sample = {"code": [f"c{i % 250}" for i in range(1000)] + ["c7"] * 9, "y": [i / 7 for i in range(1009)]}
+    sample = {"code": [f"c{i % 250 * 7}" for i in range(1000)] + ["c7"] * 9, "y": [i / 7 for i in range(1009)]}
     draft = draft_schema(sample, "y", public=True)
     column = draft.schema.columns["code"]
     assert isinstance(column, CategoricalColumn)

@@ -116,12 +116,47 @@ IGNORED: dict[str, tuple[list[Any], str]] = {
 }
 
 
+IGNORED |= {
+    "times of the day": (_cells(lambda i: f"{i % 24:02d}:{i % 60:02d}"), "is '00:00' a time of the day?"),
+    "times with seconds": (_cells(lambda i: f"{i % 24}:{i % 60:02d}:07"), "a time of the day?"),
+    "hexadecimal": (_cells(lambda i: f"0x{i:x}"), "is '0x0' a hexadecimal number?"),
+    "fractions": (_cells(lambda i: f"{i % 31 + 1}/{17 + i % 7}"), "a fraction, a day, or two numbers?"),
+    "a minus behind": (_cells(lambda i: f"{i + 20}-"), "does '20-' mean '-20'?"),
+    "users": (_cells(lambda i: f"{i}{('dirk', 'anna')[i % 2]}"), "with words beside them in one unit"),
+}
+
+
 @pytest.mark.parametrize("case", IGNORED.values(), ids=IGNORED)
 def test_what_nothing_decides_is_asked_and_left_out(tmp_path: Path, case: tuple[list[Any], str]) -> None:
     column, note, _ = _draft(tmp_path, case[0])
     assert column == IgnoredColumn()
     assert case[1] in note
     assert "ignored" in note
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("who", [f"Ann{chr(97 + i % 26)} Lee{chr(97 + i // 26)}" for i in range(60)] * 3),
+        ("subject", [f"S{i:03d}" for i in range(60)] * 3),
+        ("whom", [f"q{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(60)] * 3),
+    ],
+)
+def test_values_that_may_be_identifiers_are_not_listed(tmp_path: Path, name: str, cells: list[str]) -> None:
+    column, note, draft = _draft(tmp_path, cells, name)
+    assert column == IdColumn()
+    assert "is it an identifier?" in note
+    draft.to_toml(tmp_path / "s.toml")
+    assert not any(cell in (tmp_path / "s.toml").read_text() for cell in cells)
+
+
+@pytest.mark.parametrize(
+    ("mark", "asks"), [("N/A", True), ("unknown", True), ("-", True), ("NULL", True), ("red", False)]
+)
+def test_categories_that_spell_missing_are_asked_about(tmp_path: Path, mark: str, asks: bool) -> None:
+    column, note, _ = _draft(tmp_path, ["blue", "green", mark] * 60)
+    assert isinstance(column, CategoricalColumn)
+    assert (f"{mark!r} says that a value is missing?" in note) == asks
 
 
 def test_an_answer_decides() -> None:
@@ -419,15 +454,15 @@ PEOPLE = [
 ]
 NAMED = "its values look like names of persons"
 ONE_QUESTION: dict[str, tuple[Sequence[Any], str, str]] = {
-    "names of persons": ([f"{name} {'ABC'[i % 3]}." for i in range(3) for name in PEOPLE] * 4, "categorical", NAMED),
+    "names of persons": ([f"{name} {'ABC'[i % 3]}." for i in range(3) for name in PEOPLE] * 4, "id", NAMED),
     "family names first": (
         [f"{'ABCDEFGH'[i % 8]}ok, Anna {'XYZ'[i % 3]}." for i in range(24)] * 9,
-        "categorical",
+        "id",
         NAMED,
     ),
     "a few of them": (
         ["Anna Li", "Bo Dam", "Dr. Eva van der Meer", "Cy O'Neil", "Ed Lu", "Flo Ox"],
-        "categorical",
+        "id",
         NAMED,
     ),
     "cities": (["New York", "San Jose", "Los Angeles", "Oslo"] * 40, "categorical", ""),

@@ -31,6 +31,9 @@ from tacit.schema.csv_format import COMMA, PLAIN, POINT, CsvFormat
 NOTABLE = 0.01
 """Share of rows from which on clipping and unknown values are complained of."""
 
+LONGEST_EXAMPLE = 100
+"""Characters of an unknown value that are listed."""
+
 MOST_EXAMPLES = 10
 """Unknown values listed per column, the most frequent first."""
 
@@ -198,6 +201,7 @@ def _look_at_feature(
         if isinstance(encoder, CategoryIndex):
             seen = set(codes)
             facts["never_seen"] = [str(value) for code, value in enumerate(encoder.categories) if code not in seen]
+    unknown = [(_short(value), count) for value, count in unknown]
     facts["unknown"] = sum(count for _, count in unknown)
     facts["unknown_values"] = [[value, count] for value, count in unknown[:MOST_EXAMPLES]]
     findings.columns.append(facts)
@@ -296,6 +300,12 @@ def _has_decimal_comma(value: Any) -> bool:
     )
 
 
+def _short(value: Any) -> Any:
+    """A value for people: of a long text, its start."""
+    long = isinstance(value, str) and len(value) > LONGEST_EXAMPLE
+    return f"{value[: LONGEST_EXAMPLE - 1]}…" if long else value
+
+
 def _percent(count: int, rows: int) -> str:
     percent = 100.0 * count / rows
     return f"{percent:.1f} % of rows" if percent >= 0.05 else f"{count:,} rows"
@@ -321,6 +331,7 @@ def _look_at_label(findings: Findings, label: Label, values: list[tuple[Any, int
         facts["classes"] = {str(name): int(count) for name, count in zip(index.names, per_class, strict=True)}
         if np.count_nonzero(per_class) == 1:
             findings.complaints.append("label: all rows are of one class; a fit would return the prior")
+    unknown = [(_short(value), count) for value, count in unknown]
     facts["dropped"] = missing + sum(count for _, count in unknown)
     facts["unknown_values"] = [[value, count] for value, count in unknown[:MOST_EXAMPLES]]
     if facts["dropped"] == findings.rows:

@@ -266,7 +266,14 @@ def _drafted(arguments: InitArguments) -> Draft:
                 raise SchemaError(error.problem, error.remedy, error.field, where) from None
     assert arguments.data is not None
     with rows_of(arguments.data, arguments) as (data, written):
-        unnamed = sum(not name.strip() for name in column_names(data, written))
+        names = column_names(data, written)
+        unnamed = sum(not name.strip() for name in names)
+        if unnamed and len(names) - unnamed <= 1 and arguments.target not in names:
+            title = next((name for name in names if name.strip()), "")
+            raise Mistake(
+                f"the first line of {arguments.data} says {title!r} and names no other column, as a title above the "
+                "header does: delete the lines above the header"
+            )
         draft = draft_schema(
             read_sample(data, written),
             arguments.target,

@@ -123,7 +123,7 @@ def read_tape(path: str | os.PathLike[str]) -> TapeFile:
     except (pa.ArrowException, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         if isinstance(error, TapeError):
             raise TapeError(f"{path}: {error.message}") from None
-        raise TapeError(f"{path} is no tape, or a damaged one: {type(error).__name__}: {error}") from None
+        raise TapeError(f"{path} is no tape, or a damaged one; give the file that a fit with a tape wrote") from None
     return TapeFile(beginning, Tape(passages), tuple(problems))
 
 

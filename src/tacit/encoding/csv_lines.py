@@ -38,7 +38,7 @@ _WORDS = {
     _STRAY: "a quote inside an unquoted cell in line {line:,}; write the cell in quotes, and its quotes twice",
     _UNENDED: "a quoted cell without its closing quote in line {line:,}; if cells may hold line breaks, give "
     "multiline=True (--multiline)",
-    _RAGGED: "a row with {cells:,} cells where its header has {width:,} (line {line:,})",
+    _RAGGED: "a row with {cells:,} {noun} where its header has {width:,} (line {line:,})",
 }
 _TITLE = "; the first line is the header, with no title or comment above it"
 _NEVER_CLOSED = "a quoted cell that never ends; a closing quote is missing"
@@ -149,7 +149,9 @@ class Scanner:
                 return
             ended = fault in (_UNENDED, _RAGGED)  # the fault shows at the end of its line
             width = int(memory[_WIDTH])
-            text = _WORDS[fault].format(line=int(memory[_LINE]) - ended, cells=int(memory[_COUNT]), width=width)
+            cells = int(memory[_COUNT])
+            noun = "cell" if cells == 1 else "cells"
+            text = _WORDS[fault].format(line=int(memory[_LINE]) - ended, cells=cells, noun=noun, width=width)
             yield text + (_TITLE if fault == _RAGGED and width == 1 else "")
             if not ended:
                 memory[_STATE] = _SKIPPED

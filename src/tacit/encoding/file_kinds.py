@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 import string
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Mapping, Sequence
 
 from tacit.encoding.errors import DataError
 
@@ -97,3 +98,14 @@ def check_markup(where: str, line: str) -> None:
             f"{where} holds {what}, which no fit reads: its rows would say what types columns have. Write them as "
             "Parquet with declared types, or as CSV"
         )
+
+
+def check_visible(name: str, present: Sequence[str], where: str) -> None:
+    """Raises :class:`DataError` where a column has the name but for characters that nobody sees, such as a BOM."""
+    for other in present:
+        hidden = [character for character in other if unicodedata.category(character) == "Cf"]
+        if hidden and "".join(character for character in other if character not in hidden).strip() == name:
+            raise DataError(
+                f"{where} has an invisible character (U+{ord(hidden[0]):04X}) in the name of the column '{name}': "
+                "remove it"
+            )

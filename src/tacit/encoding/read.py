@@ -26,7 +26,7 @@ import pyarrow.csv as pa_csv
 
 from tacit.encoding.csv_lines import CheckedRows, Scanner, Structure, check_header, structure_of
 from tacit.encoding.errors import DataError
-from tacit.encoding.file_kinds import START, check_markup, check_start, check_unicode
+from tacit.encoding.file_kinds import START, check_markup, check_start, check_unicode, check_visible
 from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import decimal_points, parse_numbers
 from tacit.schema.csv_format import COMMA, PLAIN, POINT, UTF8, CsvFormat
@@ -80,6 +80,7 @@ def check_columns(names: Iterable[str], present: Sequence[str], where: str) -> N
     counts = Counter(present)
     for name in names:
         if not counts[name]:
+            check_visible(name, present, where)
             width = (
                 f"it has {len(present):,} column{'s' if len(present) != 1 else ''} (of a CSV file the first line is "
                 "the header, with no title or comment above it; --delimiter says what separates its cells)"

@@ -182,7 +182,7 @@ class Database:
         try:
             yield
         except (SQLAlchemyError, sqlite3.Error, UnicodeError) as error:
-            reason = str(getattr(error, "orig", None) or error)
+            reason = str(getattr(error, "orig", None) or error).partition("\n")[0]  # drivers add questions
             raise AccountError(f"the budget store {self.name} cannot be used: {reason}", f"; {consequence}") from error
 
     def _check_version(self, connection: Connection) -> None:

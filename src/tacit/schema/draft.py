@@ -131,7 +131,8 @@ def _only_rows(frame: nw.DataFrame[Any]) -> tuple[nw.DataFrame[Any], list[str]]:
         again = int(same.fill_null(False).sum())
         if 0 < again <= max(1, len(frame) // MOST_HEADERS):  # of more, the header is a row
             frame = frame.filter(~same.fill_null(False))
-            notes.append(f"the header stands among the rows {again} times more and is left out: delete those lines")
+            times = "once more" if again == 1 else f"{again} times more"
+            notes.append(f"the header stands among the rows {times} and is left out: delete those lines")
     for name in texts if len(frame) > 2 else ():
         *before, last = (str(value or "").strip(" :").casefold() for value in frame[name].to_list())
         if last in TOTALS and last not in before:

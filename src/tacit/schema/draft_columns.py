@@ -28,15 +28,18 @@ from tacit.schema.csv_format import COMMA, POINT
 from tacit.schema.errors import SchemaError
 from tacit.schema.identifiers import MOSTLY, Verdict, evident, judge
 from tacit.schema.spellings import (
+    FEW,
     MARKS,
     Spelled,
     are_codes,
     are_months,
     are_weeks,
+    compound,
     date_format,
     far_marks,
     leading_zeros,
     lone_negative,
+    marks_among,
     plain_number_of,
     spelled,
     spelled_apart,
@@ -175,6 +178,9 @@ def _texts(cells: Cells, reading: Reading) -> tuple[Column, str]:
         return column, f"{note or 'ignored'}; {question}"
     if numbers is not None:
         return _spelled(cells, numbers)
+    if question := compound(present):
+        column, note = _categories(cells, reading) if len(present) <= FEW else (IgnoredColumn(), "")
+        return column, "; ".join(part for part in (question, note or "ignored until then") if part)
     if are_weeks(present):
         column, note = _categories(cells, reading)
         question = f"are weeks such as {next(iter(present))!r} times? Then write the dates of their Mondays"
@@ -182,6 +188,8 @@ def _texts(cells: Cells, reading: Reading) -> tuple[Column, str]:
     verdict = judge(cells.name, list(present), sum(present.values()))
     if verdict.is_identifier:
         return IdColumn(), _identifier(cells.name, verdict.reason)
+    if verdict.asks_identifier:
+        return IdColumn(), _unlisted(verdict.reason)
     column, note = _categories(cells, reading)
     return column, "; ".join(part for part in (verdict.reason, note) if part)
 
@@ -214,6 +222,8 @@ def _codes(cells: Cells, present: Mapping[str, int]) -> tuple[Column, str]:
     if verdict.is_identifier or (len(present) > MOSTLY * cells_there and cells_there >= LEAST_CELLS):
         reason = verdict.reason if verdict.is_identifier else "nearly all of its codes differ"
         return IdColumn(), _identifier(cells.name, reason)
+    if verdict.asks_identifier:
+        return IdColumn(), _unlisted(verdict.reason)
     column, note = _categories(cells, Reading())
     question = 'codes, because some begin with zeros: are they numbers? Then kind = "numeric" with bounds'
     return column, f"{question}; {note}" if note else question
@@ -224,6 +234,11 @@ def _identifier(name: str, reason: str) -> str:
         f"taken for an identifier, because {reason}. If it tells persons apart, add [unit] with column = {name!r} and "
         f'max_rows; if it is none, declare what it is, with allow = "identifier"'
     )
+
+
+def _unlisted(question: str) -> str:
+    """The question about values that may tell persons apart, which a draft therefore does not list."""
+    return f'{question} Until you say so it is taken for one (kind = "id"), and none of its values is listed'
 
 
 def _dates(first: int, last: int, written: str = "") -> tuple[Column, str]:
@@ -242,7 +257,8 @@ def _categories(cells: Cells, reading: Reading) -> tuple[Column, str]:
     missing = sum(counts.values()) < cells.rows
     cut = f"the {MOST_LISTED} most frequent of {len(counts)} values are listed; the rest is 'other'"
     column = CategoricalColumn(tuple(listed), missing=missing, exact=needs_exact(listed))
-    return column, "; ".join(part for part in (spelled_apart(counts), cut if len(counts) > MOST_LISTED else "") if part)
+    notes = (spelled_apart(counts), marks_among(listed), cut if len(counts) > MOST_LISTED else "")
+    return column, "; ".join(filter(None, notes))
 
 
 def _numbers(name: str, counts: Mapping[float, int], written: CellFormat, note: str) -> tuple[Column, str]:

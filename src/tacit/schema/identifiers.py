@@ -113,6 +113,11 @@ class Verdict:
     is_identifier: bool = False
     reason: str = ""
 
+    @property
+    def asks_identifier(self) -> bool:
+        """Whether the doubt is that values may tell persons apart."""
+        return not self.is_identifier and self.reason.endswith("is it an identifier?")
+
 
 def judge(name: str, values: Sequence[Value], count: int) -> Verdict:
     """Whether the values of a sample look like identifiers: :func:`evident`, or because they differ or count rows."""

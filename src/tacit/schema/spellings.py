@@ -34,10 +34,27 @@ _WITH_SYMBOL = re.compile(
 
 _SIGN = r"[^\w\s.,+:/<>=~()-]{0,2}"
 _NEGATIVE = re.compile(rf"^({_SIGN}){_GAP}*\(({_SIGN}{_GAP}*{_CORE}{_GAP}*{_SIGN})\)({_SIGN})$")
+_MINUS_BEHIND = re.compile(rf"^({_SIGN}{_GAP}*{_CORE}){_GAP}*-$")
 _WEEK = re.compile(r"\d{4}-?W[0-5]\d(?:-?[1-7])?", re.ASCII | re.IGNORECASE)
+
+_COMPOUND = (
+    (
+        re.compile(r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d)?"),
+        "is {} a time of the day? Then write its hours as a number, such as 8.5",
+    ),
+    (re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,8}"), "is {} a hexadecimal number? Then write it in decimal digits"),
+    (
+        re.compile(r"\d{1,4}/\d{1,4}"),
+        "is {} a fraction, a day, or two numbers? Then write a number, a date, or two columns",
+    ),
+)
+"""What quantities in other notations look like, and the question about them."""
 
 FEW = 20
 """Distinct texts that are left categories although they have numbers in them."""
+
+LONGEST_UNIT = 2
+"""Letters of units that are printed in a question: ``kg``. Longer ones may be names."""
 
 MOST_MARKS = 4
 """Different reasons for missing, such as 96 to 99, at one end of a column."""
@@ -152,7 +169,9 @@ def _with_symbol(counts: Mapping[str, int], thousands: str) -> Spelled | None:
     if not units or len(counts) <= FEW:
         return None
     examples = [repr(_example(matches, unit)) for unit in units[:2]]
-    return Spelled({}, note=f"ignored: rewrite numbers such as {' and '.join(examples)} in one unit, without it")
+    is_name = max(sum(map(str.isalpha, "".join(unit))) for unit in units[:2]) > LONGEST_UNIT  # a username: 12dirk
+    shown = "with words beside them" if is_name else f"such as {' and '.join(examples)}"
+    return Spelled({}, note=f"ignored: rewrite numbers {shown} in one unit, without it")
 
 
 def _is_money(symbol: str) -> bool:
@@ -188,11 +207,11 @@ def _under(counts: Mapping[str, int], written: CellFormat) -> Spelled | None:
     numbers = {text: number for text in counts if (number := written.number_of(text)) is not None}
     if not _are_numbers(counts, numbers):
         return None
-    parts = [f"without {written.symbol!r}"] if written.symbol else []
+    parts = [f" without {written.symbol!r}"] if written.symbol else []
     if written.thousands:
         grouped = next((t for t in numbers if re.search(rf"\d{THOUSANDS[written.thousands]}\d{{3}}", t)), "")
-        parts += [f"{grouped!r} as {numbers[grouped]:.12g}"] if grouped else []
-    return Spelled(numbers, written, f"read as numbers, {' and '.join(parts)}: is that right?" if parts else "")
+        parts += [f", {grouped!r} as {numbers[grouped]:.12g}"] if grouped else []
+    return Spelled(numbers, written, f"read as numbers{''.join(parts)}: is that right?" if parts else "")
 
 
 def date_format(counts: Mapping[str, int]) -> tuple[str, str] | None:
@@ -211,8 +230,24 @@ def date_format(counts: Mapping[str, int]) -> tuple[str, str] | None:
 
 
 def with_minus(counts: Mapping[str, int]) -> dict[str, int]:
-    """The texts of a column with what accountants write in parentheses as negative numbers: ``(104)``, ``$(1,204)``."""
-    return {_NEGATIVE.sub(r"-\1\2\3", text): count for text, count in counts.items()}
+    """The texts of a column with what accountants write as negative numbers read so: ``(104)``, ``60-``."""
+    return {_MINUS_BEHIND.sub(r"-\1", _NEGATIVE.sub(r"-\1\2\3", text)): count for text, count in counts.items()}
+
+
+def compound(counts: Mapping[str, int]) -> str:
+    """A question about texts that are quantities in another notation: ``08:30``, ``0x1f``, ``3/17``; empty if none."""
+    for pattern, question in _COMPOUND:
+        if _mostly(counts, pattern.fullmatch):
+            example = next(text for text in counts if pattern.fullmatch(text))
+            return question.format(repr(example))
+    return ""
+
+
+def marks_among(texts: Iterable[str]) -> str:
+    """A question about categories that are how missing values are spelled: ``N/A``, ``unknown``; empty if none are."""
+    marks = [repr(text) for text in texts if text.casefold() in MARKS]
+    what = "says" if len(marks) == 1 else "say"
+    return f"{' and '.join(marks)} {what} that a value is missing? Then leave those cells empty" if marks else ""
 
 
 def are_weeks(counts: Mapping[str, int]) -> bool:
