@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tacit.cli.evaluate import _words
+from tacit.cli.evaluate import _few, _words
 from tacit.evaluation.performance import Estimate
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
@@ -103,12 +103,17 @@ def test_a_loss_cut_off_at_zero_is_no_figure(metric: str, figure: Estimate, word
     assert _words(metric, figure) == words
 
 
+def test_noise_does_not_say_that_there_are_no_rows() -> None:
+    assert _few(Estimate(0.0, 0.0, 0.0), exact=False) == "too few rows to report: about 0 (0 to 0)"
+    assert _few(Estimate(0.0, 0.0, 0.0), exact=True) == "no rows"
+
+
 def test_a_subgroup_without_rows_has_no_figures(fitted: Path, folder: Path, tacit: Run) -> None:
     """It was told as "log loss 0 (0 to 4.605)"."""
     asked = ("evaluate", fitted / "model.json", "data.csv", "--subgroups", "colour", "--epsilon")
     said = " ".join(tacit(*asked, "3").stdout.split())
     assert "(0 to 4.605)" not in said
-    assert re.search(r"colour = \(missing\) (?:no rows|too few rows to report: about \d+ \(0 to \d+\))", said), said
+    assert re.search(r"colour = \(missing\) too few rows to report: about \d+ \(0 to \d+\)", said), said
     assert re.search(r"colour = red auc [\d.]+ \(.* log loss [\d.]+ \(", said), said
     assert "colour = (missing) no rows" in " ".join(tacit(*asked, "inf").stdout.split())
 

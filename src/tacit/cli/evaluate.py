@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -162,15 +163,16 @@ def _show(arguments: EvaluateArguments, score: PrivateScore | PrivateNumberScore
     rows |= _only_numbers(score) if isinstance(score, PrivateNumberScore) else _only_classes(score, classes)
     for name, group in score.subgroups.items():
         figures = [f"{metric.replace('_', ' ')} {text}" for metric, text in _figures(group).items()]
-        rows[f"{arguments.subgroups} = {name}"] = ", ".join(figures) if group.known else _few(group.rows)
+        few = _few(group.rows, exact=math.isinf(arguments.epsilon))
+        rows[f"{arguments.subgroups} = {name}"] = ", ".join(figures) if group.known else few
     rows["spent"] = spent(certificate)
     rows["releasable"] = releasable(certificate)
     table("Performance, with 95 % intervals (privacy noise and sampling)", rows)
 
 
-def _few(rows: Estimate) -> str:
-    """Describe a group whose number of rows is lost in the noise."""
-    if rows.high < 0.5:
+def _few(rows: Estimate, *, exact: bool) -> str:
+    """Describe a group without figures: it has no rows, which an exact count alone can say, or few beside the noise."""
+    if exact and rows.high < 0.5:
         return "no rows"
     return f"too few rows to report: about {rows.value:.0f} ({rows.low:.0f} to {rows.high:.0f})"
 
