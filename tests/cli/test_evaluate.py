@@ -111,7 +111,7 @@ def test_noise_does_not_say_that_there_are_no_rows() -> None:
 def test_a_subgroup_without_rows_has_no_figures(fitted: Path, folder: Path, tacit: Run) -> None:
     """It was told as "log loss 0 (0 to 4.605)"."""
     asked = ("evaluate", fitted / "model.json", "data.csv", "--subgroups", "colour", "--epsilon")
-    said = " ".join(tacit(*asked, "3").stdout.split())
+    said = " ".join(tacit(*asked, "30").stdout.split())
     assert "(0 to 4.605)" not in said
     assert re.search(r"colour = \(missing\) too few rows to report: about \d+ \(0 to \d+\)", said), said
     assert re.search(r"colour = red auc [\d.]+ \(.* log loss [\d.]+ \(", said), said
