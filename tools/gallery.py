@@ -47,10 +47,11 @@ def main() -> None:
             command = [sys.executable, "-W", "ignore", str(SCRIPTS / f"{name}.py")]
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
             drawn = Path(folder, f"{name}.svg")
-            if drawn.exists():
+            drew = drawn.exists()
+            if drew:
                 (PICTURES / drawn.name).write_bytes(drawn.read_bytes())
-            parts.append(section(name, done.stdout, drawn.exists()))
-        print(name, "drawn" if (PICTURES / f"{name}.svg").exists() else "printed", flush=True)
+            parts.append(section(name, done.stdout, drew))
+        print(name, "drawn" if drew else "printed", flush=True)
     PAGE.write_text("\n".join(parts), "utf-8")
 
 

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import tacit
-from tacit.curator.gate import Question
+from tacit.curator.gate import SECRETS, Question, Witness, check_may_watch
+from tacit.curator.options import chosen_source
 from tacit.curator.rows import PrivateRows
 from tacit.curator.tape import Diverged, Tape
 from tacit.curator.tape_file import HEADER, ROWS, Beginning, TapeError, read_tape, write_tape
@@ -136,6 +137,15 @@ def test_a_tape_holds_these_facts_and_no_others(tmp_path: Path) -> None:
     }  # fmt: skip
     assert header["rows"] is None
     assert not Tape.sees_exact_answers
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_witness_of_secrets_is_refused_where_noise_may_be_released(name: str) -> None:
+    curious = type("Curious", (Witness,), {name: lambda *_: None})()
+    with pytest.raises(TypeError, match="only where noise has a seed"):
+        check_may_watch(curious, chosen_source(None))
+    check_may_watch(curious, chosen_source(3))
+    check_may_watch(Tape(), chosen_source(None))
 
 
 def test_below_the_threshold_a_value_is_on_no_tape() -> None:

@@ -16,12 +16,10 @@ import numpy as np
 
 from tacit.arrays import Ints
 from tacit.audit.recording import SLACK, Recording
+from tacit.curator.views.resample import CAP
 from tacit.encoding.values import DROPPED
 from tacit.privacy.charges import BoundedRange
 from tacit.privacy.unit import Neighbouring
-from tacit.queries.dense.vector_sum import WEIGHT_BITS
-
-CAP = 1 << WEIGHT_BITS
 
 
 @final
@@ -36,6 +34,11 @@ class Apart:
 
     moved: tuple[int, ...]
     count: int
+
+    @property
+    def factor(self) -> int:
+        """How often what is declared of one row may be seen."""
+        return max(self.count, 1)
 
 
 class Inside:
@@ -71,7 +74,8 @@ class Inside:
     @property
     def _factor(self) -> int:
         """How often what is declared of one row may be seen."""
-        return max(int(self._watch.apart.count), 1)
+        factor: int = self._watch.apart.factor
+        return factor
 
     @property
     def _one(self) -> bool:

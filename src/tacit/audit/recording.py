@@ -77,7 +77,6 @@ class Group:
 class Noise:
     """The noise of one release: what it differs by from the exact answer, and the scale that its charge needs."""
 
-    what: str
     values: Ints
     scale: float
     kind: type

@@ -161,7 +161,7 @@ class Watch(Witness):
         charge, scale, moved = question.charge, question.scale, question.sensitivity
         if isinstance(charge, Gaussian | Laplace):
             self._claim(question, exact, noise, value)
-        allowed, factor = (moved.l1, moved.l2_squared), max(self.apart.count, 1)
+        allowed, factor = (moved.l1, moved.l2_squared), self.apart.factor
 
         def judge(before: Any, after: Any) -> Iterator[str]:
             if before.shape != after.shape:
@@ -188,24 +188,24 @@ class Watch(Witness):
         assert isinstance(charge, Gaussian | Laplace)
         needed = charge.noise_multiplier * (moved.l2 if isinstance(charge, Gaussian) else moved.l1)
         if needed > 0 and not recording.beside:
-            recording.noises.append(Noise(what, added.ravel(), needed, type(charge)))
+            recording.noises.append(Noise(added.ravel(), needed, type(charge)))
 
     def _judge(
         self, charge: Any, scale: float, allowed: tuple[int, int], l1: int, l2: int, factor: int = 1
     ) -> Iterator[str]:
         """Distances against what is declared, and the scale against what is charged for."""
         within = self.recording.within
+        most = math.sqrt(allowed[1]) * factor
         if isinstance(charge, Laplace):
             yield from within(l1, allowed[0] * factor, "the L1 distance")
-        elif l1 > allowed[0] * factor:
-            yield f"the L1 distance is {l1}, where at most {allowed[0] * factor} is declared"
-        if isinstance(charge, Laplace):
             if l2 > allowed[1] * factor**2:
-                yield f"the L2 distance is {math.sqrt(l2):.6g}, where at most {math.sqrt(allowed[1]):.6g} is declared"
+                yield f"the L2 distance is {math.sqrt(l2):.6g}, where at most {most:.6g} is declared"
             if l1 * (1 - SLACK) > factor * scale / charge.noise_multiplier:
                 yield f"an L1 distance of {l1} in noise of scale {scale:.6g} costs more than {charge}"
             return
-        yield from within(math.sqrt(l2), math.sqrt(allowed[1]) * factor, "the L2 distance")
+        if l1 > allowed[0] * factor:
+            yield f"the L1 distance is {l1}, where at most {allowed[0] * factor} is declared"
+        yield from within(math.sqrt(l2), most, "the L2 distance")
         if isinstance(charge, Gaussian) and l2 > factor**2 * shift_allowed(charge, scale):
             yield f"an L2 distance of {math.sqrt(l2):.6g} in noise of scale {scale:.6g} costs more than {charge}"
 
@@ -265,7 +265,7 @@ class Watch(Witness):
             return index
         question = opening.questions[0] if opening is not None else None
         charge = self.stream_charge if question is None else question.charge
-        factor = max(self.apart.count, 1)
+        factor = self.apart.factor
 
         def judge(before: Any, after: Any) -> Iterator[str]:
             change = after - before

@@ -17,6 +17,11 @@ class CheckError(TacitError, AssertionError):
     """A learner, query or mechanism does not keep its contract; the message lists what failed."""
 
 
+def is_frozen(value: object) -> bool:
+    """Whether a value is of a frozen dataclass."""
+    return bool(getattr(getattr(type(value), "__dataclass_params__", None), "frozen", False))
+
+
 @final
 @dataclass
 class Failures:

@@ -14,7 +14,7 @@ from tacit.audit.canary import target_of
 from tacit.audit.neighbours import Pool, made_pool
 from tacit.audit.plan import copied, declaring, number_bounds
 from tacit.audit.replay import replay_audit
-from tacit.checks.failures import Failures
+from tacit.checks.failures import Failures, is_frozen
 from tacit.estimators.base import Estimator, request_of
 from tacit.learning.learner import Learner
 from tacit.models.files import load_model, save_model
@@ -51,7 +51,8 @@ def check_learner(
     Args:
         estimator: an estimator with all the parameters that it needs, not fitted; it is copied. Give it no account.
         schema: what rows are made from; by default the estimator's own. One is needed, with a label.
-        neighbours: tables that a replay holds each recorded fit against; 0 leaves the replay out.
+        neighbours: tables that a replay holds each recorded fit against; 0 leaves the replay out,
+            and so does an estimator that is no :class:`Estimator`.
         public_rows: whether the estimator takes the number of rows for public, so that tables of one row or none may be
             refused.
         random_state: of rows and noise.
@@ -120,22 +121,25 @@ def _check_facts(estimator: Any, failures: Failures) -> None:
         return
     learner, expect = estimator.make_learner(request_of(estimator)), failures.expect
     expect(isinstance(learner, Learner), f"make_learner makes a {type(learner).__name__}, and no Learner")
-    frozen = getattr(getattr(type(learner), "__dataclass_params__", None), "frozen", False)
-    expect(frozen, f"{type(learner).__name__} is no frozen dataclass")
+    expect(is_frozen(learner), f"{type(learner).__name__} is no frozen dataclass")
     expect(learner.name == type(estimator).__name__, f"its learner is called {learner.name!r}")
     for fact in FACTS:
         kind = type(getattr(Learner, fact))
         expect(isinstance(getattr(learner, fact), kind), f"{fact} must be of type {kind.__name__}, as a Learner's is")
 
 
+def _fitted(estimator: Any, rows: tuple[Any, Any]) -> Any:
+    """A fitted copy."""
+    model = copied(estimator)
+    return model.fit(*rows) or model
+
+
 def _check_fit(estimator: Any, pool: Pool, failures: Failures) -> None:
     """Copies, certificate, files."""
     X, y = _usual(pool)
-    expect, copy = failures.expect, copied(estimator)
-    expect(copy.get_params().keys() == estimator.get_params().keys(), "a copy has other parameters")
-    fitted, again = copied(estimator), copy
-    fitted = fitted.fit(X, y) or fitted
-    again = again.fit(X, y) or again
+    expect = failures.expect
+    expect(copied(estimator).get_params().keys() == estimator.get_params().keys(), "a copy has other parameters")
+    fitted, again = _fitted(estimator, (X, y)), _fitted(estimator, (X, y))
     predictions, certificate = fitted.predict(X), fitted.certificate_
     expect(np.array_equal(again.predict(X), predictions), "the same seed and rows give another model")
 
@@ -167,9 +171,7 @@ def _check_fit(estimator: Any, pool: Pool, failures: Failures) -> None:
 
 def _check_strange(estimator: Any, pool: Pool, n: int, failures: Failures) -> None:
     """What rows hold raises nothing, and costs the same."""
-    usual, strange = copied(estimator), copied(estimator)
-    usual = usual.fit(*_usual(pool, n)) or usual
-    strange = strange.fit(*_strange(pool, n)) or strange
+    usual, strange = (_fitted(estimator, rows(pool, n)) for rows in (_usual, _strange))
     costs = usual.certificate_.charges, strange.certificate_.charges
     failures.expect(costs[0] == costs[1], f"cells that nobody declared change what {n} rows cost")
     failures.expect(strange.certificate_.verify() == [], f"strange cells in {n} rows: the certificate does not verify")

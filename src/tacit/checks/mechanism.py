@@ -115,9 +115,9 @@ def check_mechanism(
         for number, other in enumerate(wrong):
             rejects = likelihood_ratio_rejects(draws, law, other)
             failures.expect(not rejects, f"{size} draws speak for the wrong law {number}")
-    for delta in DELTAS if charge is not None else ():
-        assert charge is not None
-        epsilon = accountants.epsilon([charge], delta)
+    charges = [] if charge is None else [charge]
+    for delta in DELTAS if charges else ():
+        epsilon = accountants.epsilon(charges, delta)
         cost = max(hockey_stick(law, shift, epsilon), hockey_stick(law, -shift, epsilon))
         failures.expect(
             math.isinf(epsilon) or cost <= delta + ROUNDING,

@@ -60,7 +60,7 @@ class Witness:
 
     sees_exact_answers: ClassVar[bool] = False
     """Whether it is shown what stays behind the gate: only where the noise has a seed, so that nothing is releasable.
-    Only then are :meth:`drawn`, :meth:`inside` and :meth:`child` of any interest to it."""
+    It must say so if it has any method of :data:`SECRETS` of its own; :func:`check_may_watch` looks."""
 
     def table(self, table: SealedTable) -> SealedTable:
         """The sealed rows as a curator asks them: these, or a stand-in that tells of questions past the gate."""
@@ -93,7 +93,7 @@ class Witness:
         Args:
             step: ``"weights"``, ``"end test"``, ``"pattern"``, ``"coins"``, ``"view"``, ``"stream choice"`` or
                 ``"period"``.
-            about: what is public about it: the view, or the spec of the stream.
+            about: what is public about it: the view, the spec of a period, or the range, charge and number of choices.
             exact: what the rows say.
             value: what follows from it.
         """
@@ -104,12 +104,18 @@ class Witness:
         """Is told which of the rows that a view made a child learner gets, and what pays for it."""
 
 
+SECRETS = ("source", "tester", "drawn", "inside", "child")
+"""Methods of a witness that are given what stays behind the gate."""
+
 NOBODY = Witness()
 
 
 def check_may_watch(witness: Witness, noise: NoiseSource) -> None:
     """Raises TypeError for a witness of exact answers beside noise that may be released."""
-    if witness.sees_exact_answers and noise.releasable:
+    sees = witness.sees_exact_answers or any(
+        getattr(type(witness), name) is not getattr(Witness, name) for name in SECRETS
+    )
+    if sees and noise.releasable:
         raise TypeError("exact answers are shown only where noise has a seed, and nothing is releasable")
 
 
