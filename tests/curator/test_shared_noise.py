@@ -370,9 +370,22 @@ def unweighted(other: Other) -> Talk:
     yield message | {"tell": [*message["tell"], bind]}
 
 
+def in_two_tables(other: Other) -> Talk:
+    """One round pays for each part once; a row may have all its length in one part here, and in the other there."""
+    bold, (bound, queries) = Bold(other), joint((10.0, 10.0))
+    yield from bold.begin()
+    seal = {"do": "seal", "table": 2, "recipe": {"kind": "columns"}}
+    binds = [{"do": "bind", "table": table, "bound": bold.sender.plain(bound)} for table in (1, 2)]
+    message = bold.noisy(1, [queries[0]], entries=2)
+    yield message | {"tell": [*message["tell"], seal, *binds]}
+    yield bold.noisy(2, [queries[1]], entries=0) | {"table": 2}
+    yield {"end": True, "certificate": "{}"}
+
+
 @pytest.mark.parametrize(
     ("talk", "words"),
     [
+        (in_two_tables, "bounded together in one table"),
         (asking(1, COUNTS, charge=Gaussian(0.001)), "more is asked than was charged"),
         (asking(1, COUNTS, charge=Laplace(10.0)), "shares of Gaussian noise alone"),
         (asking(1, COUNTS, charge=NonPrivate()), "shares of Gaussian noise alone"),

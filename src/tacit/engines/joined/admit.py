@@ -283,7 +283,7 @@ class SiteTables:
         self._tables: dict[int, BlockTable] = {}
         self._current: tuple[BlockTable, Admission] | None = None
         self._cover: CoverSums | None = None
-        self._homes: WeakKeyDictionary[Margins | Scores, ReferenceType[BlockTable]] = WeakKeyDictionary()
+        self._homes: WeakKeyDictionary[Margins | Scores | JointBound, ReferenceType[BlockTable]] = WeakKeyDictionary()
         self._receiver = Receiver(self._admit, self._catch_up)
 
     def forget(self, numbers: Any) -> None:
@@ -322,6 +322,9 @@ class SiteTables:
             table, admission = self._use(number)
             bound = self._receiver.object(what.get("bound"), (JointBound,))
             admission.bound(bound)
+            home = self._homes.setdefault(bound, ref(table))
+            # One payment is for all parts: in another table a row could have its length in another part.
+            _require(home() is table, "rows are bounded together in one table")
             table.bind(bound, 1)
         else:
             raise WireError(f"nobody knows how to {str(do)[:20]!r}")
