@@ -241,11 +241,11 @@ class Tester:
     def __init__(self, tester: Any, watch: Any, inside: Inside) -> None:
         self._tester, self._watch, self._inside = tester, watch, inside
         self._number, inside.testers = inside.testers, inside.testers + 1
-        self._epochs, self._moved = 0, set[int]()
+        self._epochs, self._moved_epochs = 0, set[int]()
         self._signs = set[int]()
-        draws = watch.recording
-        (kind, scale, size), draws.draws = draws.draws[-1], draws.draws[:-1]  # of the noisy threshold
-        draws.unclaimed[kind, scale, size] -= 1
+        recording = watch.recording
+        (kind, scale, size), recording.draws = recording.draws[-1], recording.draws[:-1]  # of the noisy threshold
+        recording.unclaimed[kind, scale, size] -= 1
         self._begin()
 
     def _begin(self) -> None:
@@ -281,11 +281,11 @@ class Tester:
             if not change.any():
                 return
             yield from self._inside.in_one_period()
-            self._moved.add(self._epochs)
+            self._moved_epochs.add(self._epochs)
             self._signs |= set(np.sign(change).tolist()) - {0}
             yield from recording.within(int(np.abs(change).max()), 1, "the shift of a tested count")
-            if len(self._moved) > 1 or len(self._signs) > 1:
-                yield f"a row is counted in epochs {sorted(self._moved)}, in directions {sorted(self._signs)}"
+            if len(self._moved_epochs) > 1 or len(self._signs) > 1:
+                yield f"a row is counted in epochs {sorted(self._moved_epochs)}, in directions {sorted(self._signs)}"
 
         released = recording.event("test", (self._number, many, len(exact)), exact, answer, judge)
         stopped = released is not None if many else bool(released)

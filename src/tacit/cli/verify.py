@@ -219,8 +219,8 @@ def _coordinator_words(certificate: Certificate) -> str:
     """What the coordinator of sites that draw the noise can learn, alone and with some of them; empty without sites."""
     from tacit.privacy.noise_shares import towards_coordinator
 
-    text = towards_coordinator(certificate.entries, certificate.charges, certificate.delta)
-    return ", ".join(f"{'alone' if k == 0 else f'with {k}'}: epsilon {epsilon:.3g}" for k, epsilon in text)
+    epsilons = towards_coordinator(certificate.entries, certificate.charges, certificate.delta)
+    return ", ".join(f"{'alone' if k == 0 else f'with {k}'}: epsilon {epsilon:.3g}" for k, epsilon in epsilons)
 
 
 def _account_words(arguments: VerifyArguments) -> str:

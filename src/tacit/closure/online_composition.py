@@ -69,8 +69,8 @@ class OnlineComposition:
         """The label of a point."""
         key, weight = key_of(x), [0, 0]
         allowed = max(self.mistake_bound - self.mistakes, 0)  # R - 1, with R = mistake_bound + 1 before any mistake
-        for copy in self._left:
-            for label, narrowed in self._branches(copy, key):
+        for remaining in self._left:
+            for label, narrowed in self._branches(remaining, key):
                 weight[label] += self._experts(narrowed, allowed)
         return int(weight[1] >= weight[0])
 
@@ -79,28 +79,28 @@ class OnlineComposition:
         key, label = key_of(x), int(bool(y))
         wrong = self.predict_one(x) != label
         following: set[Left] = set()
-        for copy in self._left:
-            agreeing = [narrowed for answer, narrowed in self._branches(copy, key) if answer == label]
-            following.update(agreeing if wrong or len(agreeing) < 2 else [copy])
+        for remaining in self._left:
+            agreeing = [narrowed for answer, narrowed in self._branches(remaining, key) if answer == label]
+            following.update(agreeing if wrong or len(agreeing) < 2 else [remaining])
         self.mistakes += wrong
         self._left = frozenset(following) or self._left
         return self
 
-    def _branches(self, copy: Left, key: Hashable) -> Iterator[tuple[int, Left]]:
+    def _branches(self, remaining: Left, key: Hashable) -> Iterator[tuple[int, Left]]:
         """What the hypotheses left may say of a point: the composition's label, and what is left then."""
         options = []
-        for domain, subset in zip(self._domains, copy, strict=True):
+        for domain, subset in zip(self._domains, remaining, strict=True):
             ones = subset & domain.ones(key)
             options.append([(bit, part) for bit, part in ((0, subset ^ ones), (1, ones)) if part])
         for chosen in product(*options):
             yield self._function([bit for bit, _ in chosen]), tuple(part for _, part in chosen)
 
-    def _dimensions(self, copy: Left) -> list[int]:
-        return [domain.dimension(subset) for domain, subset in zip(self._domains, copy, strict=True)]
+    def _dimensions(self, remaining: Left) -> list[int]:
+        return [domain.dimension(subset) for domain, subset in zip(self._domains, remaining, strict=True)]
 
-    def _experts(self, copy: Left, rounds: int) -> int:
+    def _experts(self, remaining: Left, rounds: int) -> int:
         count = 1
-        for dimension in self._dimensions(copy):
+        for dimension in self._dimensions(remaining):
             count *= patterns_at_most(rounds, dimension)
         return count
 

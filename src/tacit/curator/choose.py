@@ -59,9 +59,9 @@ def select_member(
 
     def chosen() -> int:
         codes = private_rows._label_codes(label_index)
-        counts = codes != DROPPED
-        votes = said_by(models, private_rows._frame)[counts]
-        errors = (votes != codes[counts][:, None]).sum(axis=0).astype(np.int64)
+        counted = codes != DROPPED
+        votes = said_by(models, private_rows._frame)[counted]
+        errors = (votes != codes[counted][:, None]).sum(axis=0).astype(np.int64)
         if isinstance(charge, NonPrivate):
             return int(errors.argmin())
         scale = selection_scale(1 if private_rows._reservation.neighbouring is ONE else 2, charge)

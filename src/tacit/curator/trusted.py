@@ -121,11 +121,11 @@ def run_trusted(
     for charge in learner.declared_charge(reservation.neighbouring):
         reservation.record(charge, label, f"declared by {learner.name}, not verified")
     codes = private_rows._label_codes(label_index)
-    counts = codes != DROPPED
+    counted = codes != DROPPED
     rows = unit_rows(encoder.encode(private_rows._frame), encoder.clipper.radius)
     # dropped rows stay as null rows: the number of rows is public under the relation the learner claims
-    rows[~counts] = 0.0
-    labels = np.where(counts, codes, 0).astype(np.int64)
+    rows[~counted] = 0.0
+    labels = np.where(counted, codes, 0).astype(np.int64)
     try:
         predictor = learner.learn(rows, labels)
     except (ValueError, ArithmeticError):  # it may depend on rows: content never refuses

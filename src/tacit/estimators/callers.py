@@ -94,13 +94,13 @@ class Caller:
 
 def calling_context() -> tuple[Caller, ...]:
     """What is wrong with how a fit came about; empty where it was called by no other estimator."""
-    frames: dict[Caller, None] = {}
+    callers: dict[Caller, None] = {}
     for module, owner, names in _callers():
         if hasattr(owner, "steps"):
-            frames |= dict.fromkeys(map(_preprocessing, _reading(owner.steps[:-1])))
+            callers |= dict.fromkeys(map(_preprocessing, _reading(owner.steps[:-1])))
         if not (module.startswith(HARMLESS) or _changes_values_alone(module, owner)):
-            frames[_repetition(module, owner, names)] = None
-    return tuple(frames)
+            callers[_repetition(module, owner, names)] = None
+    return tuple(callers)
 
 
 def _preprocessing(name: str) -> Caller:

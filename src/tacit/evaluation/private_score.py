@@ -113,7 +113,7 @@ class PrivateNumberScore(Evaluation[NumberPerformance]):
 
 @final
 @dataclass(frozen=True)
-class Asked:
+class ScoreArguments:
     """What :func:`~tacit.evaluation.private_score.private_score` was asked, unchecked; attributes as its arguments."""
 
     metrics: Sequence[str] | None
@@ -137,22 +137,22 @@ class Asked:
 def score_numbers(
     model: Any,
     rows: tuple[Any, Any],
-    request_for: Asked,
+    arguments: ScoreArguments,
     schema: Schema | None,
     request: Request,
     account: PrivacyAccount | None,
 ) -> PrivateNumberScore:
     """Judges a model of a number; ``rows`` and their targets are as they came."""
-    if request_for.cost is not None or request_for.threshold != 0.5:
+    if arguments.cost is not None or arguments.threshold != 0.5:
         raise RequestError("cost and threshold are about classes, and this is a model of a number")
     frame, targets = rows_and_labels(*rows)
-    groups = declared_groups(request_for.subgroups, request_for.categories, schema, frame)
-    scorer = NumberScorer.of(model, schema, request_for.target_bounds)
-    if request_for.metrics is not None and DEVIANCE in request_for.metrics:
+    groups = declared_groups(arguments.subgroups, arguments.categories, schema, frame)
+    scorer = NumberScorer.of(model, schema, arguments.target_bounds)
+    if arguments.metrics is not None and DEVIANCE in arguments.metrics:
         scorer = scorer.by_deviance()
-    question = _number_question(request_for, scorer)
+    question = _number_question(arguments, scorer)
     scorer.check(frame, rows[0], targets)
-    clip = None if request_for.error_clip is None else question.clip
+    clip = None if arguments.error_clip is None else question.clip
     label = f"evaluation of {type(model).__name__}"
     wanted = ErrorSumRequest(frame, rows[0], targets, groups, clip, "r2" in question.metrics, schema, label)
     with spending():
@@ -162,22 +162,22 @@ def score_numbers(
         return PrivateNumberScore(*figures, clipped.unit, released.beyond, clipped.quantile)
 
 
-def _number_question(question: Asked, scorer: NumberScorer) -> NumberQuestion:
+def _number_question(arguments: ScoreArguments, scorer: NumberScorer) -> NumberQuestion:
     usual = OF_MEANS if scorer.quantile is None else OF_QUANTILES
-    metrics = question.wanted(usual)
+    metrics = arguments.wanted(usual)
     if scorer.of_deviance and len(metrics) > 1:
         raise RequestError("the deviance is a release of its own: ask for it alone")
     for name in metrics:
         if name not in NUMBER_METRICS:
             raise RequestError(f"metrics are among {', '.join(NUMBER_METRICS)} for numbers, got {name!r}")
-    quantile = question.quantile if question.quantile is not None else (scorer.quantile or 0.5)
-    for name, value in (("quantile", quantile), ("confidence", question.confidence)):
+    quantile = arguments.quantile if arguments.quantile is not None else (scorer.quantile or 0.5)
+    for name, value in (("quantile", quantile), ("confidence", arguments.confidence)):
         check_number(name, value, 0.0, 1.0)
     clip = 1.0
-    if question.error_clip is not None:
-        clip = max(clip_share(question.error_clip, scorer.range), float(ErrorGrid.of(1).clips[0]))
+    if arguments.error_clip is not None:
+        clip = max(clip_share(arguments.error_clip, scorer.range), float(ErrorGrid.of(1).clips[0]))
     lower, upper = (0.0, scorer.range) if scorer.of_deviance else (scorer.lower, scorer.upper)
-    return NumberQuestion(metrics, float(quantile), float(question.confidence), lower, upper, clip)
+    return NumberQuestion(metrics, float(quantile), float(arguments.confidence), lower, upper, clip)
 
 
 USUAL = ("auc", "accuracy", "log_loss", "calibration")
@@ -284,31 +284,31 @@ def private_score(
         >>> print(0.5 < score.overall.metrics["auc"].value < 1, score.certificate.epsilon)
         True 0.5
     """
-    question = Asked(
+    arguments = ScoreArguments(
         metrics, threshold, cost, subgroups, categories, clip, confidence, target_bounds, error_clip, quantile
     )
     request = Request.of(epsilon, delta, neighbouring, random_state)
     declared = promised_schema(model, schema)
     score = score_numbers if predicts_numbers(model) else score_classes
-    return score(model, (X, y), question, declared, request, account)
+    return score(model, (X, y), arguments, declared, request, account)
 
 
 def score_classes(
     model: Any,
     rows: tuple[Any, Any],
-    request_for: Asked,
+    arguments: ScoreArguments,
     schema: Schema | None,
     request: Request,
     account: PrivacyAccount | None,
 ) -> PrivateScore:
     """Judges a model of classes; ``rows`` and their labels are as they came."""
     for name in ("target_bounds", "error_clip", "quantile"):
-        if getattr(request_for, name) is not None:
+        if getattr(arguments, name) is not None:
             raise RequestError(f"{name} is about numbers, and this is a model of classes")
     scorer = Scorer.of(model, schema)
-    question = _question(request_for, scorer.n_classes)
+    question = _question(arguments, scorer.n_classes)
     frame, labels = rows_and_labels(*rows)
-    groups = declared_groups(request_for.subgroups, request_for.categories, schema, frame)
+    groups = declared_groups(arguments.subgroups, arguments.categories, schema, frame)
     scorer.check(frame, rows[0], labels)
     if RANKED in question.metrics:
         scorer.check_order()
@@ -324,25 +324,25 @@ def score_classes(
         return PrivateScore(*figures, question.threshold)
 
 
-def _question(question: Asked, n_classes: int) -> Question:
+def _question(arguments: ScoreArguments, n_classes: int) -> Question:
     usual = USUAL if n_classes == 2 else OF_SEVERAL_CLASSES
-    metrics = question.wanted(usual)
+    metrics = arguments.wanted(usual)
     for name in metrics:
         if name not in METRICS:
             raise RequestError(f"metrics are among {', '.join(METRICS)} for classes, got {name!r}")
     for name, most in (("threshold", 1.0), ("clip", 0.5), ("confidence", 1.0)):
-        value = getattr(question, name)
+        value = getattr(arguments, name)
         if not is_number(value) or not 0 < value < most:
             raise RequestError(f"{name} must lie between 0 and {most:g}, got {value!r}")
-    costs = None if question.cost is None else _costs(question.cost)
+    costs = None if arguments.cost is None else _costs(arguments.cost)
     if costs is not None and n_classes != 2:
         raise RequestError(f"cost is about two classes, and there are {n_classes}")
-    if question.threshold != 0.5 and n_classes != 2:
+    if arguments.threshold != 0.5 and n_classes != 2:
         raise RequestError(
             f"threshold is about two classes, and there are {n_classes}: the likeliest is said, so leave it at 0.5"
         )
     return Question(
-        metrics, float(question.threshold), costs, float(question.clip), float(question.confidence), n_classes == 2
+        metrics, float(arguments.threshold), costs, float(arguments.clip), float(arguments.confidence), n_classes == 2
     )
 
 

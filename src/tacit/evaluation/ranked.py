@@ -228,15 +228,15 @@ class Scorer:
         codes = self.label_index.encode(labels).astype(np.int64)
         if self.n_classes == 2:
             return {"score": log_odds(chances[:, 1]), "label": codes}
-        counts = codes != DROPPED
-        truth = np.where(counts, codes, 0)
-        right = np.where(counts, chances.argmax(axis=1) == truth, DROPPED)
+        counted = codes != DROPPED
+        truth = np.where(counted, codes, 0)
+        right = np.where(counted, chances.argmax(axis=1) == truth, DROPPED)
         of_truth = np.take_along_axis(chances, truth[:, None], axis=1)[:, 0]
         columns = {"score": log_odds(chances.max(axis=1)), "label": right, "truth": log_odds(of_truth)}
         if ranked:
             columns["ranked"] = ranked_probability_scores(chances, truth)
         for k in range(self.n_classes) if each_class else ():
-            columns |= {f"class {k}": log_odds(chances[:, k]), f"is {k}": np.where(counts, codes == k, DROPPED)}
+            columns |= {f"class {k}": log_odds(chances[:, k]), f"is {k}": np.where(counted, codes == k, DROPPED)}
         return columns
 
     def probabilities(self, frame: Frame, data: Any) -> Floats:

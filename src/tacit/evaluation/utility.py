@@ -143,14 +143,14 @@ class ClassJudge(Judge):
     def utilities(self, frame: Frame, data: Any, labels: Any) -> Ints:
         chances = self.scorer.probabilities(frame, data)
         codes = self.scorer.label_index.encode(labels).astype(np.int64)
-        counts = codes != DROPPED
-        truth = np.where(counts, codes, 0)
+        counted = codes != DROPPED
+        truth = np.where(counted, codes, 0)
         if self.criterion == ACCURACY:
             level = LEVELS * (chances.argmax(axis=1) == truth)
         else:
             chance = np.nan_to_num(np.take_along_axis(chances, truth[:, None], axis=1)[:, 0])
             level = np.floor(LEVELS * (1.0 - np.log(np.clip(chance, CLIP, 1.0)) / np.log(CLIP)) + 1e-9)
-        return np.where(counts, level, 0).astype(np.int64)
+        return np.where(counted, level, 0).astype(np.int64)
 
     def known(self, labels: Any) -> Ints:
         codes = self.scorer.label_index.encode(labels).astype(np.int64)

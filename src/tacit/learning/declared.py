@@ -116,13 +116,11 @@ def common_schema(own: Any, inner: Sequence[Any], name: str) -> Schema | None:
     Raises:
         RequestError: if two of them differ.
     """
-    declared = [
-        declared_schema(own_schema) for own_schema in (own, *(getattr(learner, "schema", None) for learner in inner))
-    ]
-    own_schema = [schema for schema in declared if schema is not None]
-    if any(schema != own_schema[0] for schema in own_schema):
+    declared = [declared_schema(own), *(declared_schema(getattr(learner, "schema", None)) for learner in inner)]
+    schemas = [schema for schema in declared if schema is not None]
+    if any(schema != schemas[0] for schema in schemas):
         raise RequestError(f"the schema of {name} and those of the learners inside it differ: declare one, by {name}")
-    return own_schema[0] if own_schema else None
+    return schemas[0] if schemas else None
 
 
 def common_classes(own: Any, inner: Sequence[Any], name: str) -> Any:

@@ -360,8 +360,8 @@ class PrivacyAccount(PromisedBudget, Shown):
             outcome = COMPLETED
         finally:
             waiting, self._waiting = self._waiting, None
-            for entries, close in waiting:
-                if outcome == COMPLETED or not entries:
+            for stays_open, close in waiting:
+                if outcome == COMPLETED or not stays_open:
                     close(outcome)
 
     def __getstate__(self) -> dict[str, object]:

@@ -54,10 +54,10 @@ class Extract:
     @property
     def problems(self) -> list[str]:
         """What does not hold: charges that cost more than the promise, releases that no charge pays for."""
-        listed = cost_problems(self.epsilon, self.delta, [charge for line in self.charges for charge in line])
+        problems = cost_problems(self.epsilon, self.delta, [charge for line in self.charges for charge in line])
         for label, charges, entries in zip(self.labels, self.charges, self.entries, strict=True):
-            listed += [f"{label}: {problem}" for problem in coverage_problems(charges, entries)]
-        return [f"the account's extract does not hold: {problem}" for problem in listed]
+            problems += [f"{label}: {problem}" for problem in coverage_problems(charges, entries)]
+        return [f"the account's extract does not hold: {problem}" for problem in problems]
 
 
 def extract_of(account: PrivacyAccount) -> dict[str, Any]:

@@ -200,10 +200,10 @@ def composed(parts: Parts) -> Composed | None:
 
     None when the grid would be too large to be worth it; other ways are valid then.
     """
-    pure_parts = replace(parts, rho=0.0, renyi=())
-    size = sum(times for _, times in (*pure_parts.pure, *pure_parts.approx))
-    kinds = len(pure_parts.pure) + len(pure_parts.ranges) + len(pure_parts.approx) + len(pure_parts.losses)
-    uses = sum(times for _, times in (*pure_parts.ranges, *pure_parts.losses))
-    if size > MOST_CELLS or kinds > 256 or uses > MOST_USES or _step(pure_parts) > WIDEST:
+    grid_parts = replace(parts, rho=0.0, renyi=())
+    size = sum(times for _, times in (*grid_parts.pure, *grid_parts.approx))
+    kinds = len(grid_parts.pure) + len(grid_parts.ranges) + len(grid_parts.approx) + len(grid_parts.losses)
+    uses = sum(times for _, times in (*grid_parts.ranges, *grid_parts.losses))
+    if size > MOST_CELLS or kinds > 256 or uses > MOST_USES or _step(grid_parts) > WIDEST:
         return None
-    return _composed(pure_parts)
+    return _composed(grid_parts)

@@ -44,23 +44,27 @@ ALIKE = 3.0
 def label_charges(pool: SplitBudget, trees: int, tuning: Forests) -> tuple[Charge, ...]:
     """All charges of a forest of chosen labels, in their order: rows of each class, labels, how far they move."""
     counts, scale = pool.release(tuning.classes_share), pool.release(tuning.scale_share)
-    return counts, Repeated(pool.selection((1.0 - tuning.classes_share - tuning.scale_share) / trees), trees), scale
+    return counts, Repeated(_label_charge(pool, trees, tuning), trees), scale
+
+
+def _label_charge(pool: SplitBudget, trees: int, tuning: Forests) -> Charge:
+    """The labels of one tree, whose leaves hold disjoint rows."""
+    return pool.selection((1.0 - tuning.classes_share - tuning.scale_share) / trees)
 
 
 def trees_of_labels(
-    curator: Curator, budget: SplitBudget, shapes: Sequence[TreeShape], remainder: float, base: float, tuning: Forests
+    curator: Curator, budget: SplitBudget, shapes: Sequence[TreeShape], base: float, tuning: Forests
 ) -> tuple[Tree, ...]:
     """Trees whose leaves add to the log-odds of the base rate, or take away from them, by the labels chosen for them.
 
     Args:
         curator: the only access to the rows.
-        budget: of the fit; leaves of a tree hold disjoint rows, so that their labels are one charge.
+        budget: of the fit.
         shapes: the trees' structures.
-        remainder: share of the budget for all of it.
         base: the positive class's share of all rows, released before.
         tuning: the numbers of forests.
     """
-    charge = budget.selection((remainder - tuning.scale_share) / len(shapes))
+    charge = _label_charge(budget, len(shapes), tuning)
     weights, margins, values = class_weights(base), Margins(), []
     for number, shape in enumerate(shapes):
         counts = Histogram(TreeCells(shape), fine_class_count_rule(curator.layout.n_labels))

@@ -163,7 +163,7 @@ def learn_forest(
     generator = curator.public_generator
     shapes = [random_shape(columns, bins, depth, generator) for _ in range(settings.trees)]
     if base is not None:
-        trees = trees_of_labels(curator, budget, shapes, remainder, base, tuning)
+        trees = trees_of_labels(curator, budget, shapes, base, tuning)
     else:
         share = remainder / settings.trees / (1.0 if settings.parallel else 2.0**depth)
         released = [_leaves(curator, budget, settings, shape, share, k + 1) for k, shape in enumerate(shapes)]

@@ -130,8 +130,8 @@ class SplitScore:
         if self.node is not None:
             histogram = histogram[self.node : self.node + 1]
         right = self.candidates.right_weights(histogram)
-        totals = self.candidates.totals(histogram)[:, None, :] - right
-        return floored(-(self._risk(totals) + self._risk(right)), SCORE_UNIT)
+        remaining = self.candidates.totals(histogram)[:, None, :] - right
+        return floored(-(self._risk(remaining) + self._risk(right)), SCORE_UNIT)
 
     def _risk(self, weights: Ints) -> Floats:
         capped = np.minimum(weights, (self.cap - 1) * WEIGHT_UNIT) / WEIGHT_UNIT

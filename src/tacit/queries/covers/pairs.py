@@ -84,14 +84,14 @@ class Pairs:
 
     def _made(self, literals: npt.NDArray[np.integer]) -> Bools:
         columns = literals[:, None]
-        apart: Bools = self.group != self.group[columns]
-        apart |= self.broad & self.broad[columns]
-        apart &= np.arange(len(self), dtype=np.int32) > columns  # each set once, in order
+        compatible: Bools = self.group != self.group[columns]
+        compatible |= self.broad & self.broad[columns]
+        compatible &= np.arange(len(self), dtype=np.int32) > columns  # each set once, in order
         starts, ends = (np.searchsorted(self.firsts, literals, side) for side in ("left", "right"))
         line = np.repeat(np.arange(len(literals)), ends - starts)
         place = self.seconds[_ranges(starts, ends)]
-        apart[line, place] ^= True
-        return apart
+        compatible[line, place] ^= True
+        return compatible
 
     def _free(self, level: npt.NDArray[np.int32], among: Bools | None) -> Iterator[tuple[npt.NDArray[np.int32], Bools]]:
         """Sets, a part at a time, and which later literals go with all of each."""
@@ -164,10 +164,10 @@ def fewest_sets(columns: Sequence[int | tuple[int, ...]], k: int) -> int:
 
 def _quotient(dividend: Sequence[int], divisor: Sequence[int]) -> list[int]:
     """A power series divided by another one that begins with 1, to as many terms."""
-    digits: list[int] = []
+    quotient: list[int] = []
     for place, term in enumerate(dividend):
-        digits.append(term - sum(divisor[i] * digits[place - i] for i in range(1, place + 1)))
-    return digits
+        quotient.append(term - sum(divisor[i] * quotient[place - i] for i in range(1, place + 1)))
+    return quotient
 
 
 def _on_the_same(truths: Sequence[Bools]) -> tuple[Bools, Ints, Ints]:

@@ -42,8 +42,8 @@ def _blocks(
     the slice is used up. Returns the level (-1 at the end), the number of sets looked at, and of blocks written.
     """
     n_points, n_words = columns.shape
-    size, work, best = len(chosen), 0, 0
-    while level >= 0 and work < slice_ and best < len(out):
+    size, work, written = len(chosen), 0, 0
+    while level >= 0 and work < slice_ and written < len(out):
         chosen[level] += 1
         point = chosen[level]
         if point > n_points - (size - level):
@@ -55,12 +55,12 @@ def _blocks(
         if count_ones(extents[level + 1]) < need:
             continue
         if level == size - 1:
-            out[best] = chosen
-            best += 1
+            out[written] = chosen
+            written += 1
             continue
         level += 1
         chosen[level] = point
-    return level, work, best
+    return level, work, written
 
 
 class BlockSearch:
@@ -90,11 +90,11 @@ class BlockSearch:
         out = np.empty((BATCH, len(self._chosen)), np.int64)
         work = 0
         while self._level >= 0 and work < sets:
-            self._level, visited, best = _blocks(
+            self._level, visited, written = _blocks(
                 self._columns, self._extents, self._chosen, self._level, self._m, sets - work, out
             )
             work += visited
-            for block in out[:best]:
+            for block in out[:written]:
                 staircase = self._around([int(self._order[point]) for point in block])
                 work += BLOCK_WORK
                 if staircase is not None:
@@ -114,25 +114,25 @@ class BlockSearch:
         outside = ((1 << len(self._ones)) - 1) & ~points
         return self._before(held, outside, self._everything, points, self._m - 1)
 
-    def _before(self, held: int, outside: int, free: int, block: int, depth: int) -> list[Pair] | None:
-        """The pairs up to the block and those in it, after some: ``depth`` are still to come before the block.
+    def _before(self, held: int, outside: int, free: int, block: int, remaining: int) -> list[Pair] | None:
+        """The pairs up to the block and those in it, after some: ``remaining`` are still to come before the block.
 
         On the points so far ``held`` hypotheses are 1 on the block and 0 elsewhere, ``free`` ones 0; on the points
         ``outside`` of the block all hypotheses so far are 1.
         """
-        if depth == 0:
+        if remaining == 0:
             return self._within(held, free, block)
-        if outside.bit_count() < depth or self._limit.reached(0):
+        if outside.bit_count() < remaining or self._limit.reached(0):
             return None
         after = self._length - self._m
         for x in bit_positions(outside):
             removed, inside, rest = held & self._ones[x], held & ~self._ones[x], free & ~self._ones[x]
-            if not removed or inside.bit_count() < depth or (rest & ~inside).bit_count() < after:
+            if not removed or inside.bit_count() < remaining or (rest & ~inside).bit_count() < after:
                 continue
             for h in bit_positions(removed):
-                size = self._before(inside, outside & self._rows[h] & ~(1 << x), rest, block, depth - 1)
-                if size is not None:
-                    return [(h, x), *size]
+                pairs = self._before(inside, outside & self._rows[h] & ~(1 << x), rest, block, remaining - 1)
+                if pairs is not None:
+                    return [(h, x), *pairs]
         return None
 
     def _within(self, held: int, free: int, block: int) -> list[Pair] | None:
