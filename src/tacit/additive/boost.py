@@ -41,19 +41,12 @@ from tacit.schema.label import MOST_CLASSES
 
 @dataclass(frozen=True, eq=False)
 class AdditiveLearner(Learner):
-    """Boosts an additive model of classes: what :class:`~tacit.AdditiveBoostClassifier` says of itself holds here.
+    """Boosts an additive model of classes: what :class:`~tacit.AdditiveBoostClassifier` says of itself holds here."""
 
-    Attributes:
-        interactions: True, False or ``"pairs"``.
-        class_weight: None, ``"balanced"``, or public weights by class.
-        tuning: the numbers of the learner.
-        ordered: whether the declared order of the classes means something.
-    """
-
-    interactions: bool | str = True
-    class_weight: Any = None
-    tuning: Tuning = TUNING
-    ordered: bool = False
+    interactions: bool | str = True  # True, False or `"pairs"`
+    class_weight: Any = None  # None, `"balanced"`, or public weights by class
+    tuning: Tuning = TUNING  # the numbers of the learner
+    ordered: bool = False  # whether the declared order of the classes means something
 
     name = "AdditiveBoostClassifier"
     streams = True

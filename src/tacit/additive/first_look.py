@@ -23,23 +23,14 @@ from tacit.queries.rules import fine_count_rule
 
 @dataclass(frozen=True, eq=False)
 class FirstLook:
-    """What is known before anything is learned, all of it released.
+    """What is known before anything is learned, all of it released."""
 
-    Attributes:
-        columns: that are used.
-        total: number of rows.
-        signal: ``q``, the rows relative to the noise of one release of all columns.
-        plan: shares of the budget.
-        bins: of every column.
-        binning_sd: standard deviation of the noise in a column's counts.
-    """
-
-    columns: tuple[Column, ...]
-    total: float
-    signal: float
-    plan: Plan
-    bins: list[Bins]
-    binning_sd: float
+    columns: tuple[Column, ...]  # that are used
+    total: float  # number of rows
+    signal: float  # `q`, the rows relative to the noise of one release of all columns
+    plan: Plan  # shares of the budget
+    bins: list[Bins]  # of every column
+    binning_sd: float  # standard deviation of the noise in a column's counts
 
 
 def first_look(

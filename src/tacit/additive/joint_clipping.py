@@ -60,15 +60,10 @@ def bounds_jointly(allowance: Allowance, signal: float, numbers: Clipping = CLIP
 
 @dataclass(frozen=True, eq=False)
 class Lengths:
-    """What is expected of rows, from released bins alone.
+    """What is expected of rows, from released bins alone."""
 
-    Attributes:
-        limit: on a row's squared length, on the average of its parts; under Laplace noise on its L1 length.
-        seen: per part and bin, the weight that is expected of its rows.
-    """
-
-    limit: float
-    seen: list[Floats]
+    limit: float  # on a row's squared length, on the average of its parts; under Laplace noise on its L1 length
+    seen: list[Floats]  # per part and bin, the weight that is expected of its rows
 
     @staticmethod
     def of(maps: Sequence[Floats], places: Sequence[Ints], shares: Floats, tightness: float, laplace: bool) -> Lengths:

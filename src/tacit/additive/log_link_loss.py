@@ -93,8 +93,7 @@ class LogLinkIntercept:
 FINEST_TOP = 1024.0
 """Not tuned, of the arithmetic: no unit of residuals is a smaller part of the upper bound (:class:`TargetScale`)."""
 
-NOTHING = LogLink(1.0, 1)
-"""A mean of nearly 0: residuals are the targets."""
+NOTHING = LogLink(1.0, 1)  # A mean of nearly 0: residuals are the targets
 
 
 class LogLinkLoss(SquaredLoss):

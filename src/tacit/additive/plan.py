@@ -16,20 +16,15 @@ class Remainder(Enum):
 
 @dataclass(frozen=True)
 class Pace:
-    """How sweeps go.
+    """How sweeps go."""
 
-    Attributes:
-        sweeps: how many.
-        converges: whether there is so little noise that steps are long, and sweeps end once effects hardly move.
-        recency: from 0 to 1, how long steps are, and how little earlier releases count beside later ones; -1 where
-            all releases count alike.
-        adapts: whether few sweeps take long steps.
-    """
-
-    sweeps: int
+    sweeps: int  # how many
+    # whether there is so little noise that steps are long, and sweeps end once effects hardly move
     converges: bool = False
+    # from 0 to 1, how long steps are, and how little earlier releases count beside later ones; -1 where all releases
+    # count alike
     recency: float = 0.0
-    adapts: bool = True
+    adapts: bool = True  # whether few sweeps take long steps
 
     def plain(self) -> Pace:
         """The same sweeps, with releases and steps as at any other pace."""

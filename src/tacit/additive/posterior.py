@@ -35,21 +35,14 @@ SCALES = np.array([1e-4, 0.01, 0.03, 0.07, 0.15, 0.3, 0.6, 1.0, 1.6, 2.5]) ** 2
 
 @dataclass(frozen=True, eq=False)
 class _Spectra:
-    """Covariances, each diagonal in the whitened release; their modes stand one after another.
+    """Covariances, each diagonal in the whitened release; their modes stand one after another."""
 
-    Attributes:
-        values: eigenvalues, shape ``(modes,)``.
-        ends: how many modes there are up to each covariance, its own included, after a 0; shape ``(covariances + 1,)``.
-        analyse: from release to modes, shape ``(modes, outputs)``.
-        synthesise: from modes to bins, shape ``(bins, modes)``.
-        variances: prior variances of the bins, shape ``(covariances, bins)``.
-    """
-
-    values: Floats
+    values: Floats  # eigenvalues, shape `(modes,)`
+    # how many modes there are up to each covariance, its own included, after a 0; shape `(covariances + 1,)`
     ends: Ints
-    analyse: Floats
-    synthesise: Floats
-    variances: Floats
+    analyse: Floats  # from release to modes, shape `(modes, outputs)`
+    synthesise: Floats  # from modes to bins, shape `(bins, modes)`
+    variances: Floats  # prior variances of the bins, shape `(covariances, bins)`
 
 
 @nb.njit(nogil=True, cache=True)

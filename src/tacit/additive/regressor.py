@@ -31,21 +31,13 @@ LOSSES = (SQUARED, QUANTILE, *POWERS)
 
 @dataclass(frozen=True, eq=False)
 class AdditiveRegressionLearner(Learner):
-    """Boosts an additive model of a number: what :class:`AdditiveBoostRegressor` says of itself holds here.
+    """Boosts an additive model of a number: what :class:`AdditiveBoostRegressor` says of itself holds here."""
 
-    Attributes:
-        loss: ``"squared"``, ``"quantile"``, ``"poisson"``, ``"gamma"`` or ``"tweedie"``.
-        quantile: which one, in (0, 1).
-        interactions: True, False or ``"pairs"``.
-        tuning: the numbers of the learner.
-        power: of Tweedie's variance, in (1, 2).
-    """
-
-    loss: str = SQUARED
-    quantile: float = 0.5
-    interactions: bool | str = True
-    tuning: Tuning = TUNING
-    power: float = 1.5
+    loss: str = SQUARED  # `"squared"`, `"quantile"`, `"poisson"`, `"gamma"` or `"tweedie"`
+    quantile: float = 0.5  # which one, in (0, 1)
+    interactions: bool | str = True  # True, False or `"pairs"`
+    tuning: Tuning = TUNING  # the numbers of the learner
+    power: float = 1.5  # of Tweedie's variance, in (1, 2)
 
     name = "AdditiveBoostRegressor"
     streams = True

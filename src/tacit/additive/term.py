@@ -34,22 +34,13 @@ move together."""
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    """The eigenvectors of a curvature matrix that matter.
+    """The eigenvectors of a curvature matrix that matter."""
 
-    Attributes:
-        matrix: ``H``, shape ``(n_scores, n_scores)``.
-        basis: orthonormal columns, shape ``(n_scores, directions)``.
-        curvatures: one per direction, none below the floor.
-        scatters: variance of a row's contribution, one per direction.
-        gain: what a release made now says per row about effects, relative to others: see :attr:`Loss.gain
-            <tacit.additive.losses.Loss.gain>`.
-    """
-
-    matrix: Floats
-    basis: Floats
-    curvatures: Floats
-    scatters: Floats
-    gain: float = 1.0
+    matrix: Floats  # `H`, shape `(n_scores, n_scores)`
+    basis: Floats  # orthonormal columns, shape `(n_scores, directions)`
+    curvatures: Floats  # one per direction, none below the floor
+    scatters: Floats  # variance of a row's contribution, one per direction
+    gain: float = 1.0  # what a release made now says per row about effects, relative to others: see `gain>`
 
     @staticmethod
     def of(matrix: Floats, floor: float, scatter: float, least_scatter: float = 0.0, gain: float = 1.0) -> Directions:
@@ -112,23 +103,14 @@ class ReleaseAverage:
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """What is known of a term before its effect is learned.
+    """What is known of a term before its effect is learned."""
 
-    Attributes:
-        kind: terms of one kind share a hyper-prior: ``"numeric"``, ``"categorical"`` or ``"pair"``.
-        cells: which rows fall where.
-        counts: released bin counts, smoothed, summing to the released number of rows.
-        guard: added to the counts where they act as curvature, against their own noise.
-        covariances: priors of the effect, the same for every score.
-        release_map: what is released of the bins, ``(outputs, bins)``; None for the bins themselves.
-    """
-
-    kind: str
-    cells: Cells
-    counts: Floats
-    guard: Floats | float
-    covariances: list[Floats]
-    release_map: Floats | None
+    kind: str  # terms of one kind share a hyper-prior: `"numeric"`, `"categorical"` or `"pair"`
+    cells: Cells  # which rows fall where
+    counts: Floats  # released bin counts, smoothed, summing to the released number of rows
+    guard: Floats | float  # added to the counts where they act as curvature, against their own noise
+    covariances: list[Floats]  # priors of the effect, the same for every score
+    release_map: Floats | None  # what is released of the bins, `(outputs, bins)`; None for the bins themselves
 
 
 class Term:

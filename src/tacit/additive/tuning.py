@@ -318,5 +318,4 @@ class Tuning:
 PLANNING, SWEEPING, CLIPPING = Planning(), Sweeping(), Clipping()
 COUNTING, RESIDUALS, TUNING = Counting(), Residuals(), Tuning()
 LOG_LINKED, TARGET_SHAPES, RESIDUAL_SHAPES = LogLinked(), TargetShapes(), ResidualShapes()
-EFFECTS, INTERCEPTS = Effects(), Intercepts()
-"""As they were chosen."""
+EFFECTS, INTERCEPTS = Effects(), Intercepts()  # as they were chosen

@@ -21,8 +21,7 @@ from tacit.queries.cells import OneCell, mapped_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import RowRule, fine_count_rule
 
-Question = tuple[Histogram, Charge, Label]
-"""What to release, for what, and what the ledger calls it."""
+Question = tuple[Histogram, Charge, Label]  # what to release, for what, and what the ledger calls it
 
 MAX_CATEGORIES = 256
 """Not tuned: a bin is one byte of a row. Of more categories the rarest share one bin."""

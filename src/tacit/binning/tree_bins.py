@@ -40,17 +40,11 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class TreeBins:
-    """The codes of a column as trees see them.
+    """The codes of a column as trees see them."""
 
-    Attributes:
-        mapping: code of the public encoding -> bin, shape ``(n_codes,)``, at most 256 bins.
-        mass: how much of the rows each bin is believed to hold; thresholds are drawn from it.
-        is_ranked: whether categories stand in the order of their rate.
-    """
-
-    mapping: Ints
-    mass: Floats
-    is_ranked: bool = False
+    mapping: Ints  # code of the public encoding -> bin, shape `(n_codes,)`, at most 256 bins
+    mass: Floats  # how much of the rows each bin is believed to hold; thresholds are drawn from it
+    is_ranked: bool = False  # whether categories stand in the order of their rate
 
     @property
     def size(self) -> int:
@@ -59,21 +53,13 @@ class TreeBins:
 
 @dataclass(frozen=True)
 class Totals:
-    """The released number of rows of each class.
+    """The released number of rows of each class."""
 
-    Attributes:
-        rows: of both, at least 1.
-        positive_share: of them, kept in [.02, .98].
-        raw_rows: rows as released, which noise may have made negative.
-        raw_difference: positives minus negatives, as released.
-        sd: of the noise in each class's number.
-    """
-
-    rows: float
-    positive_share: float
-    raw_rows: float
-    raw_difference: float
-    sd: float
+    rows: float  # of both, at least 1
+    positive_share: float  # of them, kept in [.02, .98]
+    raw_rows: float  # rows as released, which noise may have made negative
+    raw_difference: float  # positives minus negatives, as released
+    sd: float  # of the noise in each class's number
 
 
 def grid(column: Column, n_codes: int, cells: int) -> Ints:

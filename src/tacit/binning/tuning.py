@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-FEWEST_ROWS = 30.0
-"""A fit goes by at least so many rows, however few were released."""
+FEWEST_ROWS = 30.0  # A fit goes by at least so many rows, however few were released
 
 MANY_ROWS = 80_000
 """Beyond this many rows noise hardly matters any more, and time does: splits are chosen where noise lets choices see,
@@ -135,5 +134,4 @@ class TreeBinning:
 
 
 SMOOTHING, REFINING, SEARCHING, MEASURING, RELEASING = Smoothing(), Refining(), Searching(), Measuring(), Releasing()
-BINNING, TREE_BINNING = Binning(), TreeBinning()
-"""As they were chosen."""
+BINNING, TREE_BINNING = Binning(), TreeBinning()  # as they were chosen

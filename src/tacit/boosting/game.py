@@ -50,17 +50,11 @@ def divergence(measure: Floats, start: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Pythia:
-    """What the prophetic booster plays (Algorithm 8). Not private.
+    """What the prophetic booster plays (Algorithm 8). Not private."""
 
-    Attributes:
-        bad: indices of the bad set ``B``: all mistakes, then the rows of least margin, until there are ``kappa n``.
-        theta: the margin of the last row added, 0 if mistakes alone fill the set: rows outside have at least that.
-        releasable: never: it looked at the rows.
-    """
-
-    bad: Ints
-    theta: float
-    releasable: bool = False
+    bad: Ints  # indices of the bad set `B`: all mistakes, then the rows of least margin, until there are `kappa n`
+    theta: float  # the margin of the last row added, 0 if mistakes alone fill the set: rows outside have at least that
+    releasable: bool = False  # never: it looked at the rows
 
 
 def pythia(margins: Floats, density: float) -> Pythia:
@@ -74,8 +68,7 @@ def pythia(margins: Floats, density: float) -> Pythia:
     return Pythia(order[:needed], float(margins[order[needed - 1]]))
 
 
-RowPlayer = Callable[[Floats], Floats]
-"""Given the losses so far, shape ``(t, n)``, the next measure of the rows."""
+RowPlayer = Callable[[Floats], Floats]  # given the losses so far, shape `(t, n)`, the next measure of the rows
 
 
 def lazy_dense_updates(density: float, learning_rate: float) -> RowPlayer:
@@ -121,21 +114,13 @@ def iterated_play(row_player: RowPlayer, column_player: Callable[[Floats], Float
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """How a fitted ensemble did as a game. **Not private**: it reads the labels of the rows it is given.
+    """How a fitted ensemble did as a game. **Not private**: it reads the labels of the rows it is given."""
 
-    Attributes:
-        bad_share: share of the rows in Pythia's bad set.
-        theta: margin outside the bad set.
-        mistakes: share of rows with margin below 0.
-        pythia_loss: average loss of Pythia's measure; Lemma 38 says at most ``(1 + theta) / 2``.
-        releasable: never: it looked at the rows.
-    """
-
-    bad_share: float
-    theta: float
-    mistakes: float
-    pythia_loss: float
-    releasable: bool = False
+    bad_share: float  # share of the rows in Pythia's bad set
+    theta: float  # margin outside the bad set
+    mistakes: float  # share of rows with margin below 0
+    pythia_loss: float  # average loss of Pythia's measure; Lemma 38 says at most `(1 + theta) / 2`
+    releasable: bool = False  # never: it looked at the rows
 
     def __str__(self) -> str:
         return (

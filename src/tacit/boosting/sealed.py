@@ -32,11 +32,8 @@ from tacit.queries.histogram import Histogram
 from tacit.queries.rules import RowRule
 from tacit.schema import CategoricalColumn
 
-NAME = "boosting"
-"""What accounts and certificates call a block."""
-
-CELLS = 64
-"""Cells of the grid of a number between its bounds, in a sealed table."""
+NAME = "boosting"  # what accounts and certificates call a block
+CELLS = 64  # cells of the grid of a number between its bounds, in a sealed table
 
 
 @dataclass(eq=False)
@@ -125,18 +122,12 @@ def check_lengths(frame: Frame, labels: Any) -> None:
 
 @dataclass(eq=False)
 class SealedCells:
-    """Rows of a table of two classes as codes, sealed by the curator, and a budget. Made by :func:`private_table`.
+    """Rows of a table of two classes as codes, sealed by the curator, and a budget. Made by :func:`private_table`."""
 
-    Attributes:
-        budget: answers queries for shares of the budget; its ``curator`` is what :func:`tacit.boosting.boost` takes.
-        encoding: columns to codes; public.
-        orders: whether the codes of a column stand in an order.
-        certificate: what was released, by which theorem; None until the ``with`` block has ended.
-    """
-
-    budget: Budget
-    encoding: TableEncoding
-    orders: tuple[bool, ...]
+    budget: Budget  # answers queries for shares of the budget; its `curator` is what `boost` takes
+    encoding: TableEncoding  # columns to codes; public
+    orders: tuple[bool, ...]  # whether the codes of a column stand in an order
+    # what was released, by which theorem; None until the `with` block has ended
     certificate: Certificate | None = field(default=None)
 
     def charge(self, share: float) -> Charge:

@@ -27,8 +27,7 @@ from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.rules import WEIGHT_UNIT, RowRule, signed_margin_rule
 
-MARGINS = 7.5
-"""Margins of a whole run reach so far: rules over margins tell them apart up to 8."""
+MARGINS = 7.5  # margins of a whole run reach so far: rules over margins tell them apart up to 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,15 +75,10 @@ class CellEmbedding:
 
 @dataclass(frozen=True)
 class CellMeasure:
-    """SmoothBoost's measure (Algorithm 13) over the margins of rules: stateless, so a row moves its own cell alone.
+    """SmoothBoost's measure (Algorithm 13) over the margins of rules: stateless, so a row moves its own cell alone."""
 
-    Args:
-        smooth: the measure.
-        rounds: the most hypotheses of a run; margins are scaled so that all of them can be told apart.
-    """
-
-    smooth: SmoothMeasure
-    rounds: int
+    smooth: SmoothMeasure  # the measure
+    rounds: int  # the most hypotheses of a run; margins are scaled so that all of them can be told apart
 
     @property
     def step(self) -> float:
@@ -118,19 +112,13 @@ class CellLearner:
 
     A cell says the weighted mean of its signs, drawn to 0 by the noise: ``s / (w + sd)`` from noisy sums ``s`` of
     signed weights and ``w`` of weights, clipped to [-1, 1].
-
-    Args:
-        embedding: keeps the log.
-        charge: of one round.
-        columns: how many columns a rule has: 1 for stumps and 1-rules, the depth for small trees.
-        parts: into how many ranges of codes a column is cut: 2 for stumps and trees.
-        orders: whether the codes of a column stand in an order; where not, they are dealt to the parts at random.
     """
 
-    embedding: CellEmbedding
-    charge: Charge
-    columns: int = 1
-    parts: int = 2
+    embedding: CellEmbedding  # keeps the log
+    charge: Charge  # of one round
+    columns: int = 1  # how many columns a rule has: 1 for stumps and 1-rules, the depth for small trees
+    parts: int = 2  # into how many ranges of codes a column is cut: 2 for stumps and trees
+    # whether the codes of a column stand in an order; where not, they are dealt to the parts at random
     orders: Sequence[bool] = ()
 
     def learn(self, curator: Curator, measure: Measure, hypotheses: Sequence[CellRule]) -> CellRule:

@@ -133,8 +133,7 @@ OPEN_THEOREM = "errors of the best completion: a row adds an error or none"
 
 AnySet = ConceptSet | RawSet
 
-MOST_WORK = 10**6
-"""Combinations of patterns that equation (17) may have to look at, the last class aside."""
+MOST_WORK = 10**6  # combinations of patterns that equation (17) may have to look at, the last class aside
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,20 +17,11 @@ from tacit.closure.classes import BoundClass, ConceptClass, ConceptError, patter
 from tacit.closure.patterns import JoinedPatterns, Patterns, PatternsOnGroups
 from tacit.encoding.table import Encoder, TableEncoding
 
-MOST_CELLS = 1 << 16
-"""Largest domain whose concepts are listed."""
-
-MOST_PATTERNS = 1 << 20
-"""Default cap on the patterns of a class."""
-
-MOST_CANDIDATES = 1 << 22
-"""What the exponential mechanism draws from at most."""
-
-LARGE_SAMPLE = 1_000_000
-"""Points that listed patterns must leave room for, where no number of rows is declared."""
-
-MOST_MEMORY = 1 << 30
-"""Bytes that listed patterns may take."""
+MOST_CELLS = 1 << 16  # largest domain whose concepts are listed
+MOST_PATTERNS = 1 << 20  # default cap on the patterns of a class
+MOST_CANDIDATES = 1 << 22  # what the exponential mechanism draws from at most
+LARGE_SAMPLE = 1_000_000  # points that listed patterns must leave room for, where no number of rows is declared
+MOST_MEMORY = 1 << 30  # bytes that listed patterns may take
 
 
 @dataclass(frozen=True, eq=False)

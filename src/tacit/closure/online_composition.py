@@ -23,8 +23,7 @@ from tacit.closure.online import AgnosticOnlineLearner, FiniteDomain, OptimalSta
 from tacit.theory.closure.bounds import littlestone_of_tuples, patterns_at_most
 from tacit.theory.closure.formula import Formula, TruthTable, majority_formula
 
-Left = tuple[int, ...]
-"""Per class, the hypotheses left, as bits."""
+Left = tuple[int, ...]  # per class, the hypotheses left, as bits
 
 
 class OnlineComposition:
@@ -105,8 +104,7 @@ class OnlineComposition:
         return count
 
 
-LARGEST_GATE = 20_000
-"""Hypotheses of an inner gate's class."""
+LARGEST_GATE = 20_000  # hypotheses of an inner gate's class
 
 
 class WeakLearner(Protocol):

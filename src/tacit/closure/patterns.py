@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Bools, Bytes, Ints
 
-BLOCK = 1 << 22
-"""Entries of a temporary array."""
+BLOCK = 1 << 22  # entries of a temporary array
 
 
 class Patterns(ABC):

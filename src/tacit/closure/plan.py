@@ -25,8 +25,7 @@ from tacit.theory.closure.privacy import (
     relabel_range,
 )
 
-SLACK = 1e-9
-"""Relative room for the rounding of conversions; it is never spent on accuracy."""
+SLACK = 1e-9  # relative room for the rounding of conversions; it is never spent on accuracy
 
 
 def within(target: Cost) -> Cost:
@@ -34,36 +33,22 @@ def within(target: Cost) -> Cost:
     return Cost(target.epsilon * (1 - 2 * SLACK), target.delta * (1 - 2 * SLACK))
 
 
-PAPER_DRAWS = 1 / 9
-"""Lemma 3.12: a learner for m rows runs on m draws from 9 m."""
-
-PAPER_SCORED = 1 / 2
-"""Algorithms 4 and 5: half of the rows are D, half are T."""
+PAPER_DRAWS = 1 / 9  # lemma 3.12: a learner for m rows runs on m draws from 9 m
+PAPER_SCORED = 1 / 2  # algorithms 4 and 5: half of the rows are D, half are T
 
 
 @dataclass(frozen=True)
 class StepPlan:
-    """One relabelling and one child.
+    """One relabelling and one child."""
 
-    Attributes:
-        rate: which share of the rows takes part at all.
-        relabel_epsilon: parameter of the exponential mechanism.
-        span: the bounded range charged for it.
-        child: what the child learner may spend.
-        public: whether candidates are all concepts on public cells, not the sample's patterns.
-        scored_share: share of rows that scores and the child use.
-        draws: share of those drawn with replacement for the child; None for all of them.
-        stated: the paper's total, where it is charged instead of the sum.
-    """
-
-    rate: float
-    relabel_epsilon: float
-    span: float
-    child: Cost
-    public: bool
-    scored_share: float = 1.0
-    draws: float | None = None
-    stated: Cost | None = None
+    rate: float  # which share of the rows takes part at all
+    relabel_epsilon: float  # parameter of the exponential mechanism
+    span: float  # the bounded range charged for it
+    child: Cost  # what the child learner may spend
+    public: bool  # whether candidates are all concepts on public cells, not the sample's patterns
+    scored_share: float = 1.0  # share of rows that scores and the child use
+    draws: float | None = None  # share of those drawn with replacement for the child; None for all of them
+    stated: Cost | None = None  # the paper's total, where it is charged instead of the sum
 
 
 def free_plan(public: bool) -> StepPlan:

@@ -35,11 +35,8 @@ from tacit.schema import NumericColumn
 from tacit.schema.cell_format import PLAIN_CELLS
 from tacit.theory.closure.formula import TruthTable
 
-RISING, FALLING = 1, 2
-"""Directions, as bits: ``x >= cut`` and ``x < cut``."""
-
-FAR = np.int64(1 << 62)
-"""More errors than there are rows."""
+RISING, FALLING = 1, 2  # directions, as bits: `x >= cut` and `x < cut`
+FAR = np.int64(1 << 62)  # more errors than there are rows
 
 
 SUM, BEGIN, END = 0, 1, 2
@@ -176,11 +173,8 @@ ROUND_CUTS: tuple[float, ...] = tuple(
 )
 """0, and floats of four bits after the leading one, from a millionth to a trillion: half of all chances are theirs."""
 
-COPIES = CUTS // len(ROUND_CUTS)
-"""How often each of them is a candidate beside the floats, which are candidates once."""
-
-MOST_RAW = 3
-"""Classes at most: with k of them the search for completions takes ``n**(k-1) log n`` steps."""
+COPIES = CUTS // len(ROUND_CUTS)  # how often each of them is a candidate beside the floats, which are candidates once
+MOST_RAW = 3  # classes at most: with k of them the search for completions takes `n**(k-1) log n` steps
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ from tacit.privacy.unit import Neighbouring
 from tacit.theory.checks import Cost
 from tacit.theory.closure.formula import TruthTable
 
-TOLERANCE = 1e-6
-"""Relative room for a child's calibration."""
+TOLERANCE = 1e-6  # relative room for a child's calibration
 
 WORTHWHILE, BISECTIONS = 0.98, 5
 """A child's budget is enlarged where at least a fiftieth of the step's would be left; in so many halvings."""

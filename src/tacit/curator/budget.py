@@ -28,16 +28,12 @@ class Budget:
     Shares are given relative to this budget: ``budget.part(0.3).sd(0.5)`` is the noise of a release that takes 0.15 of
     the allowance. A budget is an arithmetic of shares, not a guard: that no more is spent than was reserved is checked
     by the curator, release by release.
-
-    Attributes:
-        curator: the only access to the rows.
-        allowance: the numbers of the request.
-        share: of the allowance. It is kept beside it, not multiplied into it, so that shares that were planned together
-            add up exactly.
     """
 
-    curator: Curator
-    allowance: Allowance
+    curator: Curator  # the only access to the rows
+    allowance: Allowance  # the numbers of the request
+    # of the allowance. It is kept beside it, not multiplied into it, so that shares that were planned together add up
+    # exactly.
     share: float = 1.0
 
     def part(self, share: float) -> Budget:

@@ -68,11 +68,8 @@ class ClusterTable(BlockTable):
         self._workers.tell(Bind(self._number, bound, own_levels))
 
 
-PATIENCE = 60.0
-"""Seconds that a fit waits for a worker where there is none."""
-
-CONNECTING = 10.0
-"""Seconds that a scheduler may take to answer."""
+PATIENCE = 60.0  # seconds that a fit waits for a worker where there is none
+CONNECTING = 10.0  # seconds that a scheduler may take to answer
 
 
 @dataclass(frozen=True, eq=False)

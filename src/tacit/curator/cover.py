@@ -101,8 +101,7 @@ def _chosen(
     return rules, idle
 
 
-IDLE = (-1, -1)
-"""Drawn for "no rule"."""
+IDLE = (-1, -1)  # drawn for "no rule"
 
 
 class _Listed:

@@ -24,29 +24,20 @@ T = TypeVar("T")
 @final
 @dataclass(frozen=True, eq=False)
 class Question:
-    """One release, validated: what is asked, for which charge, by which theorem. All of it is public.
+    """One release, validated: what is asked, for which charge, by which theorem. All of it is public."""
 
-    Attributes:
-        verb: ``"measure"``, ``"joint"``, ``"select"``, ``"cover"`` or ``"keys"``.
-        asked: the query, the selection, the cover, or what a key must reach.
-        charge: what the release costs.
-        label: what it is, for the ledger.
-        sensitivity: how far one protected unit moves the exact integers, and by which theorem. Of a choice: the spread
-            of the scores in both norms; of a cover the theorem alone, with zeros.
-        scale: of the integer noise, or of the choice, in the integers' units; 0 without privacy, and of a cover, whose
-            steps have scales of their own.
-        words: the question in words: a fit that goes on must ask the same.
-        rows_per_unit: rows that one protected unit may hold; counted in ``sensitivity`` already.
-    """
-
-    verb: str
-    asked: Any
-    charge: Charge
-    label: Label | str
+    verb: str  # `"measure"`, `"joint"`, `"select"`, `"cover"` or `"keys"`
+    asked: Any  # the query, the selection, the cover, or what a key must reach
+    charge: Charge  # what the release costs
+    label: Label | str  # what it is, for the ledger
+    # how far one protected unit moves the exact integers, and by which theorem. Of a choice: the spread of the scores
+    # in both norms; of a cover the theorem alone, with zeros.
     sensitivity: Sensitivity
+    # of the integer noise, or of the choice, in the integers' units; 0 without privacy, and of a cover, whose steps
+    # have scales of their own
     scale: float
-    words: str
-    rows_per_unit: int
+    words: str  # the question in words: a fit that goes on must ask the same
+    rows_per_unit: int  # rows that one protected unit may hold; counted in `sensitivity` already
 
     def __str__(self) -> str:
         return f"{self.words}, {self.charge}, {self.label}"
@@ -124,20 +115,14 @@ def check_may_watch(witness: Witness, noise: NoiseSource) -> None:
 class Gate:
     """The way out of the sealed rows: a reservation that is durable already, a source of noise, and a witness.
 
-    Attributes:
-        reservation: pays for every release, and keeps those of a fit that may go on.
-        noise: where noise comes from.
-        rows_per_unit: rows that one protected unit may hold; multiplies every sensitivity.
-        witness: sees what leaves.
-
     Raises:
         TypeError: for a witness of exact answers beside noise that may be released.
     """
 
-    reservation: Reservation
-    noise: NoiseSource
-    rows_per_unit: int = 1
-    witness: Witness = NOBODY
+    reservation: Reservation  # pays for every release, and keeps those of a fit that may go on
+    noise: NoiseSource  # where noise comes from
+    rows_per_unit: int = 1  # rows that one protected unit may hold; multiplies every sensitivity
+    witness: Witness = NOBODY  # sees what leaves
 
     def __post_init__(self) -> None:
         check_may_watch(self.witness, self.noise)

@@ -28,27 +28,16 @@ class KeyThreshold:
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """What a count of keys lets out.
+    """What a count of keys lets out."""
 
-    Attributes:
-        label: what was counted, for people.
-        keys: the keys whose noisy count reached the threshold, the largest count first.
-        counts: their noisy counts, in rows.
-        sd: standard deviation of the noise in each.
-        threshold: in rows.
-        charge: what the counts cost; the keys themselves cost ``ApproxDP(0, delta)`` on top.
-        delta: probability that a key of one unit alone is seen.
-        theorem: the claim it stands on.
-    """
-
-    label: str
-    keys: tuple[str, ...]
-    counts: Floats
-    sd: float
-    threshold: float
-    charge: Charge
-    delta: float
-    theorem: str
+    label: str  # what was counted, for people
+    keys: tuple[str, ...]  # the keys whose noisy count reached the threshold, the largest count first
+    counts: Floats  # their noisy counts, in rows
+    sd: float  # standard deviation of the noise in each
+    threshold: float  # in rows
+    charge: Charge  # what the counts cost; the keys themselves cost `ApproxDP(0, delta)` on top
+    delta: float  # probability that a key of one unit alone is seen
+    theorem: str  # the claim it stands on
 
 
 def release_keys(

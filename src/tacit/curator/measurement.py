@@ -39,18 +39,10 @@ LEAST_SD = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """A released answer with all that is known about its noise.
+    """A released answer with all that is known about its noise."""
 
-    Attributes:
-        label: what was measured, for people.
-        value: the noisy answer in natural units (1.0 = a full-weight row), shape as the query says.
-        sd: standard deviation of the noise in each coordinate, natural units; 0 where no privacy was asked for.
-        charge: what it cost.
-        theorem: the sensitivity claim it stands on.
-    """
-
-    label: str
-    value: Floats
-    sd: float
-    charge: Charge
-    theorem: str
+    label: str  # what was measured, for people
+    value: Floats  # the noisy answer in natural units (1.0 = a full-weight row), shape as the query says
+    sd: float  # standard deviation of the noise in each coordinate, natural units; 0 where no privacy was asked for
+    charge: Charge  # what it cost
+    theorem: str  # the sensitivity claim it stands on

@@ -33,23 +33,14 @@ class Diverged(BaseException):
 @final
 @dataclass(frozen=True, eq=False)
 class Passage:
-    """One release, as it left.
+    """One release, as it left."""
 
-    Attributes:
-        verb: as :class:`~tacit.curator.gate.Question` has it.
-        label: what it is.
-        charge: what it cost.
-        words: the question in words, its theorem and the scale of its noise.
-        question: a digest of the whole question, with all that it is made of.
-        answer: what left.
-    """
-
-    verb: str
-    label: str
-    charge: Charge
-    words: str
-    question: bytes
-    answer: Answer
+    verb: str  # as `Question` has it
+    label: str  # what it is
+    charge: Charge  # what it cost
+    words: str  # the question in words, its theorem and the scale of its noise
+    question: bytes  # a digest of the whole question, with all that it is made of
+    answer: Answer  # what left
 
     def __str__(self) -> str:
         return f"{self.verb} {self.label!r}"
@@ -83,19 +74,12 @@ class Passage:
 @final
 @dataclass
 class Tape(Witness):
-    """Passages in their order: a witness that records, or ``playing`` one that answers with what was recorded.
+    """Passages in their order: a witness that records, or ``playing`` one that answers with what was recorded."""
 
-    Attributes:
-        passages: what left, in order.
-        playing: whether it answers.
-        doubts: the first question that is another one in all but its words.
-        position: how many of the passages were played.
-    """
-
-    passages: list[Passage] = field(default_factory=list)
-    playing: bool = False
-    doubts: list[str] = field(default_factory=list)
-    position: int = 0
+    passages: list[Passage] = field(default_factory=list)  # what left, in order
+    playing: bool = False  # whether it answers
+    doubts: list[str] = field(default_factory=list)  # the first question that is another one in all but its words
+    position: int = 0  # how many of the passages were played
     _digests: Digests = field(default_factory=Digests)
 
     def played(self) -> Tape:

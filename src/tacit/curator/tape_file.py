@@ -24,11 +24,8 @@ from tacit.privacy.charges import charge_from_dict
 from tacit.whole_files import write_with
 
 FORMAT, VERSION = "tacit tape", 1
-HEADER = b"tacit tape"
-"""Where the metadata of the Parquet file keep the :class:`Beginning`, as JSON."""
-
-LINK_BYTES = 8
-"""Of every hash so much is written, to say which row was changed."""
+HEADER = b"tacit tape"  # where the metadata of the Parquet file keep the `Beginning`, as JSON
+LINK_BYTES = 8  # of every hash so much is written, to say which row was changed
 
 ROWS = pa.schema(
     [
@@ -52,25 +49,15 @@ class TapeError(TacitError):
 @final
 @dataclass(frozen=True)
 class Beginning:
-    """What a fit began with beside its schema and its parameters, and what it ended in. All of it is public.
+    """What a fit began with beside its schema and its parameters, and what it ended in. All of it is public."""
 
-    Attributes:
-        public_seed: of the public random choices, in hexadecimal digits.
-        rows: the number of rows, where the relation makes it public; None where it is private.
-        weighted: whether rows had weights, which were declared public.
-        releasable: whether the model may be released, and the tape with it.
-        reasons: why not.
-        model: SHA-256 of the model.
-        versions: of the libraries.
-    """
-
-    public_seed: str
-    rows: int | None
-    weighted: bool
-    releasable: bool
-    reasons: tuple[str, ...]
-    model: str
-    versions: dict[str, str]
+    public_seed: str  # of the public random choices, in hexadecimal digits
+    rows: int | None  # the number of rows, where the relation makes it public; None where it is private
+    weighted: bool  # whether rows had weights, which were declared public
+    releasable: bool  # whether the model may be released, and the tape with it
+    reasons: tuple[str, ...]  # why not
+    model: str  # SHA-256 of the model
+    versions: dict[str, str]  # of the libraries
 
 
 @final

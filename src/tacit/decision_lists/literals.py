@@ -26,17 +26,12 @@ HALVINGS = 7
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Public candidates over coarsened columns.
+    """Public candidates over coarsened columns."""
 
-    Attributes:
-        maps: per column, the map from its codes to the codes that the literals look at; None where they are the same.
-        conditions: per literal, what it says in terms of the original codes.
-        conjunctions: the candidates, over the coarsened codes.
-    """
-
+    # per column, the map from its codes to the codes that the literals look at; None where they are the same
     maps: tuple[Ints | None, ...]
-    conditions: tuple[Condition, ...]
-    conjunctions: Conjunctions | StreamedConjunctions
+    conditions: tuple[Condition, ...]  # per literal, what it says in terms of the original codes
+    conjunctions: Conjunctions | StreamedConjunctions  # the candidates, over the coarsened codes
 
     def conditions_of(self, conjunction: int) -> tuple[Condition, ...]:
         """A conjunction as the model writes it."""

@@ -36,24 +36,15 @@ class PureFirst:
 
     A row moves the score of a rule that covers it by ``-UNIT``, or by at most ``UNIT / penalty``, whatever
     the others do: the property of Lemma A.1, with the smallest penalty that the step can have.
-
-    Attributes:
-        step: which step this is, from 0 on.
-        most: rules that a list may have.
-        pure: penalties of the pure stages.
-        penalty: after them.
-        need: rows by which a rule of a pure stage must gain, a released or public number.
-        knee: rows of a rule of a pure stage beyond which one more counts by another penalty, such a number too.
-        beyond: that penalty; that of the stage where it is larger.
     """
 
-    step: int
-    most: int
-    pure: tuple[int, ...]
-    penalty: float
-    need: int
-    knee: int = 0
-    beyond: int = 0
+    step: int  # which step this is, from 0 on
+    most: int  # rules that a list may have
+    pure: tuple[int, ...]  # penalties of the pure stages
+    penalty: float  # after them
+    need: int  # rows by which a rule of a pure stage must gain, a released or public number
+    knee: int = 0  # rows of a rule of a pure stage beyond which one more counts by another penalty, such a number too
+    beyond: int = 0  # that penalty; that of the stage where it is larger
 
     def _penalty(self, stage: int) -> float:
         return self.pure[stage] if stage < len(self.pure) else self.penalty
@@ -116,25 +107,16 @@ class ListBudget:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a budget is spent.
+    """How a budget is spent."""
 
-    Attributes:
-        steps: the steps of the cover.
-        rows: the charge of the number of rows, for rules that must gain a share of them; None if none must.
-        stages: what says that share, and that of the knee.
-        accounting: which analysis its charge stands on.
-        cover: its charge.
-        counts: the charge of the counts; None if they are not released.
-        fixed: what else is spent.
-    """
-
-    steps: tuple[Step, ...]
-    accounting: Accounting
-    cover: Charge
-    counts: Charge | None
-    fixed: tuple[Charge, ...]
+    steps: tuple[Step, ...]  # the steps of the cover
+    accounting: Accounting  # which analysis its charge stands on
+    cover: Charge  # its charge
+    counts: Charge | None  # the charge of the counts; None if they are not released
+    fixed: tuple[Charge, ...]  # what else is spent
+    # the charge of the number of rows, for rules that must gain a share of them; None if none must
     rows: Charge | None = None
-    stages: PureStages = NO_STAGES
+    stages: PureStages = NO_STAGES  # what says that share, and that of the knee
 
     @property
     def charges(self) -> tuple[Charge, ...]:

@@ -59,5 +59,4 @@ class Tuning:
     least_support: float = 1.5
 
 
-TUNING = Tuning()
-"""As they were chosen."""
+TUNING = Tuning()  # as they were chosen

@@ -80,14 +80,11 @@ class EdgeScore:
     With ``G`` the signed boosting weight of a node's rows (weight of class 1 less that of class 0), ``G_left`` that of
     those left of a cut, and ``part`` a public number between 0 and 1, the edge is ``|G_left - part G|``. A row of
     weight ``w`` moves it by at most ``w``: by ``(1 - part) w`` on the left, by ``part w`` on the right.
-
-    Attributes:
-        orders: per column, its codes in the order in which they are cut.
-        parts: per column, the part of a node's rows expected left of each cut, in units of :data:`PART_UNIT`, shape
-            ``(nodes, codes - 1)``; 0 where the cut is outside the node's box.
     """
 
-    orders: tuple[Ints, ...]
+    orders: tuple[Ints, ...]  # per column, its codes in the order in which they are cut
+    # per column, the part of a node's rows expected left of each cut, in units of `PART_UNIT`, shape `(nodes, codes -
+    # 1)`; 0 where the cut is outside the node's box
     parts: tuple[Ints, ...]
 
     def __call__(self, answers: Iterator[Ints]) -> Ints:

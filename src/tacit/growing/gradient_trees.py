@@ -228,25 +228,15 @@ def laplace_plan(rows: float, epsilon: float, tuning: Gradient = GRADIENT) -> Ne
 
 @dataclass(frozen=True, eq=False)
 class LearnedTrees:
-    """What was learned, all of it released: the model is built from this.
+    """What was learned, all of it released: the model is built from this."""
 
-    Attributes:
-        rows: the released number of rows.
-        intercept: log-odds before any tree.
-        bins: per column, the map from codes to bins.
-        trees: tested columns are numbered as ``bins`` are.
-        plan: how they were grown.
-        share: of the budget that the leaves of each tree took.
-        intercept_sd: standard deviation of the noise in the intercept.
-    """
-
-    rows: float
-    intercept: float
-    bins: tuple[TreeBins, ...]
-    trees: tuple[Tree, ...]
-    plan: NewtonPlan
-    share: float
-    intercept_sd: float = 0.0
+    rows: float  # the released number of rows
+    intercept: float  # log-odds before any tree
+    bins: tuple[TreeBins, ...]  # per column, the map from codes to bins
+    trees: tuple[Tree, ...]  # tested columns are numbered as `bins` are
+    plan: NewtonPlan  # how they were grown
+    share: float  # of the budget that the leaves of each tree took
+    intercept_sd: float = 0.0  # standard deviation of the noise in the intercept
 
     @property
     def level_shares(self) -> tuple[float, ...]:

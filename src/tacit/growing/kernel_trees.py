@@ -35,18 +35,12 @@ from tacit.queries.tree_cells import TreeCells, logistic_gradient_rule
 
 @dataclass(frozen=True)
 class KernelPlan:
-    """How trees are grown, from public and released numbers alone.
+    """How trees are grown, from public and released numbers alone."""
 
-    Attributes:
-        trees: how many.
-        depth: levels on average; a tree has one more or less at random where it is not whole.
-        columns_per_tree: how many columns a tree may cut.
-        variance: the prior variance of a score (log-odds squared) at most; what is left over may show that it is less.
-    """
-
-    trees: int
-    depth: float
-    columns_per_tree: int
+    trees: int  # how many
+    depth: float  # levels on average; a tree has one more or less at random where it is not whole
+    columns_per_tree: int  # how many columns a tree may cut
+    # the prior variance of a score (log-odds squared) at most; what is left over may show that it is less
     variance: float
 
 

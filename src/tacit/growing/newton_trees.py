@@ -89,31 +89,21 @@ but for linear shrinkage."""
 
 @dataclass(frozen=True)
 class NewtonPlan:
-    """How trees are grown, from public and released numbers alone.
+    """How trees are grown, from public and released numbers alone."""
 
-    Attributes:
-        trees: how many.
-        depth: of every tree.
-        columns_per_tree: how many columns a tree may cut.
-        rate: how far to step toward the posterior mean.
-        prior: variance of a leaf's true step (log-odds squared).
-        clip: the largest norm of a row's contribution.
-        hessian_scale: by how much the curvature is scaled to share the noise better.
-        least_prior: if given, the prior is learned from the released sums (:class:`LearnedPrior`), never below this.
-        choice: share of the budget that goes to choosing splits, for structures that choose; 0 for random ones.
-        enough: growing ends, and what is left of the budget stays unspent, once the learned prior is surely below this
-            (log-odds squared); 0 for never.
-    """
-
-    trees: int
-    depth: int
-    columns_per_tree: int = 4
-    rate: float = 0.25
-    prior: float = 0.1
-    clip: float = 0.55
-    hessian_scale: float = 0.87
+    trees: int  # how many
+    depth: int  # of every tree
+    columns_per_tree: int = 4  # how many columns a tree may cut
+    rate: float = 0.25  # how far to step toward the posterior mean
+    prior: float = 0.1  # variance of a leaf's true step (log-odds squared)
+    clip: float = 0.55  # the largest norm of a row's contribution
+    hessian_scale: float = 0.87  # by how much the curvature is scaled to share the noise better
+    # if given, the prior is learned from the released sums (`LearnedPrior`), never below this
     least_prior: float | None = None
+    # share of the budget that goes to choosing splits, for structures that choose; 0 for random ones
     choice: float = 0.0
+    # growing ends, and what is left of the budget stays unspent, once the learned prior is surely below this (log-odds
+    # squared); 0 for never
     enough: float = 0.0
 
 

@@ -64,17 +64,12 @@ def cut_nodes(picks, places, upto, first, last, chosen, cuts):  # type: ignore[n
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """What trees may cut, and in which order; see :class:`RandomStructures`.
+    """What trees may cut, and in which order; see :class:`RandomStructures`."""
 
-    Attributes:
-        masses: per column, how much of the rows each code is believed to hold.
-        ranks: per column, the place of each code in the order in which it is cut; None for codes in order.
-        reordered: columns whose codes are put into a new random order for every tree.
-    """
-
-    masses: Sequence[Floats]
+    masses: Sequence[Floats]  # per column, how much of the rows each code is believed to hold
+    # per column, the place of each code in the order in which it is cut; None for codes in order
     ranks: Sequence[Ints | None] | None = None
-    reordered: Sequence[int] = ()
+    reordered: Sequence[int] = ()  # columns whose codes are put into a new random order for every tree
 
 
 class RandomStructures:

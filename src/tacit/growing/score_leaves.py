@@ -100,15 +100,10 @@ def grow_score_trees(
 
 @dataclass(frozen=True, eq=False)
 class CurvatureShape:
-    """The shape of the curvature of one row on average, which leaves' curvatures are thought to have.
+    """The shape of the curvature of one row on average, which leaves' curvatures are thought to have."""
 
-    Attributes:
-        basis: the directions, orthonormal columns.
-        parts: of the trace, by direction; they add up to 1.
-    """
-
-    basis: Floats
-    parts: Floats
+    basis: Floats  # the directions, orthonormal columns
+    parts: Floats  # of the trace, by direction; they add up to 1
 
     @staticmethod
     def of(curvature: Floats) -> CurvatureShape:
@@ -123,19 +118,12 @@ class CurvatureShape:
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """The steps of a tree's leaves, and how they answer to its sums.
+    """The steps of a tree's leaves, and how they answer to its sums."""
 
-    Attributes:
-        values: shape ``(leaves, n_scores)``.
-        answers: step per unit of the gradient, by leaf and direction.
-        curvatures: how much a gradient falls as scores rise, by leaf and direction.
-        basis: the directions, orthonormal columns.
-    """
-
-    values: Floats
-    answers: Floats
-    curvatures: Floats
-    basis: Floats
+    values: Floats  # shape `(leaves, n_scores)`
+    answers: Floats  # step per unit of the gradient, by leaf and direction
+    curvatures: Floats  # how much a gradient falls as scores rise, by leaf and direction
+    basis: Floats  # the directions, orthonormal columns
 
 
 @dataclass
@@ -145,16 +133,11 @@ class ScoreNoise:
     Noise alone runs through the rounds over simulated rows, beside the fit: a leaf answers to the noise in its sum, and
     takes back what earlier rounds left in its rows. What is left over in the end, relative to the sum of what single
     leaves hold, scales the deviations of all leaves. Post-processing: it costs nothing.
-
-    Args:
-        generator: public randomness.
-        n_scores: scores per row.
-        runs: how often noise is run through the rounds.
     """
 
-    generator: np.random.Generator
-    n_scores: int
-    runs: int = TRACING.runs
+    generator: np.random.Generator  # public randomness
+    n_scores: int  # scores per row
+    runs: int = TRACING.runs  # how often noise is run through the rounds
     _sds: list[Floats] = field(default_factory=list)
     _scores: Floats | None = None
     _alone: float = 0.0

@@ -177,5 +177,4 @@ class Growing:
 
 CUTTING, STEPPING, NEWTON, KERNEL = Cutting(), Stepping(), Newton(), Kernel()
 TRACING, SOFTMAX, GROWING = Tracing(), Softmax(), Growing()
-GRADIENT, BASE = Gradient(), Base()
-"""As they were chosen."""
+GRADIENT, BASE = Gradient(), Base()  # as they were chosen

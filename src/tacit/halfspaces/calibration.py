@@ -64,8 +64,7 @@ class Calibration:
     offset: float
 
 
-DEFAULT = Calibration(2.0, 0.0)
-"""What is taken where nothing is counted, for scores whose typical size is 1."""
+DEFAULT = Calibration(2.0, 0.0)  # what is taken where nothing is counted, for scores whose typical size is 1
 
 
 @dataclass(frozen=True)

@@ -21,18 +21,12 @@ from tacit.queries.dense.halfspace_log import HalfspaceLog
 
 @dataclass(frozen=True, eq=False)
 class Centre:
-    """A released hypothesis ``h(x) = clip(direction . x, -1, 1)``.
+    """A released hypothesis ``h(x) = clip(direction . x, -1, 1)``."""
 
-    Attributes:
-        direction: shape ``(d,)``.
-        noise_sd: root mean square, over coordinates, of the noise that this round added.
-        divisor: what the released vector was divided by.
-        velocity: of a gradient step with momentum, the step itself; ``direction`` is where the next gradient is taken.
-    """
-
-    direction: Floats
-    noise_sd: float
-    divisor: float = 1.0
+    direction: Floats  # shape `(d,)`
+    noise_sd: float  # root mean square, over coordinates, of the noise that this round added
+    divisor: float = 1.0  # what the released vector was divided by
+    # of a gradient step with momentum, the step itself; `direction` is where the next gradient is taken
     velocity: Floats | None = None
 
 
@@ -85,29 +79,20 @@ class Centering:
 
     With ``even_steps`` all centres are divided by the first one's length. Later centres are shorter, as fewer rows
     weigh anything: divided by their own length they would bring as much into the average as the first, but more noise.
-
-    Args:
-        embedding: keeps the log.
-        charge: of one round's release.
-        n_rows: the released number of rows.
-        reach: a public bound on all margins of the run.
-        scaling: ``A``; the hypothesis is ``A^-1 z`` in place of ``z``, and lengths are ``sqrt(z^T A^-1 z)``.
-        descent: steps along the gradient of the logistic loss; None for centres that are divided by a length.
-        even_steps: whether to divide by the first centre's length, over :func:`pace_of`; Theorem 27 needs the own one.
-        divisor: what all centres are divided by in place of a length, as docs/theory/lazy_bregman.md has it; 0 for
-            their own one.
-        tuning: the numbers of the learner.
     """
 
-    embedding: DenseEmbedding
-    charge: Charge
-    n_rows: float
-    reach: float
-    scaling: Scaling
+    embedding: DenseEmbedding  # keeps the log
+    charge: Charge  # of one round's release
+    n_rows: float  # the released number of rows
+    reach: float  # a public bound on all margins of the run
+    scaling: Scaling  # `A`; the hypothesis is `A^-1 z` in place of `z`, and lengths are `sqrt(z^T A^-1 z)`
+    # steps along the gradient of the logistic loss; None for centres that are divided by a length
     descent: Descent | None = None
+    # whether to divide by the first centre's length, over `pace_of`; Theorem 27 needs the own one
     even_steps: bool = False
+    # what all centres are divided by in place of a length, as docs/theory/lazy_bregman.md has it; 0 for their own one
     divisor: float = 0.0
-    tuning: Tuning = TUNING
+    tuning: Tuning = TUNING  # the numbers of the learner
 
     def learn(self, curator: Curator, measure: Measure, hypotheses: Sequence[Centre]) -> Centre:
         """One release: the weighted sum of the rows under the measure."""

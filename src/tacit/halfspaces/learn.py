@@ -54,23 +54,14 @@ def many_far_rows(
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A learned halfspace; released.
+    """A learned halfspace; released."""
 
-    Attributes:
-        weights: shape ``(d,)``, over rows of norm at most 1.
-        noise_sd: standard deviation of the noise in a weight, root mean square over coordinates.
-        calibration: scores to log-odds.
-        n_rows: the released number of rows.
-        ensemble: the hypotheses whose average (or sum of gradient steps) the weights are.
-        errors: its errors on its own rows, where they were counted.
-    """
-
-    weights: Floats
-    noise_sd: float
-    calibration: Calibration
-    n_rows: float
-    ensemble: Ensemble[Centre]
-    errors: CountedErrors | None = None
+    weights: Floats  # shape `(d,)`, over rows of norm at most 1
+    noise_sd: float  # standard deviation of the noise in a weight, root mean square over coordinates
+    calibration: Calibration  # scores to log-odds
+    n_rows: float  # the released number of rows
+    ensemble: Ensemble[Centre]  # the hypotheses whose average (or sum of gradient steps) the weights are
+    errors: CountedErrors | None = None  # its errors on its own rows, where they were counted
 
 
 def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:

@@ -22,16 +22,12 @@ class Scaling:
     Real tables have coordinates of very different spread, and means far from zero; a plain average of rows then points
     along the mean and the widest columns, whatever the labels are. ``A^-1`` takes both out. It costs two releases of
     ``d`` numbers, of the sensitivity of one row each, whatever ``d`` is.
-
-    Attributes:
-        variances: positive, shape ``(d,)``.
-        mean: shape ``(d,)``; zero for no scaling by the mean.
-        told_apart: how far the coordinates are known to differ in spread, or their means from 0, from 0 (all of it may
-            be noise) to 1; None where it was not asked, or where one of them is constant.
     """
 
-    variances: Floats
-    mean: Floats
+    variances: Floats  # positive, shape `(d,)`
+    mean: Floats  # shape `(d,)`; zero for no scaling by the mean
+    # how far the coordinates are known to differ in spread, or their means from 0, from 0 (all of it may be noise) to
+    # 1; None where it was not asked, or where one of them is constant
     told_apart: float | None = None
 
     @staticmethod

@@ -113,5 +113,4 @@ class Tuning:
     rounding_price: float = 1024.0
 
 
-TUNING = Tuning()
-"""As they were chosen."""
+TUNING = Tuning()  # as they were chosen

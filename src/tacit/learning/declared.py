@@ -20,8 +20,7 @@ from tacit.queries.score_rules import TARGET_BITS
 from tacit.schema import Schema
 from tacit.schema.values import identity
 
-TARGET = "target"
-"""What a number is called where no schema names it."""
+TARGET = "target"  # what a number is called where no schema names it
 
 
 @final

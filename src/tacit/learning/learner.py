@@ -19,21 +19,16 @@ from tacit.queries.score_rules import TARGET_BITS
 from tacit.schema import NumericColumn, Schema, Unit
 from tacit.schema.cell_format import PLAIN_CELLS, CellFormat
 
-FINE_CELLS = 65_535
-"""Cells of a numeric column's public grid, where its schema does not fix them."""
+FINE_CELLS = 65_535  # cells of a numeric column's public grid, where its schema does not fix them
 
 
 @final
 @dataclass(frozen=True)
 class Target:
-    """A label that is a number.
+    """A label that is a number."""
 
-    Attributes:
-        name: of its column; ``"target"`` where no schema names it.
-        bounds: how targets become integers; None while nobody has declared or found their bounds.
-    """
-
-    name: str
+    name: str  # of its column; `"target"` where no schema names it
+    # how targets become integers; None while nobody has declared or found their bounds
     bounds: NumericLabelIndex | None
 
     @property
@@ -55,22 +50,15 @@ ANY_BOUNDS = NumericLabelIndex(-1.0, 1.0, TARGET_BITS)
 
 @dataclass(frozen=True)
 class Task:
-    """The public side of a fit.
+    """The public side of a fit."""
 
-    Attributes:
-        schema: as given, or found; None if there is none.
-        names: feature names, in order.
-        label: the classes and their sides, or the number.
-        encoding: the public encoding of the features; None until bounds are found.
-        undeclared: what the fit finds out before it learns; None if nothing, or by the learner itself.
-        public_rows: the number of rows, where the relation makes it public; None where it is private, or random.
-    """
-
-    schema: Schema | None
-    names: tuple[str, ...]
-    label: LabelIndex | Target
-    encoding: TableEncoding | None
+    schema: Schema | None  # as given, or found; None if there is none
+    names: tuple[str, ...]  # feature names, in order
+    label: LabelIndex | Target  # the classes and their sides, or the number
+    encoding: TableEncoding | None  # the public encoding of the features; None until bounds are found
+    # what the fit finds out before it learns; None if nothing, or by the learner itself
     undeclared: Undeclared | None = None
+    # the number of rows, where the relation makes it public; None where it is private, or random
     public_rows: int | None = None
 
     @property

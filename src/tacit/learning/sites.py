@@ -43,8 +43,7 @@ from tacit.schema.identifiers import refuse_identifiers
 
 Place = str | os.PathLike[str]
 
-BETWEEN = 0.2
-"""Seconds between two tries to connect."""
+BETWEEN = 0.2  # seconds between two tries to connect
 
 
 def join_sites(

@@ -83,8 +83,7 @@ def pay_and_keep(
     return account.reserve_kept(charges, label, learner.request.neighbouring, schema.unit, beginning)
 
 
-WEIGHT_UNITS = 1 << 20
-"""Weights of rows are told apart by so many parts of one."""
+WEIGHT_UNITS = 1 << 20  # weights of rows are told apart by so many parts of one
 
 
 def rows_known_by(frame: Frame, labels: Any, task: Task, row_weights: Floats | None, key: bytes) -> str:
@@ -101,8 +100,7 @@ def rows_known_by(frame: Frame, labels: Any, task: Task, row_weights: Floats | N
     return fingerprint(columns, key)
 
 
-LEAST_ROWS = 32
-"""Rows of the smallest batch that is known again."""
+LEAST_ROWS = 32  # rows of the smallest batch that is known again
 
 
 class Begun:

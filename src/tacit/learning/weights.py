@@ -31,11 +31,8 @@ from tacit.queries.score_rules import TARGET_BITS
 
 BALANCED = "balanced"
 
-BALANCE_SHARE = 0.02
-"""Share of the budget that counts the classes, when their weights are to balance them."""
-
-LEAST_BALANCE = 1 / 1024
-"""No class weighs less than this when classes are balanced: integer units would run out."""
+BALANCE_SHARE = 0.02  # share of the budget that counts the classes, when their weights are to balance them
+LEAST_BALANCE = 1 / 1024  # no class weighs less than this when classes are balanced: integer units would run out
 
 
 def weights_of_classes(
@@ -129,8 +126,7 @@ def declared_weights(by_class: Mapping[Any, float], index: LabelIndex) -> tuple[
     return tuple(scaled.tolist())
 
 
-UNWEIGHTED = (1.0,)
-"""The weight of the one class that all rows with a number are of."""
+UNWEIGHTED = (1.0,)  # the weight of the one class that all rows with a number are of
 
 
 def sealed(

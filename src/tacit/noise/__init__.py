@@ -14,8 +14,7 @@ from tacit.noise.system_source import SystemSource
 __all__ = ["SAMPLERS", "NoiseSource", "PublicChoices", "SeededSource", "SystemSource", "make_source"]
 
 OPENDP = "opendp"
-SAMPLERS = (SystemSource.name, OPENDP)
-"""Whose samplers draw what may be released: ours, or OpenDP's."""
+SAMPLERS = (SystemSource.name, OPENDP)  # whose samplers draw what may be released: ours, or OpenDP's
 
 
 def make_source(random_state: object, noise: str = SystemSource.name) -> NoiseSource:

@@ -15,8 +15,7 @@ from tacit.theory.above_threshold import Queries, scales
 
 WORD = 64
 
-Words = Callable[[int], npt.NDArray[np.uint64]]
-"""``words(n)``: ``n`` uniform 64-bit words."""
+Words = Callable[[int], npt.NDArray[np.uint64]]  # `words(n)`: `n` uniform 64-bit words
 
 
 def tail_bounds(gap: int, scale: float, bits: int) -> tuple[int, int]:
@@ -72,8 +71,7 @@ class TailCoins:
         return None
 
 
-BATCH = 1 << 14
-"""Words of randomness fetched at once, at most."""
+BATCH = 1 << 14  # words of randomness fetched at once, at most
 
 
 class AboveThreshold:

@@ -25,11 +25,8 @@ PROPOSAL_BITS = 40
 INFLATION = 1.0 + 1e-8
 """Covers the rounding of the gap, the division and ``exp``: together below 1e-12 wherever the weight is not 0."""
 
-LEAST_LEVELS = 40.0
-"""Gaps of so many scales have proposal weight 1, as ``2**40 exp(-40)`` is below 1."""
-
-CANDIDATE_LIMIT = 1 << 22
-"""Weights of this many candidates sum to less than 2**63."""
+LEAST_LEVELS = 40.0  # gaps of so many scales have proposal weight 1, as `2**40 exp(-40)` is below 1
+CANDIDATE_LIMIT = 1 << 22  # weights of this many candidates sum to less than 2**63
 
 
 class Ratio(NamedTuple):
@@ -39,8 +36,7 @@ class Ratio(NamedTuple):
     denominator: int
 
 
-Below = Callable[[int], int]
-"""``below(n)``: a uniform integer in ``0 .. n - 1``."""
+Below = Callable[[int], int]  # `below(n)`: a uniform integer in `0 .. n - 1`.
 
 
 def exponential_index(scores: npt.NDArray[np.int64], scale: float, below: Below) -> int:

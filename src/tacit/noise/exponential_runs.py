@@ -22,11 +22,8 @@ import numpy.typing as npt
 
 from tacit.noise.exponential import Below, Ratio, accept_exponential, proposal_weights
 
-RUN_BITS = 62
-"""Bits of a proposal's weight: a candidate among ``2**66`` is found by 128 random bits."""
-
-MOST_CANDIDATES = 1 << 66
-"""Candidates in all runs together."""
+RUN_BITS = 62  # bits of a proposal's weight: a candidate among `2**66` is found by 128 random bits
+MOST_CANDIDATES = 1 << 66  # candidates in all runs together
 
 
 def exponential_runs(scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64], scale: float, below: Below) -> int:

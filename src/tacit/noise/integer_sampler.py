@@ -29,14 +29,9 @@ from tacit.noise.exponential import Ratio, exp_bounds
 BAND = 2.0**-48
 """More than the doubles of ``exp(-x)`` and of a word are wrong together: by the proof at most ``11 * 2**-53``."""
 
-REACH = 45
-"""``exp(-x)`` is taken for 0 from here on; it is below ``2**-64`` there."""
-
-AT_ONCE = 3
-"""Thresholds of ``v`` that are counted and not branched on: what is as good as random no processor foresees."""
-
-NEVER = 2.0**60
-"""Stands for anything larger in the exponent of a coin, so that no infinity is multiplied by 0."""
+REACH = 45  # `exp(-x)` is taken for 0 from here on; it is below `2**-64` there
+AT_ONCE = 3  # thresholds of `v` that are counted and not branched on: what is as good as random no processor foresees
+NEVER = 2.0**60  # stands for anything larger in the exponent of a coin, so that no infinity is multiplied by 0
 
 
 def _exp_table() -> Floats:
@@ -128,14 +123,9 @@ def run(
     return filled, i, False
 
 
-Fetch = Callable[[int], npt.NDArray[np.uint64]]
-"""``fetch(n)``: ``n`` uniform 64-bit words that were used for nothing else."""
-
-MOST_PROPOSALS = 1 << 16
-"""Proposals whose words are fetched at a time."""
-
-KEPT = -math.expm1(-1.0)
-"""The mass of ``exp(-x)`` on [0, 1]: what is kept of proposals is in proportion to it."""
+Fetch = Callable[[int], npt.NDArray[np.uint64]]  # `fetch(n)`: `n` uniform 64-bit words that were used for nothing else
+MOST_PROPOSALS = 1 << 16  # proposals whose words are fetched at a time
+KEPT = -math.expm1(-1.0)  # the mass of `exp(-x)` on [0, 1]: what is kept of proposals is in proportion to it
 
 
 class Layout(NamedTuple):
@@ -159,8 +149,7 @@ class Layout(NamedTuple):
 ONE_WORD = Layout(1, 20, 22, 42, 22)
 """For steps up to ``2**19``. Four proposals in a million are undecided, at some 50 us each."""
 
-TWO_WORDS = Layout(2, 0, 32, 32, 32)
-"""For larger steps, up to ``2**63``. Six proposals in a billion are undecided."""
+TWO_WORDS = Layout(2, 0, 32, 32, 32)  # for larger steps, up to `2**63`. Six proposals in a billion are undecided.
 
 
 @dataclass(frozen=True)

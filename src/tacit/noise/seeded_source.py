@@ -11,8 +11,7 @@ from tacit.noise.checks import check_runs, check_scale, check_scores, check_size
 from tacit.noise.exponential import Below, ScoreBlocks, exponential_index, exponential_place
 from tacit.noise.exponential_runs import exponential_runs
 
-_DOMAIN = 0x7461636974
-"""Keeps these streams apart from any other use of the same seed."""
+_DOMAIN = 0x7461636974  # keeps these streams apart from any other use of the same seed
 
 _GAUSSIAN, _LAPLACE, _EXPONENTIAL, _WORDS = 0, 1, 2, 4
 

@@ -21,8 +21,7 @@ from pathlib import Path
 from tacit.privacy.ledger import AccountError
 from tacit.whole_files import write_text
 
-VARIABLE = "TACIT_KEY_FILE"
-"""The environment variable that names the file where nothing else does."""
+VARIABLE = "TACIT_KEY_FILE"  # the environment variable that names the file where nothing else does
 
 
 @dataclass(frozen=True)

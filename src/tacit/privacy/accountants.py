@@ -27,8 +27,7 @@ from tacit.privacy.gaussian import gaussian_delta, gaussian_epsilon
 from tacit.privacy.loss import Composed, composed
 from tacit.privacy.renyi import renyi_delta, renyi_epsilon
 
-SHARES = (0.02, 0.1, 0.5, 0.9)
-"""Shares of delta tried for the parts of which only moments are known."""
+SHARES = (0.02, 0.1, 0.5, 0.9)  # shares of delta tried for the parts of which only moments are known
 
 EPSILON_SHARES = (1e-4, 1e-3, *SHARES)
 """Shares of epsilon tried for them: of a small part little epsilon has a tiny delta."""

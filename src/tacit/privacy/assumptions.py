@@ -14,11 +14,8 @@ from typing import Any, Self, final
 from tacit.privacy.request import RequestError
 from tacit.schema.identifiers import names_identifier
 
-PUBLIC = "public"
-"""What ``dtypes`` says where they do not come from the rows."""
-
-EDIT = "edit"
-"""The subject of what was done to a model by hand after its fit."""
+PUBLIC = "public"  # what `dtypes` says where they do not come from the rows
+EDIT = "edit"  # the subject of what was done to a model by hand after its fit
 
 DTYPES = (
     "the dtypes of {what} were taken as public, and one value can change a dtype: declare a schema with all columns "

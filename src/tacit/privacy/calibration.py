@@ -14,8 +14,7 @@ from tacit.privacy.gaussian import gaussian_epsilon, smallest_gaussian_multiplie
 MARGIN = 1e-12
 """Relative surplus of Gaussian noise: room for the rounding of a caller who splits the precision and adds it up."""
 
-WIDENINGS = 40
-"""How often a bracket is widened before the request counts as impossible."""
+WIDENINGS = 40  # how often a bracket is widened before the request counts as impossible
 
 
 def _check_request(epsilon: float, delta: float) -> None:

@@ -16,8 +16,7 @@ from typing import Any
 
 import rfc8785
 
-MOST = 2**53 - 1
-"""The largest integer of RFC 8785: doubles stand for all integers up to it."""
+MOST = 2**53 - 1  # the largest integer of RFC 8785: doubles stand for all integers up to it
 
 LARGEST = int(sys.float_info.max)
 

@@ -194,8 +194,7 @@ class ApproxDP(Charge):
         _require(0 <= _number("delta", self.delta) < 1, f"delta must lie in [0, 1), got {self.delta}")
 
 
-MOST_TIMES = 2**53 - 1
-"""Whole numbers up to this one are floats, too."""
+MOST_TIMES = 2**53 - 1  # whole numbers up to this one are floats, too
 
 
 @final

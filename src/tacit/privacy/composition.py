@@ -156,8 +156,7 @@ class Sums:
         return self.unlimited or bool(self.precisions or self.rhos) or any(getattr(self, name) for name in COUNTED)
 
 
-COUNTED = ("pure", "ranges", "approx", "renyi", "losses")
-"""What is kept as numbers of uses."""
+COUNTED = ("pure", "ranges", "approx", "renyi", "losses")  # what is kept as numbers of uses
 
 
 def exact_sum(values: Iterable[float]) -> list[float]:

@@ -34,11 +34,8 @@ from tacit.privacy.charges import (
     uses,
 )
 
-TOLERANCE = 1e-9
-"""Relative slack of every comparison: for the rounding of sums, not for spending."""
-
-MOST_USES = 1 << 24
-"""Of a charge that is paid for use by use: no release has so many, and counting them would not end."""
+TOLERANCE = 1e-9  # relative slack of every comparison: for the rounding of sums, not for spending
+MOST_USES = 1 << 24  # of a charge that is paid for use by use: no release has so many, and counting them would not end
 
 
 class _Pool:

@@ -31,22 +31,14 @@ from sqlalchemy.exc import (
 
 from tacit.privacy.ledger import AccountError
 
-HEAD = "1"
-"""The last of the migrations, which a store must be at."""
+HEAD = "1"  # the last of the migrations, which a store must be at
 
 VERSION_TABLE = "tacit_version"
 
-WAIT = 600.0
-"""Seconds to wait for others that write to the store."""
-
-POLL = 0.1
-"""Seconds between two tries for the lock of an SQLite file, at most."""
-
-AGAIN = ("40001", "40P01")
-"""States of PostgreSQL: serialization failure, deadlock. Nothing was written."""
-
-LOCK = 0x7461636974
-"""The advisory lock of all who write to accounts in one PostgreSQL database."""
+WAIT = 600.0  # seconds to wait for others that write to the store
+POLL = 0.1  # seconds between two tries for the lock of an SQLite file, at most
+AGAIN = ("40001", "40P01")  # states of PostgreSQL: serialization failure, deadlock. Nothing was written.
+LOCK = 0x7461636974  # the advisory lock of all who write to accounts in one PostgreSQL database
 
 SUPPORTED = "SQLite (a path, or sqlite:///budget.db) or PostgreSQL (postgresql://user@host/database)"
 

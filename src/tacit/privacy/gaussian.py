@@ -15,17 +15,13 @@ from collections.abc import Callable
 ULPS = 8.0 * 2.0**-52
 """Relative error granted to each factor below: the library functions are good to a few units in the last place."""
 
-SMALLEST_DELTA = 1e-290
-"""Below this the density underflows, and a tail bound answers instead of the exact formula."""
+SMALLEST_DELTA = 1e-290  # below this the density underflows, and a tail bound answers instead of the exact formula
 
 SMALL_SPAN = 4.0
 """Ranges below this are converted by way of the centre of the normal distribution, larger ones by way of its tail."""
 
-LARGEST_ARGUMENT = 26.0
-"""Of ``erfc``, before it underflows."""
-
-RANGE_ERROR = 1e-12
-"""Relative error granted to a conversion between a range and a Gaussian."""
+LARGEST_ARGUMENT = 26.0  # of `erfc`, before it underflows
+RANGE_ERROR = 1e-12  # relative error granted to a conversion between a range and a Gaussian
 
 
 def _mills(x: float) -> float:

@@ -68,19 +68,12 @@ TEXTS: Mapping[Stage, str] = {
 
 @dataclass(frozen=True)
 class Label:
-    """What one release is for.
+    """What one release is for."""
 
-    Attributes:
-        stage: the part of the work it belongs to.
-        subject: what it is about within the stage: a column, a pair, a part of a tree; may be empty.
-        round: which time it is, from 1; None where there is but one.
-        text: how the label reads; by default as the stage has it.
-    """
-
-    stage: Stage
-    subject: str = ""
-    round: int | None = None
-    text: str = ""
+    stage: Stage  # the part of the work it belongs to
+    subject: str = ""  # what it is about within the stage: a column, a pair, a part of a tree; may be empty
+    round: int | None = None  # which time it is, from 1; None where there is but one
+    text: str = ""  # how the label reads; by default as the stage has it
 
     def __post_init__(self) -> None:
         if not self.text:

@@ -29,8 +29,7 @@ class AccountError(TacitError):
     usual = "; nothing was spent"
 
 
-Released = TypeVar("Released")
-"""What leaves, an array: noisy numbers, or what was chosen."""
+Released = TypeVar("Released")  # what leaves, an array: noisy numbers, or what was chosen
 
 COMPLETED = "completed"
 FAILED = "failed"

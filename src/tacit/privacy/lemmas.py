@@ -97,8 +97,7 @@ def _claims() -> dict[re.Pattern[str], tuple[str, ...]]:
     return {re.compile(pattern): lemmas for pattern, lemmas in written.items()}
 
 
-PATTERNS = _claims()
-"""What the theorem of an entry may say, and the lemmas that it rests on."""
+PATTERNS = _claims()  # what the theorem of an entry may say, and the lemmas that it rests on
 
 
 def lemmas_of(theorem: str) -> tuple[str, ...]:

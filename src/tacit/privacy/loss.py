@@ -25,26 +25,16 @@ if TYPE_CHECKING:
     from tacit.privacy.charges import PrivacyLoss
 
 
-CELLS = 1 << 15
-"""Grid cells over the range where the total loss lives."""
-
-MOST_CELLS = 1 << 19
-"""Cells that a fine step for many small parts may ask for."""
-
-WIDEST = 1.0
-"""A wider cell proves little, and from some hundreds on ``exp`` of one overflows."""
+CELLS = 1 << 15  # grid cells over the range where the total loss lives
+MOST_CELLS = 1 << 19  # cells that a fine step for many small parts may ask for
+WIDEST = 1.0  # A wider cell proves little, and from some hundreds on `exp` of one overflows
 
 MOST_USES = 1 << 24
 """Uses of bounded ranges and explicit losses that are composed on a grid: tails of more would not fit in memory."""
 
-CONVOLUTION_ERROR = 1e-14
-"""Mass that rounding in one Fourier convolution may lose; added to delta."""
-
-TAIL = 1e-15
-"""Mass at either end of a part that may be moved up, at most to an infinite loss."""
-
-REACH = 17.0
-"""Standard deviations of the total loss that the grid is made for."""
+CONVOLUTION_ERROR = 1e-14  # mass that rounding in one Fourier convolution may lose; added to delta
+TAIL = 1e-15  # mass at either end of a part that may be moved up, at most to an infinite loss
+REACH = 17.0  # standard deviations of the total loss that the grid is made for
 
 
 @dataclass(frozen=True)

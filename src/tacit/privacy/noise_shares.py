@@ -28,16 +28,12 @@ _CLAIM = re.compile(r"; noise in shares of (\d+) sites, of which (\d+) suffice$"
 class NoiseShares:
     """How many sites draw noise, and how many honest ones suffice.
 
-    Attributes:
-        sites: all of them.
-        honest: the shares of so many sites add up to at least the noise that is charged.
-
     Raises:
         ValueError: unless ``1 <= honest <= sites``.
     """
 
-    sites: int
-    honest: int
+    sites: int  # all of them
+    honest: int  # the shares of so many sites add up to at least the noise that is charged
 
     def __post_init__(self) -> None:
         if not 1 <= self.honest <= self.sites:

@@ -17,32 +17,20 @@ from typing import final
 
 @dataclass(frozen=True)
 class Keeping:
-    """What was asked for.
+    """What was asked for."""
 
-    Attributes:
-        identifier: of the fit that goes on; None for one that begins.
-        command: what the command line asked for, JSON; empty for a fit from Python.
-    """
-
-    identifier: int | None = None
-    command: str = ""
+    identifier: int | None = None  # of the fit that goes on; None for one that begins
+    command: str = ""  # what the command line asked for, JSON; empty for a fit from Python
 
 
 @dataclass(frozen=True)
 class Beginning:
-    """What a fit begins with.
+    """What a fit begins with."""
 
-    Attributes:
-        rows: a fingerprint of its rows.
-        learner: a digest of its parameters.
-        seed: 32 bytes for public random choices.
-        command: as above.
-    """
-
-    rows: str
-    learner: str
-    seed: bytes
-    command: str = ""
+    rows: str  # a fingerprint of its rows
+    learner: str  # a digest of its parameters
+    seed: bytes  # 32 bytes for public random choices
+    command: str = ""  # as above
 
 
 TOLD_FROM = 0.1
@@ -78,24 +66,17 @@ class Step:
         return self.seconds * (1 - self.spent) / self.spent if self.spent >= TOLD_FROM else None
 
 
-Watch = Callable[[Step], None]
-"""Called in the thread that works. What it raises ends the work; its charge stands then."""
+Watch = Callable[[Step], None]  # called in the thread that works. What it raises ends the work; its charge stands then.
 
 
 @final
 @dataclass(frozen=True)
 class Options:
-    """The options that hold for the work of a caller; see :func:`tacit.options`.
+    """The options that hold for the work of a caller; see :func:`tacit.options`."""
 
-    Attributes:
-        sampler: the name of the sampler that draws noise.
-        watch: called before every release.
-        keeping: None where no releases are kept.
-    """
-
-    sampler: str = "tacit"
-    watch: Watch | None = None
-    keeping: Keeping | None = None
+    sampler: str = "tacit"  # the name of the sampler that draws noise
+    watch: Watch | None = None  # called before every release
+    keeping: Keeping | None = None  # None where no releases are kept
 
 
 NO_OPTIONS = Options()

@@ -26,11 +26,8 @@ ORDERS = np.unique(np.concatenate([1.0 + np.geomspace(0.02, 1.0, 24), np.geomspa
 WITNESSES = np.unique(np.concatenate([ORDERS, np.geomspace(4096.0, 1e6, 24)]))
 """Orders tried for the second divergence of the theorem."""
 
-LOG_UNIT = 2.0**40
-"""Integer units of 1 in the logarithm of a probability, when the number of runs is drawn."""
-
-SLACK = 2.0**-36
-"""Bound on how far, in logarithm, the drawn probabilities of any outcome lie from those of the rule."""
+LOG_UNIT = 2.0**40  # integer units of 1 in the logarithm of a probability, when the number of runs is drawn
+SLACK = 2.0**-36  # bound on how far, in logarithm, the drawn probabilities of any outcome lie from those of the rule
 
 MOST_RUNS = 1000.0
 
@@ -44,14 +41,10 @@ class RandomStopping:
     ``P(k) ~ (1 - gamma)**k prod_{l < k} (l + shape) / (l + 1)``, where gamma follows from the mean. Shape 1 is the
     geometric distribution, shape 0 the logarithmic one: the smaller the shape, the less it costs, and the likelier it
     is that there are few runs.
-
-    Attributes:
-        mean: mean number of runs, above 1 and at most 1,000.
-        shape: 0 or more.
     """
 
-    mean: float
-    shape: float = 1.0
+    mean: float  # mean number of runs, above 1 and at most 1,000
+    shape: float = 1.0  # 0 or more
 
     def __post_init__(self) -> None:
         if not 1 < self.mean <= MOST_RUNS:

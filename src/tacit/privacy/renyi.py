@@ -15,11 +15,8 @@ from tacit.arrays import Floats
 from tacit.privacy.charges import PrivacyLoss, Renyi
 from tacit.privacy.composition import Parts
 
-COARSE = 1.0 + np.geomspace(1e-2, 1e7, 160)
-"""Orders that are tried first; a finer grid follows around the best."""
-
-ROUNDING = 1 + 1e-12
-"""Every result is enlarged by this much."""
+COARSE = 1.0 + np.geomspace(1e-2, 1e7, 160)  # orders that are tried first; a finer grid follows around the best
+ROUNDING = 1 + 1e-12  # every result is enlarged by this much
 
 
 def pure_divergence(epsilon: float, orders: Floats) -> Floats:

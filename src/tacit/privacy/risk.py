@@ -31,30 +31,19 @@ PROFILE = 33
 SMALLEST, LARGEST = 1e-9, 30.0
 """A smaller delta hardly moves a rate of 0.001, and an epsilon beyond this does not bound it."""
 
-GROUP_DELTAS = 25
-"""Deltas for one person that are tried for a group, by half orders of magnitude."""
-
-Curve = Callable[[float], float]
-"""From a rate of false positives to the largest rate of true positives."""
+GROUP_DELTAS = 25  # deltas for one person that are tried for a group, by half orders of magnitude
+Curve = Callable[[float], float]  # from a rate of false positives to the largest rate of true positives
 
 
 @dataclass(frozen=True)
 class AttackRisk:
-    """Upper bounds on what an attacker achieves against a group of persons (or rows, where rows are protected).
+    """Upper bounds on what an attacker achieves against a group of persons (or rows, where rows are protected)."""
 
-    Attributes:
-        persons: how many persons the group has, all present or all absent; 1 is one person.
-        advantage: true minus false positives of the best membership inference, from 0 to 1.
-        true_positives_at_1_percent: its rate of true positives where 1 % of the absent are accused.
-        true_positives_at_01_percent: the same where 0.1 % are accused.
-        reconstruction: the chance to guess a secret of theirs that is guessed 1 time in 10 without the model.
-    """
-
-    persons: int
-    advantage: float
-    true_positives_at_1_percent: float
-    true_positives_at_01_percent: float
-    reconstruction: float
+    persons: int  # how many persons the group has, all present or all absent; 1 is one person
+    advantage: float  # true minus false positives of the best membership inference, from 0 to 1
+    true_positives_at_1_percent: float  # its rate of true positives where 1 % of the absent are accused
+    true_positives_at_01_percent: float  # the same where 0.1 % are accused
+    reconstruction: float  # the chance to guess a secret of theirs that is guessed 1 time in 10 without the model
 
     def to_dict(self) -> dict[str, float]:
         """Plain JSON data."""

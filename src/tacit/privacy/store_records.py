@@ -19,8 +19,7 @@ from tacit.privacy.unit import Neighbouring
 
 METADATA = MetaData()
 
-LONGEST_LABEL = 600
-"""Characters of a label: an index of PostgreSQL holds no more than some 2,700 bytes."""
+LONGEST_LABEL = 600  # characters of a label: an index of PostgreSQL holds no more than some 2,700 bytes
 
 ACCOUNTS = Table(
     "tacit_accounts",

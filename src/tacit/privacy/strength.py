@@ -22,8 +22,7 @@ LEVELS = ((0.60, "strong"), (0.75, "moderate"), (1.0 - 1e-9, "weak"))
 """Up to which best guess a promise is called what. 60 % is what Gaussian privacy of mu = 0.5 allows, 3 to 2; 75 % is
 3 to 1."""
 
-LARGE_DELTA, LARGE_EPSILON = 1e-5, 10.0
-"""Above these a promise deserves a warning, whatever the best guess is."""
+LARGE_DELTA, LARGE_EPSILON = 1e-5, 10.0  # above these a promise deserves a warning, whatever the best guess is
 
 
 class WeakPromise(UserWarning):
@@ -57,17 +56,11 @@ def sharp_advantage(charges: Sequence[Charge], epsilon: float) -> float | None:
 
 @dataclass(frozen=True)
 class Strength:
-    """What a promise is worth.
+    """What a promise is worth."""
 
-    Attributes:
-        word: ``"strong"``, ``"moderate"``, ``"weak"`` or ``"none"``.
-        guess: how often the best guess at a coin flip about one protected unit can be right.
-        warnings: what deserves one, in sentences.
-    """
-
-    word: str
-    guess: float
-    warnings: tuple[str, ...]
+    word: str  # `"strong"`, `"moderate"`, `"weak"` or `"none"`
+    guess: float  # how often the best guess at a coin flip about one protected unit can be right
+    warnings: tuple[str, ...]  # what deserves one, in sentences
 
     @property
     def guess_words(self) -> str:

@@ -33,11 +33,8 @@ class Neighbouring(StrEnum):
         return self is Neighbouring.REPLACE_ONE
 
 
-UNIT_OF_A_ROW = ("", 1)
-"""What is protected where no unit is declared: column and most rows."""
-
-ROW = "row"
-"""The same for callers."""
+UNIT_OF_A_ROW = ("", 1)  # what is protected where no unit is declared: column and most rows
+ROW = "row"  # the same for callers
 
 
 def unit_key(unit: Unit | str | None) -> tuple[str, int]:

@@ -23,8 +23,7 @@ from tacit.privacy.unit import Neighbouring
 FORMAT = "tacit certificate"
 FORMAT_VERSION = 1
 
-TEXTS = ("noise_source", "algorithm", "outcome", "created", "digest", "ledger_digest")
-"""Fields that are texts."""
+TEXTS = ("noise_source", "algorithm", "outcome", "created", "digest", "ledger_digest")  # fields that are texts
 
 TEXTS_OR_NOTHING = (
     "schema_fingerprint", "dataset", "unit", "unit_name", "target", "data", "model_digest", "schema_digest", "tape",
@@ -34,8 +33,7 @@ TEXTS_OR_NOTHING = (
 OPTIONAL = ("tape", "unit_name")
 """Fields that are left out where there is none: many certificates have none, and those of earlier versions."""
 
-OUTSIDE = ("digest", "signature")
-"""Fields that are no part of what the digest is of."""
+OUTSIDE = ("digest", "signature")  # fields that are no part of what the digest is of
 
 
 class CertificateError(TacitError):
@@ -133,8 +131,7 @@ def said_of_error(promise: Any) -> list[str]:
 
 LIBRARIES = ("tacit", "numpy", "scipy", "numba", "dp-accounting", "opendp")
 
-MANY = 100
-"""So many entries of one pattern, charge and theorem are written as one."""
+MANY = 100  # so many entries of one pattern, charge and theorem are written as one
 
 
 def summarise(entries: Sequence[Entry]) -> tuple[Entry, ...]:
@@ -185,17 +182,10 @@ def _installed(name: str) -> str:
         return "not installed as a package"
 
 
-MOST_DELTA = 0.01
-"""From this delta on nothing is promised: one row in a hundred might be published as it stands."""
-
-RELEASABLE_SOURCES = ("tacit", "opendp")
-"""Sources of noise that nobody can replay, by whose samplers they use."""
-
-BOTH = " and "
-"""Between the names of sources, where there are several."""
-
-AGREEMENT = 1e-6
-"""Relative difference granted to an accountant on another machine or of another version."""
+MOST_DELTA = 0.01  # from this delta on nothing is promised: one row in a hundred might be published as it stands
+RELEASABLE_SOURCES = ("tacit", "opendp")  # sources of noise that nobody can replay, by whose samplers they use
+BOTH = " and "  # between the names of sources, where there are several
+AGREEMENT = 1e-6  # relative difference granted to an accountant on another machine or of another version
 
 NO_NOISE = "it was made without noise: epsilon is infinite"
 REPLAYABLE = "its noise came from a seed and can be subtracted by whoever knows it"

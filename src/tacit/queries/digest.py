@@ -11,8 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-BYTES = 16
-"""Of a digest. It says where two fits part; a model and its tape are held together by whole SHA-256."""
+BYTES = 16  # of a digest. It says where two fits part; a model and its tape are held together by whole SHA-256.
 
 
 @final

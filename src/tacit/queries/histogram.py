@@ -223,21 +223,14 @@ class ResidualLevels:
 
     The answer has shape ``(len(edges) + 1, 1)``: below the first edge, from each edge (included) to the next, and from
     the last one up. A row is in one interval.
-
-    Attributes:
-        scale: how targets are compared with scores.
-        edges: fixed point, increasing, shape ``(edges,)``.
-        scores: one score per row.
-        weights: of rows; a row counts as much as it weighs.
-        link: if there is one, residuals are what :class:`~tacit.queries.score_rules.ResidualRule` clips.
-        weighted_first: a row's weight multiplies its residual, and the row counts 1 then, or 0 where it weighs nothing.
     """
 
-    scale: TargetScale
-    edges: Ints
-    scores: Scores
-    weights: LabelWeights | None = None
-    link: LogLink | None = None
+    scale: TargetScale  # how targets are compared with scores
+    edges: Ints  # fixed point, increasing, shape `(edges,)`
+    scores: Scores  # one score per row
+    weights: LabelWeights | None = None  # of rows; a row counts as much as it weighs
+    link: LogLink | None = None  # if there is one, residuals are what `ResidualRule` clips
+    # a row's weight multiplies its residual, and the row counts 1 then, or 0 where it weighs nothing
     weighted_first: bool = False
 
     def __post_init__(self) -> None:
@@ -261,8 +254,7 @@ class ResidualLevels:
 
 
 ScoreQuery = ScoreHistogram | ResidualLevels
-SCORE_QUERIES = (ScoreHistogram, ResidualLevels)
-"""What can be asked of rows with scores."""
+SCORE_QUERIES = (ScoreHistogram, ResidualLevels)  # what can be asked of rows with scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,18 +264,13 @@ class CellFunction:
     Sensitivity: adding or removing a row changes the sums of one cell, hence one value, by at most the width of the
     clip; replacing a row changes two. It holds for every function, because the query does the clipping and shows the
     function one cell at a time.
-
-    Attributes:
-        histogram: one line of integer sums per cell; no release map.
-        function: from the sums of one cell, shape ``(channels,)``, to an integer; pure, and raises for no content.
-        bound: in integer units, positive.
-        unit: integer units that stand for 1.0.
     """
 
-    histogram: Histogram
+    histogram: Histogram  # one line of integer sums per cell; no release map
+    # from the sums of one cell, shape `(channels,)`, to an integer; pure, and raises for no content
     function: Callable[[Ints], int]
-    bound: int
-    unit: int
+    bound: int  # in integer units, positive
+    unit: int  # integer units that stand for 1.0
 
     def __post_init__(self) -> None:
         if self.histogram.release_map is not None:

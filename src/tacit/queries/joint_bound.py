@@ -22,11 +22,8 @@ from tacit.queries.query import Sensitivity, squarable
 from tacit.queries.rules import N_LEVELS, OCTAVES, STEPS
 from tacit.queries.score_rules import ResidualRule
 
-FINE = 16
-"""Parts of a squared integer unit in which lengths are added up."""
-
-SLIGHTLY = 1e-12
-"""By this part of themselves floating-point factors are moved to the safe side."""
+FINE = 16  # parts of a squared integer unit in which lengths are added up
+SLIGHTLY = 1e-12  # by this part of themselves floating-point factors are moved to the safe side
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,13 +66,10 @@ class JointBound:
 
     Laplace noise has the scale ``z_j W limit``, ``W`` the largest L1 norm of the rule and ``1 / z_j`` the epsilon of
     the part's charge. The epsilons of all releases then add up to at most ``r * sum_j 1 / z_j``, row by row.
-
-    Attributes:
-        parts: the sums, all with noise of one kind.
-        limit: the largest squared length, in squared units of the maps; the largest length, in their units, if Laplace.
     """
 
-    parts: tuple[JointPart, ...]
+    parts: tuple[JointPart, ...]  # the sums, all with noise of one kind
+    # the largest squared length, in squared units of the maps; the largest length, in their units, if Laplace
     limit: int
 
     def __post_init__(self) -> None:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.query import Sensitivity
 
-KEY_UNIT = 64
-"""Integer units of one row: noise is drawn finer than rows, so that its integer form costs nothing."""
+KEY_UNIT = 64  # integer units of one row: noise is drawn finer than rows, so that its integer form costs nothing
 
 THEOREM = "counts of keys above a threshold (stability-based histogram): one row, one key"
 

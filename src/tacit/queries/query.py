@@ -103,17 +103,11 @@ class Query(Protocol):
 
 @dataclass(frozen=True)
 class Layout:
-    """What is public about a sealed table. The number of rows is not, and is not here.
+    """What is public about a sealed table. The number of rows is not, and is not here."""
 
-    Attributes:
-        n_codes: per column, how many codes its encoding has (missing and "other" included).
-        n_labels: number of classes.
-        n_dense: width of the dense fixed-point rows, 0 if there are none.
-    """
-
-    n_codes: tuple[int, ...]
-    n_labels: int
-    n_dense: int = 0
+    n_codes: tuple[int, ...]  # per column, how many codes its encoding has (missing and "other" included)
+    n_labels: int  # number of classes
+    n_dense: int = 0  # width of the dense fixed-point rows, 0 if there are none
 
     @property
     def n_columns(self) -> int:

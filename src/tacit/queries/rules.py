@@ -34,36 +34,23 @@ import numpy.typing as npt
 from tacit.arrays import Bytes, Floats, Ints
 from tacit.queries.query import largest_difference, largest_vector
 
-MARGIN_BITS = 16
-"""Margins are fixed point: one unit of log-odds is ``2**MARGIN_BITS``."""
-
-LEVEL_BITS = 7
-"""A level is ``2**-LEVEL_BITS`` of log-odds wide."""
-
-LEVELS = 2048
-"""Levels in a rule: margins in [-8, 8), clipped."""
-
-WEIGHT_UNIT = 1 << 15
-"""Integer units of a weight of 1."""
-
-COUNT_UNIT = 64
-"""Integer units of a row that is counted finely: the lattice then does not coarsen small noise."""
+MARGIN_BITS = 16  # margins are fixed point: one unit of log-odds is `2**MARGIN_BITS`
+LEVEL_BITS = 7  # A level is `2**-LEVEL_BITS` of log-odds wide
+LEVELS = 2048  # levels in a rule: margins in [-8, 8), clipped
+WEIGHT_UNIT = 1 << 15  # integer units of a weight of 1
+COUNT_UNIT = 64  # integer units of a row that is counted finely: the lattice then does not coarsen small noise
 
 LEVEL_SHIFT = MARGIN_BITS - LEVEL_BITS
 
 
 @dataclass(frozen=True, eq=False)
 class RowRule:
-    """What a row contributes: an integer vector looked up by label and margin level.
+    """What a row contributes: an integer vector looked up by label and margin level."""
 
-    Attributes:
-        table: int32 array of shape ``(n_labels, n_levels, n_channels)``; ``n_levels`` is 1 (the margin does not matter)
-            or :data:`LEVELS` (level ``l`` holds margins in ``[(l - LEVELS/2), (l + 1 - LEVELS/2)) / 2**LEVEL_BITS``).
-        unit: integer units that stand for 1.0.
-    """
-
+    # int32 array of shape `(n_labels, n_levels, n_channels)`; `n_levels` is 1 (the margin does not matter) or `LEVELS`
+    # (level `l` holds margins in `[(l - LEVELS/2), (l + 1 - LEVELS/2)) / 2**LEVEL_BITS`)
     table: npt.NDArray[np.int32]
-    unit: int
+    unit: int  # integer units that stand for 1.0
 
     def __post_init__(self) -> None:
         if self.table.ndim != 3 or self.table.shape[1] not in (1, LEVELS) or self.table.dtype != np.int32:
@@ -132,11 +119,8 @@ def signed_margin_rule(weight: Callable[[Floats], Floats]) -> RowRule:
     return RowRule(table, WEIGHT_UNIT)
 
 
-STEPS = 10
-"""Levels to an octave: a weight is off by at most 3.6 %."""
-
-OCTAVES = 12
-"""Weights below about ``2**-OCTAVES`` are 0."""
+STEPS = 10  # levels to an octave: a weight is off by at most 3.6 %
+OCTAVES = 12  # weights below about `2**-OCTAVES` are 0
 
 N_LEVELS = STEPS * OCTAVES + 1
 
@@ -144,15 +128,10 @@ N_LEVELS = STEPS * OCTAVES + 1
 @final
 @dataclass(frozen=True, eq=False)
 class LabelWeights:
-    """What the label codes of a weighted table mean to rules that compute contributions.
+    """What the label codes of a weighted table mean to rules that compute contributions."""
 
-    Attributes:
-        classes: the class of every label code, uint8, shape ``(n_labels,)``.
-        factors: its weight in units of 1 / :data:`WEIGHT_UNIT`, int64 in ``0 .. WEIGHT_UNIT``, the same shape.
-    """
-
-    classes: Bytes
-    factors: Ints
+    classes: Bytes  # the class of every label code, uint8, shape `(n_labels,)`
+    factors: Ints  # its weight in units of 1 / `WEIGHT_UNIT`, int64 in `0 .. WEIGHT_UNIT`, the same shape.
 
     def __post_init__(self) -> None:
         if self.classes.shape != self.factors.shape or self.factors.min() < 0 or self.factors.max() > WEIGHT_UNIT:

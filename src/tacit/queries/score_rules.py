@@ -13,20 +13,14 @@ from tacit.arrays import Floats, Ints
 from tacit.queries.query import largest_vector
 from tacit.queries.rules import LEVEL_BITS, LEVELS, MARGIN_BITS, WEIGHT_UNIT
 
-MEAN_BITS = 20
-"""Means are in fixed point, a little finer than scores."""
-
-FACTOR_BITS = 16
-"""So are the powers of the mean that residuals are multiplied by."""
-
-SHARE_BITS = 15
-"""And the shares of the largest curvature."""
+MEAN_BITS = 20  # means are in fixed point, a little finer than scores
+FACTOR_BITS = 16  # so are the powers of the mean that residuals are multiplied by
+SHARE_BITS = 15  # and the shares of the largest curvature
 
 LARGEST_TARGET = 1 << 27
 """No target counts as larger, in fixed point (2048 units): products with a power of the mean then fit an int64."""
 
-LARGEST_MEAN = 1 << 22
-"""The mean at a score of 0 is at most this, in fixed point (64 units)."""
+LARGEST_MEAN = 1 << 22  # the mean at a score of 0 is at most this, in fixed point (64 units)
 
 
 @final
@@ -39,14 +33,10 @@ class LogLink:
     law ``t`` follows, and it falls by ``m exp((2 - p) F)`` per unit of the score.
 
     Scores beyond the levels of :mod:`~tacit.queries.rules` count as the outermost.
-
-    Attributes:
-        power: ``p``, from 1 to 2.
-        mean: ``m``, in fixed point (:data:`~tacit.queries.rules.MARGIN_BITS`), 1 to :data:`LARGEST_MEAN`.
     """
 
-    power: float
-    mean: int
+    power: float  # `p`, from 1 to 2
+    mean: int  # `m`, in fixed point (`MARGIN_BITS`), 1 to `LARGEST_MEAN`
 
     def __post_init__(self) -> None:
         if not 1 <= self.power <= 2 or not 1 <= self.mean <= LARGEST_MEAN:
@@ -83,14 +73,9 @@ def _lower_edges() -> Floats:
     return (np.arange(LEVELS) - LEVELS // 2) / 2.0**LEVEL_BITS
 
 
-EXP_BITS = 30
-"""``exp`` of a score difference is an integer below ``2**EXP_BITS``."""
-
-TARGET_BITS = 24
-"""Bits of a numeric target: its lower bound is 0, its upper bound ``2**TARGET_BITS``."""
-
-LOWEST_OFFSET = -(1 << 32)
-"""No target of 0 lies farther below the lower bound, in codes."""
+EXP_BITS = 30  # `exp` of a score difference is an integer below `2**EXP_BITS`
+TARGET_BITS = 24  # bits of a numeric target: its lower bound is 0, its upper bound `2**TARGET_BITS`
+LOWEST_OFFSET = -(1 << 32)  # no target of 0 lies farther below the lower bound, in codes
 
 LARGEST_BOUND = 1 << 22
 """The largest clip of a residual, in fixed point (64 units of the score): sums of 2**28 rows then fit an int64."""
@@ -110,20 +95,16 @@ class SoftmaxRule:
     In integers: ``q_k`` is the truncated probability in units of :data:`WEIGHT_UNIT` = U; the vector ``U e_y - q`` is
     scaled by ``U / M`` with ``M`` the (rounded up) norm of the longest such vector for the same ``q``, truncated toward
     zero. So no contribution is longer than U, whatever scores and label are.
-
-    Attributes:
-        n_labels: classes, at least 2.
-        norm: 2 bounds the L2 norm, 1 the L1 norm.
-        curvature: if positive, one more channel with ``c(p) * curvature * (1 - |p|**2)``, the trace of the Jacobian of
-            the contribution's mean; in units of 1/256, and part of the vector whose norm is bounded.
     """
 
     kind: ClassVar[str] = "softmax"
     finer: ClassVar[int] = 6
     """Bits by which the unit of a weighted contribution is finer: small weights survive truncation."""
 
-    n_labels: int
-    norm: int = 2
+    n_labels: int  # classes, at least 2
+    norm: int = 2  # 2 bounds the L2 norm, 1 the L1 norm
+    # if positive, one more channel with `c(p) * curvature * (1 - |p|**2)`, the trace of the Jacobian of the
+    # contribution's mean; in units of 1/256, and part of the vector whose norm is bounded
     curvature: int = 0
 
     def __post_init__(self) -> None:
@@ -174,16 +155,12 @@ def exponentials() -> Ints:
 @final
 @dataclass(frozen=True)
 class TargetScale:
-    """How a numeric target becomes a number that scores are compared with: ``(code - offset) * numerator >> 24``.
+    """How a numeric target becomes a number that scores are compared with: ``(code - offset) * numerator >> 24``."""
 
-    Attributes:
-        offset: the code (:data:`TARGET_BITS` bits) at which the score is 0; under a log link the code of a target of 0,
-            which may lie below all codes.
-        numerator: score units per code, times 2**24; at most 2**26.
-    """
-
+    # the code (`TARGET_BITS` bits) at which the score is 0; under a log link the code of a target of 0, which may lie
+    # below all codes
     offset: int
-    numerator: int
+    numerator: int  # score units per code, times 2**24; at most 2**26
 
     def __post_init__(self) -> None:
         if not LOWEST_OFFSET <= self.offset <= 1 << TARGET_BITS or not 1 <= self.numerator <= 1 << 26:
@@ -276,20 +253,14 @@ class ResidualRule:
 @final
 @dataclass(frozen=True, eq=False)
 class LevelRule:
-    """A contribution that is looked up by class and level of one score: what a row rule is to rows with a margin.
-
-    Attributes:
-        table: int32 array of shape ``(n_labels, LEVELS, n_channels)``; levels as in
-            :class:`~tacit.queries.rules.RowRule`.
-        unit: integer units that stand for 1.0.
-    """
+    """A contribution that is looked up by class and level of one score: what a row rule is to rows with a margin."""
 
     kind: ClassVar[str] = "level"
     finer: ClassVar[int] = 6
     """As for :class:`SoftmaxRule`."""
 
-    table: npt.NDArray[np.int32]
-    unit: int
+    table: npt.NDArray[np.int32]  # int32 array of shape `(n_labels, LEVELS, n_channels)`; levels as in `RowRule`
+    unit: int  # integer units that stand for 1.0
 
     def __post_init__(self) -> None:
         if self.table.ndim != 3 or self.table.shape[1] != LEVELS or self.table.dtype != np.int32:

@@ -30,26 +30,20 @@ class Selection:
     *disjoint rows* (the scores of a node depend on its own rows only), adding or removing a row moves one node, so that
     all nodes are chosen for the price of one. Replacing is a removal and an addition: ranges add up, in one node or in
     two.
-
-    Attributes:
-        queries: what the scores are made of.
-        score: see :data:`Score`.
-        shape: ``(nodes, candidates)``; public.
-        movement: a bound on ``max - min`` over candidates of the change of the scores of a node, in integer units,
-            when a row is added or removed, whatever the table.
-        theorem: the claim that ``movement`` stands on.
-        replaced: a bound on the same when a row of a node is replaced by another of the same node; None for twice the
-            movement, which always holds.
-        holds_for_lighter_rows: whether the movement bounds that of a row of less weight than the rule gives it, too:
-            only then may weighted rows be chosen by.
     """
 
-    queries: tuple[Query, ...]
-    score: Score
-    shape: tuple[int, int]
+    queries: tuple[Query, ...]  # what the scores are made of
+    score: Score  # see `Score`
+    shape: tuple[int, int]  # `(nodes, candidates)`; public
+    # a bound on `max - min` over candidates of the change of the scores of a node, in integer units, when a row is
+    # added or removed, whatever the table
     movement: int
-    theorem: str
+    theorem: str  # the claim that `movement` stands on
+    # a bound on the same when a row of a node is replaced by another of the same node; None for twice the movement,
+    # which always holds
     replaced: int | None = None
+    # whether the movement bounds that of a row of less weight than the rule gives it, too: only then may weighted rows
+    # be chosen by
     holds_for_lighter_rows: bool = False
 
     def __post_init__(self) -> None:

@@ -38,22 +38,15 @@ class SplitHistogram:
 
     The answer has shape ``(leaves, codes of all columns side by side, 2)``. A row adds its weight once per column, so
     the answer is not for release by itself; it is made to be scored inside a selection.
-
-    Attributes:
-        cells: the leaves.
-        columns: the columns, each of at most 256 codes.
-        n_codes: how many codes each has.
-        rule: one channel: the weight of a row by label and margin, not negative.
-        margins: the score the weights depend on.
-        classes: the class, 0 or 1, of every label code, where labels hold weights of rows beside classes; None where
-            they are classes.
     """
 
-    cells: TreeCells
-    columns: tuple[int, ...]
-    n_codes: tuple[int, ...]
-    rule: RowRule
-    margins: Margins
+    cells: TreeCells  # the leaves
+    columns: tuple[int, ...]  # the columns, each of at most 256 codes
+    n_codes: tuple[int, ...]  # how many codes each has
+    rule: RowRule  # one channel: the weight of a row by label and margin, not negative
+    margins: Margins  # the score the weights depend on
+    # the class, 0 or 1, of every label code, where labels hold weights of rows beside classes; None where they are
+    # classes
     classes: Bytes | None = None
 
     def __post_init__(self) -> None:

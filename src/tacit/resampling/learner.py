@@ -54,12 +54,9 @@ class DiffprivlibLearner:
 
     Its parameter ``epsilon`` is set to what a round may spend, and where it has a parameter ``data_norm``, that to 1,
     the norm of the rows it gets. Bounds that it would read from the data must be given.
-
-    Args:
-        estimator: an unfitted classifier with a parameter ``epsilon``.
     """
 
-    estimator: Any
+    estimator: Any  # an unfitted classifier with a parameter `epsilon`
 
     def __post_init__(self) -> None:
         parameters: dict[str, Any] = getattr(self.estimator, "get_params", dict)()
@@ -88,21 +85,14 @@ class DiffprivlibLearner:
 
 @dataclass(frozen=True, eq=False)
 class ClaimedLearner:
-    """A learner of the user's own, with the privacy that the user claims for it.
+    """A learner of the user's own, with the privacy that the user claims for it."""
 
-    Args:
-        fit: ``fit(rows, labels, epsilon, delta) -> predictor``, where rows have norm at most 1 and labels are 0/1; the
-            predictor has ``predict(rows)``. It must be (epsilon, delta)-differentially private under replacement of a
-            row.
-        name: for the ledger.
-        epsilon: what a run costs; set by whoever runs it.
-        delta: see ``epsilon``.
-    """
-
+    # `fit(rows, labels, epsilon, delta) -> predictor`, where rows have norm at most 1 and labels are 0/1; the predictor
+    # has `predict(rows)`. It must be (epsilon, delta)-differentially private under replacement of a row.
     fit: Callable[[Floats, Ints, float, float], Any]
-    name: str
-    epsilon: float = 0.0
-    delta: float = 0.0
+    name: str  # for the ledger
+    epsilon: float = 0.0  # what a run costs; set by whoever runs it
+    delta: float = 0.0  # see `epsilon`
 
     def with_budget(self, cost: Cost) -> ClaimedLearner:
         return replace(self, epsilon=cost.epsilon, delta=cost.delta)

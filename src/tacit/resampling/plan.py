@@ -15,11 +15,8 @@ from tacit.privacy.request import RequestError
 from tacit.theory.boosting import Analysis, end_test_threshold
 from tacit.theory.checks import Cost
 
-MOST_BASE_EPSILON = 30.0
-"""A base learner is never asked for less privacy than this: there is nothing to gain from it."""
-
-MOST_ROUND_EPSILON = 20.0
-"""Nor is a round."""
+MOST_BASE_EPSILON = 30.0  # A base learner is never asked for less privacy than this: there is nothing to gain from it
+MOST_ROUND_EPSILON = 20.0  # nor is a round
 
 DrawsCost = Callable[[Cost, int, int, Analysis], Cost]
 """What a learner costs on draws from a measure, by its own cost, the measure's size and the number of draws."""
@@ -27,8 +24,7 @@ DrawsCost = Callable[[Cost, int, int, Analysis], Cost]
 NOISE_SPARE = 3.0
 """Laplace scales that the first end test must be passed by: noise ends it with probability 0.025 at most."""
 
-SLACK = 1e-9
-"""Relative room for rounding between a plan and what is entered."""
+SLACK = 1e-9  # relative room for rounding between a plan and what is entered
 
 
 @dataclass(frozen=True)

@@ -12,20 +12,11 @@ from dataclasses import dataclass
 
 from tacit.theory.checks import check_probability, require
 
-LEVELS = 1 << 16
-"""Levels of the weights of a run that a theorem is about."""
-
-BITS = 14
-"""A weight of 1 has ``2**BITS`` units there."""
-
-REACH = float(1 << 14)
-"""How far margins go there, in units of the margin: the levels are then half a unit wide."""
-
-DEVIATIONS = 9.0
-"""Standard deviations of noise that the score of no row leaves: at most ``2 n exp(-40.5)`` of all runs."""
-
-MOST_ROWS = 2.0
-"""Up to so many times the declared number of rows, the rounding of weights is what is counted here."""
+LEVELS = 1 << 16  # levels of the weights of a run that a theorem is about
+BITS = 14  # A weight of 1 has `2**BITS` units there
+REACH = float(1 << 14)  # how far margins go there, in units of the margin: the levels are then half a unit wide
+DEVIATIONS = 9.0  # standard deviations of noise that the score of no row leaves: at most `2 n exp(-40.5)` of all runs
+MOST_ROWS = 2.0  # up to so many times the declared number of rows, the rounding of weights is what is counted here
 
 
 def shortest_centre(margin: float, share: float) -> float:
@@ -68,22 +59,14 @@ def rounding_slack(step: float, rounds: int, sigma: float, density: float) -> fl
 
 @dataclass(frozen=True)
 class AveragedRun:
-    """A run that keeps the theorem's promise in integers.
+    """A run that keeps the theorem's promise in integers."""
 
-    Attributes:
-        density: kappa.
-        rounds: T.
-        sigma: noise per coordinate of a centre, at most.
-        divisor: what centres are divided by, so that margins fit the levels.
-        learning_rate: lambda, for hypotheses so divided: log-weights are ``lambda / 2`` times their margins.
-        margin: what all but kappa n rows have at least, over the lengths of all exact centres; 0 for the signs alone.
-    """
-
-    density: float
-    rounds: int
-    sigma: float
-    divisor: float
-    learning_rate: float
+    density: float  # kappa
+    rounds: int  # T
+    sigma: float  # noise per coordinate of a centre, at most
+    divisor: float  # what centres are divided by, so that margins fit the levels
+    learning_rate: float  # lambda, for hypotheses so divided: log-weights are `lambda / 2` times their margins
+    # what all but kappa n rows have at least, over the lengths of all exact centres; 0 for the signs alone
     margin: float = 0.0
 
 

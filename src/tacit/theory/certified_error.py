@@ -16,16 +16,11 @@ from tacit.theory.generalisation import largest_within
 
 @dataclass(frozen=True)
 class HalfspaceCode:
-    """A weight is 0, or has a *shape*, a sign, and the digits between its first 1 and its last one.
+    """A weight is 0, or has a *shape*, a sign, and the digits between its first 1 and its last one."""
 
-    Attributes:
-        places: the first 1 has one of so many places.
-        digits: a weight has at most so many digits, from its first 1 to its last one.
-        concentration: the probabilities of shapes are drawn from a symmetric Dirichlet distribution of this parameter.
-    """
-
-    places: int = 15
-    digits: int = 5
+    places: int = 15  # the first 1 has one of so many places
+    digits: int = 5  # a weight has at most so many digits, from its first 1 to its last one
+    # the probabilities of shapes are drawn from a symmetric Dirichlet distribution of this parameter
     concentration: float = 1 / 8
 
     @property
@@ -73,8 +68,7 @@ class HalfspaceCode:
         return float(self.tail_nats(shapes).sum() - log_mixed)
 
 
-CODE = HalfspaceCode()
-"""The prior that bounds are proved with."""
+CODE = HalfspaceCode()  # the prior that bounds are proved with
 
 
 def noise_of_counts(sd: float, cells: float, failure: float) -> float:

@@ -72,8 +72,7 @@ class Shifts:
 PENALTY = Shifts(-1.0, 0.0)
 """The paper's score, minus the number of errors: a row lowers the scores of those that cover and mislabel it."""
 
-GENERAL = Shifts(-1.0, 1.0)
-"""All that Lemma A.1 asks for."""
+GENERAL = Shifts(-1.0, 1.0)  # all that Lemma A.1 asks for
 
 
 def paper_epsilon(score_scale: float, delta: float) -> float:

@@ -17,8 +17,7 @@ from tacit.theory.generalisation import (
     transfer_rows,
 )
 
-DIMENSION = 1000
-"""Columns up to which margins are promised where nobody says how many there are."""
+DIMENSION = 1000  # columns up to which margins are promised where nobody says how many there are
 
 
 def printed_run(accuracy: float, failure: float, margin: float) -> AveragedRun:
@@ -95,19 +94,12 @@ def privacy_rows(run: AveragedRun, noise_multiplier: float, analysis: Analysis =
 
 @dataclass(frozen=True)
 class SampleSize:
-    """Rows needed, part by part, for every step of the proof to hold; ``rows`` is the largest.
+    """Rows needed, part by part, for every step of the proof to hold; ``rows`` is the largest."""
 
-    Attributes:
-        privacy: Claim 1, at the noise that the advantage allows.
-        label_noise: Claim 2, if label noise is to be tolerated.
-        generalisation: that margins generalise, or privacy (Theorem 31).
-        bound: what ``generalisation`` follows from.
-    """
-
-    privacy: int
-    label_noise: int
-    generalisation: int
-    bound: str
+    privacy: int  # Claim 1, at the noise that the advantage allows
+    label_noise: int  # Claim 2, if label noise is to be tolerated
+    generalisation: int  # that margins generalise, or privacy (Theorem 31)
+    bound: str  # what `generalisation` follows from
 
     @property
     def rows(self) -> int:
@@ -126,17 +118,11 @@ def error_on_noisy_rows(accuracy: float, margin: float) -> float:
 
 @dataclass(frozen=True)
 class MarginRun:
-    """A run for a margin on all but kappa n rows, and the rows that noise and new rows need.
+    """A run for a margin on all but kappa n rows, and the rows that noise and new rows need."""
 
-    Attributes:
-        run: its parameters; margins are over the lengths of all exact centres together.
-        privacy: rows at which the noise is as little as the run takes for granted.
-        generalisation: rows at which the margin proves the error on new rows.
-    """
-
-    run: AveragedRun
-    privacy: int
-    generalisation: int
+    run: AveragedRun  # its parameters; margins are over the lengths of all exact centres together
+    privacy: int  # rows at which the noise is as little as the run takes for granted
+    generalisation: int  # rows at which the margin proves the error on new rows
 
 
 def margin_runs(

@@ -75,23 +75,14 @@ def theorem_4_4(epsilon: float, delta: float, epochs: int, n_samples: int) -> tu
 
 @dataclass(frozen=True)
 class WinnowBound:
-    """A schedule with a promise.
+    """A schedule with a promise."""
 
-    Attributes:
-        epochs: updates ``K`` at most.
-        n_samples: samples ``m`` per update.
-        learning_rate: ``eta`` per update.
-        threshold: mistakes ``L`` at which an epoch is to end.
-        threshold_epsilon: privacy parameter of above-threshold.
-        mistakes: at most so many, with probability ``1 - 2 beta``.
-    """
-
-    epochs: int
-    n_samples: int
-    learning_rate: float
-    threshold: int
-    threshold_epsilon: float
-    mistakes: float
+    epochs: int  # updates `K` at most
+    n_samples: int  # samples `m` per update
+    learning_rate: float  # `eta` per update
+    threshold: int  # mistakes `L` at which an epoch is to end
+    threshold_epsilon: float  # privacy parameter of above-threshold
+    mistakes: float  # at most so many, with probability `1 - 2 beta`
 
 
 def theorem_4_5(

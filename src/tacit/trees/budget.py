@@ -31,17 +31,12 @@ class SplitBudget:
     A pool in ``rho`` may be divided as a fit goes along. Where all its parts are fixed before the first release, they
     are composed as what they are, and the pool is larger: by 5 % for two trees of depth 4 at epsilon 1, by nothing for
     twenty, whose composition is no cheaper than that of ``rho``.
-
-    Attributes:
-        amount: epsilon, rho or ``mu**2 / 2``; infinite for no privacy.
-        pure: whether it is epsilon.
-        gaussian: whether it is ``mu**2 / 2``: of a pool without selections.
-        schedule: every charge that it pays for, if they were fixed beforehand and are reserved one by one.
     """
 
-    amount: float
-    pure: bool
-    gaussian: bool = False
+    amount: float  # epsilon, rho or `mu**2 / 2`; infinite for no privacy
+    pure: bool  # whether it is epsilon
+    gaussian: bool = False  # whether it is `mu**2 / 2`: of a pool without selections
+    # every charge that it pays for, if they were fixed beforehand and are reserved one by one
     schedule: tuple[Charge, ...] = ()
 
     @staticmethod
@@ -118,5 +113,4 @@ class SplitBudget:
         )
 
 
-Plan = Callable[[SplitBudget], tuple[Charge, ...]]
-"""The charges that a pool pays for."""
+Plan = Callable[[SplitBudget], tuple[Charge, ...]]  # the charges that a pool pays for

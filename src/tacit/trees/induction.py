@@ -112,18 +112,12 @@ class SplitScore:
     most 1 raises the risk of the one child it falls into by an amount in ``[0, cap L(1 / cap)]`` and all candidates'
     scores move the same way.
     Class weights are clipped at ``cap - 1``, so that this holds for any number of rows.
-
-    Attributes:
-        candidates: the splits.
-        loss: whose Bayes risk scores them.
-        cap: a public bound on the weight of a node, or a number beyond which weights are clipped; at least 2.
-        node: the one leaf to score; None for all.
     """
 
-    candidates: SplitCandidates
-    loss: Loss
-    cap: int
-    node: int | None = None
+    candidates: SplitCandidates  # the splits
+    loss: Loss  # whose Bayes risk scores them
+    cap: int  # a public bound on the weight of a node, or a number beyond which weights are clipped; at least 2
+    node: int | None = None  # the one leaf to score; None for all
 
     def __call__(self, answers: Iterator[Ints]) -> Ints:
         histogram = next(answers)
@@ -176,19 +170,12 @@ LossOfLevel = Callable[[int, TreeCells], Loss]
 
 @dataclass(frozen=True, eq=False)
 class Induction:
-    """What all trees of a fit share.
+    """What all trees of a fit share."""
 
-    Attributes:
-        curator: the only access to the rows.
-        candidates: the public splits.
-        cap: a public bound on the weight of a node; see :class:`tacit.trees.induction.SplitScore`.
-        depth: of the trees, at most 16.
-    """
-
-    curator: Curator
-    candidates: SplitCandidates
-    cap: int
-    depth: int
+    curator: Curator  # the only access to the rows
+    candidates: SplitCandidates  # the public splits
+    cap: int  # a public bound on the weight of a node; see `SplitScore`
+    depth: int  # of the trees, at most 16
 
     def levels(
         self, rule: RowRule, margins: Margins, charge: Charge, loss_of_level: LossOfLevel, tree: int

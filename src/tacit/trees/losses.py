@@ -257,18 +257,14 @@ class SmoothedLoss(Loss):
         return 0.5 * self._factor * (1.0 + 2.0 * self.smoothing) ** 2 * self._product(p) ** (-3 / 2)
 
 
-ZERO_ONE = MAlphaLoss(0.0)
-"""The 0/1 loss: the cheapest to make private, and the slowest to boost."""
+ZERO_ONE = MAlphaLoss(0.0)  # the 0/1 loss: the cheapest to make private, and the slowest to boost
 
 MATSUSHITA = MAlphaLoss(1.0)
 """Matsushita's loss: the best boosting rate (Kearns, Mansour 1996), and the dearest to make private."""
 
 
-SMOOTHED: Final = "smoothed"
-"""The criterion of :class:`SmoothedLoss`, whose smoothing follows from noise and released support."""
-
-CRITERIA = ("gini", "entropy", "error", SMOOTHED)
-"""What may score splits instead of the M-alpha loss."""
+SMOOTHED: Final = "smoothed"  # the criterion of `SmoothedLoss`, whose smoothing follows from noise and released support
+CRITERIA = ("gini", "entropy", "error", SMOOTHED)  # what may score splits instead of the M-alpha loss
 
 
 def loss_of(criterion: str | float) -> Loss:

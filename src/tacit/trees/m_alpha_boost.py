@@ -97,23 +97,14 @@ class BoostSettings:
 
 @dataclass(frozen=True, eq=False)
 class BoostedTrees:
-    """What was learned, all of it released.
+    """What was learned, all of it released."""
 
-    Attributes:
-        bins: per column, the map from codes to cells.
-        trees: leaves hold the leveraging coefficient times the link of their proportion.
-        rows: the number of rows, public or released.
-        coefficients: the leveraging coefficients.
-        spending: what each tree took of the budget.
-        link: from scores to probabilities.
-    """
-
-    bins: tuple[TreeBins, ...]
-    trees: tuple[Tree, ...]
-    rows: float
-    coefficients: tuple[float, ...]
-    spending: TreeSpending
-    link: Link
+    bins: tuple[TreeBins, ...]  # per column, the map from codes to cells
+    trees: tuple[Tree, ...]  # leaves hold the leveraging coefficient times the link of their proportion
+    rows: float  # the number of rows, public or released
+    coefficients: tuple[float, ...]  # the leveraging coefficients
+    spending: TreeSpending  # what each tree took of the budget
+    link: Link  # from scores to probabilities
 
 
 def trees_rule(rows: float, budget: SplitBudget, tuning: Boosting = BOOSTING) -> int:

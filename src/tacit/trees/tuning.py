@@ -75,5 +75,4 @@ class Forests:
     least_base: float = 1e-3  # distance of it from 0 and 1
 
 
-SEVERAL_CLASSES, BOOSTING, FORESTS = SeveralClasses(), Boosting(), Forests()
-"""As they were chosen."""
+SEVERAL_CLASSES, BOOSTING, FORESTS = SeveralClasses(), Boosting(), Forests()  # as they were chosen

@@ -12,8 +12,7 @@ from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MeasureSize
 from tacit.queries.dense.vector_sum import VectorSum
 
-REACH = 16.0
-"""Log-odds beyond which the weight no longer changes: 1e-7 on one side, 1 on the other."""
+REACH = 16.0  # log-odds beyond which the weight no longer changes: 1e-7 on one side, 1 on the other
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels
 from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.query import Query
 
-DENSE_WEIGHT_UNIT = 1 << 10
-"""Units of a weight of 1: 64 products with a 16-bit row fit an int32."""
+DENSE_WEIGHT_UNIT = 1 << 10  # units of a weight of 1: 64 products with a 16-bit row fit an int32
 
 
 class Measure(Protocol):

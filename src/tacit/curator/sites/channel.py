@@ -23,11 +23,8 @@ try:
 except ModuleNotFoundError as error:
     raise missing("websockets" if str(error.name).startswith("websockets") else "msgpack", "sites") from None
 
-PROTOCOL = 1
-"""Of the messages."""
-
-LARGEST = 1 << 31
-"""Bytes of a message at most."""
+PROTOCOL = 1  # of the messages
+LARGEST = 1 << 31  # bytes of a message at most
 
 
 def packed(message: dict[str, Any]) -> bytes:
@@ -101,11 +98,8 @@ def address_of(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-HANDSHAKE = 10.0
-"""Seconds that a connection may take to say who it is."""
-
-CLOSING = 2.0
-"""Seconds that the other end may take to hang up, too."""
+HANDSHAKE = 10.0  # seconds that a connection may take to say who it is
+CLOSING = 2.0  # seconds that the other end may take to hang up, too
 
 MOST_HANDSHAKES = 64
 """Connections that have not said who they are, at most; further ones are closed, and sites try again."""

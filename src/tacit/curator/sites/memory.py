@@ -33,15 +33,10 @@ LINE = re.compile(r"sites ([0-9a-f]{64}), rows ([0-9a-f]{64})$")
 @final
 @dataclass(frozen=True)
 class Gathering:
-    """Who took part in a fit, and with which rows of this site.
+    """Who took part in a fit, and with which rows of this site."""
 
-    Attributes:
-        sites: digest of the names and certificates of all sites.
-        rows: keyed digest of the rows of this one.
-    """
-
-    sites: str
-    rows: str
+    sites: str  # digest of the names and certificates of all sites
+    rows: str  # keyed digest of the rows of this one
 
     @classmethod
     def read(cls, line: str) -> Self | None:

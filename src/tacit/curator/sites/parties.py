@@ -36,14 +36,9 @@ class SitesError(TacitError):
     usual = UNSPENT
 
 
-COORDINATOR = "coordinator"
-"""The name of the party that learns; all others are sites."""
-
-YEARS = 10
-"""How long a certificate is good for, unless it is taken out of the folder before."""
-
-LEAST_SITES = 2
-"""Fewer have nobody to hide their sums among."""
+COORDINATOR = "coordinator"  # the name of the party that learns; all others are sites
+YEARS = 10  # how long a certificate is good for, unless it is taken out of the folder before
+LEAST_SITES = 2  # fewer have nobody to hide their sums among
 
 
 def new_party(name: str, key: Path, parties: Path) -> Path:
@@ -212,21 +207,13 @@ class Parties:
 @final
 @dataclass(frozen=True, eq=False)
 class Sites:
-    """Sites that will join a fit; made by :func:`tacit.join_sites`.
+    """Sites that will join a fit; made by :func:`tacit.join_sites`."""
 
-    Attributes:
-        listen: ``HOST:PORT`` where they connect.
-        parties: who takes part; this is the coordinator.
-        wait: seconds until all of them must be there.
-        patience: seconds that an answer may take.
-        shares: how sites share the noise; None where the coordinator draws it.
-    """
-
-    listen: str
-    parties: Parties
-    wait: float
-    patience: float
-    shares: NoiseShares | None = None
+    listen: str  # `HOST:PORT` where they connect
+    parties: Parties  # who takes part; this is the coordinator
+    wait: float  # seconds until all of them must be there
+    patience: float  # seconds that an answer may take
+    shares: NoiseShares | None = None  # how sites share the noise; None where the coordinator draws it
 
     def __repr__(self) -> str:
         return f"<sites {', '.join(self.parties.sites)}>"

@@ -42,40 +42,27 @@ from tacit.privacy.signatures import library_version
 from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 
-ROWS_KEY = b"tacit rows of a site"
-"""What the key is for that digests of rows are made with."""
-
-KEY_WORDS = b"tacit pair key\0"
-"""What a signed key begins with: a signature of anything else is no signature of a key."""
+ROWS_KEY = b"tacit rows of a site"  # what the key is for that digests of rows are made with
+KEY_WORDS = b"tacit pair key\0"  # what a signed key begins with: a signature of anything else is no signature of a key
 
 
 @final
 @dataclass(frozen=True)
 class Agreement:
-    """What a site is ready to take part in.
+    """What a site is ready to take part in."""
 
-    Attributes:
-        epsilon: the most that one fit may cost.
-        delta: with this slack.
-        neighbouring: the relation.
-        honest: so many sites, this one among them, draw their noise as agreed and do not tell it: totals are noisy
-            before anybody sees them. None: the coordinator is trusted with exact totals, and draws the noise.
-        account: pays as well; None for no account.
-        allow_seeded: whether noise that somebody can repeat is agreed to: a test, whose model must not be released.
-        allow_changed_parties: whether a fit of other sites than those of earlier fits is agreed to.
-        allow_changed_rows: whether a fit to other rows than those of earlier fits is.
-        record: a file that gets a line for every answer; None for none.
-    """
-
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    neighbouring: Neighbouring = Neighbouring.ADD_OR_REMOVE_ONE
+    epsilon: float = 1.0  # the most that one fit may cost
+    delta: float = 1e-6  # with this slack
+    neighbouring: Neighbouring = Neighbouring.ADD_OR_REMOVE_ONE  # the relation
+    # so many sites, this one among them, draw their noise as agreed and do not tell it: totals are noisy before anybody
+    # sees them. None: the coordinator is trusted with exact totals, and draws the noise.
     honest: int | None = None
-    account: PrivacyAccount | None = None
+    account: PrivacyAccount | None = None  # pays as well; None for no account
+    # whether noise that somebody can repeat is agreed to: a test, whose model must not be released
     allow_seeded: bool = False
-    allow_changed_parties: bool = False
-    allow_changed_rows: bool = False
-    record: Path | None = None
+    allow_changed_parties: bool = False  # whether a fit of other sites than those of earlier fits is agreed to
+    allow_changed_rows: bool = False  # whether a fit to other rows than those of earlier fits is
+    record: Path | None = None  # a file that gets a line for every answer; None for none
 
 
 @dataclass

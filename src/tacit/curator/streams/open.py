@@ -36,8 +36,7 @@ from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.unit import Neighbouring
 from tacit.theory.above_threshold import Queries
 
-Secrets = dict[str, Any]
-"""Plain JSON data."""
+Secrets = dict[str, Any]  # plain JSON data
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,7 @@ from tacit.theory.above_threshold import Queries
 
 UPDATES = ("batch", "every", "first", "timed")
 
-BLOCK = 1 << 12
-"""Rounds predicted at a time; those after an update are predicted again."""
+BLOCK = 1 << 12  # rounds predicted at a time; those after an update are predicted again
 
 MOST_COMPOSED = 100_000
 """Draws up to which the accountant composes privacy losses; more are charged by their zCDP, which is as good then."""
@@ -40,8 +39,7 @@ MOST_COMPOSED = 100_000
 ONE_PERIOD = "one public period (parallel composition, docs/theory/winnow.md, Theorem 9)"
 """What the theorems of a stream with periods add."""
 
-EXACT_UNITS = 1 << 20
-"""Integer units of weight 1 where there is no noise and the weights are let out as they are."""
+EXACT_UNITS = 1 << 20  # integer units of weight 1 where there is no noise and the weights are let out as they are
 
 
 def draws_charge(draw_range: float, draws: int) -> Charge:
@@ -53,48 +51,28 @@ def draws_charge(draw_range: float, draws: int) -> Charge:
 
 @dataclass(frozen=True)
 class WinnowStream:
-    """A private Winnow as public data.
+    """A private Winnow as public data."""
 
-    Attributes:
-        dimension: coordinates of a row.
-        signed: whether weights may be negative: every coordinate then stands for itself and for its negation.
-        update: ``"batch"`` (all mistakes of the epoch), ``"first"`` (its first mistake, as in the paper), ``"every"``
-            (all its rounds, for targets that are one coordinate), or ``"timed"``: all unsure rounds, with updates at
-            public times.
-        neighbouring: the relation it is made for.
-        threshold_epsilon: the privacy parameter of above-threshold; ``inf`` for no privacy at all. Updates at public
-            times need none: 0.
-        threshold: mistakes at which an epoch is to end.
-        epochs: how often samples are drawn; epochs that end later fall back on weights that were released.
-        n_samples: indices drawn at each update.
-        draw_range: what each draw costs.
-        horizon: the most rounds, of a period where there are several; public.
-        classes: how many there are.
-        periods: whether the machine may start anew at public times.
-        released: weights of the period before, in whole units, shape ``(n_weights,)``; empty for none.
-        carried: the share of them in the weights that this period begins with; the rest is uniform.
-        times: rounds of a period after which there is an update, ``epochs`` of them, growing; public.
-        unsure: rounds count that are right by less than this share of the weights, as do mistakes.
-        decay: of released weights with every update after them; see :class:`WinnowLog`.
-    """
-
-    dimension: int
-    signed: bool
+    dimension: int  # coordinates of a row
+    signed: bool  # whether weights may be negative: every coordinate then stands for itself and for its negation
+    # `"batch"` (all mistakes of the epoch), `"first"` (its first mistake, as in the paper), `"every"` (all its rounds,
+    # for targets that are one coordinate), or `"timed"`: all unsure rounds, with updates at public times
     update: str
-    neighbouring: Neighbouring
+    neighbouring: Neighbouring  # the relation it is made for
+    # the privacy parameter of above-threshold; `inf` for no privacy at all. Updates at public times need none: 0.
     threshold_epsilon: float
-    threshold: int
-    epochs: int
-    n_samples: int
-    draw_range: float
-    horizon: int
-    classes: int = 2
-    periods: bool = False
-    released: tuple[int, ...] = ()
-    carried: float = 0.0
-    times: tuple[int, ...] = ()
-    unsure: float = 0.0
-    decay: float = 0.0
+    threshold: int  # mistakes at which an epoch is to end
+    epochs: int  # how often samples are drawn; epochs that end later fall back on weights that were released
+    n_samples: int  # indices drawn at each update
+    draw_range: float  # what each draw costs
+    horizon: int  # the most rounds, of a period where there are several; public
+    classes: int = 2  # how many there are
+    periods: bool = False  # whether the machine may start anew at public times
+    released: tuple[int, ...] = ()  # weights of the period before, in whole units, shape `(n_weights,)`; empty for none
+    carried: float = 0.0  # the share of them in the weights that this period begins with; the rest is uniform
+    times: tuple[int, ...] = ()  # rounds of a period after which there is an update, `epochs` of them, growing; public
+    unsure: float = 0.0  # rounds count that are right by less than this share of the weights, as do mistakes
+    decay: float = 0.0  # of released weights with every update after them; see `WinnowLog`
 
     def __post_init__(self) -> None:
         if self.update not in UPDATES:

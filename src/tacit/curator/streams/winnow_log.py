@@ -83,14 +83,9 @@ class Marks:
         return (moves.T @ signs).reshape(-1)
 
 
-SUMS = (8, 16, 32)
-"""How many of the last released weights are summed, once the draws are used up."""
-
-SHARES = 1 << 10
-"""Whole shares of the last weights drawn, where several are summed."""
-
-MIXED_UNITS = 1 << 20
-"""Integer units of weight 1 where released weights are mixed with fresh ones."""
+SUMS = (8, 16, 32)  # how many of the last released weights are summed, once the draws are used up
+SHARES = 1 << 10  # whole shares of the last weights drawn, where several are summed
+MIXED_UNITS = 1 << 20  # integer units of weight 1 where released weights are mixed with fresh ones
 
 
 @dataclass

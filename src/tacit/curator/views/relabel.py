@@ -27,17 +27,11 @@ from tacit.theory.closure.privacy import learned_on_part
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """The distinct points of the rows, as a candidate function sees them.
+    """The distinct points of the rows, as a candidate function sees them."""
 
-    Attributes:
-        codes: cells of the columns that concepts look at, shape ``(points, columns)``.
-        said: what earlier released models say of the points, 0/1, shape ``(points, models)``.
-        counts: scored rows by label, shape ``(points, 2)``; zero where only unscored rows are.
-    """
-
-    codes: Ints
-    said: Bytes
-    counts: Ints
+    codes: Ints  # cells of the columns that concepts look at, shape `(points, columns)`
+    said: Bytes  # what earlier released models say of the points, 0/1, shape `(points, models)`
+    counts: Ints  # scored rows by label, shape `(points, 2)`; zero where only unscored rows are
 
 
 class Candidates(Protocol):
@@ -71,33 +65,22 @@ class Relabel:
 
     The pattern is not released; the child learns from the relabelled rows. Cost: the choice of a group of patterns,
     which has bounded range ``span``, composed with the child (:mod:`tacit.theory.closure.privacy`).
-
-    Attributes:
-        encoding: the columns that concepts look at, in cells or as they are.
-        label_index: two classes.
-        models: released models whose labels the scores use.
-        candidates: patterns and scores from points: a pure function that keeps nothing and raises for no content.
-        epsilon: Relabel's parameter; ``inf`` for the best pattern without privacy.
-        span: the bounded range that is charged.
-        child: the child's declared maximum.
-        scored_share: share of the rows that scores are made of and the child gets (the paper's D); the others (T)
-            only define points. Below 1 the split goes by position, and needs a public number of rows.
-        theorem: the claim.
-        stated: a larger cost to charge instead of the sum, such as the paper's constant.
-        public: whether the candidates are the same whatever the rows are, so that an index may be released.
     """
 
-    encoding: TableEncoding | FloatOrder
-    label_index: LabelIndex
-    models: tuple[ClassModel, ...]
+    encoding: TableEncoding | FloatOrder  # the columns that concepts look at, in cells or as they are
+    label_index: LabelIndex  # two classes
+    models: tuple[ClassModel, ...]  # released models whose labels the scores use
+    # patterns and scores from points: a pure function that keeps nothing and raises for no content
     candidates: Callable[[Points], Candidates]
-    epsilon: float
-    span: float
-    child: Plan
-    theorem: str
+    epsilon: float  # Relabel's parameter; `inf` for the best pattern without privacy
+    span: float  # the bounded range that is charged
+    child: Plan  # the child's declared maximum
+    theorem: str  # the claim
+    # share of the rows that scores are made of and the child gets (the paper's D); the others (T) only define points.
+    # Below 1 the split goes by position, and needs a public number of rows.
     scored_share: float = 1.0
-    stated: Cost | None = None
-    public: bool = False
+    stated: Cost | None = None  # a larger cost to charge instead of the sum, such as the paper's constant
+    public: bool = False  # whether the candidates are the same whatever the rows are, so that an index may be released
 
     @property
     def children(self) -> tuple[Plan, ...]:
@@ -185,14 +168,10 @@ class RelabelPart(Relabel):
 
     Cost: :func:`tacit.theory.closure.privacy.learned_on_part`. Of the parent's fields, ``span`` is the range of the
     scores alone, ``epsilon / 2``.
-
-    Attributes:
-        rate: the probability that a row is in the part.
-        delta: at which the child's charge is counted.
     """
 
-    rate: float = 1.0
-    delta: float = 0.0
+    rate: float = 1.0  # the probability that a row is in the part
+    delta: float = 0.0  # at which the child's charge is counted
 
     def charges(self, neighbouring: Neighbouring) -> Sequence[tuple[Charge, str]]:
         if neighbouring.n_is_public:

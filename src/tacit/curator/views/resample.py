@@ -59,27 +59,16 @@ def round_cost(base: Cost, total: int, size: int, analysis: Analysis) -> Cost:
 
 @dataclass(frozen=True, eq=False)
 class MeasureSample:
-    """A sample, with replacement, from the lazy Bregman measure over released models.
+    """A sample, with replacement, from the lazy Bregman measure over released models."""
 
-    Attributes:
-        models: the voters so far; released.
-        total: ``M = kappa n``, the total of the measure in rows at full weight; a public constant.
-        learning_rate: lambda.
-        size: number of draws.
-        label_index: two classes.
-        child: the child's declared maximum.
-        cost: the child's (epsilon, delta); the plan must not cost more.
-        analysis: ``"sharp"``, or ``"paper"`` for Lemma 55 as stated.
-    """
-
-    models: tuple[ClassModel, ...]
-    total: int
-    learning_rate: float
-    size: int
-    label_index: LabelIndex
-    child: Plan
-    cost: Cost
-    analysis: Analysis = "sharp"
+    models: tuple[ClassModel, ...]  # the voters so far; released
+    total: int  # `M = kappa n`, the total of the measure in rows at full weight; a public constant
+    learning_rate: float  # lambda
+    size: int  # number of draws
+    label_index: LabelIndex  # two classes
+    child: Plan  # the child's declared maximum
+    cost: Cost  # the child's (epsilon, delta); the plan must not cost more
+    analysis: Analysis = "sharp"  # `"sharp"`, or `"paper"` for Lemma 55 as stated
 
     @property
     def children(self) -> tuple[Plan, ...]:
@@ -135,27 +124,16 @@ def round_with_test(drawn: Cost) -> Cost:
 
 @dataclass(frozen=True, eq=False)
 class SmoothSample:
-    """A sample, with replacement, from a stateless measure over released models; none if the end test says stop.
+    """A sample, with replacement, from a stateless measure over released models; none if the end test says stop."""
 
-    Attributes:
-        models: the voters so far; released.
-        table: weight by margin of votes, ``-len(models)`` first: integers of at most ``CAP``, shape ``(2 t + 1,)``.
-        threshold: ``K = kappa n``, the size that the measure must have, in rows at full weight; a public constant.
-        size: number of draws.
-        label_index: two classes.
-        child: the child's declared maximum.
-        cost: the child's (epsilon, delta), delta positive; the plan must not cost more.
-        analysis: ``"sharp"``, or ``"paper"`` for Lemmas 52 and 55 as stated.
-    """
-
-    models: tuple[ClassModel, ...]
-    table: Ints
-    threshold: int
-    size: int
-    label_index: LabelIndex
-    child: Plan
-    cost: Cost
-    analysis: Analysis = "sharp"
+    models: tuple[ClassModel, ...]  # the voters so far; released
+    table: Ints  # weight by margin of votes, `-len(models)` first: integers of at most `CAP`, shape `(2 t + 1,)`
+    threshold: int  # `K = kappa n`, the size that the measure must have, in rows at full weight; a public constant
+    size: int  # number of draws
+    label_index: LabelIndex  # two classes
+    child: Plan  # the child's declared maximum
+    cost: Cost  # the child's (epsilon, delta), delta positive; the plan must not cost more
+    analysis: Analysis = "sharp"  # `"sharp"`, or `"paper"` for Lemmas 52 and 55 as stated
 
     def __post_init__(self) -> None:
         if len(self.table) != 2 * len(self.models) + 1:

@@ -150,23 +150,15 @@ def _mixed(label_index: LabelIndex) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A random part of the rows.
+    """A random part of the rows."""
 
-    Attributes:
-        rate: add/remove: every row takes part with this probability, by itself. Replace: so many rows, rounded down.
-        label_index: how labels become codes.
-        child: the child's declared maximum.
-        delta: the delta at which the child's charge is amplified; 0 if it is pure.
-        replacement: draw with replacement (the paper's empirical learner); needs a public number of rows.
-        inside: the claims that the child's charges stand on, in words.
-    """
-
+    # add/remove: every row takes part with this probability, by itself. Replace: so many rows, rounded down.
     rate: float
-    label_index: LabelIndex
-    child: Plan
-    delta: float = 0.0
-    replacement: bool = False
-    inside: str = "what the child declares, composed"
+    label_index: LabelIndex  # how labels become codes
+    child: Plan  # the child's declared maximum
+    delta: float = 0.0  # the delta at which the child's charge is amplified; 0 if it is pure
+    replacement: bool = False  # draw with replacement (the paper's empirical learner); needs a public number of rows
+    inside: str = "what the child declares, composed"  # the claims that the child's charges stand on, in words
 
     @property
     def children(self) -> tuple[Plan, ...]:

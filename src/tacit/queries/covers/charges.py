@@ -19,11 +19,8 @@ from tacit.theory import em_cover as theory
 
 ORDERS = tuple(1.0 + np.round(np.geomspace(0.05, 5000.0, 64), 6))
 
-LOSS_STEPS = 16
-"""Atoms per mean of the exponential loss; the error of the cost is of second order in one over this."""
-
-LOSS_TAIL = 40.0
-"""Means up to which atoms are laid; the mass beyond, ``exp(-40)``, counts as infinite loss."""
+LOSS_STEPS = 16  # atoms per mean of the exponential loss; the error of the cost is of second order in one over this
+LOSS_TAIL = 40.0  # means up to which atoms are laid; the mass beyond, `exp(-40)`, counts as infinite loss
 
 
 class Accounting(StrEnum):

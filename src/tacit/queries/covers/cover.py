@@ -45,19 +45,12 @@ class Step(Protocol):
 
 @dataclass(frozen=True)
 class CoverStep:
-    """The scores that are in use: ``reward * right - penalty * wrong``.
+    """The scores that are in use: ``reward * right - penalty * wrong``."""
 
-    Attributes:
-        scale: per integer unit of the score; ``inf`` for the last of the best rules.
-        reward: integer units per row that the rule covers and gets right.
-        penalty: integer units per row that it covers and gets wrong.
-        ending: whether only the constant can be chosen.
-    """
-
-    scale: float
-    reward: int
-    penalty: int
-    ending: bool = False
+    scale: float  # per integer unit of the score; `inf` for the last of the best rules
+    reward: int  # integer units per row that the rule covers and gets right
+    penalty: int  # integer units per row that it covers and gets wrong
+    ending: bool = False  # whether only the constant can be chosen
 
     def __post_init__(self) -> None:
         if not self.scale > 0:
@@ -125,23 +118,16 @@ class Cover:
     A chosen conjunction leaves with all classes. The run ends early when nothing can change any more: the constant was
     chosen, or no candidates are left. "No rule", whose score is public, may be chosen in every step but an ending one,
     and covers nothing.
-
-    Attributes:
-        candidates: the conjunctions.
-        n_labels: classes a rule can say.
-        steps: the steps, in order.
-        idle_score: the score of "no rule in this step", in integer units; None if there must be one.
-        log_prior: per conjunction (streamed: per block of them), nats added to all its rules: a public preference, for
-            short ones say; None for none.
-        constant_last: whether the constant can only be chosen in a step that is an ending one.
     """
 
-    candidates: Conjunctions | StreamedConjunctions
-    n_labels: int
-    steps: tuple[Step, ...]
-    idle_score: int | None = None
+    candidates: Conjunctions | StreamedConjunctions  # the conjunctions
+    n_labels: int  # classes a rule can say
+    steps: tuple[Step, ...]  # the steps, in order
+    idle_score: int | None = None  # the score of "no rule in this step", in integer units; None if there must be one
+    # per conjunction (streamed: per block of them), nats added to all its rules: a public preference, for short ones
+    # say; None for none
     log_prior: Floats | None = None
-    constant_last: bool = False
+    constant_last: bool = False  # whether the constant can only be chosen in a step that is an ending one
 
     def __post_init__(self) -> None:
         if self.log_prior is not None and (

@@ -17,8 +17,7 @@ from tacit.privacy.unit import Neighbouring
 from tacit.queries.query import Sensitivity
 from tacit.queries.rules import MARGIN_BITS
 
-N_LEVELS = 4096
-"""Levels of a measure over halfspace margins."""
+N_LEVELS = 4096  # levels of a measure over halfspace margins
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,8 @@ class Levels:
         return Levels(max(0, math.ceil(math.log2(max(units, 1.0)))), count)
 
 
-RADIUS_16 = (1 << 15) - 1
-"""Integer length of a row of norm 1, stored in 16 bits."""
-
-RADIUS_32 = 1 << 22
-"""Integer length of a row of norm 1, stored in 32 bits."""
+RADIUS_16 = (1 << 15) - 1  # integer length of a row of norm 1, stored in 16 bits
+RADIUS_32 = 1 << 22  # integer length of a row of norm 1, stored in 32 bits
 
 VECTOR_NORM = (1 << 15) - 1
 """No released integer vector is longer: with :data:`RADIUS_16`, every partial sum of a product fits an int32."""

@@ -13,11 +13,8 @@ from tacit.privacy.unit import Neighbouring
 from tacit.queries.dense.vector_sum import norm_ball
 from tacit.queries.query import Sensitivity
 
-SQUARE_BITS = 30
-"""Squares are kept in this many bits: with 16-bit rows they are exact, and 2**32 rows fit an int64."""
-
-MULTIPLIER_BITS = 30
-"""Of what shortens a vector of squares: its product with a square fits an int64."""
+SQUARE_BITS = 30  # squares are kept in this many bits: with 16-bit rows they are exact, and 2**32 rows fit an int64
+MULTIPLIER_BITS = 30  # of what shortens a vector of squares: its product with a square fits an int64
 
 
 @dataclass(frozen=True)
@@ -81,16 +78,11 @@ class ShortenedSquares:
 
     A row of norm 1 that is spread over ``d`` coordinates has squares of length about ``sqrt(3 / d)``, a one-hot row of
     length 1: with a ``longest`` for the former the noise is smaller by that, and the latter are shortened.
-
-    Args:
-        n_features: width of the rows, d.
-        radius: integer length of a row of norm 1.
-        longest: in units of :attr:`unit`; from 2 to that of a squared row of norm 1.
     """
 
-    n_features: int
-    radius: int
-    longest: int
+    n_features: int  # width of the rows, d
+    radius: int  # integer length of a row of norm 1
+    longest: int  # in units of `unit`; from 2 to that of a squared row of norm 1
 
     def __post_init__(self) -> None:
         if not 2 <= self.longest <= self.unit:

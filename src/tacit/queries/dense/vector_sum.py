@@ -29,11 +29,8 @@ from tacit.privacy.unit import Neighbouring
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels
 from tacit.queries.query import Sensitivity
 
-TICKS = 1 << 14
-"""Ticks of the clock for a factor ``e``: between ticks a weight grows by less than one part in 16,000."""
-
-WEIGHT_BITS = 10
-"""A weight of 1 is ``2**WEIGHT_BITS`` units: 64 products with a 16-bit row still fit an int32."""
+TICKS = 1 << 14  # ticks of the clock for a factor `e`: between ticks a weight grows by less than one part in 16,000
+WEIGHT_BITS = 10  # A weight of 1 is `2**WEIGHT_BITS` units: 64 products with a 16-bit row still fit an int32
 
 
 @lru_cache(maxsize=8)
@@ -51,21 +48,13 @@ def entitlements(bits: int) -> npt.NDArray[np.int32]:
 
 @dataclass(frozen=True, eq=False)
 class CappedWeights:
-    """Who gets how many units, as a function of level and of the rank among the rows of one level.
+    """Who gets how many units, as a function of level and of the rank among the rows of one level."""
 
-    Attributes:
-        table: units by level, int64.
-        level: the level at which the line was cut; -1 if it was not.
-        full_rows: how many rows of that level, in row order, get ``step`` units more than ``table`` says.
-        step: see ``full_rows``.
-        partial: what the next row of that level gets more.
-    """
-
-    table: Ints
-    level: int
-    full_rows: int
-    step: int
-    partial: int
+    table: Ints  # units by level, int64
+    level: int  # the level at which the line was cut; -1 if it was not
+    full_rows: int  # how many rows of that level, in row order, get `step` units more than `table` says
+    step: int  # see `full_rows`
+    partial: int  # what the next row of that level gets more
 
     def per_row(self, levels: npt.NDArray[np.integer]) -> Ints:
         """Units of every row, given the rows' levels in row order."""
@@ -137,18 +126,12 @@ class VectorSum:
     weight at most ``max |table|`` contributes nothing but itself, so adding or removing it moves the sum by at most
     their product, and replacing it by at most twice that, whatever happens to its label, margin and weight. Both are
     attained.
-
-    Args:
-        log: the released hypotheses that margins come from.
-        levels: how margins become levels.
-        table: integer weights by level, shape ``(levels.count,)``.
-        weight_unit: units of a weight of 1.
     """
 
-    log: HalfspaceLog
-    levels: Levels
-    table: Ints
-    weight_unit: int
+    log: HalfspaceLog  # the released hypotheses that margins come from
+    levels: Levels  # how margins become levels
+    table: Ints  # integer weights by level, shape `(levels.count,)`
+    weight_unit: int  # units of a weight of 1
 
     def __post_init__(self) -> None:
         if self.table.shape != (self.levels.count,):
@@ -194,20 +177,13 @@ class CappedSum:
     the sum moves by at most ``2 * 2**bits * radius``. Under replacement the others move by the *difference* of the two
     rows' units, and the bound is the same. It is attained. ``total`` must be a constant: released or public, never the
     count of the rows.
-
-    Args:
-        log: the released hypotheses that margins come from.
-        levels: how margins become levels.
-        ticks: minus the logarithm of the unscaled measure by level, in clock ticks (``queries.capped_scaling``).
-        total: total weight after scaling, in rows at full weight.
-        bits: a weight of 1 is ``2**bits`` units.
     """
 
-    log: HalfspaceLog
-    levels: Levels
-    ticks: Ints
-    total: int
-    bits: int = WEIGHT_BITS
+    log: HalfspaceLog  # the released hypotheses that margins come from
+    levels: Levels  # how margins become levels
+    ticks: Ints  # minus the logarithm of the unscaled measure by level, in clock ticks (`queries.capped_scaling`)
+    total: int  # total weight after scaling, in rows at full weight
+    bits: int = WEIGHT_BITS  # a weight of 1 is `2**bits` units
 
     def __post_init__(self) -> None:
         if self.ticks.shape != (self.levels.count,):

@@ -20,8 +20,7 @@ from tacit.theory.closure.vc_search import count_ones
 BATCH = 8
 """Not tuned: blocks that are enumerated before what lies around them is searched."""
 
-BLOCK_WORK = 50
-"""About how many sets could be looked at in the time that the search around a block takes."""
+BLOCK_WORK = 50  # about how many sets could be looked at in the time that the search around a block takes
 
 Pair = tuple[int, int]
 

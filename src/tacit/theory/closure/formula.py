@@ -72,8 +72,7 @@ def named_function(name: str, arity: int) -> TruthTable:
     return TruthTable.of(rules[key], arity)
 
 
-Term = tuple[tuple[int, int], ...]
-"""A conjunction of literals: pairs (input, value that it must have)."""
+Term = tuple[tuple[int, int], ...]  # A conjunction of literals: pairs (input, value that it must have)
 
 
 def disjunctive_terms(table: TruthTable) -> list[Term]:
@@ -118,19 +117,12 @@ def _cover(primes: set[tuple[int, int]], ones: set[int]) -> list[tuple[int, int]
 
 @dataclass(frozen=True)
 class Formula:
-    """A gate of a majority formula.
+    """A gate of a majority formula."""
 
-    Attributes:
-        kind: ``"input"``, ``"constant"`` or ``"majority"``.
-        index: number of the input, or the constant's value.
-        negated: whether the output is turned around.
-        children: inputs of a majority, an odd number.
-    """
-
-    kind: str
-    index: int = 0
-    negated: bool = False
-    children: tuple[Formula, ...] = ()
+    kind: str  # `"input"`, `"constant"` or `"majority"`
+    index: int = 0  # number of the input, or the constant's value
+    negated: bool = False  # whether the output is turned around
+    children: tuple[Formula, ...] = ()  # inputs of a majority, an odd number
 
     def __call__(self, bits: Sequence[int]) -> int:
         if self.kind == "input":
