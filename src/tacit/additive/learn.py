@@ -42,29 +42,18 @@ from tacit.queries.cells import OneCell, column_cells
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What was learned, all of it released: the model is built from this.
+    """What was learned, all of it released: the model is built from this."""
 
-    Attributes:
-        total: released number of rows.
-        intercept: shape ``(n_scores,)``.
-        columns, bins: of the table.
-        mains, pairs: terms with their effects.
-        trees: of one margin, or of several scores, for what those leave over.
-        plan: how the budget was divided.
-        directions: where the loss was curved in the end.
-        intercept_sd: standard deviation of the noise in the intercept, shape ``(n_scores,)``.
-    """
-
-    total: float
-    intercept: Floats
-    columns: tuple[Column, ...]
+    total: float  # released number of rows
+    intercept: Floats  # shape `(n_scores,)`
+    columns: tuple[Column, ...]  # `columns`, `bins`: of the table
     bins: tuple[Bins, ...]
-    mains: tuple[Term, ...]
+    mains: tuple[Term, ...]  # `mains`, `pairs`: terms with their effects
     pairs: tuple[tuple[Side, Side, Term], ...]
-    trees: tuple[Tree, ...] | tuple[ScoreTree, ...]
-    plan: Plan
-    directions: Directions
-    intercept_sd: Floats
+    trees: tuple[Tree, ...] | tuple[ScoreTree, ...]  # of one margin, or of several scores, for what those leave over
+    plan: Plan  # how the budget was divided
+    directions: Directions  # where the loss was curved in the end
+    intercept_sd: Floats  # standard deviation of the noise in the intercept, shape `(n_scores,)`
 
 
 def learn(

@@ -33,44 +33,28 @@ class Pace:
 
 @dataclass(frozen=True)
 class Plan:
-    """Shares of the allowance, and how many sweeps they are spread over.
+    """Shares of the allowance, and how many sweeps they are spread over."""
 
-    Attributes:
-        binning: number of rows and histograms.
-        mains: sweeps over the columns before pairs are looked for (all that is left when they are not).
-        screening: looking for pairs.
-        pair_counts: histograms of the pairs found.
-        joint: sweeps over columns and pairs together.
-        trees: boosting by trees what columns and pairs leave over.
-        sweeps, joint_sweeps: how many.
-        converges, recency: of both; see :class:`Pace`.
-        n_trees, tree_depth, tree_rate: how many trees, how deep, and how far each steps.
-        tree_columns: how many columns a tree may cut.
-        tree_choice: share of the trees' budget that goes to choosing their splits; 0 for random ones.
-        tree_enough: trees end once their steps have surely a smaller prior than this; 0 for never.
-        undecided: whether what columns explain decides if trees have their share, or pairs and columns.
-        tree_noise: trees are averaged as a kernel, and may leave so much noise in a score (log-odds); depth and rate
-            follow from that. 0 for other trees.
-    """
-
-    binning: float
-    mains: float
-    screening: float
-    pair_counts: float
-    joint: float
-    sweeps: int
+    binning: float  # number of rows and histograms
+    mains: float  # sweeps over the columns before pairs are looked for (all that is left when they are not)
+    screening: float  # looking for pairs
+    pair_counts: float  # histograms of the pairs found
+    joint: float  # sweeps over columns and pairs together
+    sweeps: int  # `sweeps`, `joint_sweeps`: how many
     joint_sweeps: int
-    converges: bool = False
+    converges: bool = False  # `converges`, `recency`: of both; see `Pace`
     recency: float = 0.0
-    trees: float = 0.0
-    n_trees: int = 0
+    trees: float = 0.0  # boosting by trees what columns and pairs leave over
+    n_trees: int = 0  # `n_trees`, `tree_depth`, `tree_rate`: how many trees, how deep, and how far each steps
     tree_depth: int = 0
     tree_rate: float = 0.0
-    tree_columns: int = 0
-    tree_choice: float = 0.0
-    tree_enough: float = 0.0
+    tree_columns: int = 0  # how many columns a tree may cut
+    tree_choice: float = 0.0  # share of the trees' budget that goes to choosing their splits; 0 for random ones
+    tree_enough: float = 0.0  # trees end once their steps have surely a smaller prior than this; 0 for never
+    # trees are averaged as a kernel, and may leave so much noise in a score (log-odds); depth and rate follow from
+    # that. 0 for other trees.
     tree_noise: float = 0.0
-    undecided: bool = False
+    undecided: bool = False  # whether what columns explain decides if trees have their share, or pairs and columns
 
     def scaled(self, share: float) -> Plan:
         """The same plan on ``share`` of the allowance; what is left is for trees."""

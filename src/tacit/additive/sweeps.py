@@ -116,28 +116,18 @@ class HyperPrior:
 
 @dataclass
 class State:
-    """The model so far, and what is known around it.
+    """The model so far, and what is known around it."""
 
-    Attributes:
-        start: what was released before the first sweep.
-        whole: the budget of the whole fit, of which the loss spends its share.
-        loss: what rows contribute.
-        intercept, hyper_prior: of the terms.
-        rows: simulated ones, with their scores, where the loss uses them.
-        jointly: whether rows are bounded together over the terms of a sweep, whose release maps are centred then.
-        spread: standard deviation over the rows of the sum of terms, when last looked at.
-        tuning: the numbers.
-    """
-
-    start: FirstLook
-    whole: Budget
-    loss: Loss
-    intercept: Intercept
+    start: FirstLook  # what was released before the first sweep
+    whole: Budget  # the budget of the whole fit, of which the loss spends its share
+    loss: Loss  # what rows contribute
+    intercept: Intercept  # `intercept`, `hyper_prior`: of the terms
     hyper_prior: HyperPrior
-    rows: SimulatedRows | None = None
+    rows: SimulatedRows | None = None  # simulated ones, with their scores, where the loss uses them
+    # whether rows are bounded together over the terms of a sweep, whose release maps are centred then
     jointly: bool = False
-    spread: float = 0.0
-    tuning: Tuning = TUNING
+    spread: float = 0.0  # standard deviation over the rows of the sum of terms, when last looked at
+    tuning: Tuning = TUNING  # the numbers
 
     def add(self, cells: Cells, values: Floats) -> Floats:
         """Adds an update, shape ``(cells, n_scores)``, to all rows; returns it as the log rounded it."""

@@ -65,11 +65,10 @@ class ClosureLearner(Learner):
     patterns. ``V_i`` is ``T_i`` relabelled by the chosen pattern; ``A_i`` learns from ``D_i`` relabelled. The paper
     publishes ``V_i``. Here no part and no pattern is published, but what ``A_i`` releases; where concepts are listed in
     public and there are no learners, the concept itself is released.
-
-    Attributes:
-        bins, max_patterns, relabel_share, patterns, analysis, repetitions, declared_rows: as in the estimators.
     """
 
+    # `bins`, `max_patterns`, `relabel_share`, `patterns`, `analysis`, `repetitions`, `declared_rows`: as in the
+    # estimators
     bins: int = 32
     max_patterns: int = MOST_PATTERNS
     relabel_share: float = 0.5

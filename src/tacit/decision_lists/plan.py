@@ -77,32 +77,19 @@ NO_STAGES = PureStages(0.0, (), 0.0)
 
 @dataclass(frozen=True)
 class ListBudget:
-    """Everything that decides how a budget is spent; all of it public.
+    """Everything that decides how a budget is spent; all of it public."""
 
-    Attributes:
-        epsilon, delta: the budget.
-        neighbouring: the relation.
-        n_steps: how many rules are chosen at most.
-        errors_only: the paper's score, minus the errors, at one strength; else the score that rewards coverage.
-        analysis: ``"sharp"`` (the cheapest that applies) or the name of an :class:`Accounting`.
-        counts_share: share of epsilon for the counts of the rules; 0 for none.
-        fixed: what else is spent under this budget.
-        rows_per_unit: rows that one protected unit may hold.
-        ending: whether a last step chooses what the constant says: where neither counts nor another step do.
-        tuning: the numbers of the learner.
-    """
-
-    epsilon: float
+    epsilon: float  # `epsilon`, `delta`: the budget
     delta: float
-    neighbouring: Neighbouring
-    n_steps: int
-    errors_only: bool
-    analysis: str
-    counts_share: float
-    fixed: tuple[Charge, ...] = ()
-    rows_per_unit: int = 1
-    ending: bool = False
-    tuning: Tuning = TUNING
+    neighbouring: Neighbouring  # the relation
+    n_steps: int  # how many rules are chosen at most
+    errors_only: bool  # the paper's score, minus the errors, at one strength; else the score that rewards coverage
+    analysis: str  # `"sharp"` (the cheapest that applies) or the name of an `Accounting`
+    counts_share: float  # share of epsilon for the counts of the rules; 0 for none
+    fixed: tuple[Charge, ...] = ()  # what else is spent under this budget
+    rows_per_unit: int = 1  # rows that one protected unit may hold
+    ending: bool = False  # whether a last step chooses what the constant says: where neither counts nor another step do
+    tuning: Tuning = TUNING  # the numbers of the learner
 
 
 @dataclass(frozen=True)

@@ -109,17 +109,11 @@ class NewtonPlan:
 
 @dataclass(frozen=True, eq=False)
 class LeafSums:
-    """Released sums of a tree's leaves.
+    """Released sums of a tree's leaves."""
 
-    Attributes:
-        gradients: of ``y - p``, with noise, shape ``(leaves,)``; of rows with scores, ``(leaves, n_scores)``.
-        curvatures: of ``p (1 - p)``, or of a matrix's trace, with noise, shape ``(leaves,)``.
-        sd, curvature_sd: standard deviation of that noise.
-    """
-
-    gradients: Floats
-    curvatures: Floats
-    sd: float
+    gradients: Floats  # of `y - p`, with noise, shape `(leaves,)`; of rows with scores, `(leaves, n_scores)`
+    curvatures: Floats  # of `p (1 - p)`, or of a matrix's trace, with noise, shape `(leaves,)`
+    sd: float  # `sd`, `curvature_sd`: standard deviation of that noise
     curvature_sd: float
 
 

@@ -28,17 +28,11 @@ VOUCHED_DTYPES = "the dtypes of {what}: the caller says that they do not come fr
 @final
 @dataclass(frozen=True)
 class Assumption:
-    """Something that the promise of a certificate takes for granted.
+    """Something that the promise of a certificate takes for granted."""
 
-    Attributes:
-        subject: what it is about, in a word or two, such as ``"dtypes"``.
-        text: what was taken as public, or was not covered, as a clause.
-        accepted: whether it does no harm as far as the library can tell, or the caller answers for it.
-    """
-
-    subject: str
-    text: str
-    accepted: bool
+    subject: str  # what it is about, in a word or two, such as `"dtypes"`
+    text: str  # what was taken as public, or was not covered, as a clause
+    accepted: bool  # whether it does no harm as far as the library can tell, or the caller answers for it
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data; :meth:`from_dict` is the inverse."""

@@ -22,17 +22,13 @@ class Allowance:
     ``1 / (mu sqrt(p))``. With ``delta = 0`` everything is Laplace: shares divide epsilon. Adaptive shares are sound:
     the sum is fixed beforehand (fully adaptive composition: of Gaussian privacy, Smith and Thakurta 2022; of pure
     privacy, Dwork and others 2006).
-
-    Attributes:
-        epsilon, delta: the request.
-        mu: the Gaussian privacy parameter that (epsilon, delta) buys; 0 when ``delta == 0``.
-        reach: how far one protected unit can move a sum, relative to one row that is added: noise is so much larger
-            (2 where rows are replaced, as a row may change its sign). It does not change what anything costs.
     """
 
-    epsilon: float
+    epsilon: float  # `epsilon`, `delta`: the request
     delta: float
-    mu: float
+    mu: float  # the Gaussian privacy parameter that (epsilon, delta) buys; 0 when `delta == 0`
+    # how far one protected unit can move a sum, relative to one row that is added: noise is so much larger (2 where
+    # rows are replaced, as a row may change its sign). It does not change what anything costs.
     reach: float = 1.0
 
     @staticmethod

@@ -29,28 +29,18 @@ Counted = tuple[tuple[float, int], ...]
 
 @dataclass(frozen=True)
 class Parts:
-    """What a list of charges amounts to. Equal lists, in whatever order, give equal parts.
+    """What a list of charges amounts to. Equal lists, in whatever order, give equal parts."""
 
-    Attributes:
-        unlimited: whether something was released without noise, or for more than :data:`MOST`.
-        precision: sum of ``1 / noise_multiplier**2`` over the Gaussian charges.
-        rho: sum over the zCDP charges.
-        pure: pairs (epsilon, times) of pure charges, Laplace included. A Laplace charge is what noise on the integers
-            costs, and at sensitivity 1 that is randomised response: as bad as any pure mechanism.
-        ranges: pairs (range, times) of bounded-range charges.
-        approx: pairs (charge, times), delta above 0.
-        renyi: pairs (charge, times).
-        losses: pairs (charge, times).
-    """
-
-    unlimited: bool
-    precision: float
-    rho: float
+    unlimited: bool  # whether something was released without noise, or for more than `MOST`
+    precision: float  # sum of `1 / noise_multiplier**2` over the Gaussian charges
+    rho: float  # sum over the zCDP charges
+    # pairs (epsilon, times) of pure charges, Laplace included. A Laplace charge is what noise on the integers costs,
+    # and at sensitivity 1 that is randomised response: as bad as any pure mechanism.
     pure: Counted
-    ranges: Counted
-    approx: tuple[tuple[ApproxDP, int], ...]
-    renyi: tuple[tuple[Renyi, int], ...]
-    losses: tuple[tuple[PrivacyLoss, int], ...]
+    ranges: Counted  # pairs (range, times) of bounded-range charges
+    approx: tuple[tuple[ApproxDP, int], ...]  # pairs (charge, times), delta above 0
+    renyi: tuple[tuple[Renyi, int], ...]  # pairs (charge, times)
+    losses: tuple[tuple[PrivacyLoss, int], ...]  # pairs (charge, times)
 
     @property
     def mu(self) -> float:

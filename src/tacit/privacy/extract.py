@@ -33,23 +33,14 @@ KEYED = re.compile(r"\brows [0-9a-f]{64}\b")
 
 @dataclass(frozen=True)
 class Extract:
-    """What an extract says.
+    """What an extract says."""
 
-    Attributes:
-        dataset: the name of the data set.
-        epsilon: the promise.
-        delta: the promise.
-        labels: what each line is about, oldest first; among them the digests of signed models.
-        charges: what each line reserved.
-        entries: what was released under each.
-    """
-
-    dataset: str
-    epsilon: float
-    delta: float
-    labels: tuple[str, ...]
-    charges: tuple[tuple[Charge, ...], ...]
-    entries: tuple[tuple[Entry, ...], ...]
+    dataset: str  # the name of the data set
+    epsilon: float  # the promise
+    delta: float  # the promise
+    labels: tuple[str, ...]  # what each line is about, oldest first; among them the digests of signed models
+    charges: tuple[tuple[Charge, ...], ...]  # what each line reserved
+    entries: tuple[tuple[Entry, ...], ...]  # what was released under each
 
     @property
     def problems(self) -> list[str]:

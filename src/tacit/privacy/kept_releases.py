@@ -35,29 +35,17 @@ from tacit.privacy.unit import Neighbouring
 
 @dataclass(frozen=True)
 class Kept:
-    """A fit that can go on.
+    """A fit that can go on."""
 
-    Attributes:
-        identifier: of its reservation.
-        label: what it is.
-        charges: what was reserved.
-        seed: of its public random choices.
-        rows: a fingerprint of the rows that it began with, and the name of the key that it was made with.
-        learner: a digest of its parameters.
-        command: what the command line asked for, JSON; empty for a fit from Python.
-        releases: how many are kept.
-        ended: whether all are, and the account has its history.
-    """
-
-    identifier: int
-    label: str
-    charges: tuple[Charge, ...]
-    seed: bytes
-    rows: str
-    learner: str
-    command: str
-    releases: int
-    ended: bool
+    identifier: int  # of its reservation
+    label: str  # what it is
+    charges: tuple[Charge, ...]  # what was reserved
+    seed: bytes  # of its public random choices
+    rows: str  # a fingerprint of the rows that it began with, and the name of the key that it was made with
+    learner: str  # a digest of its parameters
+    command: str  # what the command line asked for, JSON; empty for a fit from Python
+    releases: int  # how many are kept
+    ended: bool  # whether all are, and the account has its history
 
 
 def keep(connection: Connection, identifier: int, beginning: Beginning) -> None:

@@ -55,19 +55,12 @@ class BudgetExceeded(TacitError):  # noqa: N818 - a public name, and not a fault
 
 @dataclass(frozen=True)
 class Entry:
-    """One release.
+    """One release."""
 
-    Attributes:
-        sequence: position among the releases of its reservation, from 0.
-        what: what was released: its stage, subject and round.
-        charge: what it cost.
-        theorem: the claim its sensitivity stands on.
-    """
-
-    sequence: int
-    what: Label
-    charge: Charge
-    theorem: str
+    sequence: int  # position among the releases of its reservation, from 0
+    what: Label  # what was released: its stage, subject and round
+    charge: Charge  # what it cost
+    theorem: str  # the claim its sensitivity stands on
 
     @property
     def stage(self) -> Stage:

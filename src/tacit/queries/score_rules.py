@@ -185,28 +185,23 @@ class ResidualRule:
     (:class:`~tacit.queries.score_rules.LogLink`); a negative ``t`` counts as 0.
 
     All in fixed point (:data:`~tacit.queries.rules.MARGIN_BITS`).
-
-    Attributes:
-        scale: how targets are compared with scores.
-        shift, low, high: ``low <= 0 <= high``, both within :data:`LARGEST_BOUND`.
-        curvature: if positive, one more channel that counts ``curvature`` for every row that is not clipped; under a
-            log link the row's share of it.
-        link: None where scores are in units of targets.
-        weighted_first: whether a row's weight multiplies its residual before it is clipped, and not after. Where a
-            weight makes up for how widely the target scatters, as an exposure does for a rate, less is cut off so. Not
-            of quantiles, whose loss is the clip.
     """
 
     kind: ClassVar[str] = "residual"
     finer: ClassVar[int] = 0
     """As for :class:`SoftmaxRule`; large clips leave no room for more."""
 
-    scale: TargetScale
-    shift: int
+    scale: TargetScale  # how targets are compared with scores
+    shift: int  # `shift`, `low`, `high`: `low <= 0 <= high`, both within `LARGEST_BOUND`
     low: int
     high: int
+    # if positive, one more channel that counts `curvature` for every row that is not clipped; under a log link the
+    # row's share of it
     curvature: int = 0
-    link: LogLink | None = None
+    link: LogLink | None = None  # None where scores are in units of targets
+    # whether a row's weight multiplies its residual before it is clipped, and not after. Where a weight makes up for
+    # how widely the target scatters, as an exposure does for a rate, less is cut off so. Not of quantiles, whose loss
+    # is the clip.
     weighted_first: bool = False
 
     def __post_init__(self) -> None:

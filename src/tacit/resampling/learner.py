@@ -196,12 +196,9 @@ MEASURES = ("lazy_bregman", "smooth")
 
 @dataclass(frozen=True, eq=False)
 class ResampledBoostLearner(Learner):
-    """Boost-S around a base learner: what :class:`~tacit.ResampledBoostClassifier` says of itself holds here.
+    """Boost-S around a base learner: what :class:`~tacit.ResampledBoostClassifier` says of itself holds here."""
 
-    Attributes:
-        base, rounds, measure, density, learning_rate, advantage, sample_size, analysis: as there.
-    """
-
+    # `base`, `rounds`, `measure`, `density`, `learning_rate`, `advantage`, `sample_size`, `analysis`: as there
     base: Any = None
     rounds: int = 5
     measure: str = "lazy_bregman"

@@ -25,18 +25,14 @@ LARGEST_DEPTH = 64
 
 @dataclass(frozen=True)
 class SplitRisk:
-    """What a proof knows about the risk that scores splits.
+    """What a proof knows about the risk that scores splits."""
 
-    Attributes:
-        movement: from the number of rows to what the mechanism divides by, ``P(g) ~ exp(epsilon score / movement)``.
-        descent: from the tree's risk, in parts of the rows, and ``gamma`` to a bound on it once every leaf is split by
-            a candidate of edge ``gamma``; not falling in the risk. The training error is at most half of the risk.
-        charged_by_node: every leaf of a level pays by itself, as in the paper, and not the level once.
-    """
-
+    # from the number of rows to what the mechanism divides by, `P(g) ~ exp(epsilon score / movement)`
     movement: Callable[[int], float]
+    # from the tree's risk, in parts of the rows, and `gamma` to a bound on it once every leaf is split by a candidate
+    # of edge `gamma`; not falling in the risk. The training error is at most half of the risk.
     descent: Callable[[float, float], float]
-    charged_by_node: bool = False
+    charged_by_node: bool = False  # every leaf of a level pays by itself, as in the paper, and not the level once
 
 
 def gini_descent(risk: float, gamma: float) -> float:

@@ -99,28 +99,21 @@ class WinnowLog:
 
     Where updates come at public times (``decay`` is a number), the weights in use are the sum of all that were drawn,
     each by ``decay`` lighter than the one after it, and the start by ``carried`` of a draw; at 0 those drawn last.
-
-    Attributes:
-        dimension: number of weights, without those of negations: coordinates, or classes times coordinates.
-        signed, epochs: as in the stream.
-        vectors: released weights in integer units, each of shape ``(dimension,)``; the first is the start, sums of
-            released ones come after the last.
-        lengths: rounds that the latest epoch of each took; 0 while it is the first or still to come.
-        current: which one is in use.
-        since: the round at which it came into use.
-        decay: of released weights with every update after them, in [0, 1); None where mistakes decide.
-        carried: what the start weighs among them.
     """
 
-    dimension: int
-    signed: bool
+    dimension: int  # number of weights, without those of negations: coordinates, or classes times coordinates
+    signed: bool  # `signed`, `epochs`: as in the stream
     epochs: int
+    # released weights in integer units, each of shape `(dimension,)`; the first is the start, sums of released ones
+    # come after the last
     vectors: list[Ints] = field(default_factory=list)
+    # rounds that the latest epoch of each took; 0 while it is the first or still to come
     lengths: list[int] = field(default_factory=list)
-    current: int = 0
-    since: int = 0
+    current: int = 0  # which one is in use
+    since: int = 0  # the round at which it came into use
+    # of released weights with every update after them, in [0, 1); None where mistakes decide
     decay: float | None = None
-    carried: float = 0.0
+    carried: float = 0.0  # what the start weighs among them
     known: tuple[int, Ints] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -227,18 +227,12 @@ class Parts:
     A row is in one part, so all children together cost what the dearest of them does (parallel composition; later
     children may be chosen from what earlier ones released). Under replace the number in each part is random as well: it
     depends on coins alone.
-
-    Attributes:
-        label_index: how labels become codes.
-        children: the declared maxima.
-        delta: at which plans that differ are compared; 0 if they are pure.
-        inside: the claims that the children's charges stand on, in words.
     """
 
-    label_index: LabelIndex
-    children: tuple[Plan, ...]
-    delta: float = 0.0
-    inside: str = "what the children declare, composed"
+    label_index: LabelIndex  # how labels become codes
+    children: tuple[Plan, ...]  # the declared maxima
+    delta: float = 0.0  # at which plans that differ are compared; 0 if they are pure
+    inside: str = "what the children declare, composed"  # the claims that the children's charges stand on, in words
 
     def charges(self, neighbouring: Neighbouring) -> Sequence[tuple[Charge, str]]:
         del neighbouring

@@ -34,16 +34,12 @@ MOST_KEPT = 1 << 11
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Which pairs ``i < j`` of literals neither contradict nor repeat each other.
+    """Which pairs ``i < j`` of literals neither contradict nor repeat each other."""
 
-    Attributes:
-        group: int32, per literal the number of its columns: the same for literals on the same columns.
-        broad: per literal, whether it holds for more than half of the codes, but not for all.
-        firsts, seconds: the pairs on the same columns of which the opposite is true of what ``broad`` says, in order.
-    """
-
+    # int32, per literal the number of its columns: the same for literals on the same columns
     group: npt.NDArray[np.int32]
-    broad: Bools
+    broad: Bools  # per literal, whether it holds for more than half of the codes, but not for all
+    # `firsts`, `seconds`: the pairs on the same columns of which the opposite is true of what `broad` says, in order
     firsts: Ints
     seconds: Ints
 
