@@ -42,17 +42,7 @@ def first_look(
     planner: Planner,
     tuning: Binning = BINNING,
 ) -> FirstLook:
-    """Counts rows, plans, and bins the columns; the columns' codes in the table are replaced by bins.
-
-    Args:
-        budget: what the plan divides.
-        columns: columns to use.
-        pairs: whether interactions are wanted.
-        trees: whether trees over the residual are wanted.
-        loss: for how much a row says, and which trees there may be.
-        planner: the rule.
-        tuning: the numbers of the bins.
-    """
+    """Counts rows, plans, and bins the columns; the columns' codes in the table are replaced by bins."""
     count = len(columns)
     first = (
         planner.numbers.binning_share / 2 / (count + 1)
@@ -75,11 +65,7 @@ def may_boost_trees_alone(allowance: Allowance, task: Task) -> bool:
 def noise_exceeds_signal(rows: float, n_columns: int, sd: float, numbers: Planning = PLANNING) -> bool:
     """Whether there are so few rows that trees alone are the better model.
 
-    Args:
-        rows: how many there are.
-        n_columns: columns of the model.
-        sd: of the Laplace noise where one number takes the whole budget.
-        numbers: of the rule.
+    ``sd`` is that of Laplace noise where one number takes the whole budget.
     """
     return rows < trees_alone_upto(n_columns, sd, numbers)
 
@@ -90,13 +76,7 @@ def trees_alone_upto(n_columns: int, sd: float, numbers: Planning = PLANNING) ->
 
 
 def counted_first(budget: Budget, task: Task, numbers: Planning = PLANNING) -> tuple[float, Budget]:
-    """The number of rows, by which it is decided, and the budget that is left: a public one costs nothing.
-
-    Args:
-        budget: of the whole fit.
-        task: what is public of it.
-        numbers: of the rule.
-    """
+    """The number of rows, by which it is decided, and the budget that is left: a public one costs nothing."""
     if task.public_rows is not None:
         return float(task.public_rows), budget
     query, share = Histogram(OneCell(), fine_count_rule(budget.layout.n_labels)), numbers.pure_counting

@@ -70,10 +70,6 @@ def rarest_share(signal: float, enough: float) -> float | None:
     depend on ``p``. So of classes with the shares ``p`` and ``1 - p`` so many rows are worth ``4 p (1 - p)`` of as many
     of two classes alike.
 
-    Args:
-        signal: as in :func:`forecast`, for classes alike.
-        enough: the same.
-
     Returns:
         the smaller solution of ``4 p (1 - p) signal = enough``; None where not even classes alike have enough.
     """

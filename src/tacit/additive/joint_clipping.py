@@ -48,13 +48,7 @@ class Bounded(Protocol):
 
 
 def bounds_jointly(allowance: Allowance, signal: float, numbers: Clipping = CLIPPING) -> bool:
-    """Whether rows are to be bounded together: where noise matters.
-
-    Args:
-        allowance: of the fit.
-        signal: ``q``, as for the plan.
-        numbers: for up to which signal.
-    """
+    """Whether rows are to be bounded together: where noise matters."""
     return allowance.is_private and signal <= numbers.joint_below
 
 
@@ -69,12 +63,8 @@ class Lengths:
     def of(maps: Sequence[Floats], places: Sequence[Ints], shares: Floats, tightness: float, laplace: bool) -> Lengths:
         """Looks at simulated rows.
 
-        Args:
-            maps: release maps, each ``(outputs, bins)``.
-            places: bins of simulated rows, shape ``(rows,)`` for each map.
-            shares: of each part in the precision of all; they sum to 1.
-            tightness: of the tuning.
-            laplace: whether noise is, and lengths are L1 norms.
+        Release maps have shape ``(outputs, bins)`` each; ``places`` are the bins of simulated rows for each of them,
+        and ``shares``, which sum to 1, those in the precision of all. Under Laplace noise lengths are L1 norms.
         """
         lengths = np.zeros(len(places[0]))
         for matrix, place, share in zip(maps, places, shares, strict=True):

@@ -66,13 +66,7 @@ def learn(
 ) -> Learned:
     """Learns an additive model with ``k`` scores per row.
 
-    Args:
-        budget: that of the whole fit; all of it is planned for.
-        columns: columns to use.
-        loss: what rows contribute; it spends a share of its own.
-        pairs: whether to look for interactions of two columns where the budget allows.
-        trees: whether to boost what is left over by trees where the budget allows.
-        tuning: the numbers.
+    All of ``budget`` is planned for; the loss spends a share of its own.
     """
     whole, planner = budget, Planner(tuning.planning, tuning.growing.cutting)
     trees = trees and sum(not column.monotone for column in columns) > 1  # a declared direction is never cut

@@ -96,10 +96,7 @@ class Loss(Protocol):
     def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
         """The constant model.
 
-        Args:
-            budget: of the whole fit.
-            total: released number of rows.
-            intercept_share: what the intercept's releases cost relative to a column's.
+        ``intercept_share`` is what the intercept's releases cost relative to a column's.
         """
 
     def refresh(self, budget: Budget, stage: str) -> None:
@@ -111,10 +108,8 @@ class Loss(Protocol):
     def directions(self, intercept: Floats, spread: float, rows: SimulatedRows | None) -> Directions:
         """Where the loss is curved now, and how much rows scatter.
 
-        Args:
-            intercept: the constants.
-            spread: standard deviation over the rows of the sum of terms.
-            rows: simulated ones, with their scores, where they are used.
+        ``spread`` is the standard deviation over the rows of the sum of terms; ``rows`` are simulated ones, where they
+        are used.
         """
 
     def order(self, effect: Floats, counts: Floats) -> Ints:

@@ -138,13 +138,8 @@ def log_evidence(
 ) -> float:
     """Log marginal likelihood of an interaction (best of a few sizes) above that of noise alone.
 
-    Args:
-        left: one side.
-        right: the other.
-        release: of the pair, shape ``(left modes, right modes)``.
-        sd: of its noise.
-        response: the number of rows, and the curvature.
-        scales: sizes of the interaction that are looked at.
+    The release has shape ``(left modes, right modes)``; ``response`` is the number of rows and the curvature;
+    ``scales`` are the sizes of the interaction that are looked at.
     """
     total, slope = response
     modes = left.rotation.T @ release @ right.rotation
@@ -190,11 +185,8 @@ def pair_priors(budget: Budget, pairs: list[tuple[Side, Side]], mode_variance: f
 
     Counts are smoothed towards independence.
 
-    Args:
-        budget: of all pairs.
-        pairs: the pairs.
-        mode_variance: noise variance of one release of a pair while it is learned.
-        state: the model so far; release maps are centred where it bounds rows together.
+    ``mode_variance`` is the noise variance of one release of a pair while it is learned. Release maps are centred where
+    ``state`` bounds rows together.
     """
     total, numbers = state.start.total, state.tuning.pairing
     rule, asks = fine_count_rule(budget.layout.n_labels), []

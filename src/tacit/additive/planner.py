@@ -109,14 +109,7 @@ class Planner:
         )
 
     def with_choices(self, plan: Plan, total: float, n_columns: int, signal: float) -> Plan:
-        """The plan with trees whose splits are chosen, where rows are very many and noise lets choices see.
-
-        Args:
-            plan: for the same table.
-            total: released number of rows.
-            n_columns: columns of the model.
-            signal: ``q``, as for :meth:`plan`.
-        """
+        """The plan with trees whose splits are chosen, where rows are very many and noise lets choices see."""
         whole = of_all_rows(signal, n_columns)
         # with fewer rows or more noise, choices are hardly better than random splits, and cost budget
         if not plan.n_trees or total <= MANY_ROWS or whole < self.numbers.choice_from:
@@ -141,11 +134,6 @@ class Planner:
 
         Gauss-Seidel sweeps credit a column with part of what belongs to one correlated with it, and correct that
         slowly. Trees, where they follow, learn what is left.
-
-        Args:
-            plan: for the same table, of Gaussian noise.
-            n_columns: columns of the model.
-            signal: ``q``, as for :meth:`plan`.
         """
         # sweeps that converge end by themselves; in more noise bias of few sweeps is not what limits the fit
         if plan.converges or signal <= self.numbers.patient_from:
@@ -161,10 +149,6 @@ class Planner:
 
         An error in the intercept costs log loss ``1 / (2 P (1 - P) m**2 f)``, ``m`` the rows relative to the noise of
         the whole budget and ``f`` the part of it that is spent; in much noise that is more than columns can gain.
-
-        Args:
-            signal: ``q``, as for :meth:`plan`.
-            n_columns: columns of the model.
         """
         whole = max(signal**2 * max(n_columns, 1), 1e-9)
         part = min(
@@ -175,23 +159,13 @@ class Planner:
         return max(part / (1 - part) * n_columns, 1.0)
 
     def tree_count(self, total: float, signal: float) -> int:
-        """How many trees: more where noise is little, fewer where rows are so many that each takes long.
-
-        Args:
-            total: released number of rows.
-            signal: ``q``, as for :meth:`plan`.
-        """
+        """How many trees: more where noise is little, fewer where rows are so many that each takes long."""
         way = position(signal, self.numbers.fast_from, self.numbers.clear_from)
         wanted = interpolate(self.numbers.trees, self.numbers.most_trees, way)
         return max(int(min(wanted, self.numbers.tree_rows / total)), self.numbers.least_trees)
 
     def tree_rate(self, signal: float, n_trees: int) -> float:
-        """How far a tree steps: slowly where noise is felt, further where trees are few.
-
-        Args:
-            signal: ``q``, as for :meth:`plan`.
-            n_trees: how many there are.
-        """
+        """How far a tree steps: slowly where noise is felt, further where trees are few."""
         way = position(signal, self.numbers.slow_upto, self.numbers.fast_from)
         rate = interpolate(self.numbers.slow_tree_rate, self.numbers.tree_rate, way)
         return min(rate * math.sqrt(max(self.numbers.trees / n_trees, 1.0)), 0.5)
@@ -233,11 +207,7 @@ class Planner:
         Where the effects of columns are large, trees find what columns leave over; where they are small, there is
         little for trees to find (sixty real tables and the sets of the accuracy page, ``docs/ablation.md``).
 
-        Args:
-            chosen: the plan that waits for this.
-            signal: ``q``, as for :meth:`plan`.
-            explained: variance of the scores of columns (squared log-odds).
-            pairs: whether pairs are wanted.
+        ``explained`` is the variance of the scores of columns (squared log-odds).
         """
         # small effects of columns leave little for trees, and pairs have less noise
         if explained >= self.numbers.trees_explained_from:

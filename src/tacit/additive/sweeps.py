@@ -46,11 +46,7 @@ def shares_of_rest(
 ) -> Floats:
     """What a release of each term may spend from now on, relative to equal shares, shape ``(terms,)``.
 
-    Args:
-        terms: after their first releases.
-        directions: where the loss is curved now.
-        precision: of the releases still to come of a term at an equal share.
-        numbers: of the least share.
+    ``precision`` is that of the releases still to come of a term at an equal share.
     """
     doubts = np.array([[term.doubt(directions, noise) for noise in (1.0, SLIGHTLY)] for term in terms])
     variances = np.maximum(doubts[:, 0], 1e-12)
@@ -182,11 +178,7 @@ def step_length(pace: Pace, numbers: Sweeping = SWEEPING) -> float:
 def equal_sweeps(pace: Pace, pure: bool, informed: bool, numbers: Sweeping = SWEEPING) -> int:
     """How many sweeps have equal shares for all terms, before shares follow what is known.
 
-    Args:
-        pace: of all sweeps.
-        pure: whether noise is Laplace; shares are equal then.
-        informed: whether something was released of every term already.
-        numbers: which part of the sweeps that is otherwise.
+    ``informed``: whether something was released of every term already. Shares are equal under Laplace noise.
     """
     equal = round(numbers.equal_part * pace.sweeps)
     # one sweep says too little of any term; sweeps that end early have no rest to divide; Laplace noise grows with the
@@ -215,12 +207,7 @@ def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: st
     Limits: sweeps credit a column with part of the effect of one correlated with it, and correct that slowly; with few
     sweeps the credit stays where noise put it.
 
-    Args:
-        budget: of all sweeps together; what the loss spends beside it is of ``state.whole``.
-        pace: how many sweeps, and how they go.
-        terms: columns, and perhaps pairs.
-        state: the model so far.
-        stage: which sweeps these are, for the ledger; empty for the first ones.
+    What the loss spends beside ``budget`` is of ``state.whole``; ``stage`` says which sweeps these are, for the ledger.
     """
     loss, prefix, length = state.loss, "" if state.loss.tuned else stage, step_length(pace, state.tuning.sweeping)
     numbers = state.tuning.sweeping

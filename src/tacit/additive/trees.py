@@ -28,14 +28,7 @@ from tacit.queries.tree_cells import TreeCells
 def fit_remainder(
     budget: Budget, chosen: Plan, mains: Sequence[Term], state: State
 ) -> tuple[Tree, ...] | tuple[ScoreTree, ...]:
-    """Boosts the scores by trees, of one margin or of several scores; unordered columns are cut by their effects.
-
-    Args:
-        budget: of the whole fit, which the plan divides.
-        chosen: the plan.
-        mains: the terms of the columns, in their order.
-        state: the model so far.
-    """
+    """Boosts the scores by trees, of one margin or of several scores; unordered columns are cut by their effects."""
     if isinstance(state.loss, TwoClassLoss):
         return _of_margins(budget, chosen, mains, state, state.loss.log)
     return _of_scores(budget.part(chosen.trees), chosen, _cuts(mains, state), state)

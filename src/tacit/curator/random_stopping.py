@@ -38,14 +38,8 @@ def best_of_random_runs(
     nobody watches the runs. Both draws are exact up to :data:`tacit.privacy.random_stopping.SLACK`, which the charge
     includes. Of results with the same score the first counts, which is a random one.
 
-    Args:
-        rule: the distribution of the number of runs.
-        candidates: how many candidates there are; each run takes one of them, all with the same probability.
-        run: see :data:`Run`.
-        reservation: the budget, already durable.
-        charge: what the whole search costs; recorded before the first run.
-        random_state: None for the operating system's entropy, an integer for a repeatable search.
-        label: what this is, for the ledger.
+    Each run takes one of the candidates, all with the same probability. What the whole search costs is recorded before
+    the first run.
 
     Raises:
         ValueError: without candidates.

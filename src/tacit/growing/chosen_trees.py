@@ -185,16 +185,7 @@ def structures_of(
     generator: np.random.Generator,
     numbers: Cutting = CUTTING,
 ) -> tuple[RandomStructures, Budget]:
-    """Where a plan's tree structures come from, and the budget that they leave for leaves.
-
-    Args:
-        budget: of all trees together, on a table with two labels.
-        plan: how trees are grown.
-        margins: the log that trees are appended to.
-        cuts: what may be cut.
-        generator: public randomness.
-        numbers: of the tuning.
-    """
+    """Where a plan's tree structures come from, and the budget that they leave for leaves."""
     if not plan.choice:
         return RandomStructures(cuts.masses, generator, cuts.ranks, cuts.reordered, numbers), budget
     charge = budget.part(plan.choice).split(plan.trees * plan.depth).selection()
@@ -205,11 +196,8 @@ def structures_of(
 def _cut_boxes(low: Ints, high: Ints, sides: Ints, cuts: Ints) -> tuple[Ints, Ints]:
     """The boxes of all children, from left to right; that of a child that no row can reach is one its parent has, too.
 
-    Args:
-        low: the first place of every node's box, shape ``(columns, nodes)``.
-        high: the last.
-        sides: per node, the column that is cut.
-        cuts: per node, the last place that goes left.
+    ``low`` and ``high`` are the first and last places of every node's box, shape ``(columns, nodes)``; ``sides`` and
+    ``cuts`` the column that is cut at each node, and the last place that goes left.
     """
     lefts = 2 * np.arange(len(sides))
     low, high = np.repeat(low, 2, axis=1), np.repeat(high, 2, axis=1)

@@ -55,12 +55,7 @@ class BaseRate:
         self._square = 0.0
 
     def start(self, margins: Margins, rule: RowRule) -> float:
-        """Moves all scores to the base rate's log-odds, as far as they are known by now, and returns how far that is.
-
-        Args:
-            margins: the log of the score, empty.
-            rule: what rows contribute to trees.
-        """
+        """Moves all scores to the base rate's log-odds, as far as they are known, and returns how far that is."""
         self._start = float(margins.add(OneCell(), [self.log_odds])[0])
         self._chance = 0.5 * (1.0 + math.tanh(0.5 * self._start))
         level = LEVELS // 2 + math.floor(self._start * 2**LEVEL_BITS)
@@ -132,11 +127,7 @@ def average_in(average: list[float], total: float, sd: float, leaves: int, facto
 def set_intercept(budget: Budget, margins: Margins, base_rate: BaseRate, steps: int) -> float:
     """The intercept: what the base rate asks for beyond the trees' mean score, then Newton steps that look.
 
-    Args:
-        budget: of one step, on a table with two labels.
-        margins: the log of the score; the intercept is added to it.
-        base_rate: what is known of it.
-        steps: how many Newton steps.
+    ``budget`` is that of one step, on a table with two labels; the intercept is added to ``margins``.
     """
     pure, numbers = budget.is_pure, base_rate.tuning
     rule = logistic_gradient_rule(1.0, 1.0 if pure else math.sqrt(HESSIAN_IS_FREE), 1 if pure else 2)
@@ -188,11 +179,7 @@ def choosing_plan(rows: float, tuning: Gradient = GRADIENT) -> NewtonPlan:
 def gaussian_plan(rows: float, mu: float, may_choose: bool = True, tuning: Gradient = GRADIENT) -> NewtonPlan:
     """The rule for Gaussian noise: deeper trees as ``rows * mu``, the rows relative to the noise, grows.
 
-    Args:
-        rows: the released number of rows.
-        mu: of the whole budget.
-        may_choose: whether trees may choose their splits, which takes longer.
-        tuning: the numbers of the rule.
+    ``mu`` is that of the whole budget; ``may_choose``: whether trees may choose their splits, which takes longer.
     """
     signal = rows * mu
     if may_choose and rows > MANY_ROWS and signal >= tuning.clear:
@@ -255,12 +242,8 @@ def learn_gradient_trees(
 ) -> LearnedTrees:
     """Learns a sum of trees for a binary label on the logistic loss.
 
-    Args:
-        budget: that of the whole fit, on a table with two labels; all of it is planned for.
-        columns: the columns to use, in the order in which trees will number them; they must be the table's columns.
-        n_trees: instead of the rule's number of trees; of random ones.
-        depth: instead of the rule's depth; of random trees.
-        tuning: the numbers of the learner.
+    All of ``budget`` is planned for. Columns must be the table's, in the order in which trees will number them;
+    ``n_trees`` and ``depth`` are instead of the rule's, and of random trees.
     """
     generator = budget.public_generator
     totals, bins, by_rule, remainder = _prepare(budget, columns, n_trees is None and depth is None, tuning)

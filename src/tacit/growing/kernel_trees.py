@@ -75,13 +75,7 @@ def kernel_plan(
 
 
 def within_time(plan: KernelPlan, channels: int, numbers: Kernel = KERNEL) -> KernelPlan:
-    """The plan with fewer trees where leaves release many numbers: each takes time.
-
-    Args:
-        plan: as it would be.
-        channels: numbers per leaf.
-        numbers: of the tuning.
-    """
+    """The plan with fewer trees where leaves release many numbers: each takes time."""
     affordable = int(numbers.most_numbers / (channels * 2.0**plan.depth))
     return replace(plan, trees=min(plan.trees, max(affordable, numbers.informative)))
 
@@ -128,10 +122,7 @@ class LeftOver:
 def kernel_steps(sums: LeafSums, way: float, largest: float = STEPPING.largest_step) -> Floats:
     """Steps of a tree's leaves, shape ``(leaves,)``: the same way along every sum, less where it would go too far.
 
-    Args:
-        sums: as released.
-        way: the prior variance over the number of trees.
-        largest: no step is larger.
+    ``way`` is the prior variance over the number of trees; no step is larger than ``largest``.
     """
     steps = way * sums.gradients / (1.0 + way * np.maximum(sums.curvatures, 0.0))
     return np.clip(steps, -largest, largest)
@@ -142,11 +133,7 @@ def prior_variance(left_over: float, earlier: int, plan: KernelPlan, numbers: Ke
 
     More noise is allowed for where earlier trees have shown that much is left over.
 
-    Args:
-        left_over: variance of the means of leaves, as far as it is known.
-        earlier: how many trees have shown it.
-        plan: how to grow.
-        numbers: of the tuning.
+    ``left_over`` is the variance of the means of leaves, as far as ``earlier`` trees have shown it.
     """
     wanted = numbers.of_a_point * left_over
     bold = min(max(wanted / numbers.bold_from, 1.0) ** 2, numbers.boldest) if earlier >= numbers.bold_after else 1.0
@@ -164,14 +151,8 @@ def grow_kernel_trees(
 ) -> tuple[Tree, ...]:
     """Boosts the margins by ``plan.trees`` trees, spending the budget evenly.
 
-    Args:
-        budget: of all trees together, of Gaussian noise, on a table with two labels.
-        structures: where shapes come from; columns are the table's.
-        plan: how to grow.
-        margins: the log; each tree is appended.
-        generator: public randomness.
-        observe: called with the released sums and the steps of every tree.
-        numbers: of the tuning.
+    ``budget`` is that of all trees together, of Gaussian noise, on a table with two labels. Each tree is appended to
+    ``margins``; ``observe`` is called with its released sums and steps.
     """
     if not structures.can_split:
         return ()

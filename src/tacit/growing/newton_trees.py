@@ -195,12 +195,7 @@ def shrunk_curvatures(
 ) -> Floats:
     """Noisy curvatures of leaves shrunk to their mean by what their scatter exceeds the noise, and kept positive.
 
-    Args:
-        curvatures: as released, shape ``(leaves,)``.
-        sd: standard deviation of their noise.
-        laplace: the noise is Laplace's and not Gaussian.
-        level: their mean, where more is known of it than from this tree; scatter is then believed up to a bound.
-        numbers: of the tuning.
+    ``level`` is their mean, where more is known of it than from this tree; scatter is then believed up to a bound.
     """
     mean = max(float(curvatures.mean()), 0.5) if level is None else level
     signal = max(float(((curvatures - mean) ** 2).mean()) - sd**2, 0.0)
@@ -225,15 +220,8 @@ def newton_leaves(
 ) -> Floats:
     """Steps from noisy sums: the posterior mean under a Gaussian prior, times the rate, shape ``(leaves,)``.
 
-    Args:
-        gradients: noisy sums of ``y - p`` per leaf.
-        curvatures: noisy sums of ``p (1 - p)`` per leaf.
-        sd: standard deviation of the noise in the gradients.
-        curvature_sd: the same in the curvatures.
-        plan: the rate and the prior.
-        laplace: the noise is Laplace's and not Gaussian.
-        level: the leaves' mean curvature, where more is known of it than from this tree.
-        numbers: of the tuning.
+    ``gradients`` are noisy sums of ``y - p`` per leaf, ``curvatures`` of ``p (1 - p)``; ``level`` is the leaves' mean
+    curvature, where more is known of it than from this tree.
     """
     h = shrunk_curvatures(curvatures, curvature_sd, laplace, level, numbers.newton)
     spread = h**2 * plan.prior + h
@@ -256,14 +244,9 @@ def grow_trees(
 ) -> tuple[Tree, ...]:
     """Boosts the margins by ``plan.trees`` trees, spending the budget evenly.
 
-    Args:
-        budget: of all trees together, on a table with two labels.
-        structures: where shapes come from; columns are the table's.
-        plan: how to grow.
-        margins: the log; each tree is appended.
-        observe: called with the released sums and the steps of every tree.
-        level: the leaves' mean curvature is taken from all trees, and not from each alone.
-        numbers: of the tuning.
+    ``budget`` is that of all trees together, on a table with two labels. Each tree is appended to ``margins``;
+    ``observe`` is called with its released sums and steps; with ``level`` the leaves' mean curvature is taken from all
+    trees, and not from each alone.
     """
     if not structures.can_split:
         return ()

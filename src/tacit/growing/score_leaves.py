@@ -69,15 +69,7 @@ def grow_score_trees(
     rounds: TreeRounds,
     numbers: Growing = GROWING,
 ) -> tuple[ScoreTree, ...]:
-    """Boosts the scores by ``plan.trees`` trees, spending the budget evenly.
-
-    Args:
-        budget: of all trees together.
-        structures: where shapes come from; columns are the table's.
-        plan: how to grow: by Newton's steps, or as a kernel.
-        rounds: what rows contribute.
-        numbers: of the tuning.
-    """
+    """Boosts the scores by ``plan.trees`` trees, spending the budget evenly."""
     if not structures.can_split:
         return ()
     generator, shape, scatter = budget.public_generator, CurvatureShape.of(rounds.curvature()), rounds.scatter
@@ -186,13 +178,7 @@ class LeafSteps:
         self._excess, self._weight, self._chance = 0.0, 0.0, 0.0
 
     def take(self, sums: LeafSums, shape: CurvatureShape, scatter: float) -> Taken:
-        """The steps.
-
-        Args:
-            sums: the release.
-            shape: of leaves' curvatures.
-            scatter: variance of a row's contribution per unit of curvature.
-        """
+        """The steps."""
         numbers, memory = self._numbers, self._numbers.memory
         h, gradients = shape.of_leaves(sums), sums.gradients @ shape.basis
         expected = scatter * h + sums.sd**2

@@ -19,11 +19,7 @@ from tacit.queries.score_rules import SoftmaxRule
 def likely_counts(noisy: Floats, sd: float, total: float, spread: float) -> tuple[Floats, Floats]:
     """What counts of classes are likely to be: their posterior means, and variances of their logarithms.
 
-    Args:
-        noisy: counts with normal noise, shape ``(classes,)``.
-        sd: its standard deviation; positive.
-        total: released number of rows.
-        spread: how much the logarithms of class sizes are thought to scatter.
+    ``noisy`` has shape ``(classes,)``; ``spread`` is how much the logarithms of class sizes are thought to scatter.
     """
     logs = np.linspace(-8.0, np.log(2.0 * len(noisy)), 1600)
     sizes = total / len(noisy) * np.exp(logs)
@@ -39,12 +35,8 @@ def released_counts(
 ) -> tuple[Floats, float]:
     """Releases the rows of each class; one that noise hides is thought rare, not absent.
 
-    Args:
-        budget: of the fit.
-        share: of it for this release.
-        what: the label says of it.
-        spread: how much the logarithms of class sizes are thought to scatter.
-        total: released number of rows; None for what the counts add up to.
+    ``spread`` is how much the logarithms of class sizes are thought to scatter; ``total`` is None for what the counts
+    add up to.
 
     Returns:
         What counts are likely to be, and the variance of their logarithms on average over rows.

@@ -36,11 +36,8 @@ def pace_of(signal: float, width: int, told_apart: float | None, tuning: Tuning 
     Coordinates that are alike, as far as is known, need little sorting: the first centre is right about most rows, and
     every step that is longer than the noise allows turns away from it.
 
-    Args:
-        signal: rows per unit of a round's noise and root of dimension; inf without noise.
-        width: number of coordinates.
-        told_apart: how far coordinates are known to differ, from 0 to 1; None where nobody asked.
-        tuning: the numbers of the learner.
+    ``signal`` counts rows per unit of a round's noise and root of dimension (inf without noise); ``told_apart`` says
+    how far coordinates are known to differ, from 0 to 1; None where nobody asked.
     """
     if told_apart is None:
         return min(tuning.most_pace, math.sqrt(signal))

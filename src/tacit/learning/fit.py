@@ -60,12 +60,8 @@ def fit(
 ) -> Fitted:
     """Learns a model under the privacy that the learner's request asks for.
 
-    Args:
-        learner: with its parameters checked.
-        declared: what is declared about the rows.
-        supply: the rows.
-        account: pays; None for a budget of this fit alone.
-        keeping: whether releases are kept so that the fit can go on later, or go on now; None for neither.
+    ``account`` pays; None for a budget of this fit alone. ``keeping``: whether releases are kept so that the fit can go
+    on later, or go on now.
 
     Raises:
         ValueError: for public mistakes; nothing was spent.

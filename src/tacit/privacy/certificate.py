@@ -162,16 +162,9 @@ class Certificate(Shown):
     ) -> Self:
         """The certificate of a closed reservation.
 
-        Args:
-            reservation: what the fit reserved and released.
-            epsilon: what was asked for; the certificate promises this, or the cost of the charges if that is more.
-            delta: what was asked for.
-            noise_source: where the noise came from.
-            noise_releasable: whether that source can be replayed by nobody.
-            algorithm: what was fitted.
-            schema: for its fingerprint and its unit.
-            account: for its name.
-            unverified: whether a foreign learner with an unverified claim saw rows.
+        It promises the ``epsilon`` that was asked for, or the cost of the charges if that is more.
+        ``noise_releasable``: whether the source of noise can be replayed by nobody; ``unverified``: whether a foreign
+        learner with an unverified claim saw rows.
         """
         promised = max(epsilon, accountants.epsilon(reservation.charges, delta))
         evident = unreleasable_reasons(promised, delta, reservation.charges, reservation.outcome or "open")

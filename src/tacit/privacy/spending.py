@@ -36,13 +36,7 @@ def reserve(
 ) -> Reservation:
     """Reserves a whole planned charge before a row is read; without an account, from a budget of the request alone.
 
-    Args:
-        account: what pays.
-        request: what was asked for.
-        charges: everything that may be released.
-        label: what it is, for people.
-        unit: who is protected; None for a row.
-        timeless: whether the account's history is not to say when it ended.
+    ``unit``: who is protected; None for a row. ``timeless``: whether the account's history is not to say when it ended.
 
     Raises:
         RequestError: if it is no account, or releases were to be kept.

@@ -117,16 +117,9 @@ def plan_resampling(
 ) -> ResamplingPlan:
     """Divides a budget.
 
-    Args:
-        epsilon: of the whole run; ``inf`` for no privacy.
-        delta: of the whole run.
-        n_rows: the public number of rows.
-        rounds: T.
-        density: kappa.
-        size: draws per round; None for a quarter of ``kappa n``, where a round costs about a quarter of what the base
-            learner declares.
-        analysis: ``"sharp"``, or ``"paper"``: Lemma 55 as stated, base epsilon at most 1/2.
-        tested: whether every round tests in private whether the measure is large enough.
+    ``rounds`` is T, ``density`` kappa; ``size`` counts draws per round: None for a quarter of ``kappa n``, where a
+    round costs about a quarter of what the base learner declares. ``tested``: whether every round tests in private
+    whether the measure is large enough.
 
     Raises:
         RequestError: if the rows are too few for what is asked.

@@ -67,13 +67,8 @@ def lazy_bregman_regret(
     centred, and the second derivative of the conjugate of KL is their variance, at most 1/4
     (docs/theory/lazy_bregman.md). Two blocks of rows that lose by turns attain 99 % of the first term.
 
-    Args:
-        learning_rate: lambda.
-        divergence: KL divergence of the fixed measure from the uniform measure of density kappa.
-        density: kappa.
-        n_rows: number of pure strategies.
-        rounds: T.
-        analysis: ``"sharp"``, or ``"paper"`` for the term as printed.
+    ``divergence`` is the KL divergence of the fixed measure from the uniform one of density kappa; ``rounds`` is T,
+    ``n_rows`` the number of pure strategies. ``analysis="paper"`` takes the term as printed.
     """
     _check_analysis(analysis)
     stability = learning_rate / 8 if analysis == "sharp" else learning_rate

@@ -124,13 +124,8 @@ def certified_error(
     wrong and falls with those that are right, so the most of the former that noise may hide and the fewest of the
     latter give the largest.
 
-    Args:
-        wrong: the sum of the noisy counts of wrong rows.
-        right: of right ones.
-        cells: how many counts are in each of the two sums.
-        sd: standard deviation of the noise in one count.
-        log_models: as there.
-        failure: probability that the bound fails, over the rows and the noise.
+    ``wrong`` and ``right`` are sums of so many noisy counts each; ``failure`` is the probability that the bound fails,
+    over the rows and the noise.
     """
     most = max(0.0, wrong + noise_of_counts(sd, cells[0], failure / 4))
     fewest = right - noise_of_counts(sd, cells[1], failure / 4)

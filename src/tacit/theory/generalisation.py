@@ -36,12 +36,8 @@ def margin_bound(misfits: float, n_rows: int, margin: float, failure: float, len
     ``k / n + sqrt(2 / n (d ln(34 e n / d) log2(578 n) + ln(4 / delta)))``, as its source has it. Bun, Carmosino and
     Sorrell print the factor of ``d`` alone divided by ``n``, and do not name the base of the second logarithm.
 
-    Args:
-        misfits: share of the training rows with margin below ``margin``.
-        n_rows: number of training rows.
-        margin: the margin.
-        failure: probability that the bound fails (the theorem's delta).
-        length: bound on the length of the halfspace.
+    ``misfits`` is the share of the training rows with margin below ``margin``, ``length`` a bound on the length of the
+    halfspace, ``failure`` the probability that the bound fails (the theorem's delta).
     """
     dimension = fat_shattering_halfspaces(margin / FAT_SHATTERING_SCALE, length)
     if dimension >= n_rows:

@@ -220,14 +220,8 @@ def sample_size_by_privacy(
 
     No margin is needed, so the rounds are those for the signs alone.
 
-    Args:
-        accuracy: alpha.
-        failure: beta.
-        margin: tau.
-        epsilon: the privacy asked for.
-        delta: see ``epsilon``.
-        analysis: of rounds and of one round's privacy.
-        noise_multiplier: what the whole run needs at eps_T; None for Lemma 15's.
+    ``accuracy`` is alpha, ``failure`` beta, ``margin`` tau; ``noise_multiplier`` is what the whole run needs at eps_T,
+    None for Lemma 15's.
     """
     strict, strict_delta = transfer_privacy(accuracy, failure, epsilon, delta)
     run = printed_run(accuracy, failure, margin)
@@ -279,14 +273,9 @@ def cheapest_promise(
 ) -> Promise:
     """The smaller of Theorems 25 and 34 for the error on new rows of a run at this privacy.
 
-    Args:
-        accuracy: alpha.
-        failure: beta.
-        margin: tau.
-        privacy: (epsilon, delta) of the run. Theorem 34 speaks of it where epsilon is at most alpha / 36.
-        noise_multiplier: what the whole run needs as one Gaussian mechanism; 0 without privacy.
-        analysis: of rounds and of one round's privacy.
-        dimension: the most columns.
+    ``accuracy`` is alpha, ``failure`` beta, ``margin`` tau. Theorem 34 speaks of (epsilon, delta) of the run where
+    epsilon is at most alpha / 36. ``noise_multiplier`` is what the whole run needs as one Gaussian mechanism, 0 without
+    privacy; ``dimension`` the most columns.
 
     Raises:
         ValueError: where the margin is too small for integers.

@@ -57,12 +57,7 @@ def trees_of_labels(
 ) -> tuple[Tree, ...]:
     """Trees whose leaves add to the log-odds of the base rate, or take away from them, by the labels chosen for them.
 
-    Args:
-        curator: the only access to the rows.
-        budget: of the fit.
-        shapes: the trees' structures.
-        base: the positive class's share of all rows, released before.
-        tuning: the numbers of forests.
+    ``base`` is the positive class's share of all rows, released before.
     """
     charge = _label_charge(budget, len(shapes), tuning)
     weights, margins, values = class_weights(base), Margins(), []
@@ -128,10 +123,7 @@ def class_weights(base: float) -> Ints:
 def label_selection(counts: Histogram, leaves: slice, weights: Ints | None = None) -> Selection:
     """The choice of a label in each leaf: a row raises the score of one label of one leaf, by at most its weight.
 
-    Args:
-        counts: of the classes in every leaf.
-        leaves: those that are labelled.
-        weights: of a row of each class, integers; None for 1 each, the choice of the more frequent class.
+    ``weights`` are integers, of a row of each class; None for 1 each, the choice of the more frequent class.
     """
     counting = np.ones(2, np.int64) if weights is None else weights
 

@@ -278,12 +278,6 @@ class _ExactThreshold:
 def open_stream(spec: StreamSpec, reservation: Reservation, noise: NoiseSource, label: Label | str) -> Stream:
     """Opens a stream: validate, charge the whole of it, start the machine. The reservation may then be closed.
 
-    Args:
-        spec: the public description: what it costs, under which theorems, and how it starts.
-        reservation: the budget, already durable.
-        noise: where noise comes from.
-        label: what this is, for the ledger.
-
     Raises:
         BudgetExceeded: if the reservation does not cover the whole stream; the machine is not started then.
     """

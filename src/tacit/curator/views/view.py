@@ -91,11 +91,6 @@ def open_view(private_rows: PrivateRows, view: View, label: Label | str) -> tupl
     declared maximum, and their protected unit a row. A view that tests in private whether to go on has no children when
     it ends.
 
-    Args:
-        private_rows: the parent's rows and reservation.
-        view: what the children see.
-        label: what this is, for the ledger.
-
     Raises:
         ValueError: for a unit of several rows.
         BudgetExceeded: if the parent's reservation does not cover it; nothing is read then.

@@ -92,10 +92,8 @@ def private_error_in_expectation(empirical: float, epsilon: float, delta: float)
     may be exchanged, which is removing a row and adding one. Attained up to ``1/N`` by ``N`` predicates that each hold
     of one of ``N`` points, and one that holds of none (docs/theory/agnostic_part.md).
 
-    Args:
-        empirical: the mean share of the sample of which the predicate holds.
-        epsilon: privacy of the mechanism under adding or removing a row.
-        delta: likewise.
+    ``empirical`` is the mean share of the sample of which the predicate holds; privacy is that of the mechanism under
+    adding or removing a row.
     """
     return min(1.0, math.exp(2 * epsilon) * empirical + (1 + math.exp(epsilon)) * delta)
 
