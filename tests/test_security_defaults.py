@@ -56,7 +56,7 @@ OTHERWISE = {
 
 def modules() -> Iterator[Any]:
     for found in walk_packages(tacit.__path__, "tacit."):
-        if not found.name.endswith(("__main__", "templates")) and ".migrations" not in found.name:
+        if not found.name.endswith(("__main__", "templates")):
             yield import_module(found.name)
 
 
