@@ -56,7 +56,7 @@ OTHERWISE = {
 
 def modules() -> Iterator[Any]:
     for found in walk_packages(tacit.__path__, "tacit."):
-        if not found.name.endswith(("__main__", "templates")):
+        if not found.name.endswith(("__main__", "templates")) and ".migrations" not in found.name:
             yield import_module(found.name)
 
 

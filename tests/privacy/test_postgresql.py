@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
@@ -21,9 +23,9 @@ import tacit.privacy.database as database
 from tacit import AdditiveBoostClassifier, BatchwiseClassifier, PrivacyAccount
 from tacit.privacy.account_key import VARIABLE
 from tacit.privacy.charges import Pure
-from tacit.privacy.database import Database, normal_url
+from tacit.privacy.database import VERSION_TABLE, Database, normal_url
 from tacit.privacy.ledger import AccountError, BudgetExceeded
-from tacit.privacy.store_records import METADATA, VERSION_TABLE
+from tacit.privacy.store_records import METADATA
 from tests.postgresql import server
 
 
@@ -149,20 +151,13 @@ def test_a_role_without_the_right_to_change_rows_is_enough(url: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["postgresql", "sqlite"])
-def test_tables_of_another_version_are_left_alone(place: str, tmp_path: Path, request: Any) -> None:
+def test_the_migrations_make_the_tables_that_the_library_uses(place: str, tmp_path: Path, request: Any) -> None:
     where = request.getfixturevalue("url") if place == "postgresql" else str(tmp_path / "b.db")
-    PrivacyAccount.create(where, "of this version", 1.0, 0.0)
-    write = Database(normal_url(where)).write
-    try:
-        write(lambda connection: connection.exec_driver_sql(f"UPDATE {VERSION_TABLE} SET version_num = '2'"))
-        with pytest.raises(AccountError, match="tables of version 2, and this version of tacit uses 1"):
-            PrivacyAccount.create(where, "of another version", 1.0, 0.0)
-    finally:
-        if place == "postgresql":
-            engine = create_engine(normal_url(where))
-            with engine.begin() as connection:
-                connection.exec_driver_sql(f"UPDATE {VERSION_TABLE} SET version_num = '1'")
-            engine.dispose()
+    PrivacyAccount.create(where, "migrated", 1.0, 0.0)
+    with Database(normal_url(where)).read() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        assert compare_metadata(context, METADATA) == []
+        assert context.get_current_revision() == database.HEAD
 
 
 def batch(seed: int) -> tuple[pd.DataFrame, Any]:

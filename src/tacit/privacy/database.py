@@ -30,7 +30,10 @@ from sqlalchemy.exc import (
 )
 
 from tacit.privacy.ledger import AccountError
-from tacit.privacy.store_records import VERSION, VERSION_TABLE, make_tables
+
+HEAD = "1"  # the last of the migrations, which a store must be at
+
+VERSION_TABLE = "tacit_version"
 
 WAIT = 600.0  # seconds to wait for others that write to the store
 POLL = 0.1  # seconds between two tries for the lock of an SQLite file, at most
@@ -125,7 +128,7 @@ class Database:
                     self._file.chmod(0o600)
             except OSError as error:
                 raise AccountError(f"cannot make {self.name}: {error.strerror}") from error
-        self._written(make_tables, "nothing was spent")
+        self._written(_upgrade, "nothing was spent")
 
     def _written(self, work: Callable[[Connection], T], consequence: str) -> T:
         end = time.monotonic() + WAIT
@@ -181,8 +184,8 @@ class Database:
             if self._has_tables():
                 raise
             raise AccountError(f"{self.name} holds no budgets; create the account first") from None
-        if version != VERSION:
-            raise AccountError(f"{self.name} has tables of version {version}, and this version of tacit uses {VERSION}")
+        if version != HEAD:
+            raise AccountError(f"{self.name} has tables of version {version}, and this version of tacit uses {HEAD}")
 
     def _has_tables(self) -> bool:
         with self._engine() as engine, engine.connect() as connection:
@@ -242,3 +245,13 @@ def _take_postgresql_lock(connection: Connection) -> None:
         f"SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '{WAIT:.0f}s'; "
         f"SELECT pg_advisory_xact_lock({LOCK})"
     )
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -1,4 +1,7 @@
-"""The tables of a budget store, whose rows are only ever added, and their objects: a damaged store pays for nothing."""
+"""The tables of a budget store, whose rows are only ever added, and their objects: a damaged store pays for nothing.
+
+A change of the tables is a migration in ``migrations/versions``; a test compares the two.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-    inspect,
-)
+from sqlalchemy import Column, Float, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text
 
 from tacit.privacy.charges import Charge, charge_from_dict
 from tacit.privacy.composition import Sums
@@ -28,7 +18,6 @@ from tacit.privacy.ledger import AccountError, Entry
 from tacit.privacy.unit import Neighbouring
 
 METADATA = MetaData()
-VERSION, VERSION_TABLE = "1", "tacit_version"  # of the tables; a store of another version is refused
 
 LONGEST_LABEL = 600  # characters of a label: an index of PostgreSQL holds no more than some 2,700 bytes
 
@@ -113,32 +102,6 @@ RELEASES = Table(
     Column("what", String(64), nullable=False),
     Column("value", LargeBinary, nullable=False),
 )
-
-
-def make_tables(connection: Connection) -> None:
-    """Makes the tables of a store that has none, and triggers that let nobody change or delete a row."""
-    if inspect(connection).has_table(VERSION_TABLE):
-        return
-    connection.exec_driver_sql(f"CREATE TABLE {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
-    connection.exec_driver_sql(f"INSERT INTO {VERSION_TABLE} VALUES ('{VERSION}')")  # noqa: S608
-    METADATA.create_all(connection)
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(
-            "CREATE OR REPLACE FUNCTION tacit_append_only() RETURNS trigger LANGUAGE plpgsql AS "
-            "$$ BEGIN RAISE EXCEPTION '%% is append-only', TG_TABLE_NAME; END $$"
-        )
-    for name in METADATA.tables:
-        if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql(
-                f"CREATE TRIGGER {name}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {name} "
-                "FOR EACH STATEMENT EXECUTE FUNCTION tacit_append_only()"
-            )
-            continue
-        for verb in ("UPDATE", "DELETE"):
-            connection.exec_driver_sql(
-                f"CREATE TRIGGER {name}_no_{verb.lower()} BEFORE {verb} ON {name} "
-                f"BEGIN SELECT RAISE(ABORT, '{name} is append-only'); END"
-            )
 
 
 @dataclass(frozen=True)
