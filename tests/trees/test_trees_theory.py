@@ -10,6 +10,7 @@ import pytest
 
 from tacit.theory import trees as theory
 from tacit.trees.losses import MATSUSHITA, ZERO_ONE, LogLoss, Loss, MAlphaLoss, SmoothedLoss, SquareLoss
+from tests.trees.forms import surrogate
 
 LOSSES: list[Loss] = [SquareLoss(), LogLoss(), SmoothedLoss(0.1), *(MAlphaLoss(a) for a in (0.0, 0.1, 0.5, 1.0))]
 
@@ -85,7 +86,8 @@ def test_lemma_4_the_price_grows_with_the_curvature_near_zero(loss: Loss, rows: 
     slope = (
         theory.node_risk_range(loss.bayes_risk, rows + step) - theory.node_risk_range(loss.bayes_risk, rows - step)
     ) / (2 * step)
-    curvatures = loss.weight(np.linspace(1e-9, 1 / rows, 20001)[1:])
+    shares = np.linspace(1e-9, 1 / rows, 20001)[1:]
+    curvatures = np.gradient(loss.link(shares), shares)
     possible = theory.perspective_slope(curvatures, rows)
     assert possible.min() * (1 - 1e-3) <= slope <= possible.max() * (1 + 1e-3)
     if isinstance(loss, SquareLoss):
@@ -220,7 +222,7 @@ def test_theorem_12_bounds_the_surrogate_and_the_error(alpha: float, sharp: bool
         weights.append(float(w.mean()))
         margin += step * edges[-1] * y * hypotheses[best]
         bound = theory.ensemble_surrogate_bound(edges, alpha, sharp=sharp)
-        assert loss.surrogate(margin).mean() <= bound + 1e-9
+        assert surrogate(loss, margin).mean() <= bound + 1e-9
         assert (margin <= 0).mean() <= bound + 1e-9
     gamma = min(abs(e) / w for e, w in zip(edges, weights, strict=True))
     error = 1 - (2.0 if sharp else 0.5) * alpha * gamma**2 * sum(w * w for w in weights) + 1e-9
@@ -251,8 +253,8 @@ def test_theorem_12_holds_for_other_weak_learners_too() -> None:
         h = np.clip(x[:, t % 6], -bound, bound)
         edges.append(float((loss.boosting_weight(margin) * y * h).mean()))
         margin += step * edges[-1] * y * h
-        assert loss.surrogate(margin).mean() <= theory.ensemble_surrogate_bound(edges, 0.7, bound, sharp=True) + 1e-9
-    assert loss.surrogate(margin).mean() < 0.9
+        assert surrogate(loss, margin).mean() <= theory.ensemble_surrogate_bound(edges, 0.7, bound, sharp=True) + 1e-9
+    assert surrogate(loss, margin).mean() < 0.9
     reached = 1 - 2 * 0.7 / 2.5**2 * float(np.square(edges).sum())
     assert (step, theory.ensemble_surrogate_bound(edges, 0.7, bound, sharp=True)) == pytest.approx((0.448, reached))
 

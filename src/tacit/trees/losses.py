@@ -1,13 +1,10 @@
-"""Proper losses for class probabilities, in the five forms that trees and boosting need.
+"""Proper losses for class probabilities, in the forms that trees and boosting need.
 
 Every loss is symmetric, fair and normalised: its Bayes risk ``L`` is concave, ``L(0) = L(1) = 0`` and ``L(1/2) = 1``.
 From it follow (Nock, Henecka 2020, section 2):
 
 * the canonical link ``psi = -L'``, what a leaf of positive proportion ``u`` predicts;
-* its inverse, which turns a score into a proportion and, at minus the margin, into a boosting weight;
-* the surrogate ``F(z) = sup_u { L(u) - z u }``, the convex loss of a margin: ``F(0) = 1``, ``F' = -inverse_link(-z)``;
-* the partial losses ``l_1, l_-1``, with ``u l_1(u) + (1 - u) l_-1(u) = L(u)``;
-* the weight ``-L''``: the curvature, on which both the boosting rate and the price of privacy depend.
+* its inverse, which turns a score into a proportion and, at minus the margin, into a boosting weight.
 
 All functions are vectorised over float arrays.
 """
@@ -41,29 +38,12 @@ class Loss(ABC):
         """``L(u)``: the least expected loss when the positive class has probability ``u``."""
 
     @abstractmethod
-    def partial_loss(self, label: int, u: npt.ArrayLike) -> Floats:
-        """``l_label(u)``: the loss of predicting ``u`` when the label is ``label`` (1 or -1)."""
-
-    @abstractmethod
     def link(self, u: npt.ArrayLike) -> Floats:
         """``psi(u) = -L'(u)``; 0 at 1/2 where it is set-valued."""
 
     @abstractmethod
     def inverse_link(self, z: npt.ArrayLike) -> Floats:
         """The proportion whose (set-valued) link holds ``z``."""
-
-    @abstractmethod
-    def surrogate(self, z: npt.ArrayLike) -> Floats:
-        """``F(z) = sup_u { L(u) - z u }``: the convex loss of a margin."""
-
-    @abstractmethod
-    def weight(self, u: npt.ArrayLike) -> Floats:
-        """``-L''(u)`` where it exists; what the link jumps by at 1/2 is :attr:`jump`."""
-
-    @property
-    def jump(self) -> float:
-        """The height of the link's jump at 1/2."""
-        return 0.0
 
     def boosting_weight(self, margin: npt.ArrayLike) -> Floats:
         """``inverse_link(-margin)``: the weight in [0, 1] of a row whose label times score is ``margin``; 1/2 at 0."""
@@ -96,23 +76,9 @@ class MAlphaLoss(Loss):
         if not 0.0 <= self.alpha <= 1.0:
             raise ValueError(f"alpha must lie in [0, 1], got {self.alpha}")
 
-    @property
-    def jump(self) -> float:
-        return 4.0 * (1.0 - self.alpha)
-
     def bayes_risk(self, u: npt.ArrayLike) -> Floats:
         p = _proportions(u)
         return 2.0 * (self.alpha * np.sqrt(p * (1.0 - p)) + (1.0 - self.alpha) * np.minimum(p, 1.0 - p))
-
-    def partial_loss(self, label: int, u: npt.ArrayLike) -> Floats:
-        p = _proportions(u)
-        right = p if label == 1 else 1.0 - p
-        mistake = np.where(right < 0.5, 1.0, np.where(right > 0.5, 0.0, 0.5))
-        smooth = np.zeros_like(right)
-        if self.alpha > 0:
-            with np.errstate(divide="ignore"):
-                smooth = np.sqrt((1.0 - right) / right)
-        return self.alpha * smooth + 2.0 * (1.0 - self.alpha) * mistake
 
     def link(self, u: npt.ArrayLike) -> Floats:
         p = _proportions(u)
@@ -125,23 +91,6 @@ class MAlphaLoss(Loss):
     def inverse_link(self, z: npt.ArrayLike) -> Floats:
         return m_alpha_inverse_link(self.alpha, z)
 
-    def surrogate(self, z: npt.ArrayLike) -> Floats:
-        score = np.asarray(z, np.float64)
-        beyond = np.maximum(0.5 * np.abs(score) - (1.0 - self.alpha), 0.0)
-        return 1.0 - 0.5 * score + np.hypot(self.alpha, beyond) - self.alpha
-
-    def weight(self, u: npt.ArrayLike) -> Floats:
-        p = _proportions(u)
-        if self.alpha == 0:
-            return np.zeros_like(p)
-        with np.errstate(divide="ignore"):
-            return 0.5 * self.alpha * (p * (1.0 - p)) ** (-3 / 2)
-
-    @property
-    def largest_curvature(self) -> float:
-        """``sup F'' = 1 / (4 alpha)``; the paper's Eq. 152 prints ``1 / (2 alpha)``, a safe slip."""
-        return math.inf if self.alpha == 0 else 1 / 4 / self.alpha
-
 
 @final
 @dataclass(frozen=True)
@@ -152,23 +101,11 @@ class SquareLoss(Loss):
         p = _proportions(u)
         return 4.0 * p * (1.0 - p)
 
-    def partial_loss(self, label: int, u: npt.ArrayLike) -> Floats:
-        p = _proportions(u)
-        return 4.0 * (1.0 - p if label == 1 else p) ** 2
-
     def link(self, u: npt.ArrayLike) -> Floats:
         return 8.0 * _proportions(u) - 4.0
 
     def inverse_link(self, z: npt.ArrayLike) -> Floats:
         return np.clip(0.5 + np.asarray(z, np.float64) / 8.0, 0.0, 1.0)
-
-    def surrogate(self, z: npt.ArrayLike) -> Floats:
-        score = np.asarray(z, np.float64)
-        u = self.inverse_link(-score)
-        return 4.0 * u * (1.0 - u) - score * u
-
-    def weight(self, u: npt.ArrayLike) -> Floats:
-        return np.full_like(_proportions(u), 8.0)
 
 
 @final
@@ -183,11 +120,6 @@ class LogLoss(Loss):
             out -= share * np.log2(share, out=np.zeros_like(p), where=share > 0)
         return out
 
-    def partial_loss(self, label: int, u: npt.ArrayLike) -> Floats:
-        p = _proportions(u)
-        with np.errstate(divide="ignore"):
-            return -np.log2(p if label == 1 else 1.0 - p)
-
     def link(self, u: npt.ArrayLike) -> Floats:
         p = _proportions(u)
         with np.errstate(divide="ignore"):
@@ -195,14 +127,6 @@ class LogLoss(Loss):
 
     def inverse_link(self, z: npt.ArrayLike) -> Floats:
         return 0.5 * (1.0 + np.tanh(0.5 * math.log(2.0) * np.asarray(z, np.float64)))
-
-    def surrogate(self, z: npt.ArrayLike) -> Floats:
-        return np.logaddexp2(0.0, -np.asarray(z, np.float64))
-
-    def weight(self, u: npt.ArrayLike) -> Floats:
-        p = _proportions(u)
-        with np.errstate(divide="ignore"):
-            return 1.0 / (math.log(2.0) * p * (1.0 - p))
 
 
 @final
@@ -234,10 +158,6 @@ class SmoothedLoss(Loss):
         pure = math.sqrt(self.smoothing * (1.0 + self.smoothing))
         return 2.0 * self._factor * p * (1.0 - p) / (np.sqrt(self._product(p)) + pure)
 
-    def partial_loss(self, label: int, u: npt.ArrayLike) -> Floats:
-        p = _proportions(u)
-        return self.bayes_risk(p) + self.link(p) * (p - 1.0 if label == 1 else p)
-
     def link(self, u: npt.ArrayLike) -> Floats:
         p = _proportions(u)
         return self._factor * (2.0 * p - 1.0) / np.sqrt(self._product(p))
@@ -246,15 +166,6 @@ class SmoothedLoss(Loss):
         tangent = np.asarray(z, np.float64) / (2.0 * self._factor)
         cosine = (1.0 + 2.0 * self.smoothing) * tangent / np.hypot(1.0, tangent)
         return 0.5 * (1.0 + np.clip(cosine, -1.0, 1.0))
-
-    def surrogate(self, z: npt.ArrayLike) -> Floats:
-        score = np.asarray(z, np.float64)
-        u = self.inverse_link(-score)
-        return self.bayes_risk(u) - score * u
-
-    def weight(self, u: npt.ArrayLike) -> Floats:
-        p = _proportions(u)
-        return 0.5 * self._factor * (1.0 + 2.0 * self.smoothing) ** 2 * self._product(p) ** (-3 / 2)
 
 
 ZERO_ONE = MAlphaLoss(0.0)  # the 0/1 loss: the cheapest to make private, and the slowest to boost
