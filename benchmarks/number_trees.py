@@ -25,12 +25,12 @@ from benchmarks.score_peers import Learner
 from benchmarks.score_runs import EPSILONS, run
 from benchmarks.score_tables import TARGETS, ScoreTable, regression_table
 from tacit.additive.boost import learned_columns
+from tacit.additive.estimator import AdditiveBoostRegressor, AdditiveRegressionLearner
 from tacit.additive.first_look import FirstLook, first_look
 from tacit.additive.learn import Learned
 from tacit.additive.losses import ScoreLoss
 from tacit.additive.pairs import cut_masses
 from tacit.additive.planner import Planner
-from tacit.additive.regressor import AdditiveBoostRegressor, AdditiveRegressionLearner
 from tacit.additive.residual_loss import SquaredLoss
 from tacit.additive.sweeps import HyperPrior, State
 from tacit.additive.to_model import to_number_scores
@@ -43,7 +43,7 @@ from tacit.growing.kernel_trees import KernelPlan, kernel_plan, within_time
 from tacit.growing.newton_trees import NewtonPlan
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.score_leaves import grow_score_trees
-from tacit.growing.simulated_rows import SimulatedRows
+from tacit.growing.softmax import SimulatedRows
 from tacit.growing.tuning import GROWING, KERNEL
 from tacit.learning.learner import Task
 from tacit.learning.weights import sealed

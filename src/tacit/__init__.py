@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tacit import compilation
 
 if TYPE_CHECKING:
-    from tacit.additive.estimator import AdditiveBoostClassifier
-    from tacit.additive.regressor import AdditiveBoostRegressor
+    from tacit.additive.estimator import AdditiveBoostClassifier, AdditiveBoostRegressor
     from tacit.citation import cite
     from tacit.curator.options import options
     from tacit.decision_lists.estimator import DecisionListClassifier
@@ -45,7 +44,7 @@ compilation.settle()
 
 PUBLIC = {
     "AdditiveBoostClassifier": "tacit.additive.estimator",
-    "AdditiveBoostRegressor": "tacit.additive.regressor",
+    "AdditiveBoostRegressor": "tacit.additive.estimator",
     "BatchwiseClassifier": "tacit.estimators.batchwise",
     "BatchwiseRegressor": "tacit.estimators.batchwise",
     "BoostedTreesClassifier": "tacit.trees.estimator",

@@ -283,7 +283,7 @@ def test_a_clip_leaves_half_of_what_lies_above_the_mean_however_large_noise_is()
             return found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tacit.additive.regressor.LogLinkLoss", Watched)
+        patch.setattr("tacit.additive.estimator.LogLinkLoss", Watched)
         AdditiveBoostRegressor(0.3, schema=schema(10_000.0), loss="tweedie", random_state=0).fit(X, y)
     assert seen[0] >= 0.5
 

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.additive.estimator import AdditiveBoostClassifier
+from tacit.additive.estimator import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.additive.posterior import exactly, project
-from tacit.additive.regressor import AdditiveBoostRegressor
 from tacit.models.files import model_from_dict
 from tacit.privacy.request import RequestError
 from tacit.report.page import render

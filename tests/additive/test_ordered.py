@@ -23,7 +23,7 @@ from tacit.additive.tuning import SWEEPING
 from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
-from tacit.growing.simulated_rows import SimulatedRows
+from tacit.growing.softmax import SimulatedRows
 from tacit.models.additive_scores import AdditiveOrderedModel
 from tacit.models.base import ModelError
 from tacit.models.files import model_from_dict

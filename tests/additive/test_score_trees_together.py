@@ -30,7 +30,7 @@ from tacit.growing.kernel_trees import (
 from tacit.growing.newton_trees import LeafSums, NewtonPlan
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.score_leaves import CurvatureShape, KernelSteps, LeafSteps, grow_score_trees
-from tacit.growing.simulated_rows import SimulatedRows
+from tacit.growing.softmax import SimulatedRows
 from tacit.growing.tuning import GROWING, KERNEL
 from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance

@@ -16,8 +16,7 @@ from tacit.additive.tuning import COUNTING, SWEEPING
 from tacit.curator.measurement import Measurement
 from tacit.growing.newton_trees import LeafSums, NewtonPlan
 from tacit.growing.score_leaves import CurvatureShape, LeafSteps
-from tacit.growing.simulated_rows import SimulatedRows
-from tacit.growing.softmax import likely_counts
+from tacit.growing.softmax import SimulatedRows, likely_counts
 from tacit.growing.tuning import SOFTMAX
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian

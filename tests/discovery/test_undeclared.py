@@ -11,8 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.regressor import AdditiveBoostRegressor
+from tacit.additive.estimator import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame
 from tacit.evaluation.private_selection import PrivateSelection

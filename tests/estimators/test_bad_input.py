@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.base import is_regressor
 
-from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.regressor import AdditiveBoostRegressor
+from tacit.additive.estimator import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.encoding.frames import columns_of
 from tacit.models.files import model_from_dict
 from tacit.privacy import accountants

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.regressor import AdditiveBoostRegressor
+from tacit.additive.estimator import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.decision_lists.estimator import DecisionListClassifier
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.privacy.account import PrivacyAccount

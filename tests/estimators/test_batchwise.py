@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.regressor import AdditiveBoostRegressor
+from tacit.additive.estimator import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.curator.options import fresh_key
 from tacit.encoding.frames import columns_of
 from tacit.encoding.table import fingerprint

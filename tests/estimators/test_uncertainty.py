@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.regressor import AdditiveBoostRegressor
+from tacit.additive.estimator import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.encoding.frames import Frame
 from tacit.growing.newton_trees import LeafSums
 from tacit.growing.score_leaves import ScoreNoise, Taken

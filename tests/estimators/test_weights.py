@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.regressor import AdditiveBoostRegressor
+from tacit.additive.estimator import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.encoding.values import LabelIndex
 from tacit.learning.weights import check_row_weights, declared_weights
 from tacit.models.summary import Doubtful

@@ -12,7 +12,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import mean_absolute_error, mean_pinball_loss, mean_squared_error, r2_score
 
-from tacit.additive.regressor import AdditiveBoostRegressor
+from tacit.additive.estimator import AdditiveBoostRegressor
 from tacit.curator.measurement import Measurement
 from tacit.encoding.values import CategoryIndex
 from tacit.engines.blocks import MemoryTable

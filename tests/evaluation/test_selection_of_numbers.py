@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.metrics import mean_pinball_loss
 
-from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.regressor import AdditiveBoostRegressor
+from tacit.additive.estimator import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.encoding.frames import Frame
 from tacit.encoding.inputs import numbers_of
 from tacit.engines.blocks import MemoryTable

@@ -24,9 +24,8 @@ from tacit.halfspaces.calibration import (
     spread_of,
 )
 from tacit.halfspaces.centering import Centering, Centre
-from tacit.halfspaces.counted_errors import plain_halfspace
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
-from tacit.halfspaces.learn import average, constant_direction, round_charge, sum_of_steps
+from tacit.halfspaces.learn import average, constant_direction, plain_halfspace, round_charge, sum_of_steps
 from tacit.halfspaces.learner import length_grid, quantile_cell
 from tacit.halfspaces.plan import Descent, Options
 from tacit.halfspaces.scaling import Scaling, make_scaling

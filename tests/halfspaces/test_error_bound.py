@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from tacit import HalfspaceBoostClassifier, load, save
-from tacit.halfspaces.counted_errors import rounded
+from tacit.halfspaces.learn import rounded
 from tacit.queries.dense.halfspace_log import VECTOR_NORM, HalfspaceLog
 from tacit.theory.certified_error import CODE, HalfspaceCode, noise_of_counts
 from tests.chance import ALARM

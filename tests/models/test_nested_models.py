@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.additive.regressor import AdditiveBoostRegressor
+from tacit.additive.estimator import AdditiveBoostRegressor
 from tacit.encoding.grid import NumericGrid
 from tacit.models.base import ClassModel, ModelError, NumberModel, nested
 from tacit.models.files import model_from_dict

@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 
 from tacit.noise.exponential import (
     PROPOSAL_BITS,
+    RUN_BITS,
     Below,
     Ratio,
     accept_exponential,
     exp_bounds,
     exponential_index,
     exponential_place,
+    exponential_runs,
     proposal_weights,
 )
-from tacit.noise.exponential_runs import RUN_BITS, exponential_runs
 
 
 def bounds(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:

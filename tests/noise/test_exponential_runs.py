@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.noise import NoiseSource, SeededSource, SystemSource
-from tacit.noise.exponential import Ratio, exp_bounds, proposal_weights
-from tacit.noise.exponential_runs import MOST_CANDIDATES, RUN_BITS, exponential_runs
+from tacit.noise.exponential import MOST_CANDIDATES, RUN_BITS, Ratio, exp_bounds, exponential_runs, proposal_weights
 from tests.chance import within_law, within_share
 from tests.noise.exact import softmax_pmf
 from tests.noise.test_sources import check

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from tacit.privacy import accountants
 from tacit.privacy.charges import ZCDP, ApproxDP, BoundedRange, Gaussian, NonPrivate, Pure
-from tacit.privacy.risk import attack_risks, group_epsilon, trade_off
+from tacit.privacy.strength import attack_risks, group_epsilon, trade_off
 
 MIXED = ([Gaussian(8.0), BoundedRange(0.3)], [ZCDP(0.05), Gaussian(9.0)], [Pure(0.1)] * 7, [ApproxDP(1.0, 1e-5)])
 

@@ -22,9 +22,20 @@ from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.tree_cells import TreeCells
 from tacit.trees.budget import SplitBudget
-from tacit.trees.chosen_labels import class_weights, label_selection, scale_of_votes, votes_rule
 from tacit.trees.estimator import RandomTreesClassifier
-from tacit.trees.forest import Forest, ForestSettings, _votes, base_rate_of, depth_rule, drawn_to, learn_forest
+from tacit.trees.forest import (
+    Forest,
+    ForestSettings,
+    _votes,
+    base_rate_of,
+    class_weights,
+    depth_rule,
+    drawn_to,
+    label_selection,
+    learn_forest,
+    scale_of_votes,
+    votes_rule,
+)
 from tacit.trees.tuning import FORESTS
 
 COLUMNS = [Column(0, "a", True), Column(1, "b", True), Column(2, "kind", False)]

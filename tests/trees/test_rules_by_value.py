@@ -27,8 +27,7 @@ from tacit.growing.gradient_trees import (
 )
 from tacit.growing.kernel_trees import KernelPlan, kernel_plan, kernel_steps, within_time
 from tacit.growing.newton_trees import LeafSums
-from tacit.growing.simulated_rows import SimulatedRows
-from tacit.growing.softmax import likely_counts, log_odds_of, softmax_curvature
+from tacit.growing.softmax import SimulatedRows, likely_counts, log_odds_of, softmax_curvature
 from tacit.growing.tuning import KERNEL
 from tacit.privacy import accountants
 from tacit.privacy.budget import Allowance
@@ -41,8 +40,7 @@ from tacit.queries.rules import WEIGHT_UNIT
 from tacit.queries.score_rules import SoftmaxRule
 from tacit.queries.tree_cells import logistic_gradient_rule
 from tacit.trees.budget import SMALLEST_RANGE, SplitBudget
-from tacit.trees.chosen_labels import label_charges
-from tacit.trees.forest import base_rate_of, drawn_to
+from tacit.trees.forest import base_rate_of, drawn_to, label_charges
 from tacit.trees.induction import SCORE_UNIT, SplitCandidates, SplitScore, category_splits, thresholds
 from tacit.trees.losses import MATSUSHITA, ZERO_ONE, LogLoss, MAlphaLoss, SquareLoss
 from tacit.trees.m_alpha_boost import BoostSettings

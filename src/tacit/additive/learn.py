@@ -35,7 +35,7 @@ from tacit.binning.release_map import (
 )
 from tacit.binning.tuning import RELEASING
 from tacit.curator.budget import Budget
-from tacit.growing.simulated_rows import SimulatedRows
+from tacit.growing.softmax import SimulatedRows
 from tacit.models.tree import ScoreTree, Tree
 from tacit.queries.cells import OneCell, column_cells
 

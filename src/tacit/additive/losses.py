@@ -19,8 +19,7 @@ from tacit.additive.tuning import COUNTING, EFFECTS, Counting
 from tacit.arrays import Floats, Ints
 from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.curator.budget import Budget
-from tacit.growing.simulated_rows import SimulatedRows
-from tacit.growing.softmax import log_odds_of, released_counts, softmax_curvature
+from tacit.growing.softmax import SimulatedRows, log_odds_of, released_counts, softmax_curvature
 from tacit.growing.tuning import SOFTMAX, Kernel
 from tacit.queries.cells import Cells
 from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram

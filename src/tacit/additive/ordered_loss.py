@@ -24,7 +24,7 @@ from tacit.additive.tuning import COUNTING, EFFECTS, Counting
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import Measurement
-from tacit.growing.simulated_rows import SimulatedRows
+from tacit.growing.softmax import SimulatedRows
 from tacit.growing.tuning import SOFTMAX, Kernel
 from tacit.models.ordered import OrderedChances
 from tacit.queries.margins import Scores

@@ -29,7 +29,7 @@ from tacit.arrays import Floats, Ints
 from tacit.binning.tuning import FEWEST_ROWS
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD, Measurement
-from tacit.growing.simulated_rows import SimulatedRows
+from tacit.growing.softmax import SimulatedRows
 from tacit.growing.tuning import Kernel
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell

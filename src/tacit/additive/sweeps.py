@@ -24,7 +24,7 @@ from tacit.additive.term import Directions, Term, mean_square
 from tacit.additive.tuning import SWEEPING, TUNING, Sweeping, Tuning
 from tacit.arrays import Floats, added
 from tacit.curator.budget import Budget
-from tacit.growing.simulated_rows import SimulatedRows
+from tacit.growing.softmax import SimulatedRows
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import Cells, OneCell
 

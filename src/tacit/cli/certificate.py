@@ -63,7 +63,7 @@ def run(arguments: CertificateArguments) -> None:
 
     It needs no data and spends nothing.
     """
-    from tacit.privacy.risk import attack_risks
+    from tacit.privacy.strength import attack_risks
     from tacit.report.paperwork import read_paperwork
     from tacit.report.promise import risk_rows
 

@@ -23,7 +23,7 @@ LEARNERS: dict[str, tuple[str, str]] = {
 }
 """Short name -> module and class. A new family adds its name above and its line here."""
 
-REGRESSORS = {"additive": ("tacit.additive.regressor", "AdditiveBoostRegressor")}
+REGRESSORS = {"additive": ("tacit.additive.estimator", "AdditiveBoostRegressor")}
 """The same for labels that are numbers."""
 
 

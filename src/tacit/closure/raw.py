@@ -3,7 +3,7 @@
 The candidates are public: all floats below ``2**960`` in size as cuts, in either direction, and some round ones many
 times, so that few rows are enough for those. Their scores are those of any other class (equation 17), and piecewise
 constant: between two values of the column every cut errs alike. So the exponential mechanism over all of them is drawn
-by runs (:mod:`tacit.noise.exponential_runs`). Proofs, and what it may err: docs/theory/raw_thresholds.md.
+by runs (:mod:`tacit.noise.exponential`). Proofs, and what it may err: docs/theory/raw_thresholds.md.
 
 Between two values of its column a cut errs alike, so m distinct values leave ``m + 1`` places. The first cut sweeps
 over its column and moves one value at a time to its other side. A tree over the values of the last column holds, for

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from tacit.noise.checks import check_scale
 from tacit.noise.exponential import Ratio, exp_bounds
-from tacit.noise.source import NoiseSource
+from tacit.noise.source import NoiseSource, check_scale
 from tacit.privacy.charges import Pure
 from tacit.theory.above_threshold import Queries, scales
 

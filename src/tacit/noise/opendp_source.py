@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 
 from tacit.arrays import Ints
-from tacit.noise.checks import check_scale, check_size
+from tacit.noise.source import check_scale, check_size
 from tacit.noise.system_source import SystemSource
 
 Sampler = Callable[[list[int]], list[int]]

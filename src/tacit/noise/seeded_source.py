@@ -7,9 +7,8 @@ import threading
 import numpy as np
 import numpy.typing as npt
 
-from tacit.noise.checks import check_runs, check_scale, check_scores, check_size
-from tacit.noise.exponential import Below, ScoreBlocks, exponential_index, exponential_place
-from tacit.noise.exponential_runs import exponential_runs
+from tacit.noise.exponential import Below, ScoreBlocks, exponential_index, exponential_place, exponential_runs
+from tacit.noise.source import check_runs, check_scale, check_scores, check_size
 
 _DOMAIN = 0x7461636974  # keeps these streams apart from any other use of the same seed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -36,3 +37,58 @@ class NoiseSource(Protocol):
 
     def words(self, size: int) -> npt.NDArray[np.uint64]:
         """``size`` uniform 64-bit words: what exact coins are made of."""
+
+
+SCALE_LIMIT = 2.0**50
+"""Above this scale a draw could leave int64 together with the answer it is added to (a draw of 2**13 scales has
+probability below exp(-2**13)): whoever asks for it has units that are too fine."""
+
+
+def check_scale(scale: float) -> float:
+    """The scale as a float.
+
+    Raises:
+        ValueError: if it is not a finite number in ``(0, 2**50]``.
+    """
+    value = float(scale)
+    if not math.isfinite(value) or not 0.0 < value <= SCALE_LIMIT:
+        raise ValueError(f"the scale of integer noise must be finite and in (0, 2**50], got {scale}; nothing was drawn")
+    return value
+
+
+def check_size(size: int) -> int:
+    """The number of draws as an int; raises ValueError if negative."""
+    if size < 0:
+        raise ValueError(f"the number of draws must not be negative, got {size}")
+    return int(size)
+
+
+def check_scores(scores: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The scores as a vector.
+
+    Raises:
+        TypeError: if they are not int64: a real score has to be floored by whoever knows its range.
+        ValueError: if they are not a vector of at least one entry.
+    """
+    if not isinstance(scores, np.ndarray) or scores.dtype != np.int64:
+        raise TypeError("scores must be an int64 array; floor real scores first and round their range up")
+    if scores.ndim != 1 or len(scores) == 0:
+        raise ValueError(f"scores must be a vector of at least one entry, got shape {scores.shape}")
+    return scores
+
+
+def check_runs(
+    scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+    """Scores of runs and their lengths.
+
+    Raises:
+        TypeError: if scores are not int64 or lengths not uint64.
+        ValueError: if they are not two vectors of the same size, of at least one entry.
+    """
+    checked = check_scores(scores)
+    if not isinstance(lengths, np.ndarray) or lengths.dtype != np.uint64:
+        raise TypeError("lengths of runs must be a uint64 array")
+    if lengths.shape != checked.shape:
+        raise ValueError(f"there are {checked.shape} scores and {lengths.shape} lengths of runs")
+    return checked, lengths

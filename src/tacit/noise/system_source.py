@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Ints
-from tacit.noise.checks import check_runs, check_scale, check_scores, check_size
-from tacit.noise.exponential import ScoreBlocks, exponential_index, exponential_place
-from tacit.noise.exponential_runs import exponential_runs
+from tacit.noise.exponential import ScoreBlocks, exponential_index, exponential_place, exponential_runs
 from tacit.noise.integer_sampler import draw, law_of
+from tacit.noise.source import check_runs, check_scale, check_scores, check_size
 
 
 class SystemSource:

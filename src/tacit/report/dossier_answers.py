@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.privacy.risk import attack_risks
-from tacit.privacy.strength import percent, strength_of
+from tacit.privacy.strength import attack_risks, percent, strength_of
 from tacit.report.budget import checked_share
 from tacit.report.page import limits
 from tacit.report.paperwork import Paperwork

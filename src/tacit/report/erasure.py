@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.privacy.canonical import read_json, sha256
 from tacit.privacy.certificate import Certificate
-from tacit.privacy.risk import attack_risks, group_epsilon
-from tacit.privacy.strength import LEVELS, percent
+from tacit.privacy.strength import LEVELS, attack_risks, group_epsilon, percent
 from tacit.privacy.verification import CertificateError
 from tacit.report.promise import count
 

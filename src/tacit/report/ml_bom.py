@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tacit.models.base import ClassModel
-from tacit.privacy.risk import attack_risks
-from tacit.privacy.strength import percent
+from tacit.privacy.strength import attack_risks, percent
 from tacit.report.page import limits
 from tacit.report.paperwork import Paperwork
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tacit.privacy.charges import Charge
-from tacit.privacy.risk import attack_risks
-from tacit.privacy.strength import LARGE_DELTA, best_guess, percent, strength
+from tacit.privacy.strength import LARGE_DELTA, attack_risks, best_guess, percent, strength
 from tacit.privacy.unit import Neighbouring
 
 

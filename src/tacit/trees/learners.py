@@ -21,8 +21,7 @@ from tacit.privacy.request import Request, RequestError
 from tacit.privacy.unit import Neighbouring
 from tacit.schema.label import MOST_CLASSES
 from tacit.trees.budget import Plan, SplitBudget
-from tacit.trees.chosen_labels import label_charges
-from tacit.trees.forest import ForestSettings, learn_forest
+from tacit.trees.forest import ForestSettings, label_charges, learn_forest
 from tacit.trees.losses import CRITERIA, SMOOTHED
 from tacit.trees.m_alpha_boost import CALIBRATED, BoostSettings, MAlphaBoost, PaperBoost
 from tacit.trees.several_classes import learn_class_trees

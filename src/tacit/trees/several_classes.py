@@ -23,8 +23,7 @@ from tacit.growing.kernel_trees import KernelPlan, kernel_plan, within_time
 from tacit.growing.newton_trees import NewtonPlan
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.score_leaves import grow_score_trees
-from tacit.growing.simulated_rows import SimulatedRows
-from tacit.growing.softmax import log_odds_of, released_counts, softmax_curvature
+from tacit.growing.softmax import SimulatedRows, log_odds_of, released_counts, softmax_curvature
 from tacit.growing.tuning import BASE, GRADIENT, GROWING, SOFTMAX, Gradient
 from tacit.models.tree import ScoreTree
 from tacit.privacy.label import Label, Stage
