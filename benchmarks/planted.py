@@ -263,7 +263,7 @@ class Path:
     relation: Neighbouring = ADD
 
     def audited(self, trials: int, **more: Any) -> Audit:
-        """What an audit of these releases finds; ``more`` as for :func:`tacit.audit.audit_releases`."""
+        """What an audit of these releases finds; ``more`` as for :func:`tacit.audit.audit_estimator`."""
         return audit_releases(
             self.run,
             self.with_canary,

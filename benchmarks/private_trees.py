@@ -21,7 +21,7 @@ from tacit.curator.rows import PrivateRows
 from tacit.learning.learner import Task
 from tacit.learning.tree_ensemble import columns_of_task, features_of
 from tacit.learning.weights import sealed
-from tacit.models.tree_classes import TreeClassesModel
+from tacit.models.tree_ensemble import TreeClassesModel
 from tacit.privacy.budget import Allowance
 from tacit.privacy.request import Request
 from tacit.trees.estimator import BoostedTreesClassifier

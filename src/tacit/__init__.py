@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from tacit.encoding.read_table import read_table
     from tacit.encoding.source import read_source
     from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor
-    from tacit.estimators.contract import EXPECTED_FAILED_CHECKS
-    from tacit.estimators.declared import DeclaredEncoder, DeclaredScaler
+    from tacit.estimators.declared import EXPECTED_FAILED_CHECKS, DeclaredEncoder, DeclaredScaler
     from tacit.estimators.files import load, save
     from tacit.estimators.merging import merge
     from tacit.evaluation.private_score import private_score
@@ -53,7 +52,7 @@ PUBLIC = {
     "DecisionListClassifier": "tacit.decision_lists.estimator",
     "DeclaredEncoder": "tacit.estimators.declared",
     "DeclaredScaler": "tacit.estimators.declared",
-    "EXPECTED_FAILED_CHECKS": "tacit.estimators.contract",
+    "EXPECTED_FAILED_CHECKS": "tacit.estimators.declared",
     "HalfspaceBoostClassifier": "tacit.halfspaces.estimator",
     "MAlphaBoostClassifier": "tacit.trees.estimator",
     "Neighbouring": "tacit.privacy.unit",

@@ -27,7 +27,7 @@ from tacit.growing.softmax import SimulatedRows
 from tacit.models.additive_scores import AdditiveOrderedModel
 from tacit.models.base import ModelError
 from tacit.models.files import model_from_dict
-from tacit.models.ordered import OrderedChances
+from tacit.models.links import OrderedChances
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.request import RequestError
 from tacit.queries.rules import LEVEL_BITS, LEVELS, WEIGHT_UNIT

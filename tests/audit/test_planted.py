@@ -12,8 +12,8 @@ import tacit
 import tacit.queries.keys
 from benchmarks.planted import BUGS, LEARNERS, WIDE
 from tacit.audit import audit_estimator
-from tacit.audit.facts import Facts, facts_of
 from tacit.audit.judge import first_choice
+from tacit.audit.replay import Facts, facts_of
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
 

@@ -26,7 +26,7 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.engines.joined.wire import Sender
 from tacit.engines.passes.base import SumsOf
-from tacit.engines.passes.cover import CoverSums
+from tacit.engines.passes.dense import CoverSums
 from tacit.errors import was_spent
 from tacit.privacy.charges import Gaussian
 from tacit.queries.cells import OneCell, column_cells

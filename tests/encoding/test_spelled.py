@@ -19,8 +19,8 @@ from tacit.encoding.frames import columns_of
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.inputs import numbers_of
 from tacit.encoding.labels import NumericLabelIndex
-from tacit.encoding.spelled import without_marks
 from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import without_marks
 from tacit.evaluation.number_scorer import NumberScorer
 from tacit.schema import DateColumn, Label, NumericColumn, Schema, SchemaError
 

@@ -19,7 +19,7 @@ from tacit.engines.dense import DenseRows
 from tacit.engines.joined.admit import SiteTables
 from tacit.engines.joined.wire import Sender, WireError, _check_children, _fits
 from tacit.engines.passes.base import SumsOf
-from tacit.engines.passes.cover import CoverSums
+from tacit.engines.passes.dense import CoverSums
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.privacy.charges import Gaussian
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells

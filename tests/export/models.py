@@ -23,8 +23,7 @@ from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.models.rule import ComposedModel, RuleModel, VoteModel
 from tacit.models.tree import ScoreTree, Tree, TreeShape, code_set, complete_shape, threshold_sets
-from tacit.models.tree_classes import TreeClassesModel
-from tacit.models.tree_ensemble import Link, TreeEnsembleModel
+from tacit.models.tree_ensemble import Link, TreeClassesModel, TreeEnsembleModel
 from tacit.schema import Schema
 
 COLUMNS: dict[str, dict[str, Any]] = {

@@ -10,11 +10,11 @@ import pytest
 from scipy.special import expit, softmax
 
 import tacit
+from tacit.estimators.classifier import column_importance
 from tacit.models.additive import MainEffect, PairEffect
 from tacit.models.additive_scores import means
 from tacit.models.base import ClassModel
 from tacit.models.files import kinds
-from tacit.models.importance import column_importance
 from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.models.terms import REST, terms_of

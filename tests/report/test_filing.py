@@ -15,10 +15,9 @@ import tacit
 from tacit.cli.main import app
 from tacit.models.claims import claim_of_model
 from tacit.models.halfspace import HalfspaceModel
-from tacit.report.draw_halfspace import draw
+from tacit.report.draw_rules import draw_halfspace
 from tacit.report.drawing import NOTHING, Effect, bars, curve
-from tacit.report.filing import filing
-from tacit.report.meta import Meta
+from tacit.report.meta import Meta, filing
 from tacit.report.page import render_claim
 from tests import habits
 from tests.export.models import halfspace
@@ -140,7 +139,7 @@ def test_what_does_not_stand_out_is_not_in_the_overview(model: Path) -> None:
 
 def test_whiskers_of_a_halfspace_are_in_the_units_of_its_bars() -> None:
     model: HalfspaceModel = halfspace(3, None, True)
-    (drawing,) = draw(model).drawings
+    (drawing,) = draw_halfspace(model).drawings
     norm = model.encoder.clipper.norm
     assert {float(row[2]) for row in drawing.rows} == {round(4.0 * 0.1 / norm, 4)}  # slope 4, noise 0.1
     weights = dict(model.coefficients())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from tacit.models.feature import Feature
 from tacit.models.halfspace import HalfspaceModel
 from tacit.models.rule import ComposedModel, RuleModel, VoteModel
 from tacit.models.tree import Tree, complete_shape, threshold_sets
-from tacit.report.model_card import PAINTERS, model_card
+from tacit.report.model_card import PAINTERS, model_card, painter_at
 from tacit.report.page import render
 from tacit.schema import Schema
 
@@ -122,9 +121,9 @@ def test_a_whole_model_opens(visit: Any, additive: AdditiveModel) -> None:
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-@pytest.mark.parametrize("module", sorted(set(PAINTERS.values())))
-def test_every_painter_is_there(module: str) -> None:
-    assert callable(import_module(module).draw)
+@pytest.mark.parametrize("place", sorted(set(PAINTERS.values())))
+def test_every_painter_is_there(place: str) -> None:
+    assert callable(painter_at(place))
 
 
 def test_models_that_are_said_in_words_say_them() -> None:

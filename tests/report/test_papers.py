@@ -23,11 +23,10 @@ from tacit.privacy.charges import Gaussian
 from tacit.privacy.signatures import new_key, read_private_key, read_public_key, signature
 from tacit.report.dossier import dossier, html, missing
 from tacit.report.erasure import erasure_problems, erasure_statement, guess, letter, refit_after
-from tacit.report.hub_card import hub_card
 from tacit.report.meta import KEYS, Meta
 from tacit.report.ml_bom import ml_bom
 from tacit.report.paperwork import PaperError, json_text, read_paperwork
-from tacit.report.registry_entry import registry_entry, yaml_text
+from tacit.report.registry_entry import hub_card, registry_entry, yaml_text
 from tests.privacy.test_signatures import certificate
 
 TEXT, TEXTS = {"type": "string", "minLength": 1}, {"type": "array", "items": {"type": "string"}, "minItems": 1}

@@ -26,7 +26,7 @@ from tacit.curator.budget import Budget
 from tacit.curator.measurement import Measurement
 from tacit.growing.softmax import SimulatedRows
 from tacit.growing.tuning import SOFTMAX, Kernel
-from tacit.models.ordered import OrderedChances
+from tacit.models.links import OrderedChances
 from tacit.queries.margins import Scores
 from tacit.queries.rules import LEVEL_BITS, LEVELS, WEIGHT_UNIT
 from tacit.queries.score_rules import LevelRule

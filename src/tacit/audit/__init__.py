@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.audit.audit_estimator import audit_estimator
-from tacit.audit.audit_releases import audit_releases
+from tacit.audit.audit_estimator import audit_estimator, audit_releases
 from tacit.audit.bound import Counts, epsilon_lower, gaussian_lower, most_provable
 from tacit.audit.one_run import OneRun, audit_in_one_run
 from tacit.audit.replay import replay_audit

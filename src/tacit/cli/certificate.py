@@ -1,4 +1,4 @@
-"""`tacit certificate`: papers that follow from the certificate of a model."""
+"""`tacit certificate` and `tacit keys`: papers that follow from the certificate of a model, and keys to sign with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, table
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs
+from tacit.cli.files import check_outputs, refuse_overwriting
 from tacit.whole_files import write_text
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _texts(arguments: CertificateArguments, papers: Paperwork) -> Iterator[tuple
 
         yield arguments.dossier, (html if arguments.dossier.suffix.lower() in (".html", ".htm") else dossier)(papers)
     if arguments.model_card is not None:
-        from tacit.report.hub_card import hub_card
+        from tacit.report.registry_entry import hub_card
 
         yield arguments.model_card, hub_card(papers, arguments.model.name)
     if arguments.erasure is not None and arguments.sign is not None:
@@ -136,3 +136,34 @@ def _left(arguments: CertificateArguments, papers: Paperwork) -> dict[str, list[
             key for key, words in KEYS.items() if json.dumps(f"TO FILL: {words}")[1:-1] in text and key not in keys
         ]
     return {"left_to_a_person": keys} if keys else {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyArguments:
+    """What the command line asked for."""
+
+    output: Annotated[
+        Path, typer.Argument(help="Output file for the private key; the public key is written beside it.")
+    ]
+    as_json: shared.Json = False
+
+
+def new_key_pair(arguments: KeyArguments) -> None:
+    """Create an Ed25519 key pair: OUTPUT signs and must stay secret; OUTPUT.pub is for those who verify."""
+    from tacit.privacy.signatures import new_key
+
+    outputs = {"OUTPUT": arguments.output, "OUTPUT.pub": Path(f"{arguments.output}.pub")}
+    check_outputs(outputs, {})
+    for option, path in outputs.items():
+        refuse_overwriting({option: path}, force=False)
+    public = new_key(arguments.output)
+    if arguments.as_json:
+        as_json({"private": str(arguments.output), "public": str(public)})
+        return
+    table(
+        "A key pair",
+        {
+            "private": f"{arguments.output} (keep it secret: whoever has it can sign in your name)",
+            "public": f"{public} (give it to whoever verifies)",
+        },
+    )

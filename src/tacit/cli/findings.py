@@ -19,10 +19,17 @@ from tacit.encoding.errors import DataError, FrameError
 from tacit.encoding.numbers import decimal_points, number_or_nan, parse_numbers
 from tacit.encoding.read import check_decimals, column_names, is_parquet, structure
 from tacit.encoding.sources import files_of, read_files
-from tacit.encoding.spelled import spelled_as_numbers
 from tacit.encoding.table import encoder_of
 from tacit.encoding.tokens import as_tokens, difference
-from tacit.encoding.values import DROPPED, BooleanIndex, CategoryIndex, LabelIndex, is_missing, plain
+from tacit.encoding.values import (
+    DROPPED,
+    BooleanIndex,
+    CategoryIndex,
+    LabelIndex,
+    is_missing,
+    plain,
+    spelled_as_numbers,
+)
 from tacit.schema import Column, DateColumn, Label, NumericColumn, Schema, Unit
 from tacit.schema.cell_format import DATE_FORMATS, parse_date
 from tacit.schema.columns import is_plain_number

@@ -1,19 +1,24 @@
-"""`tacit fit`: from a table to a private model, its certificate and its report."""
+"""`tacit fit` and `tacit resume`: from a table to a private model, its certificate and its report."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from tacit.cli import arguments as shared
 from tacit.cli.arguments import account_of, check_account, listed, schema_of, target_column
-from tacit.cli.console import progress, stopwatch, watching
+from tacit.cli.console import as_json, progress, stopwatch, table, watching
 from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs, free_place, refuse_overwriting
-from tacit.cli.fit_arguments import FitArguments, command_of, write_plan
+from tacit.cli.fit_arguments import FitArguments, command_of, restored, write_plan
 from tacit.cli.fitted import dry_run, summarise
 from tacit.cli.learners import batchwise_class, learner_class, set_parameters
 from tacit.cli.tables import csv_options, is_many, rows_of, training_table
@@ -21,6 +26,7 @@ from tacit.errors import STANDS
 from tacit.whole_files import write_text
 
 if TYPE_CHECKING:
+    from tacit.privacy.kept_releases import Kept
     from tacit.schema import Schema
 
 
@@ -318,3 +324,62 @@ def _sign(estimator: Any, key: Any) -> None:
     if account is not None:
         schema = getattr(estimator, "schema_", None)
         account.note(estimator.certificate_.transparency_line, None if schema is None else schema.unit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResumeArguments:
+    """What the command line asked for."""
+
+    number: Annotated[
+        int | None, typer.Argument(help="Number of the fit to resume. Omit it to list resumable fits.")
+    ] = None
+    account: shared.Url
+    dataset: shared.Dataset
+    progress: shared.Progress = False
+    as_json: shared.Json = False
+
+
+def resume(options: ResumeArguments) -> None:
+    """Continue a fit started with --resumable. Nothing is charged or released twice.
+
+    The model of one that has ended is made again, from what it released: its process may have been killed before.
+    """
+    from tacit.privacy.account import PrivacyAccount
+
+    account = PrivacyAccount(options.account, options.dataset)
+    open_, ended = account.kept(), account.kept(ended=True)
+    fits = {each.identifier: each for each in open_ + ended}
+    if options.number is None:
+        _list(open_, ended, options.as_json)
+        return
+    if options.number not in fits:
+        numbers = ", ".join(str(each.identifier) for each in open_) or "none"
+        raise Mistake(
+            f"the account of {options.dataset!r} has no fit {options.number} that can go on (there are: {numbers})"
+        )
+    command = fits[options.number].command
+    if not command:
+        raise Mistake(
+            f"fit {options.number} was begun from Python, and goes on there: tacit.options(resume={options.number})"
+        )
+    folder, arguments = restored(command)
+    arguments["progress"], arguments["as_json"] = options.progress, options.as_json
+    again = FitArguments(**arguments)
+    with contextlib.chdir(folder):
+        if again.model is not None and again.model.exists() and not again.force and again.model != again.adds_to:
+            raise Mistake(
+                f"{again.model.absolute()} exists; move it away to have the model of fit {options.number} there"
+            )
+        run(again, resume=options.number)
+
+
+def _list(open_: tuple[Kept, ...], ended: tuple[Kept, ...], json_: bool) -> None:
+    numbers = [fit.identifier for fit in ended]
+    if json_:
+        rows = [{"number": fit.identifier, "label": fit.label, "releases": fit.releases} for fit in open_]
+        as_json({"fits": rows, "ended": numbers})
+        return
+    words = {f"{fit.identifier}.": f"{fit.label}, {fit.releases} releases kept" for fit in open_}
+    if numbers:
+        words["ended"] = f"{', '.join(map(str, numbers))}: their models can be made again, at no charge"
+    table(f"{len(open_)} fit{'s' if len(open_) != 1 else ''} can go on", words)

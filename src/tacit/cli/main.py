@@ -22,15 +22,12 @@ from tacit.cli import (
     check,
     demo,
     evaluate,
-    explain,
     export,
     fit,
     join,
-    keys,
     plan,
     predict,
     report,
-    resume,
     schema_commands,
     verify,
 )
@@ -115,9 +112,9 @@ def options(
 
 
 command(app, "fit", FitArguments, fit.from_table)
-command(app, "resume", resume.ResumeArguments, resume.run)
+command(app, "resume", fit.ResumeArguments, fit.resume)
 command(app, "predict", predict.PredictArguments, predict.run)
-command(app, "explain", explain.ExplainArguments, explain.run)
+command(app, "explain", report.ExplainArguments, report.explain)
 command(app, "evaluate", evaluate.EvaluateArguments, evaluate.run)
 command(app, "report", report.ReportArguments, report.run)
 command(app, "export", export.ExportArguments, export.run)
@@ -134,7 +131,7 @@ command(budgets, "create", budget.CreateArguments, budget.create)
 command(budgets, "show", budget.ShowArguments, budget.show)
 command(budgets, "list", budget.ListArguments, budget.list_accounts)
 command(budgets, "export", budget.ExportArguments, budget.export)
-command(signing, "new", keys.NewArguments, keys.new)
+command(signing, "new", certificate.KeyArguments, certificate.new_key_pair)
 app.add_typer(budgets)
 app.add_typer(signing)
 app.add_typer(schema_commands.app, name="schema")

@@ -11,8 +11,7 @@ import numpy as np
 from tacit.arrays import Ints
 from tacit.curator.gate import Gate, Question
 from tacit.curator.select import least_scale
-from tacit.engines.blocks import CoverRows
-from tacit.engines.protocol import SealedTable
+from tacit.engines.blocks import CoverRows, SealedTable
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label

@@ -23,7 +23,7 @@ from tacit.curator.gate import NOBODY, Gate, Question, Witness
 from tacit.curator.joint_clipping import JointReleases, JointWeights
 from tacit.curator.measurement import Measurement, integer_noise, integer_scale, noise_sd
 from tacit.curator.select import Choice, select
-from tacit.engines.protocol import SealedTable
+from tacit.engines.blocks import SealedTable
 from tacit.noise import NoiseSource, PublicChoices
 from tacit.privacy.charges import Charge, Gaussian, Laplace, NonPrivate
 from tacit.privacy.label import Label

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, final
 
 from tacit.arrays import Ints
-from tacit.engines.protocol import SealedTable
+from tacit.engines.blocks import SealedTable
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label

@@ -26,8 +26,7 @@ from tacit.encoding.matrix_rows import MatrixEncoder
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.units import NO_KEY, first_rows, key_codes, unit_codes
 from tacit.encoding.values import DROPPED, LabelIndex
-from tacit.engines.blocks import WIDE_DROPPED, MemoryTable
-from tacit.engines.protocol import SealedTable
+from tacit.engines.blocks import WIDE_DROPPED, MemoryTable, SealedTable
 from tacit.errors import TacitError
 from tacit.noise import NoiseSource, PublicChoices
 from tacit.privacy.charges import Charge

@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.arrays import Ints
 from tacit.curator.gate import Gate, Question
-from tacit.engines.protocol import SealedTable
+from tacit.engines.blocks import SealedTable
 from tacit.noise.source import check_scale
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.label import Label

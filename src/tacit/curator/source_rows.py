@@ -20,9 +20,8 @@ from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.source import DeclaredSource
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
-from tacit.engines.blocks import BlockTable, counting
+from tacit.engines.blocks import BlockTable, SealedTable, counting
 from tacit.engines.dense import DenseRows
-from tacit.engines.protocol import SealedTable
 from tacit.engines.rows import Rows, Workspace
 from tacit.engines.store import (
     BLOCK_ROWS,

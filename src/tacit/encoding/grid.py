@@ -14,7 +14,7 @@ from tacit.arrays import Floats, Ints
 from tacit.encoding.dates import bounds_of, dates_as_numbers, text_of
 from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import as_numbers
-from tacit.encoding.spelled import spelled_as_numbers, without_marks
+from tacit.encoding.values import spelled_as_numbers, without_marks
 from tacit.packages import loops
 from tacit.schema import DateColumn, NumericColumn
 from tacit.schema.cell_format import PLAIN_CELLS, CellFormat

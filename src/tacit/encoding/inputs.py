@@ -14,8 +14,7 @@ from tacit.arrays import Floats
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered, without_rows
 from tacit.encoding.numbers import as_numbers
-from tacit.encoding.spelled import spelled_as_numbers, without_marks
-from tacit.encoding.values import DROPPED, LabelIndex
+from tacit.encoding.values import DROPPED, LabelIndex, spelled_as_numbers, without_marks
 from tacit.errors import outside
 from tacit.privacy.request import RequestError
 from tacit.schema import DateColumn, Schema

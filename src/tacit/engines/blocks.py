@@ -1,10 +1,10 @@
-"""Sealed tables whose rows are in one block in memory or in several, whose sums are added up."""
+"""Sealed tables: what they offer, and those whose rows are in one block in memory or in several, whose sums add up."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -13,17 +13,13 @@ import numpy.typing as npt
 from tacit.arrays import Bools, Codes, Ints
 from tacit.encoding.values import DROPPED
 from tacit.engines.dense import DenseRows
-from tacit.engines.passes import library
 from tacit.engines.passes.base import Look, row_pass
-from tacit.engines.passes.cover import CoverSums
+from tacit.engines.passes.dense import CoverSums
 from tacit.engines.rows import FollowsCodes, Rows
 from tacit.queries.cells import Cells
 from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
 from tacit.queries.joint_bound import JointBound, JointHistogram
 from tacit.queries.query import Layout, Query
-
-PASSES = library.LIBRARY
-"""What can be answered, beside what others register."""
 
 S = TypeVar("S")
 
@@ -169,3 +165,29 @@ class MemoryTable(BlockTable):
             dense = None if dense is None else dense.keep(keep)
         layout = Layout(tuple(n_codes), n_labels, 0 if dense is None else dense.n_features)
         super().__init__([Rows(columns, labels, layout, threads, dense, targets)])
+
+
+class SealedTable(Protocol):
+    """Rows that answer queries exactly and give themselves to nobody but the curator."""
+
+    @property
+    def layout(self) -> Layout:
+        """What is public."""
+
+    def answer(self, query: Query | JointHistogram) -> Ints:
+        """The exact answer, the same on one thread or many."""
+
+    def answer_all(self, queries: Sequence[Query]) -> list[Ints]:
+        """The exact answers to several queries, in fewer passes over the rows where the engine can."""
+
+    def coarsen(self, column: int, mapping: Ints) -> None:
+        """Replaces a column's codes by a public map of them (at most 256 values: one byte a cell)."""
+
+    def derive(self, cells: Cells) -> None:
+        """Keeps the codes of ``cells`` for as long as the object lives."""
+
+    def bind(self, bound: JointBound, own_levels: int) -> None:
+        """Weighs every row down until it keeps the bound, while that lives; codes cannot change meanwhile."""
+
+    def open_cover(self, candidates: Conjunctions | StreamedConjunctions) -> CoverRows:
+        """Class counts of conjunctions over rows that leave as conjunctions are chosen."""

@@ -27,8 +27,7 @@ from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import Model
 from tacit.models.mean import MeanModel, MeanNumberModel
-from tacit.models.tree_classes import TreeClassesModel
-from tacit.models.tree_ensemble import TreeEnsembleModel
+from tacit.models.tree_ensemble import TreeClassesModel, TreeEnsembleModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.label import Label, Stage

@@ -10,7 +10,6 @@ import numpy as np
 from tacit.arrays import Ints
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.grid import NumericGrid
-from tacit.export.columns import bins, code
 from tacit.export.expression import (
     All,
     Among,
@@ -28,7 +27,7 @@ from tacit.export.expression import (
     softmax,
     take,
 )
-from tacit.export.halfspaces import halfspace_score
+from tacit.export.halfspaces import bins, code, halfspace_score
 from tacit.models.additive import AdditiveModel, AdditiveScores
 from tacit.models.additive_scores import LARGEST, AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import LEAST_CHANCE, Model
@@ -38,8 +37,7 @@ from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.models.rule import ComposedModel, RuleModel, VoteModel
 from tacit.models.tree import TreeShape
-from tacit.models.tree_classes import TreeClassesModel
-from tacit.models.tree_ensemble import Link, TreeEnsembleModel
+from tacit.models.tree_ensemble import Link, TreeClassesModel, TreeEnsembleModel
 
 Numbers = list[Expression]
 """Probabilities, one per class; or one prediction."""

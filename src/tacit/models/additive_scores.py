@@ -13,7 +13,7 @@ from tacit.encoding.frames import Frame
 from tacit.models.additive import AdditiveScores
 from tacit.models.base import ClassModel, Model, NumberModel, of_any_table
 from tacit.models.feature import Feature
-from tacit.models.ordered import LEAST, OrderedChances
+from tacit.models.links import LEAST, OrderedChances
 from tacit.models.plain import ModelError, classes_of, floats, number, require, text
 from tacit.models.softmax import SoftmaxModel
 

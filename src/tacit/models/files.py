@@ -17,8 +17,7 @@ from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.plain import ModelError
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.models.rule import ComposedModel, RuleModel, VoteModel
-from tacit.models.tree_classes import TreeClassesModel
-from tacit.models.tree_ensemble import TreeEnsembleModel
+from tacit.models.tree_ensemble import TreeClassesModel, TreeEnsembleModel
 from tacit.privacy.certificate import Certificate
 from tacit.schema import Schema, SchemaError
 from tacit.whole_files import write_text

@@ -23,8 +23,7 @@ from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.models.softmax import SoftmaxModel
 from tacit.models.tree import ScoreTree, Tree
-from tacit.models.tree_classes import TreeClassesModel
-from tacit.models.tree_ensemble import TreeEnsembleModel
+from tacit.models.tree_ensemble import TreeClassesModel, TreeEnsembleModel
 from tacit.privacy.request import RequestError
 
 LOG_ODDS, LOG_RATIO = "log-odds", "logarithm of the mean"

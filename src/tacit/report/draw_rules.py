@@ -1,15 +1,20 @@
-"""The model card of a decision list: its rules from the top down, with how many rows each decides and how purely."""
+"""Model cards of decision lists, halfspaces, means of models, and models said in words."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from html import escape
 from typing import cast
 
+from tacit.encoding.dense import RowEncoder
 from tacit.models.base import Model
 from tacit.models.decision_list import DecisionListModel, ListRule
+from tacit.models.halfspace import HalfspaceModel
+from tacit.models.mean import MeanModel, MeanNumberModel
+from tacit.models.rule import ComposedModel, RuleModel, VoteModel
 from tacit.report import svg
-from tacit.report.drawing import WIDTH, Drawing
-from tacit.report.model_card import ModelCard, public_column
+from tacit.report.drawing import WIDTH, Drawing, ranking, weights
+from tacit.report.model_card import ModelCard, PublicColumn, model_card, public_column
 
 MARGIN = 8.0
 ROOM = WIDTH - 2 * MARGIN
@@ -128,3 +133,105 @@ def _line(model: DecisionListModel, place: int) -> tuple[str, ...]:
     support = "" if rule.support is None else svg.short(round(rule.support))
     precision = "" if rule.precision is None else f"{rule.precision:.1%}"
     return (conditions, str(model.classes[rule.outcome]), support, precision)
+
+
+def draw_halfspace(model: Model) -> ModelCard:
+    """The model card of a :class:`HalfspaceModel`."""
+    halfspace = cast(HalfspaceModel, model)
+    positive = halfspace.classes[-1]
+    clipper = halfspace.encoder.clipper
+    named = halfspace.coefficients()
+    sd = abs(halfspace.slope) * halfspace.noise_sd / clipper.norm  # in units of coefficients()
+    drawing = weights("Weights", [n for n, _ in named], [w for _, w in named], sd, "w")
+    norm = PublicColumn("(every row)", "norm", f"clipped to length {clipper.norm:.4g}")
+    columns: tuple[PublicColumn, ...] = ()
+    if isinstance(halfspace.encoder, RowEncoder):
+        encoding = halfspace.encoder.encoding
+        columns = tuple(public_column(n, e) for n, e in zip(encoding.names, encoding.encoders, strict=True))
+    return ModelCard(
+        f"A halfspace for “{positive}”: one weight for each of {len(named)} coordinates, and a row is on the side that "
+        "its weighted sum says.",
+        f"A bar to the right speaks for “{positive}”, a bar to the left against it. Numbers are scaled from their "
+        "declared bounds to −1 … 1, a category counts 1 where it holds. The thin line is the noise, two standard "
+        "deviations each way: a weight whose line crosses zero may be noise alone.",
+        (drawing,),
+        (*columns, norm),
+    )
+
+
+OVERVIEW = "What matters most"
+"""Title of the drawing that members begin with; the mean has one of its own."""
+
+
+def draw_mean(model: Model) -> ModelCard:
+    """The model card of a :class:`MeanModel` or a :class:`MeanNumberModel`."""
+    mean = cast("MeanModel | MeanNumberModel", model)
+    last = model_card(mean.members[-1])
+    count = len(mean.members)
+    batches = "one batch" if count == 1 else f"{count} batches"
+    what = "predictions" if isinstance(mean, MeanNumberModel) else "log-odds"
+    return ModelCard(
+        f"The mean of the {what} of models of {batches} of rows, each learned by itself. The last one: {last.summary}",
+        "A model counts by the released number of its rows. Drawn is that of the last batch; the model file holds all "
+        f"of them. {last.reading}",
+        (*_importance(mean), _batches(mean), *(one for one in last.drawings if one.title != OVERVIEW)),
+        last.public,
+        last.label,
+    )
+
+
+def _batches(mean: MeanModel | MeanNumberModel) -> Drawing:
+    names = [f"batch {number + 1}" for number in range(len(mean.members))]
+    shares = [float(share) for share in mean.shares]
+    return ranking("How much each batch counts", names, shares, "batches", "By released numbers of rows.")
+
+
+def _importance(mean: MeanModel | MeanNumberModel) -> list[Drawing]:
+    """The size of every part, on average over the models; none where models do not say."""
+    sizes: defaultdict[str, float] = defaultdict(float)
+    for member, share in zip(mean.members, mean.shares, strict=True):
+        for name, size in getattr(member, "importance", dict)().items():
+            sizes[name.replace(" x ", " × ")] += float(share) * size
+    if not sizes:
+        return []
+    ordered = dict(sorted(sizes.items(), key=lambda item: -item[1]))
+    caption = "Typical size of the effect over the rows, on average over all batches."
+    return [ranking(OVERVIEW, list(ordered), list(ordered.values()), "overview", caption)]
+
+
+def draw_words(model: Model) -> ModelCard:
+    """The model card of a :class:`RuleModel`, a :class:`ComposedModel` or a :class:`VoteModel`."""
+    columns = tuple(public_columns(model).values())
+    if isinstance(model, RuleModel):
+        return ModelCard(
+            f"A concept over {_count(len(columns), 'column')}.", f"It says {model.to_text()}.", (), columns
+        )
+    if isinstance(model, ComposedModel):
+        members = "; ".join(f"x{i + 1}: {_words(member)}" for i, member in enumerate(model.members))
+        reading = f"It says {model.classes[1]} if {model.text}, else {model.classes[0]}, where {members}."
+        return ModelCard(f"A function of {_count(len(model.members), 'learned model')}.", reading, (), columns)
+    assert isinstance(model, VoteModel)
+    kinds = ", ".join(sorted({member.kind.replace("_", " ") for member in model.members}))
+    reading = f"It says {model.classes[1]} where at least half of them do; the model file holds each of them ({kinds})."
+    return ModelCard(f"A majority vote of {_count(len(model.members), 'model')}.", reading, (), columns)
+
+
+def public_columns(model: Model) -> dict[str, PublicColumn]:
+    """What was public about the columns of a model, or of the models that it is made of."""
+    if isinstance(model, RuleModel):
+        pairs = zip(model.names, model.encoders, strict=True)
+        return {name: public_column(name, encoder) for name, encoder in pairs}
+    if not isinstance(model, ComposedModel | VoteModel):
+        return {column.name: column for column in model_card(model).public}
+    columns: dict[str, PublicColumn] = {}
+    for member in model.members:
+        columns |= public_columns(member)
+    return columns
+
+
+def _words(model: Model) -> str:
+    return model.text if isinstance(model, RuleModel) else f"a model of the kind “{model.kind.replace('_', ' ')}”"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' if number != 1 else ''}"

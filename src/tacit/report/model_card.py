@@ -49,25 +49,25 @@ class Painter(Protocol):
     def __call__(self, model: Model, ordinals: Collection[str] = ...) -> ModelCard: ...
 
 
-ADDITIVE = "tacit.report.draw_additive"
+ADDITIVE = "draw_additive.draw"
 """Draws categories one by one, those of an ordinal column in their order."""
 
 PAINTERS: dict[str, str] = {
-    "additive": "tacit.report.draw_additive",
-    "additive_classes": "tacit.report.draw_additive",
-    "additive_ordered": "tacit.report.draw_additive",
-    "additive_regression": "tacit.report.draw_additive",
-    "composed": "tacit.report.draw_words",
-    "decision_list": "tacit.report.draw_rules",
-    "halfspace": "tacit.report.draw_halfspace",
-    "mean": "tacit.report.draw_mean",
-    "mean_number": "tacit.report.draw_mean",
-    "rule": "tacit.report.draw_words",
-    "tree_classes": "tacit.report.draw_tree_classes",
-    "tree_ensemble": "tacit.report.draw_trees",
-    "vote": "tacit.report.draw_words",
+    "additive": ADDITIVE,
+    "additive_classes": ADDITIVE,
+    "additive_ordered": ADDITIVE,
+    "additive_regression": ADDITIVE,
+    "composed": "draw_rules.draw_words",
+    "decision_list": "draw_rules.draw",
+    "halfspace": "draw_rules.draw_halfspace",
+    "mean": "draw_rules.draw_mean",
+    "mean_number": "draw_rules.draw_mean",
+    "rule": "draw_rules.draw_words",
+    "tree_classes": "draw_trees.draw_classes",
+    "tree_ensemble": "draw_trees.draw",
+    "vote": "draw_rules.draw_words",
 }
-"""Kind of model -> module with a function ``draw(model) -> ModelCard``. A new family adds its line here."""
+"""Kind of model -> module of this room and function ``(model) -> ModelCard``. A new family adds its line here."""
 
 
 def model_card(model: Model, ordinals: Collection[str] = ()) -> ModelCard:
@@ -75,8 +75,8 @@ def model_card(model: Model, ordinals: Collection[str] = ()) -> ModelCard:
 
     ``ordinals`` are columns whose categories have an order, as the schema declares it.
     """
-    module = PAINTERS.get(model.kind)
-    if module is None:
+    place = PAINTERS.get(model.kind)
+    if place is None:
         kind = model.kind.replace("_", " ")
         return ModelCard(
             f"A model of the kind “{kind}” over {len(model.feature_names)} columns.",
@@ -84,8 +84,14 @@ def model_card(model: Model, ordinals: Collection[str] = ()) -> ModelCard:
             (),
             tuple(PublicColumn(name, "", "") for name in model.feature_names),
         )
-    painter = cast(Painter, import_module(module).draw)
-    return painter(model, ordinals) if module == ADDITIVE else painter(model)
+    painter = painter_at(place)
+    return painter(model, ordinals) if place == ADDITIVE else painter(model)
+
+
+def painter_at(place: str) -> Painter:
+    """The drawing function at a place among :data:`PAINTERS`."""
+    module, name = place.split(".")
+    return cast(Painter, getattr(import_module(f"tacit.report.{module}"), name))
 
 
 MOST_LISTED = 12

@@ -25,7 +25,7 @@ from tacit.privacy.unit import unit_question
 from tacit.report.budget import by_theorem, stages
 from tacit.report.drawing import Drawing
 from tacit.report.figures import environment
-from tacit.report.filing import Filing
+from tacit.report.meta import Filing
 from tacit.report.model_card import ModelCard, model_card
 from tacit.report.promise import Promise, count, describe, risk_rows, unit_word
 

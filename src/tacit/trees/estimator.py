@@ -49,7 +49,7 @@ class BoostedTreesClassifier(Weighting, Uncertainty, PrivateClassifier):
 
     Attributes:
         model_: the frozen :class:`~tacit.models.tree_ensemble.TreeEnsembleModel`; of more than two classes a
-            :class:`~tacit.models.tree_classes.TreeClassesModel`.
+            :class:`~tacit.models.tree_ensemble.TreeClassesModel`.
         certificate_: what was spent, on what, by which theorem.
         classes_: the classes.
         n_features_in_: number of columns seen by ``fit``.

@@ -13,8 +13,7 @@ from tacit.learning.checks import check_choice, check_integer, check_number, che
 from tacit.learning.learner import Learner, Task
 from tacit.learning.tree_ensemble import columns_of_task, features_of, gradient_trees
 from tacit.learning.weights import check_class_weight, sealed
-from tacit.models.tree_classes import TreeClassesModel
-from tacit.models.tree_ensemble import TreeEnsembleModel, TreeSpending
+from tacit.models.tree_ensemble import TreeClassesModel, TreeEnsembleModel, TreeSpending
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
 from tacit.privacy.request import Request, RequestError

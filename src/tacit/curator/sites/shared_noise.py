@@ -21,8 +21,8 @@ from tacit.curator.gate import Question
 from tacit.curator.measurement import integer_scale
 from tacit.curator.recipes import Recipe
 from tacit.curator.source_rows import Labels, SourceRows
+from tacit.engines.blocks import SealedTable
 from tacit.engines.joined.wire import WireError
-from tacit.engines.protocol import SealedTable
 from tacit.noise import NoiseSource
 from tacit.privacy.charges import Charge, Gaussian, NonPrivate, uses
 from tacit.privacy.noise_shares import NoiseShares

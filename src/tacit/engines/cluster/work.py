@@ -22,7 +22,6 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 
 from tacit.arrays import Ints
-from tacit.engines.passes import library
 from tacit.engines.passes.base import ENTRIES, SHARED, Look, Numbering, entries_of
 from tacit.engines.rows import Rows, Workspace
 from tacit.errors import UNSPENT, TacitError
@@ -135,10 +134,6 @@ class _Unpickler(pickle.Unpickler):
     def persistent_load(self, number: int) -> Any:
         """The object that came under a number."""
         return self._known[number]
-
-
-PASSES = library.LIBRARY
-"""What a worker can answer."""
 
 
 class OpenPart(Protocol):

@@ -18,7 +18,7 @@ import numpy as np
 from tacit.arrays import Ints
 from tacit.engines.blocks import BlockTable
 from tacit.engines.joined.wire import LOGS, LOOKS, NOISY, Log, Receiver, WireError, array_of, charge_of
-from tacit.engines.passes.cover import CoverSums
+from tacit.engines.passes.dense import CoverSums
 from tacit.engines.rows import Rows
 from tacit.engines.score_rows import MarginRows, ScoreRows
 from tacit.privacy.charges import Charge

@@ -19,7 +19,7 @@ from typing import Any, Protocol, get_args, get_origin
 import numpy as np
 
 from tacit.engines.passes.base import SHARED, Numbering, SumsOf, entries_of
-from tacit.engines.passes.cover import CoverSums
+from tacit.engines.passes.dense import CoverSums
 from tacit.engines.passes.histogram import CodeCounts, ProductSums
 from tacit.engines.passes.splits import LeftSums
 from tacit.errors import TacitError

@@ -1,4 +1,4 @@
-"""Sums over dense fixed-point rows."""
+"""Sums over dense fixed-point rows, and class counts of what conjunctions cover."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from itertools import accumulate
 import numpy as np
 
 from tacit.arrays import Ints
+from tacit.engines.cover import CoverCounts, StreamedCounts
 from tacit.engines.dense import DenseEngine
 from tacit.engines.passes.base import Blocks, Pass, PassOf, register
-from tacit.engines.rows import Rows
+from tacit.engines.rows import FollowsCodes, Rows
+from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
 from tacit.queries.dense.halfspace_log import MarginCounts, MeasureSize
 from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import CappedSum, CappedWeights, VectorSum
@@ -80,3 +82,50 @@ register(MeasureSize, PassOf(lambda query, rows: dense_of(rows).measure_size(que
 register(MarginCounts, PassOf(lambda query, rows: dense_of(rows).margin_counts(query)))
 register(MomentSum, PassOf(lambda query, rows: dense_of(rows).moments(query)))
 register(ShortenedSquares, PassOf(lambda query, rows: dense_of(rows).shortened_squares(query)))
+
+
+@dataclass(frozen=True, eq=False)
+class CoverSums:
+    """Class counts of conjunctions, shape ``(conjunctions, classes)``: no pass, as a cover is asked step by step.
+
+    Rows of ``removed`` ones have left, in their order; ``block`` is the one of streamed candidates to count, else 0.
+    """
+
+    candidates: Conjunctions | StreamedConjunctions
+    removed: tuple[int, ...]
+    block: int
+
+    def __call__(self, rows: Rows) -> Ints:
+        return rows.kept(_KeptCover, _KeptCover).counts(self)
+
+
+class _KeptCover(FollowsCodes):
+    """The rows that are left of the cover that was asked last: what goes on with it counts on from there."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._counted: CoverCounts | StreamedCounts | None = None
+        self._removed: tuple[int, ...] = ()
+
+    def counts(self, query: CoverSums) -> Ints:
+        """What is asked."""
+        counted, removed = self._counted, len(self._removed)
+        if counted is None or counted.conjunctions is not query.candidates or query.removed[:removed] != self._removed:
+            counted, removed = _counts_of(query.candidates, self._rows), 0
+        for conjunction in query.removed[removed:]:
+            counted.remove(conjunction)
+        self._counted, self._removed = counted, query.removed
+        return counted.counts if isinstance(counted, CoverCounts) else counted.block(query.block)
+
+    def before_codes_change(self, column: int) -> None:
+        """Literals are of codes."""
+        del column
+        self._counted = None
+
+
+def _counts_of(candidates: Conjunctions | StreamedConjunctions, rows: Rows) -> CoverCounts | StreamedCounts:
+    """Over all rows."""
+    facts = (rows.columns, rows.classes(), rows.layout.n_labels, rows.threads)
+    if isinstance(candidates, StreamedConjunctions):
+        return StreamedCounts(candidates, *facts)
+    return CoverCounts(candidates, *facts)
