@@ -8,9 +8,9 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, Field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -118,22 +118,15 @@ def number(text: str | float) -> float:
 
 
 Data = Annotated[
-    Path,
-    typer.Argument(
-        help="CSV (also .gz) or Parquet; a folder or a glob pattern of such files; - for CSV on standard input."
-    ),
+    Path, "CSV (also .gz) or Parquet; a folder or a glob pattern of such files; - for CSV on standard input."
 ]
 Rows = Annotated[
     str,
-    typer.Argument(
-        help="CSV (also .gz) or Parquet; a folder or a glob pattern of such files; a database URL, with --query; - "
-        "for CSV on standard input."
-    ),
+    "CSV (also .gz) or Parquet; a folder or a glob pattern of such files; a database URL, with --query; - "
+    "for CSV on standard input.",
 ]
-ModelFile = Annotated[Path, typer.Argument(help="A model file.")]
-SchemaFile = Annotated[
-    Path | None, typer.Option("--schema", help="Schema file (TOML): the public facts about each column.")
-]
+ModelFile = Annotated[Path, "A model file."]
+SchemaFile = Annotated[Path | None, "Schema file (TOML): the public facts about each column."]
 Epsilon = Annotated[
     float,
     typer.Option(
@@ -150,79 +143,62 @@ Delta = Annotated[
     ),
 ]
 ADD_OR_REMOVE_ONE = Neighbouring.ADD_OR_REMOVE_ONE
-Relation = Annotated[Neighbouring, typer.Option("--neighbouring", help="Neighbouring relation.")]
-Learner = Annotated[LearnerName, typer.Option("--learner", help="Learner.")]
+Relation = Annotated[Neighbouring, "Neighbouring relation."]
+Learner = Annotated[LearnerName, "Learner."]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Url = Annotated[str, typer.Option("--account", help="URL of the budget account, e.g. sqlite:///budget.tacit.db.")]
 Dataset = Annotated[str, typer.Option("--dataset", help="Name of the data set in the account.")]
-AccountUrl = Annotated[str | None, typer.Option("--account", help="URL of the budget account that pays.")]
-AccountDataset = Annotated[str | None, typer.Option("--dataset", help="Name of the data set in the account.")]
-CertificateFile = Annotated[Path | None, typer.Option("--certificate", help="Output file for the certificate (JSON).")]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        "--random-state", help="Random seed. Makes the run reproducible, so its output must not be published."
-    ),
-]
-Progress = Annotated[bool, typer.Option("--progress", help="Print progress to stderr, one line per second.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
-Encoding = Annotated[str, typer.Option("--encoding", help="CSV encoding, e.g. utf-8, latin-1, windows-1252.")]
-Delimiter = Annotated[
-    str | None,
-    typer.Option("--delimiter", help="CSV separator, e.g. ; or tab. Default: the most frequent one in the header."),
-]
+AccountUrl = Annotated[str | None, "URL of the budget account that pays."]
+AccountDataset = Annotated[str | None, "Name of the data set in the account."]
+CertificateFile = Annotated[Path | None, "Output file for the certificate (JSON)."]
+Seed = Annotated[int | None, "Random seed. Makes the run reproducible, so its output must not be published."]
+Progress = Annotated[bool, "Print progress to stderr, one line per second."]
+Force = Annotated[bool, "Overwrite an existing file."]
+Encoding = Annotated[str, "CSV encoding, e.g. utf-8, latin-1, windows-1252."]
+Delimiter = Annotated[str | None, "CSV separator, e.g. ; or tab. Default: the most frequent one in the header."]
 Decimal = Annotated[
     str | None,
-    typer.Option(
-        "--decimal",
-        help='Decimal mark of a CSV file: "," for 24,5 or "." for 24.5. Default: "."; required for files with '
-        "semicolons.",
-    ),
+    'Decimal mark of a CSV file: "," for 24,5 or "." for 24.5. Default: "."; required for files with semicolons.',
 ]
-Multiline = Annotated[
-    bool, typer.Option("--multiline", help="CSV: quoted cells may hold line breaks; by default each ends in its line.")
-]
+Multiline = Annotated[bool, "CSV: quoted cells may hold line breaks; by default each ends in its line."]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="Set a parameter of the learner, NAME=VALUE, e.g. n_trees=50. Repeatable."),
 ]
 Interactions = Annotated[
-    Literal["true", "pairs", "false"] | None,
-    typer.Option("--interactions", help="Interactions of the learner additive; pairs: no trees."),
+    Literal["true", "pairs", "false"] | None, "Interactions of the learner additive; pairs: no trees."
 ]
 LossOfNumber = Annotated[
     Literal["squared", "quantile", "poisson", "gamma", "tweedie"] | None,
-    typer.Option(
-        "--loss",
-        help="Loss of a numeric target: squared (default) or quantile; of counts and costs: poisson, gamma, tweedie.",
-    ),
+    "Loss of a numeric target: squared (default) or quantile; of counts and costs: poisson, gamma, tweedie.",
 ]
-Quantile = Annotated[
-    float | None, typer.Option("--quantile", help="Quantile to predict with --loss quantile. Default: the median.")
-]
-UnitColumn = Annotated[
-    str | None, typer.Option("--unit", help="Column that identifies the protected person. Default: every row is one.")
-]
-MaxRows = Annotated[
-    int | None,
-    typer.Option("--max-rows", help="With --unit: maximum number of rows per person (default 1); others are dropped."),
-]
-ReportFile = Annotated[Path | None, typer.Option("--report", help="Output file for the report (HTML).")]
-SigningKey = Annotated[
-    Path | None, typer.Option("--sign", help="Private key to sign the certificate with (see tacit keys new).")
-]
-DataName = Annotated[
-    str | None, typer.Option("--name", help="Name of the data set, recorded in the model and the report.")
-]
-SqlQuery = Annotated[
-    str | None, typer.Option("--query", help="With a database URL: a SELECT statement or the name of a table.")
-]
+Quantile = Annotated[float | None, "Quantile to predict with --loss quantile. Default: the median."]
+UnitColumn = Annotated[str | None, "Column that identifies the protected person. Default: every row is one."]
+MaxRows = Annotated[int | None, "With --unit: maximum number of rows per person (default 1); others are dropped."]
+ReportFile = Annotated[Path | None, "Output file for the report (HTML)."]
+SigningKey = Annotated[Path | None, "Private key to sign the certificate with (see tacit keys new)."]
+DataName = Annotated[str | None, "Name of the data set, recorded in the model and the report."]
+SqlQuery = Annotated[str | None, "With a database URL: a SELECT statement or the name of a table."]
+
+
+def _with_help(hint: Any, field: Field[Any]) -> Any:
+    """The annotation of a field as typer takes it, where it is a type and a help text alone.
+
+    It is an argument, or, where there is a default, the option that the name of the field says.
+    """
+    kind, *rest = get_args(hint)
+    if not rest or not isinstance(rest[0], str):
+        return hint
+    if field.default is MISSING:
+        return Annotated[kind, typer.Argument(help=rest[0])]
+    return Annotated[kind, typer.Option(f"--{field.name.replace('_', '-')}", help=rest[0])]
 
 
 def command(app: typer.Typer, name: str, arguments: type[A], run: Callable[[A], None]) -> None:
     """Adds a command to an app: its options are the fields of ``arguments``, its help is the docstring of ``run``."""
     hints = get_type_hints(arguments, include_extras=True)
     options = fields(arguments)  # type: ignore[arg-type]
+    hints |= {field.name: _with_help(hints[field.name], field) for field in options}
 
     def invoked(**values: Any) -> None:
         run(arguments(**values))

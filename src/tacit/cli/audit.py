@@ -26,19 +26,12 @@ class AuditArguments:
     delta: shared.Delta = 1e-6
     neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
     learner: shared.Learner = "additive"
-    trials: Annotated[
-        int, typer.Option("--trials", help="Fits to each of the two tables at most; stops when the claim is refuted.")
-    ] = 300
-    earlier: Annotated[
-        list[Path] | None,
-        typer.Option("--earlier", help="Output of --json for an earlier version: evidence adds up (repeatable)."),
-    ] = None
-    confidence: Annotated[
-        float, typer.Option("--confidence", help="Confidence level of the bounds, between 0 and 1.")
-    ] = 0.95
-    random_state: Annotated[
-        int | None, typer.Option("--random-state", help="Random seed. Makes the audit reproducible.")
-    ] = None
+    trials: Annotated[int, "Fits to each of the two tables at most; stops when the claim is refuted."] = 300
+    earlier: Annotated[list[Path] | None, "Output of --json for an earlier version: evidence adds up (repeatable)."] = (
+        None
+    )
+    confidence: Annotated[float, "Confidence level of the bounds, between 0 and 1."] = 0.95
+    random_state: Annotated[int | None, "Random seed. Makes the audit reproducible."] = None
     as_json: shared.Json = False
 
 

@@ -29,11 +29,8 @@ class CreateArguments:
     epsilon: shared.Epsilon
     delta: shared.Delta
     neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
-    unit: Annotated[
-        str | None,
-        typer.Option("--unit", help="Column that identifies a person, or row. Default: the unit of the first fit."),
-    ] = None
-    max_rows: Annotated[int, typer.Option("--max-rows", help="With --unit: maximum number of rows per person.")] = 1
+    unit: Annotated[str | None, "Column that identifies a person, or row. Default: the unit of the first fit."] = None
+    max_rows: Annotated[int, "With --unit: maximum number of rows per person."] = 1
     as_json: shared.Json = False
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, table
 from tacit.cli.failures import Mistake
@@ -25,36 +23,17 @@ class CertificateArguments:
     """What the command line asked for."""
 
     model: shared.ModelFile
-    registry: Annotated[
-        Path | None,
-        typer.Option("--registry", help="Write an entry of the Differential Privacy Deployments Registry (YAML)."),
-    ] = None
-    ml_bom: Annotated[
-        Path | None, typer.Option("--ml-bom", help="Write a bill of materials (CycloneDX 1.6, JSON).")
-    ] = None
-    dossier: Annotated[
-        Path | None,
-        typer.Option("--dossier", help="Write a dossier for authorities: Markdown, or HTML if the file ends in .html."),
-    ] = None
-    model_card: Annotated[
-        Path | None, typer.Option("--model-card", help="Write a model card for Hugging Face (Markdown).")
-    ] = None
-    erasure: Annotated[
-        Path | None,
-        typer.Option("--erasure", help="Write a signed statement for people who ask to be forgotten (JSON)."),
-    ] = None
-    sign: Annotated[
-        Path | None, typer.Option("--sign", help="Private key for the erasure statement (see tacit keys new).")
-    ] = None
-    meta: Annotated[
-        Path | None, typer.Option("--meta", help="What only a person knows: controller, purpose, ... (TOML).")
-    ] = None
-    evaluation: Annotated[
-        Path | None, typer.Option("--evaluation", help="Output of tacit evaluate --json, for dossier, BOM and card.")
-    ] = None
-    audit: Annotated[
-        list[Path] | None, typer.Option("--audit", help="Output of tacit audit --json, for the dossier (repeatable).")
-    ] = None
+    registry: Annotated[Path | None, "Write an entry of the Differential Privacy Deployments Registry (YAML)."] = None
+    ml_bom: Annotated[Path | None, "Write a bill of materials (CycloneDX 1.6, JSON)."] = None
+    dossier: Annotated[Path | None, "Write a dossier for authorities: Markdown, or HTML if the file ends in .html."] = (
+        None
+    )
+    model_card: Annotated[Path | None, "Write a model card for Hugging Face (Markdown)."] = None
+    erasure: Annotated[Path | None, "Write a signed statement for people who ask to be forgotten (JSON)."] = None
+    sign: Annotated[Path | None, "Private key for the erasure statement (see tacit keys new)."] = None
+    meta: Annotated[Path | None, "What only a person knows: controller, purpose, ... (TOML)."] = None
+    evaluation: Annotated[Path | None, "Output of tacit evaluate --json, for dossier, BOM and card."] = None
+    audit: Annotated[list[Path] | None, "Output of tacit audit --json, for the dossier (repeatable)."] = None
     as_json: shared.Json = False
 
 
@@ -142,9 +121,7 @@ def _left(arguments: CertificateArguments, papers: Paperwork) -> dict[str, list[
 class KeyArguments:
     """What the command line asked for."""
 
-    output: Annotated[
-        Path, typer.Argument(help="Output file for the private key; the public key is written beside it.")
-    ]
+    output: Annotated[Path, "Output file for the private key; the public key is written beside it."]
     as_json: shared.Json = False
 
 

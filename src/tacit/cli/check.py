@@ -36,7 +36,7 @@ class CheckArguments:
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
     multiline: shared.Multiline = False
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if any problem is found.")] = False
+    strict: Annotated[bool, "Exit with code 1 if any problem is found."] = False
     as_json: shared.Json = False
 
 

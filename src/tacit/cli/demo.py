@@ -9,8 +9,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, finite, progress, table
 from tacit.whole_files import write_text, write_with
@@ -33,7 +31,7 @@ FILES = {
 class DemoArguments:
     """What the command line asked for."""
 
-    folder: Annotated[Path, typer.Option("--folder", help="Output folder.")] = Path("demo")
+    folder: Annotated[Path, "Output folder."] = Path("demo")
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6
     as_json: shared.Json = False

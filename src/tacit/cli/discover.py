@@ -28,29 +28,22 @@ class DiscoverArguments:
 
     data: Annotated[
         Path,
-        typer.Argument(
-            help="Private rows: CSV (also .gz) or Parquet; a folder or a glob pattern of such files; - for CSV on "
-            "standard input."
-        ),
+        "Private rows: CSV (also .gz) or Parquet; a folder or a glob pattern of such files; - for CSV on standard "
+        "input.",
     ]
     target: Annotated[str, typer.Option("--target", help="Column to predict.")]
     epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of the search.")]
-    delta: Annotated[
-        float, typer.Option("--delta", help="Delta of the guarantee; 0 is possible if all columns are numeric.")
-    ] = 1e-6
+    delta: Annotated[float, "Delta of the guarantee; 0 is possible if all columns are numeric."] = 1e-6
     output: Annotated[Path, typer.Option("--output", "-o", help="Output file.")] = Path("schema.toml")
     neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
-    numeric: Annotated[str | None, typer.Option("--numeric", help="Numeric columns, comma-separated.")] = None
-    categories: Annotated[str | None, typer.Option("--categories", help="Categorical columns, comma-separated.")] = None
-    ignore: Annotated[str | None, typer.Option("--ignore", help="Columns to leave out, comma-separated.")] = None
-    label_kind: Annotated[str, typer.Option("--label-kind", help="Kind of the label: classes or numeric.")] = "classes"
-    positive: Annotated[str | None, typer.Option("--positive", help="Positive class. Default: the last of two.")] = None
-    unit: Annotated[str | None, typer.Option("--unit", help="Column that identifies the protected person.")] = None
-    dtypes: Annotated[
-        str | None,
-        typer.Option("--dtypes", help="public: the column types of a Parquet file do not depend on its rows."),
-    ] = None
-    max_rows: Annotated[int, typer.Option("--max-rows", help="With --unit: maximum number of rows per person.")] = 1
+    numeric: Annotated[str | None, "Numeric columns, comma-separated."] = None
+    categories: Annotated[str | None, "Categorical columns, comma-separated."] = None
+    ignore: Annotated[str | None, "Columns to leave out, comma-separated."] = None
+    label_kind: Annotated[str, "Kind of the label: classes or numeric."] = "classes"
+    positive: Annotated[str | None, "Positive class. Default: the last of two."] = None
+    unit: Annotated[str | None, "Column that identifies the protected person."] = None
+    dtypes: Annotated[str | None, "public: the column types of a Parquet file do not depend on its rows."] = None
+    max_rows: Annotated[int, "With --unit: maximum number of rows per person."] = 1
     certificate: shared.CertificateFile = None
     account: shared.AccountUrl = None
     dataset: shared.AccountDataset = None

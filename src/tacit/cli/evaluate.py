@@ -33,32 +33,19 @@ class EvaluateArguments:
     model: shared.ModelFile
     data: shared.Data
     epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of this evaluation.")]
-    target: Annotated[
-        str | None,
-        typer.Option("--target", help="Column with the true label. Default: the label of the schema or the model."),
-    ] = None
+    target: Annotated[str | None, "Column with the true label. Default: the label of the schema or the model."] = None
     schema: Annotated[
-        Path | None,
-        typer.Option(
-            "--schema", help="Schema file (TOML): the public facts about each column. Default: the schema of the model."
-        ),
+        Path | None, "Schema file (TOML): the public facts about each column. Default: the schema of the model."
     ] = None
     unit: shared.UnitColumn = None
     max_rows: shared.MaxRows = None
     delta: shared.Delta = 1e-6
     neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
-    threshold: Annotated[
-        float, typer.Option("--threshold", help="Predict the positive class at or above this probability.")
-    ] = 0.5
-    cost: Annotated[
-        str | None, typer.Option("--cost", help="Cost of a false positive and a false negative, such as 1,5.")
-    ] = None
-    subgroups: Annotated[str | None, typer.Option("--subgroups", help="Break down the results by this column.")] = None
+    threshold: Annotated[float, "Predict the positive class at or above this probability."] = 0.5
+    cost: Annotated[str | None, "Cost of a false positive and a false negative, such as 1,5."] = None
+    subgroups: Annotated[str | None, "Break down the results by this column."] = None
     categories: Annotated[
-        str | None,
-        typer.Option(
-            "--categories", help="Values of that column, comma-separated. Default: those of the schema or the model."
-        ),
+        str | None, "Values of that column, comma-separated. Default: those of the schema or the model."
     ] = None
     certificate: shared.CertificateFile = None
     account: shared.AccountUrl = None
@@ -66,18 +53,10 @@ class EvaluateArguments:
     random_state: shared.Seed = None
     metrics: Annotated[
         str | None,
-        typer.Option(
-            "--metrics",
-            help="Metrics, comma-separated: auc,log_loss or mae,r2,pinball ...; for ordered classes, "
-            "ranked_probability_score.",
-        ),
+        "Metrics, comma-separated: auc,log_loss or mae,r2,pinball ...; for ordered classes, ranked_probability_score.",
     ] = None
-    quantile: Annotated[
-        float | None, typer.Option("--quantile", help="Quantile of the pinball loss (numeric targets).")
-    ] = None
-    error_clip: Annotated[
-        float | None, typer.Option("--error-clip", help="Clip larger errors to this size (numeric targets).")
-    ] = None
+    quantile: Annotated[float | None, "Quantile of the pinball loss (numeric targets)."] = None
+    error_clip: Annotated[float | None, "Clip larger errors to this size (numeric targets)."] = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None

@@ -39,13 +39,10 @@ class ExportArguments:
         None
     )
     dialect: Annotated[
-        Literal["postgresql", "duckdb", "sqlite", "bigquery", "snowflake", "sqlserver", "spark"],
-        typer.Option("--dialect", help="SQL dialect."),
+        Literal["postgresql", "duckdb", "sqlite", "bigquery", "snowflake", "sqlserver", "spark"], "SQL dialect."
     ] = "duckdb"
-    table: Annotated[str, typer.Option("--table", help="Name of the table in the SQL query.")] = "data"
-    keep: Annotated[
-        list[str] | None, typer.Option("--keep", help="Column to select beside the predictions (repeatable).")
-    ] = None
+    table: Annotated[str, "Name of the table in the SQL query."] = "data"
+    keep: Annotated[list[str] | None, "Column to select beside the predictions (repeatable)."] = None
     as_json: shared.Json = False
 
 

@@ -66,9 +66,7 @@ class FitArguments:
     """What the command line asked for."""
 
     data: shared.Rows
-    target: Annotated[
-        str | None, typer.Option("--target", help="Column to predict. Default: the label of the schema.")
-    ] = None
+    target: Annotated[str | None, "Column to predict. Default: the label of the schema."] = None
     schema: shared.SchemaFile = None
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6
@@ -78,7 +76,7 @@ class FitArguments:
     learner: shared.Learner = "additive"
     settings: shared.Settings = None
     interactions: shared.Interactions = None
-    model: Annotated[Path | None, typer.Option("--model", help="Output file for the model (JSON).")] = None
+    model: Annotated[Path | None, "Output file for the model (JSON)."] = None
     report: shared.ReportFile = None
     certificate: shared.CertificateFile = None
     sign: shared.SigningKey = None
@@ -86,63 +84,35 @@ class FitArguments:
     account: shared.AccountUrl = None
     dataset: shared.AccountDataset = None
     random_state: shared.Seed = None
-    classes: Annotated[
-        str | None,
-        typer.Option("--classes", help="Classes, comma-separated, the positive one last; for a fit without a schema."),
-    ] = None
+    classes: Annotated[str | None, "Classes, comma-separated, the positive one last; for a fit without a schema."] = (
+        None
+    )
     loss: shared.LossOfNumber = None
     quantile: shared.Quantile = None
     target_bounds: Annotated[
-        str | None,
-        typer.Option(
-            "--target-bounds", help="Lower and upper bound of a numeric target, e.g. 0,100; for a fit without a schema."
-        ),
+        str | None, "Lower and upper bound of a numeric target, e.g. 0,100; for a fit without a schema."
     ] = None
-    batches: Annotated[
-        bool,
-        typer.Option(
-            "--batches", help="First of several batches that share no person; the whole series is charged once."
-        ),
-    ] = False
+    batches: Annotated[bool, "First of several batches that share no person; the whole series is charged once."] = False
     adds_to: Annotated[
-        Path | None,
-        typer.Option(
-            "--adds-to", help="Extend a model started with --batches by a batch of new people, at no extra charge."
-        ),
+        Path | None, "Extend a model started with --batches by a batch of new people, at no extra charge."
     ] = None
     query: shared.SqlQuery = None
     engine: Annotated[
-        Literal["memory", "streamed", "dask"] | None,
-        typer.Option("--engine", help="Where rows are kept; streamed: in compact files."),
+        Literal["memory", "streamed", "dask"] | None, "Where rows are kept; streamed: in compact files."
     ] = None
-    cluster: Annotated[
-        str | None,
-        typer.Option("--cluster", help="Address of a running dask cluster. Default: processes on this machine."),
-    ] = None
-    directory: Annotated[
-        Path | None, typer.Option("--directory", help="Folder for the compact files; only their owner can read them.")
-    ] = None
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the compact files for later fits with the same schema.")
-    ] = False
-    tape: Annotated[
-        Path | None,
-        typer.Option("--tape", help="Record the questions and released integers, for tacit verify --tape."),
-    ] = None
+    cluster: Annotated[str | None, "Address of a running dask cluster. Default: processes on this machine."] = None
+    directory: Annotated[Path | None, "Folder for the compact files; only their owner can read them."] = None
+    keep: Annotated[bool, "Keep the compact files for later fits with the same schema."] = False
+    tape: Annotated[Path | None, "Record the questions and released integers, for tacit verify --tape."] = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
     multiline: shared.Multiline = False
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing model.")] = False
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what the fit would charge, without reading a row.")
-    ] = False
-    resumable: Annotated[
-        bool,
-        typer.Option(
-            "--resumable", help="Store releases in the account, so that tacit resume can continue after a crash."
-        ),
-    ] = False
+    force: Annotated[bool, "Overwrite an existing model."] = False
+    dry_run: Annotated[bool, "Show what the fit would charge, without reading a row."] = False
+    resumable: Annotated[bool, "Store releases in the account, so that tacit resume can continue after a crash."] = (
+        False
+    )
     plan: Annotated[
         Path | None,
         typer.Option(
@@ -152,9 +122,7 @@ class FitArguments:
             help="File of options (TOML, as --save-plan writes it); the command line overrides them.",
         ),
     ] = None
-    save_plan: Annotated[
-        Path | None, typer.Option("--save-plan", help="Output file for the options of this fit (TOML).")
-    ] = None
+    save_plan: Annotated[Path | None, "Output file for the options of this fit (TOML)."] = None
     progress: shared.Progress = False
     as_json: shared.Json = False
 

@@ -29,13 +29,9 @@ Schema = Annotated[
     ),
 ]
 Trust = Annotated[
-    Literal["coordinator", "none"],
-    typer.Option("--trust", help="Noise drawn by the coordinator, or (none) by the sites; the same for all."),
+    Literal["coordinator", "none"], "Noise drawn by the coordinator, or (none) by the sites; the same for all."
 ]
-Honest = Annotated[
-    int | None,
-    typer.Option("--honest", help="With --trust none: number of sites whose shares of the noise must suffice."),
-]
+Honest = Annotated[int | None, "With --trust none: number of sites whose shares of the noise must suffice."]
 
 
 def honest_of(trust: str, honest: int | None) -> int | None:
@@ -53,7 +49,7 @@ def honest_of(trust: str, honest: int | None) -> int | None:
 class PartyArguments:
     """What the command line asked for."""
 
-    name: Annotated[str, typer.Argument(help="Name of the site, or coordinator.")]
+    name: Annotated[str, "Name of the site, or coordinator."]
     parties: Parties
     key: Annotated[Path, typer.Option("--key", help="Output file for the private key.")]
     as_json: shared.Json = False
@@ -68,38 +64,26 @@ class SiteArguments:
     connect: Annotated[str, typer.Option("--connect", help="Address of the coordinator (HOST:PORT).")]
     parties: Parties
     key: Key
-    epsilon: Annotated[float, typer.Option("--epsilon", help="Largest epsilon that this site agrees to.")] = 1.0
+    epsilon: Annotated[float, "Largest epsilon that this site agrees to."] = 1.0
     delta: shared.Delta = 1e-6
     neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
     trust: Trust = "coordinator"
     honest: Honest = None
     account: shared.AccountUrl = None
     dataset: shared.AccountDataset = None
-    record: Annotated[
-        Path | None, typer.Option("--record", help="Log file: one line for every answer, with the question.")
-    ] = None
+    record: Annotated[Path | None, "Log file: one line for every answer, with the question."] = None
     certificate: shared.CertificateFile = None
     query: shared.SqlQuery = None
-    directory: Annotated[
-        Path | None, typer.Option("--directory", help="Folder for compact files of the rows during this fit.")
-    ] = None
+    directory: Annotated[Path | None, "Folder for compact files of the rows during this fit."] = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
     multiline: shared.Multiline = False
-    proxy: Annotated[str | None, typer.Option("--proxy", help="HTTP proxy to connect through (http://HOST:PORT).")] = (
-        None
-    )
-    wait: Annotated[float, typer.Option("--wait", help="Timeout in seconds for reaching the coordinator.")] = 600.0
-    allow_seeded: Annotated[
-        bool, typer.Option("--allow-seeded", help="Accept a seeded, reproducible fit; only for tests on made-up rows.")
-    ] = False
-    allow_changed_parties: Annotated[
-        bool, typer.Option("--allow-changed-parties", help="Take part although other sites do than in an earlier fit.")
-    ] = False
-    allow_changed_rows: Annotated[
-        bool, typer.Option("--allow-changed-rows", help="Take part although the rows are not those of an earlier fit.")
-    ] = False
+    proxy: Annotated[str | None, "HTTP proxy to connect through (http://HOST:PORT)."] = None
+    wait: Annotated[float, "Timeout in seconds for reaching the coordinator."] = 600.0
+    allow_seeded: Annotated[bool, "Accept a seeded, reproducible fit; only for tests on made-up rows."] = False
+    allow_changed_parties: Annotated[bool, "Take part although other sites do than in an earlier fit."] = False
+    allow_changed_rows: Annotated[bool, "Take part although the rows are not those of an earlier fit."] = False
     progress: shared.Progress = False
     as_json: shared.Json = False
 
@@ -130,10 +114,8 @@ class JoinArguments:
     account: shared.AccountUrl = None
     dataset: shared.AccountDataset = None
     random_state: shared.Seed = None
-    wait: Annotated[float, typer.Option("--wait", help="Timeout in seconds until all sites have connected.")] = 600.0
-    patience: Annotated[float, typer.Option("--patience", help="Timeout in seconds for each answer from a site.")] = (
-        600.0
-    )
+    wait: Annotated[float, "Timeout in seconds until all sites have connected."] = 600.0
+    patience: Annotated[float, "Timeout in seconds for each answer from a site."] = 600.0
     force: shared.Force = False
     progress: shared.Progress = False
     as_json: shared.Json = False

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import typer
-
 from tacit.cli import arguments as shared
 from tacit.cli.arguments import schema_of
 from tacit.cli.console import as_json, charge_words, finite, table
@@ -27,10 +25,7 @@ class PlanArguments:
     max_rows: shared.MaxRows = None
     settings: shared.Settings = None
     interactions: shared.Interactions = None
-    rows: Annotated[
-        int | None,
-        typer.Option("--rows", help="Number of rows to forecast for (it must be public)."),
-    ] = None
+    rows: Annotated[int | None, "Number of rows to forecast for (it must be public)."] = None
     as_json: shared.Json = False
 
 

@@ -145,19 +145,13 @@ class PredictArguments:
             help="Output file: Parquet if it ends in .parquet, otherwise CSV; - for standard output.",
         ),
     ]
-    threshold: Annotated[
-        float | None,
-        typer.Option("--threshold", help="Predict the positive class at or above this probability (binary models)."),
-    ] = None
+    threshold: Annotated[float | None, "Predict the positive class at or above this probability (binary models)."] = (
+        None
+    )
     cost: Annotated[
-        str | None,
-        typer.Option(
-            "--cost", help="Choose the threshold by the cost of a false positive and a false negative, e.g. 1,5."
-        ),
+        str | None, "Choose the threshold by the cost of a false positive and a false negative, e.g. 1,5."
     ] = None
-    keep: Annotated[
-        str | None, typer.Option("--keep", help="Columns of the data to copy to the output, comma-separated.")
-    ] = None
+    keep: Annotated[str | None, "Columns of the data to copy to the output, comma-separated."] = None
     query: shared.SqlQuery = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None

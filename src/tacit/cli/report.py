@@ -31,11 +31,9 @@ class ReportArguments:
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Output file. Default: beside the model.")] = (
         None
     )
-    meta: Annotated[
-        Path | None, typer.Option("--meta", help="What only a person knows: controller, purpose, contact, ... (TOML).")
-    ] = None
-    evaluation: Annotated[Path | None, typer.Option("--evaluation", help="Output of tacit evaluate --json.")] = None
-    title: Annotated[str | None, typer.Option("--title", help="Title of the page.")] = None
+    meta: Annotated[Path | None, "What only a person knows: controller, purpose, contact, ... (TOML)."] = None
+    evaluation: Annotated[Path | None, "Output of tacit evaluate --json."] = None
+    title: Annotated[str | None, "Title of the page."] = None
     as_json: shared.Json = False
 
 
@@ -75,9 +73,7 @@ class ExplainArguments:
     model: shared.ModelFile
     data: shared.Rows
     row: Annotated[int, typer.Option("--row", min=1, help="Number of the row; the first one of the data is 1.")] = 1
-    html: Annotated[Path | None, typer.Option("--html", help="Output file: a page that only its owner can read.")] = (
-        None
-    )
+    html: Annotated[Path | None, "Output file: a page that only its owner can read."] = None
     query: shared.SqlQuery = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None

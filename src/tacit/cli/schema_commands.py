@@ -42,28 +42,16 @@ class InitArguments:
     data: Annotated[
         Path | None, typer.Argument(help="A PUBLIC sample (CSV, also .gz, or Parquet). Never the private rows.")
     ] = None
-    target: Annotated[str, typer.Option("--target", help="Column to predict.")] = ""
+    target: Annotated[str, "Column to predict."] = ""
     output: Annotated[Path, typer.Option("--output", "-o", help="Output file.")] = Path("schema.toml")
     dictionary: Annotated[
-        Path | None,
-        typer.Option(
-            "--dictionary",
-            help="Instead of a sample: a CSV with name, kind, lower, upper, categories (a|b), description ...",
-        ),
+        Path | None, "Instead of a sample: a CSV with name, kind, lower, upper, categories (a|b), description ..."
     ] = None
-    kind: Annotated[
-        str | None,
-        typer.Option("--kind", help="Kind of the target: classes or numeric. Default: told from its values."),
-    ] = None
+    kind: Annotated[str | None, "Kind of the target: classes or numeric. Default: told from its values."] = None
     thousands: Annotated[
-        str,
-        typer.Option(
-            "--thousands",
-            help="Thousands separator in numbers: , if 1,204 means 1204; also . or ' or a blank. The schema "
-            "remembers it.",
-        ),
+        str, "Thousands separator in numbers: , if 1,204 means 1204; also . or ' or a blank. The schema remembers it."
     ] = ""
-    positive: Annotated[str | None, typer.Option("--positive", help="Positive class. Default: the last one.")] = None
+    positive: Annotated[str | None, "Positive class. Default: the last one."] = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
@@ -76,7 +64,7 @@ class InitArguments:
 class FileArguments:
     """What the command line asked for."""
 
-    schema: Annotated[Path, typer.Argument(help="A schema file (TOML).")]
+    schema: Annotated[Path, "A schema file (TOML)."]
     as_json: shared.Json = False
 
 
@@ -84,10 +72,10 @@ class FileArguments:
 class ImportArguments:
     """What the command line asked for."""
 
-    document: Annotated[Path, typer.Argument(help="A JSON file of the other tool. PUBLIC facts only.")]
+    document: Annotated[Path, "A JSON file of the other tool. PUBLIC facts only."]
     source: Annotated[Foreign, typer.Option("--from", help="The tool that wrote it.")]
-    target: Annotated[str | None, typer.Option("--target", help="Column to predict.")] = None
-    positive: Annotated[str | None, typer.Option("--positive", help="Positive class. Default: the last one.")] = None
+    target: Annotated[str | None, "Column to predict."] = None
+    positive: Annotated[str | None, "Positive class. Default: the last one."] = None
     output: Annotated[Path, typer.Option("--output", "-o", help="Output file.")] = Path("schema.toml")
     force: shared.Force = False
     as_json: shared.Json = False
@@ -97,7 +85,7 @@ class ImportArguments:
 class ExportArguments:
     """What the command line asked for."""
 
-    schema: Annotated[Path, typer.Argument(help="A schema file (TOML).")]
+    schema: Annotated[Path, "A schema file (TOML)."]
     to: Annotated[Foreign, typer.Option("--to", help="The tool to write it for.")]
     output: Annotated[Path, typer.Option("--output", "-o", help="Output file (JSON).")] = Path("schema.json")
     force: shared.Force = False

@@ -26,20 +26,14 @@ if TYPE_CHECKING:
 class VerifyArguments:
     """What the command line asked for."""
 
-    file: Annotated[Path, typer.Argument(help="Model file, a certificate, or an erasure statement.")]
-    model: Annotated[
-        Path | None, typer.Option("--model", help="Model that a separate certificate should belong to.")
-    ] = None
-    key: Annotated[Path | None, typer.Option("--key", help="Public key of the signer (OUTPUT.pub).")] = None
-    account: Annotated[
-        str | None,
-        typer.Option("--account", help="Account (URL), or its extract, that must hold a line about this signature."),
-    ] = None
+    file: Annotated[Path, "Model file, a certificate, or an erasure statement."]
+    model: Annotated[Path | None, "Model that a separate certificate should belong to."] = None
+    key: Annotated[Path | None, "Public key of the signer (OUTPUT.pub)."] = None
+    account: Annotated[str | None, "Account (URL), or its extract, that must hold a line about this signature."] = None
     dataset: shared.AccountDataset = None
-    tape: Annotated[
-        Path | None,
-        typer.Option("--tape", help="Tape of the fit: the model is learned again from it, without rows, and compared."),
-    ] = None
+    tape: Annotated[Path | None, "Tape of the fit: the model is learned again from it, without rows, and compared."] = (
+        None
+    )
     as_json: shared.Json = False
 
 
