@@ -12,6 +12,11 @@ from tacit.cli.learners import LEARNERS, learner_class
 from tacit.models.files import load_model
 
 
+def relation(learner: str) -> tuple[str, ...]:
+    """What a learner needs to know of the relation: draws from rows are analysed for a public number of them."""
+    return ("--neighbouring", "replace_one") if learner == "resampled" else ()
+
+
 @pytest.mark.parametrize("learner", sorted(LEARNERS))
 def test_the_whole_way(folder: Path, tacit: Callable[..., Any], learner: str) -> None:
     fit = (
@@ -25,6 +30,7 @@ def test_the_whole_way(folder: Path, tacit: Callable[..., Any], learner: str) ->
         "m.json",
         "--report",
         "m.html",
+        *relation(learner),
     )
     for command in (fit, ("verify", "m.json"), ("predict", "m.json", "data.csv", "-o", "p.csv"), ("report", "m.json")):
         done = tacit(*command)
@@ -47,6 +53,7 @@ def test_without_a_schema_bounds_are_found(folder: Path, tacit: Callable[..., An
     Path("numbers.csv").write_text("\n".join(["a,b,y", *rows]) + "\n")
     finds = learner in ("additive", "trees")  # these ask first whether texts are numbers
     fit = ("fit", "numbers.csv", "--target", "y", "--learner", learner, "--model", "m.json", "--epsilon", "4")
+    fit += relation(learner)
     done = tacit(*fit)
     if not finds:
         assert done.exit_code == 2
@@ -86,3 +93,36 @@ def test_alpha_and_forests_are_on_the_command_line(
     refused = tacit(*fit, "--model", "n.json", "--set", "alpha=2" if learner == "m-alpha" else "mechanism=none")
     assert refused.exit_code == 2
     assert "Nothing was spent" in " ".join(refused.output.split())
+
+
+RESAMPLED = ("fit", "data.csv", "--schema", "schema.toml", "--learner", "resampled", "--neighbouring", "replace_one")
+
+
+def test_any_learner_is_boosted_by_its_short_name(folder: Path, tacit: Callable[..., Any]) -> None:
+    """The number of voters and a parameter of each are what was set."""
+    settings = ["rounds=3", "base=m-alpha", "base__n_trees=1", "base__max_depth=2"]
+    done = tacit(*RESAMPLED, "--epsilon", "20", "--model", "m.json", *(x for s in settings for x in ("--set", s)))
+    assert done.exit_code == 0, done.output
+    model, certificate = load_model("m.json")
+    assert [(len(voter.trees), voter.trees[0].shape.depth) for voter in model.members] == [(1, 2)] * 3
+    assert certificate["algorithm"] == "ResampledBoostClassifier"
+    assert certificate["neighbouring"] == "replace_one"
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("base=resampled", "base=resampled is no learner that can be boosted; these are: additive, decision-list"),
+        ("base=7", "base=7 is no learner that can be boosted"),
+        ("base__epsilon=3", "epsilon has an option of its own"),
+        ("base__nonsense=3", "this learner has no parameter 'nonsense'; it has: "),
+        ("basis=trees", "did you mean base?"),
+    ],
+)
+def test_a_base_that_is_none_spends_nothing(folder: Path, tacit: Callable[..., Any], setting: str, words: str) -> None:
+    done = tacit(*RESAMPLED, "--model", "m.json", "--set", setting)
+    assert done.exit_code == 2
+    said = " ".join(done.output.split())
+    assert words in said
+    assert "Nothing was spent" in said
+    assert not Path("m.json").exists()

@@ -11,7 +11,7 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, counting, stopwatch, table
 from tacit.cli.failures import CLAIM, Mistake
-from tacit.cli.learners import copyable_class
+from tacit.cli.learners import copyable_class, set_parameters
 
 if TYPE_CHECKING:
     from tacit.audit import Audit, Counts
@@ -43,8 +43,13 @@ def run(arguments: AuditArguments) -> None:
     seconds = stopwatch()
     declared = None if arguments.schema is None else Schema.from_toml(arguments.schema)
     numbers = declared is not None and declared.label is not None and declared.label.is_numeric
-    estimator = copyable_class(arguments.learner, numbers)(
-        epsilon=arguments.epsilon, delta=arguments.delta, neighbouring=arguments.neighbouring, schema=declared
+    cls = copyable_class(arguments.learner, numbers)
+    estimator = cls(
+        epsilon=arguments.epsilon,
+        delta=arguments.delta,
+        neighbouring=arguments.neighbouring,
+        schema=declared,
+        **set_parameters(cls, None, None),
     )
     with counting(f"fits of {arguments.learner}", quiet=arguments.as_json) as tell:
         result = audit_estimator(

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from tacit.cli.failures import Mistake
 
-LearnerName = Literal["additive", "decision-list", "forest", "halfspace", "m-alpha", "trees"]
+LearnerName = Literal["additive", "decision-list", "forest", "halfspace", "m-alpha", "resampled", "trees"]
 
 LEARNERS: dict[str, tuple[str, str]] = {
     "additive": ("tacit.additive.boost", "AdditiveBoost"),
@@ -19,6 +19,7 @@ LEARNERS: dict[str, tuple[str, str]] = {
     "forest": ("tacit.trees.estimator", "RandomTreesClassifier"),
     "halfspace": ("tacit.halfspaces.estimator", "HalfspaceBoostClassifier"),
     "m-alpha": ("tacit.trees.estimator", "MAlphaBoostClassifier"),
+    "resampled": ("tacit.resampling.estimator", "ResampledBoostClassifier"),
     "trees": ("tacit.trees.estimator", "BoostedTreesClassifier"),
 }
 """Short name -> module and class. A new family adds its name above and its line here."""
@@ -75,6 +76,10 @@ OWN_OPTIONS = (
 """Parameters that have options of their own."""
 
 
+BASE = "base"
+"""The parameter of a learner that boosts another one: its short name; ``base__NAME`` is a parameter of that one."""
+
+
 def set_parameters(cls: Any, settings: Sequence[str] | None, interactions: str | None) -> dict[str, Any]:
     """Parameters of a learner from ``--set NAME=VALUE`` and ``--interactions``; values are JSON, or else texts.
 
@@ -83,8 +88,11 @@ def set_parameters(cls: Any, settings: Sequence[str] | None, interactions: str |
     """
     lines = [*(settings or []), *([] if interactions is None else [f"interactions={interactions}"])]
     names = [name for name in inspect.signature(cls.__init__).parameters if name not in ("self", *OWN_OPTIONS)]
+    of_base = [line for line in lines if BASE in names and line.startswith(f"{BASE}__")]
     values: dict[str, Any] = {}
     for setting in lines:
+        if setting in of_base:
+            continue
         name, equals, text = setting.partition("=")
         if not equals:
             raise Mistake(f"--set: give NAME=VALUE, got {setting!r}")
@@ -97,7 +105,18 @@ def set_parameters(cls: Any, settings: Sequence[str] | None, interactions: str |
         if name in values:
             raise Mistake(f"--set: {name} is given twice")
         values[name] = _value(text)
+    if BASE in names:
+        values[BASE] = _base(values.get(BASE, "halfspace"), [line.removeprefix(f"{BASE}__") for line in of_base])
     return values
+
+
+def _base(name: Any, settings: Sequence[str]) -> Any:
+    """The learner of a short name, to be boosted."""
+    names = [each for each in LEARNERS if each != "resampled"]
+    if name not in names:
+        raise Mistake(f"--set: base={name} is no learner that can be boosted; these are: {', '.join(names)}")
+    cls = copyable_class(name, numbers=False)
+    return cls(**set_parameters(cls, settings, None))
 
 
 def _value(text: str) -> Any:
