@@ -34,15 +34,15 @@ BASE: dict[str, Any] = {
     },
 }
 KEYS = (
-    "kind lower upper bins spacing monotone description categories missing exact granularity format missing_values "
-    "symbol thousands allow column classes positive max_rows columns label unit"
+    "kind lower upper bins spacing monotone prior importance description categories missing exact granularity format "
+    "missing_values symbol thousands allow column classes positive max_rows columns label unit"
 )
 VALUES: list[Any] = [
     *(0, -1, 1, 2**31, 2**63 - 1, -(2**63), 1e308, -1e308, 5e-324, 0.0, -0.0, float("inf"), float("nan"), 18, 90),
     *("", " ", "red", "yes", "log", "linear", "numeric", "%d.%m.%Y", "%", "%Y%Y", ",", ".", "$", "increasing"),
     "identifier",
     *("\u0000", "é\u200b", "x" * 3000, "1.50", "007", "true", "a@b.org", "year", "weekday", "2020-02-30", "2020-03-31"),
-    *(True, False, dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.time(3), [], {}, [[]], [{}]),
+    *(True, False, dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.time(3), [], {}, [[]], [{}], [[0, 1], [9, 0]], [["red", 1], ["", 2]]),
     dt.datetime(2020, 1, 1, 5, tzinfo=dt.UTC),
     *([1, 1], [1, 1.0], ["a", "a "], [1, "1"], ["a"], ["no", "yes"], [float("nan")], [2, 1]),
     *(list(range(300)), [True, 1]),

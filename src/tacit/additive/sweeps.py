@@ -20,6 +20,7 @@ from tacit.additive.joint_clipping import JointSweeps
 from tacit.additive.losses import Loss
 from tacit.additive.plan import Pace
 from tacit.additive.posterior import SCALES
+from tacit.additive.public_prior import PublicPrior
 from tacit.additive.term import Directions, Term, mean_square
 from tacit.additive.tuning import SWEEPING, TUNING, Sweeping, Tuning
 from tacit.arrays import Floats, added
@@ -124,6 +125,7 @@ class State:
     jointly: bool = False
     spread: float = 0.0  # standard deviation over the rows of the sum of terms, when last looked at
     tuning: Tuning = TUNING  # the numbers
+    public_prior: PublicPrior | None = None  # what the schema expects of some terms
 
     def add(self, cells: Cells, values: Floats) -> Floats:
         """Adds an update, shape ``(cells, n_scores)``, to all rows; returns it as the log rounded it."""
@@ -246,6 +248,8 @@ def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: st
             term.observe(release, directions.gain)
             moved += state.move(term, term.solve(directions, state.hyper_prior.log(term.kind)), length)
         state.hyper_prior.learn(terms)
+        if state.public_prior is not None:
+            state.public_prior.learn(state.directions())
         # an end before the last sweep is decided by released numbers alone, so it reveals nothing more
         if pace.converges and have_converged(moved, terms, numbers):
             return 0.0 if joint is not None else budget.share * (1.0 - (number + 1) / pace.sweeps)

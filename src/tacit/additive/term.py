@@ -116,6 +116,9 @@ class Prior:
 class Term:
     """A block of the embedding (a column's bins, or a pair's cells) with its releases so far and its effects.
 
+    ``prior_mean`` is what the schema expects of the effects, shape ``(bins,)``, of one score; None for nothing
+    (:mod:`tacit.additive.public_prior`).
+
     Args:
         name: for ledger and people.
         prior: what is known of it.
@@ -145,6 +148,7 @@ class Term:
         bins, mixed = len(prior.counts), (len(prior.covariances), len(SCALES))
         self.effect: Floats = np.zeros((bins, n_scores))
         self.monotone = 0
+        self.prior_mean: Floats | None = None
         self.weights: Floats = np.full(mixed, 1.0 / (mixed[0] * mixed[1]))
         self._average = ReleaseAverage((len(self._design), n_scores), (bins, n_scores if growth is None else 2))
 
@@ -223,7 +227,9 @@ class Term:
         # under a log link bins of larger means are curved more, and say more
         if self._growth:
             self._bend(self._powers()[:, 1])
-        referred = self._referred(directions)
+        referred, mean = self._referred(directions), self.prior_mean
+        if mean is not None:  # the posterior is that of what the effect is beside it
+            referred = referred - float(directions.curvatures[0]) * (self._design @ mean)[:, None]
         means, self._direction_weights = np.empty((len(self.counts), len(directions.curvatures))), []
         for j, curvature in enumerate(directions.curvatures):
             means[:, j], weights = self._posterior(directions, j).solve(
@@ -232,7 +238,19 @@ class Term:
             self._direction_weights.append(weights)
         first = self._direction_weights[0]
         self.weights = first if len(self._direction_weights) == 1 else np.mean(self._direction_weights, axis=0)
-        return project(np.asarray(means @ directions.basis.T), self.counts, self.monotone)
+        effects = np.asarray(means @ directions.basis.T)
+        return project(effects if mean is None else effects + mean[:, None], self.counts, self.monotone)
+
+    def size_along(self, shape: Floats, directions: Directions) -> tuple[float, float]:
+        """How large the effect is along a shape over the bins, by all releases, and the variance of that.
+
+        The variance is that of the noise, and of the scatter of as many rows; one score alone.
+        """
+        image = float(directions.curvatures[0]) * (self._design @ shape)
+        square = max(float(image @ image), NEGLIGIBLE_CURVATURE)
+        rows = max(float(self.counts @ shape**2) * float(directions.curvatures[0]), NEGLIGIBLE_CURVATURE)
+        size = float(image @ self._referred(directions)[:, 0]) / square
+        return size, self._noise_variance(directions) / square + 1.0 / rows
 
     def sd(self, directions: Directions, noise: float = 1.0) -> Floats:
         """Posterior standard deviation of the effects from the known noise, shape ``(bins, n_scores)``.

@@ -136,6 +136,15 @@ class Sweeping:
 
 
 @dataclass(frozen=True)
+class Expecting:
+    """How large effects are that the schema expects (:mod:`tacit.additive.public_prior`), in log-odds."""
+
+    likely: float = 0.5  # standard deviation of the scores that expected effects make, before anything is released
+    doubt: float = 0.5  # of that
+    spread: float = 0.5  # standard deviation of a column's size around the common one
+
+
+@dataclass(frozen=True)
 class Pairing:
     """How pairs are looked for and learned (:mod:`tacit.additive.pairs`)."""
 
@@ -306,6 +315,7 @@ class Tuning:
 
     planning: Planning = Planning()
     sweeping: Sweeping = Sweeping()
+    expecting: Expecting = Expecting()
     pairing: Pairing = Pairing()
     clipping: Clipping = Clipping()
     counting: Counting = Counting()

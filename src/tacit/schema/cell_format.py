@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, final
 
 from tacit.schema.errors import SchemaError
-from tacit.schema.values import MINUS, parse_number
+from tacit.schema.values import MINUS, parse_number, plain_number, plain_text
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _FULL = ("uary", "ruary", "ch", "il", "", "e", "y", "ust", "t(?:ember)?", "ober", "ember", "ember")
@@ -32,6 +32,9 @@ DATE_FORMATS = (
 
 THOUSANDS: Mapping[str, str] = {",": ",", ".": r"\.", " ": "[ \u00a0\u2009\u202f]", "'": "['\u2019]"}
 """What may stand between groups of three digits, and the characters that count as it."""
+
+MOST_MARKS = 100
+"""Numbers that may say that a value is missing."""
 
 FIRST_YEAR_OF_TWO_DIGITS = 1969
 """``%y`` is a year from this one to 99 years later, as POSIX has it."""
@@ -137,3 +140,28 @@ class CellFormat:
 
 
 PLAIN_CELLS = CellFormat()
+
+
+def number_format(symbol: Any, thousands: Any, missing_values: Any) -> CellFormat:
+    """How the numbers of a column or a label are written; raises :class:`SchemaError`, which names the field."""
+    written = CellFormat(_symbol(symbol), thousands, _marks(missing_values))
+    if thousands not in ("", *THOUSANDS):
+        marks = ", ".join(map(repr, THOUSANDS))
+        raise SchemaError(f"got {thousands!r}", f"give one of {marks}", "thousands")
+    return written
+
+
+def _marks(value: Any) -> tuple[float, ...]:
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise SchemaError(f"must be a list of numbers, got {value!r}", "write it as [-200, 999]", "missing_values")
+    marks = tuple(plain_number(mark, "missing_values") for mark in value)
+    if len(marks) > MOST_MARKS or len(set(marks)) < len(marks):
+        raise SchemaError(f"has {len(marks)} numbers", f"list at most {MOST_MARKS}, each once", "missing_values")
+    return marks
+
+
+def _symbol(value: Any) -> str:
+    symbol = plain_text(value, "symbol")
+    if symbol != symbol.strip() or any(character.isdigit() or character in "+-.," for character in symbol):
+        raise SchemaError(f"got {symbol!r}", "give what stands beside the number, such as '$' or 'kg'", "symbol")
+    return symbol

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, final
 
-from tacit.schema.cell_format import THOUSANDS, CellFormat, check_date_format
+from tacit.schema.cell_format import CellFormat, check_date_format, number_format
 from tacit.schema.errors import SchemaError, nearest, refuse_unknown
+from tacit.schema.prior import DIRECTIONS, Curve, check_listed, check_points, plain_prior
 from tacit.schema.values import (
     Value,
     distinct_values,
@@ -28,9 +29,6 @@ MOST_BINS = 65_535
 
 SMALLEST_SPAN, LARGEST_SPAN = 1e-290, 1e290
 """Spans between bounds that 64-bit floats can be scaled over without underflow or overflow."""
-
-MOST_MARKS = 100
-"""Numbers that may say that a value is missing."""
 
 IDENTIFIER = "identifier"
 """What ``allow`` says of a feature that looks like an identifier and is none, or is to be learned from all the same."""
@@ -62,6 +60,10 @@ class Column:
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
+    def _set_prior(self, prior: Any, importance: Any, directed: bool = True, curved: bool = True) -> None:
+        for name, value in plain_prior(prior, importance, directed, curved).items():
+            self._set(name, value)
+
 
 def _written(value: Any) -> Any:
     if isinstance(value, dt.date):
@@ -89,6 +91,9 @@ class NumericColumn(Column):
         thousands: what stands between groups of three digits: ``","``, ``"."`` (fractions then have a comma), a blank
             or ``"'"``.
         allow: ``"identifier"`` if the column may be learned from although it looks like an identifier.
+        prior: what the effect is expected to be: ``"increasing"``, ``"decreasing"``, or a rough curve of
+            ``(value, height)``; see :doc:`/monotone`.
+        importance: rank of the column among those with a prior, 1 for the one that matters most.
 
     Raises:
         SchemaError: names the field.
@@ -104,6 +109,8 @@ class NumericColumn(Column):
     symbol: str = ""
     thousands: str = ""
     allow: str = ""
+    prior: str | Curve | None = None
+    importance: int | None = None
     kind: ClassVar[str] = "numeric"
 
     def __post_init__(self) -> None:
@@ -123,10 +130,14 @@ class NumericColumn(Column):
                 )
         else:
             self._set("spacing", self._cuts())
-        if self.monotone not in (None, "increasing", "decreasing"):
+        if self.monotone not in (None, *DIRECTIONS):
             raise SchemaError(
                 f"got {self.monotone!r}", "give 'increasing' or 'decreasing', or leave it out", "monotone"
             )
+        self._set_prior(self.prior, self.importance)
+        check_points(self.prior, lower, upper)
+        if self.monotone and self.prior in DIRECTIONS and self.prior != self.monotone:
+            raise SchemaError(f"is {self.prior}, but the effect is declared {self.monotone}", "leave it out", "prior")
         self._set("description", plain_text(self.description, "description"))
         written = number_format(self.symbol, self.thousands, self.missing_values)
         self._set("missing_values", written.missing_values)
@@ -161,31 +172,6 @@ def is_plain_number(column: Column) -> bool:
     return isinstance(column, NumericColumn) and column.cell_format.is_plain
 
 
-def number_format(symbol: Any, thousands: Any, missing_values: Any) -> CellFormat:
-    """How the numbers of a column or a label are written; raises :class:`SchemaError`, which names the field."""
-    written = CellFormat(_symbol(symbol), thousands, _marks(missing_values))
-    if thousands not in ("", *THOUSANDS):
-        marks = ", ".join(map(repr, THOUSANDS))
-        raise SchemaError(f"got {thousands!r}", f"give one of {marks}", "thousands")
-    return written
-
-
-def _marks(value: Any) -> tuple[float, ...]:
-    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        raise SchemaError(f"must be a list of numbers, got {value!r}", "write it as [-200, 999]", "missing_values")
-    marks = tuple(plain_number(mark, "missing_values") for mark in value)
-    if len(marks) > MOST_MARKS or len(set(marks)) < len(marks):
-        raise SchemaError(f"has {len(marks)} numbers", f"list at most {MOST_MARKS}, each once", "missing_values")
-    return marks
-
-
-def _symbol(value: Any) -> str:
-    symbol = plain_text(value, "symbol")
-    if symbol != symbol.strip() or any(character.isdigit() or character in "+-.," for character in symbol):
-        raise SchemaError(f"got {symbol!r}", "give what stands beside the number, such as '$' or 'kg'", "symbol")
-    return symbol
-
-
 def check_allow(allow: Any) -> None:
     """Raises :class:`SchemaError` for what cannot be allowed."""
     if allow not in ("", IDENTIFIER):
@@ -210,11 +196,15 @@ class _Listed(Column):
     description: str = ""
     exact: bool = False
     allow: str = ""
+    prior: str | Curve | None = None
+    importance: int | None = None
 
     def __post_init__(self) -> None:
         check_allow(self.allow)
         self._set("exact", plain_flag(self.exact, "exact"))
         self._set("categories", distinct_values(self.categories, "categories", 1, MOST_CATEGORIES, self.exact))
+        self._set_prior(self.prior, self.importance, directed=isinstance(self, OrdinalColumn))
+        check_listed(self.prior, self.categories, self.exact)
         self._set("missing", plain_flag(self.missing, "missing"))
         self._set("description", plain_text(self.description, "description"))
 
@@ -236,6 +226,9 @@ class CategoricalColumn(_Listed):
             then. The rows must be read as texts (:func:`tacit.read_table`): a reader that makes numbers of them loses
             the difference, and one row with another text would change how all others are read.
         allow: ``"identifier"`` if the column may be learned from although it looks like an identifier.
+        prior: what the effect is expected to be: ``(category, height)`` for some of the categories; of an ordinal
+            column also ``"increasing"`` or ``"decreasing"``.
+        importance: rank of the column among those with a prior, 1 for the one that matters most.
     """
 
     kind: ClassVar[str] = "categorical"
@@ -268,6 +261,8 @@ class DateColumn(Column):
         description: for people.
         format: how texts are written, as ``strftime`` has it: ``"%d.%m.%Y"``, ``"%Y%m%d"``, ``"%d-%b-%y"``; empty for
             ISO 8601. What is written otherwise is missing.
+        prior: ``"increasing"`` or ``"decreasing"`` if the effect is expected to be, from Monday on or with the years.
+        importance: rank of the column among those with a prior, 1 for the one that matters most.
 
     Raises:
         SchemaError: names the field.
@@ -278,9 +273,12 @@ class DateColumn(Column):
     upper: dt.date | None = None
     description: str = ""
     format: str = ""
+    prior: str | None = None
+    importance: int | None = None
     kind: ClassVar[str] = "date"
 
     def __post_init__(self) -> None:
+        self._set_prior(self.prior, self.importance, curved=False)
         if self.format != "":
             self._set("format", check_date_format(self.format))
         if self.granularity == WEEKDAY and self.format and "%d" not in self.format:
@@ -317,9 +315,21 @@ class _Bare(Column):
 @final
 @dataclass(frozen=True)
 class BooleanColumn(_Bare):
-    """True or false (also 1 and 0, yes and no); anything else is missing."""
+    """True or false (also 1 and 0, yes and no); anything else is missing.
 
+    Attributes:
+        description: for people.
+        prior: ``"increasing"`` if the effect of true is expected to be the larger one, else ``"decreasing"``.
+        importance: rank of the column among those with a prior, 1 for the one that matters most.
+    """
+
+    prior: str | None = None
+    importance: int | None = None
     kind: ClassVar[str] = "boolean"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set_prior(self.prior, self.importance, curved=False)
 
 
 @final

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, final
 
-from tacit.schema.cell_format import CellFormat
-from tacit.schema.columns import check_bounds, number_format
+from tacit.schema.cell_format import CellFormat, number_format
+from tacit.schema.columns import check_bounds
 from tacit.schema.errors import SchemaError, nearest, refuse_unknown
 from tacit.schema.values import (
     Value,
