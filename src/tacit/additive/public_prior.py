@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.additive.posterior import DIRECTIONS
 from tacit.additive.term import Directions, Term
 from tacit.additive.tuning import Expecting
 from tacit.arrays import Floats
@@ -91,8 +92,9 @@ def expected_of(schema: Schema | None, encoding: TableEncoding) -> dict[int, Exp
         column = None if schema is None else schema.columns.get(name)
         prior = getattr(column, "prior", None)
         if prior is not None:
-            direction = {"increasing": 1, "decreasing": -1}.get(prior) if isinstance(prior, str) else prior
-            expected[index] = Expected(encoder, direction, getattr(column, "importance", None))
+            expected[index] = Expected(
+                encoder, DIRECTIONS[prior] if isinstance(prior, str) else prior, getattr(column, "importance", None)
+            )
     return expected
 
 
