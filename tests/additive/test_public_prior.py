@@ -7,9 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.public_prior import PublicPrior, expected_of
-from tacit.additive.regressor import AdditiveBoostRegressor
+from tacit.additive.estimator import AdditiveBoostClassifier, AdditiveBoostRegressor
+from tacit.additive.public_prior import PublicPrior, priors_of
 from tacit.additive.term import Directions
 from tacit.additive.tuning import Expecting
 from tacit.arrays import Floats
@@ -48,7 +47,7 @@ YEARS = {"kind": "date", "granularity": "year", "lower": "2000-01-01", "upper": 
 def test_shape_by_value(column, mapping, counts, heights):
     schema = Schema.from_dict({"label": {"column": "y", "classes": [0, 1]}, "columns": {"x": column}})
     assert Schema.from_dict(schema.to_dict()) == schema
-    expected = expected_of(schema, TableEncoding.of(schema))[0]
+    expected = priors_of(schema, TableEncoding.of(schema))[0]
     counts = np.array(counts, float)
     shape = expected.shape(Bins(np.array(mapping), counts, ordered=column["kind"] in ("numeric", "date")))
     known = np.array([height is not None for height in heights])
@@ -59,7 +58,7 @@ def test_shape_by_value(column, mapping, counts, heights):
 
 def test_one_bin_has_no_shape():
     schema = Schema.from_dict({"columns": {"x": NUMBER | {"prior": "increasing"}}})
-    expected = expected_of(schema, TableEncoding.of(schema))[0]
+    expected = priors_of(schema, TableEncoding.of(schema))[0]
     assert expected.shape(Bins(np.array([0, 0, 0, 0, 1]), np.array([40.0, 3.0]), ordered=True)) is None
 
 
@@ -86,7 +85,7 @@ def test_size_is_the_posterior_mean_of_what_columns_have_in_common():
     bins = Bins(np.array([0, 0, 1, 1, 2]), np.array([10.0, 10.0, 0.0]), ordered=True)
     terms = [Measured(2.0, 0.3), Measured(0.5, 0.1)]
     numbers = Expecting(likely=0.4, doubt=0.6, spread=0.2)
-    prior = PublicPrior([(term, bins) for term in terms], expected_of(schema, TableEncoding.of(schema)), numbers)  # type: ignore[misc]
+    prior = PublicPrior([(term, bins) for term in terms], priors_of(schema, TableEncoding.of(schema)), numbers)  # type: ignore[misc]
     # ranks 1 and 4 weigh 1 and 1/2: their squares are .8 and .2 of the sum
     np.testing.assert_allclose(terms[0].prior_mean, 0.4 * math.sqrt(0.8) * np.array([-1, 1, 0]))
     np.testing.assert_allclose(terms[1].prior_mean, 0.4 * math.sqrt(0.2) * np.array([1, -1, 0]))

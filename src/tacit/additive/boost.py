@@ -19,7 +19,7 @@ from tacit.additive.losses import SoftmaxLoss, TwoClassLoss
 from tacit.additive.ordered_loss import MOST_ORDERED, OrderedLoss
 from tacit.additive.planner import Planner
 from tacit.additive.posterior import DIRECTIONS
-from tacit.additive.public_prior import expected_of
+from tacit.additive.public_prior import priors_of
 from tacit.additive.to_model import additive_model, to_scores
 from tacit.additive.tuning import TUNING, Tuning
 from tacit.binning.measure import Column
@@ -93,13 +93,13 @@ class AdditiveLearner(Learner):
             rows_found, budget = counted_first(budget, task, self.tuning.planning)
             if noise_exceeds_signal(rows_found, len(columns), budget.sd(), self.tuning.planning):
                 return gradient_trees(budget, task, tuning=self.tuning.gradient)
-        expected = expected_of(task.schema, encoding)
+        priors = priors_of(task.schema, encoding)
         if len(names) == 2:
-            learned = learn(budget, columns, TwoClassLoss(), pairs, trees, self.tuning, expected)
+            learned = learn(budget, columns, TwoClassLoss(), pairs, trees, self.tuning, priors)
             return additive_model(learned, names, encoding)
         if self.ordered:
             odds = OrderedLoss(len(names), budget.is_pure, self.tuning.counting)
-            learned = learn(budget, columns, odds, pairs, trees, self.tuning, expected)
+            learned = learn(budget, columns, odds, pairs, trees, self.tuning, priors)
             return AdditiveOrderedModel(names, odds.cuts, to_scores(learned, encoding))
         loss = SoftmaxLoss(len(names), budget.is_pure, self.tuning.counting)
         learned = learn(budget, columns, loss, pairs, trees, self.tuning)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from tacit.additive.boost import AdditiveBoost, learned_columns, parts_wanted
 from tacit.additive.learn import learn
 from tacit.additive.log_link_loss import LogLinkLoss
-from tacit.additive.public_prior import expected_of
+from tacit.additive.public_prior import priors_of
 from tacit.additive.residual_loss import QuantileLoss, ResidualLoss, SquaredLoss
 from tacit.additive.to_model import to_number_scores, to_rate_scores
 from tacit.additive.tuning import TUNING, Tuning
@@ -141,8 +141,8 @@ class AdditiveRegressionLearner(Learner):
         loss, power = self._loss(len(columns), target.index), power_of(self.loss, self.power)
         pairs, trees = parts_wanted(self.interactions)
         assert task.encoding is not None
-        expected = expected_of(task.schema, task.encoding)
-        learned = learn(budget, columns, loss, pairs, trees, self.tuning, expected)
+        priors = priors_of(task.schema, task.encoding)
+        learned = learn(budget, columns, loss, pairs, trees, self.tuning, priors)
         if isinstance(loss, LogLinkLoss):
             scores = to_rate_scores(learned, task.encoding, loss, target.index)
         else:

@@ -19,7 +19,7 @@ from tacit.additive.pairs import Side, free_columns, most_pairs, pair_side, pair
 from tacit.additive.plan import Pace, Plan
 from tacit.additive.planner import Planner
 from tacit.additive.posterior import categorical_covariances, numeric_covariances
-from tacit.additive.public_prior import Expected, PublicPrior
+from tacit.additive.public_prior import ColumnPrior, PublicPrior
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import AVERAGING_LOSS, Directions, Prior, Term
 from tacit.additive.trees import fit_remainder
@@ -64,11 +64,11 @@ def learn(
     pairs: bool = True,
     trees: bool = True,
     tuning: Tuning = TUNING,
-    expected: Mapping[int, Expected] | None = None,
+    priors: Mapping[int, ColumnPrior] | None = None,
 ) -> Learned:
     """Learns an additive model with ``k`` scores per row.
 
-    All of ``budget`` is planned for; the loss spends a share of its own. ``expected`` is what the schema expects of
+    All of ``budget`` is planned for; the loss spends a share of its own. ``priors`` are what the schema expects of
     effects, by the index of the column; several scores take none.
     """
     whole, planner = budget, Planner(tuning.planning, tuning.growing.cutting)
@@ -82,8 +82,8 @@ def learn(
     each = budget.part(chosen.mains).split(len(columns) + weight)
     columns_and_bins = zip(start.columns, start.bins, strict=True)
     mains = [main_term(column, bins, each, state) for column, bins in columns_and_bins]
-    if expected and loss.n_scores == 1:
-        state.public_prior = PublicPrior(list(zip(mains, start.bins, strict=True)), expected, tuning.expecting)
+    if priors and loss.n_scores == 1:
+        state.public_prior = PublicPrior(list(zip(mains, start.bins, strict=True)), priors, tuning.expecting)
     chosen = chosen.passed_on(sweep(budget.part(chosen.mains), _pace(loss, chosen.pace), mains, state))
     # trees pay where columns explain much; how much they do is known only now, from released effects
     if chosen.undecided:

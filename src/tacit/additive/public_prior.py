@@ -38,7 +38,7 @@ NOTHING = 1e-12
 
 
 @dataclass(frozen=True)
-class Expected:
+class ColumnPrior:
     """The prior of one column: a direction (1 or -1) or a curve, and the rank if one was given."""
 
     encoder: Encoder
@@ -79,23 +79,23 @@ class Expected:
         else:
             for value, height in self.prior:
                 codes[self.encoder.code_of(value)] = height
-        known = ~np.isnan(codes)
-        sums = np.bincount(bins.mapping[known], codes[known], len(bins.counts))
-        members = np.bincount(bins.mapping[known], minlength=len(bins.counts))
+        with_height = ~np.isnan(codes)
+        sums = np.bincount(bins.mapping[with_height], codes[with_height], len(bins.counts))
+        members = np.bincount(bins.mapping[with_height], minlength=len(bins.counts))
         return np.where(members > 0, sums / np.maximum(members, 1), np.nan)
 
 
-def expected_of(schema: Schema | None, encoding: TableEncoding) -> dict[int, Expected]:
+def priors_of(schema: Schema | None, encoding: TableEncoding) -> dict[int, ColumnPrior]:
     """By the index of the column, what the schema expects of its effect."""
-    expected: dict[int, Expected] = {}
+    priors: dict[int, ColumnPrior] = {}
     for index, (name, encoder) in enumerate(zip(encoding.names, encoding.encoders, strict=True)):
         column = None if schema is None else schema.columns.get(name)
         prior = getattr(column, "prior", None)
         if prior is not None:
-            expected[index] = Expected(
+            priors[index] = ColumnPrior(
                 encoder, DIRECTIONS[prior] if isinstance(prior, str) else prior, getattr(column, "importance", None)
             )
-    return expected
+    return priors
 
 
 class PublicPrior:
@@ -103,18 +103,18 @@ class PublicPrior:
 
     Args:
         terms: the columns, each with its bins.
-        expected: by the index of the column.
+        priors: by the index of the column.
         numbers: of the size.
     """
 
     def __init__(
-        self, terms: Sequence[tuple[Term, Bins]], expected: Mapping[int, Expected], numbers: Expecting
+        self, terms: Sequence[tuple[Term, Bins]], priors: Mapping[int, ColumnPrior], numbers: Expecting
     ) -> None:
         self._numbers = numbers
-        ranks = [each.rank for each in expected.values() if each.rank is not None]
+        ranks = [each.rank for each in priors.values() if each.rank is not None]
         usual = float(np.mean(ranks)) if ranks else 1.0
         shapes: list[tuple[Term, Floats, float]] = []
-        for index, each in expected.items():
+        for index, each in priors.items():
             term, bins = terms[index]
             shape = each.shape(bins)
             if shape is not None:
