@@ -7,11 +7,11 @@ import io
 import os
 import re
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 from tacit.schema import Schema
+from tests import forked
 
 ROOT = Path(__file__).parents[1]
 BLOCKS = re.compile(r"^```(\w*|\{[\w-]+\}[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -61,9 +61,8 @@ def _run(language: str, text: str, page: str, names: dict[str, object]) -> str:
             exec(compile(text, page, "exec"), names)
         return printed.getvalue()
     if language == "sh":
-        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
         done = subprocess.run(
-            ["bash", "-euc", text], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+            ["bash", "-euc", text], env=forked.environment(), capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
