@@ -124,6 +124,7 @@ def auc(seed: int, epsilon: float, **options: Any) -> tuple[float, AdditiveBoost
     return roc_auc_score(y[5000:], model.decision_function(X[5000:])), model
 
 
+@pytest.mark.slow
 def test_rare_flags_are_learned_from_a_fraction_of_the_budget(monkeypatch):
     """With rows bounded together, epsilon 1/2 does what 1 did without, and more."""
     together = np.mean([auc(seed, 0.5, interactions=False)[0] for seed in range(2)])

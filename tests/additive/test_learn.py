@@ -81,6 +81,7 @@ def test_it_learns_and_more_budget_learns_better():
     assert ceiling - reached[2] < 0.01
 
 
+@pytest.mark.slow
 def test_without_privacy_it_reaches_the_ceiling():
     test_columns, test_labels, best = synthetic(20_000, 9)
     ceiling = auc(test_labels, best)
@@ -109,6 +110,7 @@ def test_pure_privacy_uses_laplace_alone():
     assert auc(labels, scores(learned, columns)) > 0.7
 
 
+@pytest.mark.slow
 def test_the_interaction_is_found_when_it_can_be_afforded():
     learned, _ = learn(60_000, 4.0, trees=False)
     assert ("x0", "x1") in [(left.name, right.name) for left, right, _ in learned.pairs]
@@ -170,6 +172,7 @@ def test_many_categories_are_pooled():
     assert (bins.mapping[1:80] < MAX_CATEGORIES - 1).all()
 
 
+@pytest.mark.slow
 def test_a_wide_table_drowned_in_noise_stays_near_the_prior():
     """200 columns at a tiny budget: the sum of their effects must not run away."""
     generator = np.random.default_rng(0)

@@ -32,6 +32,7 @@ def distance(first: np.ndarray, second: np.ndarray) -> float:
     return float(np.sqrt(np.mean((first - second) ** 2)) / second.std())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interactions", [False, "pairs"])
 def test_curves_and_pairs_converge_to_the_limit(interactions):
     limit = scores(math.inf, interactions)
@@ -40,6 +41,7 @@ def test_curves_and_pairs_converge_to_the_limit(interactions):
     assert away[2] < 0.01
 
 
+@pytest.mark.slow
 def test_trees_converge_too_up_to_their_random_shapes():
     """Without noise fewer random numbers are drawn, so shapes differ: the limit is one of the law, not of a seed."""
     far, near, nearest = (scores(epsilon, True) for epsilon in (4.0, 1e6, 1e8))

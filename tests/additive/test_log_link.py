@@ -94,6 +94,7 @@ def test_a_rate_with_exposures_as_weights_is_that_of_counts_with_an_offset():
     assert np.corrcoef(np.log(counts), np.log(rate))[0, 1] < 0 < np.corrcoef(np.log(found), np.log(rate))[0, 1]
 
 
+@pytest.mark.slow
 def test_hazards_of_censored_rows_have_the_right_level():
     """Events per time watched; where the clip came before the weight, half to three quarters of them were predicted."""
     ratios = []

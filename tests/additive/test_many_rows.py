@@ -22,6 +22,7 @@ from tacit.privacy.unit import Neighbouring
 from tacit.queries.margins import Margins
 
 
+@pytest.mark.slow
 def test_two_columns_that_say_nothing_alone_are_found_in_many_rows(monkeypatch):
     """Sixteen columns with effects hide two that have none but together; with so little noise all are screened."""
     generator = np.random.default_rng(5)

@@ -47,6 +47,7 @@ def people(n: int, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]
     return frame, mean.to_numpy() + NOISE * generator.normal(size=n), mean.to_numpy()
 
 
+@pytest.mark.slow
 def test_it_learns_and_more_budget_learns_better():
     frame, _, mean = people(5000, 9)
     errors = []
@@ -62,6 +63,7 @@ def test_it_learns_and_more_budget_learns_better():
     assert errors[2] < 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantile", [0.1, 0.9])
 def test_quantiles_are_where_they_should_be(quantile):
     frame, cost, mean = people(8000)

@@ -143,6 +143,7 @@ def test_without_noise_likely_counts_are_the_counts():
     assert likely_counts(exact, 1e-3, 1500.0, SOFTMAX.class_spread)[0] == pytest.approx(exact, rel=0.3)
 
 
+@pytest.mark.slow
 def test_without_privacy_it_comes_near_the_truth():
     test_frame, test_labels, truth = synthetic(10_000, 99)
     frame, labels, _ = synthetic(20_000, 1)

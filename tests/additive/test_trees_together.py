@@ -38,6 +38,7 @@ def columns_act_alone(n, seed):
     return pd.DataFrame(X, columns=NAMES), (generator.random(n) < 1 / (1 + np.exp(-scores))).astype(int)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_they_see_what_pairs_do_not(seed, monkeypatch):
     """Columns explain little of such a table, so that the rule has pairs: trees are made to follow."""
@@ -53,6 +54,7 @@ def test_they_see_what_pairs_do_not(seed, monkeypatch):
     assert aucs[1] > aucs[0]
 
 
+@pytest.mark.slow
 def test_where_columns_act_alone_they_cost_little_and_fall_silent_in_many_rows():
     """In 2,000 rows nothing tells whether more is left, and trees are asked all the same: they add noise, no more."""
     spreads, aucs = [], []

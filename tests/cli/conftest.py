@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 SCHEMA = """
@@ -36,6 +38,14 @@ def rows(n: int = 400) -> str:
         bought = "yes" if (18 + (i * 7) % 72 > 50) != (i % 11 == 0) else "no"
         lines.append(f"{age},{colour},{bought},{i}")
     return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _commands_made_once() -> Iterator[None]:
+    """The runner makes all commands anew at every call, which takes longer than many of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", cache(get_command), raising=False)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -31,7 +32,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = "".join(f"{20 + i % 60},older,{i},{('no', 'yes')[i % 60 > 30]}\n" for i in range(120))
     (made / "d.csv").write_text(f"age,prediction,proba_yes,y\n{rows}")
     (made / "s.toml").write_text(SCHEMA)
-    assert tacit(made, f"{FIT} m.json").returncode == 0
+    with contextlib.chdir(made):
+        assert CliRunner().invoke(app, [*FIT.split(), "m.json"]).exit_code == 0
     return made
 
 
@@ -42,19 +44,10 @@ def tacit(place: Path, command: str, shell: str = "{}", **more: Any) -> subproce
     )
 
 
-FIT = "fit d.csv --schema s.toml --epsilon 8 --force --model"
+FIT = "fit d.csv --schema s.toml --learner forest --epsilon 8 --force --model"
 
 
-@pytest.mark.parametrize(
-    "shell",
-    [
-        "{} >&-",
-        "{} <&- >&- 2>&-",
-        "{} | true",
-        "{} --json | head -c 1",
-        "{} --progress 2>&1 | true",
-    ],
-)
+@pytest.mark.parametrize("shell", ["{} <&- >&- 2>&-", "{} --json | head -c 1", "{} --progress 2>&1 | true"])
 def test_a_fit_ends_well_whoever_reads(shell: str, place: Path) -> None:
     name = f"m{abs(hash(shell))}.json"
     done = tacit(place, f"{FIT} {name}", shell)
@@ -67,7 +60,6 @@ def test_a_fit_ends_well_whoever_reads(shell: str, place: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "shell", "code"),
     [
-        ("check d.csv --schema s.toml", "{} | true", 0),
         ("schema init d.csv --target y -o drafted.toml --force", "{} 2>&1 | true", 0),
         ("check d.csv --schema nowhere.toml", "{} 2>&1 | true", 2),
     ],

@@ -265,6 +265,7 @@ def test_a_released_cut_costs_what_is_charged_and_a_smaller_scale_is_caught(rela
 # ---- what is learned
 
 
+@pytest.mark.slow
 def test_three_markers_are_found_without_a_grid_or_bounds() -> None:
     """At epsilon 1 and delta 1e-6, released from 2,500 rows or secret from 5,000: below .02 on new ones."""
     X, y = patients(5000, 0)

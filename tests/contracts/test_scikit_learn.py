@@ -49,7 +49,7 @@ CHECKED: list[tuple[type[Any], dict[str, Any], dict[str, str]]] = [
     (AgnosticClassifier, {**NAMED, "bins": 4}, {}),
     (ComposedClassifier, {**NAMED, "bins": 4}, {}),
 ]
-"""A learner, its parameters, and the checks that it fails with these. The second additive one is slow."""
+"""A learner, its parameters, and the checks that it fails with these."""
 
 SECOND: list[tuple[type[Any], dict[str, Any], dict[str, str]]] = [
     (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0, "measure": "lazy_bregman", "rounds": 60}, {}),
@@ -58,11 +58,15 @@ SECOND: list[tuple[type[Any], dict[str, Any], dict[str, str]]] = [
 """Second settings of those."""
 
 
+LIKE_ANOTHER = {AdditiveBoostRegressor, MAlphaBoostClassifier, AgnosticClassifier, ComposedClassifier}
+"""They are asked among the slow tests: their classes have nothing of scikit-learn's that one above has not."""
+
+
 @pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize(
     ("kind", "asked", "more"),
     [
-        *(pytest.param(*each, marks=[pytest.mark.slow] * (each[0] is AdditiveBoostRegressor)) for each in CHECKED),
+        *(pytest.param(*each, marks=[pytest.mark.slow] * (each[0] in LIKE_ANOTHER)) for each in CHECKED),
         *(pytest.param(*each, marks=pytest.mark.slow) for each in SECOND),
     ],
     ids=lambda value: getattr(value, "__name__", None) or f"{len(value)}",

@@ -83,6 +83,7 @@ def test_with_hardly_any_budget_it_says_the_usual_class() -> None:
     assert len(empty.model_.rules) == 1
 
 
+@pytest.mark.slow
 def test_the_papers_schedule_learns_a_realizable_list() -> None:
     frame, labels = people(3000)
     asked = {"schema": SCHEMA, "random_state": 3, "k": 1, "thresholds": 9, "max_rules": None, "objective": "errors"}

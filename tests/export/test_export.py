@@ -40,7 +40,7 @@ from tests.export.models import COLUMNS, models, rows_of
 from tests.pairwise import in_turn
 from tests.postgresql import server
 
-ROWS = 300
+ROWS = 120
 READER, NODE = Path(__file__).parents[2] / "examples" / "predict.mjs", shutil.which("node")
 TOLERANCE = 1e-9
 NAMES = list(models())
@@ -151,7 +151,7 @@ def test_postgresql_says_what_the_models_say(postgresql: Any) -> None:
     for name, model in models().items():
         if name.startswith(("mean", "vote", "composed")):  # made of others, in long queries
             continue
-        rows = rows_of(model, 100, seed=2)
+        rows = rows_of(model, 50, seed=2)
         off = np.abs(by_postgresql(postgresql, model, rows) - told(model, rows))
         assert np.count_nonzero(~(off <= TOLERANCE)) == 0, name
 

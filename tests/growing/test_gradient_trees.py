@@ -159,6 +159,7 @@ def test_grid_keeps_missing_apart() -> None:
     assert grid(COLUMNS[3], 6, 256).tolist() == list(range(6))
 
 
+@pytest.mark.slow
 def test_a_column_is_found_where_noise_drowns_every_single_tree() -> None:
     """1,500 rows at epsilon .1: the noise in one leaf is larger than the number of rows."""
     allowance, found = Allowance.of(0.1, 1e-6), []
@@ -348,6 +349,7 @@ def test_plans_that_choose_are_sane_for_any_number_of_rows(rows: float) -> None:
     assert chosen.rate <= 0.5
 
 
+@pytest.mark.slow
 def test_probabilities_of_a_rare_class_are_about_as_large_as_it_is_frequent() -> None:
     """Where steps of the intercept were divided by more than rows have, they ended at half of the rate."""
     generator, ratios = np.random.default_rng(5), []

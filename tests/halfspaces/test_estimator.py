@@ -46,6 +46,7 @@ def test_the_default_boosts_where_the_centre_errs_on_a_minority(margin: float, m
     assert (lazy.predict(rows[20_000:]) != (signs[20_000:] > 0)).mean() <= 0.01
 
 
+@pytest.mark.slow
 def test_error_does_not_grow_with_the_dimension() -> None:
     """The same margin in 20 and in 2,000 dimensions: noise is longer by ten, a row's share of it is not."""
     errors = []

@@ -40,6 +40,7 @@ def mistakes(model: Winnow, rows: np.ndarray, labels: np.ndarray, block: int = 5
     return wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["majority", "disjunction", "list"])
 def test_batch_learns_the_stream_of_the_notes(kind: str) -> None:
     """d = 200, k = 3, T = 40,000, epsilon 1, delta 1e-6: below 2 % at the end after fewer than 6,000 mistakes."""
@@ -91,6 +92,7 @@ def test_one_by_one_is_many() -> None:
     assert one.rounds_ == many.rounds_ == 600
 
 
+@pytest.mark.slow
 def test_lists_online() -> None:
     rows, labels = list_stream(np.random.default_rng(4), 20_000, 30, (1, -1, -1, 1))
     model = DecisionListWinnow(epsilon=4.0, horizon=20_000, labels=(-1, 1), seed=2)
@@ -466,6 +468,7 @@ def test_point_functions_come_at_powers_of_two() -> None:
     assert (rows.sum(axis=1) == 62).all()
 
 
+@pytest.mark.slow
 def test_more_mistakes_with_privacy_than_without_on_point_functions() -> None:
     pairs = list(point_function_stream(np.random.default_rng(1), 1024))
     rows = point_rows([point for point, _ in pairs], 1024)

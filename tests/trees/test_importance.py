@@ -64,6 +64,7 @@ def test_points_are_spread_evenly() -> None:
     assert np.abs(together - np.eye(40)).max() < 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [{}, {"delta": 0.0}, {"alpha": 1.0, "criterion": "gini", "n_trees": 4}])
 def test_columns_that_matter_stand_out(more: dict) -> None:
     """Ten columns, one strong, one weaker: of gradient trees all were between .19 and .28 before."""

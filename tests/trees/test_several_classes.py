@@ -66,6 +66,7 @@ def test_more_is_learned_the_less_noise_there_is(asked: dict[str, float], least:
     assert log_loss(fitted(**asked), frame, labels) < prior_loss(labels) - least
 
 
+@pytest.mark.slow
 def test_what_two_columns_say_together_is_found() -> None:
     frame, _, chances = synthetic(4000, 1)
     order = [sorted(CLASSES).index(name) for name in CLASSES]
@@ -75,6 +76,7 @@ def test_what_two_columns_say_together_is_found() -> None:
     assert found == pytest.approx(truth, rel=0.2)
 
 
+@pytest.mark.slow
 def test_where_noise_drowns_all_the_base_rates_are_left() -> None:
     """Over seeds: no class is called likely for being one of few."""
     frame, labels, _ = synthetic(4000, 1)
@@ -108,6 +110,7 @@ def test_noise_is_as_large_as_is_said() -> None:
     assert 0.75 < (said.mean() / spread.mean()) < 1.8
 
 
+@pytest.mark.slow
 def test_a_column_that_tells_nothing_matters_least() -> None:
     importance = fitted(epsilon=8.0).model_.importance()
     assert min(importance, key=importance.__getitem__) == "d"

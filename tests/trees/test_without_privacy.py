@@ -38,6 +38,7 @@ def schema_of(x: np.ndarray) -> dict[str, Any]:
     return {"label": {"column": "y", "classes": [0, 1], "positive": 1}, "columns": columns}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [cancer, digits, hastie])
 def test_gradient_trees_reach_scikit_learns(made: Any) -> None:
     x, y = made()
