@@ -13,26 +13,7 @@ from tacit.encoding.frames import numbered
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
 from tacit.encoding.values import BooleanIndex, CategoryIndex
-from tacit.export.expression import (
-    DATE,
-    NUMBER,
-    TEXT,
-    TRUTH,
-    WEEKDAY,
-    AtLeast,
-    Column,
-    Expression,
-    Known,
-    Number,
-    Steps,
-    Sum,
-    Truths,
-    Where,
-    Words,
-    call,
-    clip,
-    take,
-)
+from tacit.export import expression as ex
 from tacit.models.feature import Feature
 from tacit.models.halfspace import HalfspaceModel
 from tacit.schema.columns import MOST_BINS
@@ -49,10 +30,10 @@ MANTISSA = 52
 """Bits of a float behind the leading one."""
 
 
-def halfspace_score(model: HalfspaceModel) -> Expression:
+def halfspace_score(model: HalfspaceModel) -> ex.Expression:
     """Log-odds of the positive class."""
     encoder = model.encoder
-    coordinates: list[tuple[Expression, Expression | float]] = []  # each with its weight
+    coordinates: list[tuple[ex.Expression, ex.Expression | float]] = []  # each with its weight
     if isinstance(encoder, RowEncoder):
         at = 0
         for name, own, table in zip(encoder.encoding.names, encoder.encoding.encoders, encoder.tables, strict=True):
@@ -60,111 +41,115 @@ def halfspace_score(model: HalfspaceModel) -> Expression:
             at += table.shape[1]
     else:
         for name, weight in zip(numbered(encoder.n_features), model.weights.tolist(), strict=False):
-            column = Column(name, NUMBER)
-            seen: Expression = Where(AtLeast(call("abs", column), Number(SMALLEST)), column, Number(0.0))
-            coordinates.append((Where(Known(column), seen, Number(0.0)), weight))
+            column = ex.Column(name, ex.NUMBER)
+            seen: ex.Expression = ex.Where(
+                ex.AtLeast(ex.call("abs", column), ex.Number(SMALLEST)), column, ex.Number(0.0)
+            )
+            coordinates.append((ex.Where(ex.Known(column), seen, ex.Number(0.0)), weight))
     if encoder.intercept:
-        coordinates.append((Number(float(encoder.intercept)), float(model.weights[-1])))
+        coordinates.append((ex.Number(float(encoder.intercept)), float(model.weights[-1])))
     entries = _clipped([value for value, _ in coordinates], encoder.clipper.norm, encoder.clipper.radius)
     products = [entry * weight for entry, (_, weight) in zip(entries, coordinates, strict=True)]
-    return Sum(tuple(products)) / float(encoder.clipper.radius) * model.slope + model.offset
+    return ex.Sum(tuple(products)) / float(encoder.clipper.radius) * model.slope + model.offset
 
 
-def _coordinate(name: str, encoder: Encoder, table: Floats, weights: Floats) -> tuple[Expression, Expression | float]:
+def _coordinate(
+    name: str, encoder: Encoder, table: Floats, weights: Floats
+) -> tuple[ex.Expression, ex.Expression | float]:
     """The one coordinate of a column that may differ from 0, and its weight."""
     if isinstance(encoder, NumericGrid) and not encoder.dates and encoder.cells > FINE:
         return _rank(name, encoder), float(weights[0])
     own = code(name, encoder, np.arange(encoder.n_codes))
     if table.shape[1] == 1:
-        return take(table[:, 0], own), float(weights[0])
-    return Number(1.0), take(weights, own)  # one-hot
+        return ex.take(table[:, 0], own), float(weights[0])
+    return ex.Number(1.0), ex.take(weights, own)  # one-hot
 
 
-def _rank(name: str, grid: NumericGrid) -> Expression:
+def _rank(name: str, grid: NumericGrid) -> ex.Expression:
     """Where in [-1, 1] the cell of a number lies; 0 for a missing one."""
-    column = Column(name, NUMBER)
+    column = ex.Column(name, ex.NUMBER)
     parts = grid.cells + (grid.cells == MOST_BINS)  # the last two cells of the finest grid are one
     if grid.spacing == "linear":
-        place = (clip(column, grid.lower, grid.upper) - grid.lower) * (parts / (grid.upper - grid.lower))
+        place = (ex.clip(column, grid.lower, grid.upper) - grid.lower) * (parts / (grid.upper - grid.lower))
     else:
         place = _pattern(column, grid) * (parts / (_bits(grid.upper) - _bits(grid.lower)))
-    cell = call("truncate", clip(place, 0.0, float(grid.cells - 1)))
+    cell = ex.call("truncate", ex.clip(place, 0.0, float(grid.cells - 1)))
     rank = (cell * 2.0 + 1.0) / float(grid.cells) - 1.0
-    return Where(Known(column), rank, Number(0.0))
+    return ex.Where(ex.Known(column), rank, ex.Number(0.0))
 
 
 def _bits(number: float) -> int:
     return int(np.float64(number).view(np.int64))
 
 
-def _pattern(column: Column, grid: NumericGrid) -> Expression:
+def _pattern(column: ex.Column, grid: NumericGrid) -> ex.Expression:
     """How far the bit pattern of a number is above that of the lower bound: linear within an octave."""
     low, high = (math.frexp(bound)[1] - 1 for bound in (grid.lower, grid.upper))
     first = grid.lower * 2.0 ** (MANTISSA - low)  # an integer
-    pattern: Expression | None = None
-    held = clip(column, grid.lower, grid.upper)
+    pattern: ex.Expression | None = None
+    held = ex.clip(column, grid.lower, grid.upper)
     for octave in range(low, high + 1):
         own = held * 2.0 ** (MANTISSA - octave) - 2.0**MANTISSA  # exact, and so is the difference; the sum is rounded
         above = (own - (first - 2.0**MANTISSA)) + (octave - low) * 2.0**MANTISSA
-        pattern = above if pattern is None else Where(AtLeast(held, Number(2.0**octave)), above, pattern)
+        pattern = above if pattern is None else ex.Where(ex.AtLeast(held, ex.Number(2.0**octave)), above, pattern)
     assert pattern is not None
     return pattern
 
 
-def _clipped(values: list[Expression], norm: float, radius: int) -> list[Expression]:
+def _clipped(values: list[ex.Expression], norm: float, radius: int) -> list[ex.Expression]:
     """Fixed-point entries of a row, as ``encoding.kernels.clip_rows`` makes them."""
-    largest: Expression = call("abs", values[0])
+    largest: ex.Expression = ex.call("abs", values[0])
     for value in values[1:]:
-        largest = call("max", largest, call("abs", value))
-    safe = Where(AtLeast(Number(0.0), largest), Number(1.0), largest)
+        largest = ex.call("max", largest, ex.call("abs", value))
+    safe = ex.Where(ex.AtLeast(ex.Number(0.0), largest), ex.Number(1.0), largest)
     floor = safe * SMALLEST
-    ratios = [Where(AtLeast(call("abs", value), floor), value / safe, Number(0.0)) for value in values]
-    length = call("sqrt", call("max", Sum(tuple(ratio * ratio for ratio in ratios)), 1e-300))
-    inside = AtLeast(Number(norm) / length, largest)
-    scale = Where(inside, Number(radius / norm), Number(float(radius)) / length)
+    ratios = [ex.Where(ex.AtLeast(ex.call("abs", value), floor), value / safe, ex.Number(0.0)) for value in values]
+    length = ex.call("sqrt", ex.call("max", ex.Sum(tuple(ratio * ratio for ratio in ratios)), 1e-300))
+    inside = ex.AtLeast(ex.Number(norm) / length, largest)
+    scale = ex.Where(inside, ex.Number(radius / norm), ex.Number(float(radius)) / length)
     entries = [
-        call("truncate", Where(inside, value, ratio) * scale) for value, ratio in zip(values, ratios, strict=True)
+        ex.call("truncate", ex.Where(inside, value, ratio) * scale) for value, ratio in zip(values, ratios, strict=True)
     ]
-    square = Sum(tuple(entry * entry for entry in entries))
-    beyond = AtLeast(square, Number(float(radius) ** 2 + 1.0))
-    return [Where(beyond, _shorter(entry), entry) for entry in entries]
+    square = ex.Sum(tuple(entry * entry for entry in entries))
+    beyond = ex.AtLeast(square, ex.Number(float(radius) ** 2 + 1.0))
+    return [ex.Where(beyond, _shorter(entry), entry) for entry in entries]
 
 
-def _shorter(entry: Expression) -> Expression:
+def _shorter(entry: ex.Expression) -> ex.Expression:
     """An integer one nearer to 0."""
-    positive = Where(AtLeast(entry, Number(1.0)), entry - 1.0, Number(0.0))
-    return Where(AtLeast(Number(-1.0), entry), entry + 1.0, positive)
+    positive = ex.Where(ex.AtLeast(entry, ex.Number(1.0)), entry - 1.0, ex.Number(0.0))
+    return ex.Where(ex.AtLeast(ex.Number(-1.0), entry), entry + 1.0, positive)
 
 
 DAYS = 7
 
 
-def bins(feature: Feature) -> Expression:
+def bins(feature: Feature) -> ex.Expression:
     """The bin of a feature of a model."""
     return code(feature.name, feature.encoder, feature.mapping)
 
 
-def code(name: str, encoder: Encoder, mapping: Ints) -> Expression:
+def code(name: str, encoder: Encoder, mapping: Ints) -> ex.Expression:
     """``mapping[code]`` of a column's values under an encoding."""
     if isinstance(encoder, NumericGrid):
         return _of_grid(name, encoder, mapping)
     if isinstance(encoder, BooleanIndex):
         false, true, missing = mapping.tolist()
-        return Truths(Column(name, TRUTH), false, true, missing, missing)
+        return ex.Truths(ex.Column(name, ex.TRUTH), false, true, missing, missing)
     return _of_categories(name, encoder, mapping)
 
 
-def _of_grid(name: str, grid: NumericGrid, mapping: Ints) -> Expression:
+def _of_grid(name: str, grid: NumericGrid, mapping: Ints) -> ex.Expression:
     starts = np.flatnonzero(np.diff(mapping[:-1])) + 1
     values = tuple(mapping[np.append(0, starts)].tolist())
     missing = int(mapping[grid.missing])
     if not grid.dates:
-        return Steps(Column(name, NUMBER), tuple(grid.edges(starts).tolist()), values, missing, True)
+        return ex.Steps(ex.Column(name, ex.NUMBER), tuple(grid.edges(starts).tolist()), values, missing, True)
     if grid.dates == "weekday":
         codes = grid.encode(np.array(["2024-01-01"], "M8[D]") + np.arange(DAYS))
         edges = tuple(float(np.argmax(codes >= start)) for start in starts)
-        return Steps(Column(name, WEEKDAY), edges, values, missing, True)
-    return Steps(Column(name, DATE), _first_days(grid, starts), values, missing, True)
+        return ex.Steps(ex.Column(name, ex.WEEKDAY), edges, values, missing, True)
+    return ex.Steps(ex.Column(name, ex.DATE), _first_days(grid, starts), values, missing, True)
 
 
 def _first_days(grid: NumericGrid, starts: Ints) -> tuple[float, ...]:
@@ -176,29 +161,31 @@ def _first_days(grid: NumericGrid, starts: Ints) -> tuple[float, ...]:
     return tuple(float(days[np.argmax(codes >= start)]) for start in starts)
 
 
-def _of_categories(name: str, index: CategoryIndex, mapping: Ints) -> Expression:
+def _of_categories(name: str, index: CategoryIndex, mapping: Ints) -> ex.Expression:
     kind = kind_of_values(index)
     places = [(value, int(mapping[k])) for k, value in enumerate(index.categories)]
     other, missing = int(mapping[index.other]), int(mapping[index.missing])
-    if kind == TRUTH:
+    if kind == ex.TRUTH:
         of_truth = {meaning(value).value: place for value, place in places}
-        return Truths(Column(name, TRUTH), of_truth.get(False, other), of_truth.get(True, other), other, missing)
-    if kind == NUMBER:
+        return ex.Truths(
+            ex.Column(name, ex.TRUTH), of_truth.get(False, other), of_truth.get(True, other), other, missing
+        )
+    if kind == ex.NUMBER:
         return _of_numbers(name, places, other, missing)
     exact = [(identity(value), place) for value, place in places if index.exact or meaning(value).kind != "truth"]
     truths = [(identity(value).lower(), place) for value, place in places if meaning(value).kind == "truth"]
-    return Words(Column(name, TEXT), tuple(exact), () if index.exact else tuple(truths), other, missing)
+    return ex.Words(ex.Column(name, ex.TEXT), tuple(exact), () if index.exact else tuple(truths), other, missing)
 
 
 def kind_of_values(index: CategoryIndex) -> str:
     """The kind of a column of categories: of numbers where all are, of truth values where all are, else of texts."""
     if index.exact and any(isinstance(value, str) for value in index.categories):
-        return TEXT
+        return ex.TEXT
     kinds = {meaning(value).kind for value in index.categories}
-    return NUMBER if kinds == {"number"} else TRUTH if kinds == {"truth"} else TEXT
+    return ex.NUMBER if kinds == {"number"} else ex.TRUTH if kinds == {"truth"} else ex.TEXT
 
 
-def _of_numbers(name: str, places: list[tuple[Value, int]], other: int, missing: int) -> Expression:
+def _of_numbers(name: str, places: list[tuple[Value, int]], other: int, missing: int) -> ex.Expression:
     """Numbers that round to a declared one; between them others."""
     edges: list[float] = []
     values = [other]
@@ -211,7 +198,7 @@ def _of_numbers(name: str, places: list[tuple[Value, int]], other: int, missing:
             values.append(place)
         edges.append(beyond)
         values.append(other)
-    return Steps(Column(name, NUMBER), tuple(edges), tuple(values), missing, False)
+    return ex.Steps(ex.Column(name, ex.NUMBER), tuple(edges), tuple(values), missing, False)
 
 
 def _first(number: float, reached: bool) -> float:

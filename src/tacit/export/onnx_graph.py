@@ -9,26 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.export.expression import (
-    NUMBER,
-    TEXT,
-    All,
-    Among,
-    Apply,
-    AtLeast,
-    Column,
-    Expression,
-    Known,
-    Leaves,
-    Number,
-    Program,
-    Steps,
-    Sum,
-    Take,
-    Truths,
-    Where,
-    Words,
-)
+from tacit.export import expression as ex
 from tacit.export.programs import program_of
 from tacit.export.statement import Subject, needed
 
@@ -79,17 +60,17 @@ class _Graph:
         self.constants: dict[tuple[Any, ...], str] = {}
         self.initializers: list[Any] = []
         self.integers: set[str] = set()
-        self.matrices: dict[tuple[Expression, ...], str] = {}
-        self.written: dict[Expression, str] = {}
+        self.matrices: dict[tuple[ex.Expression, ...], str] = {}
+        self.written: dict[ex.Expression, str] = {}
         self.count = 0
 
-    def of(self, program: Program) -> Any:
+    def of(self, program: ex.Program) -> Any:
         """The graph."""
         types = self.onnx.TensorProto
         for node in program.nodes():
             self.written[node] = self._write(node)
         columns = program.columns
-        kinds = [types.STRING if column.kind == TEXT else types.DOUBLE for column in columns]
+        kinds = [types.STRING if column.kind == ex.TEXT else types.DOUBLE for column in columns]
         make = self.onnx.helper.make_tensor_value_info
         inputs = [make(column.name, kind, [None, 1]) for column, kind in zip(columns, kinds, strict=True)]
         outputs = [self._whole(self._double(self.written[node]), columns) for _, node in program.outputs]
@@ -103,7 +84,7 @@ class _Graph:
             output = make("probabilities", types.DOUBLE, [None, len(outputs)])
         return self.onnx.helper.make_graph(self.nodes, "tacit", inputs, [output], self.initializers)
 
-    def _whole(self, tensor: str, columns: Sequence[Column]) -> str:
+    def _whole(self, tensor: str, columns: Sequence[ex.Column]) -> str:
         """One entry per row also where a model looks at none of a row's values; one alone where it has no inputs."""
         if not columns:
             return self._flat(tensor)
@@ -144,42 +125,42 @@ class _Graph:
     def _flat(self, tensor: str) -> str:
         return self._node("Reshape", [tensor, self._constant(np.array([-1], np.int64))])
 
-    def _write(self, node: Expression) -> str:
-        if isinstance(node, Number):
+    def _write(self, node: ex.Expression) -> str:
+        if isinstance(node, ex.Number):
             return self._number(node.value)
-        if isinstance(node, Column):
-            return self._flat(node.name) if node.kind == NUMBER else node.name
-        if isinstance(node, Steps | Words | Truths):
+        if isinstance(node, ex.Column):
+            return self._flat(node.name) if node.kind == ex.NUMBER else node.name
+        if isinstance(node, ex.Steps | ex.Words | ex.Truths):
             result = self._code(node)
             self.integers.add(result)
             return result
-        if isinstance(node, Known):
+        if isinstance(node, ex.Known):
             return self._node("Not", [self._gone(self.written[node.column], True)])
         inside = [self.written[part] for part in node.inside]
-        if isinstance(node, Take):
+        if isinstance(node, ex.Take):
             result = self._node("Gather", [self._constant(node.table), self._index(inside[0])])
             if node.table.dtype.kind == "i":
                 self.integers.add(result)
             return result
-        if isinstance(node, Among):
+        if isinstance(node, ex.Among):
             return self._node("Gather", [self._constant(node.members), self._index(inside[0])])
-        if isinstance(node, All):
+        if isinstance(node, ex.All):
             held = inside[0]
             for test in inside[1:]:
                 held = self._node("And", [held, test])
             return held
-        if isinstance(node, Leaves):
+        if isinstance(node, ex.Leaves):
             return self._tree(node)
-        if isinstance(node, Where):
+        if isinstance(node, ex.Where):
             return self._node("Where", [inside[0], *map(self._double, inside[1:])])
         return self._arithmetic(node, [self._double(part) for part in inside])
 
-    def _arithmetic(self, node: Expression, inside: list[str]) -> str:
-        if isinstance(node, AtLeast):
+    def _arithmetic(self, node: ex.Expression, inside: list[str]) -> str:
+        if isinstance(node, ex.AtLeast):
             return self._node("GreaterOrEqual", inside)
-        if isinstance(node, Sum):
+        if isinstance(node, ex.Sum):
             return self._node("Sum", inside)
-        assert isinstance(node, Apply)
+        assert isinstance(node, ex.Apply)
         if node.name != "truncate":
             return self._node(OPERATORS[node.name], inside)
         types = self.onnx.TensorProto
@@ -191,18 +172,18 @@ class _Graph:
         nan = self._node("IsNaN", [value])
         return self._node("Or", [nan, self._node("IsInf", [value])]) if bounded else nan
 
-    def _code(self, node: Steps | Words | Truths) -> str:
+    def _code(self, node: ex.Steps | ex.Words | ex.Truths) -> str:
         value = self.written[node.column]
-        if isinstance(node, Words):
+        if isinstance(node, ex.Words):
             return self._words(node, value)
-        if isinstance(node, Truths):
+        if isinstance(node, ex.Truths):
             code = self._integer(node.other)
             flat = self._flat(value)
             for number, place in ((0.0, node.false), (1.0, node.true)):
                 test = self._node("Equal", [flat, self._number(number)])
                 code = self._node("Where", [test, self._integer(place), code])
             return self._node("Where", [self._gone(flat, False), self._integer(node.missing), code])
-        flat = value if node.column.kind == NUMBER else self._flat(value)
+        flat = value if node.column.kind == ex.NUMBER else self._flat(value)
         gone = self._gone(flat, node.bounded)
         if node.column.kind == "weekday":
             week = self._number(7.0)
@@ -218,7 +199,7 @@ class _Graph:
             code = self._node("Gather", [self._constant(np.array(node.values, np.int64)), interval])
         return self._node("Where", [gone, self._integer(node.missing), code])
 
-    def _words(self, node: Words, value: str) -> str:
+    def _words(self, node: ex.Words, value: str) -> str:
         places = {"": node.missing}
         for text, place in node.truths:
             places.update({text: place, text.capitalize(): place, text.upper(): place})
@@ -229,7 +210,7 @@ class _Graph:
 
     # Trees.
 
-    def _matrix(self, codes: tuple[Expression, ...]) -> str:
+    def _matrix(self, codes: tuple[ex.Expression, ...]) -> str:
         """The codes of all columns as a matrix of doubles."""
         if codes not in self.matrices:
             axis = self._constant(np.array([1], np.int64))
@@ -237,7 +218,7 @@ class _Graph:
             self.matrices[codes] = self._node("Concat", columns, axis=1)
         return self.matrices[codes]
 
-    def _tree(self, node: Leaves) -> str:
+    def _tree(self, node: ex.Leaves) -> str:
         shape, make = node.shape, self.onnx.numpy_helper.from_array
         used = {column: place for place, column in enumerate(shape.used_columns)}
         modes, splits, members = [], [], []

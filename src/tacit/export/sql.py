@@ -13,28 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.export.expression import (
-    DATE,
-    NUMBER,
-    TEXT,
-    WEEKDAY,
-    All,
-    Among,
-    Apply,
-    AtLeast,
-    Column,
-    ExportError,
-    Expression,
-    Known,
-    Leaves,
-    Number,
-    Steps,
-    Sum,
-    Take,
-    Truths,
-    Where,
-    Words,
-)
+from tacit.export import expression as ex
 from tacit.export.programs import program_of
 from tacit.export.statement import Subject, needed, statement_of
 
@@ -83,7 +62,7 @@ def to_sql(subject: Any, dialect: str = "duckdb", table: str = "data", keep: Seq
         TacitError: without the package sqlglot.
     """
     if dialect not in DIALECTS:
-        raise ExportError(f"unknown dialect {dialect!r}; known: {', '.join(DIALECTS)}")
+        raise ex.ExportError(f"unknown dialect {dialect!r}; known: {', '.join(DIALECTS)}")
     sqlglot = needed("sqlglot")
     about = Subject.of(subject)
     query = _Query(sqlglot.exp, DIALECTS[dialect]).of(about, table, keep)
@@ -98,19 +77,21 @@ class _Query:
         self.exp = exp
         self.dialect = dialect
         self.levels: list[list[Any]] = []
-        self.named: dict[Expression, tuple[Any, int]] = {}
+        self.named: dict[ex.Expression, tuple[Any, int]] = {}
 
     def of(self, about: Subject, table: str, keep: Sequence[str]) -> Any:
         """The query."""
         program = program_of(about.model)
-        uses: dict[Expression, int] = {}
+        uses: dict[ex.Expression, int] = {}
         nodes = program.nodes()
         for node in nodes:
             for part in node.inside:
                 uses[part] = uses.get(part, 0) + _times(node)
         for node in nodes:
-            shared = uses.get(node, 0) > 1 and not isinstance(node, Number | Known | Among | AtLeast | All)
-            if isinstance(node, Column) or shared:  # of tests SQL Server makes no column
+            shared = uses.get(node, 0) > 1 and not isinstance(
+                node, ex.Number | ex.Known | ex.Among | ex.AtLeast | ex.All
+            )
+            if isinstance(node, ex.Column) or shared:  # of tests SQL Server makes no column
                 self._name(node)
         outputs = [self.exp.alias_(self._write(node)[0], name, quoted=True) for name, node in program.outputs]
         source = self.exp.to_table(table)
@@ -124,7 +105,7 @@ class _Query:
             source = self.exp.to_table(f"level_{place + 1}")
         return query.from_(source)
 
-    def _name(self, node: Expression) -> tuple[Any, int]:
+    def _name(self, node: ex.Expression) -> tuple[Any, int]:
         """Makes a node a column of a level of its own."""
         written, level = self._write(node)
         while len(self.levels) <= level:
@@ -137,59 +118,63 @@ class _Query:
     def _column(self, name: str) -> Any:
         return self.exp.column(name, quoted=True)
 
-    def _write(self, node: Expression) -> tuple[Any, int]:
+    def _write(self, node: ex.Expression) -> tuple[Any, int]:
         """An expression, and the level at which all that it needs is there."""
         if node in self.named:
             column, level = self.named[node]
             return column.copy(), level
-        if isinstance(node, Sum) and len(node.terms) > MOST_TERMS:
-            first = Sum(node.terms[: -MOST_TERMS + 1])
-            return self._write(Sum((_Named(*self._name(first)), *node.terms[-MOST_TERMS + 1 :])))
+        if isinstance(node, ex.Sum) and len(node.terms) > MOST_TERMS:
+            first = ex.Sum(node.terms[: -MOST_TERMS + 1])
+            return self._write(ex.Sum((_Named(*self._name(first)), *node.terms[-MOST_TERMS + 1 :])))
         if isinstance(node, _Named):
             return node.column.copy(), node.level
         inside = [self._write(part) for part in node.inside]
         level = max((level for _, level in inside), default=0)
         return self._written(node, [part for part, _ in inside]), level
 
-    def _written(self, node: Expression, inside: list[Any]) -> Any:
-        if isinstance(node, Number):
+    def _written(self, node: ex.Expression, inside: list[Any]) -> Any:
+        if isinstance(node, ex.Number):
             return self._number(node.value)
-        if isinstance(node, Column):
+        if isinstance(node, ex.Column):
             return self._value(node)
-        of_one: dict[type[Expression], Any] = {Steps: self._steps, Words: self._places, Truths: self._places}
-        of_one |= {Known: self._known, Take: self._take, Among: self._among}
+        of_one: dict[type[ex.Expression], Any] = {
+            ex.Steps: self._steps,
+            ex.Words: self._places,
+            ex.Truths: self._places,
+        }
+        of_one |= {ex.Known: self._known, ex.Take: self._take, ex.Among: self._among}
         if type(node) in of_one:
             return of_one[type(node)](node, inside[0])
-        if isinstance(node, AtLeast):
+        if isinstance(node, ex.AtLeast):
             return self.exp.GTE(this=self._paren(inside[0]), expression=self._paren(inside[1]))
-        if isinstance(node, All):
+        if isinstance(node, ex.All):
             return self.exp.and_(*inside)
-        if isinstance(node, Where):
+        if isinstance(node, ex.Where):
             rest = inside[2]
             if isinstance(rest, self.exp.Case):
                 more = [(branch.this, branch.args["true"]) for branch in rest.args["ifs"]]
                 return self._case([(inside[0], inside[1]), *more], rest.args["default"])
             return self._case([(inside[0], inside[1])], rest)
-        if isinstance(node, Leaves):
+        if isinstance(node, ex.Leaves):
             return self._tree(node, dict(zip(node.shape.used_columns, inside, strict=True)), 0)
         return self._arithmetic(node, inside)
 
-    def _known(self, node: Known, value: Any) -> Any:
+    def _known(self, node: ex.Known, value: Any) -> Any:
         del node
         return self._finite(value)
 
-    def _among(self, node: Among, index: Any) -> Any:
+    def _among(self, node: ex.Among, index: Any) -> Any:
         members = [self._integer(k) for k in np.flatnonzero(node.members).tolist()]
         return self.exp.In(this=index, expressions=members or [self._integer(-1)])
 
-    def _arithmetic(self, node: Expression, inside: list[Any]) -> Any:
+    def _arithmetic(self, node: ex.Expression, inside: list[Any]) -> Any:
         exp = self.exp
-        if isinstance(node, Sum):
+        if isinstance(node, ex.Sum):
             total = inside[0]
             for term in inside[1:]:
                 total = exp.Add(this=total, expression=self._paren(term))
             return total
-        assert isinstance(node, Apply)
+        assert isinstance(node, ex.Apply)
         two = {"sub": exp.Sub, "mul": exp.Mul, "div": exp.Div}
         if node.name in two:
             return two[node.name](this=self._paren(inside[0]), expression=self._paren(inside[1]))
@@ -245,18 +230,20 @@ class _Query:
 
     # Columns.
 
-    def _value(self, column: Column) -> Any:
+    def _value(self, column: ex.Column) -> Any:
         exp, own = self.exp, self._column(column.name)
         if self.dialect == "sqlite":
-            if column.kind in (DATE, WEEKDAY):
+            if column.kind in (ex.DATE, ex.WEEKDAY):
                 day = exp.Substring(this=self._call("Trim", own), start=self._integer(1), length=self._integer(10))
                 is_date = exp.EQ(this=exp.Anonymous(this="DATE", expressions=[day]), expression=day.copy())
                 return self._case([(is_date, day)], exp.null())
-            return exp.Trim(this=own) if column.kind == TEXT else own
-        kinds = {NUMBER: "double", DATE: "date", WEEKDAY: "date"}
+            return exp.Trim(this=own) if column.kind == ex.TEXT else own
+        kinds = {ex.NUMBER: "double", ex.DATE: "date", ex.WEEKDAY: "date"}
         if column.kind in kinds:
             return exp.cast(own, kinds[column.kind])
-        return exp.Trim(this=exp.cast(own, "text") if self.dialect == "duckdb" else own) if column.kind == TEXT else own
+        return (
+            exp.Trim(this=exp.cast(own, "text") if self.dialect == "duckdb" else own) if column.kind == ex.TEXT else own
+        )
 
     def _finite(self, value: Any) -> Any:
         low, high = self._number(-LARGEST), self._number(LARGEST)
@@ -275,15 +262,15 @@ class _Query:
         )
         return exp.or_(gone, is_nan)
 
-    def _steps(self, node: Steps, value: Any) -> Any:
+    def _steps(self, node: ex.Steps, value: Any) -> Any:
         exp, kind = self.exp, node.column.kind
-        if kind == WEEKDAY:
+        if kind == ex.WEEKDAY:
             gone = exp.Is(this=value.copy(), expression=exp.null())
             value = self._weekday(value)
         else:
-            usual = kind == NUMBER and node.bounded
-            gone = exp.Not(this=self._finite(value)) if usual else self._gone(value) if kind == NUMBER else None
-            if kind == DATE or usual:
+            usual = kind == ex.NUMBER and node.bounded
+            gone = exp.Not(this=self._finite(value)) if usual else self._gone(value) if kind == ex.NUMBER else None
+            if kind == ex.DATE or usual:
                 missing = exp.Is(this=value.copy(), expression=exp.null())
                 gone = missing if gone is None else exp.or_(missing, gone)
         missing_value = self._integer(node.missing)
@@ -294,9 +281,9 @@ class _Query:
         return self._case(branches, self._integer(node.values[-1]))
 
     def _edge(self, edge: float, kind: str) -> Any:
-        if kind == WEEKDAY:
+        if kind == ex.WEEKDAY:
             return self._integer(edge)
-        if kind == DATE:
+        if kind == ex.DATE:
             return self._date(dt.date(1970, 1, 1) + dt.timedelta(days=int(edge)))
         return self._number(edge)
 
@@ -318,11 +305,11 @@ class _Query:
             between = exp.DateDiff(this=value.copy(), expression=self._date(FIRST_MONDAY), unit=exp.var("DAY"))
         return exp.Mod(this=between, expression=self._integer(7))
 
-    def _places(self, node: Words | Truths, value: Any) -> Any:
+    def _places(self, node: ex.Words | ex.Truths, value: Any) -> Any:
         exp = self.exp
         gone = exp.Is(this=value.copy(), expression=exp.null())
         branches: list[tuple[Any, Any]] = []
-        if isinstance(node, Truths):
+        if isinstance(node, ex.Truths):
             branches.append((gone, self._integer(node.missing)))
             for truth, place in ((False, node.false), (True, node.true)):
                 comparison = exp.EQ(this=value.copy(), expression=exp.Boolean(this=truth))
@@ -349,7 +336,7 @@ class _Query:
 
     # Tables and trees.
 
-    def _take(self, node: Take, index: Any) -> Any:
+    def _take(self, node: ex.Take, index: Any) -> Any:
         floats = node.table.dtype.kind == "f"
         write = self._number if floats else self._integer
         starts = [0, *(np.flatnonzero(node.table[1:] != node.table[:-1]) + 1).tolist()]
@@ -360,10 +347,10 @@ class _Query:
         case = self._case(list(zip(tests, values[:-1], strict=True)), values[-1])
         return self.exp.cast(case, "double") if floats else case
 
-    def _tree(self, node: Leaves, codes: dict[int, Any], root: int) -> Any:
+    def _tree(self, node: ex.Leaves, codes: dict[int, Any], root: int) -> Any:
         return self.exp.cast(self._below(node, codes, root), "double")
 
-    def _below(self, node: Leaves, codes: dict[int, Any], split: int) -> Any:
+    def _below(self, node: ex.Leaves, codes: dict[int, Any], split: int) -> Any:
         if split < 0:
             return self._number(float(node.values[-1 - split]))
         shape = node.shape
@@ -377,18 +364,18 @@ class _Query:
         return self._case([(test, self._below(node, codes, right))], self._below(node, codes, left))
 
 
-class _Named(Expression):
+class _Named(ex.Expression):
     """A node that is a column of a level already."""
 
     def __init__(self, column: Any, level: int) -> None:
         self.column, self.level = column, level
 
 
-def _times(node: Expression) -> int:
+def _times(node: ex.Expression) -> int:
     """How often a node writes each of those inside it."""
-    if isinstance(node, Apply) and node.name in ("truncate", "max", "min"):
+    if isinstance(node, ex.Apply) and node.name in ("truncate", "max", "min"):
         return 2
-    return 2 if isinstance(node, Take | Leaves) else 1
+    return 2 if isinstance(node, ex.Take | ex.Leaves) else 1
 
 
 def _paired(edges: Sequence[float]) -> list[tuple[float, float]]:
