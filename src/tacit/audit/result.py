@@ -106,25 +106,10 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data; infinity is a word."""
-        return {
-            "estimator": self.estimator,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "neighbouring": self.neighbouring,
-            "rows_per_unit": self.rows_per_unit,
-            "trials": self.trials,
-            "confidence": self.confidence,
-            "counted": self.counts.to_dict(),
-            "epsilon_lower": _plain(self.epsilon_lower),
-            "provable": _plain(self.provable),
-            "usual": _plain(self.usual),
-            "evidence": self.evidence,
-            "refuted": self.refuted,
-            "gaussian": None if self.gaussian is None else self.gaussian.to_dict(),
-            "from_rows": self.from_rows,
-            "leak": self.leak,
-            "holds": self.holds,
-        }
+        facts = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "counts"}
+        bounds = {name: _plain(facts[name]) for name in ("epsilon_lower", "provable", "usual")}
+        gaussian = None if self.gaussian is None else self.gaussian.to_dict()
+        return {**facts, **bounds, "counted": self.counts.to_dict(), "gaussian": gaussian, "holds": self.holds}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -135,13 +120,9 @@ class Audit:
         """
         try:
             gaussian = None if data["gaussian"] is None else GaussianFinding.from_dict(data["gaussian"])
-            numbers: dict[str, Any] = {
-                name: float(data[name]) for name in ("epsilon_lower", "provable", "usual", "evidence")
-            }
-            same = ("estimator", "epsilon", "delta", "neighbouring", "rows_per_unit", "trials", "confidence", "refuted",
-                    "from_rows", "leak")  # fmt: skip
-            facts = {name: data[name] for name in same}
-            return cls(counts=_counts(data["counted"]), gaussian=gaussian, **numbers, **facts)
+            facts = {item.name: data[item.name] for item in fields(cls) if item.name not in ("counts", "gaussian")}
+            facts |= {name: float(facts[name]) for name in ("epsilon_lower", "provable", "usual", "evidence")}
+            return cls(counts=_counts(data["counted"]), gaussian=gaussian, **facts)
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"this is no audit: {type(error).__name__}: {error}") from None
 

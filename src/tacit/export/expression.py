@@ -28,12 +28,16 @@ class ExportError(TacitError):
 
 
 class Expression:
-    """Base of the nodes."""
+    """Base of the nodes, which are frozen dataclasses."""
 
     @property
     def inside(self) -> tuple[Expression, ...]:
-        """The nodes that it is computed from."""
-        return ()
+        """The nodes that it is computed from: its parts that are nodes, or tuples of nodes, in their order."""
+        parts: list[Expression] = []
+        for value in vars(self).values():
+            several = value if isinstance(value, tuple) else (value,)
+            parts += several if several and isinstance(several[0], Expression) else ()
+        return tuple(parts)
 
     def __add__(self, other: Expression | float) -> Expression:
         return Sum((self, expression(other)))
@@ -86,10 +90,6 @@ class Steps(Expression):
     missing: int
     bounded: bool
 
-    @property
-    def inside(self) -> tuple[Expression, ...]:
-        return (self.column,)
-
 
 @dataclass(frozen=True)
 class Words(Expression):
@@ -109,10 +109,6 @@ class Words(Expression):
     other: int
     missing: int
 
-    @property
-    def inside(self) -> tuple[Expression, ...]:
-        return (self.column,)
-
 
 @dataclass(frozen=True)
 class Truths(Expression):
@@ -124,20 +120,12 @@ class Truths(Expression):
     other: int
     missing: int
 
-    @property
-    def inside(self) -> tuple[Expression, ...]:
-        return (self.column,)
-
 
 @dataclass(frozen=True, eq=False)
 class Known(Expression):
     """Whether the value of a column of numbers is there and finite."""
 
     column: Column
-
-    @property
-    def inside(self) -> tuple[Expression, ...]:
-        return (self.column,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,10 +135,6 @@ class Take(Expression):
     table: Floats | Ints
     index: Expression
 
-    @property
-    def inside(self) -> tuple[Expression, ...]:
-        return (self.index,)
-
 
 @dataclass(frozen=True, eq=False)
 class Among(Expression):
@@ -158,10 +142,6 @@ class Among(Expression):
 
     members: Bools
     index: Expression
-
-    @property
-    def inside(self) -> tuple[Expression, ...]:
-        return (self.index,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,20 +151,12 @@ class AtLeast(Expression):
     number: Expression
     bound: Expression
 
-    @property
-    def inside(self) -> tuple[Expression, ...]:
-        return (self.number, self.bound)
-
 
 @dataclass(frozen=True, eq=False)
 class All(Expression):
     """Whether all of some tests hold; at least one."""
 
     tests: tuple[Expression, ...]
-
-    @property
-    def inside(self) -> tuple[Expression, ...]:
-        return self.tests
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,20 +167,12 @@ class Where(Expression):
     yes: Expression
     no: Expression
 
-    @property
-    def inside(self) -> tuple[Expression, ...]:
-        return (self.test, self.yes, self.no)
-
 
 @dataclass(frozen=True, eq=False)
 class Sum(Expression):
     """The sum of numbers, from left to right."""
 
     terms: tuple[Expression, ...]
-
-    @property
-    def inside(self) -> tuple[Expression, ...]:
-        return self.terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,10 +181,6 @@ class Apply(Expression):
 
     name: str
     arguments: tuple[Expression, ...]
-
-    @property
-    def inside(self) -> tuple[Expression, ...]:
-        return self.arguments
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,13 +15,9 @@ from typing import Any
 
 from tacit.schema.draft import Draft
 from tacit.schema.errors import SchemaError, nearest
-from tacit.schema.exchange import croissant, frictionless, pandera
-from tacit.schema.exchange.field import Field
+from tacit.schema.exchange.formats import FORMATS, Field, Format
 from tacit.schema.label import Label, Unit
 from tacit.schema.schema import Schema
-
-FORMATS = {"croissant": croissant, "frictionless": frictionless, "pandera": pandera}
-"""The formats, and who reads and writes them."""
 
 
 def import_schema(
@@ -104,7 +100,7 @@ def export_schema(schema: Schema, target: str) -> dict[str, Any]:
     return data
 
 
-def _format(name: str) -> Any:
+def _format(name: str) -> Format:
     if name not in FORMATS:
         raise SchemaError(f"unknown format '{name}'", nearest(name, FORMATS))
     return FORMATS[name]
