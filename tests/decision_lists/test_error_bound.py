@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import pandas as pd
 import pytest
 
 from tacit import DecisionListClassifier, PrivateSelection, load, save
-from tacit.decision_lists.learn import counted_errors, log_lists
+from tacit.decision_lists.learn import Learned, counted_errors, list_model, log_lists
 from tacit.decision_lists.literals import candidates
+from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import BooleanIndex
 from tacit.models.decision_list import IS, IS_NOT, Condition, ListRule
 from tacit.models.summary import seen
@@ -148,3 +150,24 @@ def test_a_model_that_was_chosen_by_its_rows_proves_nothing() -> None:
     assert search.summary_.error_bound is None
     alone = DecisionListClassifier(epsilon=0.5, schema=SCHEMA, random_state=0).fit(X, y)
     assert seen(alone.model_, alone.certificate_).error_bound is not None
+
+
+@pytest.mark.parametrize(
+    ("counts", "rules"),
+    [
+        # the noise of a sum of two counts is 2 sqrt(2), and a rule needs 1.5 times that: 4.24 rows
+        ([[1.0, 3.3], [1.0, 3.1], [30.0, 10.0]], [(A, 1, [1.0, 3.3]), ((), 0, [30.0, 10.0])]),
+        ([[1.0, 3.3], [5.0, 1.0], [30.0, 10.0]], [(A, 1, [1.0, 3.3]), ((), 0, [35.0, 11.0])]),  # says what else says
+        ([[9.0, 1.0], [1.0, 7.0], [30.0, 10.0]], [(A, 0, [9.0, 1.0]), (B, 1, [1.0, 7.0]), ((), 0, [30.0, 10.0])]),
+        # "else" of half a row says what 22 of 33 rows do, and is joined by the rule before it, which says the same
+        ([[1.0, 9.0], [20.0, 2.0], [1.0, -0.5]], [(A, 1, [1.0, 9.0]), ((), 0, [20 + 1 / 3, 2 + 1 / 6])]),
+    ],
+)
+def test_which_rules_stay_and_what_they_say_by_hand(counts: list[list[float]], rules: list[Any]) -> None:
+    learned = Learned((0, 1), (1, 0), np.array(counts), 2.0)
+    chosen: Any = SimpleNamespace(conditions_of=lambda conjunction: (A, B)[conjunction])
+    encoding = TableEncoding(("a", "b"), (BooleanIndex(), BooleanIndex()))
+    model = list_model(learned, chosen, ("no", "yes"), encoding, 1.5)
+    assert [(rule.conditions, rule.outcome) for rule in model.rules] == [rule[:2] for rule in rules]
+    for rule, (_, _, expected) in zip(model.rules, rules, strict=True):
+        assert rule.counts == pytest.approx(expected)

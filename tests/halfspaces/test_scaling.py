@@ -143,6 +143,23 @@ def test_shortened_squares_say_how_large_variances_are(spread: float) -> None:
     assert scaling.told_apart == 1.0
 
 
+@pytest.mark.parametrize(("factor", "remainder"), [(1e6, 0.3), (1e-6, 1.0)])
+def test_shortening_leaves_at_least_the_longest_and_at_most_all(factor: float, remainder: float) -> None:
+    """A released length that noise has made far too large, or too small, says no more than what is sure."""
+
+    class Noisy(Exact):
+        def measure(self, query: MomentSum | ShortenedSquares, charge: object, label: object) -> SimpleNamespace:
+            release = super().measure(query, charge, label)
+            if isinstance(query, ShortenedSquares):
+                release.value[-1] *= factor
+            return release
+
+    rows = np.outer([1.0, -1.0, 1.0, -1.0], np.linspace(0.1, 0.2, 40))  # whose squares are .17 long: none is shortened
+    charge = Gaussian(1.0)
+    scaling = measure_scaling(Noisy(rows), RADIUS_16, 4.0, (charge, charge), 0.3)  # type: ignore[arg-type]
+    np.testing.assert_allclose(scaling.variances, rows[0] ** 2 / remainder, rtol=1e-6)
+
+
 def test_rows_with_a_constant_coordinate_are_asked_for_their_squares_as_they_are() -> None:
     rows = np.hstack([np.random.default_rng(7).uniform(-0.1, 0.1, (500, 39)), np.full((500, 1), 0.7)])
     gate, charge = Exact(rows), Gaussian(1.0)
