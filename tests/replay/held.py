@@ -11,7 +11,7 @@ import tacit.estimators.batchwise as batchwise
 from tacit.audit.recording import Recording, hold
 from tacit.audit.watch import Watch
 from tacit.curator.rows import PrivateRows
-from tacit.curator.streams.open import _Gate as StreamGate
+from tacit.curator.streams.open import Gate as StreamGate
 from tacit.evaluation import private_selection
 from tests.replay.neighbours import Neighbour
 

@@ -13,13 +13,14 @@ from tacit.theory import above_threshold, boosting, em_cover, generalisation, ha
 from tacit.theory.above_threshold import Queries
 from tacit.theory.certified_error import HalfspaceCode
 from tacit.theory.checks import check_positive, check_probability
-from tacit.theory.closure import bounds, privacy, samples, witnesses
+from tacit.theory.closure import bounds, privacy, samples
 from tacit.theory.closure.formula import TruthTable, named_function
 from tacit.theory.closure.limit import Limit
 from tacit.theory.decision_lists import conjunction_count, exponential_mechanism_loss, list_vc_bound, occam_sample_size
 from tacit.theory.em_cover import PAPER_LIMIT, Shifts
 from tacit.theory.resampling import RoundCost
 from tacit.theory.trees import smallest_efficiency
+from tests.theory.closure import extremal
 
 TINY = 5e-324
 HALF, ANY, OR = RoundCost(0.5, 0.0), Queries.ANY, TruthTable((0, 1, 1, 1))
@@ -59,7 +60,7 @@ OUTSIDE: list[Case] = [
     *((bounds.weighted_majority_mistakes, (2, 1, w)) for w in (0.0, 1.0)), (bounds.weighted_majority_mistakes, (0, 1)),
     (bounds.littlestone_of_union_by_voting, ([],)), *((bounds.littlestone_of_majority, (n, 1)) for n in (0, 2, -1)),
     *((bounds.littlestone_of_composition, (OR, [1] * n)) for n in (1, 3)),
-    (bounds.threshold_of_union_of_two_functions, (5,)), (witnesses.hamming_balls, (1, 2, 3)),
+    (bounds.threshold_of_union_of_two_functions, (5,)), (extremal.hamming_balls, (1, 2, 3)),
     *((Limit, pair) for pair in ((0, 1.0), (1, 0.0), (1, math.nan))),
     *((TruthTable, (values,)) for values in ((1,), (0, 1, 1), (0, 2), (0,) * (1 << 17))),
     *((named_function, ("or", n)) for n in (0, 17)), (named_function, ("orr", 2)),
@@ -116,7 +117,7 @@ INSIDE: list[tuple[Callable[..., Any], tuple[Any, ...], float | None]] = [
     (Shifts, (0.0, 0.0), None), (Limit, (1, TINY), None), (TruthTable, ((0, 1),), None),
     (TruthTable, ((0,) * (1 << 16),), None),
     (named_function, ("or", 1), None), (named_function, ("xor", 16), None),
-    (HalfspaceCode().log_halfspaces, (np.array([31 << 10, 31]),), None), (witnesses.hamming_balls, (1, 2, 4), None),
+    (HalfspaceCode().log_halfspaces, (np.array([31 << 10, 31]),), None), (extremal.hamming_balls, (1, 2, 4), None),
     (privacy.amplified, (COST, 1.0), None), (privacy.learned_on_part, (0.1, COST, 1.0), None),
     (samples.learned_on_part_rows, (1, 9, 0.1, 0.1, 1.0), None),
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from tacit.theory import dimensions
 from tacit.theory.closure import bounds, witnesses
 from tacit.theory.closure.formula import TruthTable, disjunctive_terms, majority_formula, named_function
 from tacit.theory.closure.witnesses import MistakeTree
+from tests.theory.closure import extremal
 
 # A first search compiles, and a busy machine takes long for that: no test of a bound is about the clock.
 littlestone_dimension = partial(dimensions.littlestone_dimension, seconds=math.inf)
@@ -63,7 +64,7 @@ def test_unions_stay_below_their_bounds_and_the_extremal_ones_attain_them() -> N
         assert d[2] <= bounds.littlestone_of_two(d[0], d[1])
         assert t[2] <= bounds.threshold_of_union(t[:2])
     for d1, d2 in ((0, 0), (1, 2), (2, 2), (3, 1)):
-        low, high = witnesses.hamming_balls(d1, d2, d1 + d2 + 2)
+        low, high = extremal.hamming_balls(d1, d2, d1 + d2 + 2)
         assert (littlestone_dimension(low).value, littlestone_dimension(high).value) == (d1, d2)
         assert littlestone_dimension(np.vstack([low, high])).value == bounds.littlestone_of_two(d1, d2)
     for t1, t2 in ((1, 1), (3, 5)):
@@ -72,7 +73,7 @@ def test_unions_stay_below_their_bounds_and_the_extremal_ones_attain_them() -> N
         assert threshold_dimension(whole[t1:]).value == t2
         assert threshold_dimension(whole).value == bounds.threshold_of_union([t1, t2])
     with pytest.raises(ValueError, match="points are needed"):
-        witnesses.hamming_balls(2, 2, 4)
+        extremal.hamming_balls(2, 2, 4)
 
 
 def test_several_unions_grow_with_the_logarithm_for_littlestone_and_linearly_for_thresholds() -> None:
@@ -82,7 +83,7 @@ def test_several_unions_grow_with_the_logarithm_for_littlestone_and_linearly_for
         assert union <= bounds.littlestone_of_union([littlestone_dimension(c).value for c in classes])
         assert union <= bounds.littlestone_of_union_stated(5, d)
     for count, size in ((2, 3), (4, 5), (7, 4)):
-        blocks = witnesses.threshold_blocks(count, size)
+        blocks = extremal.threshold_blocks(count, size)
         assert [threshold_dimension(b).value for b in blocks] == [size] * count
         assert threshold_dimension(np.vstack(blocks)).value == count * size
         assert littlestone_dimension(np.vstack(blocks)).value <= bounds.littlestone_of_union_stated(count, size)
@@ -93,12 +94,12 @@ def test_several_unions_grow_with_the_logarithm_for_littlestone_and_linearly_for
 def test_copies_with_patterns_gain_the_logarithm_of_their_number(count: int) -> None:
     table = np.array([[0, 0, 1], [1, 0, 0], [1, 1, 0], [0, 1, 1]])
     single = littlestone_dimension(table)
-    copies = witnesses.copies_with_patterns(table, count)
+    copies = extremal.copies_with_patterns(table, count)
     assert len(copies) == 2 ** int(math.log2(count))
     union = np.vstack(copies)
     assert {littlestone_dimension(c).value for c in copies} == {single.value}
     assert isinstance(single.witness, MistakeTree)
-    tree = witnesses.tree_of_copies(single.witness, table.shape[1], len(table), count)
+    tree = extremal.tree_of_copies(single.witness, table.shape[1], len(table), count)
     assert tree.size == single.value + int(math.log2(count))
     assert tree.holds(union)
     assert littlestone_dimension(union).value >= tree.size
@@ -206,17 +207,17 @@ def test_random_pairs_have_small_dimension_and_ors_with_exponentially_many_thres
         drawn = 0
         while True:
             drawn += 1
-            matrix = witnesses.random_pairs(t, rng)
+            matrix = extremal.random_pairs(t, rng)
             found = threshold_dimension(matrix)
             if found.upper <= t:
                 break
         assert drawn < 50
-        ors = witnesses.pairwise(matrix)
+        ors = extremal.pairwise(matrix)
         whole = threshold_dimension(ors)
         assert whole.lower >= bounds.threshold_of_union_of_two_functions(t)
         assert whole.witness is not None
         assert whole.witness.holds(ors)
-    wide, lower = witnesses.random_pairs(30, rng), np.tri(64)
+    wide, lower = extremal.random_pairs(30, rng), np.tri(64)
     assert (wide[:64] + wide[64:] == lower).all()
     assert abs(wide[:64][lower == 1].mean() - 0.5) < 0.06  # fair coins, 2,080 of them
     with pytest.raises(ValueError, match="t >= 6"):
@@ -252,7 +253,7 @@ def test_extraction_finds_the_class_that_holds_the_thresholds(name: str, seed: i
 
 def test_extraction_from_a_sequence_that_mixes_its_classes() -> None:
     """ORs of a random construction: which of the two holds a threshold differs from pair to pair."""
-    matrix = witnesses.random_pairs(30, np.random.default_rng(6))
+    matrix = extremal.random_pairs(30, np.random.default_rng(6))
     size = matrix.shape[1]
     order = np.arange(size)[::-1]  # rows are 1 on 0..i; reversed, they are thresholds
     found = witnesses.extract_thresholds([matrix, matrix], order, [(i, size + i) for i in order])

@@ -10,7 +10,7 @@ import pytest
 from tacit.theory.closure.formula import TruthTable
 from tacit.theory.closure.limit import Limit
 from tacit.theory.closure.threshold_search import irreducible
-from tacit.theory.closure.witnesses import random_pairs
+from tests.theory.closure.extremal import random_pairs
 
 
 def test_truth_tables_by_hand() -> None:

@@ -71,27 +71,6 @@ class Tester(Protocol):
         """Goes on from secrets."""
 
 
-class Gate(Protocol):
-    """What a machine may use. Everything is debited from the charges its spec declared.
-
-    Every method raises ``BudgetExceeded`` for what they do not cover. If the spec declared ``NonPrivate``, there is no
-    noise.
-    """
-
-    @property
-    def private(self) -> bool:
-        """Whether there is any noise."""
-
-    def above_threshold(self, epsilon: float, threshold: int, queries: Queries, sensitivity: int = 1) -> Tester:
-        """An above-threshold for ``Pure(epsilon)``; all epochs of a running count share it."""
-
-    def choose(self, scores: Ints, score_range: int, charge: BoundedRange, size: int = 1) -> Ints:
-        """``size`` independent draws of the exponential mechanism over one int64 vector of scores, ``charge`` each.
-
-        ``score_range`` is by how much one row can move the scores, ``max - min`` over the candidates.
-        """
-
-
 class Machine(Protocol):
     """A state machine inside the curator."""
 
@@ -122,7 +101,7 @@ class Stream:
     price of one. :meth:`secrets` and :meth:`restore` move it on purpose.
     """
 
-    def __init__(self, spec: StreamSpec, gate: _Gate, noise: NoiseSource) -> None:
+    def __init__(self, spec: StreamSpec, gate: Gate, noise: NoiseSource) -> None:
         self.__spec = spec
         self.__gate = gate
         self.__machine = spec.start(gate)
@@ -190,32 +169,37 @@ class Stream:
         raise TypeError("a stream holds secrets and cannot be copied or pickled; secrets() and restore() move it")
 
 
-class _Gate:
-    """The gate of one machine; see :class:`tacit.curator.streams.open.Gate`."""
+class Gate:
+    """What a machine may use. Everything is debited from the charges its spec declared.
+
+    Every method raises ``BudgetExceeded`` for what they do not cover. If the spec declared ``NonPrivate``, there is no
+    noise.
+    """
 
     witness: Witness = NOBODY
 
     def __init__(self, parts: tuple[StreamCharge, ...], neighbouring: Neighbouring, noise: NoiseSource) -> None:
         check_may_watch(self.witness, noise)
         self._parts, self._neighbouring = parts, neighbouring
-        charges = [part.charge for part in parts]
-        self._charges = charges
+        self._charges = [part.charge for part in parts]
         self._noise = self.witness.source(noise)
-        self._coverage = Coverage(charges)
+        self._coverage = Coverage(self._charges)
         self._taken: list[tuple[Charge, int]] = []
 
-    def renewed(self, spec: StreamSpec) -> _Gate:
+    def renewed(self, spec: StreamSpec) -> Gate:
         """A gate for the rows that come from now on, which have cost nothing yet."""
         if spec.charges(self._neighbouring) != self._parts:
             raise ValueError("every period must cost what the first was declared to")
         self.witness.inside("period", spec, None, None)
-        return _Gate(self._parts, self._neighbouring, self._noise)
+        return Gate(self._parts, self._neighbouring, self._noise)
 
     @property
     def private(self) -> bool:
+        """Whether there is any noise."""
         return not any(isinstance(charge, NonPrivate) for charge in self._charges)
 
-    def above_threshold(self, epsilon: float, threshold: int, queries: Any, sensitivity: int = 1) -> Tester:
+    def above_threshold(self, epsilon: float, threshold: int, queries: Queries, sensitivity: int = 1) -> Tester:
+        """An above-threshold for ``Pure(epsilon)``; all epochs of a running count share it."""
         if not self.private:
             return _ExactThreshold(threshold)
         self._take(Pure(epsilon), 1)
@@ -223,6 +207,10 @@ class _Gate:
         return tester
 
     def choose(self, scores: Ints, score_range: int, charge: BoundedRange, size: int = 1) -> Ints:
+        """``size`` independent draws of the exponential mechanism over one int64 vector of scores, ``charge`` each.
+
+        ``score_range`` is by how much one row can move the scores, ``max - min`` over the candidates.
+        """
         if not self.private:
             return np.full(size, scores.argmax(), np.int64)
         scale = selection_scale(score_range, charge)
@@ -285,7 +273,7 @@ def open_stream(spec: StreamSpec, reservation: Reservation, noise: NoiseSource, 
     parts = spec.charges(reservation.neighbouring)
     for part in parts:
         reservation.record(part.charge, label.with_text(f"{label}: {part.part}"), part.theorem)
-    return Stream(spec, _Gate(parts, reservation.neighbouring, noise), noise)
+    return Stream(spec, Gate(parts, reservation.neighbouring, noise), noise)
 
 
 def open_row_stream(spec: StreamSpec, reservation: Reservation, random_state: int | None, label: Label | str) -> Stream:
