@@ -8,6 +8,8 @@ import pytest
 from benchmarks.adassp import CLIP, boosted_adassp, unit_rows
 from tacit.privacy.budget import Allowance
 
+pytestmark = pytest.mark.slow  # of the benchmarks, which are not shipped
+
 
 def table(rows: int = 400, columns: int = 3) -> tuple[np.ndarray, np.ndarray]:
     generator = np.random.default_rng(5)

@@ -8,6 +8,8 @@ import pytest
 from benchmarks.counts import Exposed, exposure, glm, load, made, mean, metrics
 from benchmarks.score_tables import split
 
+pytestmark = pytest.mark.slow  # of the benchmarks, which are not shipped
+
 
 @pytest.mark.parametrize("name", ["covers", "survival"])
 def test_rates_have_exposures_that_go_with_their_rows(name: str) -> None:

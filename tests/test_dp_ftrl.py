@@ -12,6 +12,8 @@ from benchmarks.dp_ftrl import dp_ftrl, sensitivity, square_root, zcdp
 from tacit.privacy.budget import Allowance
 from tests.chance import ALARM, GAUSSIAN_DRAWS, check_scale
 
+pytestmark = pytest.mark.slow  # of the benchmarks, which are not shipped
+
 
 def table(rows: int = 2000) -> tuple[np.ndarray, np.ndarray]:
     generator = np.random.default_rng(5)

@@ -13,6 +13,8 @@ from tacit.models.additive_scores import AdditiveRegressionModel
 from tacit.privacy.charges import Repeated
 from tacit.privacy.label import Stage
 
+pytestmark = pytest.mark.slow  # of the benchmarks, which are not shipped
+
 
 def fitted(train: ScoreTable, epsilon: float) -> TreesAloneRegressor:
     return TreesAloneRegressor(epsilon=epsilon, schema=train.schema, random_state=0).fit(train.X, train.y)

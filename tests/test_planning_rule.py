@@ -28,6 +28,8 @@ from tools.synthetic_tables import (
     large_family,
 )
 
+pytestmark = pytest.mark.slow  # of the benchmarks, which are not shipped
+
 
 @pytest.mark.one_draw(reason="the tables of the rule follow from their seeds")
 @pytest.mark.parametrize("truth", list(TRUTHS))

@@ -21,6 +21,8 @@ from benchmarks.privatree import (
 )
 from tests.chance import within_law
 
+pytestmark = pytest.mark.slow  # of the benchmarks, which are not shipped
+
 DRAWS = 40_000
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
 from benchmarks.pruned_forest import CLEAR, cut_back, populated
 from tacit.curator.curator import Curator
@@ -14,6 +15,8 @@ from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
 from tacit.trees.budget import SplitBudget
+
+pytestmark = pytest.mark.slow  # of the benchmarks, which are not shipped
 
 HEIGHT = 6
 

@@ -9,6 +9,8 @@ import pytest
 
 from benchmarks import scale
 
+pytestmark = pytest.mark.slow  # of the benchmarks, which are not shipped
+
 
 def test_a_folder_holds_the_rows_it_is_named_after_in_whole_files(tmp_path, monkeypatch):
     monkeypatch.setattr(scale, "FILE_ROWS", 500)

@@ -12,6 +12,8 @@ from scipy.stats import laplace
 
 from benchmarks.smooth_lists import SmoothRuleList, impurity, local_bound, noise_scale, pairs_of, smooth_bounds
 
+pytestmark = pytest.mark.slow  # of the benchmarks, which are not shipped
+
 ROWS = 9
 """Of each class, taken or left over, in the tables that are tried."""
 

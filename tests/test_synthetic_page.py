@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from benchmarks import synthetic_page
+
+pytestmark = pytest.mark.slow  # of the benchmarks, which are not shipped
 
 
 def line(who: str, epsilon: float | None, auc: float | None, seed: int = 0, **more: Any) -> dict[str, Any]:

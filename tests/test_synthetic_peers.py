@@ -16,6 +16,8 @@ from benchmarks import accuracy, synthetic, synthetic_worker
 from benchmarks.data import Table
 from tacit.schema import Schema
 
+pytestmark = pytest.mark.slow  # of the benchmarks, which are not shipped
+
 WORKER = f"""
 import json, sys
 import numpy as np

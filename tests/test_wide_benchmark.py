@@ -7,6 +7,8 @@ import pytest
 
 from benchmarks import peers, wide
 
+pytestmark = pytest.mark.slow  # of the benchmarks, which are not shipped
+
 
 def test_flags_are_rare_and_thirty_of_them_say_something(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wide, "WIDE", (4000, 1000))

@@ -20,6 +20,7 @@ from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
+from tests.pairwise import in_turn
 
 FINE = 4096
 
@@ -92,8 +93,7 @@ def test_without_privacy_it_reaches_the_ceiling():
     assert all(entry.charge.kind == "non_private" for entry in reservation.entries)
 
 
-@pytest.mark.parametrize("relation", list(Neighbouring))
-@pytest.mark.parametrize("epsilon", [0.1, 2.0, 10.0])
+@pytest.mark.parametrize(("relation", "epsilon"), in_turn(list(Neighbouring), [(0.1,), (2.0,), (10.0,)]))
 def test_it_spends_what_was_reserved_and_no_more(relation, epsilon):
     _, reservation = learn(5000, epsilon, relation=relation)
     spent = sum(entry.charge.precision for entry in reservation.entries)

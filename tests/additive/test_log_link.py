@@ -28,6 +28,7 @@ from tacit.report.model_card import model_card
 from tacit.report.page import render
 from tests.additive.spent import share_spent
 from tests.chance import near
+from tests.pairwise import in_turn
 
 COLUMNS = {
     "age": {"kind": "numeric", "lower": 0, "upper": 1},
@@ -150,10 +151,12 @@ def test_what_a_fit_leaves_behind(tmp_path):
     assert 0.01 < np.median(spread / said) < 0.5
 
 
-@pytest.mark.parametrize("loss", ["poisson", "squared"])
 @pytest.mark.parametrize(
-    ("relation", "epsilon", "delta", "interactions"),
-    [("add_or_remove_one", 0.2, 1e-6, True), ("replace_one", 8.0, 1e-6, False), ("replace_one", 2.0, 0.0, True)],
+    ("loss", "relation", "epsilon", "delta", "interactions"),
+    in_turn(
+        ["poisson", "squared"],
+        [("add_or_remove_one", 0.2, 1e-6, True), ("replace_one", 8.0, 1e-6, False), ("replace_one", 2.0, 0.0, True)],
+    ),
 )
 def test_it_spends_what_was_reserved_and_no_more(loss, relation, epsilon, delta, interactions):
     X, y, _ = people(1500)
@@ -186,17 +189,17 @@ def test_bounds_that_are_found_and_bounds_above_zero():
     assert high.predict(X).mean() == pytest.approx(1000 + y.mean(), abs=1.0)
 
 
-@pytest.mark.parametrize("delta", [1e-6, 0.0])
 @pytest.mark.parametrize(
-    "targets",
-    [lambda n: np.zeros(n), lambda n: np.full(n, -5.0), lambda n: np.linspace(-9, 9, n), lambda n: np.full(n, np.inf)],
-    ids=["nothing but zeros", "all below zero", "both signs", "infinite"],
+    ("delta", "targets"),
+    in_turn(
+        [1e-6, 0.0], [(np.zeros(500),), (np.full(500, -5.0),), (np.linspace(-9, 9, 500),), (np.full(500, np.inf),)]
+    ),
 )
-def test_whatever_bounds_are_found_there_is_a_model(targets, delta):
+def test_whatever_bounds_are_found_there_is_a_model(delta, targets):
     """Content never refuses: found bounds may reach below 0, and end there."""
     X, _, _ = people(500)
     model = AdditiveBoostRegressor(2.0, delta=delta, loss="poisson", random_state=0)
-    found = model.fit(X[["age", "size"]], targets(500))
+    found = model.fit(X[["age", "size"]], targets)
     assert np.isfinite(found.predict(X[["age", "size"]])).all()
 
 

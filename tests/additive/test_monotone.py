@@ -17,6 +17,7 @@ from tacit.privacy.request import RequestError
 from tacit.report.page import render
 from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier
+from tests.pairwise import pairwise
 
 
 def schema(up: str = "increasing", down: str = "decreasing") -> Schema:
@@ -55,9 +56,7 @@ def assert_monotone(model: AdditiveBoostClassifier, seed: int) -> None:
             assert (direction * np.diff(model.predict_proba(rows)[:, 1]) >= -1e-15).all()
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 2.0, math.inf])
-@pytest.mark.parametrize("contrary", [False, True])
-@pytest.mark.parametrize("delta", [1e-6, 0.0])
+@pytest.mark.parametrize(("epsilon", "contrary", "delta"), pairwise([0.1, 2.0, math.inf], [False, True], [1e-6, 0.0]))
 def test_predictions_keep_the_declared_direction(epsilon, contrary, delta):
     frame, labels = world(3000, 0, contrary)
     model = AdditiveBoostClassifier(epsilon=epsilon, delta=delta, schema=schema(), random_state=0).fit(frame, labels)

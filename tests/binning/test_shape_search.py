@@ -14,6 +14,7 @@ from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.rules import COUNT_UNIT, fine_count_rule
+from tests.pairwise import in_turn
 
 CODES = 4097
 RULE = fine_count_rule(2)
@@ -47,8 +48,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize(("shape", "delta"), in_turn(list(SHAPES), [(0.0,), (1e-6,)]))
 def test_where_rows_lie_is_found_in_noise_that_drowns_a_histogram(shape, delta):
     allowance, worst = Allowance.of(0.05 if delta else 0.02, delta), []
     for seed in range(6):

@@ -25,6 +25,7 @@ from tacit.queries.covers.cover import widest_shifts
 from tacit.theory.decision_lists import paper_learner_rows
 from tacit.theory.em_cover import paper_score_scale
 from tests.habits import SCHEMA
+from tests.pairwise import in_turn
 
 
 def people(n: int = 6000, seed: int = 0, noise: float = 0.0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -363,8 +364,7 @@ def test_units_of_several_rows_need_a_delta() -> None:
     assert DecisionListClassifier(delta=0.0, schema=Schema.from_dict(schema)).dry_run()["delta"] == 0
 
 
-@pytest.mark.parametrize("counts_share", [0.0, 0.2])
-@pytest.mark.parametrize(("most", "full"), [(1, True), (2, True), (5, False)])
+@pytest.mark.parametrize(("counts_share", "most", "full"), in_turn([0.0, 0.2], [(1, True), (2, True), (5, False)]))
 def test_a_list_says_when_max_rules_was_reached(counts_share: float, most: int, full: bool) -> None:
     """Two rules tell all; the constant is none of them."""
     rng = np.random.default_rng(3)

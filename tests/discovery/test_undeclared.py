@@ -23,6 +23,7 @@ from tacit.report.page import render
 from tacit.schema import BooleanColumn, CategoricalColumn, NumericColumn
 from tacit.trees.estimator import BoostedTreesClassifier, RandomTreesClassifier
 from tests import habits
+from tests.pairwise import in_turn
 
 LEARNERS = [AdditiveBoostClassifier, BoostedTreesClassifier]
 
@@ -32,8 +33,7 @@ def people(n: int = 6000, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
     return frame.assign(seen=pd.Timestamp("2020-01-01")), pd.Series(labels)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+@pytest.mark.parametrize(("learner", "relation"), in_turn(list(LEARNERS), [("add_or_remove_one",), ("replace_one",)]))
 def test_texts_and_classes_are_found_and_paid_for(learner, relation):
     frame, labels = people()
     model = learner(epsilon=2.0, neighbouring=relation).fit(frame, labels)

@@ -22,6 +22,7 @@ from tacit.curator.rows import PrivateRows
 from tacit.estimators.base import request_of
 from tacit.privacy.request import RequestError
 from tacit.trees.learners import ForestLearner
+from tests.pairwise import in_turn
 
 COLUMNS = {name: {"kind": "numeric", "lower": 0.0, "upper": 1.0} for name in ("a", "b")}
 SCHEMA = {"label": {"column": "y", "classes": [0, 1]}, "columns": COLUMNS}
@@ -55,8 +56,7 @@ def table(rows: int = 3000) -> tuple[dict[str, Any], Any]:
     return columns, (columns["a"] > 0.5).astype(np.int64)
 
 
-@pytest.mark.parametrize("parent", PARENTS)
-@pytest.mark.parametrize("child", CHILDREN)
+@pytest.mark.parametrize(("child", "parent"), in_turn(list(CHILDREN), [(parent,) for parent in PARENTS]))
 def test_a_child_learns(child: str, parent: str) -> None:
     X, y = table()
 

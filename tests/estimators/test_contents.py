@@ -31,6 +31,7 @@ from tacit.encoding.units import key_codes, unit_codes
 from tacit.encoding.values import LabelIndex
 from tacit.estimators.base import check_fit
 from tacit.schema import BooleanColumn, CategoricalColumn, NumericColumn, Schema
+from tests.pairwise import in_turn
 
 
 class Awkward:
@@ -195,8 +196,7 @@ def test_one_text_in_a_target_is_no_reason_to_stop(odd: str) -> None:
     assert same.model_.to_dict() == learner.model_.to_dict()
 
 
-@pytest.mark.parametrize("odd", [Decimal("1e999999"), "x"])
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(("learner", "odd"), in_turn(LEARNERS, [(Decimal("1e999999"),), ("x",)]))
 def test_whole_fits_with_an_odd_cell_in_a_categorical(learner: Any, odd: Any) -> None:
     numbers = learner is AdditiveBoostRegressor
     label = (

@@ -25,7 +25,7 @@ from tacit import (
 )
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import RequestError
-from tests.pairwise import pairwise
+from tests.pairwise import in_turn, pairwise
 
 CLASSIFIERS = [
     AdditiveBoostClassifier,
@@ -74,6 +74,8 @@ def test_a_loaded_model_predicts_from_any_table(learner: Any, tmp_path: Path) ->
         np.testing.assert_array_equal(model.predict(rows), fitted.predict(frame))
     with pytest.warns(UserWarning, match="valid feature names"):
         np.testing.assert_array_equal(model.predict_proba(matrix), expected)
+    assert "0, 1" in repr(model)
+    assert len(repr(model)) < 100
     with pytest.raises(ValueError, match=r"'a'|columns"):
         model.predict_proba(frame.drop(columns="a") if "a" in model.feature_names else matrix[:, :1])
 
@@ -87,14 +89,6 @@ def test_a_loaded_model_of_a_number_predicts_from_any_table(tmp_path: Path) -> N
     np.testing.assert_array_equal(model.predict(frame), fitted.predict(frame))
     with pytest.warns(UserWarning, match="valid feature names"):
         np.testing.assert_array_equal(model.predict(matrix), fitted.predict(frame))
-
-
-@pytest.mark.parametrize("learner", CLASSIFIERS)
-def test_a_model_is_shown_in_a_line(learner: Any) -> None:
-    matrix, labels = table()
-    shown = repr(learner(epsilon=2.0, random_state=3, schema=bounds(("x0", "x1", "x2"))).fit(matrix, labels).model_)
-    assert "0, 1" in shown
-    assert len(shown) < 100
 
 
 @pytest.mark.parametrize("learner", CLASSIFIERS)
@@ -147,8 +141,12 @@ def test_a_matrix_goes_by_position_with_a_warning() -> None:
         fitted.predict_proba(others)
 
 
-@pytest.mark.parametrize("learner", [DecisionListClassifier, HalfspaceBoostClassifier, RandomTreesClassifier])
-@pytest.mark.parametrize("kind", ["<U3", object, "string"])
+@pytest.mark.parametrize(
+    ("learner", "kind"),
+    in_turn(
+        [DecisionListClassifier, HalfspaceBoostClassifier, RandomTreesClassifier], [("<U3",), (object,), ("string",)]
+    ),
+)
 def test_texts_as_labels_need_names(learner: Any, kind: Any, tmp_path: Path) -> None:
     matrix, labels = table()
     said = pd.Series(np.where(labels, "yes", "no")).astype(kind) if kind == "string" else None

@@ -23,6 +23,7 @@ from tacit import registry
 from tacit.estimators.base import request_of
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.privacy.request import RequestError
+from tests.pairwise import in_turn
 
 N = 60
 HALF = np.arange(N) % 2
@@ -94,19 +95,16 @@ def test_labels_that_nobody_declared_are_refused_and_nothing_is_spent(kind: type
     assert not account.reservations()
 
 
-@pytest.mark.parametrize("kind", CLASSIFIERS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize(
-    "of",
-    [np.asarray, pd.Series, pa.array, lambda y: pd.array(y, dtype="boolean")],
-    ids=["numpy", "series", "arrow", "nullable"],
+    ("kind", "of"),
+    in_turn(CLASSIFIERS, [(np.asarray,), (pd.Series,), (pa.array,), (lambda y: pd.array(y, dtype="boolean"),)]),
 )
 def test_booleans_say_themselves_which_classes_there_are(kind: type[Any], of: Callable[[Any], Any]) -> None:
     fitted = made(kind, schema=UNIT, delta=1e-6).fit({"x0": MATRIX[:, 0], "x1": MATRIX[:, 1]}, of(HALF.astype(bool)))
     assert fitted.classes_.tolist() == [False, True]
 
 
-@pytest.mark.parametrize("named", [(-1, 1), ("no", "yes")], ids=str)
-@pytest.mark.parametrize("kind", CLASSIFIERS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(("kind", "named"), in_turn(CLASSIFIERS, [((-1, 1),), (("no", "yes"),)]))
 def test_classes_that_are_declared_are_told_apart(kind: type[Any], named: tuple[Any, Any]) -> None:
     rows = np.random.default_rng(1).uniform(size=(400, 2))
     labels = np.asarray(named)[(rows[:, 0] > 0.5).astype(int)]
@@ -144,8 +142,7 @@ SEVERAL = (tacit.AdditiveBoostClassifier, tacit.BoostedTreesClassifier, tacit.De
 TWO = [kind for kind in CLASSIFIERS if kind not in SEVERAL]
 
 
-@pytest.mark.parametrize("kind", TWO, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("declared", ["classes", "schema"])
+@pytest.mark.parametrize(("kind", "declared"), in_turn(TWO, [("classes",), ("schema",)]))
 def test_a_third_class_is_refused_by_learners_of_two(kind: type[Any], declared: str, tmp_path: Path) -> None:
     account = tacit.PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 8.0, 1e-5)
     label = {"label": {"column": "y", "classes": [0, 1, 2]}}

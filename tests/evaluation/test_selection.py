@@ -31,6 +31,7 @@ from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier, RandomTreesClassifier
 from tests.chance import within_share
 from tests.evaluation.scores import Known, refused_search, watched, world
+from tests.pairwise import in_turn
 
 CODES = len(utility_weights(LEVELS))
 SCHEMA = Schema.from_dict(
@@ -132,8 +133,9 @@ class Worse(Known):
         return np.stack([1 - positive, positive], axis=1)
 
 
-@pytest.mark.parametrize("criterion", ["accuracy", "log_loss"])
-@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+@pytest.mark.parametrize(
+    ("criterion", "relation"), in_turn(["accuracy", "log_loss"], [("add_or_remove_one",), ("replace_one",)])
+)
 def test_the_better_model_is_found_and_the_price_is_what_was_asked(criterion, relation, tmp_path):
     X, y = world(3000, 1)
     account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 0.6, 1e-6, relation)

@@ -17,10 +17,13 @@ from tacit.privacy.charges import Gaussian
 from tacit.privacy.request import RequestError
 from tests.boosting.common import margin_rows, minority_rows
 from tests.habits import SCHEMA, people
+from tests.pairwise import in_turn
 
 
-@pytest.mark.parametrize("measure", ["smooth", "lazy_bregman", "logistic"])
-@pytest.mark.parametrize("neighbouring", ["add_or_remove_one", "replace_one"])
+@pytest.mark.parametrize(
+    ("measure", "neighbouring"),
+    in_turn(["smooth", "lazy_bregman", "logistic"], [("add_or_remove_one",), ("replace_one",)]),
+)
 def test_margin_data_is_learned_at_epsilon_one(measure: str, neighbouring: str) -> None:
     rows, labels, _ = margin_rows(6000, 50, 0.2, seed=1, spread=0.5)
     model = HalfspaceBoostClassifier(
@@ -30,6 +33,7 @@ def test_margin_data_is_learned_at_epsilon_one(measure: str, neighbouring: str) 
     assert error < (0.05 if measure == "smooth" else 0.12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("margin", [0.1, 0.2])
 @pytest.mark.parametrize("minority", [0.1, 0.2])
 def test_the_default_boosts_where_the_centre_errs_on_a_minority(margin: float, minority: float) -> None:

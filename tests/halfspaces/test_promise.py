@@ -85,8 +85,7 @@ def test_what_it_settles(analysis: Any) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("neighbouring", ["add_or_remove_one", "replace_one"])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("neighbouring", "seed"), [("add_or_remove_one", 0), ("replace_one", 1)])
 def test_runs_at_exactly_these_rows_keep_the_promise(neighbouring: str, seed: int) -> None:
     alpha, margin = 0.3, 0.6
     how = {**ON_TRAINING, "neighbouring": neighbouring, "random_state": seed}

@@ -14,7 +14,6 @@ import pytest
 from benchmarks.online_streams import classes_stream, drifting_stream, majority_stream
 from tacit.curator.streams.open import Stream, open_row_stream
 from tacit.curator.streams.winnow import WinnowStream, _Winnow
-from tacit.curator.streams.winnow_log import first_weights, mixture, scores_of
 from tacit.noise import SeededSource
 from tacit.online import StreamClosed, Winnow
 from tacit.online.schedule import bound_of, theorem_schedule
@@ -137,30 +136,6 @@ def test_no_output_of_two_tiny_periods_exceeds_the_pure_cost_of_one(carried: flo
     assert (spec.score_range, spec.rate) == (2, pytest.approx(spec.draw_range / 2))
     claimed = spec.threshold_epsilon + spec.draw_range
     assert 0.55 * claimed < worst <= claimed
-
-
-def test_the_mixture_is_a_share_of_each_and_scores_give_it_back() -> None:
-    released = np.array([3, 0, -1], np.int64)
-    weights = mixture(released, True, 0.5)
-    assert weights.tolist() == pytest.approx([1 / 12 + 3 / 8, 1 / 12, 1 / 12, 1 / 12, 1 / 12, 1 / 12 + 1 / 8])
-    assert mixture(np.array([3, 0, 1]), False, 0.25).tolist() == pytest.approx([7 / 16, 1 / 4, 5 / 16])
-    assert mixture(0 * released, True, 0.9).tolist() == [1 / 6] * 6
-    scores = scores_of(weights, 0.01)
-    back = np.exp(0.01 * scores)
-    assert np.abs(np.log(back / back.sum() / weights)).max() <= 0.01
-    assert first_weights(released, True, 0.5).tolist() == released.tolist()
-    assert first_weights(np.array([3, 0, 1]), False, 0.25) / 2**20 == pytest.approx([7 / 16, 1 / 4, 5 / 16], abs=1e-6)
-
-
-def test_charges_name_theorem_9_and_do_not_grow_with_periods() -> None:
-    one, several = stream_of(), stream_of(periods=True)
-    assert [part.charge for part in several.charges(ADD)] == [part.charge for part in one.charges(ADD)]
-    for part in several.charges(ADD):
-        assert "Theorem 9" in part.theorem
-        assert "one public period" in part.theorem
-    for wrong in ({"carried": 1.0}, {"released": (1, 2)}):
-        with pytest.raises(ValueError, match="carried must lie"):
-            stream_of(**wrong)
 
 
 def opened(spec: Any) -> Stream:

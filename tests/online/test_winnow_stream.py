@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.curator.streams.open import open_row_stream
-from tacit.curator.streams.winnow import WinnowStream, WinnowUpdate, draws_charge
+from tacit.curator.streams.winnow import WinnowStream, WinnowUpdate
 from tacit.curator.streams.winnow_log import WinnowLog
-from tacit.privacy.charges import ZCDP, NonPrivate, Pure, Repeated
+from tacit.privacy.charges import NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
 from tacit.theory.above_threshold import Queries, scales
@@ -282,20 +282,6 @@ def test_after_the_last_draw_the_longest_lasting_weights_come_back() -> None:
     for update in updates:
         log.end_epoch(update.round, update.weights)
     assert log.lengths == [4, 17 if log.current != 1 else 5, 5]
-
-
-def test_charges_name_their_theorems() -> None:
-    parts = stream_of().charges(ADD)
-    assert [part.charge for part in parts] == [Pure(0.5), draws_charge(0.8, 15)]
-    assert "one epoch" in parts[0].theorem
-    assert "2 apart" in parts[1].theorem
-    assert isinstance(draws_charge(0.1, 10), Repeated)
-    assert draws_charge(0.001, 10**6) == ZCDP(10**6 * 1e-6 / 8)
-    with pytest.raises(ValueError, match="planned for"):
-        stream_of().charges(REPLACE)
-    for bad in ({"update": "last"}, {"epochs": 0}, {"draw_range": 0.0}):
-        with pytest.raises(ValueError, match="must be"):
-            stream_of(**bad)
 
 
 def test_what_does_not_fit_changes_nothing() -> None:

@@ -14,6 +14,7 @@ from tacit.encoding.frames import columns_of
 from tacit.models.files import load_model, save_model
 from tacit.models.tree_ensemble import Link
 from tacit.trees.estimator import BoostedTreesClassifier, MAlphaBoostClassifier, RandomTreesClassifier
+from tests.pairwise import in_turn
 
 PRINTED = {"analysis": "paper", "delta": 0.0, "neighbouring": "replace_one"}
 
@@ -95,12 +96,14 @@ def test_refuses_three_classes(learner: Any) -> None:
         learner.set_params(schema=schema).fit(X, ["x"] * 50)
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize(
-    ("learner", "more"),
-    [(BoostedTreesClassifier, {}), (MAlphaBoostClassifier, {"alpha": 1.0}), (RandomTreesClassifier, {})],
+    ("delta", "learner", "more"),
+    in_turn(
+        [0.0, 1e-6],
+        [(BoostedTreesClassifier, {}), (MAlphaBoostClassifier, {"alpha": 1.0}), (RandomTreesClassifier, {})],
+    ),
 )
-def test_a_column_of_one_category_is_in_nobodys_way(learner: type, more: dict, delta: float) -> None:
+def test_a_column_of_one_category_is_in_nobodys_way(delta: float, learner: type, more: dict) -> None:
     """A schema that was found in private has such columns: what came with it may not be refused afterwards."""
     X, y = table(1500, 0)
     X = X.assign(town="a")
@@ -158,8 +161,9 @@ def test_m_alpha_trees_have_a_face() -> None:
         assert (model.predict_proba(X)[:, 1] > 0.5).tolist() == (model.decision_function(X) > 0).tolist()
 
 
-@pytest.mark.parametrize("alpha", [0.1, 0.3, 0.5, 0.9])
-@pytest.mark.parametrize(("epsilon", "more"), [(np.inf, {}), (20.0, {}), (20.0, PRINTED)])
+@pytest.mark.parametrize(
+    ("alpha", "epsilon", "more"), in_turn([0.1, 0.3, 0.5, 0.9], [(np.inf, {}), (20.0, {}), (20.0, PRINTED)])
+)
 def test_every_alpha_predicts_by_the_sign(alpha: float, epsilon: float, more: dict, tmp_path) -> None:
     """The inverse canonical link is 1/2 where nearly all scores are: neither predictions nor probabilities may tie."""
     X, y = table(4000, 7)

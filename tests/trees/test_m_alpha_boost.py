@@ -39,6 +39,7 @@ from tacit.trees.m_alpha_boost import (
     scale_of_scores,
     trees_rule,
 )
+from tests.pairwise import in_turn
 
 COLUMNS = [Column(0, "a", True), Column(1, "b", True), Column(2, "kind", False)]
 
@@ -75,8 +76,7 @@ def settings(**changes: object) -> BoostSettings:
     return BoostSettings(**{**base, **changes})
 
 
-@pytest.mark.parametrize("alpha", [0.1, 1.0, "calibrated"])
-@pytest.mark.parametrize("public", [True, False])
+@pytest.mark.parametrize(("alpha", "public"), in_turn([0.1, 1.0, "calibrated"], [(True,), (False,)]))
 def test_learns(alpha: float | str, public: bool) -> None:
     learned, error, reservation = learn(settings(alpha=alpha), 100.0, public=public)
     assert error < 0.05  # at epsilon 100 all of 32 fits err on nothing; at 10 on .1, by .07
