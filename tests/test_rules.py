@@ -36,6 +36,7 @@ class Module:
     name: str
     tree: ast.Module
     private: frozenset[str] = frozenset()
+    text: str = ""
 
     @property
     def room(self) -> str:
@@ -352,10 +353,11 @@ def _load() -> list[tuple[Module, int]]:
     privates = {room: _defined_privates(trees) for room, trees in rooms.items()}
     return [
         (
-            Module(path.relative_to(SOURCE).as_posix(), tree, privates[path.relative_to(SOURCE).parts[0]]),
-            len(path.read_text("utf-8").splitlines()),
+            Module(path.relative_to(SOURCE).as_posix(), tree, privates[path.relative_to(SOURCE).parts[0]], text),
+            len(text.splitlines()),
         )
         for path, tree in parsed.items()
+        for text in [path.read_text("utf-8")]
     ]
 
 
@@ -412,7 +414,7 @@ MOST_CONSTANTS = 2
 more is an error."""
 
 NOT_TUNED = "Not tuned"
-"""So begins what is said below a constant that no page should have: of a proof, a paper, a representation, a limit."""
+"""So begins what is said below or behind a constant that no page should have: of a proof, a paper, a representation."""
 
 
 def _is_numeric(value: ast.expr) -> bool:
@@ -428,6 +430,7 @@ def _is_numeric(value: ast.expr) -> bool:
 
 def numeric_constants(module: Module) -> Iterator[str]:
     """Names in capitals that a module sets to numbers, and does not say to be no matter of tuning."""
+    lines = module.text.splitlines()
     for node, after in zip(module.tree.body, [*module.tree.body[1:], None], strict=False):
         if isinstance(node, ast.Assign):
             target, value = node.targets[0], node.value
@@ -436,7 +439,10 @@ def numeric_constants(module: Module) -> Iterator[str]:
         else:
             continue
         said = after.value if isinstance(after, ast.Expr) else None
+        comment = lines[(node.end_lineno or 1) - 1].partition("  # ")[2] if lines else ""
         if isinstance(said, ast.Constant) and str(said.value).startswith(NOT_TUNED):
+            continue
+        if comment.startswith(NOT_TUNED.lower()):
             continue
         pairs = [(target, value)]
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
@@ -648,7 +654,8 @@ def test_numbers_that_tune_learners_are_on_pages_of_their_own() -> None:
 def test_numeric_constants_are_counted() -> None:
     text = "A, B = 1, 2.5\nC = (1, -2)\nD = 4 / 3\nNAME = 'x'\nE = len('x')\nf = 3\nG = True\ndef h():\n    I = 1"
     text += "\nJ: int = 7\nK = 64\n'Not tuned: units of a score.'\nL = 2\n'Rows.'\nM = ((4.0, (32, 16), 0.03),)\nN = 1"
-    assert list(numeric_constants(Module("additive/example.py", ast.parse(text)))) == list("ABCDJLMN")
+    text += "\nP = 5  # not tuned: of a paper\nQ = 6  # tuned"
+    assert list(numeric_constants(Module("additive/example.py", ast.parse(text), text=text))) == list("ABCDJLMNQ")
 
 
 def test_files_stay_short() -> None:

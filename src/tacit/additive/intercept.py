@@ -68,10 +68,8 @@ class Intercept(Protocol):
     def observe(self, release: Measurement, directions: Directions, spread: float) -> Floats:
         """Takes a release of the sum of contributions in, and returns how far the intercept moves.
 
-        Args:
-            release: the sum, shape ``(1, n_scores)``.
-            directions: where the loss is curved now.
-            spread: standard deviation of the other terms' sum over the rows.
+        The release has shape ``(1, n_scores)``; ``spread`` is the standard deviation of the other terms' sum over the
+        rows.
         """
 
     def sd(self, directions: Directions) -> Floats:
@@ -201,7 +199,6 @@ class NewtonIntercept:
         del recency
 
     def observe(self, release: Measurement, directions: Directions, spread: float) -> Floats:
-        """See :meth:`Intercept.observe`."""
         del spread  # what simulated rows have is in the directions
         ends = self._ends()
         if ends is not None and (step := self._bracketing_step(release, ends)):

@@ -246,8 +246,7 @@ class LogLinkLoss(SquaredLoss):
     def _wide_clip(self, one: float) -> float:
         """At least twice the clip of the sweeps: where noise costs as much as what is still cut off.
 
-        Args:
-            one: the noise of the mean of what is clipped at 1.
+        ``one`` is the noise of the mean of what is clipped at 1.
         """
         clips = self.clips[2 * self.bound <= self.clips]
         if not len(clips):

@@ -84,20 +84,15 @@ def _table(vectors: Floats, longest: Floats) -> LevelRule:
     return LevelRule(np.trunc(scaled * WEIGHT_UNIT).astype(np.int32), WEIGHT_UNIT)
 
 
-STEPS = 8
-"""Not tuned, of the arithmetic: Newton's steps towards cut points, from where these were."""
-
-FARTHEST = 12.0
-"""Not tuned, of the arithmetic: no cut point lies farther from 0. Scores end at 8."""
+STEPS = 8  # not tuned, of the arithmetic: Newton's steps towards cut points, from where these were
+FARTHEST = 12.0  # not tuned, of the arithmetic: no cut point lies farther from 0. Scores end at 8.
 
 
 def fitted_cuts(cuts: Floats, shares: Floats, scores: Floats) -> Floats:
     """Cut points at which rows of these scores belong to the classes in these shares, on average.
 
-    Args:
-        cuts: where to begin, shape ``(classes - 1,)``.
-        shares: of the classes; positive, and they add up to 1.
-        scores: shape ``(rows,)``.
+    It begins at ``cuts``, shape ``(classes - 1,)``; ``shares`` of the classes are positive and add up to 1; ``scores``
+    have shape ``(rows,)``.
     """
     wanted = np.cumsum(shares)[:-1]
     for _ in range(STEPS):

@@ -37,11 +37,8 @@ def interpolate(first: float, last: float, way: float) -> float:
 def signal_to_noise(total: float, n_columns: int, sd: float, strength: float = 1.0) -> float:
     """``q``: the rows relative to the noise of one release of all columns.
 
-    Args:
-        total: number of rows.
-        n_columns: columns of the model.
-        sd: of the noise where one number takes the whole allowance.
-        strength: how much a row says, relative to a row of two classes.
+    ``sd`` is that of the noise where one number takes the whole allowance; ``strength`` is how much a row says,
+    relative to a row of two classes.
     """
     return strength * total / max(sd * math.sqrt(max(n_columns, 1)), 1e-12)
 
@@ -171,11 +168,7 @@ class Planner:
         return min(rate * math.sqrt(max(self.numbers.trees / n_trees, 1.0)), 0.5)
 
     def kernel_share(self, mu: float) -> float:
-        """The full share of trees of several scores, or of numbers, that are averaged as a kernel.
-
-        Args:
-            mu: of the whole budget.
-        """
+        """The full share of trees of several scores, or of numbers, that are averaged as a kernel."""
         way = between(mu, self.numbers.noisy_mu, self.numbers.clear_mu)
         rise = self.numbers.largest_kernel_share - self.numbers.kernel_share if way > 0 else self.numbers.kernel_share
         return max(self.numbers.kernel_share + rise * min(way, 1.0), 0.0)

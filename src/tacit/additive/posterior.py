@@ -197,8 +197,7 @@ def categorical_covariances(masses: Floats) -> list[Floats]:
     return [centred(np.eye(len(masses)), masses)]
 
 
-RISES, FALLS = 1, -1
-"""Not tuned: names of signs."""
+RISES, FALLS = 1, -1  # not tuned: names of signs
 
 DIRECTIONS = {"increasing": RISES, "decreasing": FALLS}
 NAMES = {direction: name for name, direction in DIRECTIONS.items()}

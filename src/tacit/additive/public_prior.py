@@ -33,8 +33,7 @@ from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.schema import Schema
 from tacit.schema.prior import Curve
 
-NOTHING = 1e-12
-"""Not tuned, of the arithmetic: a shape of a smaller mean square is flat."""
+NOTHING = 1e-12  # not tuned, of the arithmetic: a shape of a smaller mean square is flat
 
 
 @dataclass(frozen=True)

@@ -29,14 +29,12 @@ from tacit.growing.softmax import SimulatedRows
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import Cells, OneCell
 
-SLIGHTLY = 1.1
-"""Not tuned, of the arithmetic: a factor of noise by which slopes are found."""
+SLIGHTLY = 1.1  # not tuned, of the arithmetic: a factor of noise by which slopes are found
 
 FLATTEST = 1e-3
 """Not tuned, of the arithmetic: no doubt is thought to fall more slowly with noise, as one divides by it."""
 
-LOWEST_LEVEL = -60.0
-"""Not tuned, of the arithmetic: where the search for the level of the water begins, as a logarithm."""
+LOWEST_LEVEL = -60.0  # not tuned, of the arithmetic: where the search for the level of the water begins, as a logarithm
 
 GRID = 1024
 """Not tuned, of the arithmetic: shares are whole parts of this, rounded down, so that no sum exceeds the budget."""

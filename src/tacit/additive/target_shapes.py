@@ -17,8 +17,7 @@ from tacit.additive.tuning import RESIDUAL_SHAPES, TARGET_SHAPES
 from tacit.arrays import Floats
 from tacit.queries.rules import MARGIN_BITS
 
-PARTS = 4
-"""Not tuned, of the arithmetic: parts of a cell (of a doubling) in which shapes are drawn."""
+PARTS = 4  # not tuned, of the arithmetic: parts of a cell (of a doubling) in which shapes are drawn
 
 
 @lru_cache(maxsize=4)
@@ -81,8 +80,7 @@ def _read(
     return weights, np.asarray(shares / np.maximum(outline, 1e-12) / shares.sum())
 
 
-ONE_SD = (0.16, 0.84)
-"""Not tuned, of the normal law: quantiles that lie one standard deviation from the middle."""
+ONE_SD = (0.16, 0.84)  # not tuned, of the normal law: quantiles that lie one standard deviation from the middle
 
 
 @lru_cache(maxsize=4)
@@ -138,8 +136,7 @@ LADDER = 2.0 ** (np.arange(-12, 9) / 2)
 """Edges of the histogram of residuals, on both sides of 0, in units of the score: 1/64 to 16."""
 
 SCALES = 2.0 ** (np.arange(-12, 6) / 2)
-POINTS = 8
-"""Not tuned, of the arithmetic: places within a cell of the histogram that its rows are spread over."""
+POINTS = 8  # not tuned, of the arithmetic: places within a cell of the histogram that its rows are spread over
 
 
 def residual_edges() -> Floats:

@@ -161,9 +161,8 @@ class Term:
     def expect(self, seen: Floats | float = 1.0, coming: float | None = None) -> None:
         """Says what releases will be like.
 
-        Args:
-            seen: weight of the rows of every bin, where rows are bounded together.
-            coming: noise variance of the average of those still to come; of what the term was made for if None.
+        ``seen`` is the weight of the rows of every bin, where rows are bounded together; ``coming`` the noise variance
+        of the average of the releases still to come, of what the term was made for if None.
         """
         self._matrix, self._seen = self.map_values, self._guarded * seen
         expected = self._told if coming is None else coming
@@ -217,9 +216,8 @@ class Term:
     def solve(self, directions: Directions, log_prior: Floats | None) -> Floats:
         """The posterior mean of the effects given all releases, each referred to the effects at which it was made.
 
-        Args:
-            directions: how much what a row contributes falls as its effects rise, and how much it scatters.
-            log_prior: log weights of the mixture, or None for a flat one.
+        ``directions`` say how much what a row contributes falls as its effects rise, and how much it scatters;
+        ``log_prior`` has the log weights of the mixture, None for a flat one.
 
         Returns:
             Effects of shape ``(bins, n_scores)``.
@@ -255,9 +253,7 @@ class Term:
     def sd(self, directions: Directions, noise: float = 1.0) -> Floats:
         """Posterior standard deviation of the effects from the known noise, shape ``(bins, n_scores)``.
 
-        Args:
-            directions: as in :meth:`solve`.
-            noise: how large its variance is, relative to that of what was released.
+        ``noise``: how large its variance is, relative to that of what was released.
         """
         variance = noise * self._noise_variance(directions)
         sds = [

@@ -23,11 +23,8 @@ from tacit.queries.rules import RowRule, fine_count_rule
 
 Question = tuple[Histogram, Charge, Label]  # what to release, for what, and what the ledger calls it
 
-MAX_CATEGORIES = 256
-"""Not tuned: a bin is one byte of a row. Of more categories the rarest share one bin."""
-
-PIECES = 8
-"""Not tuned, of the arithmetic: bins end at pieces of a group that are no heavier than this part of a bin."""
+MAX_CATEGORIES = 256  # not tuned: a bin is one byte of a row. Of more categories the rarest share one bin.
+PIECES = 8  # not tuned, of the arithmetic: bins end at pieces of a group that are no heavier than this part of a bin
 
 
 LEAST_CATEGORY, LEAST_BIN, LEAST_PRESENT = 0.3, 1e-3, 0.2

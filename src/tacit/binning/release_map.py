@@ -7,8 +7,7 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.binning.tuning import RELEASING
 
-SHORTEST = 0.3
-"""Not tuned, a guard: images shorter than this part of the median one are not blown up further."""
+SHORTEST = 0.3  # not tuned, a guard: images shorter than this part of the median one are not blown up further
 
 
 def _leading_modes(masses: Floats, covariance: Floats) -> tuple[Floats, Floats]:

@@ -34,12 +34,9 @@ def counted_errors(
     A rule that was left out passes its rows on. Where only "else" is left for them it is known what they are told;
     elsewhere they count as wrong.
 
-    Args:
-        chosen: the conditions of every rule that was counted, in order; "else" comes after them.
-        counts: noisy rows by the rule that decides them and by class, shape ``(rules + 1, classes)``.
-        sd: standard deviation of their noise.
-        rules: the rules of the list.
-        log_models: from :func:`log_lists`.
+    ``chosen`` are the conditions of every rule that was counted, in order ("else" comes after them); ``counts`` noisy
+    rows by the rule that decides them and by class, shape ``(rules + 1, classes)``; ``log_models`` is from
+    :func:`log_lists`.
     """
     outcomes = {rule.conditions: rule.outcome for rule in rules[:-1]}
     last = max((place for place, rule in enumerate(chosen) if rule in outcomes), default=-1)
@@ -128,14 +125,9 @@ def list_model(
     that is known: at the end. An "else" of hardly a row says the most frequent class of all; its rows are divided among
     the classes as all are.
 
-    Args:
-        learned: what was released.
-        chosen: the candidates.
-        classes: their names.
-        encoding: of the features.
-        least_support: rules of fewer rows are left out, in standard deviations of their noise.
-        most: how many rules a list may have, where candidates were fixed before the rows were read: what is counted
-            then proves something about new rows. None where it does not.
+    Rules of fewer rows than ``least_support`` standard deviations of their noise are left out. ``most`` is how many
+    rules a list may have, where candidates were fixed before the rows were read: what is counted then proves something
+    about new rows. None where it does not.
     """
     rules = [
         ListRule(chosen.conditions_of(conjunction), outcome, None)

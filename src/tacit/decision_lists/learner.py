@@ -117,8 +117,7 @@ def feature_candidates(
 OBJECTIVES = ("coverage", "errors")
 ANALYSES = ("sharp", "moments", "curve", "exact", "paper")
 
-MOST_THRESHOLDS = 200
-"""Not tuned: how many may be asked for."""
+MOST_THRESHOLDS = 200  # not tuned: how many may be asked for
 
 
 @dataclass(frozen=True, eq=False)

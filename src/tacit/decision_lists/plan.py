@@ -18,8 +18,7 @@ from tacit.queries.covers.charges import Accounting, cover_charge
 from tacit.queries.covers.cover import CoverStep, ScoredStep, Step
 from tacit.theory.em_cover import Shifts
 
-UNIT = 64
-"""Not tuned: integer units of a row that a rule gets wrong."""
+UNIT = 64  # not tuned: integer units of a row that a rule gets wrong
 
 LAST = np.int64(-(10**12))
 """The score of every rule once a list is as long as it may be: "no rule", with score 0, is chosen."""

@@ -139,7 +139,6 @@ class ChosenStructures(RandomStructures):
         self._trees = 0
 
     def draw(self, depth: int, n_columns: int) -> TreeShape:
-        """A complete tree of this depth over the next ``n_columns`` columns; each level costs the charge."""
         columns = tuple(sorted(self._next_columns(min(n_columns, len(self._usable)))))
         sizes = [self._last[column] + 1 for column in columns]
         orders = tuple(self._order(column) for column in columns)

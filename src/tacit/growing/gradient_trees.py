@@ -151,8 +151,7 @@ def set_intercept(budget: Budget, margins: Margins, base_rate: BaseRate, steps: 
 STEEPEST_SCALE = 3.8
 """Not tuned, of the rule: 4 would fill the clip, with a gradient of 1/2 and a curvature of 1/4; rounding needs room."""
 
-LARGEST_SIGNAL = 1e12
-"""Not tuned, of the arithmetic: no plan depends on more, and ``inf`` has none."""
+LARGEST_SIGNAL = 1e12  # not tuned, of the arithmetic: no plan depends on more, and `inf` has none
 
 
 def _hessian_scale(clip: float) -> float:

@@ -30,12 +30,7 @@ FAR_BELOW = -1e3
 
 
 def mean_above_zero(mean: float, sd: float) -> float:
-    """The mean of a normal variable that is known to be positive.
-
-    Args:
-        mean: without that knowledge.
-        sd: positive.
-    """
+    """The mean of a normal variable that is known to be positive."""
     ratio = mean / sd
     if ratio < FAR_BELOW:  # the first term of its asymptotic series; the difference below would cancel
         return -sd / ratio
@@ -66,11 +61,8 @@ class VarianceFilter:
     def learn(self, gradients: Floats, own: float, squares: float, sd: float) -> float:
         """Takes a tree's released sums and returns the variance that is believed.
 
-        Args:
-            gradients: sums by leaf, with noise.
-            own: how much they vary by the rows themselves, ``k h``, on average.
-            squares: the mean of ``h**2``, positive.
-            sd: standard deviation of the noise in the gradients.
+        ``gradients`` are noisy sums by leaf, which vary by ``own`` (``k h``) through the rows themselves; ``squares``
+        is the mean of ``h**2``, ``sd`` the noise in a gradient.
         """
         excess = float((gradients**2).mean()) - own - sd**2
         expected = (sd**2 + max(own, 0.5)) / squares + max(self._found, 0.0)

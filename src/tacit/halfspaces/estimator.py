@@ -44,8 +44,7 @@ OF_THEOREM: dict[str, Any] = {
 }
 """What Algorithm 4 settles."""
 
-WIDE = 2048
-"""Not tuned: full matrices wider than this are kept in 32 bits, as their coordinates are too small for 16."""
+WIDE = 2048  # not tuned: full matrices wider than this are kept in 32 bits, as their coordinates are too small for 16
 
 
 WIDE_BUDGET = 1e-2

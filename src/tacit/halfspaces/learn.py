@@ -32,8 +32,7 @@ from tacit.queries.dense.halfspace_log import VECTOR_NORM, HalfspaceLog, Levels,
 from tacit.theory.averaged_noise import DEVIATIONS
 from tacit.theory.certified_error import CODE
 
-REACH, LEVELS = 4.0, 16
-"""Not tuned: scores are told apart up to four typical ones, on levels of half of one."""
+REACH, LEVELS = 4.0, 16  # not tuned: scores are told apart up to four typical ones, on levels of half of one
 
 
 def many_far_rows(

@@ -92,9 +92,7 @@ class Options:
         Where there is little signal, noise in the rounds costs more than noise in the scaling does; and counts of so
         few rows in a class, or on a side, would tell less than what is believed beforehand: nothing is spent on them.
 
-        Args:
-            signal: rows per unit of the noise of the whole budget and root of dimension; inf without privacy.
-            width: number of coordinates.
+        ``signal`` counts rows per unit of the noise of the whole budget and root of dimension; inf without privacy.
         """
         numbers, constant = self.tuning, self.constant != 0
         shares = {"count": numbers.class_counts_share if constant else numbers.count_share}

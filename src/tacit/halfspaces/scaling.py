@@ -107,14 +107,9 @@ def make_scaling(
     wide coordinates among many, which all that noise would hide, are told by the least that is sure of each: what they
     have above the largest that noise alone would be expected to show (Donoho and Johnstone).
 
-    Args:
-        mean: noisy average of the rows, shape ``(d,)``.
-        squares: noisy average of the squared rows.
-        mean_sd: standard deviation of the noise in ``mean``.
-        square_sd: the same of ``squares``.
-        surplus: of mean and squares, by how many of its standard deviations the noise counts as longer than it is on
-            average; where it is 0, all that is told of a coordinate is told by James and Stein.
-        tuning: the numbers of the learner.
+    ``mean`` and ``squares`` are noisy averages, shape ``(d,)``. ``surplus`` says of both by how many of its standard
+    deviations the noise counts as longer than it is on average; where it is 0, all that is told of a coordinate is told
+    by James and Stein.
     """
     width = len(mean)
     off_centre = _kept(mean, mean_sd, surplus[0])

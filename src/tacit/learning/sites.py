@@ -108,7 +108,6 @@ class SitesSupply:
             self.assumed += (Assumption("honest sites", text, accepted=True),)
 
     def task(self, declared: Declared, learner: Learner) -> Task:
-        """See :class:`tacit.learning.supply.Supply`."""
         schema = _joinable(learner, declared)
         if self._sites.shares is not None and not learner.joins_noisy:
             raise RequestError(

@@ -243,7 +243,6 @@ class TableSupply:
         self.features, self._y, self._weights, self._table_task = X, y, row_weights, table_task
 
     def task(self, declared: Declared, learner: Learner) -> Task:
-        """See :class:`Supply`."""
         task, self.frame, self.labels = self._table_task(self.features, self._y, declared, learner)
         return replace(task, public_rows=public_rows(learner.request, task.schema, self.frame.n_rows))
 

@@ -50,11 +50,9 @@ class OpenDPSource(SystemSource):
     name = "opendp"
 
     def gaussian(self, scale: float, size: int) -> Ints:
-        """``size`` draws of the discrete Gaussian, ``P(k) ~ exp(-k**2 / (2 scale**2))``; about 12 us each."""
         return _draw(0, scale, size)
 
     def laplace(self, scale: float, size: int) -> Ints:
-        """``size`` draws of the discrete Laplace, ``P(k) ~ exp(-|k| / scale)``; about 7 us each."""
         return _draw(1, scale, size)
 
 

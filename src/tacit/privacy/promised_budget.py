@@ -173,7 +173,6 @@ class EphemeralAccount(PromisedBudget):
 
     @property
     def total(self) -> Sums:
-        """The same, as far as its cost depends on it."""
         with self._lock:
             return self._total
 

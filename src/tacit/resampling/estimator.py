@@ -84,7 +84,6 @@ class ResampledBoostClassifier(PrivateClassifier):
 
     @property
     def takes_on_trust(self) -> bool:
-        """Whether the base, or a learner inside it, is a foreign one, whose promise nobody verified."""
         return is_foreign(self.base) or super().takes_on_trust
 
     def make_learner(self, request: Request) -> ResampledBoostLearner:

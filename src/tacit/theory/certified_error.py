@@ -81,10 +81,8 @@ def noise_of_counts(sd: float, cells: float, failure: float) -> float:
 
     holds for both (Chernoff).
 
-    Args:
-        sd: standard deviation of the noise in a count, ``b sqrt(2)`` of a Laplace variable.
-        cells: how many counts are added; of a weighted sum of weights in [0, 1], the sum of their squares.
-        failure: probability, in (0, 1).
+    ``sd`` is that of the noise in one count, ``b sqrt(2)`` of a Laplace variable; for a weighted sum of weights in [0,
+    1], ``cells`` is the sum of their squares.
     """
     if sd == 0 or cells == 0:
         return 0.0
@@ -102,11 +100,8 @@ def occam_bound(wrong: float, right: float, log_models: float, failure: float) -
 
     where its error is the larger of the two (Chernoff for one model, and a union over all of them).
 
-    Args:
-        wrong: rows that it gets wrong; 0 or more.
-        right: rows that it gets right; no row at all proves nothing.
-        log_models: ``ln(1 / p(h))``.
-        failure: probability, in (0, 1).
+    It gets ``wrong`` rows wrong and ``right`` rows right (no row at all proves nothing); ``log_models`` is ``ln(1 /
+    p(h))``.
     """
     n = wrong + right
     if right <= 0:

@@ -27,8 +27,7 @@ from tacit.theory.closure.witnesses import MistakeTree, ShatteredSet, ThresholdS
 WORK_CAP, VC_CAP, THRESHOLD_CAP = 200_000, 3_000_000, 50_000
 """Nodes a search may visit by default: seconds each, for a class of 500 hypotheses on 200 points."""
 
-GREEDY_STARTS = 16
-"""Not tuned: points with which a greedy search for a shattered set begins."""
+GREEDY_STARTS = 16  # not tuned: points with which a greedy search for a shattered set begins
 
 SLICE = 5_000
 """Not tuned: sets that the compiled search visits between two looks at the clock, some hundredths of a second."""

@@ -43,10 +43,8 @@ def sampled_round(base: RoundCost, distance: float, sample_size: int) -> RoundCo
     e^(-K eps))``. In both cases ``delta' = delta (e^epsilon' - 1) / (e^eps - 1)``. The first is attained by geometric
     noise on a count.
 
-    Args:
-        base: of the base learner on ``k`` rows, under replacement.
-        distance: zeta, in [0, 1].
-        sample_size: k.
+    ``base`` is of the base learner on ``k`` rows, under replacement; ``distance`` is zeta, in [0, 1], ``sample_size``
+    k.
 
     Raises:
         ValueError: for a distance out of range.

@@ -19,8 +19,7 @@ from scipy.special import gammainccinv
 from tacit.theory.checks import require
 from tacit.theory.trees import paper_m_alpha_sensitivity, risk_factor
 
-LARGEST_DEPTH = 64
-"""Not tuned: beyond, a tree has more leaves than any table has rows."""
+LARGEST_DEPTH = 64  # not tuned: beyond, a tree has more leaves than any table has rows
 
 
 @dataclass(frozen=True)

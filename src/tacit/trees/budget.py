@@ -11,8 +11,7 @@ from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import ZCDP, BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure
 from tacit.privacy.request import RequestError
 
-SMALLEST_RANGE = 1e-6
-"""Not tuned, a reason to refuse: a selection of a smaller range is a blind choice at a price."""
+SMALLEST_RANGE = 1e-6  # not tuned, a reason to refuse: a selection of a smaller range is a blind choice at a price
 
 
 USUAL_NOISE = 20.0
@@ -43,11 +42,8 @@ class SplitBudget:
     def of(epsilon: float, delta: float, other: tuple[Charge, ...] = (), plan: Plan | None = None) -> SplitBudget:
         """The pool that a request buys beside ``other`` charges.
 
-        Args:
-            epsilon: the request; ``inf`` for no privacy.
-            delta: the request.
-            other: what else it pays for.
-            plan: the charges that a pool pays for, all of them, where nothing that is released changes them.
+        ``other`` is what else it pays for; ``plan`` says all charges that a pool pays for, where nothing that is
+        released changes them. Without privacy epsilon is ``inf``.
         """
         if math.isinf(epsilon):
             return SplitBudget(math.inf, delta == 0)

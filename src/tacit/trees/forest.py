@@ -42,8 +42,7 @@ from tacit.queries.tree_cells import TreeCells, middle_margins
 from tacit.trees.budget import SplitBudget
 from tacit.trees.tuning import FORESTS, Forests
 
-LARGEST_CODE = 255
-"""Not tuned: codes of cells are bytes."""
+LARGEST_CODE = 255  # not tuned: codes of cells are bytes
 
 
 def public_cells(curator: Curator, columns: Sequence[Column], cells: int) -> tuple[TreeBins, ...]:
@@ -94,12 +93,8 @@ def drawn_to(base: float, counts: Floats, sd: float, tuning: Forests = FORESTS, 
     no rows is at the base rate on average, whatever noise makes of it. (With counts cut off at 0, noise alone would say
     "half".) Where it is clear, ``n_0 + n_1``. It is not kept in [0, 1]: the mean over trees is.
 
-    Args:
-        base: the positive class's share of all rows.
-        counts: noisy class counts, or weights, shape ``(leaves, 2)``.
-        sd: standard deviation of the noise in one.
-        tuning: the numbers of the prior.
-        sampled: whether rows are a sample, too; otherwise leaves are drawn by the noise alone.
+    ``base`` is the positive class's share of all rows; ``counts`` are noisy, shape ``(leaves, 2)``, ``sd`` the noise in
+    one. Where rows are not ``sampled``, leaves are drawn by the noise alone.
     """
     weight = base**2 + (1.0 - base) ** 2
     surplus = (1.0 - base) * counts[:, 1] - base * counts[:, 0]
@@ -242,17 +237,13 @@ def _votes(
     return tuple(trees)
 
 
-WEIGHT_UNIT = 1 << 8
-"""Not tuned: integer units of the weight of a row in a score."""
+WEIGHT_UNIT = 1 << 8  # not tuned: integer units of the weight of a row in a score
 
 VOTE_BINS = 8
 """Not tuned: intervals of the mean label, each of a width of two standard deviations of lots drawn by 64 trees."""
 
-SCALES = np.arange(1, 33) / 4.0
-"""Not tuned: the multiples of the mean label that are tried."""
-
-ALIKE = 3.0
-"""Not tuned: standard deviations of noise within which rows beyond one interval of votes may be none."""
+SCALES = np.arange(1, 33) / 4.0  # not tuned: the multiples of the mean label that are tried
+ALIKE = 3.0  # not tuned: standard deviations of noise within which rows beyond one interval of votes may be none
 
 
 def label_charges(pool: SplitBudget, trees: int, tuning: Forests) -> tuple[Charge, ...]:
@@ -303,11 +294,8 @@ def scale_of_votes(counts: Floats, sd: float, start: float, usual: float) -> flo
     usual one. It is 0 where all rows are in one interval of votes, as nothing tells them apart: in every tree they
     share a leaf, whose label is a lot. (Labels of leaves without rows would differ all the same.)
 
-    Args:
-        counts: shape ``(2, VOTE_BINS)``.
-        sd: standard deviation of the noise in one.
-        start: the log-odds of the base rate.
-        usual: the multiple where noise hides all others.
+    ``counts`` have shape ``(2, VOTE_BINS)``, each with noise of ``sd``; ``start`` is the log-odds of the base rate,
+    ``usual`` the multiple where noise hides all others.
     """
     rows = counts.sum(axis=0)
     doubt_of_others = ALIKE * sd * math.sqrt(2 * (VOTE_BINS - 1))

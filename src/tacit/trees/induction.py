@@ -25,8 +25,7 @@ from tacit.trees.losses import Loss
 SUBSET_CATEGORIES = 5
 """Up to this many codes every two-way split of a category is a candidate; beyond, one against the rest."""
 
-SCORE_UNIT = 1 << 16
-"""Not tuned: integer units of a score."""
+SCORE_UNIT = 1 << 16  # not tuned: integer units of a score
 
 FLOAT_ERROR = 2.0**-44
 """Not tuned: a bound on the relative rounding error of a score: some dozens of operations at 2**-53 each."""

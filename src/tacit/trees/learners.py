@@ -30,8 +30,7 @@ MECHANISMS = ("laplace", "exponential")
 
 ANALYSES = ("sharp", "paper")
 
-DEEPEST = 16
-"""Not tuned: a complete tree of this depth has 2**16 leaves."""
+DEEPEST = 16  # not tuned: a complete tree of this depth has 2**16 leaves
 
 
 LEAST_BOUND, LARGEST_BOUND = 1e-3, 101.0

@@ -321,11 +321,8 @@ class MAlphaBoost:
         return Tree(cells.shape, self.margins.add(cells, values), support)
 
 
-CLAMP = 1e-4
-"""Not tuned, the paper's ``zeta``: proportions are kept this far from 0 and 1."""
-
-SAID_UNIT = 1 << 12
-"""Not tuned: integer units of what a leaf says."""
+CLAMP = 1e-4  # not tuned, the paper's `zeta`: proportions are kept this far from 0 and 1
+SAID_UNIT = 1 << 12  # not tuned: integer units of what a leaf says
 
 
 def printed_sensitivity(loss: Loss, rows: int) -> float:

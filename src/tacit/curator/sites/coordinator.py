@@ -56,7 +56,6 @@ class JoinedTable(BlockTable):
 
     @property
     def layout(self) -> Layout:
-        """What is public."""
         return self._public
 
     def each(self, looks: Look | Sequence[Look]) -> NoReturn:
@@ -71,7 +70,6 @@ class JoinedTable(BlockTable):
         return self._sites.ask({"table": self._number, "look": self._sites.sender.plain(look)})
 
     def noisy(self, pairs: Sequence[tuple[Any, Charge]]) -> list[Ints]:
-        """See :class:`tacit.curator.sites.shared_noise.NoisyTable`."""
         if not pairs:
             return []
         plain = [{"query": self._sites.sender.plain(query), "charge": charge.to_dict()} for query, charge in pairs]
@@ -83,19 +81,16 @@ class JoinedTable(BlockTable):
         return [part.reshape(shape) for part, shape in zip(np.split(total, ends[:-1]), shapes, strict=True)]
 
     def coarsen(self, column: int, mapping: Ints) -> None:
-        """Replaces a column's codes by a public map of them (at most 256 values: one byte a cell)."""
         super().coarsen(column, mapping)
         logs, plain = self._sites.sender.open_logs(), self._sites.sender.plain(mapping)
         self._tell("coarsen", logs=logs, column=column, mapping=plain)
         self._public = self._public.coarsened(column, mapping)
 
     def derive(self, cells: Cells) -> None:
-        """Keeps the codes of ``cells`` for as long as the object lives, because many queries will use them."""
         super().derive(cells)
         self._tell("derive", cells=self._sites.sender.plain(cells))
 
     def bind(self, bound: JointBound, own_levels: int) -> None:
-        """Weighs every row down until it keeps the bound, for as long as that lives. Codes stay as they are then."""
         if own_levels != 1:
             raise TypeError("rows at sites have no weights of their own")
         self._tell("bind", bound=self._sites.sender.plain(bound))

@@ -76,7 +76,6 @@ class NoisyRows(SourceRows):
         return curator
 
     def seal_weighted(self, encoding: Any, label_index: Any, class_weights: Sequence[float]) -> Any:
-        """See :meth:`tacit.curator.rows.PrivateRows.seal_weighted`."""
         curator = super().seal_weighted(encoding, label_index, class_weights)
         self._share(curator)
         return curator

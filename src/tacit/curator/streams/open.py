@@ -127,9 +127,6 @@ class Stream:
         A row is a round of one period, so that all periods together cost as much as one, as long as what is released is
         all that decides when this is called and what the next spec is (docs/theory/winnow.md, Theorem 9).
 
-        Args:
-            spec: of the next period; of the same charges.
-
         Raises:
             ValueError: if the stream was not opened for periods, or the spec costs something else. Nothing has changed.
         """

@@ -17,8 +17,7 @@ from tacit.arrays import Bytes, Ints
 from tacit.theory.closure.limit import Limit, bit_positions, bits_of, lowest
 from tacit.theory.closure.vc_search import count_ones
 
-BATCH = 8
-"""Not tuned: blocks that are enumerated before what lies around them is searched."""
+BATCH = 8  # not tuned: blocks that are enumerated before what lies around them is searched
 
 BLOCK_WORK = 50  # about how many sets could be looked at in the time that the search around a block takes
 

@@ -16,11 +16,8 @@ from tacit.arrays import Bytes
 from tacit.theory.closure.block_search import BlockSearch
 from tacit.theory.closure.limit import Limit, bit_positions, bits_of
 
-MOST_WORK = 3 * 10**10
-"""Not tuned: multiplications to find which sets are intersections of others; some seconds."""
-
-MOST_STEPS = 1_000_000
-"""Not tuned: intersections to look at, about as many as in a second."""
+MOST_WORK = 3 * 10**10  # not tuned: multiplications to find which sets are intersections of others; some seconds
+MOST_STEPS = 1_000_000  # not tuned: intersections to look at, about as many as in a second
 
 BLOCK = 512
 
@@ -78,14 +75,9 @@ def irreducible(rows: Bytes) -> Bytes:
 
 Pair = tuple[int, int]
 
-NODES_BETWEEN = 4
-"""Not tuned: nodes between two reports of progress."""
-
-FIRST_TURN = 16
-"""Not tuned: nodes of the first turn; turns double."""
-
-SETS = 1000
-"""Not tuned: sets of points that the search from the middle visits in the time of about a node."""
+NODES_BETWEEN = 4  # not tuned: nodes between two reports of progress
+FIRST_TURN = 16  # not tuned: nodes of the first turn; turns double
+SETS = 1000  # not tuned: sets of points that the search from the middle visits in the time of about a node
 
 
 class ThresholdSearch:
