@@ -82,7 +82,6 @@ class Noise:
     kind: type
 
 
-@final
 @dataclass
 class Recording:
     """What is kept of a fit, or, ``beside`` a neighbour, what it is held against.

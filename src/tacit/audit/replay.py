@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, final
@@ -68,23 +68,23 @@ def replay_audit(
     """
     if not is_number(neighbours) or neighbours != int(neighbours) or neighbours < 1:
         raise RequestError(f"neighbours must be a whole number of at least 1, got {neighbours!r}")
-    estimator, pool_of = _prepared(estimator, schema, X, y)
+    estimator, pool_of = prepared(estimator, schema, X, y)
     result = Replay(type(estimator).__name__, str(request_of(estimator).neighbouring), RUNS, int(neighbours))
     recordings = []
     for run in range(RUNS):
         pool, seed = pool_of(random_state + run), random_state + run
-        recorded = _held(estimator, pool, pool.base, Recording(), seed)
+        recorded = held(estimator, pool, pool.base, Recording(), seed)
         recordings.append(recorded)
         if not recorded.releases:
             raise RequestError(f"a fit of {result.estimator} asks nothing of its rows through a curator")
         result = result.and_more(recorded, pool.given)
         for name, places in islice(beside(pool, request_of(estimator).neighbouring, run), int(neighbours)):
             replayed = recorded.replay(name, moved_places(pool.base, places))
-            result = result.and_more(_held(estimator, pool, places, replayed, seed, recorded), pool.given)
+            result = result.and_more(held(estimator, pool, places, replayed, seed, recorded), pool.given)
     return result.and_faults(noise_faults(recordings))
 
 
-def _prepared(estimator: Any, schema: Any, X: Any, y: Any) -> Any:
+def prepared(estimator: Any, schema: Any, X: Any, y: Any) -> Any:
     """The estimator, declaring everything, and a pool of rows for every seed."""
     name = type(estimator).__name__
     if not isinstance(estimator, Estimator):
@@ -111,15 +111,22 @@ def _prepared(estimator: Any, schema: Any, X: Any, y: Any) -> Any:
     return estimator, lambda seed: given_pool(X, y, declared, seed)
 
 
-def _held(
-    estimator: Any, pool: Pool, places: Any, recording: Recording, seed: int, recorded: Recording | None = None
+def held(
+    estimator: Any,
+    pool: Pool,
+    places: Any,
+    recording: Recording,
+    seed: int,
+    recorded: Recording | None = None,
+    *,
+    watch: Callable[[Recording], Watch] = Watch,
 ) -> Recording:
     """A watched fit of a copy, which shows facts and predictions; the faults are with its recording."""
 
     def run() -> list[str]:
         model = copied(estimator).set_params(random_state=seed)
-        make, watch = model.make_learner, Watch(recording)
-        model.make_learner = lambda request: _watched_learner(make(request), watch)
+        make, witness = model.make_learner, watch(recording)
+        model.make_learner = lambda request: _watched_learner(make(request), witness)
         fitted = model.fit(*pool.table(places)) or model
         predictions = enumerate(_predictions(fitted, pool.table(pool.base)[0]))
         return [*facts_of(fitted), *(f"prediction {k} is {value!r}" for k, value in predictions)]
