@@ -6,7 +6,6 @@ alone: scikit-learn takes longer to load than most tables take to learn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,14 +25,13 @@ from tacit.binning.measure import Column
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.grid import NumericGrid
 from tacit.estimators.base import learner_of
-from tacit.estimators.classes import Uncertainty, Weighting
+from tacit.estimators.classes import CommonParameters, Uncertainty, Weighting
 from tacit.learning.learner import Learner, Task, monotone_of
 from tacit.learning.tree_ensemble import gradient_trees
 from tacit.learning.weights import check_class_weight, sealed
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
-from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
 from tacit.privacy.request import Request, RequestError
@@ -107,16 +105,9 @@ class AdditiveLearner(Learner):
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveBoost(Weighting, Uncertainty):
+class AdditiveBoost(Weighting, Uncertainty, CommonParameters):
     """Private boosting of an additive model: what :class:`~tacit.AdditiveBoostClassifier` says of itself holds here."""
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    neighbouring: str = "add_or_remove_one"
-    schema: Any = None
-    classes: Sequence[Any] | None = None
-    account: PrivacyAccount | None = None
-    random_state: int | None = None
     interactions: bool | str = True
     class_weight: Any = None
     ordered: bool = False

@@ -10,16 +10,16 @@ from typing import Any, Self
 from tacit.decision_lists.learner import DecisionListLearner
 from tacit.encoding.table import TableEncoding
 from tacit.estimators.base import learner_of, request_of
+from tacit.estimators.classes import CommonParameters
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.learning.declared import classes_declared
 from tacit.learning.learner import Task
-from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import Request, RequestError
 from tacit.theory.decision_lists import paper_learner_rows
 
 
 @dataclass(eq=False, repr=False)
-class DecisionListClassifier(PrivateClassifier):
+class DecisionListClassifier(CommonParameters, PrivateClassifier):
     """A private decision list: short, readable, with released support and precision for every rule.
 
     DP-GreedyCover of Bun and Fang: rules are chosen one after the other by the exponential mechanism, and each takes
@@ -64,13 +64,6 @@ class DecisionListClassifier(PrivateClassifier):
         True
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    neighbouring: str = "add_or_remove_one"
-    schema: Any = None
-    classes: Sequence[Any] | None = None
-    account: PrivacyAccount | None = None
-    random_state: int | None = None
     k: int = DecisionListLearner.k
     max_rules: int | None = DecisionListLearner.max_rules
     thresholds: int = DecisionListLearner.thresholds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from tacit.estimators.base import Estimator, check_fitted
 from tacit.learning.fit import Fitted
 from tacit.learning.weights import refuse_unknown, row_weights_of
 from tacit.models.base import Uncertain, UncertainClasses
+from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import RequestError, is_number
 from tacit.schema import Schema
 
@@ -90,6 +92,19 @@ class ClassEstimator(Estimator):
     def describe(self, fitted: Fitted | None = None) -> None:
         del fitted
         self.classes_ = classes_in_order(self.model_.classes)
+
+
+@dataclass(eq=False, repr=False)
+class CommonParameters(ClassEstimator):
+    """The parameters that most estimators of classes begin with: the promise, what is declared, who pays, a seed."""
+
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    neighbouring: str = "add_or_remove_one"
+    schema: Any = None
+    classes: Sequence[Any] | None = None
+    account: PrivacyAccount | None = None
+    random_state: int | None = None
 
 
 class ScoredClasses(ClassEstimator):

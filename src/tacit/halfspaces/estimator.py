@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self, cast
 
@@ -17,7 +17,7 @@ from tacit.encoding.inputs import label_vector
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.estimators.base import request_of, wrong_width
-from tacit.estimators.classes import ScoredClasses
+from tacit.estimators.classes import CommonParameters, ScoredClasses
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.halfspaces.centering import Centre
 from tacit.halfspaces.learner import HalfspaceLearner, MatrixTask
@@ -27,7 +27,6 @@ from tacit.learning.declared import Declared
 from tacit.learning.learner import Learner, Task
 from tacit.learning.tables import check_as_many, check_labels, check_labels_given, label_of, refuse_open_classes
 from tacit.models.halfspace import HalfspaceModel
-from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import Request, RequestError, check_noise_fits
 from tacit.queries.dense.halfspace_log import RADIUS_16, RADIUS_32
 from tacit.theory.boosting import Analysis
@@ -55,7 +54,7 @@ PARAMETERS = tuple(each.name for each in fields(Options) if each.name not in ("c
 
 
 @dataclass(eq=False, repr=False)
-class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
+class HalfspaceBoostClassifier(ScoredClasses, CommonParameters, PrivateClassifier):
     """Private boosting of a halfspace: a proper linear classifier, with noise that does not grow with the dimension.
 
     Bun, Carmosino, Sorrell (2020). In every round rows are weighted by a rule over the hypotheses released so far, and
@@ -115,13 +114,6 @@ class HalfspaceBoostClassifier(ScoredClasses, PrivateClassifier):
         (20000,)
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    neighbouring: str = "add_or_remove_one"
-    schema: Any = None
-    classes: Sequence[Any] | None = None
-    account: PrivacyAccount | None = None
-    random_state: int | None = None
     row_norm: float | None = None
     fit_intercept: bool = True
     measure: str = DEFAULTS.measure

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tacit.estimators.base import learner_of
-from tacit.estimators.classes import ScoredClasses, Uncertainty, Weighting
+from tacit.estimators.classes import CommonParameters, ScoredClasses, Uncertainty, Weighting
 from tacit.estimators.classifier import PrivateClassifier
-from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import Request
 from tacit.trees.learners import ForestLearner, GradientTreesLearner, MAlphaLearner
 
 
 @dataclass(eq=False, repr=False)
-class BoostedTreesClassifier(Weighting, Uncertainty, PrivateClassifier):
+class BoostedTreesClassifier(Weighting, Uncertainty, CommonParameters, PrivateClassifier):
     """Private boosted decision trees: gradient trees.
 
     Their structure reads no row, their leaves take private Newton steps, one release per tree. Where rows are very many
@@ -63,13 +61,6 @@ class BoostedTreesClassifier(Weighting, Uncertainty, PrivateClassifier):
         1.0 20000
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    neighbouring: str = "add_or_remove_one"
-    schema: Any = None
-    classes: Sequence[Any] | None = None
-    account: PrivacyAccount | None = None
-    random_state: int | None = None
     n_trees: int | None = None
     max_depth: int | None = None
     noise: str = GradientTreesLearner.noise
@@ -85,7 +76,7 @@ class BoostedTreesClassifier(Weighting, Uncertainty, PrivateClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class RandomTreesClassifier(ScoredClasses, PrivateClassifier):
+class RandomTreesClassifier(ScoredClasses, CommonParameters, PrivateClassifier):
     """A private random forest: trees at random, whose leaves vote with noise.
 
     RF-L counts the classes of every leaf with noise, RF-E chooses every leaf's label by the exponential mechanism
@@ -127,13 +118,6 @@ class RandomTreesClassifier(ScoredClasses, PrivateClassifier):
         ['no' 'yes']
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    neighbouring: str = "add_or_remove_one"
-    schema: Any = None
-    classes: Sequence[Any] | None = None
-    account: PrivacyAccount | None = None
-    random_state: int | None = None
     mechanism: str = ForestLearner.mechanism
     n_trees: int = ForestLearner.n_trees
     max_depth: int | None = None
@@ -147,7 +131,7 @@ class RandomTreesClassifier(ScoredClasses, PrivateClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class MAlphaBoostClassifier(ScoredClasses, PrivateClassifier):
+class MAlphaBoostClassifier(ScoredClasses, CommonParameters, PrivateClassifier):
     """The boosted private trees of Nock and Henecka (2020), M-alpha-boost: few and readable trees.
 
     Splits are chosen by the exponential mechanism, leaves follow from released class weights.
@@ -194,13 +178,6 @@ class MAlphaBoostClassifier(ScoredClasses, PrivateClassifier):
         2 ['no' 'yes']
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    neighbouring: str = "add_or_remove_one"
-    schema: Any = None
-    classes: Sequence[Any] | None = None
-    account: PrivacyAccount | None = None
-    random_state: int | None = None
     alpha: float | str = MAlphaLearner.alpha
     n_trees: int | None = None
     max_depth: int | None = None
