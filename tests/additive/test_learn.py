@@ -70,6 +70,7 @@ def auc(labels, score):
     return (ranks[labels == 1].sum() - positives * (positives + 1) / 2) / (positives * (len(labels) - positives))
 
 
+@pytest.mark.slow
 def test_it_learns_and_more_budget_learns_better():
     test_columns, test_labels, best = synthetic(20_000, 9)
     reached = []

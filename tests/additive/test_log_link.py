@@ -260,6 +260,7 @@ def rare_costs(n: int, seed: int, exposed: bool):
     return X, np.where(claims > 0, generator.gamma(1.5 * np.maximum(claims, 1), 1000 / 1.5), 0.0) / years, years
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exposed", [False, True])
 def test_the_total_of_costs_that_few_rows_have_is_not_lost(exposed):
     """Where residuals were read through shapes without a rare tail, the clip shrank with the mean: a fiftieth of the
@@ -292,6 +293,7 @@ def test_a_clip_leaves_half_of_what_lies_above_the_mean_however_large_noise_is()
     assert seen[0] >= 0.5
 
 
+@pytest.mark.slow
 def test_bounds_a_thousand_times_too_wide_do_not_make_a_total():
     totals = []
     for seed in range(3):

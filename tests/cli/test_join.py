@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import tacit
 from tacit.cli.main import app
+from tests import forked
 from tests.cli.conftest import SCHEMA, rows
 from tests.joining import free_port
 
@@ -23,7 +24,9 @@ NAMES = ("north", "south", "west")
 
 
 class Hospital:
-    """Files of a coordinator and three sites, and what they run."""
+    """Files of a coordinator and three sites, and what they run, in forks of a process that has all loaded."""
+
+    forks = True
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -36,9 +39,6 @@ class Hospital:
         for name in ("coordinator", *NAMES):
             assert self.party(name, f"{name}.key").exit_code == 0
 
-    def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "tacit", *arguments]
-
     def party(self, name: str, key: str, *more: str) -> Any:
         """Makes a key, in this process: only what speaks to others needs one of its own."""
         return self.here("party", name, f"--parties={self.place}/parties", f"--key={self.place}/{key}", *more)
@@ -47,8 +47,10 @@ class Hospital:
         return CliRunner().invoke(app, arguments, catch_exceptions=False)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
+        command = ["tacit"] if self.forks else [sys.executable, "-m", "tacit"]
+        own = forked.environment() if self.forks else None
         return subprocess.Popen(
-            self.command(*arguments), cwd=self.place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*command, *arguments], cwd=self.place, env=own, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
 
     def site(self, name: str, *more: str) -> subprocess.Popen[str]:
@@ -57,7 +59,7 @@ class Hospital:
 
     def join(self, *more: str) -> subprocess.Popen[str]:
         own = ("--parties", "parties", "--key", "coordinator.key", "--listen", self.address, "--schema", "schema.toml")
-        return self.start("join", *own, "--model", "joined.json", "--json", *more)
+        return self.start("join", *own, "--learner", "forest", "--model", "joined.json", "--json", *more)
 
 
 @pytest.fixture(autouse=True)
@@ -90,9 +92,9 @@ def test_three_processes_learn_the_model_of_all_rows(hospital: Hospital) -> None
     for name, process in zip(NAMES, sites, strict=True):
         code, visit = ended(process)
         assert code == 0
-        assert visit["algorithm"] == "AdditiveBoostClassifier"
+        assert visit["algorithm"] == "RandomTreesClassifier"
         assert visit["answers"] == len((place / f"{name}.jsonl").read_text().splitlines())
-    files = (f"--schema={place}/schema.toml", f"--model={place}/pooled.json")
+    files = (f"--schema={place}/schema.toml", "--learner=forest", f"--model={place}/pooled.json")
     assert hospital.here("fit", f"{place}/rows.csv", *files, "--random-state=3").exit_code == 0
     assert model(place / "joined.json") == model(place / "pooled.json")
     kept = tacit.Certificate.from_json((place / "west.json").read_text())
@@ -103,7 +105,7 @@ def test_three_processes_learn_the_model_of_all_rows(hospital: Hospital) -> None
 
 @pytest.mark.slow
 def test_a_site_that_is_killed_is_named_and_the_ledgers_are_right(hospital: Hospital) -> None:
-    place = hospital.place
+    place, hospital.forks = hospital.place, False  # the process that is killed is that of the site
     for name in ("coordinator", "north", "south"):
         tacit.PrivacyAccount.create(f"sqlite:///{place}/{name}.db", "rows", 3.0, 1e-6)
 

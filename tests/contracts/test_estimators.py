@@ -8,7 +8,6 @@ from inspect import signature
 from typing import Any
 
 import pytest
-import skops.io
 
 import tacit
 from tacit import registry
@@ -62,6 +61,8 @@ def test_every_learner_is_made_by_some_example() -> None:
 
 
 def through_skops(fitted: Any) -> Any:
+    import skops.io
+
     written = skops.io.dumps(fitted)
     return skops.io.loads(written, trusted=skops.io.get_untrusted_types(data=written))
 

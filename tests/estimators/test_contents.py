@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -131,7 +132,7 @@ def test_an_odd_cell_stops_nothing_and_changes_no_other(odd: Any, kind: str, pla
 LEARNERS: list[Any] = [
     AdditiveBoostClassifier,
     AdditiveBoostRegressor,
-    BoostedTreesClassifier,
+    partial(BoostedTreesClassifier, n_trees=20),
     DecisionListClassifier,
     HalfspaceBoostClassifier,
     RandomTreesClassifier,

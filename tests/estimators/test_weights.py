@@ -142,6 +142,7 @@ def test_rows_of_hardly_any_weight_count_for_nothing(kind, asked):
     assert np.abs(answers(spoilt) - right).mean() > far
 
 
+@pytest.mark.slow
 def test_half_the_weight_is_half_the_rows():
     """Two groups of rows that contradict each other: alike in weight they cancel, else the heavy one wins."""
     frame, _ = world(20_000)

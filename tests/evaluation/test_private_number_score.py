@@ -240,6 +240,7 @@ def held(n: int, epsilon: float, delta: float, runs: int) -> dict[str, int]:
     return hits
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth():
     assert at_least_share(min(held(3000, 2.0, 1e-3, 60).values()), 60, 0.9)
 

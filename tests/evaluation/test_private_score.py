@@ -253,6 +253,7 @@ def counted(n, seed, noise, kind):
     return ScoreCounts(grid, released, kind, (np.sqrt(2.0) * noise,), True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "epsilon"), [(500, 1.0), (2000, 0.2)])
 def test_auc_intervals_hold_the_truth_where_noise_hides_half_of_the_positives(n, epsilon):
     """100 runs at 95 %: 95 hits, standard deviation 2.2. Errors of the ratio turned around hit 87 and 83 times."""
@@ -350,6 +351,7 @@ def test_thresholds_are_about_two_classes(tmp_path):
             ask()
 
 
+@pytest.mark.slow
 def test_auc_intervals_of_several_classes_hold_the_truth():
     model, hits, truth = Known((0, 1, 2)), 0, None
     X, y = three_classes(200_000, 1)

@@ -9,14 +9,12 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import jsonschema
 import numpy as np
-import onnxruntime
-import openpyxl
 import pandas as pd
 import pytest
 import sqlglot
@@ -109,6 +107,8 @@ def by_postgresql(connection: Any, model: Model, rows: pd.DataFrame) -> np.ndarr
 
 
 def by_onnxruntime(model: Model, rows: pd.DataFrame) -> np.ndarray:
+    import onnxruntime
+
     made = to_onnx(model)
     session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
     feed: dict[str, Any] = {}
@@ -204,6 +204,8 @@ def test_names_and_values_of_a_schema_cannot_leave_their_quotes() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_workbook_has_the_numbers(name: str, tmp_path: Path) -> None:
+    import openpyxl
+
     model = models()[name]
     to_excel(model, tmp_path / "model.xlsx")
     book = openpyxl.load_workbook(tmp_path / "model.xlsx")
@@ -217,6 +219,8 @@ def test_a_workbook_has_the_numbers(name: str, tmp_path: Path) -> None:
 
 
 def test_a_category_is_no_formula(tmp_path: Path) -> None:
+    import openpyxl
+
     column = Feature("c", CategoryIndex(("=1+1", "b")), np.arange(4), False)
     effect = MainEffect(0, np.arange(4.0), np.ones(4), np.ones(4))
     to_excel(AdditiveModel(("no", "yes"), 0.0, (column,), (effect,), ()), tmp_path / "m.xlsx")
@@ -224,11 +228,19 @@ def test_a_category_is_no_formula(tmp_path: Path) -> None:
     assert (cell.value, cell.data_type) == ("=1+1", "s")
 
 
+@cache
+def validator_of_files() -> Any:
+    """What says whether a file is valid; its package takes seconds to import, which no other test needs."""
+    from jsonschema import Draft202012Validator
+
+    Draft202012Validator.check_schema(json_schema())
+    return Draft202012Validator(json_schema())
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_model_file_is_as_its_schema_says(name: str) -> None:
     data = json.loads(json.dumps(models()[name].to_dict()))
-    validator = jsonschema.Draft202012Validator(json_schema())
-    validator.check_schema(json_schema())
+    validator = validator_of_files()
     assert [error.message for error in validator.iter_errors(data)] == []
     for member in list(data["model"]):
         rest = {key: value for key, value in data["model"].items() if key != member}
@@ -247,7 +259,7 @@ def test_the_schema_knows_every_kind_and_a_certificate() -> None:
         X | {"who": np.arange(50)}, np.arange(50) % 2
     )
     data = json.loads(json.dumps(fitted.model_.to_dict(fitted.certificate_.to_dict(), fitted.schema_)))
-    validator = jsonschema.Draft202012Validator(json_schema())
+    validator = validator_of_files()
     assert [error.message for error in validator.iter_errors(data)] == []
     assert f"-- tacit.certificate_digest: {fitted.certificate_.digest}\n" in to_sql(fitted)
     assert "-- dp.unit: one client, at most 2 rows\n" in to_sql(fitted)

@@ -65,7 +65,7 @@ def test_what_a_confident_round_may_add_in_expectation(samples: int, margin: flo
 @pytest.mark.parametrize("kind", ["hard", pytest.param("majority", marks=pytest.mark.slow)])
 def test_theorem_11_on_streams_step_by_step(kind: str) -> None:
     """Every epoch lowers the potential by what its rounds that count promise; the sums come out, and the mistakes."""
-    dimension, margin, rounds = 20, 1 / 3, 5_000
+    dimension, margin, rounds = 20, 1 / 3, 2_000
     request = requested(dimension=dimension, signed=False, horizon=rounds, epsilon=4.0, margin=margin, update="timed")
     spec, promised = schedule_of(request), bound_of(request)
     generator = np.random.default_rng(1)

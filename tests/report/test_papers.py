@@ -12,7 +12,6 @@ import pytest
 import yaml
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
-from jsonschema import Draft7Validator
 
 import tacit
 from tacit.examples import hospital
@@ -111,6 +110,8 @@ def bare(model):
 def test_the_registry_entry_has_all_of_tier_three_and_survives_yaml(which, request):
     filled = request.getfixturevalue(which)
     entry = registry_entry(filled)
+    from jsonschema import Draft7Validator  # takes seconds to import
+
     assert [str(fault.message) for fault in Draft7Validator(ENTRY).iter_errors(entry)] == []
     assert yaml.safe_load(yaml_text(entry)) == entry
     assert yaml_text(entry).startswith("url_slug: ")  # the registry reads the first line by itself
