@@ -4,15 +4,22 @@ import {readFileSync} from "node:fs";
 
 const bits = (x) => new BigInt64Array(new Float64Array([x]).buffer)[0];
 const rounded = (x) => Number(x.toPrecision(15));
+const plain = (value) => {  // a number, also one that a text spells
+  if (typeof value !== "string") return typeof value === "number" || typeof value === "boolean" ? Number(value) : NaN;
+  return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : NaN;
+};
+const spells = (truth) => truth ? /^(true|t|yes|y|1(\.0*)?)$/i : /^(false|f|no|n|0(\.0*)?)$/i;
 
 const ratio = (one, other) => Number((BigInt(one) << 160n) / other) / 2 ** 160;  // rounded once
 
 function number(value, dates) {
-  if (!dates) return Number(value);
-  const [year, month, day] = String(value).split("-").map(Number);
+  if (!dates) return plain(value);
+  const text = String(value).trim().slice(0, 10), date = new Date(`${text}T00:00:00Z`);
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || Number.isNaN(+date) || date.toISOString().slice(0, 10) !== text) return NaN;
+  const [year, month] = text.split("-").map(Number);
   if (dates === "year") return year + 0.5;
   if (dates === "month") return 1970 + ((year - 1970) * 12 + month - 1 + 0.5) / 12;
-  return (new Date(Date.UTC(year, month - 1, day)).getUTCDay() + 6) % 7 + 0.5;
+  return (date.getUTCDay() + 6) % 7 + 0.5;
 }
 
 function grid(encoder, value) {
@@ -27,18 +34,25 @@ function grid(encoder, value) {
   return Math.min(Math.floor(Math.max(0, place)), cells - 1);
 }
 
-function category({categories}, value) {
-  if (value === null || (typeof value === "string" && value.trim() === "")) return categories.length + 1;
-  const same = (one) => typeof one === "boolean" ? String(value).trim().toLowerCase() === String(one) : typeof one === "number" && !Number.isNaN(Number(value))
-    ? rounded(one) === rounded(Number(value)) : String(one).trim() === String(value).trim();
-  const place = categories.findIndex(same);
-  return place < 0 ? categories.length : place;
+function category({categories, exact}, value) {
+  const text = String(value ?? "").trim(), kinds = categories.map((one) => typeof one);
+  if (text === "" || Number.isNaN(value)) return categories.length + 1;
+  const means = (one, other) => {  // as the same number, truth value or text
+    if (/^(true|false)$/i.test(String(one).trim())) return String(one).trim().toLowerCase() === String(other).trim().toLowerCase();
+    return Number.isNaN(plain(one)) ? String(one).trim() === String(other).trim() : rounded(plain(one)) === rounded(plain(other));
+  };
+  const same = (one, k) => exact && typeof value === "string" && kinds[k] === "string" ? one.trim() === text : means(one, value);
+  const place = categories.findIndex(same), truth = /^(true|false)$/i.test(text);
+  if (place >= 0 || !(truth || [0, 1].includes(plain(value)))) return place < 0 ? categories.length : place;
+  const other = truth ? Number(/^true$/i.test(text)) : plain(value) === 1;  // 1 stands for true, and true for 1
+  const again = categories.findIndex((one) => means(one, other));
+  return again < 0 ? categories.length : again;
 }
 
 function bin({encoder, starts, bins}, value) {
   const code = encoder.kind === "numeric_grid" ? grid(encoder, value)
     : encoder.kind === "category_index" ? category(encoder, value)
-    : value === true || value === 1 ? 1 : value === false || value === 0 ? 0 : 2;
+    : spells(true).test(String(value).trim()) ? 1 : spells(false).test(String(value).trim()) ? 0 : 2;
   return bins[starts.findLastIndex((start) => start <= code)];
 }
 

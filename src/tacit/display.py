@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
 from typing import Any
@@ -41,6 +42,8 @@ def brief(value: Any) -> str:
     text = repr(value)
     if len(text) <= 60:
         return text
+    if isinstance(value, Mapping):
+        return f"<{len(value)}: {', '.join(map(str, value))[:56]}...>"
     if hasattr(value, "__len__") and not isinstance(value, str):
         return f"<{len(value)} of {type(value).__name__}>"
     return f"<{type(value).__name__}>" if not isinstance(value, str) else f"{text[:56]}...'"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +71,15 @@ def test_what_does_not_belong_together_is_refused(parts: list[Any]) -> None:
     narrow = part(0, 100, schema=tacit.Schema.from_dict(other))
     for given, words in (
         (parts[:1], "at least two"),
-        ([parts[0], parts[0]], "given twice"),
+        ([parts[0], deepcopy(parts[0])], "2 of 2 was learned from rows of one before it"),
+        ([tacit.merge(parts[:2]), tacit.merge(parts[1:])], "learned from rows of one before it"),
+        (parts[0], "at least two fitted estimators"),
+        ([parts[0].model_, parts[1].model_], "a list of fitted estimators"),
+        ([tacit.merge(parts[:2]), parts[2]], "of kind tree_ensemble, the first one of kind mean: merge all parts"),
         ([parts[0], part(1500, 1600, epsilon=2.0)], "epsilon 2"),
         ([parts[0], part(1500, 1600, neighbouring="replace_one")], "replace_one"),
         ([parts[0], narrow], "another schema"),
-        ([parts[0], boosted], "another kind"),
+        ([parts[0], boosted], "of kind"),
     ):  # fmt: skip
         with pytest.raises(RequestError, match=words):
             tacit.merge(given)

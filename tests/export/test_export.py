@@ -8,7 +8,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,9 @@ import sqlglot
 
 import tacit
 from tacit import registry
-from tacit.encoding.values import CategoryIndex
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import Encoder
+from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.errors import TacitError
 from tacit.export.excel import to_excel
 from tacit.export.expression import TEXT, ExportError
@@ -44,9 +47,9 @@ TOLERANCE = 1e-9
 NAMES = list(models())
 
 
-def told(model: Model, rows: pd.DataFrame) -> np.ndarray:
+def told(model: Model, rows: pd.DataFrame, names: Sequence[str] = tuple(COLUMNS)) -> np.ndarray:
     """What the model says, shape ``(rows, outputs)``."""
-    frame = rows[[f"x{k}" for k in range(4)]].to_numpy() if model.feature_names == ("(rows)",) else rows[list(COLUMNS)]
+    frame = rows[[f"x{k}" for k in range(4)]].to_numpy() if model.feature_names == ("(rows)",) else rows[list(names)]
     said = model.predict(frame) if isinstance(model, NumberModel) else model.predict_proba(frame)  # type: ignore[attr-defined]
     return said.reshape(len(rows), -1)
 
@@ -202,6 +205,87 @@ def test_names_and_values_of_a_schema_cannot_leave_their_quotes() -> None:
     assert np.allclose(np.array(found)[:, 1], model.predict_proba(rows)[:, 1], atol=1e-12)
 
 
+def of_five(names: tuple[str, ...]) -> AdditiveModel:
+    """A number, a text, a truth value, categories that are numbers, and ones that are truth values."""
+    own: list[Encoder] = [NumericGrid(0, 10, 10), CategoryIndex(("red", "b")), BooleanIndex(),
+                          CategoryIndex((1, 2)), CategoryIndex((True,))]  # fmt: skip
+    columns = tuple(
+        Feature(name, of, np.arange(of.n_codes), isinstance(of, NumericGrid))
+        for name, of in zip(names, own, strict=True)
+    )
+    effects = tuple(np.sqrt(np.arange(2.0, one.n_bins + 2)) / (k + 1) for k, one in enumerate(columns))
+    mains = tuple(MainEffect(k, effect, effect, effect) for k, effect in enumerate(effects))
+    return AdditiveModel(("no", "yes"), -3.0, columns, mains, ())
+
+
+FIVE = {
+    "number": [3.5, 20.0, np.nan, 7.0, -2.0],
+    "text": ["red", " red\t", "\r\n", "\u00a0b", "r"],
+    "truth": [True, False, None, True, False],
+    "grade": [1.0, 2.0, np.nan, 3.0, 1.0],
+    "flag": [True, False, None, False, True],
+}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("tacit_0", "tacit_1", "TACIT_2", "tacit_level_1", "tacit_5"),
+        ("proba_yes", "prediction", "probabilities", "probabilities_", "tacit_"),
+        ('a"b', "c.d", "SELECT", "1", "*"),
+    ],
+    ids=["ours", "outputs", "signs"],
+)
+def test_no_name_of_a_column_or_table_is_taken_for_one_of_the_query(names: tuple[str, ...]) -> None:
+    model = of_five(names)
+    rows = pd.DataFrame(dict(zip(names, FIVE.values(), strict=True)))
+    expected = told(model, rows, names)
+    table = rows.assign(tacit_9=0.0, tacit_level_2=1.0, id=range(5))  # it has columns that the model does not read
+    with duckdb.connect() as connection:
+        connection.register("tacit_level_1", table)
+        said = connection.execute(to_sql(model, "duckdb", "tacit_level_1", keep=["id", "id"])).fetchall()
+    assert np.allclose([row[1:] for row in sorted(said)], expected, atol=1e-12)
+    with sqlite3.connect(":memory:") as lite:
+        table.to_sql("tacit_level_1", lite, index=False)
+        said = lite.execute(to_sql(model, "sqlite", "tacit_level_1", keep=["id"])).fetchall()
+    assert np.allclose([row[1:] for row in sorted(said)], expected, atol=1e-12)
+    stripped = rows.assign(**{names[1]: [text.strip() for text in FIVE["text"]]})
+    assert np.allclose(by_onnxruntime(model, stripped), expected, atol=1e-12)
+
+
+CELLS = {
+    "number": ["3.5", "20", "", " 7 ", "-2", "n/a", "1e1", "5"],
+    "text": ["red", " red\t", "\r", "b", "r", "", "RED", "b"],
+    "truth": ["true", "No", "", "1", "0", "T", "2", "yes"],
+    "grade": ["1", "2.0", "", "3", "1", "x", "01", " "],
+    "flag": ["TRUE", "false", "", "0", "1", "yes", "x", " "],
+}
+"""The same columns as texts, as SQLite's `.import` makes them."""
+
+
+def test_a_csv_file_imported_by_sqlite_is_read_as_the_library_reads_it() -> None:
+    model = of_five(tuple(FIVE))
+    with sqlite3.connect(":memory:") as lite:
+        lite.execute(f"CREATE TABLE data ({', '.join(f'{name} TEXT' for name in CELLS)})")
+        lite.executemany("INSERT INTO data VALUES (?, ?, ?, ?, ?)", zip(*CELLS.values(), strict=True))
+        said = lite.execute(to_sql(model, "sqlite")).fetchall()
+    assert np.allclose(said, model.predict_proba(CELLS), atol=1e-12)
+
+
+def test_names_that_are_one_in_a_dialect_are_refused() -> None:
+    folded = of_five(("Age", "age", "b", "c", "d"))
+    long = of_five(("x" * 63, "x" * 64, "b", "c", "d"))
+    for model, dialects in ((folded, {"postgresql", "snowflake"}), (long, set(DIALECTS) - {"postgresql"})):
+        for dialect in DIALECTS:
+            if dialect in dialects:
+                to_sql(model, dialect)
+                continue
+            with pytest.raises(ExportError, match="one name in this dialect: rename one"):
+                to_sql(model, dialect)
+    with pytest.raises(ExportError, match="columns of the result are called 'PROBA_no' and 'proba_no'"):
+        to_sql(of_five(tuple("abcde")), keep=["PROBA_no"])
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_workbook_has_the_numbers(name: str, tmp_path: Path) -> None:
     import openpyxl
@@ -281,6 +365,31 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
             export()
 
 
+def by_node(model: Model, lines: list[dict[str, Any]], path: Path) -> np.ndarray:
+    save_model(model, path / "model.json")
+    assert NODE is not None
+    command = [NODE, str(READER), str(path / "model.json")]
+    return np.array(
+        json.loads(subprocess.run(command, input=json.dumps(lines), capture_output=True, text=True, check=True).stdout)
+    )
+
+
+@pytest.mark.skipif(NODE is None, reason="no node on this machine: the reader in JavaScript is not run")
+def test_a_reader_in_javascript_reads_texts_as_the_library_does(tmp_path: Path) -> None:
+    grid = NumericGrid(2020.0, 2022.0, 24, "linear", "month")
+    seen = Feature("seen", grid, np.arange(25), True)
+    model = of_five(tuple(FIVE))
+    dated = replace(
+        model,
+        features=(*model.features, seen),
+        mains=(*model.mains, MainEffect(5, np.arange(25.0) / 10, np.ones(25), np.ones(25))),
+    )
+    days = ["2021-03-01", "2021-02-30", "", " 2020-01-31 ", "2021-1-1", "n/a", "1969-12-31", "2030-01-01"]
+    rows = CELLS | {"seen": days}
+    lines = [dict(zip(rows, line, strict=True)) for line in zip(*rows.values(), strict=True)]
+    assert np.allclose(by_node(dated, lines, tmp_path), dated.predict_proba(rows), atol=1e-12)
+
+
 @pytest.mark.skipif(NODE is None, reason="no node on this machine: the reader in JavaScript is not run")
 @pytest.mark.parametrize("name", ["additive", "additive of one column"])
 def test_a_reader_in_javascript_says_the_same(name: str, tmp_path: Path) -> None:
@@ -293,10 +402,6 @@ def test_a_reader_in_javascript_says_the_same(name: str, tmp_path: Path) -> None
     for column in ("seen", "born", "day"):
         for line, value in zip(lines, rows[column].dt.strftime("%Y-%m-%d").tolist(), strict=True):
             line[column] = value if isinstance(value, str) else None
-    save_model(model, tmp_path / "model.json")
-    assert NODE is not None
-    ran = subprocess.run([NODE, str(READER), str(tmp_path / "model.json")], input=json.dumps(lines),
-                         capture_output=True, text=True, check=True)  # fmt: skip
-    said = np.array(json.loads(ran.stdout))
+    said = by_node(model, lines, tmp_path)
     expected = told(model, rows.replace([np.inf, -np.inf], np.nan))
     assert np.count_nonzero(~(np.abs(said - expected) <= 1e-12)) == 0

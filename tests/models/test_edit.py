@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -117,8 +118,8 @@ def test_a_second_change_is_compared_with_what_was_released() -> None:
         (lambda: model().edit("age").flatten(60), "two ends of a stretch"),
         (lambda: model().edit("age").flatten(90, 60), "two ends of a stretch"),
         (lambda: model().edit("age").flatten(200, 300), "goes from 0 to 100"),
-        (lambda: model().edit("ward").flatten("west"), r"has no \['west'\]; it has n, s"),
-        (lambda: model().edit("ward").flatten(), "has no place"),
+        (lambda: model().edit("ward").flatten("west"), "has no 'west'; it has n, s"),
+        (lambda: model().edit("ward").flatten(), "has categories: name some of n, s"),
         (lambda: model().edit("ward").smooth(), "categories"),
         (lambda: model().edit("ward").monotone("increasing"), "categories"),
         (lambda: model().edit("age").monotone("up"), "'increasing' or 'decreasing'"),
@@ -220,3 +221,31 @@ def test_an_estimator_goes_on_with_the_edited_model(fitted: Any) -> None:
     assert not np.allclose(fitted.predict_proba(ROWS), chances)
     assert "edited by hand" in edited.report()
     assert edited.certificate_.model_digest == model_digest(edited.model_)
+
+
+def test_places_and_effects_may_be_numbers_of_any_kind_and_dates() -> None:
+    by_hand = model().edit("age").set(0.6, 40, 80)
+    for value in (np.float32(0.6), np.float64(0.6)):
+        assert effect(model().edit("age").set(value, np.int64(40), np.float32(80))) == effect(by_hand)
+    for wrong in (True, 10**400, np.nan, "1", None):
+        with pytest.raises(RequestError, match="an effect is a finite number"):
+            model().edit("age").set(wrong, 40, 80)  # type: ignore[arg-type]
+    for places in ((), (40,), (True, 80), (80, 40), (np.nan, 80), (10**400, 80)):
+        with pytest.raises(RequestError, match=r"give the two ends of a stretch, as in flatten\(60, 90\)"):
+            model().edit("age").flatten(*places)
+    far = model().edit("age").set(1e300, 40, 80).history[0]
+    assert str(far).endswith("contradicts what was measured at 1e+09 standard deviations (at [40, 60))")
+    seen = Feature("seen", NumericGrid(2020.0, 2022.0, 24, "linear", "month"), np.arange(25), ordered=True)
+    curve = MainEffect(0, np.arange(25.0), np.ones(25), np.ones(25))
+    dated = AdditiveModel(("no", "yes"), 0.0, (seen,), (curve,), ())
+    for first, last in (
+        ("2020-03", "2020-06"),
+        (dt.date(2020, 3, 1), dt.date(2020, 6, 1)),
+        (2020 + 2 / 12, 2020 + 5 / 12),
+    ):
+        flat = dated.edit("seen").flatten(first, last)
+        assert effect(flat)[:7] == [0, 1, 3, 3, 3, 5, 6]
+    with pytest.raises(RequestError, match=r"from 2020-01 to 2022-01: not 2031 to 2032"):
+        dated.edit("seen").flatten(2031, 2032)
+    with pytest.raises(RequestError, match=r'holds dates: .* flatten\("2023-01", "2023-06"\)'):
+        dated.edit("seen").flatten("2020-03")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 
 from tacit.arrays import Floats
+from tacit.display import brief
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.encoding.inputs import by_number, by_position, table_of
@@ -35,7 +36,7 @@ from tacit.privacy.assumptions import check_dtypes
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.progress import OPTIONS
-from tacit.privacy.request import Request
+from tacit.privacy.request import Request, RequestError
 from tacit.schema import Schema
 from tacit.whole_files import write_text
 
@@ -117,7 +118,10 @@ class Looking:
 
         Raises:
             ClaimError: if it is of another model.
+            RequestError: if it is no edit.
         """
+        if not hasattr(edit, "certificate"):
+            raise RequestError(f"edited takes an edit, such as model_.edit('age').smooth(), got {brief(edit)}")
         other = copy(self)
         other.model_, other.certificate_ = edit.model, edit.certificate(self.certificate_)
         other.describe()

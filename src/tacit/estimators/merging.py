@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import TypeVar
 
+from tacit.display import brief
 from tacit.estimators.base import Estimator, check_fitted
 from tacit.estimators.batchwise import released_rows
 from tacit.estimators.binding import bound
 from tacit.models.base import ClassModel
 from tacit.models.binding import ClaimError, model_digest
 from tacit.models.mean import MeanModel, MeanNumberModel
-from tacit.privacy.assumptions import Assumption
+from tacit.privacy.assumptions import EDIT, Assumption
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
@@ -20,6 +22,10 @@ from tacit.privacy.request import RequestError
 from tacit.privacy.verification import UNVERIFIED
 
 THEOREM = "parallel composition: the models merged hold different persons (McSherry 2009, Theorem 4)"
+
+MERGE = "merge"
+
+DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 
 E = TypeVar("E", bound=Estimator)
 
@@ -53,7 +59,9 @@ def merge(estimators: Sequence[E]) -> E:
         >>> print(len(merged.model_.members), merged.certificate_.epsilon)
         2 1.0
     """
-    members = list(estimators)
+    members = list(estimators) if isinstance(estimators, Iterable) else [estimators]
+    if not all(isinstance(each, Estimator) for each in members):
+        raise RequestError(f"merge takes a list of fitted estimators, got {brief(estimators)}")
     if len(members) < 2:
         raise RequestError(f"merge takes at least two fitted estimators, got {len(members)}")
     for each in members:
@@ -78,10 +86,13 @@ def _check_alike(estimators: Sequence[Estimator]) -> None:
             problems.append("its certificate is that of another model")
         if problems:
             raise ClaimError(f"{name}: {'; '.join(problems)}")
-        if any(each.model_ is other.model_ for other in estimators[:place]):
-            raise RequestError(f"{name} is given twice: its persons would be in two models")
+        if any(_origins(claim) & _origins(other.certificate_) for other in estimators[:place]):
+            raise RequestError(
+                f"{name} was learned from rows of one before it: their persons would count in two models"
+            )
         if type(each) is not type(first) or type(each.model_) is not type(first.model_):
-            raise RequestError(f"{name} is a {type(each).__name__} with another kind of model than the first")
+            kinds = f"of kind {each.model_.kind}, the first one of kind {first.model_.kind}"
+            raise RequestError(f"the model of {name} is {kinds}: merge all parts, as they were fitted, in one call")
         if claim.schema_digest != first.certificate_.schema_digest or claim.schema_fingerprint is None:
             raise RequestError(f"{name} has another schema than the first, or none was declared: all need the same one")
         alike = (claim.charges, claim.neighbouring, claim.delta) == (
@@ -93,6 +104,12 @@ def _check_alike(estimators: Sequence[Estimator]) -> None:
                 f"first one (epsilon {first.certificate_.epsilon:g}, delta {first.certificate_.delta:g}, "
                 f"{first.certificate_.neighbouring}): parallel composition is stated for charges that are the same"
             )
+
+
+def _origins(claim: Certificate) -> set[str]:
+    """The digests of a model and of those that it was merged or edited from, which its assumptions name."""
+    texts = (each.text for each in claim.assumptions if each.subject in (MERGE, EDIT))
+    return {str(claim.model_digest), *(digest for text in texts for digest in DIGEST.findall(text))}
 
 
 def _together(claims: Sequence[Certificate], merged: Estimator) -> Certificate:
@@ -115,6 +132,6 @@ def _together(claims: Sequence[Certificate], merged: Estimator) -> Certificate:
     )
     digests = ", ".join(str(each.model_digest) for each in claims)
     trusted = Assumption(
-        "merge", f"no person is in two of the models that were merged, which nobody checked (models {digests})", True
+        MERGE, f"no person is in two of the models that were merged, which nobody checked (models {digests})", True
     )
     return claim.assuming(trusted, *(each for claim in claims for each in claim.assumptions))

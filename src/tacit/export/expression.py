@@ -112,13 +112,23 @@ class Words(Expression):
 
 @dataclass(frozen=True)
 class Truths(Expression):
-    """An integer by a truth value: of false, of true, of anything else, and of a missing one."""
+    """An integer by a truth value: of false, of true, of anything else, and of a missing one.
+
+    Attributes:
+        words: whether ``yes``, ``t`` and the like spell truth values, beside ``true`` and ``false``.
+    """
 
     column: Column
     false: int
     true: int
     other: int
     missing: int
+    words: bool = False
+
+    def texts(self, truth: bool) -> list[str]:
+        """The spellings of a truth value in small letters, as text or as a number."""
+        usual = ["true", "1", "1.0"] if truth else ["false", "0", "0.0"]
+        return usual + (([*"ty", "yes"] if truth else [*"fn", "no"]) if self.words else [])
 
 
 @dataclass(frozen=True, eq=False)

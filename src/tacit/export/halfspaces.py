@@ -135,7 +135,7 @@ def code(name: str, encoder: Encoder, mapping: Ints) -> ex.Expression:
         return _of_grid(name, encoder, mapping)
     if isinstance(encoder, BooleanIndex):
         false, true, missing = mapping.tolist()
-        return ex.Truths(ex.Column(name, ex.TRUTH), false, true, missing, missing)
+        return ex.Truths(ex.Column(name, ex.TRUTH), false, true, missing, missing, words=True)
     return _of_categories(name, encoder, mapping)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,7 @@ def to_onnx(subject: Any) -> Any:
 
     One input per column, shape ``(rows, 1)``: numbers and truth values as doubles (missing: NaN), texts as strings
     (missing: empty), dates as days since 1970 (doubles). The output is ``probabilities``, shape ``(rows, classes)``,
-    or ``prediction``, shape ``(rows,)``, as doubles.
+    or ``prediction``, shape ``(rows,)``, as doubles; with ``_`` behind the name where a column has it.
 
     Args:
         subject: a model, or a fitted estimator: then the digest of its certificate is in the metadata.
@@ -63,25 +65,31 @@ class _Graph:
         self.matrices: dict[tuple[ex.Expression, ...], str] = {}
         self.written: dict[ex.Expression, str] = {}
         self.count = 0
+        self.prefix = "tacit_"
 
     def of(self, program: ex.Program) -> Any:
         """The graph."""
         types = self.onnx.TensorProto
+        columns = program.columns
+        names = {column.name for column in columns}
+        while any(name.startswith(self.prefix) for name in names):
+            self.prefix += "_"
         for node in program.nodes():
             self.written[node] = self._write(node)
-        columns = program.columns
         kinds = [types.STRING if column.kind == ex.TEXT else types.DOUBLE for column in columns]
         make = self.onnx.helper.make_tensor_value_info
         inputs = [make(column.name, kind, [None, 1]) for column, kind in zip(columns, kinds, strict=True)]
         outputs = [self._whole(self._double(self.written[node]), columns) for _, node in program.outputs]
         if program.classes is None:
-            self._node("Identity", outputs, name="prediction")
-            output = make("prediction", types.DOUBLE, [None])
+            name = _free("prediction", names)
+            self._node("Identity", outputs, name=name)
+            output = make(name, types.DOUBLE, [None])
         else:
             axis = self._constant(np.array([1], np.int64))
             parts = [self._node("Unsqueeze", [part, axis]) for part in outputs]
-            self._node("Concat", parts, name="probabilities", axis=1)
-            output = make("probabilities", types.DOUBLE, [None, len(outputs)])
+            name = _free("probabilities", names)
+            self._node("Concat", parts, name=name, axis=1)
+            output = make(name, types.DOUBLE, [None, len(outputs)])
         return self.onnx.helper.make_graph(self.nodes, "tacit", inputs, [output], self.initializers)
 
     def _whole(self, tensor: str, columns: Sequence[ex.Column]) -> str:
@@ -99,7 +107,7 @@ class _Graph:
 
     def _new(self) -> str:
         self.count += 1
-        return f"tacit_{self.count}"
+        return f"{self.prefix}{self.count}"
 
     def _constant(self, array: npt.NDArray[Any]) -> str:
         key = array.dtype.str, array.shape, array.tobytes()
@@ -202,7 +210,8 @@ class _Graph:
     def _words(self, node: ex.Words, value: str) -> str:
         places = {"": node.missing}
         for text, place in node.truths:
-            places.update({text: place, text.capitalize(): place, text.upper(): place})
+            cases = product(*((letter, letter.upper()) for letter in text))
+            places.update(dict.fromkeys(map("".join, cases), place))
         places |= dict(node.places)
         labels = {"keys_strings": list(places), "values_int64s": list(places.values())}
         coded = self._node("LabelEncoder", [value], domain="ai.onnx.ml", default_int64=node.other, **labels)
@@ -245,3 +254,9 @@ class _Graph:
             **more,
         )  # fmt: skip
         return self._flat(output)
+
+
+def _free(name: str, names: AbstractSet[str]) -> str:
+    while name in names:
+        name += "_"
+    return name

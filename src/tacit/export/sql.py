@@ -5,16 +5,14 @@ The query has common table expressions, a level each: what several expressions u
 
 from __future__ import annotations
 
-import datetime as dt
-import math
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from tacit.export import expression as ex
 from tacit.export.programs import program_of
+from tacit.export.sql_values import SqlValues
 from tacit.export.statement import Subject, needed, statement_of
 
 DIALECTS = {
@@ -28,9 +26,6 @@ DIALECTS = {
 }
 """Our names of the dialects, and sqlglot's."""
 
-NAN_TESTS = {"duckdb": "ISNAN", "spark": "ISNAN", "bigquery": "IS_NAN", "postgres": "", "snowflake": ""}
-"""How NaN is told: by a function, or as equal to itself; the other dialects have none."""
-
 MATERIALIZED = ("sqlite", "postgres")
 """Dialects that are told to compute a level once: SQLite would write it out wherever it is used."""
 
@@ -40,12 +35,11 @@ MOST_TERMS = 24
 DEPTH = 8
 """Levels of a tree in one expression."""
 
-LARGEST = 1.7976931348623157e308
+CASELESS = ("duckdb", "sqlite", "bigquery", "tsql", "spark")
+"""Dialects in which names of columns that differ in case alone are one, even in quotes."""
 
-FIRST_MONDAY = dt.date(1, 1, 1)
-
-EXACT_DIGITS = 15
-"""Digits of a decimal that SQLite reads without an error."""
+LONGEST_NAME = 63
+"""Bytes of a name of PostgreSQL, which cuts longer ones."""
 
 
 def to_sql(subject: Any, dialect: str = "duckdb", table: str = "data", keep: Sequence[str] = ()) -> str:
@@ -58,7 +52,8 @@ def to_sql(subject: Any, dialect: str = "duckdb", table: str = "data", keep: Seq
         keep: columns of the table that stand beside the predictions, such as a key.
 
     Raises:
-        ExportError: for an unknown dialect, or a model that has no such form.
+        ExportError: for an unknown dialect, names of columns that are one in the dialect, or a model that has no such
+            form.
         TacitError: without the package sqlglot.
     """
     if dialect not in DIALECTS:
@@ -70,18 +65,24 @@ def to_sql(subject: Any, dialect: str = "duckdb", table: str = "data", keep: Seq
     return comment + str(query.sql(dialect=DIALECTS[dialect], pretty=True)) + "\n"
 
 
-class _Query:
+class _Query(SqlValues):
     """Writes a program as a query of sqlglot."""
 
     def __init__(self, exp: Any, dialect: str) -> None:
-        self.exp = exp
-        self.dialect = dialect
+        super().__init__(exp, dialect)
         self.levels: list[list[Any]] = []
         self.named: dict[ex.Expression, tuple[Any, int]] = {}
+        self.prefix = "tacit_"
 
     def of(self, about: Subject, table: str, keep: Sequence[str]) -> Any:
         """The query."""
         program = program_of(about.model)
+        keep = tuple(dict.fromkeys(keep))
+        self._require_distinct([*dict.fromkeys(column.name for column in program.columns)], "columns of the model")
+        self._require_distinct([*keep, *(name for name, _ in program.outputs)], "columns of the result")
+        own = [*keep, *(column.name for column in program.columns), *table.split(".")]
+        while any(name.lower().startswith(self.prefix) for name in own):
+            self.prefix += "_"
         uses: dict[ex.Expression, int] = {}
         nodes = program.nodes()
         for node in nodes:
@@ -97,26 +98,36 @@ class _Query:
         source = self.exp.to_table(table)
         for part in source.find_all(self.exp.Identifier):
             part.set("quoted", True)
-        query = self.exp.select(*[self._column(name) for name in keep], *outputs)
+        kept = [self._column(name) for name in keep]
+        query = self.exp.select(*kept, *outputs)
         for place, level in enumerate(self.levels):
-            inside = self.exp.select(self.exp.Star(), *level).from_(source)
+            before = [self.exp.Star()] if place else kept  # other columns of the table could have names of ours
+            inside = self.exp.select(*before, *level).from_(source)
             materialized = True if self.dialect in MATERIALIZED else None
-            query = query.with_(f"level_{place + 1}", as_=inside, materialized=materialized)
-            source = self.exp.to_table(f"level_{place + 1}")
+            query = query.with_(f"{self.prefix}level_{place + 1}", as_=inside, materialized=materialized)
+            source = self.exp.to_table(f"{self.prefix}level_{place + 1}")
         return query.from_(source)
+
+    def _require_distinct(self, names: Sequence[str], whose: str) -> None:
+        seen: dict[Any, str] = {}
+        for name in names:
+            key = name.lower() if self.dialect in CASELESS else name.encode()
+            key = key[:LONGEST_NAME] if self.dialect == "postgres" else key
+            if key in seen:
+                raise ex.ExportError(
+                    f"{whose} are called {seen[key]!r} and {name!r}, one name in this dialect: rename one"
+                )
+            seen[key] = name
 
     def _name(self, node: ex.Expression) -> tuple[Any, int]:
         """Makes a node a column of a level of its own."""
         written, level = self._write(node)
         while len(self.levels) <= level:
             self.levels.append([])
-        name = f"tacit_{len(self.named)}"
+        name = f"{self.prefix}{len(self.named)}"
         self.levels[level].append(self.exp.alias_(written, name, quoted=True))
         self.named[node] = self._column(name), level + 1
         return self.named[node]
-
-    def _column(self, name: str) -> Any:
-        return self.exp.column(name, quoted=True)
 
     def _write(self, node: ex.Expression) -> tuple[Any, int]:
         """An expression, and the level at which all that it needs is there."""
@@ -190,150 +201,6 @@ class _Query:
             return exp.Anonymous(this=node.name.upper(), expressions=[inside[0].copy()])
         return self._call({"exp": "Exp", "log": "Ln", "sqrt": "Sqrt", "abs": "Abs"}[node.name], inside[0])
 
-    def _call(self, name: str, inside: Any) -> Any:
-        return getattr(self.exp, name)(this=inside.copy())
-
-    def _paren(self, written: Any) -> Any:
-        simple = (self.exp.Literal, self.exp.Column, self.exp.Case, self.exp.Cast, self.exp.Func, self.exp.Paren)
-        return written.copy() if isinstance(written, simple) else self.exp.Paren(this=written.copy())
-
-    def _integer(self, value: float) -> Any:
-        return self.exp.Literal.number(int(value)) if value >= 0 else self.exp.Neg(this=self._integer(-value))
-
-    def _number(self, value: float) -> Any:
-        """A float, to the last bit; the exponent says that it is no decimal of fixed point."""
-        exp = self.exp
-        if value < 0:
-            return exp.Paren(this=exp.Neg(this=self._number(-value)))
-        text = repr(value)
-        digits = text.partition("e")[0].replace(".", "").strip("0")
-        if self.dialect == "sqlite" and value != LARGEST and (len(digits) > EXACT_DIGITS or not 1e-6 < value < 1e15):
-            mantissa, exponent = math.frexp(value)
-            whole = int(mantissa * 2**53)
-            if value and abs(exponent) < 900:  # SQLite reads powers of two and integers without error, not all decimals
-                power, times = 53 - exponent, exp.Div if exponent < 53 else exp.Mul
-                return exp.Paren(this=times(this=self._real(whole), expression=self._real(2 ** abs(power))))
-        return exp.Literal.number(text if "e" in text else f"{text}e0")
-
-    def _real(self, whole: int) -> Any:
-        if whole < 2**63:
-            return self.exp.cast(self.exp.Literal.number(whole), "double")
-        half = self._real(2**62)
-        return self.exp.Paren(this=self.exp.Mul(this=half, expression=self._real(whole // 2**62)))
-
-    def _case(self, branches: Sequence[tuple[Any, Any]], default: Any) -> Any:
-        case = self.exp.Case()
-        for test, value in branches:
-            case.append("ifs", self.exp.If(this=test.copy(), true=value.copy()))
-        case.set("default", default.copy())
-        return case
-
-    # Columns.
-
-    def _value(self, column: ex.Column) -> Any:
-        exp, own = self.exp, self._column(column.name)
-        if self.dialect == "sqlite":
-            if column.kind in (ex.DATE, ex.WEEKDAY):
-                day = exp.Substring(this=self._call("Trim", own), start=self._integer(1), length=self._integer(10))
-                is_date = exp.EQ(this=exp.Anonymous(this="DATE", expressions=[day]), expression=day.copy())
-                return self._case([(is_date, day)], exp.null())
-            return exp.Trim(this=own) if column.kind == ex.TEXT else own
-        kinds = {ex.NUMBER: "double", ex.DATE: "date", ex.WEEKDAY: "date"}
-        if column.kind in kinds:
-            return exp.cast(own, kinds[column.kind])
-        return (
-            exp.Trim(this=exp.cast(own, "text") if self.dialect == "duckdb" else own) if column.kind == ex.TEXT else own
-        )
-
-    def _finite(self, value: Any) -> Any:
-        low, high = self._number(-LARGEST), self._number(LARGEST)
-        return self.exp.Between(this=value.copy(), low=low, high=high)
-
-    def _gone(self, value: Any) -> Any:
-        """Whether a number is missing or NaN."""
-        exp = self.exp
-        gone = exp.Is(this=value.copy(), expression=exp.null())
-        if self.dialect not in NAN_TESTS:
-            return gone
-        name = NAN_TESTS[self.dialect]
-        nan = exp.cast(exp.Literal.string("NaN"), "double")
-        is_nan = (
-            exp.Anonymous(this=name, expressions=[value.copy()]) if name else exp.EQ(this=value.copy(), expression=nan)
-        )
-        return exp.or_(gone, is_nan)
-
-    def _steps(self, node: ex.Steps, value: Any) -> Any:
-        exp, kind = self.exp, node.column.kind
-        if kind == ex.WEEKDAY:
-            gone = exp.Is(this=value.copy(), expression=exp.null())
-            value = self._weekday(value)
-        else:
-            usual = kind == ex.NUMBER and node.bounded
-            gone = exp.Not(this=self._finite(value)) if usual else self._gone(value) if kind == ex.NUMBER else None
-            if kind == ex.DATE or usual:
-                missing = exp.Is(this=value.copy(), expression=exp.null())
-                gone = missing if gone is None else exp.or_(missing, gone)
-        missing_value = self._integer(node.missing)
-        branches = [(gone, missing_value)]
-        for (edge, following), own in zip(_paired(node.edges), node.values, strict=False):
-            del following
-            branches.append((exp.LT(this=value.copy(), expression=self._edge(edge, kind)), self._integer(own)))
-        return self._case(branches, self._integer(node.values[-1]))
-
-    def _edge(self, edge: float, kind: str) -> Any:
-        if kind == ex.WEEKDAY:
-            return self._integer(edge)
-        if kind == ex.DATE:
-            return self._date(dt.date(1970, 1, 1) + dt.timedelta(days=int(edge)))
-        return self._number(edge)
-
-    def _date(self, date: dt.date) -> Any:
-        text = self.exp.Literal.string(date.isoformat())
-        return text if self.dialect == "sqlite" else self.exp.cast(text, "date")
-
-    def _weekday(self, value: Any) -> Any:
-        """Days since a Monday."""
-        exp = self.exp
-        if self.dialect == "sqlite":
-            days = [
-                exp.Anonymous(this="JULIANDAY", expressions=[day]) for day in (value.copy(), self._date(FIRST_MONDAY))
-            ]
-            between = exp.cast(exp.Paren(this=exp.Sub(this=days[0], expression=days[1])), "bigint")
-        elif self.dialect == "postgres":
-            between = exp.Paren(this=exp.Sub(this=value.copy(), expression=self._date(FIRST_MONDAY)))
-        else:
-            between = exp.DateDiff(this=value.copy(), expression=self._date(FIRST_MONDAY), unit=exp.var("DAY"))
-        return exp.Mod(this=between, expression=self._integer(7))
-
-    def _places(self, node: ex.Words | ex.Truths, value: Any) -> Any:
-        exp = self.exp
-        gone = exp.Is(this=value.copy(), expression=exp.null())
-        branches: list[tuple[Any, Any]] = []
-        if isinstance(node, ex.Truths):
-            branches.append((gone, self._integer(node.missing)))
-            for truth, place in ((False, node.false), (True, node.true)):
-                comparison = exp.EQ(this=value.copy(), expression=exp.Boolean(this=truth))
-                branches.append((comparison, self._integer(place)))
-            return self._case(branches, self._integer(node.other))
-        blank = exp.EQ(this=value.copy(), expression=exp.Literal.string(""))
-        branches.append((exp.or_(gone, blank), self._integer(node.missing)))
-        for text, place in node.places:
-            branches.append((exp.EQ(this=self._exact(value), expression=self._text(text)), self._integer(place)))
-        for text, place in node.truths:
-            lower = exp.Lower(this=value.copy())
-            branches.append((exp.EQ(this=lower, expression=self._text(text)), self._integer(place)))
-        return self._case(branches, self._integer(node.other))
-
-    def _text(self, text: str) -> Any:
-        national = self.dialect == "tsql" and not text.isascii()
-        return self.exp.National(this=text) if national else self.exp.Literal.string(text)
-
-    def _exact(self, value: Any) -> Any:
-        """A text whose case counts; SQL Server's usual collations tell none apart."""
-        if self.dialect != "tsql":
-            return value.copy()
-        return self.exp.Collate(this=value.copy(), expression=self.exp.var("Latin1_General_100_BIN2"))
-
     # Tables and trees.
 
     def _take(self, node: ex.Take, index: Any) -> Any:
@@ -376,7 +243,3 @@ def _times(node: ex.Expression) -> int:
     if isinstance(node, ex.Apply) and node.name in ("truncate", "max", "min"):
         return 2
     return 2 if isinstance(node, ex.Take | ex.Leaves) else 1
-
-
-def _paired(edges: Sequence[float]) -> list[tuple[float, float]]:
-    return list(pairwise([*edges, math.inf]))

@@ -7,6 +7,8 @@ effect that it replaces: by how many standard deviations of the noise they diffe
 from __future__ import annotations
 
 import math
+import numbers
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -16,6 +18,7 @@ from scipy.optimize import isotonic_regression
 
 from tacit.arrays import Bools, Floats
 from tacit.display import shortened
+from tacit.encoding.grid import NumericGrid
 from tacit.models.additive import TREES, AdditiveModel, AdditiveScores, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import Model
@@ -27,6 +30,9 @@ from tacit.privacy.request import RequestError
 
 CONTRADICTS = 3.0
 """An edit that is further from what was measured, in standard deviations of the noise, contradicts it."""
+
+MOST_DEVIATIONS = 1e9
+"""What is further from what was measured counts as this far."""
 
 HAIR = 1e-6
 """An edge this near an end of a stretch, as a part of the whole range, is that end: grids round."""
@@ -59,7 +65,8 @@ class Change:
     def __str__(self) -> str:
         if not self.contradicts:
             return f"{self.term} {self.text}, within {self.deviations:.1f} standard deviations of what was measured"
-        size = "without noise" if math.isinf(self.deviations) else f"at {self.deviations:.1f} standard deviations"
+        number = f"{self.deviations:.1f}" if self.deviations < 1e5 else f"{self.deviations:.0e}"
+        size = "without noise" if math.isinf(self.deviations) else f"at {number} standard deviations"
         return f"{self.term} {self.text}, which contradicts what was measured {size} (at {self.place})"
 
 
@@ -153,8 +160,8 @@ class Edit:
             places: as for :meth:`flatten`.
         """
         feature, main = self._main(single=True)
-        if not isinstance(value, int | float) or not math.isfinite(value):
-            raise RequestError(f"an effect is a finite number, got {value!r}")
+        if not _is_number(value) or not math.isfinite(value):
+            raise RequestError(f"an effect is a finite number, got {shortened(repr(value))}")
         inside = _inside(feature, places)[:, None]
         changed = replace(main, effect=np.where(inside, float(value), main.effect), sd=np.where(inside, 0.0, main.sd))
         return self._changed(changed, f"set to {value:+.4g} {_words(feature, places)}")
@@ -286,28 +293,54 @@ def _effect(scores: AdditiveScores, term: str) -> MainEffect | PairEffect | None
 def _inside(feature: Feature, places: Sequence[Any]) -> Bools:
     """Which bins are meant."""
     labels = feature.bin_labels()
-    if not feature.ordered or all(isinstance(place, str) for place in places):
+    dates = isinstance(feature.encoder, NumericGrid) and feature.encoder.dates in ("month", "year")
+    ends = [_years(place) for place in places] if dates else list(places)
+    if not feature.ordered or (places and all(isinstance(end, str) for end in ends)):
         unknown = [place for place in places if str(place) not in labels]
         if unknown or not places:
-            raise RequestError(f"{feature.name!r} has no {unknown or 'place'}; it has {', '.join(labels[:20])}")
+            wrong = f"has no {', '.join(map(repr, unknown))}; it has" if unknown else "has categories: name some of"
+            raise RequestError(f"{feature.name!r} {wrong} {', '.join(labels[:20])}")
         return np.array([label in set(map(str, places)) for label in labels])
-    if len(places) != 2 or not all(isinstance(end, int | float) for end in places) or not places[0] <= places[1]:
-        raise RequestError(f"{feature.name!r} is a number: give the two ends of a stretch, as in flatten(60, 90)")
+    if len(ends) != 2 or not all(map(_is_number, ends)) or not ends[0] <= ends[1]:
+        kind, example = ("dates", '"2023-01", "2023-06"') if dates else ("numbers", "60, 90")
+        raise RequestError(f"{feature.name!r} holds {kind}: give the two ends of a stretch, as in flatten({example})")
     edges = np.asarray(feature.edges(), np.float64)
-    low, high = (float(end) for end in places)
+    low, high = (float(end) for end in ends)
     hair = HAIR * (edges[-1] - edges[0])
     inside = (edges[1:] > low + hair) & (edges[:-1] < high - hair)
     if low == high and edges[0] - hair <= low <= edges[-1] + hair:  # one value: its bin
         inside[min(max(int(np.searchsorted(edges, low, "right")) - 1, 0), len(inside) - 1)] = True
     if not inside.any():
-        raise RequestError(f"{feature.name!r} goes from {edges[0]:g} to {edges[-1]:g}, and has no {low:g} to {high:g}")
+        text = feature.edge_text
+        raise RequestError(
+            f"{feature.name!r} goes from {text(edges[0])} to {text(edges[-1])}: not {places[0]} to {places[1]}"
+        )
     return np.append(inside, False)
 
 
 def _words(feature: Feature, places: Sequence[Any]) -> str:
-    if feature.ordered and not isinstance(places[0], str):
-        return f"from {places[0]:g} to {places[1]:g}"
+    if feature.ordered and str(places[0]) not in feature.bin_labels():
+        first, last = (f"{place:g}" if _is_number(place) else str(place) for place in places)
+        return f"from {first} to {last}"
     return f"for {', '.join(map(str, places))}"
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a real number that a float can hold, of Python or numpy, and no truth value."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return False
+    try:
+        return math.isfinite(float(value)) or not isinstance(value, numbers.Integral)
+    except OverflowError:
+        return False
+
+
+def _years(place: Any) -> Any:
+    """A date, or the text of one to its month or year, in years as edges are; anything else as it is."""
+    parts = re.fullmatch(r"(\d{4})(?:-(\d\d)(?:-\d\d)?)?", str(place)[:10], re.ASCII)
+    if _is_number(place) or parts is None:
+        return place
+    return int(parts[1]) + (int(parts[2] or 1) - 1) / 12
 
 
 def _check_direction(feature: Feature, effect: Floats) -> None:
@@ -323,6 +356,6 @@ def _deviations(new: Floats, released: Floats, sd: Floats) -> tuple[float, int]:
     """By how many standard deviations effects differ where most, and in which bin of the first axis."""
     gap = np.abs(new - released)
     with np.errstate(divide="ignore", invalid="ignore"):
-        size = np.where(gap > 1e-12, gap / sd, 0.0)
+        size = np.where(gap > 1e-12, np.where(sd > 0, np.minimum(gap / sd, MOST_DEVIATIONS), np.inf), 0.0)
     place = np.unravel_index(int(size.argmax()), size.shape) if size.size else (0,)
     return (float(size.max()) if size.size else 0.0), int(place[0])
