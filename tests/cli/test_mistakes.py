@@ -402,3 +402,16 @@ def test_a_table_in_place_of_a_model(folder: Path, tacit: Callable[..., Any]) ->
     for command in (("predict", "data.csv", "data.csv", "-o", "p.csv"), ("verify", "data.csv")):
         done = tacit(*command)
         assert (done.exit_code, "it is not valid JSON (line 1). Nothing was spent." in done.stderr) == (2, True), done
+
+
+def test_all_options_that_are_wrong_are_said_at_once(folder: Path, tacit: Callable[..., Any]) -> None:
+    said = refused(
+        tacit("fit", "nofile.csv", "--schema", "none.toml", "--epsilon", "-1", "--delta", "3", "--set", "n_treees=4",
+              "--model", "none/x.json", "--report", "none/y.html", "--sign", "none.key"),
+        "7 problems:", "--model: the folder none", "--report: the folder none", "none.toml: cannot be read",
+        "epsilon must be", "delta must be", "no parameter 'n_treees'", "nofile.csv does not exist", "none.key",
+    )  # fmt: skip
+    assert said.count("spent") == 1
+    refused(tacit("plan", "--schema", "none.toml", "--delta", "2", "--rows", "-4"), "3 problems:", "--rows", "delta")
+    refused(tacit("check", "nofile.csv", "--schema", "none.toml"), "2 problems:", "none.toml", "nofile.csv")
+    assert "problems" not in refused(tacit("fit", "nofile.csv", "--schema", "schema.toml", "--model", "out.json"))

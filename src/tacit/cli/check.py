@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,8 @@ from tacit.cli import arguments as shared
 from tacit.cli.arguments import schema_of
 from tacit.cli.console import as_json as print_json
 from tacit.cli.console import progress
-from tacit.cli.failures import COMPLAINTS
+from tacit.cli.failures import COMPLAINTS, together
+from tacit.cli.files import check_there
 from tacit.cli.tables import rows_of
 
 if TYPE_CHECKING:
@@ -45,7 +47,9 @@ def run(arguments: CheckArguments) -> None:
     from tacit.cli.findings import find, readable_rows
     from tacit.encoding.errors import DataError
 
-    declared = schema_of(arguments.schema, arguments.unit, arguments.max_rows)
+    read = partial(schema_of, arguments.schema, arguments.unit, arguments.max_rows)
+    together(read, lambda: check_there(arguments.data))
+    declared = read()
     assert declared is not None
     with (
         rows_of(arguments.data, arguments) as (data, written),

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import typer
 
-from tacit.errors import STANDS, UNSPENT, TacitError, spending, was_spent, with_remark
+from tacit.errors import STANDS, UNSPENT, TacitError, message_of, spending, was_spent, with_remark
 from tacit.privacy.ledger import BudgetExceeded
 
 P = ParamSpec("P")
@@ -38,10 +38,42 @@ class Mistake(TacitError):  # noqa: N818 - made by the user, no fault of the pro
     """A mistake in what was asked for. The message says what would be right."""
 
 
+class Mistakes(Mistake):
+    """Several mistakes, a line each."""
+
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__("\n  ".join([f"{len(lines)} problems:", *lines]))
+        self.lines = lines
+
+
 class Unpaid(Mistake):
     """A budget does not pay for what was asked."""
 
     usual = UNSPENT
+
+
+def together(*checks: Callable[[], object]) -> None:
+    """Makes checks that do not depend on each other, and raises what all of them find wrong.
+
+    Raises:
+        Mistake: of a line for each, where there are several; one alone is raised as it is.
+    """
+    problems: list[Exception] = []
+    for check in checks:
+        try:
+            check()
+        except (ValueError, OSError) as error:
+            problems.append(error)
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise Mistakes([line for each in problems for line in _lines_of(each)])
+
+
+def _lines_of(problem: Exception) -> list[str]:
+    if isinstance(problem, Mistakes):
+        return problem.lines
+    return [file_message(problem) if isinstance(problem, OSError) else message_of(problem)]
 
 
 def with_spending(error: Exception) -> str:

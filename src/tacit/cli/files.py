@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
-from tacit.cli.failures import Mistake
+from tacit.cli.failures import Mistake, together
 
 BESIDE_SQLITE = ("", "-wal", "-shm", "-journal", ".key")
 """What is added to the name of an SQLite file for the files that belong to it."""
@@ -24,8 +25,8 @@ def check_outputs(
     """
     places = {path.resolve(): what for what, path in inputs.items() if path is not None}
     places |= dict.fromkeys(_files_of(account), "the account, or belongs to it")
+    together(*(partial(_check_target, path, option) for option, path in outputs.items()))
     for option, path in outputs.items():
-        _check_target(path, option)
         if path is None:
             continue
         what = places.get(path.resolve())
@@ -52,6 +53,17 @@ def free_place(path: Path) -> Path:
         number += 1
         place = path.with_stem(f"{path.stem}-{number}")
     return place
+
+
+def check_there(data: str | os.PathLike[str]) -> None:
+    """Raises for the name of one file that does not exist; patterns, URLs and standard input are left to readers.
+
+    Raises:
+        Mistake: names it.
+    """
+    name = os.fspath(data)
+    if name != "-" and "://" not in name and not set("*?[") & set(name) and not Path(name).exists():
+        raise Mistake(f"{name} does not exist")
 
 
 def _files_of(account: str | None) -> list[Path]:

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,11 +17,11 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.arguments import account_of, check_account, listed, schema_of, target_column
 from tacit.cli.console import as_json, progress, stopwatch, table, watching
-from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs, free_place, refuse_overwriting
+from tacit.cli.failures import Mistake, together
+from tacit.cli.files import check_outputs, check_there, free_place, refuse_overwriting
 from tacit.cli.fit_arguments import FitArguments, command_of, restored, write_plan
 from tacit.cli.fitted import dry_run, summarise
-from tacit.cli.learners import batchwise_class, learner_class, set_parameters
+from tacit.cli.learners import batchwise_class, check_request, learner_class, set_parameters
 from tacit.cli.tables import csv_options, is_many, rows_of, training_table
 from tacit.errors import STANDS
 from tacit.whole_files import write_text
@@ -38,10 +39,15 @@ def from_table(arguments: FitArguments) -> None:
 def run(arguments: FitArguments, sites: Any = None, resume: int | None = None) -> None:
     """A fit, to a table or to sites; ``resume``: the number of one that goes on."""
     seconds = stopwatch()
-    _check_outputs(arguments)
+    together(
+        lambda: _check_outputs(arguments),
+        lambda: check_request(arguments, partial(_schema, arguments), partial(predicts_numbers, arguments)),
+        lambda: None if sites is not None else check_there(arguments.data),
+        lambda: _key(arguments),
+    )
     if arguments.save_plan is not None:
         write_plan(arguments, arguments.save_plan)
-    schema = schema_of(arguments.schema, arguments.unit, arguments.max_rows)
+    schema = _schema(arguments)
     in_batches = arguments.batches or arguments.adds_to is not None
     learner = _batchwise(arguments, schema) if in_batches else _estimator(arguments, schema)
     estimator = learner.estimator if in_batches else learner
@@ -63,6 +69,10 @@ def run(arguments: FitArguments, sites: Any = None, resume: int | None = None) -
         learner.certificate_ = learner.certificate_.named(target, arguments.name)
         written = _write(arguments, learner, key, recorded)
     summarise(arguments, learner, schema, written, seconds(), discovers(arguments, learner))
+
+
+def _schema(arguments: FitArguments) -> Schema | None:
+    return schema_of(arguments.schema, arguments.unit, arguments.max_rows)
 
 
 def _learn(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, Literal
 
-from tacit.cli.failures import Mistake
+from tacit.cli.failures import Mistake, together
 
 LearnerName = Literal["additive", "decision-list", "forest", "halfspace", "m-alpha", "resampled", "trees"]
 
@@ -108,6 +108,30 @@ def set_parameters(cls: Any, settings: Sequence[str] | None, interactions: str |
     if BASE in names:
         values[BASE] = _base(values.get(BASE, "halfspace"), [line.removeprefix(f"{BASE}__") for line in of_base])
     return values
+
+
+def check_request(arguments: Any, schema: Callable[[], Any], numbers: Callable[[Any], bool]) -> None:
+    """Makes the checks of options that a fit and its plan share.
+
+    Args:
+        arguments: with ``learner``, ``epsilon``, ``delta``, ``neighbouring``, ``settings`` and ``interactions``.
+        schema: reads the schema.
+        numbers: says if a number is learned under a schema.
+
+    Raises:
+        Mistake: names all that is wrong.
+    """
+    from tacit.privacy.request import Request
+
+    read: list[Any] = []
+    together(
+        lambda: read.append(schema()),
+        lambda: Request.of(arguments.epsilon, arguments.delta, arguments.neighbouring, None),
+        lambda: set_parameters(
+            learner_class(arguments.learner, numbers(read[0] if read else None)), arguments.settings,
+            arguments.interactions,
+        ),
+    )  # fmt: skip
 
 
 def _base(name: Any, settings: Sequence[str]) -> Any:

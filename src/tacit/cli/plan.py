@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from tacit.cli import arguments as shared
 from tacit.cli.arguments import schema_of
 from tacit.cli.console import as_json, charge_words, finite, table
-from tacit.cli.failures import Mistake
-from tacit.cli.learners import learner_class, set_parameters
+from tacit.cli.failures import Mistake, together
+from tacit.cli.learners import check_request, learner_class, set_parameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,16 @@ class PlanArguments:
     as_json: shared.Json = False
 
 
+def _is_number(declared: Any) -> bool:
+    """Whether the label of a schema is a number."""
+    return declared is not None and declared.label is not None and bool(declared.label.is_numeric)
+
+
+def _check_rows(n: int | None) -> None:
+    if n is not None and n < 1:
+        raise Mistake(f"--rows must be at least 1, got {n}")
+
+
 def run(arguments: PlanArguments) -> None:
     """Show what a budget buys, without any data."""
     from tacit.privacy.charges import charge_from_dict
@@ -39,13 +50,12 @@ def run(arguments: PlanArguments) -> None:
     epsilon, delta, neighbouring, learner, n = (
         arguments.epsilon, arguments.delta, arguments.neighbouring, arguments.learner, arguments.rows,
     )  # fmt: skip
-    declared = schema_of(arguments.schema, arguments.unit, arguments.max_rows)
-    of_number = declared is not None and declared.label is not None and declared.label.is_numeric
-    cls = learner_class(learner, of_number)
+    read = partial(schema_of, arguments.schema, arguments.unit, arguments.max_rows)
+    together(lambda: check_request(arguments, read, _is_number), lambda: _check_rows(n))
+    declared = read()
+    cls = learner_class(learner, _is_number(declared))
     parameters = set_parameters(cls, arguments.settings, arguments.interactions)
     estimator = cls(epsilon=epsilon, delta=delta, neighbouring=neighbouring, schema=declared, **parameters)
-    if n is not None and n < 1:
-        raise Mistake(f"--rows must be at least 1, got {n}")
     planned = estimator.dry_run(n=n)
     if n is not None and "forecast" not in planned:
         raise Mistake(

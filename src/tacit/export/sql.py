@@ -98,10 +98,10 @@ class _Query(SqlValues):
         source = self.exp.to_table(table)
         for part in source.find_all(self.exp.Identifier):
             part.set("quoted", True)
-        kept = [self._column(name) for name in keep]
-        query = self.exp.select(*kept, *outputs)
+        beside = [self._column(name) for name in keep]
+        query = self.exp.select(*beside, *outputs)
         for place, level in enumerate(self.levels):
-            before = [self.exp.Star()] if place else kept  # other columns of the table could have names of ours
+            before = [self.exp.Star()] if place else beside  # other columns of the table could have names of ours
             inside = self.exp.select(*before, *level).from_(source)
             materialized = True if self.dialect in MATERIALIZED else None
             query = query.with_(f"{self.prefix}level_{place + 1}", as_=inside, materialized=materialized)
