@@ -62,6 +62,15 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.enable()
 
 
+@pytest.fixture(autouse=True)
+def tables_of_accounts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Accounts have their tables at once, but in the tests that are about them."""
+    from tests.accounts import write_tables
+
+    if ROOT / "privacy" not in request.path.parents:
+        monkeypatch.setattr("tacit.privacy.database._upgrade", write_tables)
+
+
 def grow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tuning: str) -> None:
     """Additive fits are tuned as the page of habits says; slow cases as ever."""
     if request.node.get_closest_marker("slow") is None:
