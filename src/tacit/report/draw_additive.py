@@ -56,19 +56,11 @@ def _of_two_classes(model: AdditiveModel, ordinals: Collection[str]) -> ModelCar
     positive, scores, importance = model.classes[-1], model.scores, model.importance()
     mains = _mains(scores, lambda feature, main, identity: _main(feature, main, ODDS, identity, ordinals))
     mains.sort(key=lambda d: -importance.get(d.title, d.importance))
-    return ModelCard(
-        f"An additive model of “{positive}”: {parts_of(scores)}",
+    reading = (
         f"Each drawing says by what factor a value changes the odds of “{positive}”: ×2 doubles them, ÷2 halves them. "
-        f"{CHANCES} "
-        f"{NOISE}",
-        (
-            *overview(scores),
-            *mains,
-            *_pairs(scores, ODDS),
-            *tree_ranking(scores, "log-odds"),
-        ),
-        tuple(public_feature(f) for f in scores.features),
+        f"{CHANCES}"
     )
+    return _card(f"An additive model of “{positive}”", reading, scores, mains, _pairs(scores, ODDS))
 
 
 def _of_classes(model: AdditiveClassesModel) -> ModelCard:
@@ -77,20 +69,14 @@ def _of_classes(model: AdditiveClassesModel) -> ModelCard:
     mains = _mains(scores, lambda feature, main, identity: main_of_classes(feature, main, names, identity))
     pairs = [_pair_of_classes(scores, p, names, f"pair{i}") for i, p in enumerate(scores.pairs)]
     pairs.sort(key=lambda d: -d.importance)
-    caption = "Typical size of the effects on all classes together over the rows, in log-odds."
-    return ModelCard(
-        f"An additive model of {len(names)} classes: {parts_of(scores)}",
+    reading = (
         "Each drawing has a row for every class, all on one scale: above the dotted line a value speaks for the class, "
         "below it against, up to the factor at the lower left. Effects are factors of a class's odds, measured against "
-        f"the (geometric) mean of all classes. {NOISE}",
-        (
-            *overview(scores, caption),
-            *mains,
-            *pairs,
-            *tree_ranking(scores, "log-odds, all classes together"),
-        ),
-        tuple(public_feature(f) for f in scores.features),
+        "the (geometric) mean of all classes."
     )
+    caption = "Typical size of the effects on all classes together over the rows, in log-odds."
+    what, unit = f"An additive model of {len(names)} classes", "log-odds, all classes together"
+    return _card(what, reading, scores, mains, pairs, caption, unit)
 
 
 def _of_ordered(model: AdditiveOrderedModel, ordinals: Collection[str]) -> ModelCard:
@@ -99,81 +85,52 @@ def _of_ordered(model: AdditiveOrderedModel, ordinals: Collection[str]) -> Model
     cuts = zip(model.classes, model.cuts, strict=False)
     mains = _mains(scores, lambda feature, main, identity: _main(feature, main, ODDS, identity, ordinals))
     starts = ", ".join(f"{100 / (1 + math.exp(scores.intercept[0] - cut)):.0f} % {name}" for name, cut in cuts)
-    return ModelCard(
-        f"An additive model of {len(model.classes)} ordered classes: {parts_of(scores)}",
+    reading = (
         f"The classes in their order: {model.says}. Each drawing says by what factor a value changes the odds of a "
         "higher class, at every step of the order alike: ×2 doubles them, ÷2 halves them. Of rows without effects, so "
-        f"many are in a class or a lower one: {starts}. {NOISE}",
-        (
-            *overview(scores),
-            *mains,
-            *_pairs(scores, ODDS),
-            *tree_ranking(scores, "log-odds of a higher class"),
-        ),
-        tuple(public_feature(f) for f in scores.features),
+        f"many are in a class or a lower one: {starts}."
     )
+    what, unit = f"An additive model of {len(model.classes)} ordered classes", "log-odds of a higher class"
+    return _card(what, reading, scores, mains, _pairs(scores, ODDS), unit=unit)
 
 
 def _of_a_number(model: AdditiveRegressionModel, ordinals: Collection[str]) -> ModelCard:
-    """In units of the target; of a count or a cost in ratios."""
+    """In units of the target; of a count or a cost, whose effects multiply under a log link, in ratios."""
+    target, scores, start = model.target, model.scores, float(model.scores.intercept[0])
+    lower, upper = svg.short(float(model.lower)), svg.short(float(model.upper))
+    units: Units
     if model.power is not None:
-        return _of_a_mean(model, ordinals)
-    what = "mean" if model.loss == "squared" else f"{100 * model.quantile:g} % quantile"
-    start, lower, upper = (svg.short(float(value)) for value in (model.scores.intercept[0], model.lower, model.upper))
-    return _additive_number(
-        model,
-        ordinals,
-        Amounts(model.target, model.upper - model.lower),
-        what,
-        f"Each drawing says by how much a value raises or lowers the {what} of “{model.target}”, which starts from "
-        f"{start} and is kept between {lower} and {upper}.",
-        f"in units of {model.target}",
-        f"units of {model.target}",
-    )
-
-
-def _of_a_mean(model: AdditiveRegressionModel, ordinals: Collection[str]) -> ModelCard:
-    """Under a log link effects multiply."""
-    numbers = (math.exp(model.scores.intercept[0]), model.lower, model.upper)
-    start, lower, upper = (svg.short(value) for value in numbers)
-    return _additive_number(
-        model,
-        ordinals,
-        Ratios(model.target),
-        "logarithm of the mean",
-        f"Each drawing says by what factor a value changes the mean of “{model.target}”: ×2 doubles it, ÷2 halves it. "
-        f"Factors multiply, start from {start}, and predictions are kept between {lower} and {upper}.",
-        f"as the logarithm of a ratio of means of {model.target}",
-        f"the logarithm of the mean of {model.target}",
-    )
-
-
-def _additive_number(
-    model: AdditiveRegressionModel,
-    ordinals: Collection[str],
-    units: Units,
-    what: str,
-    says: str,
-    sizes: str,
-    of_trees: str,
-) -> ModelCard:
-    """The card of a number: ``what`` is modelled, what a drawing ``says``, and in which words sizes are given."""
-    scores = model.scores
+        units, what, unit = Ratios(target), "logarithm of the mean", f"the logarithm of the mean of {target}"
+        sizes = f"as the logarithm of a ratio of means of {target}"
+        reading = (
+            f"Each drawing says by what factor a value changes the mean of “{target}”: ×2 doubles it, ÷2 halves it. "
+            f"Factors multiply, start from {svg.short(math.exp(start))}, and predictions are kept between {lower} and "
+            f"{upper}."
+        )
+    else:
+        units, unit, sizes = Amounts(target, model.upper - model.lower), f"units of {target}", f"in units of {target}"
+        what = "mean" if model.loss == "squared" else f"{100 * model.quantile:g} % quantile"
+        reading = (
+            f"Each drawing says by how much a value raises or lowers the {what} of “{target}”, which starts from "
+            f"{svg.short(start)} and is kept between {lower} and {upper}."
+        )
     mains = _mains(scores, lambda feature, main, identity: _main(feature, main, units, identity, ordinals))
-    caption = f"Typical size of the effect over the rows, {sizes}."
-    lower, upper = svg.short(model.lower), svg.short(model.upper)
-    return ModelCard(
-        f"An additive model of the {what} of “{model.target}”: {parts_of(scores)}",
-        f"{says} {NOISE}",
-        (
-            *overview(scores, caption),
-            *mains,
-            *_pairs(scores, units),
-            *tree_ranking(scores, of_trees),
-        ),
-        tuple(public_feature(f) for f in scores.features),
-        f"The target “{model.target}” and its bounds, {lower} to {upper}; values outside were clipped.",
+    what, caption = (
+        f"An additive model of the {what} of “{target}”",
+        f"Typical size of the effect over the rows, {sizes}.",
     )
+    label = f"The target “{target}” and its bounds, {lower} to {upper}; values outside were clipped."
+    return replace(_card(what, reading, scores, mains, _pairs(scores, units), caption, unit), label=label)
+
+
+def _card(
+    what: str, reading: str, scores: AdditiveScores, mains: list[Drawing], pairs: list[Drawing],
+    caption: str = TYPICAL, unit: str = "log-odds",
+) -> ModelCard:  # fmt: skip
+    """The card: ``what`` the model is, how to read it, and in which words sizes and those of trees are given."""
+    drawings = (*overview(scores, caption), *mains, *pairs, *tree_ranking(scores, unit))
+    public = tuple(public_feature(feature) for feature in scores.features)
+    return ModelCard(f"{what}: {parts_of(scores)}", f"{reading} {NOISE}", drawings, public)
 
 
 def _mains(scores: AdditiveScores, drawing: Callable[[Feature, MainEffect, str], Drawing]) -> list[Drawing]:
