@@ -14,7 +14,8 @@ from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
-from tacit.report.drawing import Effect, Side, bars, curve, heat_map, ranking, weights
+from tacit.report.draw_additive import Side, heat_map
+from tacit.report.drawing import Effect, bars, curve, ranking, weights
 from tacit.report.model_card import ModelCard, PublicColumn
 
 FLAGS = [

@@ -16,7 +16,8 @@ from tacit.privacy.ledger import Entry
 from tacit.report import svg
 from tacit.report.budget import stages
 from tacit.report.class_drawing import class_curves
-from tacit.report.drawing import Drawing, Effect, Side, bars, curve, heat_map, weights, worth_naming
+from tacit.report.draw_additive import Side, heat_map
+from tacit.report.drawing import Drawing, Effect, bars, curve, weights, worth_naming
 from tacit.report.units import factor
 
 

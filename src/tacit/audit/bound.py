@@ -198,10 +198,7 @@ def largest_chance(count: int, trials: int, error: float) -> float:
 def chances(counts: Counts, confidence: float) -> tuple[float, float]:
     """The least chance of a hit and the largest of a false alarm; both hold together with this confidence."""
     error = (1.0 - confidence) / 2
-    return (
-        least_chance(counts.hits, counts.trials, error),
-        largest_chance(counts.false_alarms, counts.trials, error),
-    )
+    return (least_chance(counts.hits, counts.trials, error), largest_chance(counts.false_alarms, counts.trials, error))
 
 
 def gaussian_shift(hit: float, false_alarm: float) -> float:

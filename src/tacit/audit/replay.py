@@ -34,13 +34,7 @@ RUNS = 3
 
 
 def replay_audit(
-    estimator: Any,
-    schema: Any = None,
-    *,
-    X: Any = None,
-    y: Any = None,
-    neighbours: int = 12,
-    random_state: int = 0,
+    estimator: Any, schema: Any = None, *, X: Any = None, y: Any = None, neighbours: int = 12, random_state: int = 0
 ) -> Replay:
     """Records a fit at the curator and repeats it on neighbours with the recorded releases forced.
 

@@ -68,12 +68,7 @@ class Law:
 
 
 def check_mechanism(
-    draw: Callable[[int], Ints],
-    law: Law,
-    charge: Charge | None = None,
-    *,
-    shift: int = 1,
-    wrong: Sequence[Law] = (),
+    draw: Callable[[int], Ints], law: Law, charge: Charge | None = None, *, shift: int = 1, wrong: Sequence[Law] = ()
 ) -> None:
     """Checks that draws have a law, and that the law costs no more than its charge.
 

@@ -67,11 +67,7 @@ class RecalibratedModel(Nest, ClassModel):
 
     def body(self) -> dict[str, Any]:
         """The model as plain data, the one underneath inside it."""
-        return {
-            "base": nested([self.base])[0],
-            "knots": self.knots.tolist(),
-            "values": self.values.tolist(),
-        }
+        return {"base": nested([self.base])[0], "knots": self.knots.tolist(), "values": self.values.tolist()}
 
     @classmethod
     def inside(cls, body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

@@ -175,10 +175,7 @@ class VoteModel(Nest, ClassModel):
 
     def body(self) -> dict[str, Any]:
         """The model as plain data."""
-        return {
-            "classes": list(self.classes),
-            "members": nested(self.members),
-        }
+        return {"classes": list(self.classes), "members": nested(self.members)}
 
     @classmethod
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> VoteModel:

@@ -74,10 +74,7 @@ HEADINGS: tuple[tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...]], ...] =
             ("Monitoring", "", ("monitoring",)),
         ),
     ),
-    (
-        "EU AI Act, Annex IV, point 5: risk management",
-        (("System", "", ("risk_management",)),),
-    ),
+    ("EU AI Act, Annex IV, point 5: risk management", (("System", "", ("risk_management",)),)),
     (
         "NIST SP 800-226: hazards",
         (

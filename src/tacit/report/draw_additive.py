@@ -6,8 +6,8 @@ Models of two classes, of several and of numbers share their parts; they differ 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from tacit.models.summary import terms_beyond_noise
 from tacit.models.tree_importance import total_effects
 from tacit.report import svg
 from tacit.report.class_drawing import class_bars, class_curves
-from tacit.report.drawing import TYPICAL, Drawing, Effect, Side, bars, curve, heat_map, ranking
+from tacit.report.drawing import HEIGHT, RIGHT, TYPICAL, WIDTH, Drawing, Effect, bars, curve, points_of, ranking, spread
 from tacit.report.model_card import ModelCard, PublicColumn, public_column
 from tacit.report.places import date_spans, dates_of, named
 from tacit.report.units import ODDS, Amounts, Ratios, Units
@@ -238,6 +238,70 @@ def tree_ranking(scores: AdditiveScores, unit: str) -> list[Drawing]:
         f"alone, drawn anew, moves their sum, noise taken off, in {unit}. The model file holds every rule of them."
     )
     return [replace(drawn, caption=caption, wide=False)]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a pair: its name and the labels of its cells."""
+
+    name: str
+    labels: tuple[str, ...]
+
+
+FULL_COLOUR = 10.0
+"""An interaction of fewer least effects than this (odds ×1.22) does not get the full colour anywhere."""
+
+
+def heat_map(
+    first: Side, second: Side, effects: Sequence[Sequence[Effect]], identity: str, units: Units = ODDS
+) -> Drawing:
+    """A pair as a map: one cell per combination, the colour is its direction, the strength its size.
+
+    ``effects[i][j]`` belongs to the i-th label of ``first``, from the bottom up, and the j-th of ``second``.
+    """
+    largest = max((abs(e.value) for one in effects for e in one), default=0.0)
+    reach = max(largest, FULL_COLOUR * units.least)
+    left, top, bottom = 92, 26, 46
+    cell_width = (WIDTH - left - RIGHT) / len(second.labels)
+    cell_height = min(26.0, (HEIGHT + 40 - top - bottom) / len(first.labels))
+    height = top + cell_height * len(first.labels) + bottom
+    parts, rows = [svg.text(left - 6, 14, svg.fitted(first.name, left - 8), "name", "end")], []
+    for i, one in enumerate(effects):
+        y = top + cell_height * (len(first.labels) - 1 - i)
+        parts.append(svg.text(left - 6, y + cell_height / 2 + 4, svg.fitted(first.labels[i], left - 8), "tick", "end"))
+        for j, effect in enumerate(one):
+            label = f"{first.name} {first.labels[i]}, {second.name} {second.labels[j]}: {units.say(effect.value)}"
+            strength = round(min(abs(effect.value) / reach, 1.0), 3)
+            css, place = f"cell {'plus' if effect.value >= 0 else 'minus'}", (left + cell_width * j, y)
+            parts.append(svg.rect(*place, cell_width - 1, cell_height - 1, css, label, fill_opacity=strength))
+            name = f"{first.labels[i]} / {second.labels[j]}"
+            rows.append((name, *units.cells(effect.value), f"{effect.sd:.3g}", svg.short(effect.support)))
+    floor = top + cell_height * len(first.labels)
+    every = max(1, math.ceil(len(second.labels) / max(1.0, (WIDTH - left - RIGHT) / 58)))
+    widest = svg.SMALLER * max(svg.text_width(label) for label in second.labels) + 4
+    every = max(every, min(3, math.ceil(widest / cell_width)))  # every third label whole says more than halves of all
+    for j in range(0, len(second.labels), every):
+        words = svg.fitted(second.labels[j], max(40.0, every * cell_width - 4))
+        parts.append(svg.text(left + cell_width * (j + 0.5), floor + 15, words, "tick", "middle"))
+    parts.append(svg.text((left + WIDTH - RIGHT) / 2, height - 8, second.name, "name", "middle"))
+    title = f"{first.name} × {second.name}"
+    caption = f"Beyond what each does alone; at most {units.say(largest)} or {units.say(-largest)}."
+    markup = svg.figure(WIDTH, math.ceil(height), title, caption, "".join(parts), identity)
+    points = [
+        point | {"column": second.name, "column_value": point["value"]}
+        for one, label in zip(effects, first.labels, strict=True)
+        for point in points_of(second.labels, one, row=first.name, row_value=label)
+    ]
+    return Drawing(
+        title,
+        "map",
+        markup,
+        caption,
+        spread([e for one in effects for e in one]),
+        units.header,
+        tuple(rows),
+        points=tuple(points),
+    )
 
 
 def side_of(feature: Feature, groups: Ints) -> Side:

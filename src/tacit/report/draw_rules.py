@@ -82,10 +82,7 @@ def _condition(start: str, name: str, text: str) -> list[Line]:
     if svg.text_width(whole) <= ROOM:
         return [(MARGIN, whole)]
     test = text.removeprefix(name).strip()
-    return [
-        (MARGIN, svg.shortened(f"{start} {name}", ROOM)),
-        (MARGIN + INDENT, svg.shortened(test, ROOM - INDENT)),
-    ]
+    return [(MARGIN, svg.shortened(f"{start} {name}", ROOM)), (MARGIN + INDENT, svg.shortened(test, ROOM - INDENT))]
 
 
 def rule_list(model: DecisionListModel, identity: str) -> Drawing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 from typing import Any
@@ -109,6 +109,14 @@ def _axis(scale: svg.Scale, right: float, units: Units) -> str:
     return "".join(parts)
 
 
+def _axis_below(scale: svg.Scale, ticks: Iterable[tuple[float, str]], height: float) -> list[str]:
+    parts = []
+    for value, mark in ticks:
+        parts.append(svg.line(scale(value), TOP - 4, scale(value), height - 22, "zero" if value == 0 else "grid"))
+        parts.append(svg.text(scale(value), height - 8, mark, "tick", "middle"))
+    return parts
+
+
 def _table(names: Sequence[str], effects: Sequence[Effect], units: Units) -> tuple[tuple[str, ...], ...]:
     return tuple(
         (name, *units.cells(e.value), f"{e.sd:.3g}", svg.short(e.support))
@@ -120,8 +128,8 @@ def points_of(
     names: Sequence[str], effects: Sequence[Effect], edges: Sequence[float] = (), **more: str
 ) -> tuple[dict[str, Any], ...]:
     """The numbers of a drawing: an effect per place, with the ends of the places that are between ``edges``."""
-    ends = [{"from": float(low), "to": float(high)} for low, high in pairwise(edges)]
-    ends += [{}] * (len(names) - len(ends))
+    between = [{"from": float(low), "to": float(high)} for low, high in pairwise(edges)]
+    ends = [*between, *([{}] * (len(names) - len(between)))]
     return tuple(
         {**more, "value": name, **end, "effect": e.value, "low": e.low, "high": e.high, "sd": e.sd, "rows": e.support}
         for name, e, end in zip(names, effects, ends, strict=True)
@@ -185,7 +193,8 @@ def curve(
     ``dates`` says what the bins are called where they are no numbers.
     """
     right = WIDTH - RIGHT - (MISSING if missing is not None else 0)
-    floor = HEIGHT - BOTTOM - SUPPORT - 6
+    base = HEIGHT - BOTTOM
+    floor = base - SUPPORT - 6
     across, ticks = svg.bent_axis(edges, LEFT + 2, right)
     shown = [*effects, missing] if missing is not None else list(effects)
     up = _vertical(effects, TOP, floor, units, [] if missing is None else [missing])
@@ -198,7 +207,6 @@ def curve(
     parts.append(svg.path([(x, up(e.value)) for a, b, e in steps for x in (a, b)], "curve"))
     tallest = max((_density(e, a, b) for a, b, e in steps), default=0.0)
     names = intervals(edges) if dates is None else list(dates.names)
-    base = HEIGHT - BOTTOM
     for (a, b, effect), label in zip(steps, names, strict=True):
         height = SUPPORT * (_density(effect, a, b) / tallest if tallest > 0 else 0.0)
         hint = f"{label}: {units.say(effect.value)}, about {svg.short(effect.support)} rows"
@@ -236,10 +244,9 @@ SPECIAL = ("other", "missing")
 
 def _is_number(words: str) -> bool:
     try:
-        float(words)
+        return isinstance(float(words), float)
     except ValueError:
         return False
-    return True
 
 
 def bars(
@@ -261,15 +268,10 @@ def bars(
         pairs.sort(key=lambda p: categories.index(p[0]))
     else:
         pairs.sort(key=lambda p: -p[1].value)
-    row = 19
-    height = TOP + row * len(pairs) + 26
+    row, height = 19, TOP + 19 * len(pairs) + 26
     aside = [e for category, e in pairs if category in SPECIAL]
     scale = _vertical([e for category, e in pairs if category not in SPECIAL], WIDTH - RIGHT, LABEL, units, aside)
-    parts = []
-    for value, mark in units.ticks(scale.low, scale.high):
-        x = scale(value)
-        parts.append(svg.line(x, TOP - 4, x, height - 22, "zero" if value == 0 else "grid"))
-        parts.append(svg.text(x, height - 8, mark, "tick", "middle"))
+    parts = _axis_below(scale, units.ticks(scale.low, scale.high), height)
     most = max((e.support for _, e in pairs), default=0.0)
     for place, (category, effect) in enumerate(pairs):
         y = TOP + row * place
@@ -278,78 +280,18 @@ def bars(
         noise = category in SPECIAL and abs(effect.value) < CLEAR * effect.sd
         faint = " faint" if noise or effect.support < FAINT * most else ""
         parts.append(svg.text(LABEL - 10, y + 13, svg.shortened(category, LABEL - 12), f"name{faint}", "end"))
-        parts.append(
-            svg.rect(start, y + 3, stop - start, row - 7, f"{'plus' if effect.value >= 0 else 'minus'}{faint}", hint)
-        )
+        css = f"{'plus' if effect.value >= 0 else 'minus'}{faint}"
+        parts.append(svg.rect(start, y + 3, stop - start, row - 7, css, hint))
         middle = y + row / 2 - 0.5
         low_end, far = (scale(min(max(end, scale.low), scale.high)) for end in (effect.low, effect.high))
         parts.append(svg.line(low_end, middle, far, middle, f"whisker{faint}"))
-    names = [c for c, _ in zip(categories, effects, strict=True)]
-    caption = _summary(names, effects, units)
+    caption = _summary(categories, effects, units)
     if len(categories) > len(pairs):
         caption += f" Drawn: the {len(pairs)} of {len(categories)} values with most rows."
-    markup = svg.figure(
-        WIDTH, height, name, f"Effect of each value on {units.what}. {caption}", "".join(parts), identity
-    )
-    table, points = _table(names, effects, units), points_of(names, effects)
+    description = f"Effect of each value on {units.what}. {caption}"
+    markup = svg.figure(WIDTH, height, name, description, "".join(parts), identity)
+    table, points = _table(categories, effects, units), points_of(categories, effects)
     return Drawing(name, "bars", markup, caption, spread(effects), units.header, table, points=points)
-
-
-@dataclass(frozen=True)
-class Side:
-    """One side of a pair: its name and the labels of its cells."""
-
-    name: str
-    labels: tuple[str, ...]
-
-
-FULL_COLOUR = 10.0
-"""An interaction of fewer least effects than this (odds ×1.22) does not get the full colour anywhere."""
-
-
-def heat_map(
-    first: Side, second: Side, effects: Sequence[Sequence[Effect]], identity: str, units: Units = ODDS
-) -> Drawing:
-    """A pair as a map: one cell per combination, the colour is its direction, the strength its size.
-
-    ``effects[i][j]`` belongs to the i-th label of ``first``, from the bottom up, and the j-th of ``second``.
-    """
-    flat = [e for one in effects for e in one]
-    largest = max((abs(e.value) for e in flat), default=0.0)
-    reach = max(largest, FULL_COLOUR * units.least)
-    left, top, bottom = 92, 26, 46
-    cell_width = (WIDTH - left - RIGHT) / len(second.labels)
-    cell_height = min(26.0, (HEIGHT + 40 - top - bottom) / len(first.labels))
-    height = top + cell_height * len(first.labels) + bottom
-    parts, rows = [svg.text(left - 6, 14, svg.fitted(first.name, left - 8), "name", "end")], []
-    for i, one in enumerate(effects):
-        y = top + cell_height * (len(first.labels) - 1 - i)
-        parts.append(svg.text(left - 6, y + cell_height / 2 + 4, svg.fitted(first.labels[i], left - 8), "tick", "end"))
-        for j, effect in enumerate(one):
-            label = f"{first.name} {first.labels[i]}, {second.name} {second.labels[j]}: {units.say(effect.value)}"
-            strength = round(min(abs(effect.value) / reach, 1.0), 3)
-            css = "cell plus" if effect.value >= 0 else "cell minus"
-            x, size = left + cell_width * j, (cell_width - 1, cell_height - 1)
-            parts.append(svg.rect(x, y, *size, css, label, fill_opacity=strength))
-            name = f"{first.labels[i]} / {second.labels[j]}"
-            rows.append((name, *units.cells(effect.value), f"{effect.sd:.3g}", svg.short(effect.support)))
-    floor = top + cell_height * len(first.labels)
-    every = max(1, math.ceil(len(second.labels) / max(1.0, (WIDTH - left - RIGHT) / 58)))
-    widest = svg.SMALLER * max(svg.text_width(label) for label in second.labels) + 4
-    every = max(every, min(3, math.ceil(widest / cell_width)))  # every third label whole says more than halves of all
-    for j in range(0, len(second.labels), every):
-        words = svg.fitted(second.labels[j], max(40.0, every * cell_width - 4))
-        parts.append(svg.text(left + cell_width * (j + 0.5), floor + 15, words, "tick", "middle"))
-    parts.append(svg.text((left + WIDTH - RIGHT) / 2, height - 8, second.name, "name", "middle"))
-    title = f"{first.name} × {second.name}"
-    caption = f"Beyond what each does alone; at most {units.say(largest)} or {units.say(-largest)}."
-    markup = svg.figure(WIDTH, math.ceil(height), title, caption, "".join(parts), identity)
-    points = [
-        point | {"column": second.name, "column_value": point["value"]}
-        for one, label in zip(effects, first.labels, strict=True)
-        for point in points_of(second.labels, one, row=first.name, row_value=label)
-    ]
-    return Drawing(title, "map", markup, caption, spread(flat), units.header, tuple(rows), points=tuple(points))
 
 
 MOST_WEIGHTS = 24
@@ -360,28 +302,23 @@ def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float
     """The weights of a halfspace as bars, largest first; ``sd`` is that of the noise in each coordinate."""
     ranked = sorted(zip(names, values, strict=True), key=lambda p: -abs(p[1]))
     shown = ranked[:MOST_WEIGHTS]
-    row, width, label = 20, WIDTH, NAMES
-    height = TOP + row * len(shown) + 26
+    row, label, height = 20, NAMES, TOP + 20 * len(shown) + 26
     reach = max((abs(v) + BAND * sd for _, v in shown), default=1.0) or 1.0
-    scale = svg.Scale(-reach, reach, label, width - RIGHT)
-    parts = []
-    for tick in svg.even_ticks(-reach, reach, 4):
-        parts.append(svg.line(scale(tick), TOP - 4, scale(tick), height - 22, "zero" if tick == 0 else "grid"))
-        parts.append(svg.text(scale(tick), height - 8, svg.short(tick), "tick", "middle"))
+    scale = svg.Scale(-reach, reach, label, WIDTH - RIGHT)
+    parts = _axis_below(scale, [(tick, svg.short(tick)) for tick in svg.even_ticks(-reach, reach, 4)], height)
     for place, (name, value) in enumerate(shown):
         y = TOP + row * place
         start, stop = sorted((scale(0.0), scale(value)))
-        hint = f"{name}: {value:+.4f}"
         parts.append(svg.text(label - 10, y + 14, svg.shortened(name, NAMES - 12), "name", "end"))
-        parts.append(svg.rect(start, y + 3, stop - start, row - 7, "plus" if value >= 0 else "minus", hint))
+        css = "plus" if value >= 0 else "minus"
+        parts.append(svg.rect(start, y + 3, stop - start, row - 7, css, f"{name}: {value:+.4f}"))
         if sd > 0:
-            parts.append(
-                svg.line(scale(value - BAND * sd), y + row / 2, scale(value + BAND * sd), y + row / 2, "whisker")
-            )
+            low, high = scale(value - BAND * sd), scale(value + BAND * sd)
+            parts.append(svg.line(low, y + row / 2, high, y + row / 2, "whisker"))
     caption = "Right of the line speaks for the positive class, left against it."
     if len(ranked) > len(shown):
         caption += f" Drawn: the {len(shown)} largest of {len(ranked)}."
-    markup = svg.figure(width, height, title, caption, "".join(parts), identity)
+    markup = svg.figure(WIDTH, height, title, caption, "".join(parts), identity)
     rows = tuple((name, f"{value:+.4f}", f"{sd:.4f}") for name, value in ranked)
     points = points_of([name for name, _ in ranked], [Effect(value, sd) for _, value in ranked])
     header = ("coordinate", "weight", "noise (sd)")
@@ -389,25 +326,20 @@ def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float
 
 
 def ranking(
-    title: str,
-    names: Sequence[str],
-    importances: Sequence[float],
-    identity: str,
-    caption: str = TYPICAL,
+    title: str, names: Sequence[str], importances: Sequence[float], identity: str, caption: str = TYPICAL
 ) -> Drawing:
     """An overview: how much each part moves predictions, largest first."""
     ranked = sorted(zip(names, importances, strict=True), key=lambda p: -p[1])[:MOST_WEIGHTS]
-    row, width, label = 20, WIDTH, NAMES
-    height = TOP + row * len(ranked) + 4
+    row, label, height = 20, NAMES, TOP + 20 * len(ranked) + 4
     most = max((v for _, v in ranked), default=0.0) or 1.0
     parts = []
     for place, (name, value) in enumerate(ranked):
         y = TOP + row * place
-        length = (width - RIGHT - label - 44) * value / most
+        length = (WIDTH - RIGHT - label - 44) * value / most
         parts.append(svg.text(label - 10, y + 14, svg.shortened(name, NAMES - 12), "name", "end"))
         parts.append(svg.rect(label, y + 3, max(length, 1.0), row - 7, "plain", f"{name}: {value:.3g}"))
         parts.append(svg.text(label + max(length, 1.0) + 6, y + 14, svg.short(value), "tick"))
-    markup = svg.figure(width, height, title, caption, "".join(parts), identity)
+    markup = svg.figure(WIDTH, height, title, caption, "".join(parts), identity)
     rows = tuple((name, f"{value:.4f}") for name, value in ranked)
     points = tuple({"value": name, "effect": float(value)} for name, value in ranked)
     return Drawing(title, "bars", markup, caption, most, ("part", "typical effect"), rows, wide=True, points=points)

@@ -21,11 +21,7 @@ from tacit.schema.schema import Schema
 
 
 def import_schema(
-    document: Mapping[str, Any] | str | os.PathLike[str],
-    source: str,
-    *,
-    label: str | None = None,
-    positive: Any = None,
+    document: Mapping[str, Any] | str | os.PathLike[str], source: str, *, label: str | None = None, positive: Any = None
 ) -> Draft:
     """Reads the schema of another tool into a draft, to be read and corrected.
 
