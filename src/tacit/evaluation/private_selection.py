@@ -66,10 +66,6 @@ class _Rows:
         return _Rows(data, take(self.labels, index), frame, unit)
 
 
-def _has_probabilities(search: PrivateSelection) -> bool:
-    return not search._numbers
-
-
 @dataclass(eq=False, repr=False)
 class PrivateSelection(BaseEstimator):
     """Fits private estimators, judges them on rows set aside, and keeps the best; everything is charged.
@@ -219,7 +215,7 @@ class PrivateSelection(BaseEstimator):
         check_is_fitted(self, "best_")
         return float(self.best_.score(X, y, sample_weight))
 
-    @available_if(_has_probabilities)
+    @available_if(lambda search: not search._numbers)
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
         check_is_fitted(self, "best_")
@@ -303,25 +299,20 @@ def fresh_candidate(candidate: Any, plan: SearchPlan, request: Request, seed: in
     return fresh
 
 
+@dataclass(eq=False)
 class _Search:
     """One search under a reservation."""
 
-    def __init__(
-        self,
-        owner: PrivateSelection,
-        plan: SearchPlan,
-        request: Request,
-        schema: Schema | None,
-        reservation: Reservation,
-    ) -> None:
-        self._owner = owner
-        self._plan = plan
-        self._request = request
-        self._schema = schema
-        self._measure = measure_of(owner.candidates, Criterion(owner.criterion, owner.quantile, None, owner.error_clip))
-        self._reservation = reservation
-        self._judge = PrivateRows(Frame({}, 0), np.empty(0), reservation, request.random_state)
-        self.noise_name, self.releasable = self._judge.noise_name, self._judge.releasable
+    _owner: PrivateSelection
+    _plan: SearchPlan
+    _request: Request
+    _schema: Schema | None
+    _reservation: Reservation
+
+    def __post_init__(self) -> None:
+        self._measure = self._owner._measure()
+        judge = PrivateRows(Frame({}, 0), np.empty(0), self._reservation, self._request.random_state)
+        self.noise_name, self.releasable = judge.noise_name, judge.releasable
 
     def each(self, rows: _Rows) -> tuple[int, Any]:
         """Fits every candidate and chooses by the exponential mechanism."""
@@ -400,6 +391,3 @@ class _Search:
         unit = None if self._schema is None else self._schema.unit
         with_column, unit = with_unit(columns, rows.frame.n_rows, unit, rows.unit)
         return PrivateRows(with_column, judge.known(rows.labels), reservation, seed, unit)
-
-
-__all__ = ["PrivateSelection"]

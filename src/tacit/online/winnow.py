@@ -20,18 +20,8 @@ from tacit.curator.streams.winnow_log import Marks, WinnowLog
 from tacit.encoding.inputs import plain
 from tacit.errors import spending
 from tacit.learning.checks import check_choice, check_integer, check_number
+from tacit.online import rows as readers
 from tacit.online.labels import as_labels, check_labels, classes_of, code_of, codes_of, shares_of
-from tacit.online.rows import (
-    RowError,
-    RowReader,
-    declared_rows,
-    named_rows,
-    names_assumed,
-    names_of,
-    refuse_learning_steps,
-    river_base,
-    undeclared_rows,
-)
 from tacit.online.schedule import Promise, WinnowRequest, of_the_smaller_promise, promise_of, schedule_of
 from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
 from tacit.privacy.account import PrivacyAccount
@@ -51,7 +41,7 @@ class StreamClosed(RuntimeError):  # noqa: N818 - a state, told to whoever asks 
 
 
 @dataclass(eq=False, repr=False)
-class Winnow(river_base()):  # type: ignore[misc]
+class Winnow(readers.river_base()):  # type: ignore[misc]
     """A private Winnow (Bun, Fang): halfspaces over many features, few of which matter.
 
     Learns from one labelled row after another. What is released is the sequence of weights and when they changed; a
@@ -123,7 +113,7 @@ class Winnow(river_base()):  # type: ignore[misc]
         self.promise_: Promise | None = None
         self.rounds_ = 0
         self._began = 0  # the round with which this period began
-        self._rows: RowReader | None = None
+        self._rows: readers.RowReader | None = None
         self._assumed: tuple[Assumption, ...] = ()
         self._declared: tuple[Any, tuple[Any, ...]] | None = None
         self._stream: Stream | None = None
@@ -163,12 +153,14 @@ class Winnow(river_base()):  # type: ignore[misc]
     def _take(self, points: npt.NDArray[np.int8], codes: npt.NDArray[Any], fine: Bools) -> None:
         if self.invalid == "error":
             if not fine.all():
-                raise RowError(
+                raise readers.RowError(
                     "a row holds values other than -1 and 1: map them, declare a schema, or pass invalid='null' to "
                     "skip such rounds. The stream is as it was."
                 )
             if not codes.all():
-                raise RowError(f"a label is none of {self._classes}; a round is learned when its label has come")
+                raise readers.RowError(
+                    f"a label is none of {self._classes}; a round is learned when its label has come"
+                )
         if self.rounds_ + len(points) > self.horizon:
             raise ValueError(
                 f"the stream was declared for {self.horizon} rounds; {self.rounds_} were taken and {len(points)} more "
@@ -276,7 +268,7 @@ class Winnow(river_base()):  # type: ignore[misc]
         content = {
             "parameters": self._public_parameters(),
             "stream": asdict(cast(WinnowStream, self._stream.spec)),
-            "names": names_of(self._rows),
+            "names": readers.names_of(self._rows),
             "rounds": self.rounds_,
             "began": self._began,
             "certificate": self.certificate_.to_dict(),
@@ -300,9 +292,8 @@ class Winnow(river_base()):  # type: ignore[misc]
         content = read_secrets(path)
         learner = cls(schema=schema, **content["parameters"])
         parameters = {**content["stream"], "neighbouring": learner._request().neighbouring}
-        spec = WinnowStream(
-            **{**parameters, **{name: tuple(parameters.get(name, ())) for name in ("released", "times")}}
-        )
+        parameters |= {name: tuple(parameters.get(name, ())) for name in ("released", "times")}
+        spec = WinnowStream(**parameters)
         certificate = Certificate.from_dict(content["certificate"])
         retire_secrets(path)
         paid = Reservation(certificate.charges, certificate.neighbouring, "a stream that goes on, paid when it opened")
@@ -310,9 +301,8 @@ class Winnow(river_base()):  # type: ignore[misc]
             stream = open_row_stream(spec, paid, learner.seed, cls.__name__)
         stream.restore(content["secrets"])
         named = content["names"]
-        learner._rows = (
-            named_rows(*named) if named else declared_rows(learner.schema, learner.columns, int(learner.bins))
-        )
+        facts = (learner.schema, learner.columns, int(learner.bins))
+        learner._rows = readers.named_rows(*named) if named else readers.declared_rows(*facts)
         learner._stream, learner.certificate_, learner.rounds_ = stream, certificate, int(content["rounds"])
         learner._began = int(content.get("began", 0))
         learner.promise_ = Promise(**content["promise"]) if content.get("promise") else None
@@ -354,13 +344,13 @@ class Winnow(river_base()):  # type: ignore[misc]
             return self.update
         return "timed" if self.epsilon != math.inf else "batch"
 
-    def _rows_for(self, x: Any) -> RowReader:
+    def _rows_for(self, x: Any) -> readers.RowReader:
         """How rows are read; settled by the declaration, or by the names in the first row."""
         if self._rows is None:
             self._request()
-            rows = declared_rows(self.schema, self.columns, int(self.bins))
-            self._rows = undeclared_rows(x, self.invalid == "null") if rows is None else rows
-            self._assumed = names_assumed(self._rows, x)
+            rows = readers.declared_rows(self.schema, self.columns, int(self.bins))
+            self._rows = readers.undeclared_rows(x, self.invalid == "null") if rows is None else rows
+            self._assumed = readers.names_assumed(self._rows, x)
         return self._rows
 
     def _width(self, columns: int) -> int:
@@ -378,22 +368,17 @@ class Winnow(river_base()):  # type: ignore[misc]
         if self._closed:
             raise StreamClosed("this stream went on elsewhere, or this is a copy: it predicts and cannot learn")
         request = self._request()
-        refuse_learning_steps()
+        readers.refuse_learning_steps()
+        promise = (request.epsilon, request.delta, request.neighbouring)
+        rounds = min(int(self.horizon), int(self.period or self.horizon))
+        margin = None if self.margin is None else float(self.margin)
+        classes, carried, signed = len(self._classes), float(self.carried), bool(self.signed)
         terms = WinnowRequest(
-            dimension,
-            bool(self.signed),
-            self._update,
-            request.epsilon,
-            request.delta,
-            request.neighbouring,
-            min(int(self.horizon), int(self.period or self.horizon)),
-            None if self.margin is None else float(self.margin),
-            classes=len(self._classes),
-            carried=float(self.carried),
+            dimension, signed, self._update, *promise, rounds, margin, classes=classes, carried=carried
         )
         try:
             terms = of_the_smaller_promise(terms) if self.update is None else terms
-            promise = promise_of(terms)
+            mistakes = promise_of(terms)
             spec = replace(schedule_of(terms), periods=self.period is not None, carried=terms.carried)
         except ValueError as error:
             raise RequestError(f"{error}") from None
@@ -404,7 +389,7 @@ class Winnow(river_base()):  # type: ignore[misc]
                 stream = open_row_stream(spec, reservation, request.random_state, Label(Stage.STREAM, label))
             certificate = certified(self.account, request, reservation, stream, label)
             self.certificate_ = certificate.assuming(*self._assumed)
-            self._stream, self.promise_ = stream, promise
+            self._stream, self.promise_ = stream, mistakes
             self.log_ = spec.first_log()
             return stream
 
