@@ -261,29 +261,29 @@ def heat_map(
     """
     largest = max((abs(e.value) for one in effects for e in one), default=0.0)
     reach = max(largest, FULL_COLOUR * units.least)
-    left, top, bottom = 92, 26, 46
-    cell_width = (WIDTH - left - RIGHT) / len(second.labels)
+    edge, top, bottom = 92, 26, 46
+    cell_width = (WIDTH - edge - RIGHT) / len(second.labels)
     cell_height = min(26.0, (HEIGHT + 40 - top - bottom) / len(first.labels))
     height = top + cell_height * len(first.labels) + bottom
-    parts, rows = [svg.text(left - 6, 14, svg.fitted(first.name, left - 8), "name", "end")], []
+    parts, rows = [svg.text(edge - 6, 14, svg.fitted(first.name, edge - 8), "name", "end")], []
     for i, one in enumerate(effects):
         y = top + cell_height * (len(first.labels) - 1 - i)
-        parts.append(svg.text(left - 6, y + cell_height / 2 + 4, svg.fitted(first.labels[i], left - 8), "tick", "end"))
+        parts.append(svg.text(edge - 6, y + cell_height / 2 + 4, svg.fitted(first.labels[i], edge - 8), "tick", "end"))
         for j, effect in enumerate(one):
             label = f"{first.name} {first.labels[i]}, {second.name} {second.labels[j]}: {units.say(effect.value)}"
             strength = round(min(abs(effect.value) / reach, 1.0), 3)
-            css, place = f"cell {'plus' if effect.value >= 0 else 'minus'}", (left + cell_width * j, y)
+            css, place = f"cell {'plus' if effect.value >= 0 else 'minus'}", (edge + cell_width * j, y)
             parts.append(svg.rect(*place, cell_width - 1, cell_height - 1, css, label, fill_opacity=strength))
             name = f"{first.labels[i]} / {second.labels[j]}"
             rows.append((name, *units.cells(effect.value), f"{effect.sd:.3g}", svg.short(effect.support)))
     floor = top + cell_height * len(first.labels)
-    every = max(1, math.ceil(len(second.labels) / max(1.0, (WIDTH - left - RIGHT) / 58)))
+    every = max(1, math.ceil(len(second.labels) / max(1.0, (WIDTH - edge - RIGHT) / 58)))
     widest = svg.SMALLER * max(svg.text_width(label) for label in second.labels) + 4
     every = max(every, min(3, math.ceil(widest / cell_width)))  # every third label whole says more than halves of all
     for j in range(0, len(second.labels), every):
         words = svg.fitted(second.labels[j], max(40.0, every * cell_width - 4))
-        parts.append(svg.text(left + cell_width * (j + 0.5), floor + 15, words, "tick", "middle"))
-    parts.append(svg.text((left + WIDTH - RIGHT) / 2, height - 8, second.name, "name", "middle"))
+        parts.append(svg.text(edge + cell_width * (j + 0.5), floor + 15, words, "tick", "middle"))
+    parts.append(svg.text((edge + WIDTH - RIGHT) / 2, height - 8, second.name, "name", "middle"))
     title = f"{first.name} × {second.name}"
     caption = f"Beyond what each does alone; at most {units.say(largest)} or {units.say(-largest)}."
     markup = svg.figure(WIDTH, math.ceil(height), title, caption, "".join(parts), identity)
