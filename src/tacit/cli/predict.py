@@ -114,19 +114,8 @@ class Counts:
 
 
 OTHER_FORMATS = (
-    ".xlsx",
-    ".xls",
-    ".ods",
-    ".json",
-    ".feather",
-    ".arrow",
-    ".orc",
-    ".gz",
-    ".zip",
-    ".zst",
-    ".db",
-    ".duckdb",
-)
+    ".xlsx", ".xls", ".ods", ".json", ".feather", ".arrow", ".orc", ".gz", ".zip", ".zst", ".db", ".duckdb",
+)  # fmt: skip
 """Endings of names under which CSV could not be read."""
 
 
