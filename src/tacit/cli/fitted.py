@@ -6,22 +6,14 @@ import math
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.console import as_json, finite, releasable, spent, table
-from tacit.cli.tables import as_given
-
-if TYPE_CHECKING:
-    from tacit.cli.fit_arguments import FitArguments
-    from tacit.privacy.certificate import Certificate
-    from tacit.privacy.strength import Strength
-    from tacit.schema import Schema, Unit
-from typing import TYPE_CHECKING
-
-from tacit.cli.console import charge_words
+from tacit.cli.console import as_json, charge_words, finite, releasable, spent, table
 from tacit.cli.failures import Unpaid
 from tacit.cli.fit_arguments import FitArguments
-from tacit.cli.tables import rows_of
+from tacit.cli.tables import as_given, rows_of
 
 if TYPE_CHECKING:
+    from tacit.privacy.certificate import Certificate
+    from tacit.privacy.strength import Strength
     from tacit.schema import Schema, Unit
 
 

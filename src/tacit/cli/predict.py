@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
@@ -27,14 +27,9 @@ from tacit.whole_files import write_with
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from tacit.encoding.frames import Frame
     from tacit.encoding.sources import Reader
     from tacit.models.base import Model
-from collections.abc import Iterable
-from dataclasses import field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tacit.encoding.frames import Frame
 
 
 NOTABLE, MANY = 0.01, 0.1

@@ -44,20 +44,18 @@ class CsvOptions(Protocol):
     def multiline(self) -> bool: ...
 
 
+USUAL = {"encoding": "utf-8", "delimiter": None, "decimal": None, "multiline": False}
+"""How CSV files are read where no option says otherwise."""
+
+
 def csv_options(options: CsvOptions) -> dict[str, Any]:
     """The same as arguments of :func:`tacit.read_source`."""
-    return {
-        "encoding": options.encoding,
-        "delimiter": options.delimiter,
-        "decimal": options.decimal,
-        "multiline": options.multiline,
-    }
+    return {name: getattr(options, name) for name in USUAL}
 
 
 def as_given(options: CsvOptions) -> list[str]:
     """The same as words of a command, but for what is usual."""
-    usual = {"encoding": "utf-8", "delimiter": None, "decimal": None, "multiline": False}
-    changed = {name: value for name, value in csv_options(options).items() if value != usual[name]}
+    changed = {name: value for name, value in csv_options(options).items() if value != USUAL[name]}
     return [word for name, value in changed.items() for word in (f"--{name}", *([] if value is True else [value]))]
 
 

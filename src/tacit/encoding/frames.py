@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     import pyarrow.compute as pc
 else:
     nw, pa, pc = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.compute")
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+
 
 FEW_CELLS = 1 << 16
 """Not tuned, of the arithmetic: so few cells are encoded sooner than threads start."""

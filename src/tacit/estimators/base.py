@@ -41,11 +41,9 @@ from tacit.schema import Schema
 from tacit.whole_files import write_text
 
 if TYPE_CHECKING:
-    from tacit.encoding.frames import Frame
     from tacit.models.edit import Edit
     from tacit.report.explanation import Explanation
     from tacit.report.figures import Figure, Figures
-    from tacit.schema import Schema
 
 
 class Page(str):

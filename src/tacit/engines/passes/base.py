@@ -10,20 +10,15 @@ A pass of the library may do more (:meth:`Pass.totals`): keep totals that are as
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
-
-from tacit.arrays import Codes, Ints
-from tacit.queries.cells import Cells
-
-if TYPE_CHECKING:
-    from tacit.engines.rows import Rows
-from collections import deque
 from weakref import WeakKeyDictionary, finalize
 
-from tacit.queries.cells import ProductCells
+from tacit.arrays import Codes, Ints
+from tacit.queries.cells import Cells, ProductCells
 from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions
 from tacit.queries.dense.halfspace_log import HalfspaceLog
 from tacit.queries.joint_bound import JointBound
@@ -31,6 +26,10 @@ from tacit.queries.margins import Margins, Scores
 from tacit.queries.rules import LabelWeights, RowRule
 from tacit.queries.score_rules import LevelRule
 from tacit.queries.tree_cells import TreeCells
+
+if TYPE_CHECKING:
+    from tacit.engines.rows import Rows
+
 
 SHARED = (
     ProductCells, TreeCells, FirstMatch, Conjunctions, StreamedConjunctions, RowRule, LevelRule, LabelWeights,
