@@ -9,12 +9,15 @@ SP 800-226; SATRE 2.0, 3.3.04 to 3.3.07.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
-from tacit.report.dossier_answers import Answers
+from tacit.privacy.strength import attack_risks, percent, strength_of
+from tacit.report.budget import checked_share
 from tacit.report.meta import KEYS
+from tacit.report.page import limits
 from tacit.report.paperwork import Paperwork
 from tacit.report.promise import risk_rows
 
@@ -36,81 +39,184 @@ class Section:
     points: tuple[Point, ...]
 
 
-HEADINGS: tuple[tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...]], ...] = (
-    (
-        "EDPB Opinion 28/2024: can personal data be extracted from the model?",
-        (
-            ("Design: sources of the data", "", ("dataset", "collection")),
-            ("Design: preparation and minimisation", "minimisation", ()),
-            ("Design: choices of the training", "method", ()),
-            ("Design: measures about outputs", "outputs", ()),
-            ("Analysis of the model", "analysis", ()),
-            ("Testing and resistance to attacks", "attacks", ()),
-            ("Documentation: impact assessment", "", ("impact_assessment",)),
-            ("Documentation: legal basis", "", ("legal_basis",)),
-            ("Documentation: why these parameters", "", ("justification",)),
-        ),
+HEADINGS: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
+    "EDPB Opinion 28/2024: can personal data be extracted from the model?": (
+        ("Design: sources of the data", "", ("dataset", "collection")),
+        ("Design: preparation and minimisation", "minimisation", ()),
+        ("Design: choices of the training", "method", ()),
+        ("Design: measures about outputs", "outputs", ()),
+        ("Analysis of the model", "analysis", ()),
+        ("Testing and resistance to attacks", "attacks", ()),
+        ("Documentation: impact assessment", "", ("impact_assessment",)),
+        ("Documentation: legal basis", "", ("legal_basis",)),
+        ("Documentation: why these parameters", "", ("justification",)),
     ),
-    (
-        "EU AI Act, Annex IV, point 2: development",
-        (
-            ("(a) Methods and steps", "method", ()),
-            ("(b) Logic and main choices", "logic", ("justification",)),
-            ("(c) Architecture", "architecture", ()),
-            ("(d) Data", "data", ("dataset", "collection", "schema_sources")),
-            ("(e) Human oversight", "", ("oversight",)),
-            ("(f) Changes that are planned", "changes", ("releases",)),
-            ("(g) Validation and testing", "evaluation", ()),
-            ("(h) Cybersecurity", "security", ("access",)),
-        ),
+    "EU AI Act, Annex IV, point 2: development": (
+        ("(a) Methods and steps", "method", ()),
+        ("(b) Logic and main choices", "logic", ("justification",)),
+        ("(c) Architecture", "architecture", ()),
+        ("(d) Data", "data", ("dataset", "collection", "schema_sources")),
+        ("(e) Human oversight", "", ("oversight",)),
+        ("(f) Changes that are planned", "changes", ("releases",)),
+        ("(g) Validation and testing", "evaluation", ()),
+        ("(h) Cybersecurity", "security", ("access",)),
     ),
-    (
-        "EU AI Act, Annex IV, point 3: functioning and control",
-        (
-            ("Intended purpose", "", ("purpose",)),
-            ("Accuracy, also for groups", "groups", ("fairness",)),
-            ("Limits and unintended outcomes", "limits", ()),
-            ("Input data", "inputs", ()),
-            ("Monitoring", "", ("monitoring",)),
-        ),
+    "EU AI Act, Annex IV, point 3: functioning and control": (
+        ("Intended purpose", "", ("purpose",)),
+        ("Accuracy, also for groups", "groups", ("fairness",)),
+        ("Limits and unintended outcomes", "limits", ()),
+        ("Input data", "inputs", ()),
+        ("Monitoring", "", ("monitoring",)),
     ),
-    ("EU AI Act, Annex IV, point 5: risk management", (("System", "", ("risk_management",)),)),
-    (
-        "NIST SP 800-226: hazards",
-        (
-            ("Parameters too large", "parameters", ("justification",)),
-            ("Unit of privacy", "unit", ()),
-            ("Composition with other releases", "composition", ("account_total", "releases")),
-            ("Sensitivities and bounds", "bounds_of_rows", ("schema_sources",)),
-            ("Implementation", "implementation", ()),
-            ("Side channels", "side_channels", ()),
-            ("Access to the data", "", ("access",)),
-            ("Exposure when data are collected", "", ("collection",)),
-            ("Accuracy and bias", "evaluation", ("fairness",)),
-        ),
+    "EU AI Act, Annex IV, point 5: risk management": (("System", "", ("risk_management",)),),
+    "NIST SP 800-226: hazards": (
+        ("Parameters too large", "parameters", ("justification",)),
+        ("Unit of privacy", "unit", ()),
+        ("Composition with other releases", "composition", ("account_total", "releases")),
+        ("Sensitivities and bounds", "bounds_of_rows", ("schema_sources",)),
+        ("Implementation", "implementation", ()),
+        ("Side channels", "side_channels", ()),
+        ("Access to the data", "", ("access",)),
+        ("Exposure when data are collected", "", ("collection",)),
+        ("Accuracy and bias", "evaluation", ("fairness",)),
     ),
-    (
-        "SATRE 3.3: output control",
-        (
-            ("3.3.04 Disclosure control", "checks", ()),
-            ("3.3.05 Who checks outputs", "", ("output_checker",)),
-            ("3.3.06 Statistical basis of the decision", "attacks", ()),
-            ("3.3.07 Outputs that nobody can check by hand", "by_hand", ()),
-        ),
+    "SATRE 3.3: output control": (
+        ("3.3.04 Disclosure control", "checks", ()),
+        ("3.3.05 Who checks outputs", "", ("output_checker",)),
+        ("3.3.06 Statistical basis of the decision", "attacks", ()),
+        ("3.3.07 Outputs that nobody can check by hand", "by_hand", ()),
     ),
-)
-"""Title of a section -> headings: the answer of :class:`Answers`, if any, and the keys of ``--meta`` for it."""
+}
+"""Title of a section -> headings: the answer of :func:`answers`, if any, and the keys of ``--meta`` for it."""
+
+
+NOT_EVALUATED = "No evaluation was given: run tacit evaluate --json on rows that the model was not trained on."
+NOT_AUDITED = "No audit was given: tacit audit --json attacks the learner, replay_audit repeats its fits."
+MOST_NAMED = 12
 
 
 def sections(papers: Paperwork) -> tuple[Section, ...]:
     """All headings with what fills them."""
-    say = Answers(papers)
+    say = {"": ""} | answers(papers)
     return tuple(
-        Section(
-            title, tuple(Point(heading, getattr(say, name) if name else "", keys) for heading, name, keys in points)
-        )
-        for title, points in HEADINGS
+        Section(title, tuple(Point(heading, say[name], keys) for heading, name, keys in points))
+        for title, points in HEADINGS.items()
     )
+
+
+def answers(papers: Paperwork) -> dict[str, str]:
+    """What the certificate, the schema, audits and evaluations of a model say, by the names in :data:`HEADINGS`."""
+    return _of_model(papers) | _of_claim(papers) | _of_privacy(papers) | _of_evaluation(papers)
+
+
+def _of_model(papers: Paperwork) -> dict[str, str]:
+    certificate, names, schema = papers.certificate, papers.model.feature_names, papers.schema
+    shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+    dropped = f" Of each {certificate.unit} at most {certificate.rows_per_unit} rows were used."
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(certificate.versions.items()))
+    kind, signed = papers.model.kind.replace("_", " "), "is" if certificate.signature is not None else "is not"
+    inputs = f"Columns: {', '.join(names)}."
+    if schema is not None:
+        columns = [f"{name} ({schema.columns[name].kind})" for name in names if name in schema.columns]
+        inputs = f"Columns, as the schema declares them: {', '.join(columns)}."
+    return {
+        "minimisation": f"The model uses {len(names)} columns: {shown}. Values outside of the declared bounds and "
+        f"categories are clipped or treated as missing.{'' if certificate.unit is None else dropped} Only noisy "
+        "statistics left the table.",
+        "method": f"{certificate.algorithm} asked for {certificate.releases:,} statistics of the table; each was "
+        "answered with noise, and the model was computed from the answers alone. The order and the number of the "
+        "questions do not depend on the rows except through earlier answers.",
+        "outputs": "The model, its predictions and its report are functions of the noisy answers. They need no further "
+        "protection, whatever is computed from them and however often.",
+        "logic": f"The model is of the kind “{kind}”. Its report (tacit report) shows all of it, with the uncertainty.",
+        "architecture": f"One JSON file without executable code, made with {versions}. Training and predictions need "
+        "one computer.",
+        "data": f"The data are not part of the model. Public and not protected: {papers.unprotected}",
+        "changes": "The model does not learn in use. A new fit to the same data is a release of its own, and its cost "
+        "adds up.",
+        "security": f"The model file contains no code. Digests reveal every change; the certificate {signed} signed.",
+        "inputs": inputs,
+    }
+
+
+def _of_claim(papers: Paperwork) -> dict[str, str]:
+    certificate = papers.certificate
+    share = checked_share(certificate.entries, certificate.charges, certificate.delta)
+    replays = " ".join(_replay(audit) for audit in papers.audits if "runs" in audit)
+    audits = " ".join(_audit(audit) for audit in papers.audits if "epsilon_lower" in audit) or NOT_AUDITED
+    (one,) = attack_risks(certificate.charges, (1,))
+    return {
+        "analysis": "The certificate was checked when this document was made: the model belongs to it, the charges "
+        "cost at most what is promised, and they pay for every release. Sensitivities behind "
+        f"{share:.0%} of the charges rest on machine-checked lemmas. {replays}",
+        "attacks": "A membership inference attack on one person has an advantage of at most "
+        f"{percent(one.advantage)}, and detects at most {percent(one.true_positives_at_1_percent)} of those present if "
+        "1 % of those absent are accused. A secret that is one of ten equally likely values is guessed at most "
+        f"{percent(one.reconstruction)} of the time. {audits}",
+        "limits": " ".join(limits(certificate)),
+        "checks": "Commands: tacit verify MODEL.json --key SIGNER.pub, and tacit report MODEL.json for people.",
+        "by_hand": "A model has more numbers than a person can check. Its certificate takes the place of that check: "
+        "it bounds what all numbers together reveal about one person, including memorised records.",
+    }
+
+
+def _of_privacy(papers: Paperwork) -> dict[str, str]:
+    certificate, strength = papers.certificate, strength_of(papers.certificate)
+    warned = "".join(f" Warning: {words}." for words in strength.warnings)
+    name, count = certificate.dataset, len({entry.theorem for entry in certificate.entries})
+    paid = f"Paid from the account “{name}”, which adds up releases." if name else "Paid from no account."
+    return {
+        "parameters": f"Epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}: the guarantee is "
+        f"{strength.word}.{warned}",
+        "unit": f"Protected: {certificate.protected}. {papers.adjacent}",
+        "composition": f"{papers.accounting} {paid}",
+        "bounds_of_rows": f"Bounds and categories are declared in the schema; {count} theorems bound how far one row "
+        "moves an answer.",
+        "implementation": "Sums are integers and noise is drawn exactly on the integers "
+        f"({certificate.noise_source}), from the randomness of the operating system. No floating-point number is "
+        "noised.",
+        "side_channels": "Errors and warnings do not depend on the contents of rows. Timing and memory of the fit are "
+        "not protected.",
+    }
+
+
+def _of_evaluation(papers: Paperwork) -> dict[str, str]:
+    score = papers.evaluation
+    if score is None:
+        return {"evaluation": NOT_EVALUATED, "groups": NOT_EVALUATED}
+    cost = f"epsilon {score['epsilon']:.4g}, delta {score['delta']:g}" if "epsilon" in score else "a charge of its own"
+    text = f"On held-out rows: {_figures(score['overall'])}. The evaluation was a noisy release itself, for {cost}."
+    groups = "Subgroups were not evaluated: tacit evaluate --subgroups COLUMN does so."
+    if score.get("subgroups"):
+        lines = [f"{name}: {_figures(figures)}" for name, figures in score["subgroups"].items()]
+        groups = f"By subgroup: {'; '.join(lines)}."
+    return {"evaluation": text, "groups": f"{text} {groups}"}
+
+
+def _figures(group: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{name.replace('_', ' ')} {figure['value']:.4g} ({figure['low']:.4g} to {figure['high']:.4g})"
+        for name, figure in group.items()
+        if isinstance(figure, Mapping) and {"value", "low", "high"} <= set(figure)
+    )
+
+
+def _audit(audit: Mapping[str, Any]) -> str:
+    verdict = "does not contradict" if audit["holds"] else "CONTRADICTS"
+    return (
+        f"An audit of {audit['estimator']} shows an epsilon of at least {_number(audit['epsilon_lower'])} at "
+        f"{100 * audit['confidence']:g} % confidence, which {verdict} the claim of {audit['epsilon']:g}."
+    )
+
+
+def _replay(audit: Mapping[str, Any]) -> str:
+    verdict = "no fault" if audit["holds"] else f"faults: {'; '.join(map(str, audit['faults']))}"
+    fits = f"{audit['runs']} fits of {audit['estimator']}"
+    return f"A replay of {fits} on {audit['neighbours']} neighbouring tables each found {verdict}."
+
+
+def _number(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, int | float) else str(value)
 
 
 def missing(papers: Paperwork) -> list[str]:
