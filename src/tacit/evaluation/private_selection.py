@@ -310,7 +310,8 @@ class _Search:
     _reservation: Reservation
 
     def __post_init__(self) -> None:
-        self._measure = self._owner._measure()
+        owner = self._owner
+        self._measure = measure_of(owner.candidates, Criterion(owner.criterion, owner.quantile, None, owner.error_clip))
         judge = PrivateRows(Frame({}, 0), np.empty(0), self._reservation, self._request.random_state)
         self.noise_name, self.releasable = judge.noise_name, judge.releasable
 
