@@ -202,7 +202,6 @@ class ResidualLoss(OfScores):
         self.share += self._first + self._left * self._each - before
 
     def _levels(self, log: Scores) -> ResidualLevels:
-        """The histogram of the residuals."""
         return ResidualLevels(self.scale, np.rint(residual_edges() * ONE).astype(np.int64), log)
 
     def _noise(self, budget: Budget, total: float) -> float:

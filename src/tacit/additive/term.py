@@ -173,7 +173,6 @@ class Term:
         self._bend(np.ones(1))
 
     def _bend(self, curvatures: Floats) -> None:
-        """Says how much rows of each bin are curved, relative to each other."""
         relative = curvatures * (self.counts.sum() / float(self.counts @ curvatures)) if len(curvatures) > 1 else 1.0
         self._weighted = self._seen * relative
         self._design = self._matrix * self._weighted[None, :]

@@ -73,7 +73,6 @@ def _of_margins(
 def _kernel_trees(
     growing: Budget, chosen: Plan, cuts: Cuts, state: State, margins: Margins, noise: LeafNoise
 ) -> tuple[Tree, ...]:
-    """Trees that are averaged as a kernel."""
     generator, total, numbers = growing.public_generator, state.start.total, state.tuning.growing
     trees, columns, kernel = chosen.n_trees, chosen.tree_columns, numbers.kernel
     noise_of_all, longest, most = chosen.tree_noise, kernel.clip, kernel.most_variance

@@ -259,7 +259,6 @@ def _visible(counts: Floats, noise: float) -> Floats:
 
 
 def _equal_mass(order: Ints, mass: Floats, bins: int) -> Ints:
-    """Bins of equal mass along an order, shape of ``mass``."""
     upto = np.cumsum(mass[order])
     middle = (upto - mass[order] / 2) / upto[-1]
     groups = np.empty(len(mass), np.int64)

@@ -194,7 +194,6 @@ class ClosureLearner(Learner):
         return concept_sets(classes, encoding, int(self.max_patterns), checked)
 
     def _is_public(self, sets: Sequence[ConceptSet]) -> bool:
-        """Whether candidates are listed in public."""
         if self.analysis == "paper" or self.patterns == "sample":
             return False
         listable = all(concepts.is_public for concepts in sets)

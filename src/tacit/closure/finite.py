@@ -92,7 +92,6 @@ class FiniteClassLearner(Learner):
 
     @property
     def _raw(self) -> list[RawSet]:
-        """The class, if it is one of raw thresholds."""
         return [] if self.concepts is None else raw_sets([self.concepts])
 
     def check(self, task: Task) -> None:

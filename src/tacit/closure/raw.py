@@ -45,7 +45,6 @@ SUM, BEGIN, END = 0, 1, 2
 
 @nb.njit(nogil=True, cache=True)
 def _join(tree: Ints, node: int) -> None:
-    """A stretch from its two halves."""
     left, right = 2 * node, 2 * node + 1
     tree[node, SUM] = tree[left, SUM] + tree[right, SUM]
     tree[node, BEGIN] = min(tree[left, BEGIN], tree[left, SUM] + tree[right, BEGIN])
@@ -63,7 +62,6 @@ def _plant(tree: Ints, size: int) -> None:
 
 @nb.njit(nogil=True, cache=True)
 def _add(tree: Ints, node: int, change: int) -> None:
-    """Adds to a leaf, and to all above it."""
     tree[node, SUM] += change
     tree[node, BEGIN] = tree[node, END] = min(tree[node, SUM], 0)
     node //= 2

@@ -215,7 +215,6 @@ def _last_best(scores: Ints) -> int:
 
 
 def _last_best_place(blocks: _Blocks) -> tuple[int, int]:
-    """The last of the highest scores of all blocks."""
     best, place = -math.inf, (0, 0)
     for block in range(len(blocks)):
         scores = blocks[block]

@@ -154,7 +154,6 @@ class Curator:
         return moved if self.shared_noise is None else replace(moved, theorem=moved.theorem + self.shared_noise.claim)
 
     def _scale(self, charge: Gaussian | Laplace, moved: Sensitivity) -> float:
-        """The scale of the noise in an answer."""
         scale = integer_scale(charge, moved)
         return scale if self.shared_noise is None else self.shared_noise.total(scale)
 

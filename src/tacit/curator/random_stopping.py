@@ -68,5 +68,4 @@ def best_of_random_runs(
 
 
 def _seed_of(random_state: int, number: int) -> int:
-    """A seed for one run of a repeatable search."""
     return int.from_bytes(hashlib.sha256(f"run {number} of {random_state}".encode()).digest()[:4], "big")

@@ -285,7 +285,6 @@ class PrivateRows:
             raise HandedOnError("what other learners make of the rows is not kept: such a fit cannot go on later")
 
     def _curator(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex) -> Curator:
-        """The curator of the rows as a recipe says."""
         table = self._table(recipe, label_index)
         return Curator(table, self._reservation, self._noise, self._rows_per_unit, self.witness, self._choices)
 

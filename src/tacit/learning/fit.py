@@ -150,7 +150,6 @@ def resumable() -> ModuleType:
 
 
 def _work(learner: Learner) -> str:
-    """What accounts call a fit."""
     return f"fit of {learner.name}"
 
 

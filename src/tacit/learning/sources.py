@@ -82,8 +82,6 @@ class SourceSupply:
 
 @final
 class _ReadySource(ReadySupply):
-    """A source whose rows are encoded."""
-
     def __init__(self, task: Task, learner: Learner, source: DeclaredSource, prepared: PreparedRows) -> None:
         self.task, self._learner, self._source, self._prepared = task, learner, source, prepared
 

@@ -264,8 +264,6 @@ class TableSupply:
 
 @final
 class _ReadyTable(ReadySupply):
-    """A table whose task is checked."""
-
     def __init__(self, task: Task, learner: Learner, frame: Frame, labels: Any, row_weights: Floats | None) -> None:
         self.task, self._learner = task, learner
         self._frame, self._labels, self._weights = frame, labels, row_weights

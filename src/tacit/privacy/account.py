@@ -97,31 +97,23 @@ class PrivacyAccount(PromisedBudget, Shown):
             AccountError: if there is such an account already, or the store cannot be written.
             ValueError: if the promise is out of range.
         """
-        from tacit.privacy.database import normal_url
-        from tacit.privacy.store import Store
         from tacit.privacy.store_records import Facts
 
         check_promise(epsilon, delta)
         if not dataset:
             raise ValueError("an account needs the name of a data set")
         facts = Facts(float(epsilon), float(delta), Neighbouring(neighbouring))
-        Store(normal_url(os.fspath(url))).create_account(dataset, facts, None if unit is None else unit_key(unit))
+        _store_at(url).create_account(dataset, facts, None if unit is None else unit_key(unit))
         return cls(url, dataset)
 
     @staticmethod
     def datasets(url: str) -> tuple[str, ...]:
         """The names of all accounts in a store."""
-        from tacit.privacy.database import normal_url
-        from tacit.privacy.store import Store
-
-        return Store(normal_url(os.fspath(url))).datasets()
+        return _store_at(url).datasets()
 
     @property
     def _store(self) -> Store:
-        from tacit.privacy.database import normal_url
-        from tacit.privacy.store import Store
-
-        return Store(normal_url(self.url))
+        return _store_at(self.url)
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -392,3 +384,10 @@ class PrivacyAccount(PromisedBudget, Shown):
 
     def __hash__(self) -> int:
         return hash((self.url, self.dataset))
+
+
+def _store_at(url: str) -> Store:
+    from tacit.privacy.database import normal_url  # SQLAlchemy is slow to import
+    from tacit.privacy.store import Store
+
+    return Store(normal_url(os.fspath(url)))

@@ -168,13 +168,10 @@ class Coverage:
     def _take_other(self, charge: Charge) -> bool:
         match = charge if self._other[charge] > 0 else None
         if match is None and isinstance(charge, ApproxDP):
-            larger = (c for c, n in self._other.items() if n > 0 and isinstance(c, ApproxDP) and _at_most(charge, c))
+            others = (c for c, n in self._other.items() if n > 0 and isinstance(c, ApproxDP))
+            larger = (c for c in others if c.epsilon >= charge.epsilon and c.delta >= charge.delta)
             match = next(larger, None)
         if match is None:
             return False
         self._other[match] -= 1
         return True
-
-
-def _at_most(small: ApproxDP, large: ApproxDP) -> bool:
-    return small.epsilon <= large.epsilon and small.delta <= large.delta

@@ -277,7 +277,6 @@ def greedy_shattered(family: FiniteClass, points: list[int]) -> list[int]:
 
 
 def _halves(cells: list[int], column: int) -> list[int]:
-    """Sizes of the cells on either side of a point."""
     return [size for cell in cells for size in ((cell & column).bit_count(), (cell & ~column).bit_count())]
 
 

@@ -195,7 +195,6 @@ def random_shape(
 
 
 def _classes(curator: Curator, charge: Charge) -> Measurement:
-    """Releases how many rows each class has."""
     query = Histogram(OneCell(), fine_class_count_rule(curator.layout.n_labels))
     return curator.measure(query, charge, Label(Stage.COUNTS, "rows of each class"))
 
@@ -211,12 +210,8 @@ def _leaves(
         release = curator.measure(counts, budget.release(share), Label(Stage.LEAVES, "class counts of leaves", tree))
         return release.value, release.sd
     charge = budget.selection(share)
-    chosen = [
-        curator.select(
-            label_selection(counts, slice(k, k + 1)), charge, Label(Stage.LEAVES, f"leaf {k}", tree)
-        ).indices[0]
-        for k in range(cells.size)
-    ]
+    choices = [(label_selection(counts, slice(k, k + 1)), f"leaf {k}") for k in range(cells.size)]
+    chosen = [curator.select(one, charge, Label(Stage.LEAVES, name, tree)).indices[0] for one, name in choices]
     return np.eye(2)[chosen], 0.0
 
 
@@ -271,10 +266,8 @@ def trees_of_labels(
         selection = label_selection(counts, slice(None), weights)
         chosen = curator.select(selection, charge, Label(Stage.LEAVES, "labels of leaves", number + 1)).indices
         values.append(margins.add(counts.cells, (2.0 * chosen - 1.0) / len(shapes)))
-    query = Histogram(OneCell(), votes_rule(), margins)
-    released = curator.measure(
-        query, budget.release(tuning.scale_share), Label(Stage.CALIBRATION, "rows of each class by votes")
-    )
+    query, label = Histogram(OneCell(), votes_rule(), margins), Label(Stage.CALIBRATION, "rows of each class by votes")
+    released = curator.measure(query, budget.release(tuning.scale_share), label)
     scale = scale_of_votes(released.value.reshape(2, VOTE_BINS), released.sd, log_odds(base), tuning.usual_scale)
     return tuple(Tree(shape, scale * value, np.ones(len(value))) for shape, value in zip(shapes, values, strict=True))
 

@@ -207,10 +207,8 @@ class Induction:
             loss = loss_of_level(level, cells)
             whole = split_selection(cells, self.candidates, loss, self.cap, rule, margins, movement(loss))
             for node in range(cells.size):
-                one = _only(whole, node)
-                chosen = self.curator.select(
-                    one, charge_of_depth(level), Label(Stage.SPLITS, f"node {node} of depth {level}", tree)
-                )
+                label = Label(Stage.SPLITS, f"node {node} of depth {level}", tree)
+                chosen = self.curator.select(_only(whole, node), charge_of_depth(level), label)
                 splits.append(int(chosen.indices[0]))
         return self._complete(splits)
 
@@ -229,11 +227,8 @@ class Induction:
             place = 0
             if step > 0:
                 heavy = _heaviest(cells, self.candidates, loss, self.cap, rule, margins, shape.depths < self.depth)
-                place = int(
-                    self.curator.select(heavy, charge, Label(Stage.SPLITS, f"leaf of split {step + 1}", tree)).indices[
-                        0
-                    ]
-                )
+                label = Label(Stage.SPLITS, f"leaf of split {step + 1}", tree)
+                place = int(self.curator.select(heavy, charge, label).indices[0])
             whole = split_selection(cells, self.candidates, loss, self.cap, rule, margins)
             chosen = self.curator.select(_only(whole, place), charge, Label(Stage.SPLITS, f"split {step + 1}", tree))
             nodes[order[place]] = (int(chosen.indices[0]), len(nodes), len(nodes) + 1)

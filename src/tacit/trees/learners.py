@@ -151,15 +151,8 @@ class MAlphaLearner(Learner):
         budget, task = sealed(rows, allowance, task)
         columns, names = columns_of_task(task), task.label_index.names
         settings, pool = self._planned(task)
-        boost = (PaperBoost if self._as_printed else MAlphaBoost)(
-            budget.curator,
-            pool,
-            columns,
-            [not self._as_printed] * len(columns),
-            settings,
-            task.public_rows,
-        )
-        boosted = boost.run()
+        make, missing = PaperBoost if self._as_printed else MAlphaBoost, [not self._as_printed] * len(columns)
+        boosted = make(budget.curator, pool, columns, missing, settings, task.public_rows).run()
         features = features_of(task, boosted.bins)
         return TreeEnsembleModel(names, 0.0, features, boosted.trees, boosted.link, boosted.spending)
 
@@ -240,14 +233,8 @@ class ForestLearner(Learner):
 
     def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> TreeEnsembleModel:
         budget, task = sealed(rows, allowance, task)
-        settings = ForestSettings(
-            self.mechanism,
-            int(self.n_trees),
-            whole(self.max_depth),
-            int(self.n_bins),
-            self.analysis == "sharp",
-            self.tuning,
-        )
+        trees, depth, sharp = int(self.n_trees), whole(self.max_depth), self.analysis == "sharp"
+        settings = ForestSettings(self.mechanism, trees, depth, int(self.n_bins), sharp, self.tuning)
         releases = self.mechanism == "laplace"
         pool = SplitBudget.of_releases(budget.allowance) if releases else self._pool(task)
         forest = learn_forest(budget.curator, pool, columns_of_task(task), settings, task.public_rows)

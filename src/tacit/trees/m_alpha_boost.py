@@ -305,9 +305,8 @@ class MAlphaBoost:
         loss, cells = self.settings.loss, TreeCells(shape)
         rule, largest = self.class_weights()
         query = Histogram(cells, rule, self.margins)
-        released = self.curator.measure(
-            query, self.budget.release(self.leaf_share), Label(Stage.LEAVES, "leaves", tree)
-        )
+        charge = self.budget.release(self.leaf_share)
+        released = self.curator.measure(query, charge, Label(Stage.LEAVES, "leaves", tree))
         shares, total = believed_shares(released.value, released.sd)
         values = np.clip(loss.link(np.clip(shares, 1e-4, 1.0 - 1e-4)), -self.settings.bound, self.settings.bound)
         self.said.append(Said(values, shares, total, released.value))
@@ -362,16 +361,11 @@ class PaperBoost(MAlphaBoost):
         query = CellFunction(weights, said_by(loss), int(bound * SAID_UNIT), SAID_UNIT)
         values = self.curator.measure(query, charge, Label(Stage.LEAVES, "leaves", tree)).value
         values = np.clip(values, -bound, bound)
-        self.said.append(
-            Said(values, loss.inverse_link(values), np.ones(shape.n_leaves))
-        )  # leaves' weights are not released
-        signed = signed_margin_rule(loss.boosting_weight)
-        through = ReleaseMap.from_floats(values[None, :])
-        edge_query = Histogram(cells, signed, self.margins, through)
-        edge = (
-            float(self.curator.measure(edge_query, charge, Label(Stage.LEAVES, "leveraging", tree)).value.item())
-            / self.rows
-        )
+        # leaves' weights are not released
+        self.said.append(Said(values, loss.inverse_link(values), np.ones(shape.n_leaves)))
+        signed, through = signed_margin_rule(loss.boosting_weight), ReleaseMap.from_floats(values[None, :])
+        edges = Histogram(cells, signed, self.margins, through)
+        edge = self.curator.measure(edges, charge, Label(Stage.LEAVES, "leveraging", tree)).value.item() / self.rows
         coefficient = leveraging_constant(loss.alpha, bound) * float(np.clip(edge, -bound, bound))
         return self.append(cells, coefficient * values, np.ones(shape.n_leaves)), coefficient
 

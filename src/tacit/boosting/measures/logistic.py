@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from scipy.special import expit
 
-from tacit.arrays import Floats, Ints
-from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT
-from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MeasureSize
+from tacit.arrays import Floats
+from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT, stateless_sum, weight_table
+from tacit.queries.dense.halfspace_log import HalfspaceLog, MeasureSize
 from tacit.queries.dense.vector_sum import VectorSum
 
 REACH = 16.0  # log-odds beyond which the weight no longer changes: 1e-7 on one side, 1 on the other
@@ -38,17 +37,12 @@ class LogisticMeasure:
         weights: Floats = expit(-margins)
         return weights
 
-    def _table(self, reach: float) -> tuple[Levels, Ints]:
-        """Levels and integer weights; truncation never enlarges a weight."""
-        levels = Levels.covering(min(reach, REACH))
-        return levels, np.floor(self.weights(levels.middles) * DENSE_WEIGHT_UNIT).astype(np.int64)
-
     def weighted_sum(self, log: HalfspaceLog, rounds: int, reach: float) -> VectorSum:
         """One stateless query."""
         del rounds
-        return VectorSum(log, *self._table(reach), DENSE_WEIGHT_UNIT)
+        return stateless_sum(log, self.weights, min(reach, REACH))
 
     def size(self, log: HalfspaceLog, rounds: int, reach: float) -> MeasureSize:
         """The query for the size of the measure: the expected number of mistakes of a randomised prediction."""
         del rounds
-        return MeasureSize(log, *self._table(reach), DENSE_WEIGHT_UNIT)
+        return MeasureSize(log, *weight_table(self.weights, min(reach, REACH)), DENSE_WEIGHT_UNIT)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tacit.arrays import Floats
+from tacit.arrays import Floats, Ints
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels
 from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.query import Query
@@ -53,8 +53,13 @@ def stateless_sum(log: HalfspaceLog, weights: Callable[[Floats], Floats], reach:
     Raises:
         ValueError: for weights outside [0, 1].
     """
+    return VectorSum(log, *weight_table(weights, reach), DENSE_WEIGHT_UNIT)
+
+
+def weight_table(weights: Callable[[Floats], Floats], reach: float) -> tuple[Levels, Ints]:
+    """Levels of the margin and their integer weights; see :func:`stateless_sum`."""
     levels = Levels.covering(reach)
     table = np.asarray(weights(levels.middles), np.float64)
     if table.shape != levels.middles.shape or not ((table >= 0) & (table <= 1)).all():
         raise ValueError("a measure gives every margin a weight in [0, 1]")
-    return VectorSum(log, levels, np.floor(table * DENSE_WEIGHT_UNIT).astype(np.int64), DENSE_WEIGHT_UNIT)
+    return levels, np.floor(table * DENSE_WEIGHT_UNIT).astype(np.int64)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from tacit.arrays import Floats, Ints
-from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT
-from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MeasureSize
+from tacit.arrays import Floats
+from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT, stateless_sum, weight_table
+from tacit.queries.dense.halfspace_log import HalfspaceLog, MeasureSize
 from tacit.queries.dense.vector_sum import VectorSum
 
 
@@ -49,15 +50,10 @@ class SmoothMeasure:
         lead = np.maximum(margins - rounds * self.theta, 0.0)
         return (1 - self.advantage) ** (lead / 2)
 
-    def _table(self, rounds: int, reach: float) -> tuple[Levels, Ints]:
-        """Levels and integer weights; truncation never enlarges a weight."""
-        levels = Levels.covering(reach)
-        return levels, np.floor(self.weights(levels.middles, rounds) * DENSE_WEIGHT_UNIT).astype(np.int64)
-
     def weighted_sum(self, log: HalfspaceLog, rounds: int, reach: float) -> VectorSum:
         """One stateless query."""
-        return VectorSum(log, *self._table(rounds, reach), DENSE_WEIGHT_UNIT)
+        return stateless_sum(log, partial(self.weights, rounds=rounds), reach)
 
     def size(self, log: HalfspaceLog, rounds: int, reach: float) -> MeasureSize:
         """The query for the size of the measure, which Algorithm 12 compares with ``kappa n``."""
-        return MeasureSize(log, *self._table(rounds, reach), DENSE_WEIGHT_UNIT)
+        return MeasureSize(log, *weight_table(partial(self.weights, rounds=rounds), reach), DENSE_WEIGHT_UNIT)

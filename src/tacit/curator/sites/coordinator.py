@@ -146,7 +146,6 @@ class Session:
         self._check_agreed()
 
     def _welcome(self, channel: Channel, message: dict[str, Any]) -> None:
-        """Admits a site."""
         name = channel.peer
         if name == COORDINATOR:
             channel.close()

@@ -148,7 +148,6 @@ class ThresholdSearch:
         return None
 
     def _over(self) -> bool:
-        """Whether branch and bound must end for now."""
         return self.limit.reached(self.work) or self.work > self._turn
 
     def _candidates(self, hypotheses: int, points: int) -> dict[int, tuple[int, int]]:

@@ -175,7 +175,6 @@ Colour = tuple[int, int]
 def _colours(
     tables: Sequence[Bytes], points: Sequence[int], tuples: Sequence[Sequence[int]]
 ) -> dict[tuple[int, int], list[Colour]]:
-    """All colours that a pair p < q may be given."""
     values = [np.array([[t[row[r]][x] for x in points] for row in tuples]) for r, t in enumerate(tables)]
     return {
         (p, q): [(r, int(v[p, q])) for r, v in enumerate(values) if v[p, q] != v[q, p]]
