@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tacit
+from tacit.audit import verify_tape
 from tacit.cli.main import app
 from tests import forked
 from tests.cli.conftest import SCHEMA, rows
@@ -87,7 +88,7 @@ def model(path: Path) -> Any:
 def test_three_processes_learn_the_model_of_all_rows(hospital: Hospital) -> None:
     place = hospital.place
     sites = [hospital.site(name, "--allow-seeded", "--certificate", f"{name}.json") for name in NAMES]
-    code, said = ended(hospital.join("--random-state", "3", "--certificate", "fit.json"))
+    code, said = ended(hospital.join("--random-state", "3", "--certificate", "fit.json", "--tape", "fit.tape"))
     assert (code, said["written"]["model"]) == (0, "joined.json")
     for name, process in zip(NAMES, sites, strict=True):
         code, visit = ended(process)
@@ -97,6 +98,7 @@ def test_three_processes_learn_the_model_of_all_rows(hospital: Hospital) -> None
     files = (f"--schema={place}/schema.toml", "--learner=forest", f"--model={place}/pooled.json")
     assert hospital.here("fit", f"{place}/rows.csv", *files, "--random-state=3").exit_code == 0
     assert model(place / "joined.json") == model(place / "pooled.json")
+    assert verify_tape(place / "joined.json", place / "fit.tape").problems == ()
     kept = tacit.Certificate.from_json((place / "west.json").read_text())
     fit = tacit.Certificate.from_json((place / "fit.json").read_text())
     assert kept.verify() == fit.verify() == []

@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
+from tacit.audit import verify_tape
 from tacit.checks.mechanism import draws_needed, likelihood_ratio_rejects
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import integer_scale
@@ -444,7 +445,7 @@ def forest(**more: Any) -> Any:
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_fit_and_the_logs_of_any_two_sites(folder: Path, tmp_path: Path) -> None:
-    """With 2 of 3 honest: logs agree, two sites' noise pays each charge, and the certificate says on whom it counts."""
+    """With 2 of 3 honest: logs agree, two sites' noise pays each charge, the certificate says so, the tape plays."""
     logs = {name: tmp_path / name for name in NAMES}
 
     def serve(*asked: Any, **agreed: Any) -> Any:
@@ -452,7 +453,9 @@ def test_a_fit_and_the_logs_of_any_two_sites(folder: Path, tmp_path: Path) -> No
         return tacit.serve_site(*asked, record=logs[name], **agreed)
 
     with joined(folder, files(folder), declared("two"), serve, honest=2, allow_seeded=False) as here:
-        fitted = forest(random_state=None).fit(here.sites)
+        fitted = forest(random_state=None).fit(here.sites, tape=tmp_path / "fit.tape")
+    tacit.save(fitted, tmp_path / "model.json")
+    assert verify_tape(tmp_path / "model.json", tmp_path / "fit.tape").problems == ()
     certificate = fitted.certificate_
     assert certificate.verify() == []
     assert certificate.releasable

@@ -150,6 +150,7 @@ Url = Annotated[str, typer.Option("--account", help="URL of the budget account, 
 Dataset = Annotated[str, typer.Option("--dataset", help="Name of the data set in the account.")]
 AccountUrl = Annotated[str | None, "URL of the budget account that pays."]
 AccountDataset = Annotated[str | None, "Name of the data set in the account."]
+TapeFile = Annotated[Path | None, "Record the questions and released integers, for tacit verify --tape."]
 CertificateFile = Annotated[Path | None, "Output file for the certificate (JSON)."]
 Seed = Annotated[int | None, "Random seed. Makes the run reproducible, so its output must not be published."]
 Progress = Annotated[bool, "Print progress to stderr, one line per second."]

@@ -103,7 +103,7 @@ class FitArguments:
     cluster: Annotated[str | None, "Address of a running dask cluster. Default: processes on this machine."] = None
     directory: Annotated[Path | None, "Folder for the compact files; only their owner can read them."] = None
     keep: Annotated[bool, "Keep the compact files for later fits with the same schema."] = False
-    tape: Annotated[Path | None, "Record the questions and released integers, for tacit verify --tape."] = None
+    tape: shared.TapeFile = None
     encoding: shared.Encoding = "utf-8"
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None

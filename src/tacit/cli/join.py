@@ -109,6 +109,7 @@ class JoinArguments:
     model: Annotated[Path, typer.Option("--model", help="Write the model here (JSON).")]
     report: shared.ReportFile = None
     certificate: shared.CertificateFile = None
+    tape: shared.TapeFile = None
     sign: shared.SigningKey = None
     name: shared.DataName = None
     account: shared.AccountUrl = None

@@ -12,14 +12,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
 
 from tacit.arrays import Ints
 from tacit.curator.cover import Covering, run_cover
-from tacit.curator.gate import NOBODY, Gate, Question, Witness
+from tacit.curator.gate import NOBODY, Gate, Question, SharedNoise, Witness
 from tacit.curator.joint_clipping import JointReleases, JointWeights
 from tacit.curator.measurement import Measurement, integer_noise, integer_scale, noise_sd
 from tacit.curator.select import Choice, select
@@ -60,20 +60,6 @@ class _JointQuestion:
         return self.bound() is bound and self.rule is rule and self.state is state
 
 
-class SharedNoise(Protocol):
-    """Rows at sites whose answers come with noise: nobody, the curator included, sees an exact one."""
-
-    @property
-    def claim(self) -> str:
-        """What the theorem of a release says about its noise."""
-
-    def total(self, scale: float) -> float:
-        """The standard deviation of the noise in a total, where the charge asks for a scale."""
-
-    def answers(self, questions: Sequence[Question]) -> list[Ints]:
-        """Noisy totals."""
-
-
 class Curator:
     """The only access to one sealed table: every release is checked against the reservation, which is durable already.
 
@@ -94,6 +80,7 @@ class Curator:
         self._table = witness.table(table)
         self._choices = PublicChoices(b"") if choices is None else choices
         self._joint_questions: WeakKeyDictionary[JointPart, _JointQuestion] = WeakKeyDictionary()
+        self.shared_noise: SharedNoise | None = witness.shared_noise
 
     @property
     def neighbouring(self) -> Neighbouring:
@@ -144,9 +131,6 @@ class Curator:
         for question in questions:
             self._gate.charge(question)
         return self._released(questions, self._table.answer_all)
-
-    shared_noise: SharedNoise | None = None
-    """Sites that draw the noise themselves, if that is how these rows answer."""
 
     def _of_a_unit(self, one_row: Sensitivity) -> Sensitivity:
         """How far one protected unit moves an answer, with the whole claim for the ledger."""

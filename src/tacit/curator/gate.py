@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar, final
+from typing import Any, ClassVar, Protocol, TypeVar, final
 
 from tacit.arrays import Ints
 from tacit.engines.blocks import SealedTable
@@ -43,6 +43,20 @@ class Question:
         return f"{self.words}, {self.charge}, {self.label}"
 
 
+class SharedNoise(Protocol):
+    """Rows at sites whose answers come with noise: nobody, the curator included, sees an exact one."""
+
+    @property
+    def claim(self) -> str:
+        """What the theorem of a release says about its noise."""
+
+    def total(self, scale: float) -> float:
+        """The standard deviation of the noise in a total, where the charge asks for a scale."""
+
+    def answers(self, questions: Sequence[Question]) -> list[Ints]:
+        """Noisy totals."""
+
+
 class Witness:
     """Stands beside the gate: an audit, a test, or a recorder. It is told of every release, and decides what leaves.
 
@@ -52,6 +66,11 @@ class Witness:
     sees_exact_answers: ClassVar[bool] = False
     """Whether it is shown what stays behind the gate: only where the noise has a seed, so that nothing is releasable.
     It must say so if it has any method of :data:`SECRETS` of its own; :func:`check_may_watch` looks."""
+
+    @property
+    def shared_noise(self) -> SharedNoise | None:
+        """Noise that sites drew, where answers are not made of rows at hand; None if the curator draws it."""
+        return None
 
     def table(self, table: SealedTable) -> SealedTable:
         """The sealed rows as a curator asks them: these, or a stand-in that tells of questions past the gate."""

@@ -20,6 +20,7 @@ from tacit.curator.gate import Question, Witness
 from tacit.privacy.canonical import finite
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
+from tacit.privacy.noise_shares import NoiseShares, shares_of
 from tacit.queries.digest import Digests
 
 Answer = Ints | dict[str, int]
@@ -72,6 +73,27 @@ class Passage:
 
 
 @final
+@dataclass(frozen=True)
+class PlayedNoise:
+    """Noise that sites drew when the tape was recorded; a :class:`tacit.curator.gate.SharedNoise` that draws none."""
+
+    shares: NoiseShares
+
+    @property
+    def claim(self) -> str:
+        """The end of the theorem of every release."""
+        return self.shares.claim
+
+    def total(self, scale: float) -> float:
+        """The standard deviation of the noise in a total."""
+        return self.shares.total(scale)
+
+    def answers(self, questions: Sequence[Question]) -> list[Ints]:
+        """Refuses: the tape has the answers."""
+        raise TypeError(f"{len(questions)} questions are answered by the tape alone")
+
+
+@final
 @dataclass
 class Tape(Witness):
     """Passages in their order: a witness that records, or ``playing`` one that answers with what was recorded."""
@@ -85,6 +107,13 @@ class Tape(Witness):
     def played(self) -> Tape:
         """The same tape from its beginning, answering."""
         return Tape(self.passages, playing=True)
+
+    @property
+    def shared_noise(self) -> PlayedNoise | None:
+        """What a tape that plays says of noise that sites drew: the scales of its questions are those of all shares."""
+        theorem = self.passages[0].words.rpartition(", moves ")[0] if self.playing and self.passages else ""
+        shares = shares_of(theorem)
+        return None if shares is None else PlayedNoise(shares)
 
     @property
     def link(self) -> bytes:

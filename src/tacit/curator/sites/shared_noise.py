@@ -42,7 +42,7 @@ class NoisyTable(Protocol):
 @final
 @dataclass(frozen=True, eq=False)
 class NoiseAtSites:
-    """What a curator knows of noise that sites draw; a ``tacit.curator.curator.SharedNoise``."""
+    """What a curator knows of noise that sites draw; a :class:`tacit.curator.gate.SharedNoise`."""
 
     shares: NoiseShares
     table: NoisyTable
