@@ -274,6 +274,7 @@ def test_a_clip_shrinks_where_noise_is_large():
     assert loss.bias > 0  # a tail is not level: what is smoothed lies elsewhere
 
 
+@pytest.mark.slow
 def test_noise_does_not_make_residuals_look_tiny():
     """A histogram that drowns: residuals of size 1 look a tenth as large much less often than without a belief."""
     generator, tiny = np.random.default_rng(1), {True: [], False: []}

@@ -123,6 +123,7 @@ def test_any_private_learner_becomes_agnostic(learner: Any, limit: float) -> Non
         assert learner.epsilon == 1.0, "the given learner is a pattern: its own parameters stay"
 
 
+@pytest.mark.slow
 def test_a_part_scored_on_all_rows_needs_fewer_at_a_small_epsilon() -> None:
     """Means of 40 fits, of .31 and .07 (docs/closure.md): their difference is seven of its standard errors."""
     frame, _, noisy = people(3_000, noise=0.4)

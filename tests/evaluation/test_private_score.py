@@ -219,7 +219,9 @@ def coverage(repeats, confidence, shrink=1.0, **options):
     return hits, narrow
 
 
-@pytest.mark.parametrize(("n", "epsilon", "delta"), [(1200, 1.0, 1e-6), (4000, 0.5, 0.0)])
+@pytest.mark.parametrize(
+    ("n", "epsilon", "delta"), [(1200, 1.0, 1e-6), pytest.param(4000, 0.5, 0.0, marks=pytest.mark.slow)]
+)
 def test_intervals_hold_the_truth_as_often_as_they_say(n, epsilon, delta):
     """60 runs at 90 %; how wide they are is seen in 400 of them."""
     hits, _ = coverage(60, 0.9, n=n, epsilon=epsilon, delta=delta)

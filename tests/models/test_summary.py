@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ from tacit.privacy.charges import Gaussian, Laplace, NonPrivate, Repeated
 from tacit.privacy.label import Stage
 from tacit.privacy.strength import WeakPromise
 from tests.chance import ALARM, Z
+
+pytestmark = pytest.mark.usefixtures("few_rounds")
 
 SCHEMA = {
     "label": {"column": "y", "kind": "classes", "classes": ["no", "yes"], "positive": "yes"},
@@ -284,6 +286,7 @@ def test_the_fewest_rows_that_are_spoken_of_are_those_that_fits_go_by() -> None:
     assert FEWEST == FEWEST_ROWS
 
 
+@cache
 def wide(columns: int, epsilon: float, seed: int, delta: float = 1e-6, gap: float = 0.0) -> Any:
     """A fit to 300 rows of so many full columns; of the first a share may be missing."""
     source = np.random.default_rng(seed)
