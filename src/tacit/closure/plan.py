@@ -33,8 +33,8 @@ def within(target: Cost) -> Cost:
     return Cost(target.epsilon * (1 - 2 * SLACK), target.delta * (1 - 2 * SLACK))
 
 
-PAPER_DRAWS = 1 / 9  # lemma 3.12: a learner for m rows runs on m draws from 9 m
-PAPER_SCORED = 1 / 2  # algorithms 4 and 5: half of the rows are D, half are T
+PAPER_DRAWS = 1 / 9  # Lemma 3.12: a learner for m rows runs on m draws from 9 m
+PAPER_SCORED = 1 / 2  # Algorithms 4 and 5: half of the rows are D, half are T
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class Ratio(NamedTuple):
     denominator: int
 
 
-Below = Callable[[int], int]  # `below(n)`: a uniform integer in `0 .. n - 1`.
+Below = Callable[[int], int]  # `below(n)`: a uniform integer in `0 .. n - 1`
 
 
 def exponential_index(scores: npt.NDArray[np.int64], scale: float, below: Below) -> int:

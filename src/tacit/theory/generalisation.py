@@ -13,7 +13,7 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.theory.checks import check_positive, require
 
-FAT_SHATTERING_SCALE = 16  # theorem 23 takes the fat-shattering dimension at the margin divided by this
+FAT_SHATTERING_SCALE = 16  # Theorem 23 takes the fat-shattering dimension at the margin divided by this
 
 
 def fat_shattering_halfspaces(margin: float, length: float = 2.0) -> float:
@@ -52,7 +52,7 @@ def margin_bound_rows(excess: float, margin: float, failure: float, length: floa
     return _least(lambda n: margin_bound(0.0, n, margin, failure, length) <= excess)
 
 
-LEAST_PAC_BAYES_ROWS = 8  # maurer (2004) proves `E exp(n kl(k / n || p)) <= 2 sqrt(n)` from this many rows on
+LEAST_PAC_BAYES_ROWS = 8  # Maurer (2004) proves `E exp(n kl(k / n || p)) <= 2 sqrt(n)` from this many rows on
 
 
 def binary_divergence(p: Floats, q: Floats) -> Floats:

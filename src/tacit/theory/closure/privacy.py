@@ -26,7 +26,7 @@ Score = Literal["errors", "completion", "matched"]
 whichever label the pattern gives it (equation 17: a minimum of error counts); ``matched`` has matched sensitivity 1
 (Definition 5.1) and may move either way."""
 
-PAPER_RELABEL = 3.0  # lemma 5.3 adds this to epsilon: `ln(4 e) = 1 + ln 4 = 2.386` rounded up
+PAPER_RELABEL = 3.0  # Lemma 5.3 adds this to epsilon: `ln(4 e) = 1 + ln 4 = 2.386` rounded up
 
 
 def relabel_range(epsilon: float, replace: bool, score: Score = "completion") -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tacit.theory.checks import check_positive, require
 
-PAPER_RELABEL_EPSILON = 1.0  # algorithm 2 runs the exponential mechanism with this privacy parameter
+PAPER_RELABEL_EPSILON = 1.0  # Algorithm 2 runs the exponential mechanism with this privacy parameter
 
 
 def _check(alpha: float, beta: float) -> None:
