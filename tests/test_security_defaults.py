@@ -48,6 +48,7 @@ OTHERWISE = {
     ("base", "request_of", "neighbouring"): None,
     ("estimator", "ResampledBoostClassifier", "neighbouring"): "replace_one",  # all that its proof is about
     ("replay", "replay_audit", "random_state"): 0,  # fits are compared draw by draw
+    ("foreign", "replay_with", "random_state"): 0,  # likewise
     ("learner", "check_learner", "random_state"): 3,  # of made-up rows; a check that can be repeated
     ("query", "check_query", "random_state"): 0,  # likewise
 }
