@@ -12,7 +12,7 @@ import pytest
 
 import tacit
 from tacit.cli.tables import training_table
-from tacit.discovery.undeclared import UNTYPED, label_kind
+from tacit.discovery.discover_schema import UNTYPED, label_kind
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import columns_of
 from tacit.encoding.table import TableEncoding

@@ -16,8 +16,8 @@ from tacit.curator.select import Choice
 from tacit.encoding.frames import columns_of
 from tacit.engines.blocks import MemoryTable
 from tacit.evaluation import private_selection
+from tacit.evaluation.candidates import EACH, RANDOM_STOPPING, plan_search
 from tacit.evaluation.private_selection import PrivateSelection
-from tacit.evaluation.search_plan import EACH, RANDOM_STOPPING, plan_search
 from tacit.evaluation.select_model import choose, select_model, selection_charge
 from tacit.evaluation.utility import LEVELS, Criterion, judges_of, utility_weights
 from tacit.noise.seeded_source import SeededSource

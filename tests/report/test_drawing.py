@@ -18,7 +18,7 @@ from tacit.report.budget import stages
 from tacit.report.class_drawing import class_curves
 from tacit.report.draw_additive import Side, heat_map
 from tacit.report.drawing import Drawing, Effect, bars, curve, weights, worth_naming
-from tacit.report.units import factor
+from tacit.report.places import factor
 
 
 def release(label: Label | str, charge: Charge) -> Entry:

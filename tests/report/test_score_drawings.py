@@ -17,7 +17,7 @@ from tacit.report.class_drawing import class_bars, class_curves
 from tacit.report.draw_additive import side_of
 from tacit.report.drawing import NOTHING, Effect
 from tacit.report.model_card import model_card
-from tacit.report.units import ODDS, Amounts
+from tacit.report.places import ODDS, Amounts
 
 TEN = [f"class {k}" for k in range(10)]
 

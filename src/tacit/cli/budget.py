@@ -12,7 +12,7 @@ import typer
 
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, finite, table
-from tacit.cli.files import check_outputs, refuse_overwriting
+from tacit.cli.tables import check_outputs, refuse_overwriting
 from tacit.whole_files import write_text
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, table
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs, refuse_overwriting
+from tacit.cli.tables import check_outputs, refuse_overwriting
 from tacit.whole_files import write_text
 
 if TYPE_CHECKING:

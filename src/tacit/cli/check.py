@@ -14,8 +14,7 @@ from tacit.cli.arguments import schema_of
 from tacit.cli.console import as_json as print_json
 from tacit.cli.console import progress
 from tacit.cli.failures import COMPLAINTS, together
-from tacit.cli.files import check_there
-from tacit.cli.tables import rows_of
+from tacit.cli.tables import check_there, rows_of
 
 if TYPE_CHECKING:
     from tacit.cli.findings import Findings

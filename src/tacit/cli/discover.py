@@ -12,8 +12,7 @@ from tacit.cli import arguments as shared
 from tacit.cli.arguments import account_of, listed
 from tacit.cli.console import as_json, finite, progress, spent
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs, refuse_overwriting
-from tacit.cli.tables import Tell, rows_of
+from tacit.cli.tables import Tell, check_outputs, refuse_overwriting, rows_of
 from tacit.whole_files import write_text
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.arguments import account_of, costs_of, listed, schema_of, target_column
 from tacit.cli.console import as_json, finite, progress, releasable, spent, table
-from tacit.cli.files import check_outputs
 from tacit.cli.predict import classes_of
-from tacit.cli.tables import columns_for, encoders_of, rows_of
+from tacit.cli.tables import check_outputs, columns_for, encoders_of, rows_of
 from tacit.whole_files import write_text
 
 if TYPE_CHECKING:

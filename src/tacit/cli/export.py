@@ -13,7 +13,7 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, table
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs
+from tacit.cli.tables import check_outputs
 from tacit.whole_files import write_text, write_with
 
 

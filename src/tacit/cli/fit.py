@@ -18,11 +18,19 @@ from tacit.cli import arguments as shared
 from tacit.cli.arguments import account_of, check_account, listed, schema_of, target_column
 from tacit.cli.console import as_json, progress, stopwatch, table, watching
 from tacit.cli.failures import Mistake, together
-from tacit.cli.files import check_outputs, check_there, free_place, refuse_overwriting
 from tacit.cli.fit_arguments import FitArguments, command_of, restored, write_plan
 from tacit.cli.fitted import dry_run, summarise
 from tacit.cli.learners import batchwise_class, check_request, learner_class, set_parameters
-from tacit.cli.tables import csv_options, is_many, rows_of, training_table
+from tacit.cli.tables import (
+    check_outputs,
+    check_there,
+    csv_options,
+    free_place,
+    is_many,
+    refuse_overwriting,
+    rows_of,
+    training_table,
+)
 from tacit.errors import STANDS
 from tacit.whole_files import write_text
 

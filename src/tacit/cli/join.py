@@ -13,9 +13,8 @@ from tacit.cli import fit
 from tacit.cli.arguments import account_of
 from tacit.cli.console import as_json, progress, table, watching
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs
 from tacit.cli.fit_arguments import FitArguments
-from tacit.cli.tables import csv_options
+from tacit.cli.tables import check_outputs, csv_options
 from tacit.whole_files import write_text
 
 Parties = Annotated[

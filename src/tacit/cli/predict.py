@@ -20,8 +20,7 @@ from tacit.cli import arguments as shared
 from tacit.cli.arguments import costs_of, listed
 from tacit.cli.console import as_json, progress, table
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs
-from tacit.cli.tables import STREAM, CsvOptions, columns_for, csv_options, encoders_of, rows_of
+from tacit.cli.tables import STREAM, CsvOptions, check_outputs, columns_for, csv_options, encoders_of, rows_of
 from tacit.whole_files import write_with
 
 if TYPE_CHECKING:

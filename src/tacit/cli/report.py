@@ -12,9 +12,8 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, table
 from tacit.cli.failures import CLAIM, Mistake
-from tacit.cli.files import check_outputs
 from tacit.cli.predict import is_elsewhere, read
-from tacit.cli.tables import columns_for
+from tacit.cli.tables import check_outputs, columns_for
 from tacit.whole_files import write_text
 
 if TYPE_CHECKING:

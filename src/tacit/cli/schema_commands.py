@@ -14,8 +14,7 @@ from tacit.cli import discover
 from tacit.cli.console import as_json as print_json
 from tacit.cli.console import table
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs, refuse_overwriting
-from tacit.cli.tables import rows_of
+from tacit.cli.tables import check_outputs, refuse_overwriting, rows_of
 
 if TYPE_CHECKING:
     from tacit.schema import Column, Label, Schema

@@ -20,7 +20,7 @@ from tacit.curator.options import chosen_source
 from tacit.curator.random_stopping import best_of_random_runs
 from tacit.curator.rows import PrivateRows
 from tacit.curator.views.view import random_part
-from tacit.discovery.undeclared import label_kind, refuse_undeclared
+from tacit.discovery.discover_schema import label_kind, refuse_undeclared
 from tacit.encoding.frames import Frame, take, take_rows
 from tacit.encoding.inputs import numbers_of
 from tacit.encoding.values import LabelIndex
@@ -28,9 +28,8 @@ from tacit.errors import spending
 from tacit.estimators.base import check_fit, keep_names
 from tacit.estimators.binding import bound, summary_of
 from tacit.estimators.callers import assumptions_of, calling_context
-from tacit.evaluation.candidates import about_numbers, measure_of
+from tacit.evaluation.candidates import EACH, SearchPlan, about_numbers, measure_of, plan_search
 from tacit.evaluation.measure_scores import declared_unit, rows_and_labels, with_unit
-from tacit.evaluation.search_plan import EACH, SearchPlan, plan_search
 from tacit.evaluation.select_model import best_of
 from tacit.evaluation.utility import Criterion, Judge, judges_of, utility_encoding, utility_weights
 from tacit.privacy.account import PrivacyAccount

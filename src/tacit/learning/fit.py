@@ -17,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 
 from tacit.curator.rows import PrivateRows
 from tacit.discovery.bounds import BOUNDS_SHARE
-from tacit.discovery.undeclared import Undeclared
+from tacit.discovery.discover_schema import Undeclared
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
 from tacit.learning.declared import Declared

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from tacit.curator.rows import PrivateRows
-from tacit.discovery.undeclared import Undeclared
+from tacit.discovery.discover_schema import Undeclared
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex

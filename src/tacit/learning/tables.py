@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tacit.arrays import Ints
-from tacit.discovery.undeclared import NUMBERS, Undeclared, label_kind, refuse_unnamed
+from tacit.discovery.discover_schema import NUMBERS, Undeclared, label_kind, refuse_unnamed
 from tacit.discovery.unknowns import IGNORED
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, without_rows

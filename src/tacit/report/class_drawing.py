@@ -24,8 +24,7 @@ from tacit.report.drawing import (
     spread,
     worth_naming,
 )
-from tacit.report.places import Dates, intervals
-from tacit.report.units import ODDS, factor
+from tacit.report.places import ODDS, Dates, factor, intervals
 
 ROW = 38
 """Height of the row of a class."""

@@ -22,8 +22,7 @@ from tacit.report import svg
 from tacit.report.class_drawing import class_bars, class_curves
 from tacit.report.drawing import HEIGHT, RIGHT, TYPICAL, WIDTH, Drawing, Effect, bars, curve, points_of, ranking, spread
 from tacit.report.model_card import ModelCard, PublicColumn, public_column
-from tacit.report.places import date_spans, dates_of, named
-from tacit.report.units import ODDS, Amounts, Ratios, Units
+from tacit.report.places import ODDS, Amounts, Ratios, Units, date_spans, dates_of, named
 
 NOISE = (
     "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). Pale bars stand for "

@@ -11,8 +11,7 @@ from typing import Any
 from tacit.display import Brief
 from tacit.models.summary import CLEAR
 from tacit.report import svg
-from tacit.report.places import Dates, interval, intervals
-from tacit.report.units import ODDS, Units
+from tacit.report.places import ODDS, Dates, Units, interval, intervals
 
 WIDTH, HEIGHT = 380, 230
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 12, 30

@@ -19,7 +19,7 @@ from tacit.models.base import ClassModel, Model
 from tacit.models.terms import LOG_ODDS, LOG_RATIO, Terms, terms_of
 from tacit.report import svg
 from tacit.report.figures import environment, page, style
-from tacit.report.units import factor, signed
+from tacit.report.places import factor, signed
 from tacit.whole_files import write_text
 
 INTERCEPT = "(intercept)"
