@@ -37,12 +37,6 @@ def line(x1: float, y1: float, x2: float, y2: float, css: str) -> str:
     return element("line", x1=float(x1), y1=float(y1), x2=float(x2), y2=float(y2), class_=css)
 
 
-def circle(x: float, y: float, radius: float, css: str, label: str = "") -> str:
-    """A dot; ``label`` is shown on hover and read aloud."""
-    title = element("title", escape(label)) if label else ""
-    return element("circle", title, cx=float(x), cy=float(y), r=float(radius), class_=css)
-
-
 def rect(x: float, y: float, width: float, height: float, css: str, label: str = "", **more: Attribute) -> str:
     """A rectangle; ``label`` is shown on hover and read aloud."""
     title = element("title", escape(label)) if label else ""
