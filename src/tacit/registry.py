@@ -40,7 +40,9 @@ def estimators() -> dict[str, type[Any]]:
     from tacit.estimators.base import Estimator
 
     load_all()
-    kinds = (kind for kind in _below(BaseEstimator) if _is_ours(kind) or issubclass(kind, Estimator))
+    kinds = (
+        kind for kind in _below(BaseEstimator) if kind.__module__.startswith("tacit.") or issubclass(kind, Estimator)
+    )
     fits = (kind for kind in kinds if hasattr(kind, "fit") and not hasattr(kind, "transform"))
     return _by_name(kind for kind in fits if kind.__init__ is not object.__init__ and _is_public(kind))
 
@@ -86,10 +88,6 @@ def _below(kind: type[T]) -> Iterator[type[T]]:
 
 def _by_name(kinds: Iterator[type[Any]]) -> dict[str, type[Any]]:
     return dict(sorted((f"{kind.__module__}.{kind.__qualname__}", kind) for kind in kinds))
-
-
-def _is_ours(kind: type[Any]) -> bool:
-    return kind.__module__.startswith("tacit.")
 
 
 def _is_public(kind: type[Any]) -> bool:

@@ -122,15 +122,11 @@ def held(
         make, witness = model.make_learner, watch(recording)
         model.make_learner = lambda request: _watched_learner(make(request), witness)
         fitted = model.fit(*pool.table(places)) or model
-        predictions = enumerate(_predictions(fitted, pool.table(pool.base)[0]))
+        predict = fitted.predict_proba if hasattr(fitted, "predict_proba") else fitted.predict
+        predictions = enumerate(predict(pool.table(pool.base)[0]).ravel().tolist())
         return [*facts_of(fitted), *(f"prediction {k} is {value!r}" for k, value in predictions)]
 
     return hold(recording, run, recorded)
-
-
-def _predictions(fitted: Any, probes: Any) -> list[Any]:
-    predict = fitted.predict_proba if hasattr(fitted, "predict_proba") else fitted.predict
-    return list(predict(probes).ravel().tolist())
 
 
 def _watched_learner(learner: Learner, watch: Watch) -> Learner:

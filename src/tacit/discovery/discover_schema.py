@@ -112,7 +112,8 @@ def discover_schema(
     request = Request.of(epsilon, delta, neighbouring, random_state)
     frame = columns_of(df)
     kinds_found = _kinds(frame, label, label_kind, dict(kinds or {}), unit)
-    _check_most(most_categories)
+    if not 1 <= most_categories <= MOST_CATEGORIES:
+        raise RequestError(f"most_categories must lie in 1..{MOST_CATEGORIES}, got {most_categories!r}")
     unknowns = Unknowns({name: kind for name, kind in kinds_found.items() if kind != ID}, exact=frame.untyped)
     allowance = unknowns.allowance(request.epsilon, request.delta)
     charges = [allowance.whole, *unknowns.charges(request.delta)]
@@ -126,11 +127,6 @@ def discover_schema(
         certificate = certified(account, request, reservation, rows, "discover_schema", schema)
         open_kinds = {*kinds_found} - {*(kinds or {})} - ({label} if label_kind == "numeric" else set())
         return schema, certificate.assuming(*dtypes_assumed(dtypes, frame.untyped, bool(open_kinds), label=False))
-
-
-def _check_most(categories: int) -> None:
-    if not 1 <= categories <= MOST_CATEGORIES:
-        raise RequestError(f"most_categories must lie in 1..{MOST_CATEGORIES}, got {categories!r}")
 
 
 def _kinds(frame: Frame, label: str, label_kind: str, declared: dict[str, str], unit: Unit | None) -> dict[str, str]:

@@ -129,7 +129,8 @@ def days_of(values: pa.ChunkedArray) -> npt.NDArray[np.datetime64] | None:
     parts = [
         chunk.cast(pa.date32(), safe=False).cast(pa.int32()).to_numpy(zero_copy_only=False) for chunk in values.chunks
     ]
-    days = [np.where(np.isnan(part), np.iinfo(np.int64).min, part).astype(np.int64) for part in map(_floats, parts)]
+    floats = [part.astype(np.float64) for part in parts]
+    days = [np.where(np.isnan(part), np.iinfo(np.int64).min, part).astype(np.int64) for part in floats]
     return np.concatenate([np.empty(0, np.int64), *days]).view("datetime64[D]")
 
 
@@ -148,10 +149,6 @@ def _of_arrow(values: pa.ChunkedArray, day: Day) -> npt.NDArray[np.datetime64]:
         table = np.append(_one_by_one(listed(coded.dictionary), day), _NAT)
         parts.append(table[positions(coded, len(table) - 1)])
     return np.concatenate(parts)
-
-
-def _floats(array: npt.NDArray[Any]) -> Floats:
-    return array.astype(np.float64)
 
 
 def _one_by_one(values: list[Any], day: Day) -> npt.NDArray[np.datetime64]:

@@ -81,7 +81,8 @@ def read_table(
     if columns is not None:
         wanted = list(columns)
     frame = read_columns(path, wanted, [name for name in numeric if name in wanted], written=written)
-    table = pa.table({name: _arrow(frame.column(name)) for name in frame.names})
+    columns = {name: frame.column(name) for name in frame.names}
+    table = pa.table({name: pa.array(v) if isinstance(v, np.ndarray) else v for name, v in columns.items()})
     untyped = declared is None and not is_parquet(path)
     return table.replace_schema_metadata(dict(UNTYPED)) if untyped else table
 
@@ -132,7 +133,3 @@ def _wanted(schema: Schema | None, present: Sequence[str]) -> tuple[list[str], l
     if schema.unit is not None and schema.unit.column in present and schema.unit.column not in wanted:
         wanted.append(schema.unit.column)
     return wanted, numeric
-
-
-def _arrow(values: Any) -> Any:
-    return pa.array(values) if isinstance(values, np.ndarray) else values

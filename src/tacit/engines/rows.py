@@ -69,7 +69,7 @@ class LeafCache:
         shape = cells.shape
         tested = [_bytes(self._columns[column]) for column in shape.used_columns]
         for place, (key, under, leaves) in enumerate(self._kept):
-            if key is cells and _same(tested, under):
+            if key is cells and all(a is b for a, b in zip(tested, under, strict=True)):  # coarsening replaces them
                 self._kept.append(self._kept.pop(place))  # the next tree takes the other one's memory
                 return leaves
         leaves = self._memory(np.uint8 if shape.n_leaves <= CODES else np.uint16)
@@ -93,11 +93,6 @@ def _bytes(codes: Codes) -> Bytes:
     if codes.dtype != np.uint8:
         raise TypeError("a tree tests columns of at most 256 codes; coarsen the others first")
     return codes  # type: ignore[return-value]
-
-
-def _same(now: list[Bytes], then: list[Bytes]) -> bool:
-    """Whether the columns are the very arrays they were: coarsening replaces them."""
-    return all(a is b for a, b in zip(now, then, strict=True))
 
 
 BLOCK = 1 << 16

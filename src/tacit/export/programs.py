@@ -71,14 +71,6 @@ def _scores(scores: AdditiveScores) -> Numbers:
     return outputs
 
 
-def _additive(model: AdditiveModel) -> Numbers:
-    return _two(ex.logistic(_scores(model.scores)[0]))
-
-
-def _additive_classes(model: AdditiveClassesModel) -> Numbers:
-    return ex.softmax(_scores(model.scores))
-
-
 def _additive_ordered(model: AdditiveOrderedModel) -> Numbers:
     score = _scores(model.scores)[0]
     upto = [ex.logistic(ex.Number(float(cut)) - score) for cut in model.cuts]
@@ -223,8 +215,8 @@ MOST_COLUMNS = 1000
 """Columns of a matrix that are exported, one input each."""
 
 KINDS: dict[type[Model], Callable[[Any], Numbers]] = {
-    AdditiveModel: _additive,
-    AdditiveClassesModel: _additive_classes,
+    AdditiveModel: lambda model: _two(ex.logistic(_scores(model.scores)[0])),
+    AdditiveClassesModel: lambda model: ex.softmax(_scores(model.scores)),
     AdditiveOrderedModel: _additive_ordered,
     AdditiveRegressionModel: _regression,
     ComposedModel: _composed,

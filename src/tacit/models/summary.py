@@ -133,7 +133,8 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
         concerns.append("all rows are in one leaf of every tree and get the same prediction: are bounds too wide?")
     words = []
     if rows is not None and not (concerns and "declared label" in concerns[0]):
-        weighed = ", each weighted by its class," if _weighs_classes(certificate) else ""
+        weight = None if certificate is None else certificate.parameters.get("class_weight")
+        weighed = "" if weight is None else ", each weighted by its class,"
         words.append(f"{rows} rows{weighed} with a declared label were used")
     words += [f"{name}: {100 * share:.0f} % missing" for name, share in missing.items() if share < MUCH_MISSING]
     words += [
@@ -189,11 +190,6 @@ def _error_bound(model: Model, certificate: Certificate | None) -> float | None:
     if bound is None or not isinstance(model, ClassModel):
         return bound
     return None if bound >= 1 - 1 / len(model.classes) else bound
-
-
-def _weighs_classes(certificate: Certificate | None) -> bool:
-    """Whether a row counted as its class's weight: the number of rows is then the sum of these."""
-    return certificate is not None and certificate.parameters.get("class_weight") is not None
 
 
 @dataclass(frozen=True)

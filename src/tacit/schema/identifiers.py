@@ -178,7 +178,7 @@ def _numbers(values: Sequence[Value]) -> list[float]:
 
 def _judge_numbers(numbers: Sequence[float], count: int, is_quantity: bool) -> Verdict:
     digits, doubt = len(str(int(max(map(abs, numbers))))), "is it an identifier?"
-    if len(numbers) < LEAST_RUN or _are_years(numbers):
+    if len(numbers) < LEAST_RUN or (min(numbers) >= 1800 and max(numbers) <= 2100):  # years
         return Verdict()
     if len(numbers) < 0.99 * count:
         again = digits >= LONG and not is_quantity and _look_drawn(numbers, digits)
@@ -213,10 +213,6 @@ def _look_drawn(numbers: Sequence[float], digits: int) -> bool:
         if max(max(share - i / n, (i + 1) / n - share) for i, share in enumerate(shares)) <= EVEN / n**0.5:
             return True
     return False
-
-
-def _are_years(numbers: Sequence[float]) -> bool:
-    return min(numbers) >= 1800 and max(numbers) <= 2100
 
 
 def _shape(texts: Sequence[str]) -> str:

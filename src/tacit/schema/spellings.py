@@ -168,7 +168,8 @@ def _with_symbol(counts: Mapping[str, int], thousands: str) -> Spelled | None:
             return max(choices, key=lambda choice: (len(choice.numbers), choice.written.thousands == usual))
     if not units or len(counts) <= FEW:
         return None
-    examples = [repr(_example(matches, unit)) for unit in units[:2]]
+    first = {(match["before"], match["after"] or ""): text for text, match in reversed(matches.items())}
+    examples = [repr(first[unit]) for unit in units[:2]]
     is_name = max(sum(map(str.isalpha, "".join(unit))) for unit in units[:2]) > LONGEST_UNIT  # a username: 12dirk
     shown = "with words beside them" if is_name else f"such as {' and '.join(examples)}"
     return Spelled({}, note=f"ignored: rewrite numbers {shown} in one unit, without it")
@@ -196,10 +197,6 @@ def are_codes(counts: Mapping[str, int]) -> bool:
     """Whether most cells are capitals, not those of a currency, right before digits: ``DE941443398``, ``NY5521``."""
     matches = {text: re.fullmatch(r"([A-Z]{2,6})\d{3,}", text) for text in counts}
     return _mostly(counts, lambda text: (match := matches[text]) and match[1] not in CURRENCIES)
-
-
-def _example(matches: Mapping[str, re.Match[str]], pair: tuple[str, str]) -> str:
-    return next(text for text, match in matches.items() if (match["before"], match["after"] or "") == pair)
 
 
 def _under(counts: Mapping[str, int], written: CellFormat) -> Spelled | None:

@@ -16,7 +16,7 @@ from tacit.engines.kernels import HALF, TOP, map_codes
 from tacit.engines.passes.base import Blocks, LabelledPass, Pass, PassOf, SumsOf, register, row_pass
 from tacit.engines.rows import FollowsCodes, RowRange, Rows
 from tacit.engines.score_rows import MarginRows, ScoreRows
-from tacit.queries.cells import Cells, ProductCells
+from tacit.queries.cells import ProductCells
 from tacit.queries.histogram import CellFunction, Histogram, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointHistogram
 from tacit.queries.margins import Margins
@@ -136,8 +136,9 @@ class HistogramPass(LabelledPass[Histogram]):
         return query.finish(sums)
 
     def totals(self, query: Histogram, blocks: Blocks) -> Ints:
-        column = -1 if blocks.is_derived(query.cells) else _only_column(query.cells)
-        if column < 0 or (query.margins is not None and query.rule.uses_margin):
+        cells = query.cells
+        column = cells.columns[0] if isinstance(cells, ProductCells) and len(cells.columns) == 1 else -1
+        if column < 0 or blocks.is_derived(cells) or (query.margins is not None and query.rule.uses_margin):
             return blocks.total(SumsOf(query))
         by_code = blocks.kept(KeptCounts, KeptCounts).of(column, query.rule, lambda: blocks.total(CodeCounts(query)))
         assert isinstance(query.cells, ProductCells)
@@ -239,11 +240,6 @@ def folded(by_code: Ints, lookup: npt.NDArray[np.int32], size: int) -> Ints:
     by_cell = np.zeros((size, by_code.shape[1]), np.int64)
     kernels.fold(by_code, lookup, by_cell)
     return by_cell
-
-
-def _only_column(cells: Cells) -> int:
-    """The column whose codes these cells merge, or -1."""
-    return cells.columns[0] if isinstance(cells, ProductCells) and len(cells.columns) == 1 else -1
 
 
 register(Histogram, HistogramPass())
