@@ -15,22 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import arguments as shared
+from tacit.cli import tables
 from tacit.cli.arguments import account_of, check_account, listed, schema_of, target_column
 from tacit.cli.console import as_json, progress, stopwatch, table, watching
 from tacit.cli.failures import Mistake, together
 from tacit.cli.fit_arguments import FitArguments, command_of, restored, write_plan
 from tacit.cli.fitted import dry_run, summarise
 from tacit.cli.learners import batchwise_class, check_request, learner_class, set_parameters
-from tacit.cli.tables import (
-    check_outputs,
-    check_there,
-    csv_options,
-    free_place,
-    is_many,
-    refuse_overwriting,
-    rows_of,
-    training_table,
-)
 from tacit.errors import STANDS
 from tacit.whole_files import write_text
 
@@ -50,7 +41,7 @@ def run(arguments: FitArguments, sites: Any = None, resume: int | None = None) -
     together(
         lambda: _check_outputs(arguments),
         lambda: check_request(arguments, partial(_schema, arguments), partial(predicts_numbers, arguments)),
-        lambda: None if sites is not None else check_there(arguments.data),
+        lambda: None if sites is not None else tables.check_there(arguments.data),
         lambda: _key(arguments),
     )
     if arguments.save_plan is not None:
@@ -101,10 +92,10 @@ def _learn(
             _tell_of(sites, tell, arguments.progress)
             learner.fit(source, **tape)
             return tape
-        with rows_of(arguments.path, arguments) as (data, csv):
+        with tables.rows_of(arguments.path, arguments) as (data, csv):
             number = predicts_numbers(arguments, schema)
             untyped = discovers(arguments, learner.estimator if batchwise else learner)
-            frame, labels = training_table(data, target, schema, tell, not untyped, number, csv)
+            frame, labels = tables.training_table(data, target, schema, tell, not untyped, number, csv)
             tell("learning")
             (learner.partial_fit if batchwise else learner.fit)(frame, labels, **tape)
     return tape
@@ -132,7 +123,8 @@ def _is_source(arguments: FitArguments, schema: Schema | None) -> bool:
     """Whether rows are read in chunks: where there may be many files, no file, or an option says so."""
     if "://" in arguments.data or arguments.query is not None or arguments.engine is not None:
         return True
-    return is_many(arguments.path) and (schema is None or schema.unit is None)  # units are protected in memory alone
+    in_memory = schema is not None and schema.unit is not None  # where alone units are protected
+    return tables.is_many(arguments.path) and not in_memory
 
 
 def _source_of(arguments: FitArguments, schema: Schema | None) -> Any:
@@ -164,7 +156,7 @@ def _source_of(arguments: FitArguments, schema: Schema | None) -> Any:
         directory=arguments.directory,
         keep=arguments.keep,
         cluster=arguments.cluster,
-        **csv_options(arguments),
+        **tables.csv_options(arguments),
     )
 
 
@@ -179,11 +171,11 @@ def _check_outputs(arguments: FitArguments) -> None:
         "--tape": arguments.tape,
     }
     inputs = {"the data": arguments.path, "the schema": arguments.schema, "the key": arguments.sign}
-    check_outputs(outputs, inputs, arguments.account)
+    tables.check_outputs(outputs, inputs, arguments.account)
     if (
         not arguments.dry_run and arguments.model != arguments.adds_to
     ):  # batches may go on in the file that they are kept in
-        refuse_overwriting({"--model": arguments.model, "--tape": arguments.tape}, arguments.force)
+        tables.refuse_overwriting({"--model": arguments.model, "--tape": arguments.tape}, arguments.force)
     if arguments.tape is not None and (arguments.batches or arguments.adds_to is not None):
         raise Mistake("--tape records one fit, and batches are one each: record a fit without --batches and --adds-to")
     check_account(arguments.account, arguments.dataset)
@@ -307,12 +299,12 @@ def _write(arguments: FitArguments, estimator: Any, key: Any, recorded: dict[str
             place = (
                 arguments.model
                 if arguments.force or arguments.model == arguments.adds_to
-                else free_place(arguments.model)
+                else tables.free_place(arguments.model)
             )
             save(estimator, place)
             written["model"] = str(place)
         if arguments.tape is not None:
-            place = arguments.tape if arguments.force else free_place(arguments.tape)
+            place = arguments.tape if arguments.force else tables.free_place(arguments.tape)
             recorded["tape"].write(place)
             written["tape"] = str(place)
         if arguments.certificate is not None:
