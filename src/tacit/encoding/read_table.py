@@ -81,8 +81,8 @@ def read_table(
     if columns is not None:
         wanted = list(columns)
     frame = read_columns(path, wanted, [name for name in numeric if name in wanted], written=written)
-    columns = {name: frame.column(name) for name in frame.names}
-    table = pa.table({name: pa.array(v) if isinstance(v, np.ndarray) else v for name, v in columns.items()})
+    vectors = {name: frame.column(name) for name in frame.names}
+    table = pa.table({name: pa.array(v) if isinstance(v, np.ndarray) else v for name, v in vectors.items()})
     untyped = declared is None and not is_parquet(path)
     return table.replace_schema_metadata(dict(UNTYPED)) if untyped else table
 
