@@ -12,7 +12,7 @@ import pytest
 
 from tacit.binning.measure import Column, _Categories, release_total
 from tacit.binning.release_map import with_missing
-from tacit.binning.tree_bins import _by_rate, _equal_mass
+from tacit.binning.tree_bins import _by_rate
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,6 @@ def test_categories_in_the_order_of_their_rates() -> None:
     lost = _by_rate(np.arange(3), np.array([20.0, 80.0, 14.0]), np.array([100.0, 100.0, 14.0]), 10.0, 0.6, 100)
     assert lost.mapping.tolist() == [0, 2, 1]  # as the average of .6
     assert lost.mass == pytest.approx([100.0, 0.0, 100.0], abs=1e-5)
-
-
-def test_bins_of_equal_mass_go_by_the_middle_of_a_cell() -> None:
-    assert _equal_mass(np.arange(2), np.array([1.0, 3.0]), 2).tolist() == [0, 1]
-    assert _equal_mass(np.array([2, 0, 1]), np.array([1.0, 1.0, 2.0]), 2).tolist() == [1, 1, 0]
 
 
 def test_images_are_no_longer_than_allowed() -> None:

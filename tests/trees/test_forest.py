@@ -131,20 +131,6 @@ def test_gaussian_and_private_rows() -> None:
     assert spent == pytest.approx(reservation.charges[0].precision) == pytest.approx(Allowance.of(1.0, 1e-6).mu ** 2)
 
 
-def test_a_pool_of_releases_buys_more_than_one_that_selects() -> None:
-    """An eighth to a sixth more precision, and it refuses selections; pure and without privacy nothing changes."""
-    for epsilon, least in ((0.1, 1.18), (1.0, 1.15), (10.0, 1.10)):
-        allowance = Allowance.of(epsilon, 1e-6)
-        pool = SplitBudget.of_releases(allowance)
-        assert pool.whole == Gaussian(1.0 / math.sqrt(2.0 * pool.amount))
-        assert pool.whole.precision == pytest.approx(allowance.mu**2)
-        assert pool.amount > least * SplitBudget.of(epsilon, 1e-6).amount
-        with pytest.raises(ValueError, match="nothing is selected"):
-            pool.selection(0.1)
-    assert SplitBudget.of_releases(Allowance.of(2.0, 0.0)) == SplitBudget.of(2.0, 0.0)
-    assert SplitBudget.of_releases(Allowance.of(math.inf, 0.0)).whole == NonPrivate()
-
-
 def test_a_fit_spends_all_its_precision() -> None:
     """With the bounds that nobody declared; by way of zCDP an eighth of it was left over."""
     frame = pd.DataFrame({"a": np.linspace(0, 1, 300)})
