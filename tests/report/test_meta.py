@@ -30,6 +30,11 @@ def test_lists_days_and_numbers_may_be_written_as_such(tmp_path):
     assert meta.lines("sources") == []
 
 
+def test_all_that_is_wrong_is_said_at_once(tmp_path):
+    with pytest.raises(MetaError, match=r"3 problems:\n  .*'contoller'.*\n  .*purpose must.*\n  .*sector must be one"):
+        read_meta(written(tmp_path, 'contoller = "x"\ntitle = "y"\npurpose = 3\nsector = "Farming"'))
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

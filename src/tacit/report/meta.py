@@ -61,7 +61,7 @@ def read_meta(path: str | os.PathLike[str] | None) -> Meta:
     """Reads a TOML file of texts; without one, nothing is stated.
 
     Raises:
-        MetaError: for a file that is no TOML, a key that is not one of :data:`KEYS`, or a value that is no text.
+        MetaError: for a file that is no TOML, keys that are not among :data:`KEYS` and values that are no texts.
     """
     if path is None:
         return Meta()
@@ -69,7 +69,15 @@ def read_meta(path: str | os.PathLike[str] | None) -> Meta:
         written = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MetaError(f"{path} is no TOML file: {error}") from None
-    return Meta({key: _text(path, key, value) for key, value in written.items()})
+    meta, problems = Meta(), []
+    for key, value in written.items():
+        try:
+            meta[key] = _text(path, key, value)
+        except MetaError as error:
+            problems.append(error.message)
+    if problems:
+        raise MetaError(problems[0] if len(problems) == 1 else "\n  ".join([f"{len(problems)} problems:", *problems]))
+    return meta
 
 
 def _text(path: str | os.PathLike[str], key: str, value: Any) -> str:
