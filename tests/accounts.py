@@ -1,17 +1,19 @@
-"""Tables of accounts for tests that are about something else: those of the first account, written again as they are.
+"""Accounts for tests that are about something else: with the tables of the first one, and no waiting for the disk.
 
-Migrations take longer than most of what a test does with its account. The tests of accounts run them every time.
+Migrations take longer than most of what a test does with its account. The tests of accounts run them every time, and
+wait for every line to be durable.
 """
 
 from __future__ import annotations
 
+import sqlite3
 from functools import cache
 
 from sqlalchemy import Connection, create_engine
 
 from tacit.privacy import database
 
-migrate = database._upgrade
+migrate, connected = database._upgrade, database._sqlite_connected
 TABLES = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
 
 
@@ -31,3 +33,9 @@ def write_tables(connection: Connection) -> None:
         return
     for statement in statements():
         connection.exec_driver_sql(statement)
+
+
+def connect_without_waiting(connection: sqlite3.Connection, record: object) -> None:
+    """What is written is there for every process at once, but not after a loss of power."""
+    connected(connection, record)
+    connection.execute("PRAGMA synchronous = OFF")

@@ -64,11 +64,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.fixture(autouse=True)
 def tables_of_accounts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Accounts have their tables at once, but in the tests that are about them."""
-    from tests.accounts import write_tables
+    """Accounts have their tables at once and wait for no disk, but in the tests that are about them."""
+    from tests.accounts import connect_without_waiting, write_tables
 
     if ROOT / "privacy" not in request.path.parents:
         monkeypatch.setattr("tacit.privacy.database._upgrade", write_tables)
+        monkeypatch.setattr("tacit.privacy.database._sqlite_connected", connect_without_waiting)
 
 
 def grow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tuning: str) -> None:
