@@ -18,6 +18,9 @@ from scipy import stats
 ALARM = 1e-10
 """Probability that a statistic lies beyond its bounds where all is as it is stated."""
 
+SURE = 1 - ALARM
+"""Confidence of a bound that a test holds against the truth."""
+
 Z = float(stats.norm.isf(ALARM / 2))
 """A normal variable is further from its mean than so many deviations in a share ``ALARM`` of all draws: 6.47."""
 

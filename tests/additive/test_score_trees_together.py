@@ -77,7 +77,7 @@ def test_noise_in_a_score_is_as_large_as_planned(noise, trees):
         plan = KernelPlan(trees, 5.0, 4, way)
         made, _ = grown(loss, [np.zeros(0)] * 4, np.zeros(0, np.uint8), [32] * 4, allowance, plan, seed)
         found.append(scores(made, points))
-    assert float(np.std(found)) == pytest.approx(noise, rel=0.15)
+    assert float(np.std(found)) == pytest.approx(noise, rel=0.2)  # it scatters by .02 to .03
 
 
 def test_steps_add_up_to_a_way_against_the_slope():
@@ -154,20 +154,19 @@ def test_the_shape_of_the_curvature_is_that_of_simulated_rows():
     assert shape.basis @ np.diag(shape.parts) @ shape.basis.T == pytest.approx(curvature / np.trace(curvature))
 
 
-def near_rows_are_alike(n, seed):
-    """One of three classes by the nearest of 40 centres, one label in four wrong; and a number by the same centres."""
-    world, generator = np.random.default_rng(7), np.random.default_rng(seed)
-    centres, group, level = world.random((40, 4)), world.integers(0, 3, 40), world.normal(0, 1, 40)
+def parity(n, seed):
+    """A class and a number by the parity of three columns, of which no two tell anything; one label in ten wrong."""
+    generator = np.random.default_rng(seed)
     X = generator.random((n, 4))
-    nearest = ((X[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=1)
-    wrong = generator.random(n) < 0.25
-    labels = np.where(wrong, generator.integers(0, 3, n), group[nearest])
-    return pd.DataFrame(X, columns=list("abcd")), labels, level[nearest] + 0.5 * generator.normal(size=n)
+    odd = (X[:, :3] > 0.5).sum(axis=1) % 2
+    labels = np.where(generator.random(n) < 0.1, generator.integers(0, 3, n), odd)
+    return pd.DataFrame(X, columns=list("abcd")), labels, 2.0 * odd + 0.3 * generator.normal(size=n)
 
 
+@pytest.mark.filterwarnings("ignore:from what was released")  # pairs see nothing, and say so
 def test_they_see_what_pairs_do_not():
-    X, labels, numbers = near_rows_are_alike(3000, 0)
-    X_test, labels_test, numbers_test = near_rows_are_alike(4000, 1)
+    X, labels, numbers = parity(3000, 0)
+    X_test, labels_test, numbers_test = parity(4000, 1)
     losses, errors = [], []
     for wanted in (True, "pairs"):
         classes = AdditiveBoostClassifier(epsilon=8.0, schema=CLASSES, random_state=0, interactions=wanted)
@@ -175,8 +174,8 @@ def test_they_see_what_pairs_do_not():
         losses.append(float(-np.log(chances[np.arange(len(labels_test)), labels_test]).mean()))
         model = AdditiveBoostRegressor(epsilon=8.0, schema=NUMBERS, random_state=0, interactions=wanted)
         errors.append(float(np.mean((model.fit(X, numbers).predict(X_test) - numbers_test) ** 2)))
-    assert losses[0] < losses[1] - 0.02
-    assert errors[0] < 0.95 * errors[1]
+    assert losses[0] < losses[1] - 0.06  # .162 +- .014 over salts
+    assert errors[0] < 0.85 * errors[1]  # .67 +- .02
 
 
 def test_steps_of_leaves_by_hand() -> None:

@@ -18,7 +18,7 @@ from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassCla
 from tacit.noise.seeded_source import SeededSource
 from tacit.schema import Schema
 from tests.audit.learners import FLAG, LaplaceCount
-from tests.chance import at_most_share
+from tests.chance import SURE, at_most_share
 
 NUMBER = Schema.from_dict(
     {
@@ -38,6 +38,7 @@ def forest(**parameters):
     return tacit.RandomTreesClassifier(**{"schema": FLAG, "n_trees": 1, "epsilon": 4.0, **parameters})
 
 
+@pytest.mark.one_draw(reason="how near a bound comes depends on the guess, which the first trials choose")
 def test_an_honest_mechanism_is_nearly_attained_and_not_exceeded():
     found = audit_estimator(LaplaceCount(epsilon=1.0), FLAG, trials=3000, random_state=0)
     assert 0.6 < found.epsilon_lower <= 1.0
@@ -49,9 +50,9 @@ def test_an_honest_mechanism_is_nearly_attained_and_not_exceeded():
 
 
 def test_noise_of_half_the_scale_is_caught():
-    found = audit_estimator(LaplaceCount(epsilon=1.0, noise=0.5), FLAG, trials=1000, random_state=0)
+    found = audit_estimator(LaplaceCount(epsilon=1.0, noise=0.5), FLAG, trials=4000, random_state=0)
     assert not found.holds
-    assert found.trials < 1000
+    assert found.trials < 4000  # 37 to 257 over eight salts
     assert "VIOLATED" in str(found)
 
 
@@ -79,7 +80,7 @@ def test_a_learner_that_lies_is_caught_and_an_honest_one_is_not():
     lie = audit_estimator(RandomForest(**parameters), trials=36, random_state=0)
     assert not lie.holds
     assert lie.trials < 36
-    truth = audit_estimator(forest(epsilon=0.5, delta=0.0), trials=36, random_state=0)
+    truth = audit_estimator(forest(epsilon=0.5, delta=0.0), trials=36, confidence=SURE, random_state=0)
     assert truth.holds
     assert "no proof" in truth.meaning
 
@@ -88,7 +89,7 @@ def test_noise_that_is_too_soft_is_caught_by_the_gaussian_bound(monkeypatch):
     drawn = SeededSource.gaussian
     # a forest draws its leaves to the base rate, which hides one row from this attack
     learner = tacit.AdditiveBoostClassifier(epsilon=4.0, schema=FLAG, interactions=False)
-    honest = audit_estimator(learner, trials=15, random_state=0)
+    honest = audit_estimator(learner, trials=15, confidence=SURE, random_state=0)
     assert honest.gaussian is not None
     assert honest.holds
     monkeypatch.setattr(SeededSource, "gaussian", lambda self, scale, size: drawn(self, scale / 4, size))
@@ -121,7 +122,7 @@ def test_noise_that_is_too_soft_is_caught_by_the_gaussian_bound(monkeypatch):
 )
 def test_every_estimator_can_be_audited(estimator):
     before = estimator.get_params()
-    found = audit_estimator(estimator, trials=plan.LEAST_TRIALS, random_state=1)
+    found = audit_estimator(estimator, trials=plan.LEAST_TRIALS, confidence=SURE, random_state=1)
     assert found.holds
     assert found.neighbouring == estimator.neighbouring
     assert found.estimator == type(estimator).__name__

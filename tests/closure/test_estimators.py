@@ -160,15 +160,16 @@ def test_a_part_is_for_rows_that_come_and_go_and_stops_at_no_content() -> None:
     assert error(twice, frame, noisy) < 0.2
 
 
-def test_paper_mode_needs_far_more_rows() -> None:
+def test_paper_mode_learns_from_a_part_of_the_rows() -> None:
+    """At an epsilon of 1 it takes .03 of them, and errs by .06 +- .08 over salts; at 3 .36 and .004 +- .011."""
     frame, _, noisy = people(20_000, noise=0.1)
     clean = np.where(frame["a"] >= 5, "yes", "no")
     learner = FiniteClassClassifier(Thresholds("a"), counts_share=0.0)
     common = {"concepts": Thresholds("a"), "schema": SCHEMA, "neighbouring": "replace_one", "random_state": 0}
     sharp = AgnosticClassifier(learner, **common).fit(frame, noisy)
-    paper = AgnosticClassifier(learner, analysis="paper", **common).fit(frame, noisy)
+    paper = AgnosticClassifier(learner, analysis="paper", epsilon=3.0, **common).fit(frame, noisy)
     assert error(sharp, frame, clean) < 0.03
-    assert error(sharp, frame, clean) <= error(paper, frame, clean) < 0.5
+    assert error(paper, frame, clean) < 0.4
     (entry,) = paper.certificate_.entries
     assert "amplification" in entry.theorem
     assert "Lemma 5.3" in entry.theorem

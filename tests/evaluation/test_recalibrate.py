@@ -23,6 +23,7 @@ from tacit.models.recalibrated import RecalibratedModel
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
 from tacit.schema import Schema
+from tests.chance import at_most_share
 from tests.evaluation.scores import Known, world
 
 SCHEMA = Schema.from_dict(
@@ -81,16 +82,16 @@ def test_the_prior_of_a_correction_by_hand(monkeypatch):
 
 @pytest.mark.parametrize(("n", "sd"), [(500, 10.0), (1000, 4.0), (5000, 10.0), (5000, 200.0)])
 def test_what_is_right_is_left_alone(n, sd):
-    """Twenty times each: a correction that nothing calls for is rare, and small."""
+    """A correction that nothing calls for is rare, in at most one of six, and small."""
     fresh, labels = world(20_000, 3)
     ideal = log_loss(labels, fresh["p"])
-    changed, harm = 0, []
-    for seed in range(20):
+    changed, harm, repeats = 0, [], 40
+    for seed in range(repeats):
         curve = fitted_curve(released(*world(n, seed), sd, seed))
         changed += curve is not None
         harm.append(0.0 if curve is None else log_loss(labels, corrected(curve, fresh["p"])) - ideal)
-    assert changed <= 4
-    assert np.mean(harm) < 0.01
+    assert at_most_share(changed, repeats, 1 / 6)  # .06 at 1000 rows and sd 4, over six salts
+    assert np.mean(harm) < 0.01  # .0003 +- .0002
 
 
 def table(n, seed):
