@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 Run = Callable[..., Any]
@@ -223,14 +225,22 @@ def test_a_model_is_learned_again_from_its_tape_and_no_other(folder: Path, tacit
         ((*FIT, "--force", "--tape", "fit.tape", "--epsilon", "inf"), "it would hold exact answers"),
         ((*FIT, "--force", "--tape", "fit.tape", "--batches"), "--tape records one fit"),
         ((*FIT[:-1], "other.json", "--tape", "m.json"), "m.json exists"),
+        *(
+            ((*FIT, "--force", "--tape", f"fit{ending}"), f"fit{ending} would hold Parquet")
+            for ending in (".csv", ".json", ".tape.gz", ".txt")
+        ),
+        (("verify", "m.json", "--tape", "data.csv"), "data.csv is no tape"),
+        (("verify", "m.json", "--tape", "people.parquet"), "people.parquet is no tape"),
+        (("verify", "m.json", "--tape", "."), "Is a directory"),
     ],
 )
 def test_a_mistaken_tape_is_named_before_anything_is_spent(
     arguments: tuple[str, ...], words: str, folder: Path, fitted: Path, tacit: Run
 ) -> None:
     Path("m.json").write_bytes((fitted / "model.json").read_bytes())
+    pq.write_table(pa.table({"age": [40, 50]}), "people.parquet")
     done = tacit(*arguments)
     assert done.exit_code == 2
     assert words in text_of(done)
     assert "spent and" not in text_of(done)
-    assert not Path("fit.tape").exists()
+    assert not list(Path().glob("fit.*"))

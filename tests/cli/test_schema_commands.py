@@ -81,7 +81,7 @@ def test_mistakes_end_in_one_message(folder: Path, tacit: Run, arguments: list[s
     done = tacit("schema", "init", *arguments)
     assert done.exit_code == 2
     assert message in done.stderr
-    assert "Nothing was spent" in done.stderr
+    assert "spent" not in done.stderr  # nothing could be
     assert "Traceback" not in done.output
     assert done.stdout == ""
     assert (folder / "schema.toml").read_text() == before
@@ -131,5 +131,5 @@ def test_validate(folder: Path, tacit: Run) -> None:
     (folder / "bad.toml").write_text("[columns.age]\nkind = 'numeric'\nlower = 9\nupper = 1\n")
     done = tacit("schema", "validate", "bad.toml")
     assert done.exit_code == 2
-    for words in ("bad.toml", "column 'age'", "lower = 9 is not below upper = 1", "Nothing was spent."):
+    for words in ("bad.toml", "column 'age'", "lower = 9 is not below upper = 1; give lower < upper."):
         assert words in " ".join(done.stderr.split())

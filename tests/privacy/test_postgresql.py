@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import socket
 import threading
 import time
 import warnings
@@ -197,11 +198,62 @@ def test_fits_go_on_and_batches_are_known_with_a_key_that_the_caller_keeps(
     assert learner.partial_fit(*batch(2)).charged_ is False
 
 
-def test_a_fault_of_the_server_is_told_without_its_password(url: str, tmp_path: Path) -> None:
-    missing = f"postgresql://someone:secret@/postgres?host={tmp_path}"
-    with pytest.raises(AccountError, match=r"(?s)someone:\*\*\*@.*cannot be used.*nothing was spent") as failed:
-        PrivacyAccount(missing, "d")
-    assert "secret" not in str(failed.value)
+def silent() -> tuple[socket.socket, int]:
+    """A port of this machine where nobody ever answers; closed, one that refuses."""
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    listening.listen()
+    return listening, listening.getsockname()[1]
+
+
+def test_a_store_that_cannot_be_reached_is_one_line_without_its_password(url: str, tmp_path: Path) -> None:
+    """Host down or unknown, a server that is silent, no such socket, database, role or option."""
+    listening, port = silent()
+    closed, refusing = silent()
+    closed.close()
+    with listening:
+        for place, words in (
+            (f"postgresql://someone:secret@127.0.0.1:{refusing}/d", "Connection refused"),
+            (f"postgresql://someone@127.0.0.1:{refusing}/d?password=secret&sslpassword=secret", "Connection refused"),
+            (f"postgresql://someone:secret@127.0.0.1:{port}/d?connect_timeout=2", "timeout expired"),
+            ("postgresql://someone:secret@no.such.host.invalid/d", "no.such.host.invalid"),
+            (f"postgresql://someone:secret@/postgres?host={tmp_path}", "No such file"),
+            (url.replace("tacit@/postgres", "tacit:secret@/nothing"), 'database "nothing" does not exist'),
+            (url.replace("tacit@", "someone:secret@"), 'role "someone" does not exist'),
+            (f"{url}&password=secret&sslmode=bogus", 'invalid sslmode value: "bogus"'),
+        ):
+            for use in (PrivacyAccount, lambda store, name: PrivacyAccount.create(store, name, 1.0, 0.0)):
+                with pytest.raises(
+                    AccountError, match=r"cannot be used: .*\(see that the server runs, .*nothing was"
+                ) as no:
+                    use(place, "d")
+                assert words in str(no.value)
+                assert "secret" not in str(no.value)
+                assert "\n" not in str(no.value)
+
+
+def test_a_wrong_password_is_one_line_without_it(url: str) -> None:
+    rules = Path(url.partition("host=")[2]) / "data" / "pg_hba.conf"
+    rules.write_text("local all guarded scram-sha-256\n" + rules.read_text())
+    with create_engine(normal_url(url)).begin() as connection:
+        connection.execute(text("CREATE ROLE guarded LOGIN PASSWORD 'right'"))
+        connection.execute(text("SELECT pg_reload_conf()"))
+    said = ""
+    while "authentication failed" not in said:  # until the server has read its rules again it trusts everybody
+        with pytest.raises(AccountError) as no:
+            PrivacyAccount(url.replace("tacit@", "guarded:secret@"), "d")
+        said = str(no.value)
+    assert "secret" not in said
+    assert "\n" not in said
+    assert "user, password, host and database of the URL); nothing was spent" in said
+
+
+def test_who_waits_for_a_server_waits_half_a_minute() -> None:
+    assert database.CONNECT_WAIT == 30
+    engine = database._engine_of(normal_url("postgresql://me@/d"))
+    assert engine.url.query == {"connect_timeout": "30"}
+    engine = database._engine_of(normal_url("postgresql://me@/d?connect_timeout=3"))
+    assert engine.url.query == {"connect_timeout": "3"}
 
 
 class Failing:

@@ -228,6 +228,14 @@ def test_numbers_among_which_some_texts_say_that_one_is_missing_are_numbers() ->
     draft = draft_schema({"age": ages, "y": ["a", "b"] * 150}, "y", public=True)
     assert draft.schema.columns["age"] == NumericColumn(20, 80)
     assert draft.notes[0] == "age: read as numbers; cells that spell none are missing: '-', 'NA'"
+    for names, words in (
+        (["ljones"], "1 cell of 1 other text"),
+        (["ljones", "ljones", "m.o'neil@example.org", "Zoë 7"], "4 cells of 3 other texts"),
+        (["NA", "ljones", "***", "-", "?", "..", "see Anna Berg"], "'***', '-', '..', 2 cells of 2 other texts"),
+    ):  # what may be the name of a person is counted, not listed
+        odd = {"age": [*names, *(str(20 + i / 8) for i in range(400 - len(names)))], "y": ["a", "b"] * 200}
+        draft = draft_schema(odd, "y", public=True)
+        assert draft.notes[0] == f"age: read as numbers; cells that spell none are missing: {words}"
     codes = [str(i % 9) for i in range(299)] + ["A"]  # too few numbers beside a text: codes
     numbers = [str(7000 + i) for i in range(299)] + ["?"]
     drafted = draft_schema({"code": codes, "case": numbers, "y": ["a", "b"] * 150}, "y", public=True).schema.columns

@@ -195,8 +195,16 @@ def _with_help(hint: Any, field: Field[Any]) -> Any:
     return Annotated[kind, typer.Option(f"--{field.name.replace('_', '-')}", help=rest[0])]
 
 
-def command(app: typer.Typer, name: str, arguments: type[A], run: Callable[[A], None]) -> None:
-    """Adds a command to an app: its options are the fields of ``arguments``, its help is the docstring of ``run``."""
+def command(app: typer.Typer, name: str, arguments: type[A], run: Callable[[A], None], spends: bool = False) -> None:
+    """Adds a command to an app: its options are the fields of ``arguments``, its help is the docstring of ``run``.
+
+    Args:
+        app: the app.
+        name: of the command.
+        arguments: as above.
+        run: what it does.
+        spends: whether it may spend, or speaks of a fit that would: then its errors say what was spent.
+    """
     hints = get_type_hints(arguments, include_extras=True)
     options = fields(arguments)  # type: ignore[arg-type]
     hints |= {field.name: _with_help(hints[field.name], field) for field in options}
@@ -217,7 +225,7 @@ def command(app: typer.Typer, name: str, arguments: type[A], run: Callable[[A], 
             for field in options
         ]
     )
-    app.command(name, cls=Command)(guarded(invoked))
+    app.command(name, cls=SpendingCommand if spends else Command)(guarded(invoked, spends))
 
 
 class Command(TyperCommand):
@@ -232,3 +240,7 @@ class Command(TyperCommand):
                 if isinstance(value, str | Path) and str(value) in own - {"-"}:
                     ctx.fail(f"{param.opts[0]} needs a value, and {value} is an option: write ./{value} for a file")
         return rest
+
+
+class SpendingCommand(Command):
+    """One that may spend, or speaks of a fit that would."""

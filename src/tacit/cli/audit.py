@@ -74,7 +74,7 @@ def _audit_of(path: Path) -> Audit:
     from tacit.privacy.canonical import read_json
 
     try:
-        return Audit.from_dict(read_json(path.read_text(encoding="utf-8")))
+        return Audit.from_dict(read_json(path.read_bytes()))
     except (ValueError, RecursionError) as error:
         raise Mistake(f"--earlier: {path} is not what tacit audit --json prints: {error}") from None
 

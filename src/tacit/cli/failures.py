@@ -76,12 +76,19 @@ def _lines_of(problem: Exception) -> list[str]:
     return [file_message(problem) if isinstance(problem, OSError) else message_of(problem)]
 
 
-def with_spending(error: Exception) -> str:
-    """What an error says, and what was spent unless it says so itself."""
+def with_spending(error: Exception, spends: bool = True) -> str:
+    """What an error says and, of a command that can spend, what was spent."""
+    message = file_message(error) if isinstance(error, OSError) else message_of(error)
+    if not spends and not was_spent(error):
+        return sentence(message)
     if isinstance(error, TacitError) and error.speaks_of_the_budget:
         return str(error)
-    message = file_message(error) if isinstance(error, OSError) else str(error)
     return with_remark(message, STANDS if was_spent(error) else UNSPENT)
+
+
+def sentence(message: str) -> str:
+    """A message with a full stop."""
+    return message if message.endswith((".", "?")) else f"{message}."
 
 
 def code_of(error: BaseException) -> int:
@@ -147,11 +154,15 @@ def _interrupted(arguments: Mapping[str, object]) -> str:
     return f"interrupted. What the account had reserved by then (tacit budget show) stays charged{goes_on}"
 
 
-def guarded(command: Callable[P, R]) -> Callable[P, R]:
+def guarded(command: Callable[P, R], spends: bool = True) -> Callable[P, R]:
     """A command whose public mistakes end in one message and an exit code.
 
     ``ValueError`` is what the library raises for public mistakes, ``OSError`` what files do. Anything else is a fault
     and keeps its traceback.
+
+    Args:
+        command: what it does.
+        spends: whether it may spend, or speaks of a fit that would: then messages say what was spent.
     """
 
     @functools.wraps(command)
@@ -164,10 +175,10 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             if isinstance(error, BrokenPipeError):
                 raise typer.Exit(0) from None  # who read the output has gone: that is no failure
             code = USAGE
-            tell(with_spending(error), code, as_json)
+            tell(with_spending(error, spends), code, as_json)
         except ValueError as error:
             code = code_of(error)
-            tell(with_spending(error), code, as_json)
+            tell(with_spending(error, spends), code, as_json)
         except KeyboardInterrupt:
             tell(_interrupted(kwargs), INTERRUPTED, as_json)
             raise typer.Exit(INTERRUPTED) from None

@@ -176,8 +176,12 @@ def _check_outputs(arguments: FitArguments) -> None:
         not arguments.dry_run and arguments.model != arguments.adds_to
     ):  # batches may go on in the file that they are kept in
         tables.refuse_overwriting({"--model": arguments.model, "--tape": arguments.tape}, arguments.force)
-    if arguments.tape is not None and (arguments.batches or arguments.adds_to is not None):
-        raise Mistake("--tape records one fit, and batches are one each: record a fit without --batches and --adds-to")
+    if arguments.tape is not None:
+        from tacit.learning.tapes import check_name
+
+        if arguments.batches or arguments.adds_to is not None:
+            raise Mistake("--tape records one fit, and batches are one each: give it without --batches and --adds-to")
+        check_name(arguments.tape)
     check_account(arguments.account, arguments.dataset)
 
 

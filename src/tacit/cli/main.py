@@ -31,8 +31,8 @@ from tacit.cli import (
     schema_commands,
     verify,
 )
-from tacit.cli.arguments import command
-from tacit.cli.failures import INTERRUPTED, USAGE, misread, tell
+from tacit.cli.arguments import SpendingCommand, command
+from tacit.cli.failures import INTERRUPTED, USAGE, misread, sentence, tell
 from tacit.cli.fit_arguments import FitArguments
 from tacit.cli.join import JoinArguments, PartyArguments, SiteArguments
 from tacit.cli.plan import PlanArguments
@@ -70,7 +70,9 @@ class Commands(TyperGroup):
                 typer.echo(error.format_message())
                 sys.exit(USAGE)
             in_json = "--json" in (sys.argv[1:] if args is None else args)
-            tell(with_remark(misread(error), UNSPENT), USAGE, as_json=in_json)
+            spends = isinstance(getattr(getattr(error, "ctx", None), "command", None), SpendingCommand)
+            message = sentence(misread(error))
+            tell(with_remark(message, UNSPENT) if spends else message, USAGE, as_json=in_json)
             sys.exit(USAGE)
         sys.exit(ended if isinstance(ended, int) else 0)
 
@@ -111,20 +113,20 @@ def options(
     """Differentially private machine learning for tabular data, with a privacy guarantee that anyone can verify."""
 
 
-command(app, "fit", FitArguments, fit.from_table)
-command(app, "resume", fit.ResumeArguments, fit.resume)
+command(app, "fit", FitArguments, fit.from_table, spends=True)
+command(app, "resume", fit.ResumeArguments, fit.resume, spends=True)
 command(app, "predict", predict.PredictArguments, predict.run)
 command(app, "explain", report.ExplainArguments, report.explain)
-command(app, "evaluate", evaluate.EvaluateArguments, evaluate.run)
+command(app, "evaluate", evaluate.EvaluateArguments, evaluate.run, spends=True)
 command(app, "report", report.ReportArguments, report.run)
 command(app, "export", export.ExportArguments, export.run)
 command(app, "verify", verify.VerifyArguments, verify.run)
 command(app, "certificate", certificate.CertificateArguments, certificate.run)
-command(app, "party", PartyArguments, join.party)
-command(app, "site", SiteArguments, join.site)
-command(app, "join", JoinArguments, join.join)
-command(app, "plan", PlanArguments, plan.run)
-command(app, "audit", audit.AuditArguments, audit.run)
+command(app, "party", PartyArguments, join.party, spends=True)
+command(app, "site", SiteArguments, join.site, spends=True)
+command(app, "join", JoinArguments, join.join, spends=True)
+command(app, "plan", PlanArguments, plan.run, spends=True)
+command(app, "audit", audit.AuditArguments, audit.run, spends=True)
 command(app, "check", check.CheckArguments, check.run)
 command(app, "demo", demo.DemoArguments, demo.run)
 command(budgets, "create", budget.CreateArguments, budget.create)

@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
-from urllib.parse import unquote
 
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
@@ -239,8 +238,10 @@ class SqlReader(Reader):
         from sqlalchemy.engine import make_url
         from sqlalchemy.exc import ArgumentError
 
+        from tacit.privacy.database import shown
+
         try:
-            return unquote(make_url(self.url).render_as_string(hide_password=True))
+            return shown(make_url(self.url))
         except ArgumentError:
             raise DataError(NO_URL) from None
 

@@ -21,6 +21,20 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import RequestError
 
+ENDINGS = (".tape", ".parquet")
+"""How the names of tapes end, if they have an ending."""
+
+
+def check_name(path: Path) -> None:
+    """Raises for a name that says of a tape, which is a Parquet file, that it is something else.
+
+    Raises:
+        RequestError: names the endings that are right. Nothing was spent.
+    """
+    if path.suffix and path.suffix.lower() not in ENDINGS:
+        endings = " or ".join(ENDINGS)
+        raise RequestError(f"tape: {path} would hold Parquet, whatever its name says: let it end in {endings}")
+
 
 @final
 class Taping:
@@ -40,6 +54,8 @@ class Taping:
         self._seed, self._weighted = b"", False
         self._rows: int | None = None
         self._beginning: Beginning | None = None
+        if self.path is not None:
+            check_name(self.path)
         if self.path is not None and (self.path.is_dir() or not os.access(self.path.resolve().parent, os.W_OK)):
             raise RequestError(f"tape: no file can be written to {self.path}: give a file in a folder that is there")
 

@@ -279,8 +279,8 @@ def checked_file(path: str | os.PathLike[str]) -> dict[str, Any]:
         ModelError: if it is not JSON, not a model, or from a newer version.
     """
     try:
-        data = read_json(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, or nested too deeply
+        data = read_json(Path(path).read_bytes())
+    except ValueError as error:  # no JSON, no UTF-8, or nested too deeply
         raise ModelError(f"{path} is not a model file: {error}") from error
     if not isinstance(data, dict) or data.get("format") != "tacit model":
         raise ModelError(f"{path} is not a model file: it lacks format = 'tacit model'")

@@ -100,8 +100,8 @@ def _read(data: Any) -> tuple[Certificate | None, list[str]]:
 
 def _object(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
-        data = read_json(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, or numbers of too many digits
+        data = read_json(Path(path).read_bytes())
+    except ValueError as error:  # no JSON, no UTF-8, or numbers of too many digits
         raise ModelError(f"{path} is neither a certificate nor a model: {error}") from None
     if not isinstance(data, dict):
         raise ModelError(f"{path} is neither a certificate nor a model")

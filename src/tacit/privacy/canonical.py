@@ -18,10 +18,13 @@ import rfc8785
 
 MOST = 2**53 - 1  # the largest integer of RFC 8785: doubles stand for all integers up to it
 
+LONGEST = 400
+"""Digits and sign of an integer that may be a double: one has at most 309 digits."""
+
 LARGEST = int(sys.float_info.max)
 
 
-def read_json(text: str) -> Any:
+def read_json(text: str | bytes) -> Any:
     """The content of a JSON document.
 
     Raises:
@@ -29,9 +32,14 @@ def read_json(text: str) -> Any:
             double equals).
     """
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_int=_integer)
+        words = text if isinstance(text, str) else text.decode("utf-8")
+        return json.loads(words, object_pairs_hook=_once, parse_int=_integer)
     except json.JSONDecodeError as error:
         raise ValueError(f"it is not valid JSON (line {error.lineno})") from None
+    except UnicodeDecodeError:
+        raise ValueError("it is no text in UTF-8") from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -43,6 +51,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _integer(text: str) -> int | float:
     """A number without a point: other programs write large doubles in this form, as shortest digits and zeros."""
+    if len(text) > LONGEST:
+        raise ValueError(f"it holds an integer of {len(text)} digits, which is no double")
     exact = int(text)
     if abs(exact) <= MOST:
         return exact

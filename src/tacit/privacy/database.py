@@ -42,6 +42,11 @@ LOCK = 0x7461636974  # the advisory lock of all who write to accounts in one Pos
 
 SUPPORTED = "SQLite (a path, or sqlite:///budget.db) or PostgreSQL (postgresql://user@host/database)"
 
+CONNECT_WAIT = 30
+"""Seconds to wait for a PostgreSQL server to answer, unless the URL says ``connect_timeout``."""
+
+UNREACHED = " (see that the server runs, and the user, password, host and database of the URL)"
+
 UNKNOWN = "; whether it was charged is not known: see tacit budget show"
 
 T = TypeVar("T")
@@ -69,6 +74,12 @@ def normal_url(url: str) -> URL:
     return parsed.set(drivername="sqlite", database=str(Path(parsed.database).absolute()))
 
 
+def shown(url: URL) -> str:
+    """A URL for messages, without its passwords, wherever they stand."""
+    hidden = {key: "***" for key in url.query if "password" in key}
+    return unquote(url.update_query_dict(hidden).render_as_string(hide_password=True))
+
+
 class Database:
     """One of them.
 
@@ -83,7 +94,7 @@ class Database:
     @property
     def name(self) -> str:
         """The URL for messages, without its password."""
-        return unquote(self._url.render_as_string(hide_password=True))
+        return shown(self._url)
 
     @property
     def file(self) -> Path | None:
@@ -175,6 +186,8 @@ class Database:
             yield
         except (SQLAlchemyError, sqlite3.Error, UnicodeError) as error:
             reason = str(getattr(error, "orig", None) or error).partition("\n")[0]  # drivers add questions
+            if isinstance(error, DBAPIError) and error.statement is None and self._file is None:  # while it connects
+                reason += UNREACHED
             raise AccountError(f"the budget store {self.name} cannot be used: {reason}", f"; {consequence}") from error
 
     def _check_version(self, connection: Connection) -> None:
@@ -195,6 +208,8 @@ class Database:
 @lru_cache(maxsize=16)
 def _engine_of(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
+        if "connect_timeout" not in url.query:
+            url = url.update_query_dict({"connect_timeout": str(CONNECT_WAIT)})
         return create_engine(url, poolclass=NullPool, isolation_level="READ COMMITTED")
     engine = create_engine(url, poolclass=NullPool)
     event.listen(engine, "connect", _sqlite_connected)

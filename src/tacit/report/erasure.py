@@ -124,7 +124,7 @@ def erasure_statement(certificate: Certificate, key: Ed25519PrivateKey) -> dict[
 def read_statement(path: str | os.PathLike[str]) -> Mapping[str, Any] | None:
     """The answer in a file; None if the file holds anything else."""
     try:
-        data = read_json(Path(path).read_text(encoding="utf-8"))
+        data = read_json(Path(path).read_bytes())
     except (ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) and data.get("format") == FORMAT else None

@@ -130,7 +130,7 @@ def read_evaluation(path: str | os.PathLike[str]) -> Mapping[str, Any]:
 
 def _result(path: str | os.PathLike[str], key: str, command: str) -> Mapping[str, Any]:
     try:
-        data = read_json(Path(path).read_text(encoding="utf-8"))
+        data = read_json(Path(path).read_bytes())
     except (ValueError, RecursionError) as error:
         raise PaperError(f"{path} is no JSON document: {error}") from None
     if not isinstance(data, dict) or key not in data:

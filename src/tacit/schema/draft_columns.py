@@ -43,6 +43,7 @@ from tacit.schema.spellings import (
     plain_number_of,
     spelled,
     spelled_apart,
+    strays_among,
     with_minus,
 )
 from tacit.schema.values import needs_exact
@@ -208,10 +209,9 @@ def _spelled(cells: Cells, read: Spelled) -> tuple[Column, str]:
     for text, number in read.numbers.items():
         counts[number] += cells.texts[text]
     column, note = _numbers(cells.name, counts, read.written, read.note)
-    strays = sorted(text for text in cells.texts if text not in read.numbers)
+    strays = {text: count for text, count in cells.texts.items() if text not in read.numbers}
     if strays and isinstance(column, NumericColumn):
-        shown = ", ".join(map(repr, strays[:3])) + (f" and {len(strays) - 3} more" if len(strays) > 3 else "")
-        note = f"{note or 'read as numbers'}; cells that spell none are missing: {shown}"
+        note = f"{note or 'read as numbers'}; cells that spell none are missing: {strays_among(strays)}"
     return column, note
 
 

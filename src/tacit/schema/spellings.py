@@ -59,6 +59,9 @@ LONGEST_UNIT = 2
 MOST_MARKS = 4
 """Different reasons for missing, such as 96 to 99, at one end of a column."""
 
+MOST_SHOWN = 3
+"""Marks for missing that a note lists."""
+
 FIRST_LOOK = 200
 """Distinct texts by which formats of dates are tried before all are."""
 
@@ -238,6 +241,18 @@ def compound(counts: Mapping[str, int]) -> str:
             example = next(text for text in counts if pattern.fullmatch(text))
             return question.format(repr(example))
     return ""
+
+
+def strays_among(counts: Mapping[str, int]) -> str:
+    """What is said of texts that spell no number in a column of numbers.
+
+    Those that say that a value is missing are listed. Others may be names of people, and are only counted.
+    """
+    marks = [text for text in sorted(counts) if text.casefold() in MARKS or not any(map(str.isalnum, text))]
+    others = counts.keys() - set(marks)
+    cells, texts = sum(counts[text] for text in others), len(others)
+    number = f"{cells} cell{'s' * (cells > 1)} of {texts} other text{'s' * (texts > 1)}"
+    return ", ".join([*map(repr, marks[:MOST_SHOWN]), *([number] if others else [])])
 
 
 def marks_among(texts: Iterable[str]) -> str:
