@@ -19,6 +19,7 @@ import tacit
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import columns_of, take_rows
 from tacit.encoding.labels import NumericLabelIndex
+from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import encoder_of
 from tacit.encoding.values import LabelIndex
 from tacit.errors import TacitError
@@ -150,3 +151,20 @@ def _codes(schema: tacit.Schema, table: Any) -> list[list[int]]:
     from tacit.encoding.table import TableEncoding
 
     return [column.tolist() for column in TableEncoding.of(schema).encode(columns_of(table, schema.features))]
+
+
+@pytest.mark.parametrize(
+    "values", [["a", "b", "zz"], ["1.5", "9", "x"], ["true", "false", ""], ["2001-05-02", "1990", ""]]
+)
+def test_texts_of_numpy_and_runs_of_arrow_are_read_as_texts_are(values: list[str]) -> None:
+    """``StringDType`` and run-end encoding say how texts are stored, not what they are."""
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 2, 3], pa.int32()), pa.array(values))
+    texts = np.array(values, np.dtypes.StringDType())
+    for stored in (texts, runs, pa.chunked_array([runs])):
+        for column in COLUMNS[1:]:
+            assert encoder_of(column).encode(stored).tolist() == encoder_of(column).encode(pa.array(values)).tolist()
+        numbers = as_numbers(pa.array(values), "x", loose=True)
+        np.testing.assert_array_equal(as_numbers(stored, "x", loose=True), numbers)
+    assert columns_of(texts.reshape(3, 1), ["x"]).mixed
+    with pytest.raises(FrameError, match="got a generator"):
+        columns_of(value for value in values)

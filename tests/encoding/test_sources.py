@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import sqlite3
 import sys
 from pathlib import Path
@@ -384,3 +385,32 @@ def test_a_column_that_went_after_the_check_is_named(tmp_path: Path, way: str) -
         base.close()
     with pytest.raises(DataError, match=r"has no column 'age'"):
         list(reader.chunks(["age", "dose"], frozenset()))
+
+
+@pytest.mark.parametrize("again", ["link", "hard link", "pattern", "list"])
+def test_a_file_under_two_names_is_refused(again: str, tmp_path: Path) -> None:
+    """Its rows would be there twice, and a person of one row would weigh two."""
+    (tmp_path / "a.csv").write_text("age\n40\n")
+    where: Any = tmp_path
+    if again == "link":
+        (tmp_path / "b.csv").symlink_to("a.csv")
+    elif again == "hard link":
+        os.link(tmp_path / "a.csv", tmp_path / "b.csv")
+    elif again == "pattern":
+        (tmp_path / "b.csv").symlink_to("a.csv")
+        where = str(tmp_path / "*.csv")
+    else:
+        where = [tmp_path / "a.csv", tmp_path / "." / "a.csv"]
+    with pytest.raises(DataError, match=r"is the same file as .*a\.csv, and its rows would count twice"):
+        files_of(where)
+
+
+@pytest.mark.parametrize("name", ["b.csv.zip", "b.CSV.ZST", "b.jsonl", "b.feather", "part/b.tsv.bz2"])
+def test_a_folder_with_rows_that_are_not_read_is_refused(name: str, tmp_path: Path) -> None:
+    for place in ("a.csv", "notes.txt", "schema.json", "a.csv.bak", f".{Path(name).name}", name):
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_text("age\n40\n")
+    with pytest.raises(DataError, match=rf"{re.escape(name)} beside a\.csv is of a kind that is not read"):
+        files_of(tmp_path)
+    (tmp_path / name).unlink()
+    assert files_of(tmp_path) == (tmp_path / "a.csv",)

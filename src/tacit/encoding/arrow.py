@@ -17,8 +17,9 @@ from tacit.packages import LazyModule
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.compute as pc
 else:
-    pa = LazyModule("pyarrow")
+    pa, pc = LazyModule("pyarrow"), LazyModule("pyarrow.compute")
 
 
 def is_arrow(values: Any) -> bool:
@@ -27,8 +28,12 @@ def is_arrow(values: Any) -> bool:
 
 
 def in_chunks(values: Any) -> Any:
-    """An array of Arrow's as a chunked one; anything else as it is."""
-    return pa.chunked_array([values]) if is_arrow(values) and isinstance(values, pa.Array) else values
+    """An array of Arrow's as a chunked one, without runs; anything else as it is."""
+    if not is_arrow(values):
+        return values
+    if pa.types.is_run_end_encoded(values.type):
+        values = pc.run_end_decode(values)
+    return pa.chunked_array([values]) if isinstance(values, pa.Array) else values
 
 
 def floats(array: pa.Array) -> Floats:

@@ -233,14 +233,15 @@ def _from_matrix(data: Any, names: Sequence[str] | None) -> Frame:
         hint = "; reshape one column with X.reshape(-1, 1), one row with X.reshape(1, -1)" if matrix.ndim == 1 else ""
         if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
             hint = "; of rows that are mappings, pandas.DataFrame(rows) makes a table"
-        raise FrameError(f"expected a table with rows and columns, got shape {matrix.shape}{hint}")
-    if matrix.dtype.kind not in "fiubOUS":
+        what = f"shape {matrix.shape}" if matrix.ndim else f"a {type(data).__name__}"
+        raise FrameError(f"expected a table with rows and columns, got {what}{hint}")
+    if matrix.dtype.kind not in "fiubOUST":
         raise FrameError(f"a matrix of dtype {matrix.dtype} holds no numbers or texts")
     width = matrix.shape[1]
     labels = tuple(names) if names is not None else numbered(width)
     if len(labels) != width:
         raise FrameError(f"the matrix has {width} columns, but {len(labels)} were expected: {', '.join(labels[:8])}")
-    return Frame({name: matrix[:, j] for j, name in enumerate(labels)}, len(matrix), matrix.dtype.kind in "OUS")
+    return Frame({name: matrix[:, j] for j, name in enumerate(labels)}, len(matrix), matrix.dtype.kind in "OUST")
 
 
 def take_rows(frame: Frame, index: Ints) -> Frame:

@@ -41,7 +41,7 @@ def matrix_frame(data: Any) -> Frame:
 def _full(data: Any) -> Any:
     """A matrix; one of texts or objects, which a single value makes of all, number by number."""
     matrix = rows_of_objects(data) if isinstance(data, list | tuple) else np.asarray(data)
-    if matrix.ndim != 2 or matrix.dtype.kind not in "OUS":
+    if matrix.ndim != 2 or matrix.dtype.kind not in "OUST":
         return matrix
     return np.fromiter(map(number_or_nan, matrix.ravel().tolist()), np.float64, matrix.size).reshape(matrix.shape)
 

@@ -80,7 +80,7 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> npt.NDArray[
         raise FrameError(f"{_column(name)} has shape {array.shape}; a column is a vector")
     if array.dtype.kind in "fiub":
         return array
-    if loose and array.dtype.kind in "OUS":
+    if loose and array.dtype.kind in "OUST":
         return np.fromiter(map(number_or_nan, array.tolist()), np.float64, len(array))
     raise _wrong_dtype(name, str(array.dtype))
 

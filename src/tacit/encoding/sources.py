@@ -39,6 +39,11 @@ CHUNK_ROWS = 1 << 18
 ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv", ".tsv.gz")
 """What files of a folder are read; others, and those whose names begin with a dot or underscore, are not."""
 
+UNREAD = tuple(
+    f"{kind}.{packed}" for kind in (".csv", ".tsv", ".parquet") for packed in ("bz2", "lz4", "xz", "zip", "zst")
+)
+UNREAD += (".jsonl", ".ndjson", ".feather", ".arrow", ".orc", ".avro", ".parquet.gz")
+"""Rows that no fit reads: a folder that has such files is refused, or a part of its rows would be left out unseen."""
 
 UNTYPED_FORMATS = ("csv", "json")
 """Files of a data set whose rows say what types they have."""
@@ -255,23 +260,28 @@ def files_of(where: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
     """The files that a path, a folder, a pattern or a list of these means, sorted by name.
 
     Raises:
-        DataError: if there are none.
+        DataError: if there are none, one is there under two names, which would double its rows, or a folder holds rows
+            of a kind that is not read.
     """
+    files = _files_of(where)
+    first: dict[tuple[int, int], Path] = {}
+    for file in files:
+        facts = file.stat()
+        other = first.setdefault((facts.st_dev, facts.st_ino), file)
+        if other is not file:
+            raise DataError(f"{file} is the same file as {other}, and its rows would count twice: name it once")
+    return files
+
+
+def _files_of(where: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[Path, ...]:
     if not isinstance(where, str | os.PathLike):
-        files = tuple(path for each in where for path in files_of(each))
+        files = tuple(path for each in where for path in _files_of(each))
         if not files:
             raise DataError("an empty list names no files")
         return files
     path = Path(where)
     if path.is_dir():
-        inside = sorted(
-            file
-            for file in path.rglob("*")
-            if file.is_file() and file.name.lower().endswith(ENDINGS) and not _hidden(file.relative_to(path))
-        )
-        if not inside:
-            raise DataError(f"{path} holds no files of rows; they end in {', '.join(ENDINGS)}")
-        return tuple(inside)
+        return _inside(path)
     if path.exists() or not glob.has_magic(str(where)):
         if not path.exists():
             raise DataError(f"{path} does not exist")
@@ -281,6 +291,18 @@ def files_of(where: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
     if not matching:
         raise DataError(f"no file matches {str(where)!r}")
     return tuple(matching)
+
+
+def _inside(folder: Path) -> tuple[Path, ...]:
+    """The files of rows in a folder."""
+    files = [file for file in folder.rglob("*") if file.is_file() and not _hidden(file.relative_to(folder))]
+    inside = sorted(file for file in files if file.name.lower().endswith(ENDINGS))
+    if not inside:
+        raise DataError(f"{folder} holds no files of rows; they end in {', '.join(ENDINGS)}")
+    unread = min((file for file in files if file.name.lower().endswith(UNREAD)), default=None)
+    if unread is not None:
+        raise DataError(f"{unread} beside {inside[0].name} is of a kind that is not read: rewrite it, or take it away")
+    return tuple(inside)
 
 
 def _hidden(path: Path) -> bool:

@@ -119,8 +119,8 @@ def _of_vector(values: Any, name: str) -> pa.ChunkedArray | npt.NDArray[np.objec
     array = np.asarray(values, None if isinstance(values, np.ndarray) else object)
     if array.ndim != 1:
         raise FrameError(f"{_column(name)} has shape {array.shape}; a column is a vector")
-    if array.dtype == object:
-        return _from_objects(array)
+    if array.dtype == object or array.dtype.kind == "T":
+        return _from_objects(array.astype(object, copy=False))
     if array.dtype.kind not in "fiubSU":
         raise _wrong_dtype(name, str(array.dtype))
     if array.dtype == np.longdouble:
