@@ -14,6 +14,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -453,3 +454,48 @@ def test_the_history_says_who_made_a_reservation(plain: PrivacyAccount, monkeypa
     node = platform.node()
     assert [line.by for line in plain.reservations()] == [f"alice@{node}", f"user {os.getuid()}@{node}"]
     assert {line.status for line in plain.reservations()} == {"open"}
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("folder", "is a folder: give another name"),
+        ("dangling.db", "a link to nowhere: give another name"),
+        ("theirs.db", "is the database of another program: give a file of its own"),
+        ("none/b.db", "No such file"),
+        (b"b.db", "is bytes"),
+        ("postgresql://me@host:port/d", "neither a path nor a database URL"),
+        ("postgresql://me@[::1/d", "neither a path nor a database URL"),
+    ],
+)
+def test_no_account_is_made_where_none_can_be(
+    place: str | bytes, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    Path("dangling.db").symlink_to("nowhere.db")
+    with sqlite3.connect("theirs.db") as connection:
+        connection.execute("CREATE TABLE theirs (a)")
+    connection.close()
+    before = Path("theirs.db").read_bytes()
+    with pytest.raises(AccountError, match=f"{words}.*nothing was spent"):
+        PrivacyAccount.create(place, "d", 1.0, 0.0)  # type: ignore[arg-type]
+    assert Path("theirs.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("changed", [{"dataset": name} for name in ("", "a\nb", "a\0", "\ud800", 5, None)])
+def test_a_data_set_has_a_name_that_can_be_printed(changed: dict[str, Any], tmp_path: Path) -> None:
+    promise: dict[str, Any] = {"dataset": "d", "epsilon": 1.0, "delta": 0.0, **changed}
+    with pytest.raises(ValueError, match="needs the name of a data set"):
+        PrivacyAccount.create(str(tmp_path / "b.db"), **promise)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "changed", [{"epsilon": "1"}, {"epsilon": True}, {"epsilon": None}, {"delta": "0"}, {"delta": False}]
+)
+def test_a_promise_is_made_of_numbers(changed: dict[str, Any], tmp_path: Path) -> None:
+    promise: dict[str, Any] = {"dataset": "d", "epsilon": 1.0, "delta": 0.0, **changed}
+    with pytest.raises(ValueError, match="must be a number, got"):
+        PrivacyAccount.create(str(tmp_path / "b.db"), **promise)
+    assert not list(tmp_path.iterdir())

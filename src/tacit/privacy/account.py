@@ -100,8 +100,8 @@ class PrivacyAccount(PromisedBudget, Shown):
         from tacit.privacy.store_records import Facts
 
         check_promise(epsilon, delta)
-        if not dataset:
-            raise ValueError("an account needs the name of a data set")
+        if not isinstance(dataset, str) or not dataset or not dataset.isprintable():
+            raise ValueError(f"an account needs the name of a data set, of characters that can be printed: {dataset!a}")
         facts = Facts(float(epsilon), float(delta), Neighbouring(neighbouring))
         _store_at(url).create_account(dataset, facts, None if unit is None else unit_key(unit))
         return cls(url, dataset)

@@ -52,16 +52,18 @@ UNKNOWN = "; whether it was charged is not known: see tacit budget show"
 T = TypeVar("T")
 
 
-def normal_url(url: str) -> URL:
+def normal_url(url: str | bytes) -> URL:
     """The URL with an absolute path, so that it means the same in another process; a plain path is an SQLite file.
 
     Raises:
         AccountError: if it is no URL, of a database that is not supported, or a store in memory, which would not be
             durable.
     """
+    if isinstance(url, bytes):
+        raise AccountError(f"an account's store is a path or URL as a text, and {url!r} is bytes")
     try:
         parsed = make_url(url) if "://" in url else URL.create("sqlite", database=url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # a port that is no number
         raise AccountError(f"{url!r} is neither a path nor a database URL such as sqlite:///budget.db") from None
     if parsed.drivername in ("postgresql", "postgres", "postgresql+psycopg"):
         return parsed.set(drivername="postgresql+psycopg")
@@ -132,14 +134,27 @@ class Database:
             AccountError: if it cannot be made, or is something else.
         """
         if self._file is not None:
-            try:
-                os.close(os.open(self._file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            except FileExistsError:
-                if not self._file.stat().st_size:  # made beforehand, whatever its mode: a store from now on
-                    self._file.chmod(0o600)
-            except OSError as error:
-                raise AccountError(f"cannot make {self.name}: {error.strerror}") from error
-        self._written(_upgrade, "nothing was spent")
+            self._make(self._file)
+        self._written(self._upgrade, "nothing was spent")
+
+    def _make(self, file: Path) -> None:
+        try:
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except FileExistsError:
+            if not file.is_file():
+                what = "a folder" if file.is_dir() else "no file, or a link to nowhere"
+                raise AccountError(f"{self.name} is {what}: give another name") from None
+            if not file.stat().st_size:  # made beforehand, whatever its mode: a store from now on
+                file.chmod(0o600)
+        except OSError as error:
+            raise AccountError(f"cannot make {self.name}: {error.strerror}") from error
+
+    def _upgrade(self, connection: Connection) -> None:
+        if self._file is not None:
+            names = inspect(connection).get_table_names()
+            if names and VERSION_TABLE not in names:  # whoever reads its file would read ours
+                raise AccountError(f"{self.name} is the database of another program: give a file of its own")
+        _upgrade(connection)
 
     def _written(self, work: Callable[[Connection], T], consequence: str) -> T:
         end = time.monotonic() + WAIT

@@ -6,6 +6,7 @@ import math
 import os
 import threading
 from collections.abc import Sequence
+from numbers import Real
 from typing import NoReturn, Self
 
 from tacit.privacy import accountants
@@ -37,6 +38,10 @@ def _floored(epsilon: float) -> float:
 
 def check_promise(epsilon: float, delta: float) -> None:
     """Raises ``ValueError`` for what nobody can promise."""
+    numbers: tuple[tuple[str, object], ...] = (("epsilon", epsilon), ("delta", delta))
+    for name, value in numbers:
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise ValueError(f"{name} must be a number, got {value!r}")
     accountants.check_delta(delta)
     if not epsilon > 0:
         raise ValueError(f"epsilon must be positive, got {epsilon}")
