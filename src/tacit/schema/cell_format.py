@@ -20,6 +20,7 @@ _DIRECTIVES: Mapping[str, str] = {
     "%y": r"(?P<y>\d{2})",
     "%m": r"(?P<m>\d{1,2})",
     "%d": r"(?P<d>\d{1,2})",
+    "%a": r"(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?\.?",
     "%b": "(?P<b>" + "|".join(f"{short}(?:{rest})?" for short, rest in zip(MONTHS, _FULL, strict=True)) + r")\.?",
 }
 
@@ -27,6 +28,7 @@ DATE_FORMATS = (
     *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y"),
     *("%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d. %b %Y"),
     *("%d/%b/%Y", "%d%b%Y", "%b %d, %Y", "%b %d %Y", "%Y-%b-%d", "%Y-%m", "%Y/%m", "%m/%Y", "%b %Y", "%b-%Y", "%b-%y"),
+    *("%a, %d %b %Y", "%a %d %b %Y", "%a, %b %d, %Y", "%a %b %d %Y", "%a, %d.%m.%Y", "%a %d/%m/%Y"),
 )
 """The spellings that a draft recognises; where two fit the same cells, the first is drafted and the doubt is noted."""
 
@@ -53,14 +55,14 @@ def _pattern(written: str) -> re.Pattern[str]:
 def check_date_format(written: Any) -> str:
     """A format of dates as ``strftime`` has it; raises :class:`SchemaError` unless it tells the year and the month."""
     directives = re.findall(r"%.?", written) if isinstance(written, str) else []
-    kinds = [{"%y": "%Y", "%B": "%b"}.get(part, part) for part in directives]
-    if not directives or not set(kinds) <= _DIRECTIVES.keys() or sorted(kinds) not in _COMPLETE:
+    kinds = [{"%y": "%Y", "%B": "%b"}.get(part, part) for part in directives if part not in ("%a", "%A")]
+    if not set(kinds) <= _DIRECTIVES.keys() or sorted(kinds) not in _COMPLETE:
         raise SchemaError(
             f"must say where a date has its year (%Y, %y), month (%m, %b) and day (%d), once each; got {written!r}",
             "give one such as '%d.%m.%Y'; leave the time of day out",
             "format",
         )
-    return str(written).replace("%B", "%b")
+    return str(written).replace("%B", "%b").replace("%A", "%a")
 
 
 _COMPLETE = [sorted(["%Y", month, *day]) for month in ("%m", "%b") for day in ([], ["%d"])]
@@ -69,7 +71,8 @@ _COMPLETE = [sorted(["%Y", month, *day]) for month in ("%m", "%b") for day in ([
 def parse_date(text: str, written: str) -> dt.date | None:
     """The date that a text spells in a format of :func:`check_date_format`, or None; without a day, the month's first.
 
-    Months are English names, in full or by three letters, whatever the locale.
+    Months are English names, in full or by three letters, whatever the locale; so are days of the week (``%a``), which
+    play no part.
     """
     match = _pattern(written).fullmatch(text.strip())
     if match is None:

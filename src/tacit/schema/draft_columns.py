@@ -294,15 +294,16 @@ def _numbers(name: str, counts: Mapping[float, int], written: CellFormat, note: 
 def _between(values: list[float], written: CellFormat) -> tuple[Column, str]:
     least, most = values[0], values[-1]
     how: dict[str, Any] = {name: getattr(written, name) for name in ("symbol", "thousands", "missing_values")}
-    if least > 0 and most / least >= LOG_RATIO:
-        lower, upper = _log_round(least, -1), _log_round(most, 1)
-        column = NumericColumn(lower, upper, spacing="log", **how)
-        return column, f"log spacing, because values span a factor {most / least:.3g}"
-    lower, upper = round_outward(least, most)
+    log = least > 0 and most / least >= LOG_RATIO
     try:
-        column = NumericColumn(lower, upper, **how)
+        if log:
+            column = NumericColumn(_log_round(least, -1), _log_round(most, 1), spacing="log", **how)
+        else:
+            column = NumericColumn(*round_outward(least, most), **how)
     except SchemaError as error:
         return IgnoredColumn(), f"ignored, because {error.problem}: rescale it"
+    if log:
+        return column, f"log spacing, because values span a factor {most / least:.3g}"
     return column, "the sample has one value only: widen the bounds" if least == most else ""
 
 

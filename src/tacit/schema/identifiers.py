@@ -52,7 +52,7 @@ SHAPES: Mapping[str, str] = {
     "e-mail addresses": r"[^@\s]+@[^@\s]+\.[^@\s]+",
     "UUIDs": r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}",
     "social security numbers": r"\d{3}-\d{2}-\d{4}",
-    "bank accounts": r"[A-Z]{2}\d{2}( ?[A-Z0-9]{4}){2,7}( ?[A-Z0-9]{1,3})?",
+    "bank accounts": r"[A-Z]{2}\d{2}( ?[A-Z0-9]{4}){2}( ?[A-Z0-9]{3,4}( ?[A-Z0-9]{1,4}){0,5})",
     "telephone numbers": r"(\+\d|\(\d{2,}\))[\d ()/.-]{6,}",
     "hashes": r"(?=.*\d)(?=.*[a-f])[0-9a-f]{16,}",
 }

@@ -18,6 +18,15 @@ MARKS = frozenset(
 )
 """Texts that say that a value is missing."""
 
+_WORDS = """
+na nan null none nil unknown missing unk blank empty void nd nr ka tbd tba dk refused declined notavailable
+notapplicable
+notrecorded notknown notstated dontknow noanswer nodata novalue prefernottosay undefined value ref div0 name num error
+inf infinity
+"""
+WORDS_FOR_MISSING = frozenset(_WORDS.split())
+"""Letters and digits of texts in a column of numbers that are surely no names of people."""
+
 _CODES = "USD EUR GBP CHF SEK NOK DKK PLN CZK HUF JPY CNY INR BRL CAD AUD NZD ZAR MXN KR RP RS"
 CURRENCIES = frozenset(_CODES.split())
 """Words for currencies beside their signs."""
@@ -37,7 +46,10 @@ _NEGATIVE = re.compile(rf"^({_SIGN}){_GAP}*\(({_SIGN}{_GAP}*{_CORE}{_GAP}*{_SIGN
 _MINUS_BEHIND = re.compile(rf"^({_SIGN}{_GAP}*{_CORE}){_GAP}*-$")
 _WEEK = re.compile(r"\d{4}-?W[0-5]\d(?:-?[1-7])?", re.ASCII | re.IGNORECASE)
 
+_ABOUT = re.compile(r"[<>=~\u2248\u2264\u2265]{1,2}\s*\d{1,6}([.,]\d+)?|\d{1,3}\+")
+
 _COMPOUND = (
+    (_ABOUT, "does {} say about how much? Then write the number alone"),
     (
         re.compile(r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d)?"),
         "is {} a time of the day? Then write its hours as a number, such as 8.5",
@@ -248,7 +260,8 @@ def strays_among(counts: Mapping[str, int]) -> str:
 
     Those that say that a value is missing are listed. Others may be names of people, and are only counted.
     """
-    marks = [text for text in sorted(counts) if text.casefold() in MARKS or not any(map(str.isalnum, text))]
+    words = {text: "".join(filter(str.isalnum, text.casefold())) for text in sorted(counts)}
+    marks = [text for text, word in words.items() if not word or word in WORDS_FOR_MISSING or _ABOUT.fullmatch(text)]
     others = counts.keys() - set(marks)
     cells, texts = sum(counts[text] for text in others), len(others)
     number = f"{cells} cell{'s' * (cells > 1)} of {texts} other text{'s' * (texts > 1)}"
