@@ -245,6 +245,7 @@ def test_bounds_are_found_and_paid_for_without_a_schema() -> None:
         (AgnosticClassifier(concepts="a"), "must be a concept class"),
         (AgnosticClassifier(LogisticRegression()), "LogisticRegression declares no charge"),
         (AgnosticClassifier(analysis="paper"), "replace_one"),
+        (AgnosticClassifier(epsilon=5000.0), "beyond what its analysis computes with"),
         (AgnosticClassifier(analysis="paper", patterns="public", neighbouring="replace_one"), "not its algorithm"),
         (AgnosticClassifier(concepts=Rectangles(("a", "b", "c")), bins=64), "may have .* patterns"),
         (AgnosticClassifier(declared_rows=10, analysis="paper", neighbouring="replace_one"), "10 rows are too few"),

@@ -72,7 +72,8 @@ LIKE_ANOTHER = {AdditiveBoostRegressor, MAlphaBoostClassifier, AgnosticClassifie
     ids=lambda value: getattr(value, "__name__", None) or f"{len(value)}",
 )
 def test_scikit_learns_contract(kind: type[Any], asked: dict[str, Any], more: dict[str, str]) -> None:
-    excluded = {**EXPECTED_FAILED_CHECKS[kind.__name__], **more}
+    noise = dict.fromkeys(DECIDED_BY_NOISE, "how good a private fit of 200 rows is depends on its noise")
+    excluded = {**EXPECTED_FAILED_CHECKS[kind.__name__], **more, **noise}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = kind(**{"epsilon": 50.0, "random_state": 0, **asked})

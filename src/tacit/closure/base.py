@@ -144,6 +144,10 @@ class ClosureLearner(Learner):
             self.run(self._setting(self._known(task), target, calibrate=False))
         except RequestError:
             raise
+        except OverflowError:  # of exp(epsilon)
+            raise RequestError(
+                f"epsilon={target.epsilon:g} is beyond what its analysis computes with: give less"
+            ) from None
         except ValueError as error:
             raise RequestError(message_of(error)) from None
 
