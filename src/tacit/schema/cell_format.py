@@ -20,7 +20,7 @@ _DIRECTIVES: Mapping[str, str] = {
     "%y": r"(?P<y>\d{2})",
     "%m": r"(?P<m>\d{1,2})",
     "%d": r"(?P<d>\d{1,2})",
-    "%a": r"(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?\.?",
+    "%a": r"(?:mon|tue|tues|wed|wednes|thu(?:rs?)?|fri|sat|satur|sun)(?:day)?\.?",
     "%b": "(?P<b>" + "|".join(f"{short}(?:{rest})?" for short, rest in zip(MONTHS, _FULL, strict=True)) + r")\.?",
 }
 

@@ -19,12 +19,12 @@ MARKS = frozenset(
 """Texts that say that a value is missing."""
 
 _WORDS = """
-na nan null none nil unknown missing unk blank empty void nd nr ka tbd tba dk refused declined notavailable
+na nan null none nil unknown missing unk blank empty void n.d. n.r. k.a. tbd tba dk refused declined notavailable
 notapplicable
 notrecorded notknown notstated dontknow noanswer nodata novalue prefernottosay undefined value ref div0 name num error
 inf infinity
 """
-WORDS_FOR_MISSING = frozenset(_WORDS.split())
+WORDS_FOR_MISSING = frozenset("".join(filter(str.isalnum, word)) for word in _WORDS.split())
 """Letters and digits of texts in a column of numbers that are surely no names of people."""
 
 _CODES = "USD EUR GBP CHF SEK NOK DKK PLN CZK HUF JPY CNY INR BRL CAD AUD NZD ZAR MXN KR RP RS"
