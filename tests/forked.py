@@ -9,6 +9,7 @@ import atexit
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -34,6 +35,7 @@ SCRIPT = '#!/bin/sh\nexec "$TACIT_PYTHON" -IS "${0%/*}/client.py" "$@"\n'
 def environment() -> dict[str, str]:
     """The variables of a shell that has this command, whose process ends with ours."""
     folder = Path(tempfile.mkdtemp(prefix="tacit-"))
+    atexit.register(shutil.rmtree, folder)
     (folder / "client.py").write_text(CLIENT)
     (folder / "tacit").write_text(SCRIPT)
     (folder / "tacit").chmod(0o700)

@@ -63,7 +63,7 @@ def run(arguments: CertificateArguments) -> None:
         risks = [risk.to_dict() for risk in attack_risks(papers.certificate.charges)]
         as_json({"written": written, "risks": risks, **_left(arguments, papers)})
         return
-    rows = {name: f"{one}, ten people {ten}, without the model {none}"
+    rows = {name: f"{one}, ten of them {ten}, without the model {none}"
             for name, one, ten, none in risk_rows(papers.certificate.charges)}  # fmt: skip
     open_keys = ", ".join(_left(arguments, papers).get("left_to_a_person", []))
     table(

@@ -275,7 +275,7 @@ def _risks(papers: Paperwork) -> Iterator[str]:
         "The attacker knows all other data, the model and this document. The figures are upper bounds from the "
         "charges; real attacks achieve less.\n"
     )
-    yield "| attack | one person | ten people together | without the model |\n|---|---|---|---|"
+    yield f"| attack | {papers.certificate.protected} | ten of them | without the model |\n|---|---|---|---|"
     yield from (f"| {' | '.join(row)} |" for row in risk_rows(papers.certificate.charges))
     yield ""
 
