@@ -65,7 +65,7 @@ def test_accounts_are_listed(folder: Path, tacit: Run) -> None:
         assert tacit(*create, *(("--unit", "patient_id", "--max-rows", "3") if name == "clinic" else ())).exit_code == 0
     found = json.loads(tacit("budget", "list", *store, "--json").stdout)["accounts"]
     assert {line["dataset"]: line["remaining"] for line in found} == {"shop": 1.0, "clinic": 2.0}
-    assert {line["dataset"]: line["protected"] for line in found}["clinic"] == "one patient_id, at most 3 rows"
+    assert {line["dataset"]: line["protected"] for line in found}["clinic"] == "all rows with one patient_id, at most 3"
     assert "clinic" in tacit("budget", "list", *store).stdout
 
 

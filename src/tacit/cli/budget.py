@@ -181,7 +181,7 @@ def _protected(unit: Unit | str | None) -> str:
     """Who is protected, in words."""
     if unit is None:
         return "what the first fit protects"
-    return "one row" if isinstance(unit, str) else f"one {unit.column}, at most {unit.max_rows} rows"
+    return "one row" if isinstance(unit, str) else f"all rows with one {unit.column}, at most {unit.max_rows}"
 
 
 def _affordable(account: PrivacyAccount) -> str:
