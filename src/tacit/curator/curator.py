@@ -80,7 +80,8 @@ class Curator:
         self._table = witness.table(table)
         self._choices = PublicChoices(b"") if choices is None else choices
         self._joint_questions: WeakKeyDictionary[JointPart, _JointQuestion] = WeakKeyDictionary()
-        self.shared_noise: SharedNoise | None = witness.shared_noise
+        if witness.shared_noise is not None:
+            self.shared_noise = witness.shared_noise
 
     @property
     def neighbouring(self) -> Neighbouring:
@@ -131,6 +132,8 @@ class Curator:
         for question in questions:
             self._gate.charge(question)
         return self._released(questions, self._table.answer_all)
+
+    shared_noise: SharedNoise | None = None  # sites that draw the noise themselves, if that is how these rows answer
 
     def _of_a_unit(self, one_row: Sensitivity) -> Sensitivity:
         """How far one protected unit moves an answer, with the whole claim for the ledger."""
