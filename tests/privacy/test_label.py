@@ -80,6 +80,11 @@ def test_facts_survive_a_file_and_are_part_of_its_digest() -> None:
     assert set(written["entries"][2]) == {"label", "charge", "theorem"}
     written["entries"][0]["stage"] = "trees"
     assert any("digest" in problem for problem in Certificate.from_dict(written).verify())
+    for wrong in (1e308, 10**300, -1, True, "3", 2.5):
+        read_anew = certificate.to_dict()
+        read_anew["entries"][0]["round"] = wrong
+        with pytest.raises(CertificateError, match="damaged"):
+            Certificate.from_dict(read_anew)
     written["entries"][0]["stage"] = "no such stage"
     with pytest.raises(CertificateError, match="damaged"):
         Certificate.from_dict(written)

@@ -455,6 +455,11 @@ PEOPLE = [
 NAMED = "its values look like names of persons"
 ONE_QUESTION: dict[str, tuple[Sequence[Any], str, str]] = {
     "names of persons": ([f"{name} {'ABC'[i % 3]}." for i in range(3) for name in PEOPLE] * 4, "id", NAMED),
+    "names in small letters": (
+        [f"{name} {'ABC'[i % 3]}.".lower() for i in range(3) for name in PEOPLE] * 4,
+        "id",
+        NAMED,
+    ),
     "family names first": (
         [f"{'ABCDEFGH'[i % 8]}ok, Anna {'XYZ'[i % 3]}." for i in range(24)] * 9,
         "id",

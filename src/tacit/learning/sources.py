@@ -59,8 +59,8 @@ class SourceSupply:
             raise RequestError(f"a source needs {what}: nothing about its columns may come from its rows")
         if schema.unit is not None:
             raise RequestError(
-                "the schema declares a unit of several rows, and rows that are read in chunks are protected one by "
-                "one: put them all into one file, or into one table in memory"
+                "the schema declares a unit, and rows that are read in chunks are protected one by one: read them into "
+                "one table in memory, or, if nobody has several rows, leave [unit] out"
             )
         self._declared = DeclaredSource(self._source, schema)
         encoding, nothing = TableEncoding.of(schema, FINE_CELLS), self._declared.without_rows

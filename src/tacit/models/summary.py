@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 MUCH_MISSING = 0.5
 """From this share of missing values on a column deserves a look."""
 
+MOST_MISSING = 0.83
+"""From this share on no more is known: a fit keeps room for values in every column (`binning.measure`)."""
+
 FEWEST = 30.0
 """A fit goes by at least so many rows, however few were released (``tacit.binning.tuning.FEWEST_ROWS``)."""
 
@@ -106,6 +109,11 @@ class Summary(Brief):
         return {**facts, "error_bound": self.error_bound, "concerns": list(self.concerns)}
 
 
+def _percent(share: float) -> str:
+    """A share of missing cells; a fit thinks no column emptier than :data:`MOST_MISSING`."""
+    return f"{'at least ' if share >= MOST_MISSING else ''}{100 * share:.0f} %"
+
+
 def seen(model: Model, certificate: Certificate | None) -> Summary:
     """What the fit of a model saw."""
     parts = _parts(model)
@@ -119,7 +127,7 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
         )
     elif rows is not None and parts is not None and rows.value < FEWEST + 0.5:
         concerns.append(f"at most about {FEWEST:.0f} rows have a declared label: do the labels match the schema?")
-    concerns += [f"{name}: {100 * share:.0f} % missing" for name, share in missing.items() if share >= MUCH_MISSING]
+    concerns += [f"{name}: {_percent(share)} missing" for name, share in missing.items() if share >= MUCH_MISSING]
     concerns += [
         f"{name}: {100 * share:.0f} % are not declared categories: {_remedy(name)}"
         for name, share in unknown.items()
@@ -136,7 +144,7 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
         weight = None if certificate is None else certificate.parameters.get("class_weight")
         weighed = "" if weight is None else ", each weighted by its class,"
         words.append(f"{rows} rows{weighed} with a declared label were used")
-    words += [f"{name}: {100 * share:.0f} % missing" for name, share in missing.items() if share < MUCH_MISSING]
+    words += [f"{name}: {_percent(share)} missing" for name, share in missing.items() if share < MUCH_MISSING]
     words += [
         f"{name}: {100 * share:.0f} % not a declared category"
         for name, share in unknown.items()

@@ -8,6 +8,8 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Any, Self
 
+MOST_ROUNDS = 2**53 - 1  # as JSON holds them
+
 
 class Stage(StrEnum):
     """The part of a fit, or of other paid work, that a release belongs to. Reports group by it; files name it."""
@@ -112,9 +114,11 @@ class Label:
             KeyError, ValueError: for what is no label.
         """
         text, round_ = str(data["label"]), data.get("round")
+        if round_ is not None and not (type(round_) is int and 0 <= round_ <= MOST_ROUNDS):
+            raise ValueError(f"a round is a whole number, and not {round_!s:.40}")
         if "stage" not in data:
             return cls(Stage.OTHER, text, text=text)
-        return cls(Stage(data["stage"]), str(data.get("subject", "")), None if round_ is None else int(round_), text)
+        return cls(Stage(data["stage"]), str(data.get("subject", "")), round_, text)
 
     def __str__(self) -> str:
         return self.text

@@ -180,8 +180,8 @@ def _texts(cells: Cells, reading: Reading) -> tuple[Column, str]:
     if numbers is not None:
         return _spelled(cells, numbers)
     if question := compound(present):
-        column, note = _categories(cells, reading) if len(present) <= FEW else (IgnoredColumn(), "")
-        return column, "; ".join(part for part in (question, note or "ignored until then") if part)
+        column, note = _categories(cells, reading) if len(present) <= FEW else (IgnoredColumn(), "ignored until then")
+        return column, "; ".join(part for part in (question, note) if part)
     if are_weeks(present):
         column, note = _categories(cells, reading)
         question = f"are weeks such as {next(iter(present))!r} times? Then write the dates of their Mondays"

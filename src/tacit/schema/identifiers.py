@@ -17,6 +17,7 @@ _ALONE = """
 id ids uid uuid guid mrn ssn nino npi iban imei passport email phone telephone msisdn identifier pseudonym username
 login surname lastname firstname forename fullname vorname nachname kennung rowid pid aktenzeichen ipaddress macaddress
 licenseplate givenname nickname subjid usubjid ptid studyid hhid seqn idnr svnr kdnr fallnr fallnummer objectid orcid
+cpr bsn cpf curp aadhaar aadhar tfn pesel personnummer matrikel
 """
 ALONE = frozenset(_ALONE.split())
 """Words that make an identifier of a name whose last word, or last two, they are: ``FirstName``, ``ip_address``."""
@@ -25,7 +26,7 @@ _HOLDERS = """
 patient patienten person customer kunden client member mitglieds respondent subject participant user employee
 personal student pupil passenger applicant household family case record account policy order invoice claim encounter
 admission loan contract ticket transaction row serial donor voter taxpayer citizen card phone insurance
-versicherten sozialversicherungs matrikel steuer pat nhs emp acct hosp
+versicherten sozialversicherungs cust lfd laufende matrikel steuer pat nhs emp acct hosp
 security passport licence license registration national tax vehicle device borrower guest tenant
 paciente paziente cliente usuario empleado estudiante persona
 """
@@ -47,6 +48,9 @@ timestamp epoch date seconds minutes hours duration year
 """
 QUANTITIES = frozenset(_QUANTITIES.split())
 """Words that make a quantity of a name: its numbers may be long, and all differ, without telling persons apart."""
+
+DISGUISES = frozenset(("hash", "hashed", "encrypted", "masked", "anon", "anonymised", "anonymized", "pseudonymised"))
+"""What is said last of the name of an identifier that was made another one."""
 
 SHAPES: Mapping[str, str] = {
     "e-mail addresses": r"[^@\s]+@[^@\s]+\.[^@\s]+",
@@ -95,7 +99,9 @@ def names_identifier(name: str) -> bool:
 def _words(name: str) -> list[str]:
     """The words of a name, in lower case: ``IDs``, ``CamelCase`` and digits part them too."""
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name.replace("IDs", "Ids"))
-    return [word.lower() for word in re.findall(r"[^\W\d_]+", parted)]
+    parted = re.sub(r"(?<=[^\x00-\u02ff])(?=[A-Za-z])", "_", parted)  # a word in another script, and "ID"
+    words = [word.lower() for word in re.findall(r"[^\W\d_]+", parted)]
+    return words[:-1] if len(words) > 1 and words[-1] in DISGUISES else words
 
 
 def _names_holder(name: str) -> bool:
@@ -126,7 +132,7 @@ def judge(name: str, values: Sequence[Value], count: int) -> Verdict:
     if verdict.reason:
         return verdict
     texts = [value for value in values if isinstance(value, str)]
-    named = sum(NAME.fullmatch(text.strip()) is not None for text in texts)
+    named = sum(NAME.fullmatch(text.title() if text.islower() else text) is not None for text in map(str.strip, texts))
     if 2 * named > len(values) and (len(values) > FEW or (named >= FEWEST_NAMES and len(values) > MOSTLY * count)):
         return Verdict(False, "its values look like names of persons: is it an identifier?")
     if len(values) <= FEW:
