@@ -131,7 +131,7 @@ def test_a_dry_run_of_a_folder_reads_names_alone(folder: Path, tacit: Callable[.
     assert "1.csv has no column 'colour'; did you mean 'color'?" in json.loads(found.output)["error"]["message"]
     found = tacit(*dry, "--unit", "id", "--engine", "streamed")
     assert found.exit_code == 2
-    assert "the schema declares a unit of several" in json.loads(found.output)["error"]["message"]
+    assert "the schema declares a unit, and rows" in json.loads(found.output)["error"]["message"]
 
 
 def test_a_folder_is_checked_evaluated_and_discovered_as_its_rows_in_one_file(
@@ -178,7 +178,7 @@ def test_a_folder_is_read_into_memory_where_a_person_has_several_rows(folder: Pa
         assert tacit("fit", place, *SAME, *unit, "--dry-run").exit_code == 0
     assert model(folder / "folder.json") == model(folder / "one.json")
     refused = tacit("fit", "many", *SAME, *unit, "--engine", "streamed", "--model", "no.json")
-    assert "rows that are read in chunks are protected one by one: put them all into one" in " ".join(
+    assert "rows that are read in chunks are protected one by one: read them into one table" in " ".join(
         refused.stderr.split()
     )
     (folder / "many/2.csv").write_text("age,bought\n1,no\n")

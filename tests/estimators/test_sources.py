@@ -247,7 +247,9 @@ def test_what_is_public_and_wrong_is_refused_before_a_row_is_read(tmp_path: Path
     refused("learns from tables in memory", FiniteClassClassifier(Thresholds("a"), schema=declared("two")), source)
     unit = {**declared("two").to_dict(), "unit": {"column": "who", "max_rows": 2}}
     refused(
-        "declares a unit of several rows", tacit.AdditiveBoostClassifier(schema=tacit.Schema.from_dict(unit)), source
+        "declares a unit, and rows that are read in chunks",
+        tacit.AdditiveBoostClassifier(schema=tacit.Schema.from_dict(unit)),
+        source,
     )
     refused("has no column 'e'", made("additive"), tacit.read_source(_without_e(tmp_path / "other")))
 
