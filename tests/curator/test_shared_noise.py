@@ -24,7 +24,7 @@ from tacit.checks.mechanism import draws_needed, likelihood_ratio_rejects
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import integer_scale
 from tacit.curator.sites.parties import SitesError
-from tacit.curator.sites.shared_noise import NoiseAtSites, ShareOfNoise, refused_charges
+from tacit.curator.sites.shared_noise import ShareOfNoise, at_sites, refused_charges
 from tacit.curator.sites.shares import Transcript, share
 from tacit.engines.blocks import MemoryTable
 from tacit.engines.joined.wire import Sender, WireError
@@ -226,7 +226,7 @@ def test_a_measurement_knows_of_the_noise_of_all_sites() -> None:
     reservation = Reservation([charge], ADD, "test")
     table = MemoryTable([], np.zeros(3, np.uint8), [], 2)
     curator = Curator(table, reservation, SeededSource(1))
-    curator.shared_noise = NoiseAtSites(shares, Apart())
+    curator.shared_noise = at_sites(shares, Apart())
     release = curator.measure(query, charge, "rows")
     assert release.value.tolist() == [[10.0]]
     assert release.sd == pytest.approx(9.0 * math.sqrt(5 / 2), rel=1e-4)

@@ -138,11 +138,15 @@ class Curator:
     def _of_a_unit(self, one_row: Sensitivity) -> Sensitivity:
         """How far one protected unit moves an answer, with the whole claim for the ledger."""
         moved = one_row.times(self._gate.rows_per_unit)
-        return moved if self.shared_noise is None else replace(moved, theorem=moved.theorem + self.shared_noise.claim)
+        return (
+            moved
+            if self.shared_noise is None
+            else replace(moved, theorem=moved.theorem + self.shared_noise.shares.claim)
+        )
 
     def _scale(self, charge: Gaussian | Laplace, moved: Sensitivity) -> float:
         scale = integer_scale(charge, moved)
-        return scale if self.shared_noise is None else self.shared_noise.total(scale)
+        return scale if self.shared_noise is None else self.shared_noise.shares.total(scale)
 
     def _question(self, query: Query, charge: Charge, label: Label | str) -> Question:
         """A validated question: how far one unit moves the answer, and the noise that the charge asks for then."""

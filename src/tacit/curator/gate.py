@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar, final
+from typing import Any, ClassVar, TypeVar, final
 
 from tacit.arrays import Ints
 from tacit.engines.blocks import SealedTable
@@ -16,6 +16,7 @@ from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Released, Reservation
+from tacit.privacy.noise_shares import NoiseShares
 from tacit.queries.query import Sensitivity
 
 T = TypeVar("T")
@@ -43,18 +44,13 @@ class Question:
         return f"{self.words}, {self.charge}, {self.label}"
 
 
-class SharedNoise(Protocol):
+@final
+@dataclass(frozen=True, eq=False)
+class SharedNoise:
     """Rows at sites whose answers come with noise: nobody, the curator included, sees an exact one."""
 
-    @property
-    def claim(self) -> str:
-        """What the theorem of a release says about its noise."""
-
-    def total(self, scale: float) -> float:
-        """The standard deviation of the noise in a total, where the charge asks for a scale."""
-
-    def answers(self, questions: Sequence[Question]) -> list[Ints]:
-        """Noisy totals."""
+    shares: NoiseShares  # how many sites draw the noise, and how many suffice
+    answers: Callable[[Sequence[Question]], list[Ints]]  # noisy totals
 
 
 class Witness:

@@ -16,11 +16,11 @@ from typing import Any, NoReturn, final
 import numpy as np
 
 from tacit.arrays import Ints
-from tacit.curator.gate import Question, Witness
+from tacit.curator.gate import Question, SharedNoise, Witness
 from tacit.privacy.canonical import finite
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.noise_shares import NoiseShares, shares_of
+from tacit.privacy.noise_shares import shares_of
 from tacit.queries.digest import Digests
 
 Answer = Ints | dict[str, int]
@@ -72,25 +72,8 @@ class Passage:
         return digest.digest()
 
 
-@final
-@dataclass(frozen=True)
-class PlayedNoise:
-    """Noise that sites drew when the tape was recorded; a :class:`tacit.curator.gate.SharedNoise` that draws none."""
-
-    shares: NoiseShares
-
-    @property
-    def claim(self) -> str:
-        """The end of the theorem of every release."""
-        return self.shares.claim
-
-    def total(self, scale: float) -> float:
-        """The standard deviation of the noise in a total."""
-        return self.shares.total(scale)
-
-    def answers(self, questions: Sequence[Question]) -> list[Ints]:
-        """Refuses: the tape has the answers."""
-        raise TypeError(f"{len(questions)} questions are answered by the tape alone")
+def _on_the_tape(questions: Sequence[Question]) -> list[Ints]:
+    raise TypeError(f"{len(questions)} questions are answered by the tape alone")
 
 
 @final
@@ -109,11 +92,11 @@ class Tape(Witness):
         return Tape(self.passages, playing=True)
 
     @property
-    def shared_noise(self) -> PlayedNoise | None:
+    def shared_noise(self) -> SharedNoise | None:
         """What a tape that plays says of noise that sites drew: the scales of its questions are those of all shares."""
         theorem = self.passages[0].words.rpartition(", moves ")[0] if self.playing and self.passages else ""
         shares = shares_of(theorem)
-        return None if shares is None else PlayedNoise(shares)
+        return None if shares is None else SharedNoise(shares, _on_the_tape)
 
     @property
     def link(self) -> bytes:

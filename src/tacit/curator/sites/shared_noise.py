@@ -17,7 +17,7 @@ import numpy as np
 
 from tacit.arrays import Ints
 from tacit.curator.curator import Curator
-from tacit.curator.gate import Question
+from tacit.curator.gate import SharedNoise
 from tacit.curator.measurement import integer_scale
 from tacit.curator.recipes import Recipe
 from tacit.curator.source_rows import Labels, SourceRows
@@ -39,26 +39,9 @@ class NoisyTable(Protocol):
         """The sums of the sites' noisy answers to queries, each with its charge."""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class NoiseAtSites:
-    """What a curator knows of noise that sites draw; a :class:`tacit.curator.gate.SharedNoise`."""
-
-    shares: NoiseShares
-    table: NoisyTable
-
-    @property
-    def claim(self) -> str:
-        """The end of the theorem of every release."""
-        return self.shares.claim
-
-    def total(self, scale: float) -> float:
-        """The standard deviation of the noise in a total."""
-        return self.shares.total(scale)
-
-    def answers(self, questions: Sequence[Question]) -> list[Ints]:
-        """Noisy totals."""
-        return self.table.noisy([(question.asked, question.charge) for question in questions])
+def at_sites(shares: NoiseShares, table: NoisyTable) -> SharedNoise:
+    """What a curator knows of noise that sites draw."""
+    return SharedNoise(shares, lambda questions: table.noisy([(each.asked, each.charge) for each in questions]))
 
 
 class NoisyRows(SourceRows):
@@ -82,7 +65,7 @@ class NoisyRows(SourceRows):
 
     def _share(self, curator: Curator) -> None:
         table: Any = self._last
-        curator.shared_noise = NoiseAtSites(self.shares, table)
+        curator.shared_noise = at_sites(self.shares, table)
 
 
 def refused_charges(charges: Iterable[Charge]) -> str:
