@@ -6,7 +6,7 @@ And whom warnings are about: the code that called the library.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import ClassVar
@@ -64,6 +64,15 @@ def with_remark(message: str, remark: str) -> str:
 def message_of(error: Exception) -> str:
     """What an error says, without a remark on the budget: to be said again by another."""
     return error.message if isinstance(error, TacitError) else str(error)
+
+
+def problem_list(problems: Sequence[str], most: int | None = None) -> str:
+    """The one problem that there is, or their number and a line for each, for ``most`` of them if that is given."""
+    if len(problems) == 1:
+        return problems[0]
+    shown = problems[:most]
+    more = [f"and {len(problems) - len(shown):,} more"] if len(shown) < len(problems) else []
+    return "\n  ".join([f"{len(problems)} problems:", *shown, *more])
 
 
 def was_spent(error: BaseException) -> bool:

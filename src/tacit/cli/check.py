@@ -47,8 +47,7 @@ def run(arguments: CheckArguments) -> None:
     from tacit.encoding.errors import DataError
 
     read = partial(schema_of, arguments.schema, arguments.unit, arguments.max_rows)
-    together(read, lambda: check_there(arguments.data))
-    declared = read()
+    declared, _ = together(read, lambda: check_there(arguments.data))
     assert declared is not None
     with (
         rows_of(arguments.data, arguments) as (data, written),

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import typer
 
-from tacit.errors import STANDS, UNSPENT, TacitError, message_of, spending, was_spent, with_remark
+from tacit.errors import STANDS, UNSPENT, TacitError, message_of, problem_list, spending, was_spent, with_remark
 from tacit.privacy.ledger import BudgetExceeded
 
 P = ParamSpec("P")
@@ -42,7 +42,7 @@ class Mistakes(Mistake):
     """Several mistakes, a line each."""
 
     def __init__(self, lines: list[str]) -> None:
-        super().__init__("\n  ".join([f"{len(lines)} problems:", *lines]))
+        super().__init__(problem_list(lines))
         self.lines = lines
 
 
@@ -52,22 +52,24 @@ class Unpaid(Mistake):
     usual = UNSPENT
 
 
-def together(*checks: Callable[[], object]) -> None:
-    """Makes checks that do not depend on each other, and raises what all of them find wrong.
+def together(*checks: Callable[[], Any]) -> tuple[Any, ...]:
+    """Makes checks that do not depend on each other; returns what each returns, or raises what all find wrong.
 
     Raises:
         Mistake: of a line for each, where there are several; one alone is raised as it is.
     """
+    results: list[Any] = []
     problems: list[Exception] = []
     for check in checks:
         try:
-            check()
+            results.append(check())
         except (ValueError, OSError) as error:
             problems.append(error)
     if len(problems) == 1:
         raise problems[0]
     if problems:
         raise Mistakes([line for each in problems for line in _lines_of(each)])
+    return tuple(results)
 
 
 def _lines_of(problem: Exception) -> list[str]:

@@ -38,7 +38,7 @@ def from_table(arguments: FitArguments) -> None:
 def run(arguments: FitArguments, sites: Any = None, resume: int | None = None) -> None:
     """A fit, to a table or to sites; ``resume``: the number of one that goes on."""
     seconds = stopwatch()
-    together(
+    _, schema, _, key = together(
         lambda: _check_outputs(arguments),
         lambda: check_request(arguments, partial(_schema, arguments), partial(predicts_numbers, arguments)),
         lambda: None if sites is not None else tables.check_there(arguments.data),
@@ -46,7 +46,6 @@ def run(arguments: FitArguments, sites: Any = None, resume: int | None = None) -
     )
     if arguments.save_plan is not None:
         write_plan(arguments, arguments.save_plan)
-    schema = _schema(arguments)
     in_batches = arguments.batches or arguments.adds_to is not None
     learner = _batchwise(arguments, schema) if in_batches else _estimator(arguments, schema)
     estimator = learner.estimator if in_batches else learner
@@ -61,7 +60,6 @@ def run(arguments: FitArguments, sites: Any = None, resume: int | None = None) -
             "--batches: later batches are refused without an account, so that none is learned from twice: give "
             "--account and --dataset, or leave --batches out"
         )
-    key = _key(arguments)
     account = estimator.account
     with nullcontext() if account is None else account.closing_at_the_end():
         recorded = _learn(arguments, learner, (schema, target), source, sites, resume)

@@ -110,8 +110,8 @@ def set_parameters(cls: Any, settings: Sequence[str] | None, interactions: str |
     return values
 
 
-def check_request(arguments: Any, schema: Callable[[], Any], numbers: Callable[[Any], bool]) -> None:
-    """Makes the checks of options that a fit and its plan share.
+def check_request(arguments: Any, schema: Callable[[], Any], numbers: Callable[[Any], bool]) -> Any:
+    """Makes the checks of options that a fit and its plan share; returns the schema.
 
     Args:
         arguments: with ``learner``, ``epsilon``, ``delta``, ``neighbouring``, ``settings`` and ``interactions``.
@@ -132,6 +132,7 @@ def check_request(arguments: Any, schema: Callable[[], Any], numbers: Callable[[
             arguments.interactions,
         ),
     )  # fmt: skip
+    return read[0]
 
 
 def _base(name: Any, settings: Sequence[str]) -> Any:

@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import TacitError
+from tacit.errors import TacitError, problem_list
 from tacit.report import svg
 
 KEYS: Mapping[str, str] = {
@@ -76,7 +76,7 @@ def read_meta(path: str | os.PathLike[str] | None) -> Meta:
         except MetaError as error:
             problems.append(error.message)
     if problems:
-        raise MetaError(problems[0] if len(problems) == 1 else "\n  ".join([f"{len(problems)} problems:", *problems]))
+        raise MetaError(problem_list(problems))
     return meta
 
 

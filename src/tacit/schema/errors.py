@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
-from tacit.errors import UNSPENT, TacitError
+from tacit.errors import UNSPENT, TacitError, problem_list
 
 MOST_LISTED = 20
 """Known words that an error lists: a table may have thousands of columns."""
@@ -45,9 +45,7 @@ class SchemaError(TacitError):
         """One error of several, a line each, as far as they are not too many."""
         if len(errors) == 1:
             return errors[0]
-        more = [f"and {len(errors) - MOST_LISTED:,} more"] if len(errors) > MOST_LISTED else []
-        lines = [error.said for error in errors[:MOST_LISTED]]
-        return SchemaError("\n  ".join([f"{len(errors)} problems:", *lines, *more]))
+        return SchemaError(problem_list([error.said for error in errors], MOST_LISTED))
 
     def __reduce__(self) -> tuple[type[SchemaError], tuple[str, str, str, str], dict[str, bool]]:
         return (SchemaError, (self.problem, self.remedy, self.field, self.where), {"spent": self.spent})
