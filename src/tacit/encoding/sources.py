@@ -161,7 +161,7 @@ class FileReader(Reader):
                 raise DataError(f"{path} changed while it was read")
 
     def state(self) -> str | None:
-        return _digest([repr(self.written), *(_content(path) for path in self.paths)])
+        return _digest([repr(self.written), *(_stamp(path, kept=True) for path in self.paths)])
 
     def parts(self) -> Sequence[Reader]:
         return [part for path in self.paths for part in self._parts_of(path)]
@@ -253,7 +253,7 @@ class DatasetReader(Reader):
         files = [Path(name) for name in getattr(self.dataset, "files", ())]
         if not files or not all(file.is_file() for file in files):
             return None
-        return _digest([*(_content(path) for path in files), str(self.dataset.schema)])
+        return _digest([*(_stamp(path, kept=True) for path in files), str(self.dataset.schema)])
 
 
 def files_of(where: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[Path, ...]:
@@ -309,18 +309,14 @@ def _hidden(path: Path) -> bool:
     return any(part.startswith((".", "_")) for part in path.parts)
 
 
-def _stamp(path: Path) -> str:
-    """What changes when a file does."""
+def _stamp(path: Path, kept: bool = False) -> str:
+    """What changes when a file does; of ``kept`` rows also where one wrote in place and set the file's time back."""
     try:
         facts = path.stat()
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
-    return f"{path.resolve()} {facts.st_ino} {facts.st_size} {facts.st_mtime_ns}"
-
-
-def _content(path: Path) -> str:
-    """The same for kept rows: who writes in place may set a file's time back, and not that of its inode."""
-    return f"{_stamp(path)} {path.stat().st_ctime_ns}"
+    inode = f" {facts.st_ctime_ns}" if kept else ""
+    return f"{path.resolve()} {facts.st_ino} {facts.st_size} {facts.st_mtime_ns}{inode}"
 
 
 def _digest(facts: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Any, Self
 
-MOST_ROUNDS = 2**53 - 1  # as JSON holds them
+from tacit.privacy.canonical import MOST
 
 
 class Stage(StrEnum):
@@ -114,7 +114,7 @@ class Label:
             KeyError, ValueError: for what is no label.
         """
         text, round_ = str(data["label"]), data.get("round")
-        if round_ is not None and not (type(round_) is int and 0 <= round_ <= MOST_ROUNDS):
+        if round_ is not None and not (type(round_) is int and 0 <= round_ <= MOST):
             raise ValueError(f"a round is a whole number, and not {round_!s:.40}")
         if "stage" not in data:
             return cls(Stage.OTHER, text, text=text)
