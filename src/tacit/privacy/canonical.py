@@ -62,6 +62,16 @@ def _integer(text: str) -> int | float:
     return double
 
 
+class _Doubles(dict[float, str]):
+    """The texts of doubles, each written once: the numbers of a model recur."""
+
+    def __missing__(self, value: float) -> str:
+        text = repr(value)  # the same digits; powers of ten, whole doubles, and what is no number are written otherwise
+        plain = text[-1] in "123456789" and "e" not in text
+        self[value] = text if plain else rfc8785.dumps(value).decode()
+        return self[value]
+
+
 def canonical_json(data: Any) -> bytes:
     """The text of plain data that all files with the same content share (RFC 8785).
 
@@ -69,40 +79,29 @@ def canonical_json(data: Any) -> bytes:
         ValueError: for numbers that JSON lacks (see :func:`finite`), and for texts that are no Unicode.
     """
     parts: list[bytes] = []
-    _write(data, parts)
+    _write(data, parts, _Doubles())
     return b"".join(parts)
 
 
-def _write(data: Any, parts: list[bytes]) -> None:
+def _write(data: Any, parts: list[bytes], doubles: _Doubles) -> None:
     """Appends the text of plain data: lists of numbers at once, of which models are made, the rest by the library."""
     types = set(map(type, data)) if type(data) in (list, dict) else set()
-    if type(data) is list and types == {float} and all(map(math.isfinite, data)):
-        parts.append(_of_doubles(data))
+    if type(data) is list and types == {float}:
+        parts.append(f"[{','.join(map(doubles.__getitem__, data))}]".encode())
     elif type(data) is list and types == {int} and -MOST <= min(data) <= max(data) <= MOST:
         parts.append(f"[{','.join(map(str, data))}]".encode())
     elif type(data) is list:
         for place, value in enumerate(data):
             parts.append(b"," if place else b"[")
-            _write(value, parts)
+            _write(value, parts, doubles)
         parts.append(b"]" if data else b"[]")
     elif type(data) is dict and types == {str}:
         for place, key in enumerate(sorted(data, key=lambda key: key.encode("utf-16be"))):
             parts += [b"," if place else b"{", rfc8785.dumps(key), b":"]
-            _write(data[key], parts)
+            _write(data[key], parts, doubles)
         parts.append(b"}")
     else:
         parts.append(rfc8785.dumps(data))
-
-
-def _of_doubles(data: list[float]) -> bytes:
-    """The text of a list: Python writes the same digits, but powers of ten, whole doubles and -0 in another way."""
-    texts = [text if text[-1] != "0" and "e" not in text else _other(text) for text in map(repr, data)]
-    return f"[{','.join(texts)}]".encode()
-
-
-def _other(text: str) -> str:
-    """A double whose text in Python has a power of ten, or ends in 0, as whole ones alone do."""
-    return rfc8785.dumps(float(text)).decode() if "e" in text or text == "-0.0" else text[:-2]
 
 
 def sha256(data: Any) -> str:
