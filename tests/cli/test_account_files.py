@@ -128,7 +128,7 @@ def test_an_extract_without_the_line_that_paid_does_not_hold(signed: Path, tacit
     done = tacit("verify", "model.json", "--account", signed)
     assert done.exit_code == 4
     assert "no line about what was signed" not in text_of(done)
-    assert "no line that paid for what was signed" in text_of(done)
+    assert "no line that paid for it" in text_of(done)
 
 
 @pytest.mark.parametrize("content", [b"[1]", b"\xff\xfe", b"", b"  {"])

@@ -38,15 +38,34 @@ def test_a_signed_model_is_verified_by_its_key_and_no_other(folder: Path, tacit:
     assert (f"signed: model {digest[:12]}…, schema" in shown, digest[:13] in shown) == (True, False)
     assert lines["spent"] == pytest.approx(lines["reservations"][0]["epsilon"])
     assert tacit(*FIT, "--force").exit_code == 0
-    for more, words in ((("--key", "key.pub"), "it is not signed"), (account, "no line about it")):
-        unsigned = tacit("verify", "m.json", *more)
-        assert unsigned.exit_code == 4
-        assert words in text_of(unsigned)
+    other = tacit("verify", "m.json", "--key", "key.pub")
+    assert other.exit_code == 4
+    assert "the claim does NOT hold: it is not signed" in text_of(other)
+    unsigned = tacit("verify", "m.json", *account)
+    assert unsigned.exit_code == 4
+    assert "the charges add up, but NOT known to be paid for: it cannot be matched to the account" in text_of(unsigned)
+    assert "does NOT hold" not in text_of(unsigned)
     assert "protects one row" in text_of(unsigned)
-    assert "nothing is known" not in text_of(unsigned)
-    mistaken = tacit("verify", "m.json", "--account", "data.csv")
-    assert mistaken.exit_code == 2
-    assert "data.csv is no extract of an account" in text_of(mistaken)
+    said = json.loads(tacit("verify", "m.json", *account, "--json").stdout)
+    assert (said["holds"], said["findings"]) == (None, [])
+    assert tacit(*FIT, "--force", "--epsilon", "0.5").exit_code == 0
+    assert "its charges are missing" in text_of(tacit("verify", "m.json", *account))
+    for more, words in (
+        (("--account", "data.csv"), "data.csv is no extract of an account"),
+        (("--account", "gone.json"), "gone.json does not exist"),
+        (account[:2], "--dataset is missing"),
+        (account[2:], "give --account, too"),
+    ):
+        mistaken = tacit("verify", "m.json", *more)
+        assert (mistaken.exit_code, words in text_of(mistaken)) == (2, True), mistaken.output
+
+
+def test_a_fit_that_an_account_pays_for_hints_at_its_signature_once(folder: Path, tacit: Run) -> None:
+    account = ("--account", "sqlite:///b.tacit.db", "--dataset", "shop")
+    assert tacit("budget", "create", *account, "--epsilon", "9", "--delta", "1e-6").exit_code == 0
+    assert text_of(tacit(*FIT, *account)).count("--sign") == 1
+    assert tacit("keys", "new", "key").exit_code == 0
+    assert "--sign" not in text_of(tacit(*FIT, *account, "--force", "--sign", "key")) + text_of(tacit(*FIT, "--force"))
 
 
 def test_a_certificate_pasted_into_another_model_is_refused_everywhere(folder: Path, tacit: Run) -> None:
@@ -123,17 +142,6 @@ def test_the_page_of_an_honest_file_says_what_was_checked(fitted: Path) -> None:
     assert "may leave the room" not in page
     assert "Check it yourself" in page
     assert "What the fit saw" in page
-
-
-def test_a_fit_overwrites_a_model_only_by_force(folder: Path, tacit: Run) -> None:
-    assert tacit(*FIT).exit_code == 0
-    kept = Path("m.json").read_text()
-    done = tacit(*FIT)
-    assert done.exit_code == 2
-    assert "--force" in text_of(done)
-    assert Path("m.json").read_text() == kept
-    assert tacit(*FIT, "--force").exit_code == 0
-    assert Path("m.json").read_text() != kept
 
 
 def test_what_is_protected_is_said(folder: Path, tacit: Run) -> None:

@@ -218,7 +218,7 @@ def test_predictions_at_a_threshold_and_by_costs(fitted: Path, folder: Path, tac
     model = fitted / "model.json"
 
     def said(*options: str) -> list[dict[str, str]]:
-        assert tacit("predict", model, "data.csv", "-o", "p.csv", *options).exit_code == 0
+        assert tacit("predict", model, "data.csv", "-o", "p.csv", "--force", *options).exit_code == 0
         with Path("p.csv").open() as file:
             return list(csv.DictReader(file))
 

@@ -98,7 +98,7 @@ def test_every_command_reads_decimal_commas(place: Path, tacit: Run) -> None:
         done = tacit(*fit)
         assert done.exit_code == 0, done.output
         assert tacit(*fit, "--dry-run").exit_code == 0
-        assert tacit("predict", "m.json", data, "-o", "p.csv", *how).exit_code == 0
+        assert tacit("predict", "m.json", data, "-o", "p.csv", "--force", *how).exit_code == 0
         scored = tacit("evaluate", "m.json", data, "--epsilon", "1", "--random-state", "1", "--json", *how)
         found = tacit(
             "schema", "discover", data, "--target", "bought", "--epsilon", "50", "-o", "found.toml",
@@ -160,7 +160,7 @@ def test_semicolons_are_not_read_before_somebody_says_what_numbers_have(place: P
     Path("excel.csv").write_text(rows(".", ";"))
     assert tacit(*fit, "--decimal", ".").exit_code == 0
     assert tacit("predict", "m.json", "excel.csv", "-o", "p.csv").exit_code == 2
-    assert tacit("predict", "m.json", "excel.csv", "-o", "p.csv", "--decimal", ".").exit_code == 0
+    assert tacit("predict", "m.json", "excel.csv", "-o", "p.csv", "--force", "--decimal", ".").exit_code == 0
     assert predictions("p.csv")["prediction"]
     Path("excel.csv").write_text(rows(",", "|"))  # nothing in the header tells
     assert tacit(*fit, "--force", "--delimiter", "|").exit_code == 0

@@ -33,7 +33,7 @@ def test_the_whole_way(folder: Path, tacit: Callable[..., Any], learner: str) ->
         *relation(learner),
     )
     for command in (fit, ("verify", "m.json"), ("predict", "m.json", "data.csv", "-o", "p.csv"), ("report", "m.json")):
-        done = tacit(*command)
+        done = tacit(*command, *(("--force",) if command[0] == "report" else ()))
         assert done.exit_code == 0, done.output
     assert len(Path("p.csv").read_text().splitlines()) == 401
     assert "Internally consistent" in Path("m.html").read_text()

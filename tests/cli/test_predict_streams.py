@@ -55,7 +55,7 @@ def test_files_of_a_folder_follow_one_another(fitted: Path, folder: Path, tacit:
         part.assign(age=pd.to_numeric(part["age"]).astype(float)).to_parquet(f"parts/{number}.parquet", index=False)
     for data in ("parts", "csv", "csv/*.csv", "parts/*.parquet"):
         small_chunks.clear()
-        done = tacit("predict", fitted / "model.json", data, "--out", "p.parquet", "--keep", "id")
+        done = tacit("predict", fitted / "model.json", data, "--out", "p.parquet", "--force", "--keep", "id")
         assert done.exit_code == 0, done.stderr
         found = parquet.read_table("p.parquet")
         assert found.set_column(0, "id", found["id"].cast(pa.string())).equals(expected)
@@ -155,5 +155,5 @@ def test_rows_that_the_model_does_not_know_are_counted_on_standard_error(
         assert words in " ".join(done.stderr.split())
     said = tacit("predict", fitted / "model.json", "data.csv", "-o", "q.csv").stderr
     assert said == "note: column 'colour': 133 of 400 rows hold values that are not declared, and go to 'other'\n"
-    made = tacit("predict", fitted / "model.json", "new.csv", "-o", "p.csv", "--json")
+    made = tacit("predict", fitted / "model.json", "new.csv", "-o", "p.csv", "--json", "--force")
     assert len(json.loads(made.stdout)["notes"]) == 3

@@ -69,6 +69,20 @@ def test_a_reader_who_has_gone_changes_no_exit_code(command: str, shell: str, co
     assert (place / "drafted.toml").exists() or "init" not in command
 
 
+@pytest.mark.parametrize("command", ["--version", "fit --help", f"{FIT} full.json --json", "predict m.json d.csv -o -"])
+def test_a_full_disk_is_one_line(command: str, place: Path) -> None:
+    done = tacit(place, command, "{} > /dev/full")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert "No space left on device" in done.stderr
+    assert (place / "full.json").exists() or "full.json" not in command
+
+
+def test_no_stream_can_be_written(place: Path) -> None:
+    assert tacit(place, "--version", "{} > /dev/full 2> /dev/full").returncode == 2
+
+
 def test_predictions_end_where_nobody_reads_on(place: Path) -> None:
     done = tacit(place, "predict m.json d.csv -o -", "{} | head -n 1")
     assert (done.returncode, done.stdout.count("\n")) == (0, 1)

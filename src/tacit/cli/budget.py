@@ -12,7 +12,7 @@ import typer
 
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, finite, table
-from tacit.cli.tables import check_outputs, refuse_overwriting
+from tacit.cli.outputs import check_outputs
 from tacit.whole_files import write_text
 
 if TYPE_CHECKING:
@@ -97,8 +97,7 @@ def export(arguments: ExportArguments) -> None:
     from tacit.privacy.account import PrivacyAccount
     from tacit.privacy.extract import extract_of
 
-    check_outputs({"--out": arguments.out}, {}, arguments.account)
-    refuse_overwriting({"--out": arguments.out}, arguments.force)
+    check_outputs({"--out": arguments.out}, {}, arguments.account, arguments.force)
     extract = extract_of(PrivacyAccount(arguments.account, arguments.dataset))
     write_text(arguments.out, json.dumps(extract, allow_nan=False, indent=1))
     table("Public extract", {"written": str(arguments.out), "lines": str(len(extract["lines"]))})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, table
 from tacit.cli.failures import Mistake
-from tacit.cli.tables import check_outputs, refuse_overwriting
+from tacit.cli.outputs import check_outputs
 from tacit.whole_files import write_text
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class CertificateArguments:
     meta: Annotated[Path | None, "What only a person knows: controller, purpose, ... (TOML)."] = None
     evaluation: Annotated[Path | None, "Output of tacit evaluate --json, for dossier, BOM and card."] = None
     audit: Annotated[list[Path] | None, "Output of tacit audit --json, for the dossier (repeatable)."] = None
+    force: shared.Force = False
     as_json: shared.Json = False
 
 
@@ -53,7 +54,7 @@ def run(arguments: CertificateArguments) -> None:
     audits = {f"audit {path}": path for path in arguments.audit or []}
     inputs = {"the model": arguments.model, "the key": arguments.sign, "the file of --meta": arguments.meta,
               "the evaluation": arguments.evaluation, **audits}  # fmt: skip
-    check_outputs(outputs, inputs)
+    check_outputs(outputs, inputs, force=arguments.force)
     papers = read_paperwork(arguments.model, arguments.meta, arguments.evaluation, arguments.audit or ())
     texts = dict(_texts(arguments, papers))
     for path, text in texts.items():
@@ -130,9 +131,7 @@ def new_key_pair(arguments: KeyArguments) -> None:
     from tacit.privacy.signatures import new_key
 
     outputs = {"OUTPUT": arguments.output, "OUTPUT.pub": Path(f"{arguments.output}.pub")}
-    check_outputs(outputs, {})
-    for option, path in outputs.items():
-        refuse_overwriting({option: path}, force=False)
+    check_outputs(outputs, {}, force=None)
     public = new_key(arguments.output)
     if arguments.as_json:
         as_json({"private": str(arguments.output), "public": str(public)})

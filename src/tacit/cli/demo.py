@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, finite, progress, table
+from tacit.cli.outputs import check_outputs
 from tacit.whole_files import write_text, write_with
 
 HELD_OUT = 4
@@ -34,6 +35,7 @@ class DemoArguments:
     folder: Annotated[Path, "Output folder."] = Path("demo")
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6
+    force: shared.Force = False
     as_json: shared.Json = False
 
 
@@ -51,6 +53,7 @@ def run(arguments: DemoArguments) -> None:
     held_out = _held_out(columns["patient_id"])
     written = {name: folder / file for name, file in FILES.items()}
     folder.mkdir(parents=True, exist_ok=True)
+    check_outputs(written, {}, force=arguments.force)
     _write_rows(written["data"], columns, answers, ~held_out)
     _write_rows(written["held-out data"], columns, answers, held_out)
     write_text(written["schema"], resources.files("tacit.examples").joinpath("hospital.toml").read_text("utf-8"))

@@ -12,7 +12,8 @@ from tacit.cli import arguments as shared
 from tacit.cli.arguments import account_of, listed
 from tacit.cli.console import as_json, finite, progress, spent
 from tacit.cli.failures import Mistake
-from tacit.cli.tables import Tell, check_outputs, refuse_overwriting, rows_of
+from tacit.cli.outputs import check_outputs, free_place
+from tacit.cli.tables import Tell, rows_of
 from tacit.whole_files import write_text
 
 if TYPE_CHECKING:
@@ -58,8 +59,7 @@ class DiscoverArguments:
 def run(arguments: DiscoverArguments) -> None:
     """Find a schema in PRIVATE rows. Every bound and category costs budget, and none comes from a single person."""
     outputs = {"--output": arguments.output, "--certificate": arguments.certificate}
-    check_outputs(outputs, {"the data": arguments.data}, arguments.account)
-    refuse_overwriting({"--output": arguments.output}, arguments.force)
+    check_outputs(outputs, {"the data": arguments.data}, arguments.account, arguments.force)
     account = account_of(arguments.account, arguments.dataset)
     with (
         rows_of(arguments.data, arguments) as (data, csv),
@@ -68,18 +68,19 @@ def run(arguments: DiscoverArguments) -> None:
         schema, certificate = _discovered(arguments, data, csv, account, tell)
     remark = "Like a declared schema it may be used and shown" if certificate.releasable else "NOT for release"
     header = f"Found in private rows at a cost of {spent(certificate)}.\n{remark}; its certificate says how."
-    schema.to_toml(arguments.output, header)
+    place = free_place(arguments.output, arguments.force)
+    schema.to_toml(place, header)
     if arguments.certificate is not None:
-        write_text(arguments.certificate, certificate.to_json())
+        write_text(free_place(arguments.certificate, arguments.force), certificate.to_json())
     if arguments.as_json:
         written = {
-            "schema": str(arguments.output),
+            "schema": str(place),
             "fingerprint": schema.fingerprint(),
             "label": schema.label is not None,
         }
         as_json({**written, "epsilon": finite(certificate.epsilon), "releasable": certificate.releasable})
         return
-    typer.echo(f"wrote {arguments.output}: {len(schema.features)} features, at a cost of {spent(certificate)}")
+    typer.echo(f"wrote {place}: {len(schema.features)} features, at a cost of {spent(certificate)}")
     if schema.label is None:
         typer.echo("no two classes of the label are held by enough rows: add a [label] section")
     if not certificate.releasable:

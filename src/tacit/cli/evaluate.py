@@ -12,8 +12,9 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.arguments import account_of, costs_of, listed, schema_of, target_column
 from tacit.cli.console import as_json, finite, progress, releasable, spent, table
+from tacit.cli.outputs import check_outputs, free_place
 from tacit.cli.predict import classes_of
-from tacit.cli.tables import check_outputs, columns_for, encoders_of, rows_of
+from tacit.cli.tables import columns_for, encoders_of, rows_of
 from tacit.whole_files import write_text
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class EvaluateArguments:
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
     multiline: shared.Multiline = False
+    force: shared.Force = False
     as_json: shared.Json = False
 
 
@@ -72,7 +74,7 @@ def run(arguments: EvaluateArguments) -> None:
     from tacit.privacy.certificate import Certificate
 
     inputs = {"the data": arguments.data, "the model": arguments.model, "the schema": arguments.schema}
-    check_outputs({"--certificate": arguments.certificate}, inputs, arguments.account)
+    check_outputs({"--certificate": arguments.certificate}, inputs, arguments.account, arguments.force)
     declared = schema_of(arguments.schema, arguments.unit, arguments.max_rows)
     model, promise, own = load_with_schema(arguments.model)
     target = target_column(arguments.target, declared, None if promise is None else promise.get("target"))
@@ -108,7 +110,7 @@ def run(arguments: EvaluateArguments) -> None:
             random_state=arguments.random_state,
         )
     if arguments.certificate is not None:
-        write_text(arguments.certificate, score.certificate.to_json())
+        write_text(free_place(arguments.certificate, arguments.force), score.certificate.to_json())
     _show(arguments, score, classes_of(model))
 
 

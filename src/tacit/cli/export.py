@@ -13,7 +13,7 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, table
 from tacit.cli.failures import Mistake
-from tacit.cli.tables import check_outputs
+from tacit.cli.outputs import check_outputs
 from tacit.whole_files import write_text, write_with
 
 
@@ -43,6 +43,7 @@ class ExportArguments:
     ] = "duckdb"
     table: Annotated[str, "Name of the table in the SQL query."] = "data"
     keep: Annotated[list[str] | None, "Column to select beside the predictions (repeatable)."] = None
+    force: shared.Force = False
     as_json: shared.Json = False
 
 
@@ -56,7 +57,7 @@ def run(arguments: ExportArguments) -> None:
     from tacit.privacy.certificate import Certificate
 
     target = arguments.output if arguments.output is not None else arguments.model.with_suffix(ENDINGS[arguments.to])
-    check_outputs({"--output": target}, {"the model": arguments.model})
+    check_outputs({"--output": target}, {"the model": arguments.model}, force=arguments.force)
     model, written = load_model(arguments.model)
     subject = Subject(model, None if written is None else Certificate.from_dict(written))
     _write(arguments, subject, target)

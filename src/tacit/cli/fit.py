@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,6 +23,7 @@ from tacit.cli.failures import Mistake, together
 from tacit.cli.fit_arguments import FitArguments, command_of, restored, write_plan
 from tacit.cli.fitted import dry_run, summarise
 from tacit.cli.learners import batchwise_class, check_request, learner_class, set_parameters
+from tacit.cli.outputs import check_outputs, free_place
 from tacit.errors import STANDS
 from tacit.whole_files import write_text
 
@@ -161,19 +163,11 @@ def _source_of(arguments: FitArguments, schema: Schema | None) -> Any:
 def _check_outputs(arguments: FitArguments) -> None:
     if arguments.model is None and arguments.certificate is None and arguments.report is None and not arguments.dry_run:
         raise Mistake("a fit spends budget and would leave nothing behind: give --model OUT.json (or --dry-run)")
-    outputs = {
-        "--model": arguments.model,
-        "--report": arguments.report,
-        "--certificate": arguments.certificate,
-        "--save-plan": arguments.save_plan,
-        "--tape": arguments.tape,
-    }
-    inputs = {"the data": arguments.path, "the schema": arguments.schema, "the key": arguments.sign}
-    tables.check_outputs(outputs, inputs, arguments.account)
-    if (
-        not arguments.dry_run and arguments.model != arguments.adds_to
-    ):  # batches may go on in the file that they are kept in
-        tables.refuse_overwriting({"--model": arguments.model, "--tape": arguments.tape}, arguments.force)
+    outputs, inputs = arguments.outputs, arguments.inputs
+    if _goes_on(arguments):  # batches may stay in the file that they are kept in
+        check_outputs({"--model": outputs.pop("--model")}, {}, force=True)
+    check_outputs(outputs, inputs, arguments.account, arguments.force or arguments.dry_run)
+    check_outputs({"--save-plan": arguments.save_plan}, {}, force=arguments.force)  # which a dry run writes, too
     if arguments.tape is not None:
         from tacit.learning.tapes import check_name
 
@@ -181,6 +175,12 @@ def _check_outputs(arguments: FitArguments) -> None:
             raise Mistake("--tape records one fit, and batches are one each: give it without --batches and --adds-to")
         check_name(arguments.tape)
     check_account(arguments.account, arguments.dataset)
+
+
+def _goes_on(arguments: FitArguments) -> bool:
+    """Whether the model goes where the batches before are."""
+    places = arguments.model, arguments.adds_to
+    return all(places) and len({path.resolve() for path in places if path is not None}) == 1
 
 
 def _key(arguments: FitArguments) -> Any:
@@ -292,35 +292,29 @@ def _write(arguments: FitArguments, estimator: Any, key: Any, recorded: dict[str
     """Writes model, tape, certificate and report, signed if there is a key; a failure says that the budget is gone."""
     if key is not None:
         _sign(estimator, key)
-    certificate = estimator.certificate_
-    written: dict[str, str] = {}
+    certificate, written = estimator.certificate_, dict[str, str]()
+
+    def place_of(name: str, path: Path, replace: bool = False) -> Path:
+        place = free_place(path, arguments.force or replace)
+        written[name] = str(place)
+        return place
+
     try:
         if arguments.model is not None:
             from tacit.estimators.files import save
 
-            place = (
-                arguments.model
-                if arguments.force or arguments.model == arguments.adds_to
-                else tables.free_place(arguments.model)
-            )
-            save(estimator, place)
-            written["model"] = str(place)
+            save(estimator, place_of("model", arguments.model, _goes_on(arguments)))
         if arguments.tape is not None:
-            place = arguments.tape if arguments.force else tables.free_place(arguments.tape)
-            recorded["tape"].write(place)
-            written["tape"] = str(place)
+            recorded["tape"].write(place_of("tape", arguments.tape))
         if arguments.certificate is not None:
-            write_text(arguments.certificate, certificate.to_json())
-            written["certificate"] = str(arguments.certificate)
+            write_text(place_of("certificate", arguments.certificate), certificate.to_json())
         if arguments.report is not None:
             from tacit.report.page import render
 
-            schema = getattr(estimator, "schema_", None)
-            page = render(estimator.model_, certificate.to_dict(), schema=schema)
-            write_text(arguments.report, page, private=not certificate.releasable)
-            written["report"] = str(arguments.report)
+            page = render(estimator.model_, certificate.to_dict(), schema=getattr(estimator, "schema_", None))
+            write_text(place_of("report", arguments.report), page, private=not certificate.releasable)
     except OSError as error:
-        there = ", ".join(written.values()) or "nothing"
+        there = ", ".join(list(written.values())[:-1]) or "nothing"
         raise Mistake(
             f"{error.filename or 'a file'}: {error.strerror or error}. The fit was done and its budget (epsilon "
             f"{arguments.epsilon:g}) is spent; written so far: {there}",
@@ -375,10 +369,10 @@ def resume(options: ResumeArguments) -> None:
             f"fit {options.number} was begun from Python, and goes on there: tacit.options(resume={options.number})"
         )
     folder, arguments = restored(command)
-    arguments["progress"], arguments["as_json"] = options.progress, options.as_json
+    arguments |= {"progress": options.progress, "as_json": options.as_json, "save_plan": None}
     again = FitArguments(**arguments)
     with contextlib.chdir(folder):
-        if again.model is not None and again.model.exists() and not again.force and again.model != again.adds_to:
+        if again.model is not None and again.model.exists() and not again.force and not _goes_on(again):
             raise Mistake(
                 f"{again.model.absolute()} exists; move it away to have the model of fit {options.number} there"
             )

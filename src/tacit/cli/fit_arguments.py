@@ -108,7 +108,7 @@ class FitArguments:
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
     multiline: shared.Multiline = False
-    force: Annotated[bool, "Overwrite an existing model."] = False
+    force: shared.Force = False
     dry_run: Annotated[bool, "Show what the fit would charge, without reading a row."] = False
     resumable: Annotated[bool, "Store releases in the account, so that tacit resume can continue after a crash."] = (
         False
@@ -130,6 +130,18 @@ class FitArguments:
     def path(self) -> Path:
         """The file or folder of the rows, where they are in one."""
         return Path(self.data)
+
+    @property
+    def outputs(self) -> dict[str, Path | None]:
+        """The files that it writes, by their options."""
+        names = ("model", "report", "certificate", "save_plan", "tape")
+        return {f"--{name.replace('_', '-')}": getattr(self, name) for name in names}
+
+    @property
+    def inputs(self) -> dict[str, str | Path | None]:
+        """What it reads."""
+        own = {"the data": self.data, "the schema": self.schema, "the key": self.sign, "the plan": self.plan}
+        return {**own, "the model of --adds-to": self.adds_to}
 
 
 def command_of(arguments: FitArguments) -> str:

@@ -112,6 +112,9 @@ def _unpaid(arguments: FitArguments) -> str:
     return f"the account of {arguments.dataset!r} does not pay for this; see tacit budget show"
 
 
+UNSIGNED = "with --sign KEY (see tacit keys new), tacit verify --account can tell that it was paid for"
+"""What is said of a fit that an account pays for, and that nobody signs."""
+
 MOST_SHOWN = 6
 """Columns named in the summary."""
 
@@ -162,6 +165,7 @@ def summarise(
             ["tacit", "check", arguments.data, "--schema", str(arguments.schema), *as_given(arguments)]
         )
         rows["hint"] = f"{command} may show why (its output is confidential)"
+    rows |= {"not signed": UNSIGNED} if arguments.account is not None and arguments.sign is None else {}
     rows["took"] = f"{seconds:.1f} s"
     table("A model without privacy" if math.isinf(certificate.epsilon) else "A private model", rows)
 

@@ -14,7 +14,8 @@ from tacit.cli.arguments import account_of
 from tacit.cli.console import as_json, progress, table, watching
 from tacit.cli.failures import Mistake
 from tacit.cli.fit_arguments import FitArguments
-from tacit.cli.tables import check_outputs, csv_options
+from tacit.cli.outputs import check_outputs, free_place
+from tacit.cli.tables import csv_options
 from tacit.whole_files import write_text
 
 Parties = Annotated[
@@ -78,6 +79,7 @@ class SiteArguments:
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
     multiline: shared.Multiline = False
+    force: shared.Force = False
     proxy: Annotated[str | None, "HTTP proxy to connect through (http://HOST:PORT)."] = None
     wait: Annotated[float, "Timeout in seconds for reaching the coordinator."] = 600.0
     allow_seeded: Annotated[bool, "Accept a seeded, reproducible fit; only for tests on made-up rows."] = False
@@ -131,7 +133,8 @@ def party(arguments: PartyArguments) -> None:
     """Create a key and a TLS certificate for one participant in a multi-site fit."""
     from tacit.curator.sites.parties import fingerprint_of, new_party
 
-    check_outputs({"--key": arguments.key}, {})
+    certificate = arguments.parties / f"{arguments.name}.pem"
+    check_outputs({"--key": arguments.key}, {"the certificate": certificate}, force=None)
     public = new_party(arguments.name, arguments.key, arguments.parties)
     fingerprint = fingerprint_of(public)
     if arguments.as_json:
@@ -154,7 +157,15 @@ def site(arguments: SiteArguments) -> None:
     from tacit.learning.sites import serve_site
     from tacit.schema import Schema
 
-    check_outputs({"--certificate": arguments.certificate}, {"the schema": arguments.schema, "the key": arguments.key})
+    inputs: dict[str, str | Path | None] = {
+        "the data": arguments.data,
+        "the schema": arguments.schema,
+        "the key": arguments.key,
+        "the certificates": arguments.parties,
+    }
+    outputs = {"--certificate": arguments.certificate}
+    check_outputs(outputs, inputs, arguments.account, arguments.force)
+    check_outputs({**outputs, "--record": arguments.record}, inputs, arguments.account, force=True)  # which grows
     with progress("site", quiet=arguments.as_json) as tell, options(progress=watching(tell, arguments.progress)):
         tell("reading rows, and waiting")
         visit = serve_site(
@@ -176,7 +187,7 @@ def site(arguments: SiteArguments) -> None:
             wait=arguments.wait,
         )
     if arguments.certificate is not None:
-        write_text(arguments.certificate, visit.certificate)
+        write_text(free_place(arguments.certificate, arguments.force), visit.certificate)
     facts = {"algorithm": visit.algorithm, "answers": visit.answers, "releases": visit.releases}
     if arguments.as_json:
         as_json({**facts, "certificate": str(arguments.certificate) if arguments.certificate else None})
@@ -188,6 +199,9 @@ def join(arguments: JoinArguments) -> None:
     """Train one private model on the rows of several sites, which stay where they are."""
     from tacit.learning.sites import join_sites
 
+    joined = arguments.fit_arguments()
+    inputs = {**joined.inputs, "the certificates": arguments.parties, "the private key": arguments.key}
+    check_outputs(joined.outputs, inputs, arguments.account, arguments.force)
     sites = join_sites(
         arguments.listen,
         parties=arguments.parties,
@@ -196,4 +210,4 @@ def join(arguments: JoinArguments) -> None:
         wait=arguments.wait,
         patience=arguments.patience,
     )
-    fit.run(arguments.fit_arguments(), sites)
+    fit.run(joined, sites)

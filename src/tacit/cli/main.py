@@ -140,13 +140,20 @@ app.add_typer(schema_commands.app, name="schema")
 
 
 class Unread(io.FileIO):
-    """A standard stream that goes on to nowhere once its reader has gone (``| head``): that fails no command."""
+    """A standard stream that goes on to nowhere where it cannot be written: that stops no command halfway.
+
+    Attributes:
+        fault: why it could not (a full disk); None as long as it could, or if its reader has gone (``| head``).
+    """
+
+    fault: OSError | None = None
 
     def write(self, data: Any) -> int:
         """Writes the bytes; see the class."""
         try:
             return super().write(data) or 0
-        except BrokenPipeError:
+        except OSError as error:
+            self.fault = None if isinstance(error, BrokenPipeError) else error
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self.fileno())
             os.close(nowhere)
@@ -186,7 +193,12 @@ def main() -> None:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     else:
         code = 0
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):  # a reader that has gone, or a stream that was closed
-            stream.flush()
+    with contextlib.suppress(ValueError):  # a stream that was closed
+        sys.stdout.flush()
+    fault = getattr(getattr(getattr(sys.stdout, "buffer", None), "raw", None), "fault", None)
+    if fault is not None:
+        tell(f"standard output: {fault.strerror}; what the command did stands.")
+        code = code or USAGE
+    with contextlib.suppress(ValueError):
+        sys.stderr.flush()
     os._exit(code)

@@ -20,7 +20,8 @@ from tacit.cli import arguments as shared
 from tacit.cli.arguments import costs_of, listed
 from tacit.cli.console import as_json, progress, table
 from tacit.cli.failures import Mistake
-from tacit.cli.tables import STREAM, CsvOptions, check_outputs, columns_for, csv_options, encoders_of, rows_of
+from tacit.cli.outputs import check_outputs
+from tacit.cli.tables import STREAM, CsvOptions, columns_for, csv_options, encoders_of, rows_of
 from tacit.whole_files import write_with
 
 if TYPE_CHECKING:
@@ -140,6 +141,7 @@ class PredictArguments:
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
     multiline: shared.Multiline = False
+    force: shared.Force = False
     as_json: shared.Json = False
 
 
@@ -151,8 +153,8 @@ def run(arguments: PredictArguments) -> None:
     if streamed and arguments.as_json:
         raise Mistake("--json and -o - both write to standard output: leave one of them out")
     if not streamed:
-        inputs = {"the data": None if is_elsewhere(arguments) else Path(arguments.data), "the model": arguments.model}
-        check_outputs({"--output": arguments.output}, inputs)
+        inputs: dict[str, str | Path | None] = {"the data": arguments.data, "the model": arguments.model}
+        check_outputs({"--output": arguments.output}, inputs, force=arguments.force)
         _check_format(arguments.output)
     elif sys.stdout.name == os.devnull:
         raise Mistake("-o -: standard output is closed")

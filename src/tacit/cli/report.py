@@ -12,8 +12,9 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, table
 from tacit.cli.failures import CLAIM, Mistake
-from tacit.cli.predict import is_elsewhere, read
-from tacit.cli.tables import check_outputs, columns_for
+from tacit.cli.outputs import check_outputs
+from tacit.cli.predict import read
+from tacit.cli.tables import columns_for
 from tacit.whole_files import write_text
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class ReportArguments:
     meta: Annotated[Path | None, "What only a person knows: controller, purpose, contact, ... (TOML)."] = None
     evaluation: Annotated[Path | None, "Output of tacit evaluate --json."] = None
     title: Annotated[str | None, "Title of the page."] = None
+    force: shared.Force = False
     as_json: shared.Json = False
 
 
@@ -50,7 +52,7 @@ def run(arguments: ReportArguments) -> None:
         "the file of --meta": arguments.meta,
         "the evaluation": arguments.evaluation,
     }
-    check_outputs({"--output": target}, inputs)
+    check_outputs({"--output": target}, inputs, force=arguments.force)
     score = None if arguments.evaluation is None else read_evaluation(arguments.evaluation)
     claim = claim_of_model(checked_file(arguments.model))
     write_text(target, render_claim(claim, arguments.title, papers=filing(read_meta(arguments.meta), score)))
@@ -78,6 +80,7 @@ class ExplainArguments:
     delimiter: shared.Delimiter = None
     decimal: shared.Decimal = None
     multiline: shared.Multiline = False
+    force: shared.Force = False
     as_json: shared.Json = False
 
 
@@ -85,8 +88,8 @@ def explain(arguments: ExplainArguments) -> None:
     """Explain one prediction: what moved it, by how much, and what the noise leaves open."""
     from tacit.models.files import load_model
 
-    inputs = {"the data": None if is_elsewhere(arguments) else Path(arguments.data), "the model": arguments.model}
-    check_outputs({"--html": arguments.html}, inputs)
+    inputs: dict[str, str | Path | None] = {"the data": arguments.data, "the model": arguments.model}
+    check_outputs({"--html": arguments.html}, inputs, force=arguments.force)
     model, _ = load_model(arguments.model)
     explained: Explanation = replace(model.explain(_row(arguments, model)), first=arguments.row)
     if arguments.html is not None:

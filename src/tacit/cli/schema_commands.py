@@ -14,7 +14,8 @@ from tacit.cli import discover
 from tacit.cli.console import as_json as print_json
 from tacit.cli.console import table
 from tacit.cli.failures import Mistake
-from tacit.cli.tables import check_outputs, refuse_overwriting, rows_of
+from tacit.cli.outputs import check_outputs
+from tacit.cli.tables import rows_of
 
 if TYPE_CHECKING:
     from tacit.schema import Column, Label, Schema
@@ -101,8 +102,7 @@ def init(arguments: InitArguments) -> None:
         raise Mistake("give either a public sample or --dictionary")
     if not target:
         raise Mistake("--target is missing: name the column to predict")
-    check_outputs({"--output": output}, {"the sample": data, "the dictionary": dictionary})
-    refuse_overwriting({"--output": output}, arguments.force)
+    check_outputs({"--output": output}, {"the sample": data, "the dictionary": dictionary}, force=arguments.force)
     _check_options(arguments)
     _warn()
     _write(_drafted(arguments), output, arguments.as_json)
@@ -115,8 +115,7 @@ def import_(arguments: ImportArguments) -> None:
     """
     from tacit.schema.exchange import import_schema
 
-    check_outputs({"--output": arguments.output}, {"the document": arguments.document})
-    refuse_overwriting({"--output": arguments.output}, arguments.force)
+    check_outputs({"--output": arguments.output}, {"the document": arguments.document}, force=arguments.force)
     _warn()
     draft = import_schema(
         arguments.document, arguments.source.value, label=arguments.target, positive=arguments.positive
@@ -131,8 +130,7 @@ def export(arguments: ExportArguments) -> None:
     from tacit.schema.exchange import export_schema
     from tacit.whole_files import write_text
 
-    check_outputs({"--output": arguments.output}, {"the schema": arguments.schema})
-    refuse_overwriting({"--output": arguments.output}, arguments.force)
+    check_outputs({"--output": arguments.output}, {"the schema": arguments.schema}, force=arguments.force)
     written = export_schema(_load(arguments.schema), arguments.to.value)
     write_text(arguments.output, json.dumps(written, indent=1, ensure_ascii=False) + "\n")
     typer.echo(f"wrote {arguments.output} for {arguments.to.value}")

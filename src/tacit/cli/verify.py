@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import arguments as shared
-from tacit.cli.arguments import account_of, check_account, is_extract
+from tacit.cli.arguments import account_of, is_extract
 from tacit.cli.console import as_json, finite, releasable, table
 from tacit.cli.failures import CLAIM, Mistake
 
@@ -55,7 +55,7 @@ def run(arguments: VerifyArguments) -> None:
     if claim.certificate is None and not problems:
         raise Mistake(f"{arguments.file} is a model without a certificate")
     _print(arguments, claim, problems, played)
-    if problems:
+    if problems or _unmatched(arguments, claim.certificate):
         raise typer.Exit(CLAIM)
 
 
@@ -90,8 +90,7 @@ def _of_tape(arguments: VerifyArguments, tape: Path) -> TapeVerdict:
 
 def _of_signature(arguments: VerifyArguments, certificate: Certificate | None) -> list[str]:
     """What the options ask for, and does not hold."""
-    if arguments.account is None or not is_extract(arguments.account):
-        check_account(arguments.account, arguments.dataset)
+    _check_account(arguments)
     lines = None if arguments.account is None else _lines_of(arguments.account, arguments.dataset)
     if certificate is None or (arguments.key is None and lines is None):
         return []
@@ -102,14 +101,34 @@ def _of_signature(arguments: VerifyArguments, certificate: Certificate | None) -
         problems += signature_problems(certificate.signature, certificate.signable, read_public_key(arguments.key))
     if lines is not None:
         labels, charges, others = lines
-        if certificate.signature is None:
-            return [*problems, "it is not signed, so that the account has no line about it", *others]
-        if certificate.transparency_line not in labels:
+        if certificate.signature is not None and certificate.transparency_line not in labels:
             problems.append("the account has no line about what was signed")
         if Counter(map(str, certificate.charges)) - Counter(map(str, charges)):
-            problems.append("the account has no line that paid for what was signed: its charges are missing")
+            problems.append("the account has no line that paid for it: its charges are missing")
         problems += others
     return problems
+
+
+def _check_account(arguments: VerifyArguments) -> None:
+    """Raises unless the two options name an account, or its extract."""
+    account, dataset = arguments.account, arguments.dataset
+    if account is None and dataset is not None:
+        raise Mistake("--dataset names a data set of an account: give --account, too")
+    if account is None or is_extract(account):
+        return
+    if "://" not in account and not Path(account).exists():
+        raise Mistake(f"--account: {account} does not exist; give the URL of an account, or its extract")
+    if dataset is None:
+        raise Mistake(
+            "--dataset is missing: name the data set whose account it is (tacit budget list shows those of a store)"
+        )
+
+
+def _unmatched(arguments: VerifyArguments, certificate: Certificate | None) -> str:
+    """Why nobody can tell which line of the account is about a file; empty if that is not so, or not asked."""
+    if arguments.account is None or certificate is None or certificate.signature is not None:
+        return ""
+    return "cannot be matched to the account: it is not signed, and lines name signatures (tacit fit --sign)"
 
 
 def _lines_of(account: str, dataset: str | None) -> tuple[Sequence[str], list[Charge], list[str]]:
@@ -134,7 +153,9 @@ def _print_json(
     from tacit.privacy.strength import strength_of
 
     certificate = claim.certificate
-    report: dict[str, Any] = {"holds": not problems, "findings": problems, "remarks": list(claim.remarks)}
+    unmatched = _unmatched(arguments, certificate)
+    holds = None if unmatched and not problems else not problems
+    report: dict[str, Any] = {"holds": holds, "findings": problems, "remarks": list(claim.remarks)}
     if certificate is not None:
         strength = strength_of(certificate)
         report |= {
@@ -149,7 +170,7 @@ def _print_json(
             "strength": None if problems or open_ones else strength.word,
             "warnings": [*strength.warnings, *_questions(claim)],
             "signed_by": None if certificate.signature is None else certificate.signature.get("key"),
-            "account": None if problems else _account_words(arguments) or None,
+            "account": unmatched or (None if problems else _account_words(arguments) or None),
         }
     if played is not None:
         report["tape"] = {
@@ -165,13 +186,17 @@ def _print(arguments: VerifyArguments, claim: Claim, problems: list[str], played
     from tacit.report.budget import checked_share
 
     certificate = claim.certificate
+    unmatched = _unmatched(arguments, certificate)
     open_ones = () if certificate is None else objections(certificate.assumptions)
     if arguments.as_json:
         _print_json(arguments, claim, problems, open_ones, played)
         return
     verdict = "the charges add up, but NOT the promise: nobody answers for what it assumes"
     if problems or not open_ones:
-        verdict = "the claim does NOT hold: " + "; ".join(problems) if problems else "the claim holds"
+        verdict = (
+            f"the charges add up, but NOT known to be paid for: it {unmatched}" if unmatched else "the claim holds"
+        )
+        verdict = "the claim does NOT hold: " + "; ".join(problems) if problems else verdict
     rows: dict[str, str] = {"verdict": verdict}
     if certificate is not None and problems:  # what does not hold is not praised
         rows["it says"] = f"epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}, {certificate.neighbouring}"
@@ -187,14 +212,15 @@ def _print(arguments: VerifyArguments, claim: Claim, problems: list[str], played
         rows["releases"] = str(certificate.releases)
         checked = checked_share(certificate.entries, certificate.charges, certificate.delta)
         rows["checked lemmas"] = f"behind {checked:.0%} of the charges"
-        if account_words := _coordinator_words(certificate):
-            rows["the coordinator"] = account_words
+        if coordinator_words := _coordinator_words(certificate):
+            rows["the coordinator"] = coordinator_words
         if certificate.schema_fingerprint is not None:  # as tacit schema show prints it of a file
             rows["schema"] = f"fingerprint {certificate.schema_fingerprint}"
         rows["releasable"] = releasable(certificate)
         rows |= {"taken as public": "; ".join(public)} if (public := certificate.taken_as_public) else {}
         rows["signature"] = _signature_words(arguments, certificate, problems)
-        rows |= {"account": account_words} if (account_words := _account_words(arguments)) else {}
+        account_words = unmatched or _account_words(arguments)
+        rows |= {"account": account_words} if account_words else {}
     if played is not None:
         follows = "does NOT follow from it: see the verdict" if played.problems else "follows from it, without a row"
         rows["tape"] = f"{played.releases} releases, {played.integers} integers; the model {follows}"
