@@ -133,7 +133,7 @@ def task(rows: pd.DataFrame, facts: dict[str, Any]) -> pd.DataFrame:
     if "date" in facts:
         times = pd.to_datetime(rows[facts["date"]], format="mixed").dt
         for part in facts["parts"]:
-            rows[part] = getattr(times, part)
+            rows[part] = getattr(times, {"weekday": "day_of_week"}.get(part, part))  # pandas 3 renames it
     target = rows.eval(facts["target"]).fillna(False).astype(int)
     for column, codes in facts.get("missing", {}).items():
         rows[column] = rows[column].where(~rows[column].isin(codes))

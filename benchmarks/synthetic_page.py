@@ -46,11 +46,10 @@ the time limit.
 
 A column is its declared categories, or {bins} bins of equal width between its declared bounds, plus a code for
 missing; "LightGBM, same bins" learns from those bins without privacy. The number of rows is public to these peers.
-Settings are the libraries' defaults, except that dpmm's MST and PrivBayes estimate in 1,000 iterations, not 5,000,
-and that rows are sampled from smartnoise-synth's model, whose own sampler breaks dependences. DP-FTRL is logistic
-regression with noise correlated over 64 steps (`benchmarks/dp_ftrl.py`). Two claims are doubtful: dpmm's PrivBayes
-divides information by the entropies of the rows but adds the noise of undivided information; smartnoise-synth's MST
-takes the number of rows without noise, which is valid under replacement only.
+Settings are the libraries' defaults, except that dpmm's MST and PrivBayes estimate in 1,000 iterations, and that rows
+are sampled from smartnoise-synth's model. Two claims are doubtful: dpmm's PrivBayes divides information by the
+entropies of the rows but adds the noise of undivided information; smartnoise-synth's MST takes the number of rows
+without noise, which is valid under replacement only.
 """
 
 
