@@ -97,6 +97,7 @@ dist: .venv/.installed ## wheels and source archive, built twice and compared by
 	  cd predict; SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 1577836800) ../$(BIN)/python -m hatchling build -t wheel -d ../$$out >/dev/null; cd ..; done
 	for file in dist/*; do cmp $$file build/dist/$$(basename $$file); done
 	$(BIN)/twine check --strict dist/*
+	[ "$$(wc -c < dist/tacit-*.tar.gz)" -lt 3000000 ]
 	@ls -l dist
 
 lock: .venv/.created ## the lock files, for every supported Python
