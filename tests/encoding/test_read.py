@@ -291,14 +291,14 @@ def test_a_long_text_of_one_person_is_read(packed: bool, tmp_path: Path, monkeyp
     content = b"a,b,c\n" + b"1,x,z\n" * 500 + text + b"3,y,z\n" * 500
     path = write(tmp_path, "rows.csv", gzip.compress(content) if packed else content)
     written = CsvFormat(multiline=True)
-    frame = read_columns(path, ["a", "b", "c"], ["a"], written=written)
+    frame = read_columns(path, ["a", "b", "c"], ["a"], dialect=written)
     assert frame.n_rows == 1001
     assert frame.numbers("a").sum() == 500 + 2 + 1500
     assert len(frame.column("b").to_pylist()[500]) == 35_000
     assert read_sample(path, written).num_rows == 1001
     monkeypatch.setattr("tacit.encoding.read.MOST_BLOCK_BYTES", 1 << 12)
     with pytest.raises(DataError, match="a row longer than"):
-        read_columns(path, ["a"], written=written)
+        read_columns(path, ["a"], dialect=written)
 
 
 def test_a_cell_of_several_blocks_is_read(tmp_path: Path) -> None:

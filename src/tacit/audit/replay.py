@@ -203,10 +203,10 @@ def _rank(fact: str) -> int:
 
 def facts_of(model: Any) -> Iterator[str]:
     """What a fitted estimator spells out: model, schema and certificate as plain data, place by place."""
-    for place, written in (("model", "body"), ("schema", "to_dict"), ("certificate", "to_dict")):
+    for place, method in (("model", "body"), ("schema", "to_dict"), ("certificate", "to_dict")):
         part: Any = getattr(model, f"{place}_", None)
-        if hasattr(part, written):
-            yield from _leaves(place, {k: v for k, v in getattr(part, written)().items() if k not in LEFT_OUT})
+        if hasattr(part, method):
+            yield from _leaves(place, {k: v for k, v in getattr(part, method)().items() if k not in LEFT_OUT})
     for name, value in sorted(vars(model).items()):
         if name.endswith("_") and not name.startswith("_") and name not in ELSEWHERE:
             yield from _leaves(name.removesuffix("_"), value)

@@ -107,13 +107,13 @@ def number(text: str | float) -> float:
     Raises:
         typer.BadParameter: if it is none.
     """
-    written = str(text).strip()
+    spelling = str(text).strip()
     try:
-        value = float(written)
+        value = float(spelling)
     except ValueError:
-        raise typer.BadParameter(f"'{written}' is not a number, such as 0.5") from None
-    if math.isinf(value) and "inf" not in written.lower():
-        raise typer.BadParameter(f"{written} is too large; inf means no noise and no privacy")
+        raise typer.BadParameter(f"'{spelling}' is not a number, such as 0.5") from None
+    if math.isinf(value) and "inf" not in spelling.lower():
+        raise typer.BadParameter(f"{spelling} is too large; inf means no noise and no privacy")
     return value
 
 

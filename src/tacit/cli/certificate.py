@@ -59,10 +59,10 @@ def run(arguments: CertificateArguments) -> None:
     texts = dict(_texts(arguments, papers))
     for path, text in texts.items():
         write_text(path, text)
-    written = [str(path) for path in texts]
+    paths = [str(path) for path in texts]
     if arguments.as_json:
         risks = [risk.to_dict() for risk in attack_risks(papers.certificate.charges)]
-        as_json({"written": written, "risks": risks, **_left(arguments, papers)})
+        as_json({"written": paths, "risks": risks, **_left(arguments, papers)})
         return
     rows = {name: f"{one}, ten of them {ten}, without the model {none}"
             for name, one, ten, none in risk_rows(papers.certificate.charges)}  # fmt: skip
@@ -70,7 +70,7 @@ def run(arguments: CertificateArguments) -> None:
     table(
         f"What an attacker can achieve at most against {papers.certificate.protected}",
         rows
-        | ({"written": ", ".join(written)} if written else {})
+        | ({"written": ", ".join(paths)} if paths else {})
         | ({"left to a person": open_keys} if open_keys else {}),
     )
 

@@ -50,13 +50,13 @@ def run(arguments: CheckArguments) -> None:
     declared, _ = together(read, lambda: check_there(arguments.data))
     assert declared is not None
     with (
-        rows_of(arguments.data, arguments) as (data, written),
+        rows_of(arguments.data, arguments) as (data, dialect),
         progress(arguments.data.name, quiet=arguments.as_json) as tell,
     ):
         try:
-            findings = find(data, declared, lambda rows: tell(f"{rows:,} rows read"), written)
+            findings = find(data, declared, lambda rows: tell(f"{rows:,} rows read"), dialect)
         except DataError:
-            rows = readable_rows(data, written)
+            rows = readable_rows(data, dialect)
             if rows is not None and not arguments.as_json:
                 typer.echo(
                     f"{NOT_FOR_RELEASE}\n{arguments.data.name}: {rows:,} rows could be read, and a fit refuses it"

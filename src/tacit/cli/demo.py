@@ -51,12 +51,12 @@ def run(arguments: DemoArguments) -> None:
     folder, epsilon = arguments.folder, arguments.epsilon
     columns, answers, schema = hospital()
     held_out = _held_out(columns["patient_id"])
-    written = {name: folder / file for name, file in FILES.items()}
+    files = {name: folder / file for name, file in FILES.items()}
     folder.mkdir(parents=True, exist_ok=True)
-    check_outputs(written, {}, force=arguments.force)
-    _write_rows(written["data"], columns, answers, ~held_out)
-    _write_rows(written["held-out data"], columns, answers, held_out)
-    write_text(written["schema"], resources.files("tacit.examples").joinpath("hospital.toml").read_text("utf-8"))
+    check_outputs(files, {}, force=arguments.force)
+    _write_rows(files["data"], columns, answers, ~held_out)
+    _write_rows(files["held-out data"], columns, answers, held_out)
+    write_text(files["schema"], resources.files("tacit.examples").joinpath("hospital.toml").read_text("utf-8"))
     train, test = _rows(columns, ~held_out), _rows(columns, held_out)
     with progress("learning from the stays", quiet=arguments.as_json) as tell:
         tell(f"epsilon {epsilon:g}")
@@ -67,12 +67,12 @@ def run(arguments: DemoArguments) -> None:
     truth = answers[held_out]
     scores = [float(roc_auc_score(truth, model.predict_proba(test)[:, 1])) for model in (private, non_private)]
     certificate = private.certificate_.to_dict()
-    save(private, written["model"])
-    write_text(written["certificate"], json.dumps(certificate, indent=1) + "\n")
-    write_text(written["report"], render(private.model_, certificate, "Which patients came back within 30 days?"))
+    save(private, files["model"])
+    write_text(files["certificate"], json.dumps(certificate, indent=1) + "\n")
+    write_text(files["report"], render(private.model_, certificate, "Which patients came back within 30 days?"))
     if arguments.as_json:
         auc = {"private_auc": round(scores[0], 4), "non_private_auc": round(scores[1], 4)}
-        as_json({**auc, "epsilon": finite(epsilon), "delta": arguments.delta, "written": _texts(written)})
+        as_json({**auc, "epsilon": finite(epsilon), "delta": arguments.delta, "written": _texts(files)})
         return
     table(
         "Made-up hospital stays: who came back within 30 days?",
@@ -80,8 +80,8 @@ def run(arguments: DemoArguments) -> None:
             f"private, epsilon {epsilon:g}": f"AUC {scores[0]:.3f} ± {auc_error(scores[0], truth):.3f}",
             "without privacy": f"AUC {scores[1]:.3f} ± {auc_error(scores[1], truth):.3f}",
             "": f"on {held_out.sum():,} held-out stays; ± is one standard error",
-            **_texts(written),
-            "next": f"open {written['report']} in a browser",
+            **_texts(files),
+            "next": f"open {files['report']} in a browser",
         },
     )
 

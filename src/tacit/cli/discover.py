@@ -73,12 +73,12 @@ def run(arguments: DiscoverArguments) -> None:
     if arguments.certificate is not None:
         write_text(free_place(arguments.certificate, arguments.force), certificate.to_json())
     if arguments.as_json:
-        written = {
+        result = {
             "schema": str(place),
             "fingerprint": schema.fingerprint(),
             "label": schema.label is not None,
         }
-        as_json({**written, "epsilon": finite(certificate.epsilon), "releasable": certificate.releasable})
+        as_json({**result, "epsilon": finite(certificate.epsilon), "releasable": certificate.releasable})
         return
     typer.echo(f"wrote {place}: {len(schema.features)} features, at a cost of {spent(certificate)}")
     if schema.label is None:
@@ -88,7 +88,7 @@ def run(arguments: DiscoverArguments) -> None:
 
 
 def _discovered(
-    arguments: DiscoverArguments, data: Path, written: CsvFormat, account: Any, tell: Tell
+    arguments: DiscoverArguments, data: Path, dialect: CsvFormat, account: Any, tell: Tell
 ) -> tuple[Schema, Certificate]:
     """The schema that a file's rows have, and what finding it cost."""
     from tacit.discovery.discover_schema import discover_schema
@@ -97,7 +97,7 @@ def _discovered(
     from tacit.schema import Unit
 
     first = files_of(data)[0]
-    names = column_names(first, written)
+    names = column_names(first, dialect)
     kinds = _kinds(arguments)
     unit = [] if arguments.unit is None else [arguments.unit]
     check_columns([*kinds, arguments.target, *unit], names, str(arguments.data))
@@ -105,8 +105,8 @@ def _discovered(
         kinds = {name: kinds.get(name, "ask") for name in names if name != arguments.target}
     as_numbers = [name for name, kind in kinds.items() if kind == "numeric"]
     as_numbers += [arguments.target] if arguments.label_kind == "numeric" else []
-    check_decimals(first, [*as_numbers, *(name for name, kind in kinds.items() if kind == "ask")], written)
-    frame = read_files(data, names, as_numbers, lambda n: tell(f"{n:,} rows read"), written)
+    check_decimals(first, [*as_numbers, *(name for name, kind in kinds.items() if kind == "ask")], dialect)
+    frame = read_files(data, names, as_numbers, lambda n: tell(f"{n:,} rows read"), dialect)
     frame = replace(frame, untyped=not is_parquet(first))
     tell("looking for bounds and categories")
     return discover_schema(

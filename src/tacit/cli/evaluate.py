@@ -86,10 +86,10 @@ def run(arguments: EvaluateArguments) -> None:
     names, numeric = columns_for(model, [target, *_more(arguments, schema)])
     numeric |= set() if classes_of(model) else {target}
     with (
-        rows_of(arguments.data, arguments) as (data, written),
+        rows_of(arguments.data, arguments) as (data, dialect),
         progress(arguments.data.name, quiet=arguments.as_json) as tell,
     ):
-        frame = read_files(data, names, numeric, lambda n: tell(f"{n:,} rows read"), written)
+        frame = read_files(data, names, numeric, lambda n: tell(f"{n:,} rows read"), dialect)
         tell("evaluating")
         score = private_score(
             model,

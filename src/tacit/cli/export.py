@@ -58,8 +58,8 @@ def run(arguments: ExportArguments) -> None:
 
     target = arguments.output if arguments.output is not None else arguments.model.with_suffix(ENDINGS[arguments.to])
     check_outputs({"--output": target}, {"the model": arguments.model}, force=arguments.force)
-    model, written = load_model(arguments.model)
-    subject = Subject(model, None if written is None else Certificate.from_dict(written))
+    model, certificate = load_model(arguments.model)
+    subject = Subject(model, None if certificate is None else Certificate.from_dict(certificate))
     _write(arguments, subject, target)
     if arguments.as_json:
         as_json({"written": str(target), **subject.facts})

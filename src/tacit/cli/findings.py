@@ -75,7 +75,7 @@ class Findings:
 
 
 def find(
-    path: Path, schema: Schema, on_rows: Callable[[int], None] | None = None, written: CsvFormat = PLAIN
+    path: Path, schema: Schema, on_rows: Callable[[int], None] | None = None, dialect: CsvFormat = PLAIN
 ) -> Findings:
     """Counts what rows hold against a schema.
 
@@ -85,23 +85,23 @@ def find(
     """
     wanted = list(schema.features) + ([schema.label.column] if schema.label is not None else [])
     first = files_of(path)[0]
-    present = column_names(first, written)
+    present = column_names(first, dialect)
     identifier = schema.id_column
     if identifier is not None and (schema.unit is not None or identifier in present) and identifier not in wanted:
         wanted.append(identifier)
-    as_written = replace(written, decimal=POINT)  # all as texts, to tell what is empty from what is no number
+    as_written = replace(dialect, decimal=POINT)  # all as texts, to tell what is empty from what is no number
     try:
-        frame, decimal = read_files(path, wanted, (), on_rows, as_written), written.decimal
+        frame, decimal = read_files(path, wanted, (), on_rows, as_written), dialect.decimal
     except DataError as error:
-        raise _with_all_faults(path, written) or error from None
+        raise _with_all_faults(path, dialect) or error from None
     if is_parquet(first):
         decimal = POINT
         for name in schema.features:
             if is_plain_number(schema.columns[name]):
                 frame.numbers(name)  # raises on the dtype that a fit would raise on
-    findings = Findings(rows=frame.n_rows, complaints=_of_decimals(path, schema, written))
-    if written.multiline:
-        findings.cells_with_line_breaks = sum(structure(each, written).breaks for each in files_of(path))
+    findings = Findings(rows=frame.n_rows, complaints=_of_decimals(path, schema, dialect))
+    if dialect.multiline:
+        findings.cells_with_line_breaks = sum(structure(each, dialect).breaks for each in files_of(path))
     if not frame.n_rows:
         findings.complaints.append("there are no rows")
         return findings
@@ -117,32 +117,32 @@ def find(
     return findings
 
 
-def _of_decimals(path: Path, schema: Schema, written: CsvFormat) -> list[str]:
+def _of_decimals(path: Path, schema: Schema, dialect: CsvFormat) -> list[str]:
     """What a fit would say where it refuses a file for its semicolons."""
     numeric = [name for name in schema.features if is_plain_number(schema.columns[name])]
     numeric += [schema.label.column] if schema.label is not None and schema.label.is_plain_number else []
     try:
         for file in files_of(path):
-            check_decimals(file, numeric, written)
+            check_decimals(file, numeric, dialect)
     except DataError as error:
         return [f"a fit refuses this: {error}"]
     return []
 
 
-def _with_all_faults(path: Path, written: CsvFormat) -> DataError | None:
+def _with_all_faults(path: Path, dialect: CsvFormat) -> DataError | None:
     """The error that names the faults of the first file with several, where a reader stops at its first."""
     for file in files_of(path):
-        faults = None if is_parquet(file) else structure(file, written)
+        faults = None if is_parquet(file) else structure(file, dialect)
         if faults is not None and faults.n_faults > 1:
             more = "; ..." if faults.n_faults > len(faults.faults) else ""
             return DataError(f"{file} has {faults.n_faults:,} faults: {'; '.join(faults.faults)}{more}")
     return None
 
 
-def readable_rows(path: Path, written: CsvFormat = PLAIN) -> int | None:
+def readable_rows(path: Path, dialect: CsvFormat = PLAIN) -> int | None:
     """How many rows of CSV files have no fault, where others have one; None if no row has, or nothing can be read."""
     try:
-        structures = [structure(each, written) for each in files_of(path) if not is_parquet(each)]
+        structures = [structure(each, dialect) for each in files_of(path) if not is_parquet(each)]
     except DataError:
         return None
     return sum(each.rows for each in structures) if any(each.n_faults for each in structures) else None
@@ -222,12 +222,12 @@ def _look_at_numbers(
     facts: dict[str, Any], column: NumericColumn, counted: list[tuple[Any, int]], decimal: str
 ) -> list[tuple[Any, int]]:
     """Counts what is clipped or declared to be missing; returns what is no finite number."""
-    written = column.cell_format
-    if not written.is_plain:
-        numbers = spelled_as_numbers([value for value, _ in counted], written)
+    cell_format = column.cell_format
+    if not cell_format.is_plain:
+        numbers = spelled_as_numbers([value for value, _ in counted], cell_format)
     else:
         numbers = _numbers(counted, decimal)
-    marks = np.isin(numbers, written.missing_values)
+    marks = np.isin(numbers, cell_format.missing_values)
     facts["missing"] = facts.get("missing", 0) + sum(
         count for (_, count), mark in zip(counted, marks, strict=True) if mark
     )

@@ -66,8 +66,8 @@ def run(arguments: FitArguments, sites: Any = None, resume: int | None = None) -
     with nullcontext() if account is None else account.closing_at_the_end():
         recorded = _learn(arguments, learner, (schema, target), source, sites, resume)
         learner.certificate_ = learner.certificate_.named(target, arguments.name)
-        written = _write(arguments, learner, key, recorded)
-    summarise(arguments, learner, schema, written, seconds(), discovers(arguments, learner))
+        files = _write(arguments, learner, key, recorded)
+    summarise(arguments, learner, schema, files, seconds(), discovers(arguments, learner))
 
 
 def _schema(arguments: FitArguments) -> Schema | None:
@@ -217,10 +217,10 @@ def _batchwise(arguments: FitArguments, schema: Schema | None) -> Any:
     from tacit.models.files import load_model
     from tacit.privacy.certificate import Certificate
 
-    model, written = load_model(arguments.adds_to)
-    if written is None:
+    model, certificate = load_model(arguments.adds_to)
+    if certificate is None:
         raise Mistake(f"--adds-to: {arguments.adds_to} holds no certificate, so nobody knows what was charged for it")
-    return learner.resume(model, Certificate.from_dict(written))
+    return learner.resume(model, Certificate.from_dict(certificate))
 
 
 def _estimator(arguments: FitArguments, schema: Schema | None, cls: Any = None) -> Any:
@@ -292,11 +292,11 @@ def _write(arguments: FitArguments, estimator: Any, key: Any, recorded: dict[str
     """Writes model, tape, certificate and report, signed if there is a key; a failure says that the budget is gone."""
     if key is not None:
         _sign(estimator, key)
-    certificate, written = estimator.certificate_, dict[str, str]()
+    certificate, files = estimator.certificate_, dict[str, str]()
 
     def place_of(name: str, path: Path, replace: bool = False) -> Path:
         place = free_place(path, arguments.force or replace)
-        written[name] = str(place)
+        files[name] = str(place)
         return place
 
     try:
@@ -314,13 +314,13 @@ def _write(arguments: FitArguments, estimator: Any, key: Any, recorded: dict[str
             page = render(estimator.model_, certificate.to_dict(), schema=getattr(estimator, "schema_", None))
             write_text(place_of("report", arguments.report), page, private=not certificate.releasable)
     except OSError as error:
-        there = ", ".join(list(written.values())[:-1]) or "nothing"
+        there = ", ".join(list(files.values())[:-1]) or "nothing"
         raise Mistake(
             f"{error.filename or 'a file'}: {error.strerror or error}. The fit was done and its budget (epsilon "
             f"{arguments.epsilon:g}) is spent; written so far: {there}",
             STANDS,
         ) from error
-    return written
+    return files
 
 
 def _sign(estimator: Any, key: Any) -> None:

@@ -81,13 +81,13 @@ def _columns(arguments: FitArguments, target: str, discovers: bool, schema: Sche
     needed = [target]
     if schema is not None:
         needed = [*schema.features, *([] if schema.unit is None else [schema.unit.column]), target]
-    with rows_of(arguments.path, arguments) as (data, written):
+    with rows_of(arguments.path, arguments) as (data, dialect):
         paths = files_of(data)
         for path in paths:
-            names = column_names(path, written)
+            names = column_names(path, dialect)
             check_columns(needed, names, arguments.data if len(paths) == 1 else str(path))
             numbers = names if schema is None else [n for n in schema.features if schema.columns[n].kind == "numeric"]
-            check_decimals(path, numbers, written)
+            check_decimals(path, numbers, dialect)
     if schema is not None:
         return None
     import numpy as np
@@ -123,7 +123,7 @@ def summarise(
     arguments: FitArguments,
     estimator: Any,
     schema: Schema | None,
-    written: dict[str, str],
+    files: dict[str, str],
     seconds: float,
     discovered: bool,
 ) -> None:
@@ -139,11 +139,11 @@ def summarise(
     warned = [*strength.warnings, *([question] if question else []), *saw.concerns]
     importance = estimator.model_.importance() if hasattr(estimator.model_, "importance") else {}
     if arguments.as_json:
-        facts = {"learner": arguments.learner, "written": written, **claim_facts(certificate, strength)}
+        facts = {"learner": arguments.learner, "written": files, **claim_facts(certificate, strength)}
         seen_ = {"importance": importance, "summary": saw.to_dict(), "warnings": warned}
         as_json({**facts, **seen_, "seconds": round(seconds, 3)})
         return
-    rows = dict(written)
+    rows = dict(files)
     if arguments.adds_to is not None:
         charged = "was charged, as it was begun before" if estimator.charged_ else "was not charged"
         rows["batches"] = f"{len(estimator.model_.members)}; this one {charged}: all of them cost what one does"

@@ -238,8 +238,8 @@ def read(options: RowOptions) -> Iterator[Reader]:
     if options.data != str(STREAM) and is_elsewhere(options):
         yield read_source(options.data, query=options.query, engine="memory", **csv_options(options)).reader
         return
-    with rows_of(Path(options.data), options) as (file, written):
-        yield FileReader((file,), written)
+    with rows_of(Path(options.data), options) as (file, dialect):
+        yield FileReader((file,), dialect)
 
 
 def write(tables: Iterator[pa.Table], columns: pa.Table, place: Any, arguments: PredictArguments) -> None:

@@ -124,5 +124,5 @@ def _row(arguments: ExplainArguments, model: Model) -> Frame:
 def _plain(explained: Explanation, arguments: ExplainArguments) -> dict[str, Any]:
     lines = [asdict(each) for each in explained.rows()]
     contributions = [{**line, "sd": None if math.isnan(line["sd"]) else line["sd"]} for line in lines]
-    written = {} if arguments.html is None else {"written": str(arguments.html)}
-    return {**written, "prediction": explained.says(0), "unit": explained.unit, "contributions": contributions}
+    files = {} if arguments.html is None else {"written": str(arguments.html)}
+    return {**files, "prediction": explained.says(0), "unit": explained.unit, "contributions": contributions}

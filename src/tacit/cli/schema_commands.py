@@ -131,8 +131,8 @@ def export(arguments: ExportArguments) -> None:
     from tacit.whole_files import write_text
 
     check_outputs({"--output": arguments.output}, {"the schema": arguments.schema}, force=arguments.force)
-    written = export_schema(_load(arguments.schema), arguments.to.value)
-    write_text(arguments.output, json.dumps(written, indent=1, ensure_ascii=False) + "\n")
+    document = export_schema(_load(arguments.schema), arguments.to.value)
+    write_text(arguments.output, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     typer.echo(f"wrote {arguments.output} for {arguments.to.value}")
 
 
@@ -243,15 +243,15 @@ def _drafted(arguments: InitArguments) -> Draft:
     from tacit.schema.errors import SchemaError
 
     if arguments.dictionary is not None:
-        with rows_of(arguments.dictionary, arguments) as (dictionary, written):
+        with rows_of(arguments.dictionary, arguments) as (dictionary, dialect):
             try:
-                return draft_from_dictionary(dictionary, arguments.target, arguments.positive, written)
+                return draft_from_dictionary(dictionary, arguments.target, arguments.positive, dialect)
             except SchemaError as error:  # of the file that was named, and not of its copy in UTF-8
                 where = error.where.replace(str(dictionary), str(arguments.dictionary))
                 raise SchemaError(error.problem, error.remedy, error.field, where) from None
     assert arguments.data is not None
-    with rows_of(arguments.data, arguments) as (data, written):
-        names = column_names(data, written)
+    with rows_of(arguments.data, arguments) as (data, dialect):
+        names = column_names(data, dialect)
         unnamed = sum(not name.strip() for name in names)
         if unnamed and len(names) - unnamed <= 1 and arguments.target not in names:
             title = next((name for name in names if name.strip()), "")
@@ -260,12 +260,12 @@ def _drafted(arguments: InitArguments) -> Draft:
                 "header does: delete the lines above the header"
             )
         draft = draft_schema(
-            read_sample(data, written),
+            read_sample(data, dialect),
             arguments.target,
             arguments.positive,
             public=True,
             kind=arguments.kind,
-            decimal=written.decimal,
+            decimal=dialect.decimal,
             thousands=arguments.thousands,
         )
     words = "column has no name and is" if unnamed == 1 else "columns have no names and are"

@@ -67,7 +67,7 @@ def training_table(
     tell: Tell,
     numbers: bool = True,
     numeric_target: bool = False,
-    written: CsvFormat | None = None,
+    dialect: CsvFormat | None = None,
 ) -> tuple[Frame, Any]:
     """The features of a table, and the target beside them; as a number if ``numeric_target``.
 
@@ -82,9 +82,9 @@ def training_table(
     from tacit.schema.columns import is_plain_number
     from tacit.schema.csv_format import PLAIN
 
-    written = written or PLAIN
+    dialect = dialect or PLAIN
     if schema is None:
-        features = [name for name in column_names(files_of(path)[0], written) if name != target]
+        features = [name for name in column_names(files_of(path)[0], dialect) if name != target]
         numeric = features if numbers else []
     else:
         features = list(schema.features)
@@ -94,8 +94,8 @@ def training_table(
         numeric_target = numeric_target and (schema.label is None or schema.label.cell_format.is_plain)
     numeric = [*numeric, *([target] if numeric_target else [])]
     if schema is None:
-        check_decimals(files_of(path)[0], features, written)
-    frame = read_files(path, [*features, target], numeric, _rows(tell), written)
+        check_decimals(files_of(path)[0], features, dialect)
+    frame = read_files(path, [*features, target], numeric, _rows(tell), dialect)
     untyped = schema is None and not numbers and not is_parquet(files_of(path)[0])
     return replace(frame.select(features), untyped=untyped), frame.column(target)
 
@@ -119,18 +119,18 @@ def rows_of(path: Path, options: CsvOptions) -> Iterator[tuple[Path, CsvFormat]]
     from tacit.encoding.read_table import csv_format
 
     try:
-        written = csv_format(**csv_options(options))
+        dialect = csv_format(**csv_options(options))
     except DataError as error:
         raise Mistake(f"--{error.message}") from None
     if path != STREAM:
-        yield path, written
+        yield path, dialect
         return
     with os.fdopen(os.memfd_create("rows"), "w+b") as memory:
         shutil.copyfileobj(sys.stdin.buffer, memory)
         memory.flush()
         place = f"/proc/self/fd/{memory.fileno()}"
         try:
-            yield Path(place), written
+            yield Path(place), dialect
         except DataError as error:
             raise DataError(str(error).replace(place, "standard input")) from None
 

@@ -157,14 +157,14 @@ class Scanner:
                 memory[_STATE] = _SKIPPED
 
 
-def check_header(where: str, line: str, names: Sequence[str], written: CsvFormat) -> None:
+def check_header(where: str, line: str, names: Sequence[str], dialect: CsvFormat) -> None:
     """Raises :class:`DataError` for a first line that is none of names; no value in it is shown."""
     if line.lower().lstrip('"').startswith("sep="):
         raise DataError(
             f"{where} starts with a line for spreadsheets, 'sep=', and the header stands below it: delete that line, "
             "and give the separator by --delimiter"
         )
-    if written.delimiter is None and len(names) == 1 and (mark := next((m for m in "|^~\x1f" if m in line), "")):
+    if dialect.delimiter is None and len(names) == 1 and (mark := next((m for m in "|^~\x1f" if m in line), "")):
         raise DataError(
             f"{where} starts with a header of one name with {mark!r}: give --delimiter '{mark}' if cells end there"
         )
@@ -189,10 +189,10 @@ class CheckedRows(io.RawIOBase):
         UnicodeError: from ``read``, at bytes that are no text of the encoding.
     """
 
-    def __init__(self, raw: Any, written: CsvFormat, scanner: Scanner | None) -> None:
+    def __init__(self, raw: Any, dialect: CsvFormat, scanner: Scanner | None) -> None:
         self._raw, self._scanner, self._first = raw, scanner, True
-        plain = written.encoding == UTF8
-        self._decoder: Any = None if plain else codecs.getincrementaldecoder(written.encoding)()
+        plain = dialect.encoding == UTF8
+        self._decoder: Any = None if plain else codecs.getincrementaldecoder(dialect.encoding)()
 
     def readable(self) -> bool:
         return True

@@ -65,7 +65,7 @@ def text_of(granularity: str, number: float) -> str:
     return f"{months // 12:04d}-{months % 12 + 1:02d}"
 
 
-def dates_as_numbers(values: Any, granularity: str, written: str = "") -> Floats:
+def dates_as_numbers(values: Any, granularity: str, date_format: str = "") -> Floats:
     """A vector of dates, times or texts (numpy, pandas, polars, pyarrow, sequence) as numbers, shape ``(n,)``.
 
     Texts are dates in ISO 8601 (``2020-03-31``), or in the declared format, with or without a time, which plays no
@@ -75,9 +75,9 @@ def dates_as_numbers(values: Any, granularity: str, written: str = "") -> Floats
     Args:
         values: the column; whatever it holds, nothing is raised.
         granularity: ``"year"``, ``"month"`` or ``"weekday"``.
-        written: the declared format; empty for ISO 8601.
+        date_format: the declared format; empty for ISO 8601.
     """
-    return _numbers_of_days(_days(values, partial(_day, granularity=granularity, written=written)), granularity)
+    return _numbers_of_days(_days(values, partial(_day, granularity=granularity, date_format=date_format)), granularity)
 
 
 def _numbers_of_days(days: npt.NDArray[np.datetime64], granularity: str) -> Floats:
@@ -155,7 +155,7 @@ def _one_by_one(values: list[Any], day: Day) -> npt.NDArray[np.datetime64]:
     return np.array([day(value) for value in values], "datetime64[D]")
 
 
-def _day(value: Any, granularity: str, written: str) -> np.datetime64:
+def _day(value: Any, granularity: str, date_format: str) -> np.datetime64:
     """The day that a Python value stands for, or NaT."""
     if isinstance(value, dt.datetime | dt.date):
         parts = (getattr(value, name, None) for name in ("year", "month", "day"))
@@ -164,8 +164,8 @@ def _day(value: Any, granularity: str, written: str) -> np.datetime64:
         return _day_of(value)
     value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     text = value.strip() if isinstance(value, str) else ""
-    if written:
-        date = parse_date(text or _digits(value), written)
+    if date_format:
+        date = parse_date(text or _digits(value), date_format)
         return _NAT if date is None else np.datetime64(date, "D")
     match = _ISO.fullmatch(text)
     if match is not None:

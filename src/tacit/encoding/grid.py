@@ -225,8 +225,8 @@ class NumericGrid:
         """The inverse of :meth:`to_dict`."""
         spacing = data["spacing"]
         cuts = spacing if isinstance(spacing, str) else tuple(spacing)
-        written = CellFormat.from_dict(data.get("format", {}))
-        return NumericGrid(data["lower"], data["upper"], data["cells"], cuts, data.get("dates", ""), written)
+        cell_format = CellFormat.from_dict(data.get("format", {}))
+        return NumericGrid(data["lower"], data["upper"], data["cells"], cuts, data.get("dates", ""), cell_format)
 
 
 def _rank(number: float) -> np.int64:

@@ -67,7 +67,7 @@ def _alone(label: Any) -> Any:
     return label[0] if isinstance(label, list | tuple) and len(label) == 1 else label
 
 
-def numbers_of(targets: Any, name: str = "target", written: CellFormat = PLAIN_CELLS) -> Floats:
+def numbers_of(targets: Any, name: str = "target", cell_format: CellFormat = PLAIN_CELLS) -> Floats:
     """Targets as numbers; what is none is missing. A dtype of dates and the like raises ``FrameError``.
 
     Texts are taken value by value: a reader makes them of all targets for a single one's sake.
@@ -75,11 +75,11 @@ def numbers_of(targets: Any, name: str = "target", written: CellFormat = PLAIN_C
     Args:
         targets: a vector of any kind.
         name: of the column, for the error.
-        written: how its cells are written.
+        cell_format: how its cells are written.
     """
-    plain = written.is_plain
-    numbers = as_numbers(targets, name, loose=True) if plain else spelled_as_numbers(targets, written, name)
-    return np.asarray(without_marks(numbers, written.missing_values), np.float64)
+    plain = cell_format.is_plain
+    numbers = as_numbers(targets, name, loose=True) if plain else spelled_as_numbers(targets, cell_format, name)
+    return np.asarray(without_marks(numbers, cell_format.missing_values), np.float64)
 
 
 def warn_of_types(frame: Frame, schema: Schema) -> None:

@@ -50,7 +50,7 @@ def read_columns(
     names: Sequence[str],
     numeric: Iterable[str] = (),
     on_rows: Callable[[int], None] | None = None,
-    written: CsvFormat = PLAIN,
+    dialect: CsvFormat = PLAIN,
 ) -> Frame:
     """Reads columns by name.
 
@@ -59,20 +59,20 @@ def read_columns(
         names: the columns.
         numeric: those of them that are read as numbers, cell by cell.
         on_rows: called now and then with the number of rows read so far.
-        written: how a CSV file writes its cells.
+        dialect: how a CSV file writes its cells.
 
     Raises:
         DataError: one sentence that names the file and what is wrong with it.
     """
-    present = column_names(path, written)
+    present = column_names(path, dialect)
     check_columns(names, present, os.fspath(path))
     if is_parquet(path):
         with _explained(path):
             table = _parquet(path).read(columns=list(names))
         return Frame({name: table[name] for name in names}, table.num_rows)
     wanted = frozenset(numeric)
-    check_decimals(path, wanted, written)
-    return _read_csv(path, list(names), wanted, len(present), on_rows, written)
+    check_decimals(path, wanted, dialect)
+    return _read_csv(path, list(names), wanted, len(present), on_rows, dialect)
 
 
 def check_columns(names: Iterable[str], present: Sequence[str], where: str) -> None:
@@ -92,17 +92,17 @@ def check_columns(names: Iterable[str], present: Sequence[str], where: str) -> N
             raise DataError(f"{where} has two columns named '{name}'; rename one")
 
 
-def check_decimals(path: str | os.PathLike[str], numeric: Collection[str], written: CsvFormat = PLAIN) -> None:
+def check_decimals(path: str | os.PathLike[str], numeric: Collection[str], dialect: CsvFormat = PLAIN) -> None:
     """Raises :class:`DataError` where numbers are to be read and whether they have decimal commas is a guess.
 
     Looks at the first line of a CSV file alone, which is public as the names in it are, and at what was said: whether
     cells hold numbers must not decide whether a fit takes place. Semicolons are what spreadsheets part cells with where
     commas are in numbers; read with points, all of those would be missing, and a budget spent on that.
     """
-    if written.said or not numeric or is_parquet(path):
+    if dialect.said or not numeric or is_parquet(path):
         return
-    with _explained(path, written=written):
-        mark = written.delimiter_of(_header(path, written))
+    with _explained(path, dialect=dialect):
+        mark = dialect.delimiter_of(_header(path, dialect))
     if mark == ";":
         raise DataError(
             f"{os.fspath(path)} parts its cells with semicolons, as files do whose numbers have decimal commas, and "
@@ -149,33 +149,33 @@ def parquet_chunks(
             yield Frame({name: batch.column(name) for name in names}, batch.num_rows)
 
 
-def column_names(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> list[str]:
+def column_names(path: str | os.PathLike[str], dialect: CsvFormat = PLAIN) -> list[str]:
     """The names a file gives its columns, which are public; errors as in :func:`read_columns`."""
     if is_parquet(path):
         with _explained(path):
             return list(_parquet(path).schema_arrow.names)
-    with _explained(path, written=written):
-        line = _header(path, written).rstrip("\r\n")
-        mark = written.delimiter_of(line)
+    with _explained(path, dialect=dialect):
+        line = _header(path, dialect).rstrip("\r\n")
+        mark = dialect.delimiter_of(line)
         scanner = Scanner(mark, False, os.fspath(path))  # a header is one line, whatever rows may be
         for part in (line.encode("utf-8", "surrogatepass"), b""):
             scanner.check(part)
         names = next(csv.reader([line], delimiter=mark), [])
-    check_header(os.fspath(path), line, names, written)
+    check_header(os.fspath(path), line, names, dialect)
     if not any(name.strip() for name in names):
         raise DataError(f"{os.fspath(path)} has no names in its first line; a CSV file starts with its column names")
     return names
 
 
-def read_sample(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> pa.Table:
+def read_sample(path: str | os.PathLike[str], dialect: CsvFormat = PLAIN) -> pa.Table:
     """A PUBLIC sample as a fit reads it: a CSV file as texts, a Parquet file with its types; not for private rows.
 
     Columns without a name are left out, and binary ones are texts. Errors as in :func:`read_columns`.
     """
-    names = [name for name in column_names(path, written) if name.strip()]
-    if not is_parquet(path) and not _header(path, written).endswith(("\n", "\r")):  # names, and not one row
+    names = [name for name in column_names(path, dialect) if name.strip()]
+    if not is_parquet(path) and not _header(path, dialect).endswith(("\n", "\r")):  # names, and not one row
         raise DataError(f"{os.fspath(path)} cannot be read as a table")
-    frame = read_columns(path, names, written=replace(written, decimal=POINT))
+    frame = read_columns(path, names, dialect=replace(dialect, decimal=POINT))
     return pa.table({name: _readable(frame.column(name)) for name in names})
 
 
@@ -195,11 +195,11 @@ def _read_csv(
     numeric: frozenset[str],
     width: int,
     on_rows: Callable[[int], None] | None,
-    written: CsvFormat,
+    dialect: CsvFormat,
 ) -> Frame:
     parts: dict[str, list[Any]] = {name: [] for name in names}
     n_rows = 0
-    for chunk in csv_chunks(path, names, numeric, width, written):
+    for chunk in csv_chunks(path, names, numeric, width, dialect):
         for name in names:
             parts[name].append(chunk.column(name))
         n_rows += chunk.n_rows
@@ -216,24 +216,24 @@ def _read_csv(
 
 
 def csv_chunks(
-    path: str | os.PathLike[str], names: Sequence[str], numeric: frozenset[str], width: int, written: CsvFormat = PLAIN
+    path: str | os.PathLike[str], names: Sequence[str], numeric: frozenset[str], width: int, dialect: CsvFormat = PLAIN
 ) -> Iterator[Frame]:
     """The rows of a CSV file of ``width`` columns, block by block; errors as in :func:`read_columns`.
 
     How long a row is depends on what it holds, and one person's long text must not decide whether a fit fails: where
     one is longer than a block, the file is read again in longer ones, from the row on that was to come.
     """
-    if not _header(path, written).endswith(("\n", "\r")):  # one line without an end: names, and no rows
+    if not _header(path, dialect).endswith(("\n", "\r")):  # one line without an end: names, and no rows
         return
     done = 0
 
     def read(block: int) -> Iterator[Frame]:
         nonlocal done
-        for chunk in _csv_blocks(path, names, numeric, width == 1, block, written, done):
+        for chunk in _csv_blocks(path, names, numeric, width == 1, block, dialect, done):
             done += chunk.n_rows
             yield chunk
 
-    yield from _in_blocks(path, read, written)
+    yield from _in_blocks(path, read, dialect)
 
 
 def _csv_blocks(
@@ -242,15 +242,15 @@ def _csv_blocks(
     numeric: frozenset[str],
     keep_empty_lines: bool,
     block: int,
-    written: CsvFormat,
+    dialect: CsvFormat,
     skip: int,
 ) -> Iterator[Frame]:
     """Blocks of so many bytes, but for the first ``skip`` rows."""
-    with _rows(path, written) as stream:
+    with _rows(path, dialect) as stream:
         batches = pa_csv.open_csv(
             stream,
             read_options=pa_csv.ReadOptions(block_size=block),
-            parse_options=_parse_options(path, written, keep_empty_lines),
+            parse_options=_parse_options(path, dialect, keep_empty_lines),
             convert_options=pa_csv.ConvertOptions(
                 include_columns=list(names),
                 column_types=dict.fromkeys(names, pa.string()),
@@ -262,7 +262,7 @@ def _csv_blocks(
             _check_text(batch)
             rest = batch.slice(min(skip, batch.num_rows))
             skip -= batch.num_rows - rest.num_rows
-            yield Frame({name: _cells(rest[name], name in numeric, written) for name in names}, rest.num_rows)
+            yield Frame({name: _cells(rest[name], name in numeric, dialect) for name in names}, rest.num_rows)
 
 
 def _check_text(batch: pa.RecordBatch) -> None:
@@ -273,18 +273,18 @@ def _check_text(batch: pa.RecordBatch) -> None:
         raise UnicodeError from None
 
 
-def _cells(texts: pa.Array, numeric: bool, written: CsvFormat) -> Any:
+def _cells(texts: pa.Array, numeric: bool, dialect: CsvFormat) -> Any:
     """A column of a block: numbers, or texts that are kept once each."""
     if numeric:
-        return parse_numbers(texts, written.decimal)
-    return (decimal_points(texts) if written.decimal == COMMA else texts).dictionary_encode()
+        return parse_numbers(texts, dialect.decimal)
+    return (decimal_points(texts) if dialect.decimal == COMMA else texts).dictionary_encode()
 
 
-def _in_blocks(path: str | os.PathLike[str], read: Callable[[int], Iterator[T]], written: CsvFormat) -> Iterator[T]:
+def _in_blocks(path: str | os.PathLike[str], read: Callable[[int], Iterator[T]], dialect: CsvFormat) -> Iterator[T]:
     """What is read in larger and larger blocks, until no row is longer than one; see :func:`csv_chunks`."""
     block = BLOCK_BYTES
     while True:
-        with _explained(path, block, written):
+        with _explained(path, block, dialect):
             try:
                 yield from read(block)
                 return
@@ -295,11 +295,11 @@ def _in_blocks(path: str | os.PathLike[str], read: Callable[[int], Iterator[T]],
 
 
 def _parse_options(
-    path: str | os.PathLike[str], written: CsvFormat = PLAIN, keep_empty_lines: bool = False
+    path: str | os.PathLike[str], dialect: CsvFormat = PLAIN, keep_empty_lines: bool = False
 ) -> pa_csv.ParseOptions:
     return pa_csv.ParseOptions(
-        delimiter=written.delimiter_of(_header(path, written)),
-        newlines_in_values=written.multiline,
+        delimiter=dialect.delimiter_of(_header(path, dialect)),
+        newlines_in_values=dialect.multiline,
         ignore_empty_lines=not keep_empty_lines,
     )
 
@@ -318,30 +318,30 @@ def _starts(path: str | os.PathLike[str]) -> bytes:
 
 
 @contextmanager
-def _rows(path: str | os.PathLike[str], written: CsvFormat, checked: bool = True) -> Iterator[CheckedRows]:
+def _rows(path: str | os.PathLike[str], dialect: CsvFormat, checked: bool = True) -> Iterator[CheckedRows]:
     """The bytes of a CSV file in UTF-8; where they are ``checked``, the first fault of its structure is an error."""
-    scanner = _scanner(path, written) if checked else None
+    scanner = _scanner(path, dialect) if checked else None
     with pa.input_stream(os.fspath(path), compression="gzip" if _is_gzip(path) else None) as raw:
-        yield CheckedRows(raw, written, scanner)
+        yield CheckedRows(raw, dialect, scanner)
 
 
-def _scanner(path: str | os.PathLike[str], written: CsvFormat) -> Scanner:
-    return Scanner(written.delimiter_of(_header(path, written)), written.multiline, os.fspath(path))
+def _scanner(path: str | os.PathLike[str], dialect: CsvFormat) -> Scanner:
+    return Scanner(dialect.delimiter_of(_header(path, dialect)), dialect.multiline, os.fspath(path))
 
 
-def structure(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> Structure:
+def structure(path: str | os.PathLike[str], dialect: CsvFormat = PLAIN) -> Structure:
     """Rows, cells with line breaks, and faults of a CSV file; errors as in :func:`read_columns`."""
-    with _explained(path, written=written), _rows(path, written, checked=False) as stream:
-        return structure_of(stream, _scanner(path, written))
+    with _explained(path, dialect=dialect), _rows(path, dialect, checked=False) as stream:
+        return structure_of(stream, _scanner(path, dialect))
 
 
-def _header(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> str:
+def _header(path: str | os.PathLike[str], dialect: CsvFormat = PLAIN) -> str:
     """The first line with its end, of a compressed file too."""
-    where, encoding = os.fspath(path), "utf-8-sig" if written.encoding == UTF8 else written.encoding
+    where, encoding = os.fspath(path), "utf-8-sig" if dialect.encoding == UTF8 else dialect.encoding
     with gzip.open(path) if _is_gzip(path) else Path(path).open("rb") as raw:
         start = raw.read(START)
         check_start(where, start)
-        check_unicode(where, start, written.encoding)
+        check_unicode(where, start, dialect.encoding)
         raw.seek(0)
         with io.TextIOWrapper(raw, encoding) as file:
             line = file.readline(1 << 20)
@@ -352,7 +352,7 @@ def _header(path: str | os.PathLike[str], written: CsvFormat = PLAIN) -> str:
 
 
 @contextmanager
-def _explained(path: str | os.PathLike[str], block: int = 0, written: CsvFormat = PLAIN) -> Iterator[None]:
+def _explained(path: str | os.PathLike[str], block: int = 0, dialect: CsvFormat = PLAIN) -> Iterator[None]:
     """Turns what the readers below raise into one sentence without a cell of the file in it."""
     where = os.fspath(path)
     try:
@@ -365,7 +365,7 @@ def _explained(path: str | os.PathLike[str], block: int = 0, written: CsvFormat 
     except PermissionError as error:
         raise DataError(f"{where} cannot be read: {error.strerror}") from None
     except UnicodeError:
-        what, more = written.encoding, ""
+        what, more = dialect.encoding, ""
         if what == UTF8:
             what, more = "UTF-8", ", or give its encoding, such as latin-1 or windows-1252"
         raise DataError(f"{where} is not {what} text; save it as UTF-8{more}") from None

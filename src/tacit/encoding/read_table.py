@@ -74,13 +74,13 @@ def read_table(
         >>> print(table.num_rows, table.drop_columns("sick").column_names)
         2 ['age']
     """
-    written = csv_format(encoding, delimiter, decimal, multiline)
+    dialect = csv_format(encoding, delimiter, decimal, multiline)
     declared = declared_schema(schema)
-    present = column_names(path, written)
+    present = column_names(path, dialect)
     wanted, numeric = _wanted(declared, present)
     if columns is not None:
         wanted = list(columns)
-    frame = read_columns(path, wanted, [name for name in numeric if name in wanted], written=written)
+    frame = read_columns(path, wanted, [name for name in numeric if name in wanted], dialect=dialect)
     vectors = {name: frame.column(name) for name in frame.names}
     table = pa.table({name: pa.array(v) if isinstance(v, np.ndarray) else v for name, v in vectors.items()})
     untyped = declared is None and not is_parquet(path)

@@ -144,7 +144,7 @@ def read_source(
     )
 
 
-def _reader_of(where: Any, query: str | None, written: CsvFormat) -> Reader:
+def _reader_of(where: Any, query: str | None, dialect: CsvFormat) -> Reader:
     if isinstance(where, Reader):
         return where
     if hasattr(where, "to_batches") and hasattr(where, "schema"):
@@ -160,7 +160,7 @@ def _reader_of(where: Any, query: str | None, written: CsvFormat) -> Reader:
         raise RequestError("a query is for a database; files are read whole")
     if not isinstance(where, str | os.PathLike | list | tuple):
         raise RequestError(f"a source is files, a folder, a pattern, a data set or a URL, got {type(where).__name__}")
-    return FileReader(files_of(where), written, str(where) if isinstance(where, str | os.PathLike) else "")
+    return FileReader(files_of(where), dialect, str(where) if isinstance(where, str | os.PathLike) else "")
 
 
 @final

@@ -112,7 +112,7 @@ class FileReader(Reader):
     """
 
     paths: tuple[Path, ...]
-    written: CsvFormat = PLAIN
+    dialect: CsvFormat = PLAIN
     where: str = ""
     groups: tuple[int, ...] | None = None
 
@@ -121,7 +121,7 @@ class FileReader(Reader):
         return self.where or str(self.paths[0])
 
     def columns(self) -> list[str]:
-        return column_names(self.paths[0], self.written)
+        return column_names(self.paths[0], self.dialect)
 
     def empty(self, names: Sequence[str], numeric: frozenset[str]) -> Frame:
         parquet = is_parquet(self.paths[0])
@@ -130,8 +130,8 @@ class FileReader(Reader):
                 raise DataError(
                     f"{path} and {self.paths[0]} are of different kinds; a source is all CSV or all Parquet"
                 )
-            self.check_columns(names, column_names(path, self.written), str(path))
-            check_decimals(path, numeric, self.written)
+            self.check_columns(names, column_names(path, self.dialect), str(path))
+            check_decimals(path, numeric, self.dialect)
         if not parquet:
             texts = pa.nulls(0, pa.string())
             return Frame({name: np.empty(0) if name in numeric else texts for name in names}, 0)
@@ -155,13 +155,13 @@ class FileReader(Reader):
             if is_parquet(path):
                 yield from parquet_chunks(path, names, CHUNK_ROWS, self.groups)
             else:
-                width = len(column_names(path, self.written))
-                yield from csv_chunks(path, names, numeric, width, self.written)
+                width = len(column_names(path, self.dialect))
+                yield from csv_chunks(path, names, numeric, width, self.dialect)
             if _stamp(path) != before:
                 raise DataError(f"{path} changed while it was read")
 
     def state(self) -> str | None:
-        return _digest([repr(self.written), *(_stamp(path, kept=True) for path in self.paths)])
+        return _digest([repr(self.dialect), *(_stamp(path, kept=True) for path in self.paths)])
 
     def parts(self) -> Sequence[Reader]:
         return [part for path in self.paths for part in self._parts_of(path)]
@@ -169,17 +169,17 @@ class FileReader(Reader):
     def _parts_of(self, path: Path) -> Iterator[FileReader]:
         """A part for every file, and for every :data:`CHUNK_ROWS` rows or more of a Parquet file in row groups."""
         if not is_parquet(path):
-            yield FileReader((path,), self.written)
+            yield FileReader((path,), self.dialect)
             return
         sizes, start, rows = parquet_groups(path), 0, 0
         for number, size in enumerate(sizes):
             rows += size
             remaining = sum(sizes[number + 1 :])
             if number + 1 == len(sizes) or (rows >= CHUNK_ROWS and remaining >= CHUNK_ROWS):
-                yield FileReader((path,), self.written, groups=tuple(range(start, number + 1)))
+                yield FileReader((path,), self.dialect, groups=tuple(range(start, number + 1)))
                 start, rows = number + 1, 0
         if not sizes:
-            yield FileReader((path,), self.written)
+            yield FileReader((path,), self.dialect)
 
 
 def read_files(
@@ -187,16 +187,16 @@ def read_files(
     names: Sequence[str],
     numeric: Iterable[str] = (),
     on_rows: Callable[[int], None] | None = None,
-    written: CsvFormat = PLAIN,
+    dialect: CsvFormat = PLAIN,
 ) -> Frame:
     """The rows of a file, a folder or a pattern in memory; arguments and errors as in :func:`read_columns`."""
     paths, numbers = files_of(where), frozenset(numeric)
     if len(paths) == 1:
-        return read_columns(paths[0], names, numbers, on_rows, written)
-    FileReader(paths, written).empty(names, numbers)
+        return read_columns(paths[0], names, numbers, on_rows, dialect)
+    FileReader(paths, dialect).empty(names, numbers)
     frames: list[Frame] = []
     for path in paths:
-        frames.append(read_columns(path, names, numbers, None, written))
+        frames.append(read_columns(path, names, numbers, None, dialect))
         if on_rows is not None:
             on_rows(sum(frame.n_rows for frame in frames))
     columns = {name: _one_after_another([frame.column(name) for frame in frames]) for name in names}

@@ -31,7 +31,7 @@ else:
     pa = LazyModule("pyarrow")
 
 
-def spelled_as_numbers(values: Any, written: CellFormat, name: str = "") -> Floats:
+def spelled_as_numbers(values: Any, cell_format: CellFormat, name: str = "") -> Floats:
     """A column of texts, numbers or objects as floats, value by value; a text that spells no number is NaN.
 
     Raises:
@@ -43,7 +43,7 @@ def spelled_as_numbers(values: Any, written: CellFormat, name: str = "") -> Floa
             value = value.decode("utf-8", "replace")
         if not isinstance(value, str):
             return number_or_nan(value)
-        spelled = written.number_of(value)
+        spelled = cell_format.number_of(value)
         return math.nan if spelled is None else spelled
 
     tokens = as_tokens(values, name)
@@ -253,8 +253,8 @@ class CategoryIndex(ValueIndex, Brief):
 
     def to_dict(self) -> dict[str, Any]:
         """The index as plain JSON data; :meth:`from_dict` is the inverse."""
-        written = {"kind": "category_index", "categories": list(self.categories)}
-        return written | ({"exact": True} if self.exact else {})
+        data = {"kind": "category_index", "categories": list(self.categories)}
+        return data | ({"exact": True} if self.exact else {})
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> CategoryIndex:
@@ -377,8 +377,8 @@ class LabelIndex(ValueIndex):
 
     def to_dict(self) -> dict[str, Any]:
         """The index as plain JSON data; :meth:`from_dict` is the inverse."""
-        written = {"kind": "label_index", "classes": list(self.classes), "positive": list(self.positive)}
-        return written | ({"exact": True} if self.exact else {})
+        data = {"kind": "label_index", "classes": list(self.classes), "positive": list(self.positive)}
+        return data | ({"exact": True} if self.exact else {})
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> LabelIndex:

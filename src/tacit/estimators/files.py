@@ -88,14 +88,14 @@ def learner_in(certificate: Certificate, schema: Schema | None, path: str | os.P
     return _learner(infinite(dict(certificate.parameters)), declared, path)
 
 
-def _learner(written: Mapping[str, Any], schema: Schema | None, path: Any) -> Any:
+def _learner(declared: Mapping[str, Any], schema: Schema | None, path: Any) -> Any:
     """An unfitted learner from its class and its parameters."""
     package = import_module("tacit")  # which knows the learners' rooms, that are above this one
-    name = written.get("class")
+    name = declared.get("class")
     cls = getattr(package, str(name)) if name in package.PUBLIC else None
     if cls is None or not hasattr(cls, "fit"):
         raise ModelError(f"{path}: a {name} cannot be put together from a file: use load_model", UNSPENT)
-    parameters = {key: _parameter(value, schema, path) for key, value in written.items() if key != "class"}
+    parameters = {key: _parameter(value, schema, path) for key, value in declared.items() if key != "class"}
     try:
         learner = cls(**parameters)
     except TypeError as error:

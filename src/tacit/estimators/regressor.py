@@ -32,8 +32,8 @@ def r_squared(schema: Schema | None, predicted: Floats, y: Any, sample_weight: A
     Raises:
         RequestError: if no row has a number.
     """
-    written = PLAIN_CELLS if schema is None or schema.label is None else schema.label.cell_format
-    truth = numbers_of(label_vector(y), written=written)
+    cell_format = PLAIN_CELLS if schema is None or schema.label is None else schema.label.cell_format
+    truth = numbers_of(label_vector(y), cell_format=cell_format)
     weights = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, np.float64)
     if len(truth) != len(predicted) or weights.shape != truth.shape:
         raise RequestError(f"X and y must have as many rows as each other, got {len(predicted)} and {len(truth)}")

@@ -48,7 +48,7 @@ class NumberScorer:
     verified: bool
     power: float | None = None
     of_deviance: bool = False
-    written: CellFormat = PLAIN_CELLS
+    cell_format: CellFormat = PLAIN_CELLS
 
     @staticmethod
     def of(predictor: Any, schema: Schema | None, bounds: Any) -> NumberScorer:
@@ -79,8 +79,8 @@ class NumberScorer:
         quantile = getattr(model, "quantile", None) if getattr(model, "loss", "") == "quantile" else None
         verified = isinstance(model, Model) and model.sees_rows_alone
         power = getattr(model, "power", None)
-        written = PLAIN_CELLS if label is None else label.cell_format
-        return NumberScorer(predictor, float(lower), float(upper), quantile, verified, power, written=written)
+        cell_format = PLAIN_CELLS if label is None else label.cell_format
+        return NumberScorer(predictor, float(lower), float(upper), quantile, verified, power, cell_format=cell_format)
 
     @property
     def range(self) -> float:
@@ -106,7 +106,7 @@ class NumberScorer:
         """Raises for what is public: a column that is missing, or one or targets of the wrong kind. Reads no row."""
         if self.verified and frame.names:
             self.predictions(frame.without_rows(), no_rows_of(data, frame))
-        numbers_of(without_rows(targets), written=self.written)
+        numbers_of(without_rows(targets), cell_format=self.cell_format)
 
     def columns(self, frame: Frame, data: Any, targets: Any) -> dict[str, npt.NDArray[Any]]:
         """Private columns, shape ``(rows,)`` each.
@@ -115,7 +115,7 @@ class NumberScorer:
             ``error``, target minus prediction (or the deviance) as a share of the range; ``target``, clipped into the
             bounds and scaled to [-1, 1]; ``label``, 0 or :data:`DROPPED` where there is no target.
         """
-        truth = numbers_of(targets, written=self.written)
+        truth = numbers_of(targets, cell_format=self.cell_format)
         finite = np.isfinite(truth)
         middle = (self.lower + self.upper) / 2
         truth = np.clip(np.where(finite, truth, middle), self.lower, self.upper)

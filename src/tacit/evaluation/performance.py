@@ -236,13 +236,13 @@ class Performance:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data."""
-        written: dict[str, Any] = {name: asdict(value) for name, value in self.metrics.items()}
-        written |= {"rows": asdict(self.rows), "positives": asdict(self.positives)}
+        data: dict[str, Any] = {name: asdict(value) for name, value in self.metrics.items()}
+        data |= {"rows": asdict(self.rows), "positives": asdict(self.positives)}
         if self.best_threshold is not None:
-            written["best_threshold"] = self.best_threshold
+            data["best_threshold"] = self.best_threshold
         if self.class_auc:
-            written["class_auc"] = [asdict(estimate) for estimate in self.class_auc]
-        return written
+            data["class_auc"] = [asdict(estimate) for estimate in self.class_auc]
+        return data
 
 
 def perform(released: GroupCounts, question: Question, generator: np.random.Generator) -> Performance:

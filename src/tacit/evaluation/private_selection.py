@@ -196,8 +196,8 @@ class PrivateSelection(BaseEstimator):
     def _labels(self, labels: Any, schema: Schema | None) -> Any:
         """The labels; of numbers, numbers as the schema has them written."""
         label = None if schema is None else schema.label
-        written = PLAIN_CELLS if label is None else label.cell_format
-        return numbers_of(labels, written=written) if self._numbers else labels
+        cell_format = PLAIN_CELLS if label is None else label.cell_format
+        return numbers_of(labels, cell_format=cell_format) if self._numbers else labels
 
     def declared(self) -> tuple[Schema | None, Any]:
         """The schema and the classes that all candidates declare; None where there are none."""

@@ -186,7 +186,7 @@ class NumberJudge(Judge):
         return np.where(columns["label"] == DROPPED, 0, np.clip(level, 0, NUMBER_LEVELS)).astype(np.int64)
 
     def known(self, labels: Any) -> Ints:
-        return np.where(np.isfinite(numbers_of(labels, written=self.scorer.written)), 0, DROPPED_LABEL)
+        return np.where(np.isfinite(numbers_of(labels, cell_format=self.scorer.cell_format)), 0, DROPPED_LABEL)
 
 
 def judges_of(models: Sequence[Any], schema: Schema | None, criterion: Criterion) -> list[Judge]:

@@ -63,7 +63,7 @@ class _Graph:
         self.initializers: list[Any] = []
         self.integers: set[str] = set()
         self.matrices: dict[tuple[ex.Expression, ...], str] = {}
-        self.written: dict[ex.Expression, str] = {}
+        self.names: dict[ex.Expression, str] = {}
         self.count = 0
         self.prefix = "tacit_"
 
@@ -75,11 +75,11 @@ class _Graph:
         while any(name.startswith(self.prefix) for name in names):
             self.prefix += "_"
         for node in program.nodes():
-            self.written[node] = self._write(node)
+            self.names[node] = self._write(node)
         kinds = [types.STRING if column.kind == ex.TEXT else types.DOUBLE for column in columns]
         make = self.onnx.helper.make_tensor_value_info
         inputs = [make(column.name, kind, [None, 1]) for column, kind in zip(columns, kinds, strict=True)]
-        outputs = [self._whole(self._double(self.written[node]), columns) for _, node in program.outputs]
+        outputs = [self._whole(self._double(self.names[node]), columns) for _, node in program.outputs]
         if program.classes is None:
             name = _free("prediction", names)
             self._node("Identity", outputs, name=name)
@@ -143,8 +143,8 @@ class _Graph:
             self.integers.add(result)
             return result
         if isinstance(node, ex.Known):
-            return self._node("Not", [self._gone(self.written[node.column], True)])
-        inside = [self.written[part] for part in node.inside]
+            return self._node("Not", [self._gone(self.names[node.column], True)])
+        inside = [self.names[part] for part in node.inside]
         if isinstance(node, ex.Take):
             result = self._node("Gather", [self._constant(node.table), self._index(inside[0])])
             if node.table.dtype.kind == "i":
@@ -181,7 +181,7 @@ class _Graph:
         return self._node("Or", [nan, self._node("IsInf", [value])]) if bounded else nan
 
     def _code(self, node: ex.Steps | ex.Words | ex.Truths) -> str:
-        value = self.written[node.column]
+        value = self.names[node.column]
         if isinstance(node, ex.Words):
             return self._words(node, value)
         if isinstance(node, ex.Truths):
@@ -223,7 +223,7 @@ class _Graph:
         """The codes of all columns as a matrix of doubles."""
         if codes not in self.matrices:
             axis = self._constant(np.array([1], np.int64))
-            columns = [self._node("Unsqueeze", [self._double(self.written[code]), axis]) for code in codes]
+            columns = [self._node("Unsqueeze", [self._double(self.names[code]), axis]) for code in codes]
             self.matrices[codes] = self._node("Concat", columns, axis=1)
         return self.matrices[codes]
 

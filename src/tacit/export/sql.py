@@ -121,11 +121,11 @@ class _Query(SqlValues):
 
     def _name(self, node: ex.Expression) -> tuple[Any, int]:
         """Makes a node a column of a level of its own."""
-        written, level = self._write(node)
+        expression, level = self._write(node)
         while len(self.levels) <= level:
             self.levels.append([])
         name = f"{self.prefix}{len(self.named)}"
-        self.levels[level].append(self.exp.alias_(written, name, quoted=True))
+        self.levels[level].append(self.exp.alias_(expression, name, quoted=True))
         self.named[node] = self._column(name), level + 1
         return self.named[node]
 

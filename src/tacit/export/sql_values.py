@@ -41,9 +41,9 @@ class SqlValues:
     def _call(self, name: str, inside: Any) -> Any:
         return getattr(self.exp, name)(this=inside.copy())
 
-    def _paren(self, written: Any) -> Any:
+    def _paren(self, expression: Any) -> Any:
         simple = (self.exp.Literal, self.exp.Column, self.exp.Case, self.exp.Cast, self.exp.Func, self.exp.Paren)
-        return written.copy() if isinstance(written, simple) else self.exp.Paren(this=written.copy())
+        return expression.copy() if isinstance(expression, simple) else self.exp.Paren(this=expression.copy())
 
     def _integer(self, value: float) -> Any:
         return self.exp.Literal.number(int(value)) if value >= 0 else self.exp.Neg(this=self._integer(-value))

@@ -32,7 +32,7 @@ class Target:
     bounds: NumericLabelIndex | None
 
     @property
-    def written(self) -> CellFormat:
+    def cell_format(self) -> CellFormat:
         """How its cells are written."""
         return PLAIN_CELLS if self.bounds is None else self.bounds.format
 

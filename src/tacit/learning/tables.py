@@ -101,7 +101,7 @@ def check_labels(nothing: Any, label: LabelIndex | Target, column: str, name: st
         warn_of_truths(nothing, label)
         return
     try:
-        numbers_of(nothing, column or TARGET, label.written)
+        numbers_of(nothing, column or TARGET, label.cell_format)
     except FrameError:
         if column:
             raise
@@ -114,7 +114,7 @@ def check_labels(nothing: Any, label: LabelIndex | Target, column: str, name: st
 def labels_of(labels: Any, task: Task) -> Any:
     """Labels as private rows take them, once the charge is durable: of numbers, numbers."""
     label = task.label
-    return numbers_of(labels, label.name, label.written) if isinstance(label, Target) else labels
+    return numbers_of(labels, label.name, label.cell_format) if isinstance(label, Target) else labels
 
 
 def codes_of(frame: Frame, labels: Any, task: Task) -> list[Ints]:

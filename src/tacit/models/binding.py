@@ -42,11 +42,11 @@ def binding_problems(data: Mapping[str, Any]) -> list[str]:
     A file without a certificate claims nothing, so that nothing is wrong with it.
     """
     problems = [f"the file holds {name!r}, which no model file does" for name in data if name not in PARTS]
-    written = data.get("certificate")
-    if written is None:
+    section = data.get("certificate")
+    if section is None:
         return problems if "certificate" in data else [*problems, "the file lacks its certificate"]
     try:
-        certificate = Certificate.from_dict(written)
+        certificate = Certificate.from_dict(section)
     except CertificateError as error:
         return [*problems, str(error)]
     problems += certificate.integrity()

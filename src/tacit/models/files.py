@@ -89,12 +89,12 @@ def save_model(
             f"certificate must be a certificate or its to_dict(), got a {type(stated).__name__}: give the "
             "certificate_ of an estimator. Nothing was spent."
         )
-    written = json.loads(json.dumps(model.to_dict(stated, schema), allow_nan=False))
-    problems = binding_problems(written)
+    document = json.loads(json.dumps(model.to_dict(stated, schema), allow_nan=False))
+    problems = binding_problems(document)
     if problems:
         raise ClaimError(f"this certificate is not that of this model: {'; '.join(problems)}")
     closed = stated is not None and not stated.get("releasable")
-    write_text(path, json.dumps(written, allow_nan=False), private=closed)
+    write_text(path, json.dumps(document, allow_nan=False), private=closed)
 
 
 def model_from_dict(data: Mapping[str, Any]) -> Model:
@@ -156,11 +156,11 @@ def bound_file(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def schema_of(data: Mapping[str, Any]) -> Schema | None:
     """The schema in the plain data of a model file; None if there is none."""
-    written = data.get("schema")
-    if written is None:
+    section = data.get("schema")
+    if section is None:
         return None
     try:
-        return Schema.from_dict({**written, "columns": dict(written["columns"])})
+        return Schema.from_dict({**section, "columns": dict(section["columns"])})
     except SchemaError:
         raise
     except KeyError as error:

@@ -389,12 +389,12 @@ class Certificate(Shown):
 
     def _content(self) -> dict[str, Any]:
         names = written_names([item.name for item in fields(self)])
-        written = {name: value for name in names if (value := getattr(self, name)) is not None or name not in OPTIONAL}
-        written["neighbouring"] = str(self.neighbouring)
-        written["reasons"] = list(self.reasons)
-        written["assumptions"] = [each.to_dict() for each in self.assumptions]
-        written["versions"] = dict(self.versions)
-        content: dict[str, Any] = finite(written)
+        data = {name: value for name in names if (value := getattr(self, name)) is not None or name not in OPTIONAL}
+        data["neighbouring"] = str(self.neighbouring)
+        data["reasons"] = list(self.reasons)
+        data["assumptions"] = [each.to_dict() for each in self.assumptions]
+        data["versions"] = dict(self.versions)
+        content: dict[str, Any] = finite(data)
         return content | self._ledger
 
     @cached_property

@@ -64,14 +64,14 @@ def _cells(head: str, lemmas: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 
 def _claims() -> dict[re.Pattern[str], tuple[str, ...]]:
     """The theorems of entries, as patterns, and the lemmas behind each."""
-    written = _cells(_ONE_CELL, ())
+    claims = _cells(_ONE_CELL, ())
     for rule, names in _RULES.items():
         lemmas = tuple(f"score_rules.{name}" for name in names)
         weighted = (*lemmas, "score_rules.weighted_l2", "score_rules.weighted_l1")
         for head, behind in ((re.escape(rule), lemmas), (re.escape(rule + _WEIGHTED), weighted)):
-            written |= _cells(f"{head}; one row, one cell", behind)
+            claims |= _cells(f"{head}; one row, one cell", behind)
     joint = r"weighted histograms of \d+ parts, rows bounded together over all of them \([^()]*\)"
-    written |= {
+    claims |= {
         joint: ("joint_bound.add_or_remove",),
         joint + _ALL_REPLACED: ("joint_bound.add_or_remove", "joint_bound.replace_l2", "joint_bound.replace_l1"),
         "weighted vector sum, stateless measure: max weight x row norm": ("vector_sums.add_or_remove",),
@@ -94,7 +94,7 @@ def _claims() -> dict[re.Pattern[str], tuple[str, ...]]:
             *_ONE_WAY,
         ),
     }
-    return {re.compile(pattern): lemmas for pattern, lemmas in written.items()}
+    return {re.compile(pattern): lemmas for pattern, lemmas in claims.items()}
 
 
 PATTERNS = _claims()  # what the theorem of an entry may say, and the lemmas that it rests on

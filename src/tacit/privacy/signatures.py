@@ -85,28 +85,28 @@ def signature(digests: Mapping[str, str | None], key: Ed25519PrivateKey) -> dict
     return {"statement": statement, "key": _hexadecimal(key.public_key()), "signature": signed}
 
 
-def signature_problems(written: Any, digests: Mapping[str, str | None], key: str | None = None) -> list[str]:
+def signature_problems(section: Any, digests: Mapping[str, str | None], key: str | None = None) -> list[str]:
     """What is wrong with the signature of a certificate; with none only that a key was asked for.
 
     Without ``key`` it is checked by the one that it names itself, which tells whether anything was changed, and not who
     signed.
     """
-    if written is None:
+    if section is None:
         return [] if key is None else ["it is not signed"]
-    if not isinstance(written, Mapping) or set(written) != PARTS or not isinstance(written["statement"], Mapping):
+    if not isinstance(section, Mapping) or set(section) != PARTS or not isinstance(section["statement"], Mapping):
         return ["its signature is damaged"]
-    statement: Mapping[str, Any] = written["statement"]
+    statement: Mapping[str, Any] = section["statement"]
     try:
-        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(written["key"]))
-        public.verify(bytes.fromhex(written["signature"]), canonical_json(statement))
+        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(section["key"]))
+        public.verify(bytes.fromhex(section["signature"]), canonical_json(statement))
     except (InvalidSignature, ValueError, TypeError):
         return ["its signature does not belong to what was signed"]
     problems = [
         f"what was signed is about another {name}" for name, digest in digests.items() if statement.get(name) != digest
     ]
-    if key is not None and written["key"] != key:
+    if key is not None and section["key"] != key:
         problems.append("it was signed with another key")
-    if written != {**written, "key": written["key"].lower(), "signature": written["signature"].lower()}:
+    if section != {**section, "key": section["key"].lower(), "signature": section["signature"].lower()}:
         problems.append("its signature is not written as signatures are")
     return problems
 

@@ -129,9 +129,9 @@ def _warnings(epsilon: float, delta: float, rows: float | None, protected: str) 
 def percent(share: float) -> str:
     """A share in per cent, never rounded up to a certainty it is not."""
     for digits in (1, 2, 3, 6):
-        written = f"{100 * share:.{digits}f}"
-        if share >= 1.0 or float(written) < 100.0:
-            return f"{written} %"
+        text = f"{100 * share:.{digits}f}"
+        if share >= 1.0 or float(text) < 100.0:
+            return f"{text} %"
     return "over 99.9999 %"
 
 

@@ -114,12 +114,12 @@ def _of_schema(schema: Schema) -> Card:
 
 
 def _column(name: str, column: Column) -> Cells:
-    written = {key: value for key, value in column.to_dict().items() if key not in ("kind", "description")}
-    return name, column.kind, _declared(written), column.description
+    facts = {key: value for key, value in column.to_dict().items() if key not in ("kind", "description")}
+    return name, column.kind, _declared(facts), column.description
 
 
-def _declared(written: Mapping[str, Any]) -> str:
-    return "; ".join(f"{key.replace('_', ' ')} {_listed(value)}" for key, value in written.items())
+def _declared(facts: Mapping[str, Any]) -> str:
+    return "; ".join(f"{key.replace('_', ' ')} {_listed(value)}" for key, value in facts.items())
 
 
 def _listed(value: Any) -> str:

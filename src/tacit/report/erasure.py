@@ -130,13 +130,13 @@ def read_statement(path: str | os.PathLike[str]) -> Mapping[str, Any] | None:
     return data if isinstance(data, dict) and data.get("format") == FORMAT else None
 
 
-def erasure_problems(written: Mapping[str, Any], key: str | None = None) -> list[str]:
+def erasure_problems(data: Mapping[str, Any], key: str | None = None) -> list[str]:
     """What does not hold of an answer: its certificate, its text, or its signature; by ``key``, if it is given."""
     from tacit.privacy.signatures import signature_problems
 
-    body = {name: value for name, value in written.items() if name != "signature"}
-    if written.get("version") != VERSION:
-        return [f"the erasure statement is of version {written.get('version')!r}, and this library knows {VERSION}"]
+    body = {name: value for name, value in data.items() if name != "signature"}
+    if data.get("version") != VERSION:
+        return [f"the erasure statement is of version {data.get('version')!r}, and this library knows {VERSION}"]
     try:
         certificate = Certificate.from_dict(body.get("certificate", {}))
     except CertificateError as error:
@@ -148,6 +148,6 @@ def erasure_problems(written: Mapping[str, Any], key: str | None = None) -> list
         body.get("letter") != letter(certificate) or body.get("refit_after") != refit_after(certificate)
     ):
         problems.append("its text does not follow from its certificate")
-    if written.get("signature") is None:
+    if data.get("signature") is None:
         return [*problems, "it is not signed"]
-    return problems + signature_problems(written["signature"], {"erasure": sha256(body)}, key)
+    return problems + signature_problems(data["signature"], {"erasure": sha256(body)}, key)

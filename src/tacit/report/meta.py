@@ -66,11 +66,11 @@ def read_meta(path: str | os.PathLike[str] | None) -> Meta:
     if path is None:
         return Meta()
     try:
-        written = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MetaError(f"{path} is no TOML file: {error}") from None
     meta, problems = Meta(), []
-    for key, value in written.items():
+    for key, value in document.items():
         try:
             meta[key] = _text(path, key, value)
         except MetaError as error:

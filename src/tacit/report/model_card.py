@@ -101,9 +101,9 @@ KINDS = {"numeric_grid": "numeric", "category_index": "categorical", "boolean_in
 
 def public_column(name: str, encoder: Any) -> PublicColumn:
     """One line of the list of public facts, from an encoder of :mod:`tacit.encoding`."""
-    written = encoder.to_dict()
-    kind = "date" if written.get("dates") else str(written.get("kind", ""))
-    return PublicColumn(name, KINDS.get(kind, kind), facts(written))
+    data = encoder.to_dict()
+    kind = "date" if data.get("dates") else str(data.get("kind", ""))
+    return PublicColumn(name, KINDS.get(kind, kind), facts(data))
 
 
 def date_facts(grid: NumericGrid) -> str:
@@ -112,16 +112,14 @@ def date_facts(grid: NumericGrid) -> str:
     return f"by {grid.dates}, from {first} to {last}"
 
 
-def facts(written: dict[str, Any]) -> str:
+def facts(data: dict[str, Any]) -> str:
     """Bounds or categories, in words; an encoding that has neither is described by its remaining fields."""
-    if written.get("dates"):
-        return date_facts(NumericGrid.from_dict(written))
-    if "lower" in written and "upper" in written:
-        return f"from {svg.short(float(written['lower']))} to {svg.short(float(written['upper']))}"
-    listed = written.get("categories")
+    if data.get("dates"):
+        return date_facts(NumericGrid.from_dict(data))
+    if "lower" in data and "upper" in data:
+        return f"from {svg.short(float(data['lower']))} to {svg.short(float(data['upper']))}"
+    listed = data.get("categories")
     if isinstance(listed, list):
         words = ", ".join(str(item) for item in listed[:MOST_LISTED])
         return words + (f" and {len(listed) - MOST_LISTED} more" if len(listed) > MOST_LISTED else "")
-    return ", ".join(
-        f"{key} {value}" for key, value in written.items() if key != "kind" and not isinstance(value, list)
-    )
+    return ", ".join(f"{key} {value}" for key, value in data.items() if key != "kind" and not isinstance(value, list))

@@ -19,12 +19,12 @@ def number(value: float) -> str:
 
 def element(tag: str, content: str = "", **attributes: Attribute) -> str:
     """An element. ``content`` is markup; attribute names lose a trailing underscore and use ``-`` for ``_``."""
-    written = "".join(
+    markup = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{number(value) if isinstance(value, float) else escape(str(value))}"'
         for name, value in attributes.items()
         if value is not None
     )
-    return f"<{tag}{written}>{content}</{tag}>" if content else f"<{tag}{written}/>"
+    return f"<{tag}{markup}>{content}</{tag}>" if content else f"<{tag}{markup}/>"
 
 
 def text(x: float, y: float, words: str, css: str = "", anchor: str = "start") -> str:

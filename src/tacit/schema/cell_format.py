@@ -43,38 +43,38 @@ FIRST_YEAR_OF_TWO_DIGITS = 1969
 
 
 @cache
-def _pattern(written: str) -> re.Pattern[str]:
+def _pattern(date_format: str) -> re.Pattern[str]:
     """What a date of a format looks like; a time of day may follow, and plays no part."""
-    parts = re.split(r"(%.)", written)
-    glued = re.search(r"%[Ymd]%[Ymd]", written) is not None  # without separators every part has its full width
+    parts = re.split(r"(%.)", date_format)
+    glued = re.search(r"%[Ymd]%[Ymd]", date_format) is not None  # without separators every part has its full width
     words = [_DIRECTIVES[part] if part.startswith("%") else re.escape(part) for part in parts]
     text = "".join(words).replace(r"\d{1,2}", r"\d{2}") if glued else "".join(words)
     return re.compile(rf"{text}([T ].*)?", re.ASCII | re.IGNORECASE | re.DOTALL)
 
 
-def check_date_format(written: Any) -> str:
+def check_date_format(date_format: Any) -> str:
     """A format of dates as ``strftime`` has it; raises :class:`SchemaError` unless it tells the year and the month."""
-    directives = re.findall(r"%.?", written) if isinstance(written, str) else []
+    directives = re.findall(r"%.?", date_format) if isinstance(date_format, str) else []
     kinds = [{"%y": "%Y", "%B": "%b"}.get(part, part) for part in directives if part not in ("%a", "%A")]
     if not set(kinds) <= _DIRECTIVES.keys() or sorted(kinds) not in _COMPLETE:
         raise SchemaError(
-            f"must say where a date has its year (%Y, %y), month (%m, %b) and day (%d), once each; got {written!r}",
+            f"must say where a date has its year (%Y, %y), month (%m, %b) and day (%d), once each; got {date_format!r}",
             "give one such as '%d.%m.%Y'; leave the time of day out",
             "format",
         )
-    return str(written).replace("%B", "%b").replace("%A", "%a")
+    return str(date_format).replace("%B", "%b").replace("%A", "%a")
 
 
 _COMPLETE = [sorted(["%Y", month, *day]) for month in ("%m", "%b") for day in ([], ["%d"])]
 
 
-def parse_date(text: str, written: str) -> dt.date | None:
+def parse_date(text: str, date_format: str) -> dt.date | None:
     """The date that a text spells in a format of :func:`check_date_format`, or None; without a day, the month's first.
 
     Months are English names, in full or by three letters, whatever the locale; so are days of the week (``%a``), which
     play no part.
     """
-    match = _pattern(written).fullmatch(text.strip())
+    match = _pattern(date_format).fullmatch(text.strip())
     if match is None:
         return None
     parts = match.groupdict()
@@ -147,11 +147,11 @@ PLAIN_CELLS = CellFormat()
 
 def number_format(symbol: Any, thousands: Any, missing_values: Any) -> CellFormat:
     """How the numbers of a column or a label are written; raises :class:`SchemaError`, which names the field."""
-    written = CellFormat(_symbol(symbol), thousands, _marks(missing_values))
+    cell_format = CellFormat(_symbol(symbol), thousands, _marks(missing_values))
     if thousands not in ("", *THOUSANDS):
         marks = ", ".join(map(repr, THOUSANDS))
         raise SchemaError(f"got {thousands!r}", f"give one of {marks}", "thousands")
-    return written
+    return cell_format
 
 
 def _marks(value: Any) -> tuple[float, ...]:

@@ -50,12 +50,12 @@ class Column:
 
     def to_dict(self) -> dict[str, Any]:
         """The column as plain data, without what is at its default; :func:`column_from_dict` is the inverse."""
-        written: dict[str, Any] = {"kind": self.kind}
+        data: dict[str, Any] = {"kind": self.kind}
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             if value != field.default:
-                written[field.name] = _written(value)
-        return written
+                data[field.name] = _written(value)
+        return data
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -139,9 +139,9 @@ class NumericColumn(Column):
         if self.monotone and self.prior in DIRECTIONS and self.prior != self.monotone:
             raise SchemaError(f"is {self.prior}, but the effect is declared {self.monotone}", "leave it out", "prior")
         self._set("description", plain_text(self.description, "description"))
-        written = number_format(self.symbol, self.thousands, self.missing_values)
-        self._set("missing_values", written.missing_values)
-        self._set("symbol", written.symbol)
+        cell_format = number_format(self.symbol, self.thousands, self.missing_values)
+        self._set("missing_values", cell_format.missing_values)
+        self._set("symbol", cell_format.symbol)
         check_allow(self.allow)
 
     @property

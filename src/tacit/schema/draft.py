@@ -173,15 +173,15 @@ def _draft_number(cells: Cells, read: Spelled | None) -> tuple[Label, str]:
     marks = far_marks(sorted(counts), counts)
     numbers = {number for number in counts if number not in marks}
     lower, upper = round_outward(min(numbers), max(numbers))
-    written = CellFormat() if read is None else read.written
+    cell_format = CellFormat() if read is None else read.cell_format
     label = Label(
         cells.name,
         "numeric",
         lower=lower,
         upper=upper,
         missing_values=marks,
-        symbol=written.symbol,
-        thousands=written.thousands,
+        symbol=cell_format.symbol,
+        thousands=cell_format.thousands,
     )
     notes = ["a numeric label; bounds rounded outward"]
     if all(number.is_integer() for number in numbers):
@@ -212,7 +212,7 @@ _DICTIONARY = ("name", "kind", "lower", "upper", "categories", "description", "g
 
 
 def draft_from_dictionary(
-    path: str | os.PathLike[str], label: str, positive: Any = None, written: CsvFormat = PLAIN
+    path: str | os.PathLike[str], label: str, positive: Any = None, dialect: CsvFormat = PLAIN
 ) -> Draft:
     """Drafts a schema from a data dictionary: a CSV with columns ``name, kind, lower, upper, categories, description``.
 
@@ -225,15 +225,15 @@ def draft_from_dictionary(
     """
     where = os.fspath(path)
     try:
-        encoding = "utf-8-sig" if written.encoding == UTF8 else written.encoding
+        encoding = "utf-8-sig" if dialect.encoding == UTF8 else dialect.encoding
         with Path(path).open(encoding=encoding, newline="") as file:
             header = file.readline()
             file.seek(0)
-            lines = list(csv.DictReader(file, skipinitialspace=True, delimiter=written.delimiter_of(header)))
+            lines = list(csv.DictReader(file, skipinitialspace=True, delimiter=dialect.delimiter_of(header)))
     except OSError as error:
         raise SchemaError(f"cannot be read ({error.strerror})", "give a data dictionary", where=where) from None
     except (UnicodeError, csv.Error):
-        raise SchemaError(f"is not CSV in {written.encoding.upper()}", "save it as UTF-8", where=where) from None
+        raise SchemaError(f"is not CSV in {dialect.encoding.upper()}", "save it as UTF-8", where=where) from None
     if not lines:
         raise SchemaError("has no lines", f"its header is {','.join(_DICTIONARY)}", where=where)
     columns: dict[str, Column] = {}
@@ -245,7 +245,7 @@ def draft_from_dictionary(
             if None in line:
                 raise SchemaError("has more cells than the header", "put texts with commas in quotes")
             facts = {key: text.strip() for key, text in line.items() if text and text.strip()}
-            if written.decimal == COMMA:
+            if dialect.decimal == COMMA:
                 facts |= {key: facts[key].replace(COMMA, POINT) for key in ("lower", "upper") if key in facts}
             name = facts.pop("name", "")
             if not name or name in columns:

@@ -168,7 +168,7 @@ def _texts(cells: Cells, reading: Reading) -> tuple[Column, str]:
     if verdict.is_identifier:
         return IdColumn(), _identifier(cells.name, verdict.reason)
     numbers = spelled(cells.texts, reading.decimal, reading.thousands)
-    plain = numbers is not None and numbers.written.is_plain
+    plain = numbers is not None and numbers.cell_format.is_plain
     if leading_zeros(present) and plain:
         return _codes(cells, present)
     negative = with_minus(cells.texts)
@@ -208,7 +208,7 @@ def _spelled(cells: Cells, read: Spelled) -> tuple[Column, str]:
     counts: Counter[float] = Counter()
     for text, number in read.numbers.items():
         counts[number] += cells.texts[text]
-    column, note = _numbers(cells.name, counts, read.written, read.note)
+    column, note = _numbers(cells.name, counts, read.cell_format, read.note)
     strays = {text: count for text, count in cells.texts.items() if text not in read.numbers}
     if strays and isinstance(column, NumericColumn):
         note = f"{note or 'read as numbers'}; cells that spell none are missing: {strays_among(strays)}"
@@ -241,10 +241,10 @@ def _unlisted(question: str) -> str:
     return f'{question} Until you say so it is taken for one (kind = "id"), and none of its values is listed'
 
 
-def _dates(first: int, last: int, written: str = "") -> tuple[Column, str]:
+def _dates(first: int, last: int, date_format: str = "") -> tuple[Column, str]:
     """Dates by month, from the first year of the sample to the last."""
-    column = DateColumn("month", dt.date(first, 1, 1), dt.date(last, 12, 31), format=written)
-    form = f" written as {written}" if written else ""
+    column = DateColumn("month", dt.date(first, 1, 1), dt.date(last, 12, 31), format=date_format)
+    form = f" written as {date_format}" if date_format else ""
     return column, f"a date{form}, by month: change granularity to year or weekday where that matters more"
 
 
@@ -261,12 +261,12 @@ def _categories(cells: Cells, reading: Reading) -> tuple[Column, str]:
     return column, "; ".join(filter(None, notes))
 
 
-def _numbers(name: str, counts: Mapping[float, int], written: CellFormat, note: str) -> tuple[Column, str]:
+def _numbers(name: str, counts: Mapping[float, int], cell_format: CellFormat, note: str) -> tuple[Column, str]:
     """A column of numbers: an identifier, truth values, or numbers between bounds rounded outward."""
-    verdict = judge(name, list(counts), sum(counts.values())) if written.is_plain else Verdict()
+    verdict = judge(name, list(counts), sum(counts.values())) if cell_format.is_plain else Verdict()
     if verdict.is_identifier:
         return IdColumn(), _identifier(name, verdict.reason)
-    if set(counts) == {0, 1} and written.is_plain:
+    if set(counts) == {0, 1} and cell_format.is_plain:
         return BooleanColumn(), "0 and 1 read as false and true"
     values = sorted(map(float, counts))
     marks = far_marks(values, {float(value): count for value, count in counts.items()})
@@ -287,13 +287,13 @@ def _numbers(name: str, counts: Mapping[float, int], written: CellFormat, note: 
         and all(map(float.is_integer, values))
     ):
         notes.append('a few whole numbers: if they are codes without order, declare kind = "categorical"')
-    column, more = _between(values, CellFormat(written.symbol, written.thousands, marks))
+    column, more = _between(values, CellFormat(cell_format.symbol, cell_format.thousands, marks))
     return column, "; ".join(part for part in (*notes, more) if part)
 
 
-def _between(values: list[float], written: CellFormat) -> tuple[Column, str]:
+def _between(values: list[float], cell_format: CellFormat) -> tuple[Column, str]:
     least, most = values[0], values[-1]
-    how: dict[str, Any] = {name: getattr(written, name) for name in ("symbol", "thousands", "missing_values")}
+    how: dict[str, Any] = {name: getattr(cell_format, name) for name in ("symbol", "thousands", "missing_values")}
     log = least > 0 and most / least >= LOG_RATIO
     try:
         if log:

@@ -104,8 +104,8 @@ class Label:
         assert self.lower is not None
         assert self.upper is not None
         check_bounds(self.lower, self.upper)
-        written = number_format(self.symbol, self.thousands, self.missing_values)
-        object.__setattr__(self, "missing_values", written.missing_values)
+        cell_format = number_format(self.symbol, self.thousands, self.missing_values)
+        object.__setattr__(self, "missing_values", cell_format.missing_values)
         object.__setattr__(self, "classes", ())
         object.__setattr__(self, "positive", ())
 
@@ -149,12 +149,12 @@ class Label:
             of_numbers = {"column": self.column, "kind": str(self.kind), "lower": lower, "upper": upper}
             marks = [short_number(mark) for mark in self.missing_values]
             return of_numbers | self.cell_format.to_dict() | ({"missing_values": marks} if marks else {})
-        written: dict[str, Any] = {"column": self.column, "kind": str(self.kind), "classes": list(self.classes)}
+        data: dict[str, Any] = {"column": self.column, "kind": str(self.kind), "classes": list(self.classes)}
         if self.positive:
-            written["positive"] = self.positive[0] if len(self.positive) == 1 else list(self.positive)
+            data["positive"] = self.positive[0] if len(self.positive) == 1 else list(self.positive)
         if self.exact:
-            written["exact"] = True
-        return written
+            data["exact"] = True
+        return data
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Label:

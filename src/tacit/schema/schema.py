@@ -86,13 +86,13 @@ class Schema(Brief, Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """The schema as plain data in the layout of the file; :meth:`from_dict` is the inverse, exactly."""
-        written: dict[str, Any] = {}
+        data: dict[str, Any] = {}
         if self.label is not None:
-            written["label"] = self.label.to_dict()
+            data["label"] = self.label.to_dict()
         if self.unit is not None:
-            written["unit"] = self.unit.to_dict()
-        written["columns"] = {name: column.to_dict() for name, column in self.columns.items()}
-        return written
+            data["unit"] = self.unit.to_dict()
+        data["columns"] = {name: column.to_dict() for name, column in self.columns.items()}
+        return data
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Schema:

@@ -85,12 +85,12 @@ class Spelled:
 
     Attributes:
         numbers: per text that spells one.
-        written: how.
+        cell_format: how.
         note: what was decided or is doubtful; a doubt that nothing decides leaves ``numbers`` empty.
     """
 
     numbers: Mapping[str, float]
-    written: CellFormat = PLAIN_CELLS
+    cell_format: CellFormat = PLAIN_CELLS
     note: str = ""
 
 
@@ -180,7 +180,7 @@ def _with_symbol(counts: Mapping[str, int], thousands: str) -> Spelled | None:
         if choices:
             points = _is_money(symbol) and _all_in_threes(counts)
             usual = POINT if points else ""
-            return max(choices, key=lambda choice: (len(choice.numbers), choice.written.thousands == usual))
+            return max(choices, key=lambda choice: (len(choice.numbers), choice.cell_format.thousands == usual))
     if not units or len(counts) <= FEW:
         return None
     first = {(match["before"], match["after"] or ""): text for text, match in reversed(matches.items())}
@@ -214,16 +214,16 @@ def are_codes(counts: Mapping[str, int]) -> bool:
     return _mostly(counts, lambda text: (match := matches[text]) and match[1] not in CURRENCIES)
 
 
-def _under(counts: Mapping[str, int], written: CellFormat) -> Spelled | None:
+def _under(counts: Mapping[str, int], cell_format: CellFormat) -> Spelled | None:
     """The numbers that a format reads; None unless the others are few."""
-    numbers = {text: number for text in counts if (number := written.number_of(text)) is not None}
+    numbers = {text: number for text in counts if (number := cell_format.number_of(text)) is not None}
     if not _are_numbers(counts, numbers):
         return None
-    parts = [f" without {written.symbol!r}"] if written.symbol else []
-    if written.thousands:
-        grouped = next((t for t in numbers if re.search(rf"\d{THOUSANDS[written.thousands]}\d{{3}}", t)), "")
+    parts = [f" without {cell_format.symbol!r}"] if cell_format.symbol else []
+    if cell_format.thousands:
+        grouped = next((t for t in numbers if re.search(rf"\d{THOUSANDS[cell_format.thousands]}\d{{3}}", t)), "")
         parts += [f", {grouped!r} as {numbers[grouped]:.12g}"] if grouped else []
-    return Spelled(numbers, written, f"read as numbers{''.join(parts)}: is that right?" if parts else "")
+    return Spelled(numbers, cell_format, f"read as numbers{''.join(parts)}: is that right?" if parts else "")
 
 
 def date_format(counts: Mapping[str, int]) -> tuple[str, str] | None:

@@ -194,8 +194,8 @@ def _loses_digits(value: Value) -> bool:
     kind, counted = meaning(value)
     if kind != "number" or not math.isfinite(float(counted)):
         return False
-    written = decimal.Decimal(value.strip() if isinstance(value, str) else repr(value))
-    return written != decimal.Decimal(repr(counted))
+    number = decimal.Decimal(value.strip() if isinstance(value, str) else repr(value))
+    return number != decimal.Decimal(repr(counted))
 
 
 def distinct_values(values: Any, field: str, least: int, most: int, exact: bool = False) -> tuple[Value, ...]:

@@ -91,8 +91,8 @@ def export_schema(schema: Schema, target: str) -> dict[str, Any]:
         fields.append(_field_of_label(schema.label))
     if schema.unit is not None:
         own["unit"] = schema.unit.to_dict()
-    written = _format(target).write(fields, own)
-    data: dict[str, Any] = json.loads(json.dumps(written, default=str))
+    document = _format(target).write(fields, own)
+    data: dict[str, Any] = json.loads(json.dumps(document, default=str))
     return data
 
 

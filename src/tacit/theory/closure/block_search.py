@@ -40,8 +40,8 @@ def _blocks(
     the slice is used up. Returns the level (-1 at the end), the number of sets looked at, and of blocks written.
     """
     n_points, n_words = columns.shape
-    size, work, written = len(chosen), 0, 0
-    while level >= 0 and work < slice_ and written < len(out):
+    size, work, n_blocks = len(chosen), 0, 0
+    while level >= 0 and work < slice_ and n_blocks < len(out):
         chosen[level] += 1
         point = chosen[level]
         if point > n_points - (size - level):
@@ -53,12 +53,12 @@ def _blocks(
         if count_ones(extents[level + 1]) < need:
             continue
         if level == size - 1:
-            out[written] = chosen
-            written += 1
+            out[n_blocks] = chosen
+            n_blocks += 1
             continue
         level += 1
         chosen[level] = point
-    return level, work, written
+    return level, work, n_blocks
 
 
 class BlockSearch:
@@ -88,11 +88,11 @@ class BlockSearch:
         out = np.empty((BATCH, len(self._chosen)), np.int64)
         work = 0
         while self._level >= 0 and work < sets:
-            self._level, visited, written = _blocks(
+            self._level, visited, n_blocks = _blocks(
                 self._columns, self._extents, self._chosen, self._level, self._m, sets - work, out
             )
             work += visited
-            for block in out[:written]:
+            for block in out[:n_blocks]:
                 staircase = self._around([int(self._order[point]) for point in block])
                 work += BLOCK_WORK
                 if staircase is not None:
