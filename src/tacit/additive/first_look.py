@@ -49,10 +49,10 @@ def first_look(
     )  # the plan, which says how much binning may cost, needs the number of rows
     total, counted = release_total(budget.part(first), tuning.measuring)
     signal = signal_to_noise(total, count, budget.sd(), loss.strength)
-    chosen = planner.plan(total, count, signal, budget.is_pure, pairs, trees, remainder=loss.remainder)
-    each = (chosen.binning - first) / count
+    plan = planner.plan(total, count, signal, budget.is_pure, pairs, trees, remainder=loss.remainder)
+    each = (plan.binning - first) / count
     bins, more = measure_bins(budget.part(each), columns, total, tuning)
-    planned = chosen.with_binning(chosen.binning + more + counted - first)
+    planned = plan.with_binning(plan.binning + more + counted - first)
     return FirstLook(tuple(columns), total, signal, planned, bins, budget.sd(each))
 
 

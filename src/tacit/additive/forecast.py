@@ -50,9 +50,9 @@ def forecast(
             sure_from = max(columns_from, numbers.pure_sure_from * _noise(n_columns, allowance, False, numbers)[0])
     else:
         signal = signal_to_noise(rows, n_columns, allowance.sd(1.0))
-        chosen = planner.plan(rows, n_columns, signal, allowance.is_pure, pairs, trees)
-        without_trees = planner.decided(chosen, signal, 0.0, pairs) if chosen.undecided else chosen
-        learns, sure_from = _bought(chosen, without_trees), enough * noise
+        plan = planner.plan(rows, n_columns, signal, allowance.is_pure, pairs, trees)
+        without_trees = planner.decided(plan, signal, 0.0, pairs) if plan.undecided else plan
+        learns, sure_from = _bought(plan, without_trees), enough * noise
     signal = rows / max(noise, 1e-12)
     return {
         "signal": signal,

@@ -216,9 +216,9 @@ class NewtonIntercept:
         full = mean @ directions.basis / directions.curvatures
         variance = gain**2 * self._variance / self._precision**2 / slopes**2
         full *= self._doubt / (self._doubt + variance)
-        wanted = self.start + directions.basis @ full
+        target = self.start + directions.basis @ full
         reach = INTERCEPTS.largest if ends is None else LARGEST_BOUND / 2.0**MARGIN_BITS
-        return self._move(np.clip(np.clip(wanted, self._value - 1, self._value + 1), -reach, reach))
+        return self._move(np.clip(np.clip(target, self._value - 1, self._value + 1), -reach, reach))
 
     def _move(self, new: Floats) -> Floats:
         step, self._value = new - self._value, new

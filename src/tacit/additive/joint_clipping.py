@@ -43,7 +43,7 @@ class Bounded(Protocol):
     def map_values(self) -> Floats:
         """The release map as numbers, shape ``(outputs, bins)``."""
 
-    def expect(self, seen: Floats, coming: float) -> None:
+    def expect(self, weight: Floats, coming: float) -> None:
         """Says what releases will be like; see :meth:`tacit.additive.term.Term.expect`."""
 
 

@@ -74,26 +74,26 @@ def learn(
     whole, planner = budget, Planner(tuning.planning, tuning.growing.cutting)
     trees = trees and sum(not column.monotone for column in columns) > 1  # a declared direction is never cut
     start = first_look(whole.part(1 - loss.share).as_whole(), columns, pairs, trees, loss, planner, tuning.binning)
-    chosen = _plan_for(loss, start, planner, trees, whole.is_pure)
+    plan = _plan_for(loss, start, planner, trees, whole.is_pure)
     # a wrong intercept costs log loss whatever the columns say: where noise is large it is worth more than a column
     weight = planner.intercept_share(start.signal, len(columns)) if loss.tuned else 1.0
-    intercept, budget, chosen = _begin(whole, start, loss, weight, chosen)
+    intercept, budget, plan = _begin(whole, start, loss, weight, plan)
     state = _state_of(whole, budget, start, loss, intercept, tuning)
-    each = budget.part(chosen.mains).split(len(columns) + weight)
+    each = budget.part(plan.mains).split(len(columns) + weight)
     columns_and_bins = zip(start.columns, start.bins, strict=True)
     mains = [main_term(column, bins, each, state) for column, bins in columns_and_bins]
     if priors and loss.n_scores == 1:
         state.public_prior = PublicPrior(list(zip(mains, start.bins, strict=True)), priors, tuning.expecting)
-    chosen = chosen.passed_on(sweep(budget.part(chosen.mains), _pace(loss, chosen.pace), mains, state))
+    plan = plan.passed_on(sweep(budget.part(plan.mains), _pace(loss, plan.pace), mains, state))
     # trees pay where columns explain much; how much they do is known only now, from released effects
-    if chosen.undecided:
-        chosen = planner.decided(chosen, start.signal, added(term.variance for term in mains), pairs)
-    pair_effects, chosen = _learn_pairs(budget, chosen, mains, state) if chosen.joint else ([], chosen)
+    if plan.undecided:
+        plan = planner.decided(plan, start.signal, added(term.variance for term in mains), pairs)
+    pair_effects, plan = _learn_pairs(budget, plan, mains, state) if plan.joint else ([], plan)
     grown: tuple[Tree, ...] | tuple[ScoreTree, ...] = ()
-    if chosen.n_trees:
+    if plan.n_trees:
         # the clip of the last sweeps fits residuals that columns have since made smaller
         loss.refresh(whole, "before the trees")
-        grown = fit_remainder(budget, chosen, mains, state)
+        grown = fit_remainder(budget, plan, mains, state)
     shift, sd = loss.level(whole, start.total)
     directions = state.directions()
     return Learned(
@@ -104,19 +104,19 @@ def learn(
         tuple(mains),
         tuple(pair_effects),
         grown,
-        chosen,
+        plan,
         directions,
         np.hypot(intercept.sd(directions), sd),
     )
 
 
-def _begin(whole: Budget, start: FirstLook, loss: Loss, weight: float, chosen: Plan) -> tuple[Intercept, Budget, Plan]:
+def _begin(whole: Budget, start: FirstLook, loss: Loss, weight: float, plan: Plan) -> tuple[Intercept, Budget, Plan]:
     """The intercept, what is left beside the share that the loss keeps for itself, and the plan for that."""
     before = loss.share
     intercept = loss.begin(whole, start.total, weight)
     if loss.share > before:  # a loss that needs more takes it from all but the bins, which are paid
-        chosen = chosen.with_binning(chosen.binning * (1 - before) / (1 - loss.share))
-    return intercept, whole.part(1 - loss.share).as_whole(), chosen
+        plan = plan.with_binning(plan.binning * (1 - before) / (1 - loss.share))
+    return intercept, whole.part(1 - loss.share).as_whole(), plan
 
 
 def _state_of(
@@ -137,14 +137,14 @@ def _state_of(
 
 
 def _plan_for(loss: Loss, start: FirstLook, planner: Planner, trees: bool, pure: bool) -> Plan:
-    chosen, count = start.plan, len(start.columns)
+    plan, count = start.plan, len(start.columns)
     # judged for two classes alone
     if loss.tuned:
-        chosen = planner.with_choices(chosen, start.total, count, start.signal)
+        plan = planner.with_choices(plan, start.total, count, start.signal)
     # trees would take up what slow sweeps leave over, and Laplace noise grows with the number of sweeps
     if loss.tuned and not trees and not pure:
-        chosen = planner.patient(chosen, count, start.signal)
-    return chosen
+        plan = planner.patient(plan, count, start.signal)
+    return plan
 
 
 def _pace(loss: Loss, planned: Pace) -> Pace:
@@ -201,24 +201,24 @@ def main_term(column: Column, bins: Bins, each: Budget, state: State) -> Term:
 
 
 def _learn_pairs(
-    budget: Budget, chosen: Plan, mains: list[Term], state: State
+    budget: Budget, plan: Plan, mains: list[Term], state: State
 ) -> tuple[list[tuple[Side, Side, Term]], Plan]:
     """The pairs that were found, and the plan that hands on what was not needed."""
-    columns, pace = state.start.columns, _pace(state.loss, chosen.joint_pace)
+    columns, pace = state.start.columns, _pace(state.loss, plan.joint_pace)
     numbers = state.tuning.pairing
     sides = [
         pair_side(columns[i].index, columns[i].name, state.start.bins[i], numbers)
         for i in free_columns(columns, mains, state.start.signal, numbers)
     ]
     most = most_pairs(len(columns), numbers)
-    looks = chosen.looks_for_pairs and len(sides) > 1
-    screened = screen_pairs(budget.part(chosen.screening), sides, most, state) if looks else []
+    looks = plan.looks_for_pairs and len(sides) > 1
+    screened = screen_pairs(budget.part(plan.screening), sides, most, state) if looks else []
     # nothing stood out of the noise: columns have the budget of the pairs, and what was spent on looking is lost
     if not screened:
-        remainder = budget.part(chosen.joint + chosen.pair_counts + (0.0 if looks else chosen.screening))
-        return [], chosen.passed_to_trees(sweep(remainder, pace, mains, state, "second "))
-    learning = budget.part(chosen.joint)
-    terms = pair_terms(budget.part(chosen.pair_counts), learning, screened, len(mains), state)
+        remainder = budget.part(plan.joint + plan.pair_counts + (0.0 if looks else plan.screening))
+        return [], plan.passed_to_trees(sweep(remainder, pace, mains, state, "second "))
+    learning = budget.part(plan.joint)
+    terms = pair_terms(budget.part(plan.pair_counts), learning, screened, len(mains), state)
     unspent = sweep(learning, pace, mains + terms, state, "joint ")
     sides_and_terms = zip(screened, terms, strict=True)
-    return [(left, right, term) for (left, right), term in sides_and_terms], chosen.passed_to_trees(unspent)
+    return [(left, right, term) for (left, right), term in sides_and_terms], plan.passed_to_trees(unspent)

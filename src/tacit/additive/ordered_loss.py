@@ -94,11 +94,11 @@ def fitted_cuts(cuts: Floats, shares: Floats, scores: Floats) -> Floats:
     It begins at ``cuts``, shape ``(classes - 1,)``; ``shares`` of the classes are positive and add up to 1; ``scores``
     have shape ``(rows,)``.
     """
-    wanted = np.cumsum(shares)[:-1]
+    targets = np.cumsum(shares)[:-1]
     for _ in range(STEPS):
         upto = expit(cuts[:, None] - scores[None, :])
         slopes = np.maximum((upto * (1.0 - upto)).mean(axis=1), 1e-9)
-        cuts = cuts - np.clip((upto.mean(axis=1) - wanted) / slopes, -1.0, 1.0)
+        cuts = cuts - np.clip((upto.mean(axis=1) - targets) / slopes, -1.0, 1.0)
     return np.maximum.accumulate(np.clip(cuts, -FARTHEST, FARTHEST))
 
 

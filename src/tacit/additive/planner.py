@@ -111,14 +111,14 @@ class Planner:
         # with fewer rows or more noise, choices are hardly better than random splits, and cost budget
         if not plan.n_trees or total <= MANY_ROWS or whole < self.numbers.choice_from:
             return plan
-        wanted = min(
+        limit = min(
             self.numbers.trees_by_root * math.sqrt(whole),
             self.numbers.most_choosing_trees,
             self.numbers.choosing_rows / total,
         )
         return replace(
             plan,
-            n_trees=max(int(wanted), self.numbers.choosing_trees),
+            n_trees=max(int(limit), self.numbers.choosing_trees),
             tree_depth=self.numbers.choosing_depth,
             tree_rate=self.numbers.choosing_rate,
             tree_columns=columns_to_cut(total, self.cutting),
@@ -136,8 +136,8 @@ class Planner:
         if plan.converges or signal <= self.numbers.patient_from:
             return plan
         way = position(signal, self.numbers.patient_from, self.numbers.patient_full)
-        wanted = interpolate(plan.sweeps, self.numbers.most_sweeps, way)
-        sweeps = max(int(min(wanted, self.numbers.most_swept / max(n_columns, 1))), plan.sweeps)
+        target = interpolate(plan.sweeps, self.numbers.most_sweeps, way)
+        sweeps = max(int(min(target, self.numbers.most_swept / max(n_columns, 1))), plan.sweeps)
         joint_sweeps = max(sweeps // 2, plan.joint_sweeps) if plan.joint_sweeps else 0
         return replace(plan, sweeps=sweeps, joint_sweeps=joint_sweeps, recency=way)
 
@@ -158,8 +158,8 @@ class Planner:
     def tree_count(self, total: float, signal: float) -> int:
         """How many trees: more where noise is little, fewer where rows are so many that each takes long."""
         way = position(signal, self.numbers.fast_from, self.numbers.clear_from)
-        wanted = interpolate(self.numbers.trees, self.numbers.most_trees, way)
-        return max(int(min(wanted, self.numbers.tree_rows / total)), self.numbers.least_trees)
+        trees = interpolate(self.numbers.trees, self.numbers.most_trees, way)
+        return max(int(min(trees, self.numbers.tree_rows / total)), self.numbers.least_trees)
 
     def tree_rate(self, signal: float, n_trees: int) -> float:
         """How far a tree steps: slowly where noise is felt, further where trees are few."""
@@ -194,7 +194,7 @@ class Planner:
             undecided=True,
         )
 
-    def decided(self, chosen: Plan, signal: float, explained: float, pairs: bool) -> Plan:
+    def decided(self, plan: Plan, signal: float, explained: float, pairs: bool) -> Plan:
         """The plan once columns are learned: trees have what is left, or pairs and columns.
 
         Where the effects of columns are large, trees find what columns leave over; where they are small, there is
@@ -204,13 +204,13 @@ class Planner:
         """
         # small effects of columns leave little for trees, and pairs have less noise
         if explained >= self.numbers.trees_explained_from:
-            return replace(chosen, undecided=False)
+            return replace(plan, undecided=False)
         screening, counts = self._pair_shares(signal) if pairs and signal >= self.numbers.pairs_from else (0.0, 0.0)
         return replace(
-            chosen,
+            plan,
             screening=screening,
             pair_counts=counts,
-            joint=chosen.trees - screening - counts,
+            joint=plan.trees - screening - counts,
             joint_sweeps=self.numbers.joint_sweeps,
             trees=0.0,
             n_trees=0,

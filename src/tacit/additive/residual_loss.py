@@ -190,14 +190,14 @@ class ResidualLoss(OfScores):
         self._total, self._pure = total, budget.is_pure
         numbers, before = self.numbers, self._first + self._left * self._each
         if not self._pure:
-            wanted = (numbers.seen * budget.sd(1.0) / total) ** 2
-            self._first = max(self._first, min(wanted, numbers.most_seen))
+            share = (numbers.seen * budget.sd(1.0) / total) ** 2
+            self._first = max(self._first, min(share, numbers.most_seen))
             self.share += self._first + self._left * self._each - before
             return
-        wanted = numbers.pure_seen * budget.sd(1.0) / (math.sqrt(2.0) * total)
-        later = min(max(2.0 * wanted, self._left * self._each), numbers.pure_looking / 2)
-        self._first = min(max(wanted, self._first), numbers.pure_looking / 2)
-        self._each = min(max(wanted, self._each), later / 2)
+        share = numbers.pure_seen * budget.sd(1.0) / (math.sqrt(2.0) * total)
+        later = min(max(2.0 * share, self._left * self._each), numbers.pure_looking / 2)
+        self._first = min(max(share, self._first), numbers.pure_looking / 2)
+        self._each = min(max(share, self._each), later / 2)
         self._left = round(later / self._each)
         self.share += self._first + self._left * self._each - before
 
@@ -319,14 +319,14 @@ class QuantileLoss(ResidualLoss):
         residuals, weights = spread_out(shares)
         q, size = self.quantile, max(float(weights @ np.abs(residuals)), LADDER[0])
         centred = residuals - np.interp(q, np.cumsum(weights), residuals)
-        noise, best, chosen = self._noise(budget, total), math.inf, self.numbers.windows[-1]
+        noise, best, best_share = self._noise(budget, total), math.inf, self.numbers.windows[-1]
         for share in self.numbers.windows:
             bias, inside = _smoothed(centred, weights, q, share * size, self.numbers.least_within)
             cost = bias**2 + (noise * 2 * max(q, 1 - q) * share * size / inside) ** 2
             if cost < best:
-                best, chosen, self.bias = cost, share, abs(bias)
-        _, inside = _smoothed(residuals, weights, q, chosen * size, self.numbers.least_within)
-        window = chosen * size
+                best, best_share, self.bias = cost, share, abs(bias)
+        _, inside = _smoothed(residuals, weights, q, best_share * size, self.numbers.least_within)
+        window = best_share * size
         contribution = np.clip(residuals + (2 * q - 1) * window, -2 * (1 - q) * window, 2 * q * window)
         self._set_clip(2 * window, inside, max(float(weights @ contribution**2), 1e-5))
 

@@ -61,8 +61,8 @@ def water_filled(variances: Floats, slopes: Floats, more: Floats | float, least:
     """
 
     def shares(log_level: float) -> Floats:
-        wanted = (np.sqrt(variances * slopes / math.exp(log_level)) - 1.0) / slopes / more
-        return np.maximum(wanted, least)
+        weights = (np.sqrt(variances * slopes / math.exp(log_level)) - 1.0) / slopes / more
+        return np.maximum(weights, least)
 
     low, high = LOWEST_LEVEL, math.log(float((variances * slopes).max()))
     for _ in range(60):
@@ -137,17 +137,17 @@ class State:
         added = self.add(OneCell(), step[None, :])[0]
         return float(((step if self.loss.tuned else added) ** 2).sum())
 
-    def move(self, term: Term, wanted: Floats, length: float) -> float:
+    def move(self, term: Term, target: Floats, length: float) -> float:
         """Moves a term part of the way to the effects wanted; returns the mean square over the rows of the step."""
         if self.loss.growth is not None:
-            wanted = term.effect + tempered(wanted - term.effect)
+            target = term.effect + tempered(target - term.effect)
         # what was judged on tables keeps the exact step beside the rounded log; others keep what the log rounded to
         if self.loss.tuned:
-            new = term.effect + length * (wanted - term.effect)
+            new = term.effect + length * (target - term.effect)
             step = new - term.effect
             self.add(term.cells, step)
         else:
-            step = self.add(term.cells, length * (wanted - term.effect))
+            step = self.add(term.cells, length * (target - term.effect))
             new = term.effect + step
         term.effect = new
         return mean_square(term.counts, step)

@@ -158,13 +158,13 @@ class Term:
         release_map = self.release_map
         return np.eye(len(self.counts)) if release_map is None else np.asarray(release_map.matrix / release_map.unit)
 
-    def expect(self, seen: Floats | float = 1.0, coming: float | None = None) -> None:
+    def expect(self, weight: Floats | float = 1.0, coming: float | None = None) -> None:
         """Says what releases will be like.
 
-        ``seen`` is the weight of the rows of every bin, where rows are bounded together; ``coming`` the noise variance
-        of the average of the releases still to come, of what the term was made for if None.
+        ``weight`` is that of the rows of every bin, where rows are bounded together; ``coming`` the noise variance of
+        the average of the releases still to come, of what the term was made for if None.
         """
-        self._matrix, self._seen = self.map_values, self._guarded * seen
+        self._matrix, self._seen = self.map_values, self._guarded * weight
         expected = self._told if coming is None else coming
         # releases of earlier sweeps go on counting: the posterior is factored for both together
         if self.is_known:

@@ -26,12 +26,12 @@ from tacit.queries.tree_cells import TreeCells
 
 
 def fit_remainder(
-    budget: Budget, chosen: Plan, mains: Sequence[Term], state: State
+    budget: Budget, plan: Plan, mains: Sequence[Term], state: State
 ) -> tuple[Tree, ...] | tuple[ScoreTree, ...]:
     """Boosts the scores by trees, of one margin or of several scores; unordered columns are cut by their effects."""
     if isinstance(state.loss, TwoClassLoss):
-        return _of_margins(budget, chosen, mains, state, state.loss.log)
-    return _of_scores(budget.part(chosen.trees), chosen, _cuts(mains, state), state)
+        return _of_margins(budget, plan, mains, state, state.loss.log)
+    return _of_scores(budget.part(plan.trees), plan, _cuts(mains, state), state)
 
 
 def _cuts(mains: Sequence[Term], state: State) -> Cuts:
@@ -43,42 +43,40 @@ def _cuts(mains: Sequence[Term], state: State) -> Cuts:
     return Cuts(cut_masses(start.columns, start.bins), ranks)
 
 
-def _newton_plan(chosen: Plan, least_prior: float) -> NewtonPlan:
+def _newton_plan(plan: Plan, least_prior: float) -> NewtonPlan:
     return NewtonPlan(
-        trees=chosen.n_trees,
-        depth=chosen.tree_depth,
-        columns_per_tree=chosen.tree_columns,
-        rate=chosen.tree_rate,
+        trees=plan.n_trees,
+        depth=plan.tree_depth,
+        columns_per_tree=plan.tree_columns,
+        rate=plan.tree_rate,
         least_prior=least_prior,
-        choice=chosen.tree_choice,
-        enough=chosen.tree_enough,
+        choice=plan.tree_choice,
+        enough=plan.tree_enough,
     )
 
 
-def _of_margins(
-    budget: Budget, chosen: Plan, mains: Sequence[Term], state: State, margins: Margins
-) -> tuple[Tree, ...]:
+def _of_margins(budget: Budget, plan: Plan, mains: Sequence[Term], state: State, margins: Margins) -> tuple[Tree, ...]:
     """Of two classes: kernel trees, or chosen or random trees by Newton's steps."""
     generator, numbers, cuts = budget.public_generator, state.tuning.growing, _cuts(mains, state)
-    noise, whole = LeafNoise(numbers.tracing), budget.part(chosen.trees)
-    if chosen.tree_noise:
-        trees = _kernel_trees(whole, chosen, cuts, state, margins, noise)
+    noise, whole = LeafNoise(numbers.tracing), budget.part(plan.trees)
+    if plan.tree_noise:
+        trees = _kernel_trees(whole, plan, cuts, state, margins, noise)
     else:
-        newton = _newton_plan(chosen, state.tuning.planning.least_tree_prior)
+        newton = _newton_plan(plan, state.tuning.planning.least_tree_prior)
         structures, growing = structures_of(whole, newton, margins, cuts, generator, numbers.cutting)
         trees = grow_trees(growing, structures, newton, margins, observe=noise.observe, numbers=numbers)
     return noise.annotate(trees, [bins.counts for bins in state.start.bins], generator)
 
 
 def _kernel_trees(
-    growing: Budget, chosen: Plan, cuts: Cuts, state: State, margins: Margins, noise: LeafNoise
+    growing: Budget, plan: Plan, cuts: Cuts, state: State, margins: Margins, noise: LeafNoise
 ) -> tuple[Tree, ...]:
     generator, total, numbers = growing.public_generator, state.start.total, state.tuning.growing
-    trees, columns, kernel = chosen.n_trees, chosen.tree_columns, numbers.kernel
-    noise_of_all, longest, most = chosen.tree_noise, kernel.clip, kernel.most_variance
-    plan = kernel_plan(total, growing.sd(), noise_of_all, trees, columns, longest, most, kernel)
+    trees, columns, kernel = plan.n_trees, plan.tree_columns, numbers.kernel
+    noise_of_all, longest, most = plan.tree_noise, kernel.clip, kernel.most_variance
+    kernel_trees = kernel_plan(total, growing.sd(), noise_of_all, trees, columns, longest, most, kernel)
     structures = RandomStructures(cuts.masses, generator, cuts.ranks, numbers=numbers.cutting)
-    return grow_kernel_trees(growing, structures, plan, margins, generator, noise.observe, numbers)
+    return grow_kernel_trees(growing, structures, kernel_trees, margins, generator, noise.observe, numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,16 +122,16 @@ class StateRounds:
         return self.state.rows.places(cells)
 
 
-def _of_scores(growing: Budget, chosen: Plan, cuts: Cuts, state: State) -> tuple[ScoreTree, ...]:
+def _of_scores(growing: Budget, plan: Plan, cuts: Cuts, state: State) -> tuple[ScoreTree, ...]:
     """Of several scores, or of a number: random trees by Newton's steps, or kernel trees."""
     rounds = StateRounds(state, cast(ScoreLoss, state.loss))
     loss, total, numbers = rounds.loss, rounds.state.start.total, rounds.state.tuning.growing
     structures = RandomStructures(cuts.masses, growing.public_generator, cuts.ranks, numbers=numbers.cutting)
-    if not chosen.tree_noise:
-        newton = NewtonPlan(trees=chosen.n_trees, depth=chosen.tree_depth, rate=chosen.tree_rate)
+    if not plan.tree_noise:
+        newton = NewtonPlan(trees=plan.n_trees, depth=plan.tree_depth, rate=plan.tree_rate)
         return grow_score_trees(growing, structures, newton, rounds, numbers)
-    noise, kernel = chosen.tree_noise * loss.tree_noise, numbers.kernel
-    trees, columns, bound, most = chosen.n_trees, chosen.tree_columns, loss.bound, rounds.most_variance
-    plan = kernel_plan(total, growing.sd(), noise, trees, columns, bound, most, kernel)
-    plan = within_time(plan, loss.tree_rule.channels, kernel)
-    return grow_score_trees(growing, structures, plan, rounds, numbers)
+    noise, kernel = plan.tree_noise * loss.tree_noise, numbers.kernel
+    trees, columns, bound, most = plan.n_trees, plan.tree_columns, loss.bound, rounds.most_variance
+    kernel_trees = kernel_plan(total, growing.sd(), noise, trees, columns, bound, most, kernel)
+    kernel_trees = within_time(kernel_trees, loss.tree_rule.channels, kernel)
+    return grow_score_trees(growing, structures, kernel_trees, rounds, numbers)

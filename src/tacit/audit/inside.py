@@ -308,11 +308,11 @@ class Tester:
         self._tester.restore(secrets)
 
 
-def pattern(chosen: Any, index: int, n: int) -> tuple[Ints, int]:
+def pattern(choice: Any, index: int, n: int) -> tuple[Ints, int]:
     """What a pattern says of every row (-1 of those that are dropped), and its score."""
     labels = np.full(n, -1, np.int64)
-    labels[chosen.kept] = np.asarray(chosen.candidates.labels(index))[chosen.place]
-    return labels, int(chosen.candidates.scores[index])
+    labels[choice.kept] = np.asarray(choice.candidates.labels(index))[choice.place]
+    return labels, int(choice.candidates.scores[index])
 
 
 def score_at(runs: Any, number: int) -> int:

@@ -127,10 +127,10 @@ class Judge:
             self._normal = Wager(gaussian(self._mu), by_shift, True, math.fsum(evidence))
         self._next = first_choice(self.trials)
 
-    def _telling(self, seen: Counts) -> float:
+    def _telling(self, counts: Counts) -> float:
         """How much counts tell: evidence against the claim; where there is none, against half of it; else a little."""
-        whole, half = (log_evidence(seen, plain(share * self.epsilon, self.delta)) for share in (1.0, 0.5))
-        little = (seen.hits - seen.false_alarms) / seen.trials
+        whole, half = (log_evidence(counts, plain(share * self.epsilon, self.delta)) for share in (1.0, 0.5))
+        little = (counts.hits - counts.false_alarms) / counts.trials
         return little + DECISIVE * max(0.0, half) + DECISIVE**2 * max(0.0, whole)
 
     def add(self, with_canary: Floats, without: Floats, fact: tuple[bool, bool] | None = None) -> None:

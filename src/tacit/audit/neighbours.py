@@ -146,8 +146,8 @@ def taken(rows: Any, places: Ints | None, column: str | None = None) -> Any:
         return {name: taken(values, places) for name, values in rows.items()}
     native = nw.from_native(rows, allow_series=True, eager_only=True, pass_through=True)
     if isinstance(native, nw.DataFrame | nw.Series):
-        chosen = native[places.tolist()].to_native()
-        return chosen.reset_index(drop=True) if hasattr(chosen, "reset_index") else chosen
+        subset = native[places.tolist()].to_native()
+        return subset.reset_index(drop=True) if hasattr(subset, "reset_index") else subset
     if isinstance(rows, np.ndarray):
         return rows[places]
     raise RequestError(f"rows to replay must be a table or arrays, got {type(rows).__name__}")

@@ -103,8 +103,8 @@ def _claim(estimator: Any, neighbouring: str | None, random_state: int | None) -
     relation = getattr(estimator, "neighbouring", None)
     if relation is not None and neighbouring is not None and relation != neighbouring:
         raise RequestError(f"neighbouring is {neighbouring!r}, and {type(estimator).__name__} claims {relation!r}")
-    chosen = relation or neighbouring or str(Neighbouring.ADD_OR_REMOVE_ONE)
-    request = Request.of(estimator.epsilon, getattr(estimator, "delta", 0.0), chosen, random_state)
+    relation_name = relation or neighbouring or str(Neighbouring.ADD_OR_REMOVE_ONE)
+    request = Request.of(estimator.epsilon, getattr(estimator, "delta", 0.0), relation_name, random_state)
     if math.isinf(request.epsilon):
         raise RequestError("epsilon is inf: no privacy is claimed, so there is nothing to audit")
     return request

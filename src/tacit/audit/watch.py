@@ -144,8 +144,8 @@ class Watch(Witness):
             self.recording.pays(reservation, charge, label, theorem)
             return
         self.recording.pays(reservation, charge, f"{label}: counts", theorem)
-        seen = ApproxDP(0.0, question.asked.delta)
-        self.recording.pays(reservation, seen, f"{label}: which are there", theorem)
+        claim = ApproxDP(0.0, question.asked.delta)
+        self.recording.pays(reservation, claim, f"{label}: which are there", theorem)
 
     def _facts(self, question: Question) -> tuple[Any, bytes]:
         """What must be the same when it is asked again, in words and whole."""

@@ -150,8 +150,8 @@ class AdaptiveHistogram:
             [masses <= 4 * sd, masses > total / 8, masses > total / 16, masses > total / 48], [0, *sizes], 0
         )
         # in little noise even light cells are worth it: spikes may stand side by side
-        seen = masses / (self.numbers.clear_part * sd)
-        by_noise = np.select([seen >= size for size in sizes], sizes, 0)
+        clearness = masses / (self.numbers.clear_part * sd)
+        by_noise = np.select([clearness >= size for size in sizes], sizes, 0)
         self._parts = np.maximum(by_share, by_noise) if total <= MANY_ROWS else by_share  # there it takes too long
         return bool(self._parts.any())
 
@@ -197,7 +197,7 @@ def _runs(values: Ints, lengths: Ints, missing: int) -> Ints:
     return np.repeat(np.append(values, missing), np.append(lengths, 1))
 
 
-def cut(masses: Floats, widths: Ints, wanted: int, rows_per_bin: float, mass_mix: float = REFINING.mass_mix) -> Ints:
+def cut(masses: Floats, widths: Ints, n_bins: int, rows_per_bin: float, mass_mix: float = REFINING.mass_mix) -> Ints:
     """Neighbouring groups in bins of equal ``.75 mass + .25 sqrt(mass x width)``: the bin of each, without gaps.
 
     A group worth more than a bin stands alone and takes no more than one: where nine rows of ten hold a 0, all bins but
@@ -206,9 +206,9 @@ def cut(masses: Floats, widths: Ints, wanted: int, rows_per_bin: float, mass_mix
     """
     spread = np.sqrt(masses * widths)
     measure = mass_mix * masses / masses.sum() + (1 - mass_mix) * spread / spread.sum()
-    alone = _lone(measure, wanted, masses >= rows_per_bin)
+    alone = _lone(measure, n_bins, masses >= rows_per_bin)
     share = max(float(measure[~alone].sum()), 1e-300)
-    remaining = min(wanted - alone.sum(), max(masses[~alone].sum() / rows_per_bin, share * wanted))
+    remaining = min(n_bins - alone.sum(), max(masses[~alone].sum() / rows_per_bin, share * n_bins))
     units = np.where(alone, 1.0, measure * remaining / share)
     bins, next_bin = np.zeros(len(masses), np.int64), 0
     ends = [*(np.flatnonzero(alone[1:] | alone[:-1]) + 1).tolist(), len(masses)]
@@ -242,11 +242,11 @@ def _places(copies: Ints) -> tuple[Ints, Ints]:
     return group, np.arange(len(group)) - np.repeat(np.cumsum(copies) - copies, copies)
 
 
-def _lone(measure: Floats, wanted: int, seen: Bools) -> Bools:
-    """Groups, among those ``seen``, worth more than a bin even where others share the bins that these leave over."""
+def _lone(measure: Floats, n_bins: int, clear: Bools) -> Bools:
+    """Groups, among those ``clear``, worth more than a bin even where others share the bins that these leave over."""
     alone = np.zeros(len(measure), bool)
-    while (remaining := wanted - int(alone.sum())) > 1:
-        heavy = seen & ~alone & (measure * remaining > measure[~alone].sum())
+    while (remaining := n_bins - int(alone.sum())) > 1:
+        heavy = clear & ~alone & (measure * remaining > measure[~alone].sum())
         if not heavy.any():
             break
         alone |= heavy

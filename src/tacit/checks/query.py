@@ -129,12 +129,12 @@ def _check_movement(
     declared = query.sensitivity(relation)
     largest = 0.0
     for base in tables[:TABLES]:
-        chosen = rows
+        sample = rows
         if len(rows) > ROWS_TRIED:
-            chosen = [rows[k] for k in np.argsort(draws.fractions(len(rows)))[:ROWS_TRIED]]
-        answers = [table([*base, row]).answer(query) for row in chosen]
+            sample = [rows[k] for k in np.argsort(draws.fractions(len(rows)))[:ROWS_TRIED]]
+        answers = [table([*base, row]).answer(query) for row in sample]
         before = answers if relation is Neighbouring.REPLACE_ONE else [table(base).answer(query)]
-        for row, after in zip(chosen, answers, strict=True):
+        for row, after in zip(sample, answers, strict=True):
             for one in before:
                 l1, l2 = distances(one, after)
                 largest = max(largest, l1 / declared.l1, (l2 / declared.l2_squared) ** 0.5)

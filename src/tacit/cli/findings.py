@@ -83,15 +83,15 @@ def find(
         DataError: if the file cannot be read or lacks a column.
         FrameError: if a Parquet column has a dtype that its declaration cannot be read from.
     """
-    wanted = list(schema.features) + ([schema.label.column] if schema.label is not None else [])
+    names = list(schema.features) + ([schema.label.column] if schema.label is not None else [])
     first = files_of(path)[0]
     present = column_names(first, dialect)
     identifier = schema.id_column
-    if identifier is not None and (schema.unit is not None or identifier in present) and identifier not in wanted:
-        wanted.append(identifier)
+    if identifier is not None and (schema.unit is not None or identifier in present) and identifier not in names:
+        names.append(identifier)
     as_written = replace(dialect, decimal=POINT)  # all as texts, to tell what is empty from what is no number
     try:
-        frame, decimal = read_files(path, wanted, (), on_rows, as_written), dialect.decimal
+        frame, decimal = read_files(path, names, (), on_rows, as_written), dialect.decimal
     except DataError as error:
         raise _with_all_faults(path, dialect) or error from None
     if is_parquet(first):
@@ -206,8 +206,10 @@ def _look_at_feature(
         codes = [encoder.code_of(value) for value in _pointed(counted, decimal)]
         unknown = [pair for pair, code in zip(counted, codes, strict=True) if code == stray]
         if isinstance(encoder, CategoryIndex):
-            seen = set(codes)
-            facts["never_seen"] = [str(value) for code, value in enumerate(encoder.categories) if code not in seen]
+            codes_present = set(codes)
+            facts["never_seen"] = [
+                str(value) for code, value in enumerate(encoder.categories) if code not in codes_present
+            ]
     unknown = [(_short(value), count) for value, count in unknown]
     facts["unknown"] = sum(count for _, count in unknown)
     facts["unknown_values"] = [[value, count] for value, count in unknown[:MOST_EXAMPLES]]

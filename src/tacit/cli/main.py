@@ -95,9 +95,9 @@ COLLECTED_FROM = 200_000
 """New objects from which Python looks for cycles among them."""
 
 
-def version(wanted: bool) -> None:
+def version(show: bool) -> None:
     """Prints the version and ends."""
-    if wanted:
+    if show:
         from importlib.metadata import version as installed
 
         typer.echo(f"tacit {installed('tacit')}")

@@ -321,6 +321,6 @@ def predicted(model: Model, frame: Any, threshold: float | None = None, extra: l
         return pa.table({**beside, "prediction": np.asarray(model.predict(frame), np.float64)})
     chances = model.predict_proba(frame)
     names = [str(name) for name in model.classes]
-    chosen = chances.argmax(axis=1) if threshold is None else (chances[:, 1] >= threshold).astype(int)
-    columns = {"prediction": pa.array(np.asarray(names, dtype=object)[chosen], pa.string())}
+    indices = chances.argmax(axis=1) if threshold is None else (chances[:, 1] >= threshold).astype(int)
+    columns = {"prediction": pa.array(np.asarray(names, dtype=object)[indices], pa.string())}
     return pa.table({**beside, **columns, **{f"proba_{name}": chances[:, i] for i, name in enumerate(names)}})

@@ -117,8 +117,8 @@ def _collect(points: Ints, names: list[int], always: int, rows: set[int]) -> Non
         return
     flat = points[:, coordinates]
     seen: set[bytes] = set()
-    for chosen in combinations(range(len(flat)), len(coordinates)):
-        normal, offset = _hyperplane(flat[list(chosen)])
+    for corners in combinations(range(len(flat)), len(coordinates)):
+        normal, offset = _hyperplane(flat[list(corners)])
         if not any(normal):
             continue
         side = flat @ np.array(normal) - offset

@@ -112,13 +112,13 @@ class BoundConjunctions(_BoundLiterals):
 
     def words(self, pattern: int) -> str:
         bits = literal_bits(self.literals, self.cells())
-        chosen, points = [], (1 << self.n_cells) - 1
+        literals, points = [], (1 << self.n_cells) - 1
         while points != pattern:
             fits = [i for i, b in enumerate(bits) if b & pattern == pattern and points & ~b]
             best = min(fits, key=lambda i: (points & bits[i]).bit_count())
-            chosen.append(self.literals[best].text)
+            literals.append(self.literals[best].text)
             points &= bits[best]
-        return " and ".join(chosen) or "always"
+        return " and ".join(literals) or "always"
 
 
 class BoundDecisionLists(_BoundLiterals):

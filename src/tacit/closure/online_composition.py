@@ -91,8 +91,8 @@ class OnlineComposition:
         for domain, subset in zip(self._domains, remaining, strict=True):
             ones = subset & domain.ones(key)
             options.append([(bit, part) for bit, part in ((0, subset ^ ones), (1, ones)) if part])
-        for chosen in product(*options):
-            yield self._function([bit for bit, _ in chosen]), tuple(part for _, part in chosen)
+        for combination in product(*options):
+            yield self._function([bit for bit, _ in combination]), tuple(part for _, part in combination)
 
     def _dimensions(self, remaining: Left) -> list[int]:
         return [domain.dimension(subset) for domain, subset in zip(self._domains, remaining, strict=True)]
@@ -178,10 +178,10 @@ def _gate_class(gate: Formula, matrices: Sequence[Bytes]) -> Bytes:
     """The class of a gate's outputs, over all choices of hypotheses for its inputs."""
     inputs = sorted({child.index for child in gate.children or (gate,) if child.kind == "input"})
     rows: list[Bytes] = []
-    for chosen in product(*(range(len(matrices[i])) for i in inputs)):
+    for combination in product(*(range(len(matrices[i])) for i in inputs)):
         if len(rows) >= LARGEST_GATE:
             raise ValueError(f"an inner gate has more than {LARGEST_GATE} combinations of hypotheses")
-        bits = dict(zip(inputs, (matrices[i][row] for i, row in zip(inputs, chosen, strict=True)), strict=True))
+        bits = dict(zip(inputs, (matrices[i][row] for i, row in zip(inputs, combination, strict=True)), strict=True))
         rows.append(_evaluate(gate, bits, matrices[0].shape[1]))
     return np.unique(np.array(rows), axis=0)
 

@@ -342,12 +342,12 @@ def raw_completions(function: TruthTable, sets: Sequence[RawSet], public: bool, 
 def ordered_column(keys: Ints) -> tuple[Ints, Ints, Ints]:
     """Of a column of keys the rank of each point, -1 for none; points by rank; and where each rank begins."""
     n = len(keys)
-    held = keys != MISSING
+    present = keys != MISSING
     ranks = np.full(n, -1, np.int64)
-    values, ranks[held] = np.unique(keys[held], return_inverse=True)
-    order = np.argsort(np.where(held, ranks, n), kind="stable").astype(np.int64)
-    starts = np.full(n + 1, held.sum(), np.int64)
-    starts[: len(values)] = np.searchsorted(ranks[order[: held.sum()]], np.arange(len(values)))
+    values, ranks[present] = np.unique(keys[present], return_inverse=True)
+    order = np.argsort(np.where(present, ranks, n), kind="stable").astype(np.int64)
+    starts = np.full(n + 1, present.sum(), np.int64)
+    starts[: len(values)] = np.searchsorted(ranks[order[: present.sum()]], np.arange(len(values)))
     return ranks, order, starts
 
 

@@ -122,12 +122,12 @@ def _pruned(table: Ints, later: Sequence[Patterns]) -> int:
     order = np.argsort(bounds, kind="stable")
     best: int | None = None
     for start in range(0, len(order), BATCH):
-        chosen = order[start : start + BATCH]
+        batch = order[start : start + BATCH]
         if best is not None:
-            chosen = chosen[bounds[chosen] < best]
-            if len(chosen) == 0:
+            batch = batch[bounds[batch] < best]
+            if len(batch) == 0:
                 break
-        rows = np.stack([first.row(int(i)) for i in chosen])
+        rows = np.stack([first.row(int(i)) for i in batch])
         tables = np.where(rows[:, :, None], ones[None], zeros[None])
         least = int(best_completions(tables, rest).min())
         best = least if best is None else min(best, least)

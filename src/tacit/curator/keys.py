@@ -85,14 +85,14 @@ def release_keys(
 
     [counts] = gate.witness.release(gate.reservation, [question], noisy)
     # the order is that of noisy counts, then of texts: the order of the rows must not show
-    seen = sorted((-count, text) for text, count in counts.items())
-    values = np.array([-count / KEY_UNIT for count, _ in seen], np.float64)
-    names, sd = tuple(text for _, text in seen), noise_sd(charge, scale) / KEY_UNIT
+    ranking = sorted((-count, text) for text, count in counts.items())
+    values = np.array([-count / KEY_UNIT for count, _ in ranking], np.float64)
+    names, sd = tuple(text for _, text in ranking), noise_sd(charge, scale) / KEY_UNIT
     return Keys(label.text, names, values, sd, threshold / KEY_UNIT, charge, delta, moved.theorem)
 
 
 def _counts(codes: Ints, texts: Sequence[str]) -> tuple[Ints, list[str]]:
     """Exact counts of the keys that some row holds: one that only dropped rows hold must have no chance at all."""
     rows = np.bincount(codes[codes >= 0], minlength=len(texts)).astype(np.int64)
-    held = np.flatnonzero(rows > 0).tolist()
-    return KEY_UNIT * rows[held], [texts[code] for code in held]
+    present = np.flatnonzero(rows > 0).tolist()
+    return KEY_UNIT * rows[present], [texts[code] for code in present]

@@ -199,15 +199,15 @@ class PrivateRows:
             TypeError: for a witness of exact answers, unless noise has a seed: nothing of the fit is releasable then.
         """
         check_may_watch(witness, self._noise)
-        seen = copy.copy(self)
-        seen.witness, seen._noise = witness, witness.source(self._noise)
-        return seen
+        rows = copy.copy(self)
+        rows.witness, rows._noise = witness, witness.source(self._noise)
+        return rows
 
     def with_choices(self, seed: bytes) -> PrivateRows:
         """The same rows, with the public choices that follow from a seed."""
-        seen = copy.copy(self)
-        seen._choices = PublicChoices(seed)
-        return seen
+        rows = copy.copy(self)
+        rows._choices = PublicChoices(seed)
+        return rows
 
     @property
     def gate(self) -> Gate:

@@ -27,22 +27,22 @@ from tacit.queries.rules import class_count_rule
 
 
 def counted_errors(
-    chosen: Sequence[tuple[Condition, ...]], counts: Floats, sd: float, rules: Sequence[ListRule], log_models: float
+    candidates: Sequence[tuple[Condition, ...]], counts: Floats, sd: float, rules: Sequence[ListRule], log_models: float
 ) -> CountedErrors:
     """The errors of a list on the rows that it was learned from.
 
     A rule that was left out passes its rows on. Where only "else" is left for them it is known what they are told;
     elsewhere they count as wrong.
 
-    ``chosen`` are the conditions of every rule that was counted, in order ("else" comes after them); ``counts`` noisy
-    rows by the rule that decides them and by class, shape ``(rules + 1, classes)``; ``log_models`` is from
+    ``candidates`` are the conditions of every rule that was counted, in order ("else" comes after them); ``counts``
+    noisy rows by the rule that decides them and by class, shape ``(rules + 1, classes)``; ``log_models`` is from
     :func:`log_lists`.
     """
     outcomes = {rule.conditions: rule.outcome for rule in rules[:-1]}
-    last = max((place for place, rule in enumerate(chosen) if rule in outcomes), default=-1)
+    last = max((place for place, rule in enumerate(candidates) if rule in outcomes), default=-1)
     wrong = right = 0.0
     wrong_cells = right_cells = 0
-    for place, conditions in enumerate([*chosen, ()]):
+    for place, conditions in enumerate([*candidates, ()]):
         outcome = outcomes.get(conditions, rules[-1].outcome if place > last else None)
         every, hit = counts[place].sum(), 0.0 if outcome is None else counts[place, outcome]
         wrong, right = wrong + float(every - hit), right + float(hit)
@@ -79,31 +79,31 @@ class Learned:
     sd: float
 
 
-def learn_list(curator: Curator, plan: Plan, chosen: Candidates, idle: bool, delta: float) -> Learned:
+def learn_list(curator: Curator, plan: Plan, candidates: Candidates, idle: bool, delta: float) -> Learned:
     """Chooses rules and counts what they decide; everything returned is released.
 
     If ``idle``, "no rule" is among the candidates, with score 0, and short rules are preferred: for short lists. The
     constant then comes at the end, by a step of its own or by the counts. ``delta`` is for the paper's bound.
     """
-    for column, mapping in enumerate(chosen.maps):
+    for column, mapping in enumerate(candidates.maps):
         if mapping is not None:
             curator.coarsen(column, mapping)
     n_labels = curator.layout.n_labels
-    prior = length_prior(chosen.conjunctions, n_labels) if idle else None
+    prior = length_prior(candidates.conjunctions, n_labels) if idle else None
     steps = plan.steps
     if plan.rows is not None:
         query = Histogram(OneCell(), class_count_rule(n_labels))
         steps = plan.steps_for(
             float(curator.measure(query, plan.rows, Label(Stage.COUNTS, "number of rows")).value.sum())
         )
-    cover = Cover(chosen.conjunctions, n_labels, steps, 0 if idle else None, prior, constant_last=idle)
+    cover = Cover(candidates.conjunctions, n_labels, steps, 0 if idle else None, prior, constant_last=idle)
     covering = curator.cover(cover, Label(Stage.RULES, "rules"), plan.accounting, delta)
     conjunctions = [conjunction for conjunction, _ in covering.rules]
     outcomes = [outcome for _, outcome in covering.rules]
     if plan.counts is None:
         return Learned(tuple(conjunctions), tuple(outcomes), None, 0.0)
     assert isinstance(plan.counts, Laplace | NonPrivate)
-    cells = FirstMatch(chosen.conjunctions.take(conjunctions))
+    cells = FirstMatch(candidates.conjunctions.take(conjunctions))
     release = curator.measure(
         Histogram(cells, class_count_rule(n_labels)), plan.counts, Label(Stage.COUNTS, "rows that each rule decides")
     )
@@ -112,7 +112,7 @@ def learn_list(curator: Curator, plan: Plan, chosen: Candidates, idle: bool, del
 
 def list_model(
     learned: Learned,
-    chosen: Candidates,
+    candidates: Candidates,
     classes: Sequence[Any],
     encoding: TableEncoding,
     least_support: float = TUNING.least_support,
@@ -130,14 +130,14 @@ def list_model(
     about new rows. None where it does not.
     """
     rules = [
-        ListRule(chosen.conditions_of(conjunction), outcome, None)
+        ListRule(candidates.conditions_of(conjunction), outcome, None)
         for conjunction, outcome in zip(learned.conjunctions, learned.outcomes, strict=True)
     ]
     remaining = _without_repeats(rules) if learned.counts is None else _with_counts(rules, learned, least_support)
     model = DecisionListModel(tuple(classes), encoding, tuple(remaining), learned.sd)
     if learned.counts is None or most is None:
         return model
-    nats = log_lists(remaining, chosen.conjunctions, most, len(classes))
+    nats = log_lists(remaining, candidates.conjunctions, most, len(classes))
     conditions = [rule.conditions for rule in rules]
     return replace(model, evidence=counted_errors(conditions, learned.counts, learned.sd, remaining, nats))
 

@@ -172,12 +172,12 @@ class DecisionListLearner(Learner):
         independent = task.schema is not None and task.schema.unit is None and task.undeclared is None
         budget, task = sealed(rows, allowance, task)
         assert task.encoding is not None
-        chosen = self.candidates(task, task.encoding)
+        candidates = self.candidates(task, task.encoding)
         plan, (most, _) = self.plan(self.request.allowance, task), self._n_steps(task)
-        learned = learn_list(budget.curator, plan, chosen, self.objective == "coverage", budget.allowance.delta)
+        learned = learn_list(budget.curator, plan, candidates, self.objective == "coverage", budget.allowance.delta)
         names, least = task.label_index.names, self.tuning.least_support
-        model = list_model(learned, chosen, names, task.encoding, least, most if independent else None)
-        rules = sum(1 for conjunction in learned.conjunctions if chosen.conditions_of(conjunction))
+        model = list_model(learned, candidates, names, task.encoding, least, most if independent else None)
+        rules = sum(1 for conjunction in learned.conjunctions if candidates.conditions_of(conjunction))
         return replace(model, full=self.max_rules is not None and rules >= self.max_rules)
 
     # Candidates and plan.

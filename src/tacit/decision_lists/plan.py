@@ -56,11 +56,11 @@ class PureFirst:
         """What one row can do to the score of a rule that covers it, at any stage that the step can be in."""
         return Shifts(-float(UNIT), float(max(self._reward(stage) for stage in range(self.step + 1))))
 
-    def scores(self, counts: Ints, chosen: Sequence[tuple[int, int]]) -> Ints:
+    def scores(self, counts: Ints, rules: Sequence[tuple[int, int]]) -> Ints:
         """Shape ``(conjunctions, classes)``."""
-        if len(chosen) >= self.most:
+        if len(rules) >= self.most:
             return np.full(counts.shape, LAST)
-        stage = self.step - len(chosen)  # as many steps chose no rule
+        stage = self.step - len(rules)  # as many steps chose no rule
         reward = self._reward(stage)
         wrong = counts.sum(axis=1, keepdims=True) - counts
         points: Ints = reward * counts - UNIT * wrong

@@ -183,8 +183,8 @@ def _label(frame: Frame, name: str, kind: str, discovered: Discovered, positive:
         classes = plain_classes(discovered.keys[name], kind_of(frame.column(name), name) == NUMERIC)
     if len(classes) < 2:
         return None
-    wanted = None if positive is None else next((c for c in classes if identity(c) == identity(positive)), None)
-    return Label(name, "classes", classes, () if wanted is None else wanted, exact=needs_exact(classes))
+    positive_class = None if positive is None else next((c for c in classes if identity(c) == identity(positive)), None)
+    return Label(name, "classes", classes, () if positive_class is None else positive_class, exact=needs_exact(classes))
 
 
 DISCOVERY_SHARE = 0.1
@@ -248,13 +248,13 @@ class Undeclared:
             RequestError: if there is no column to learn from, or classes would have to be found without a delta.
         """
         keys = request.delta > 0 or math.isinf(request.epsilon)
-        wanted = classes_unknown and labels != BOOLEANS
-        if wanted and not keys:
+        needs_classes = classes_unknown and labels != BOOLEANS
+        if needs_classes and not keys:
             refuse_unnamed("finding them takes a delta above 0")
         exact = labels in (TEXTS, UNTYPED)
         if not columns_unknown:
-            return Undeclared(Unknowns({}, wanted, exact_classes=exact), labels, request.delta)
-        unknowns = unknowns_of(frame, wanted, exact)
+            return Undeclared(Unknowns({}, needs_classes, exact_classes=exact), labels, request.delta)
+        unknowns = unknowns_of(frame, needs_classes, exact)
         if not keys:  # without a delta there is no asking: what has no dtype is read as numbers
             kinds = {
                 name: (KEYED if name in unknowns.objects else NUMERIC) if kind == ASKED else kind

@@ -193,17 +193,17 @@ class NumericGrid:
         Raises:
             ValueError: for a code of no cell.
         """
-        wanted = np.arange(self.cells) if codes is None else np.asarray(codes, np.int64)
-        if wanted.size and (wanted.min() < 0 or wanted.max() >= self.cells):
+        cells = np.arange(self.cells) if codes is None else np.asarray(codes, np.int64)
+        if cells.size and (cells.min() < 0 or cells.max() >= self.cells):
             raise ValueError(f"cells are numbered 0 to {self.cells - 1}")
         if not isinstance(self.spacing, str):
-            return np.concatenate(([self.lower], self._cuts))[wanted]
-        low, high = np.full(wanted.shape, _rank(self.lower)), np.full(wanted.shape, _rank(self.upper))
-        codes_there = np.empty(wanted.shape, np.uint16)
+            return np.concatenate(([self.lower], self._cuts))[cells]
+        low, high = np.full(cells.shape, _rank(self.lower)), np.full(cells.shape, _rank(self.upper))
+        codes_there = np.empty(cells.shape, np.uint16)
         while np.any(low < high):  # bisection over the floats themselves, with the encoder as the judge
             middle = (low >> 1) + (high >> 1) + (low & high & 1)
             self.encode_into(_from_rank(middle), codes_there, 0, len(middle))
-            reached = codes_there >= wanted
+            reached = codes_there >= cells
             low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
         return _from_rank(low)
 

@@ -178,14 +178,14 @@ def by_number(frame: Frame, width: int, algorithm: str) -> Frame:
 
     Left as it is if it has another width, or a name of the matrix's columns.
     """
-    wanted = numbered(width)
-    if len(frame.names) != width or set(frame.names) & set(wanted):
+    names = numbered(width)
+    if len(frame.names) != width or set(frame.names) & set(names):
         return frame
     if frame.names != tuple(str(place) for place in range(width)):  # pandas numbers columns that nobody named
         warnings.warn(
             f"X has feature names, but {algorithm} was fitted without feature names", UserWarning, stacklevel=outside()
         )
-    return _renamed(frame, wanted)
+    return _renamed(frame, names)
 
 
 def _renamed(frame: Frame, names: Iterable[str]) -> Frame:

@@ -70,9 +70,9 @@ def read_columns(
         with _explained(path):
             table = _parquet(path).read(columns=list(names))
         return Frame({name: table[name] for name in names}, table.num_rows)
-    wanted = frozenset(numeric)
-    check_decimals(path, wanted, dialect)
-    return _read_csv(path, list(names), wanted, len(present), on_rows, dialect)
+    numeric_names = frozenset(numeric)
+    check_decimals(path, numeric_names, dialect)
+    return _read_csv(path, list(names), numeric_names, len(present), on_rows, dialect)
 
 
 def check_columns(names: Iterable[str], present: Sequence[str], where: str) -> None:

@@ -77,10 +77,10 @@ def read_table(
     dialect = csv_format(encoding, delimiter, decimal, multiline)
     declared = declared_schema(schema)
     present = column_names(path, dialect)
-    wanted, numeric = _wanted(declared, present)
+    names, numeric = _wanted(declared, present)
     if columns is not None:
-        wanted = list(columns)
-    frame = read_columns(path, wanted, [name for name in numeric if name in wanted], dialect=dialect)
+        names = list(columns)
+    frame = read_columns(path, names, [name for name in numeric if name in names], dialect=dialect)
     vectors = {name: frame.column(name) for name in frame.names}
     table = pa.table({name: pa.array(v) if isinstance(v, np.ndarray) else v for name, v in vectors.items()})
     untyped = declared is None and not is_parquet(path)
@@ -125,11 +125,11 @@ def _wanted(schema: Schema | None, present: Sequence[str]) -> tuple[list[str], l
     """Which columns to read, and which of them are numbers."""
     if schema is None:
         return list(present), []
-    wanted = list(schema.features)
-    numeric = [name for name in wanted if is_plain_number(schema.columns[name])]
+    names = list(schema.features)
+    numeric = [name for name in names if is_plain_number(schema.columns[name])]
     if schema.label is not None and schema.label.column in present:
-        wanted.append(schema.label.column)
+        names.append(schema.label.column)
         numeric += [schema.label.column] if schema.label.is_plain_number else []
-    if schema.unit is not None and schema.unit.column in present and schema.unit.column not in wanted:
-        wanted.append(schema.unit.column)
-    return wanted, numeric
+    if schema.unit is not None and schema.unit.column in present and schema.unit.column not in names:
+        names.append(schema.unit.column)
+    return names, numeric

@@ -350,8 +350,8 @@ class LabelIndex(ValueIndex):
     def _sides(self) -> tuple[int, ...]:
         if not self.positive:
             return tuple(range(len(self.classes)))
-        chosen = {(type(value), value) for value in self.positive}
-        return tuple(int((type(value), value) in chosen) for value in self.classes)
+        keys = {(type(value), value) for value in self.positive}
+        return tuple(int((type(value), value) in keys) for value in self.classes)
 
     @cached_property
     def _match(self) -> _Matcher:

@@ -47,8 +47,8 @@ class DiskFullError(TacitError):
     @classmethod
     def of(cls, directory: Path, size: int) -> DiskFullError:
         """The error where so many bytes did not fit."""
-        wanted = f"{size / 2**20:,.0f} MiB more" if size >= 2**20 else f"{size:,} bytes more"
-        return cls(f"the disk of {directory} is full: the rows need {wanted}; free some, or name another directory")
+        shortfall = f"{size / 2**20:,.0f} MiB more" if size >= 2**20 else f"{size:,} bytes more"
+        return cls(f"the disk of {directory} is full: the rows need {shortfall}; free some, or name another directory")
 
 
 class DirectoryError(TacitError):
@@ -109,15 +109,15 @@ class DiskWorkspace(Workspace):
 
     def _give_back(self, slab: int, start: int, size: int) -> None:
         """Joins a range with the free ones beside it."""
-        held = []
+        files = []
         for other, low, free in self._free:
             if other == slab and low + free == start:
                 start, size = low, size + free
             elif other == slab and start + size == low:
                 size += free
             elif free:
-                held.append((other, low, free))
-        self._free = [*held, (slab, start, size)]
+                files.append((other, low, free))
+        self._free = [*files, (slab, start, size)]
 
 
 BLOCK_ROWS = 1 << 20

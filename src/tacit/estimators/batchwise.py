@@ -94,16 +94,16 @@ class _Batchwise(BaseEstimator):
 
         # Rows of a later batch are read before anything is written down: it is not charged, or charged in full.
         with spending():
-            with self._reserve(fresh, learner.request, account, series, known_by) as held:
+            with self._reserve(fresh, learner.request, account, series, known_by) as reservation:
                 if first:
-                    self._remember(account, held.label, known_by)
-                for charge in held.charges:
-                    held.record(charge, Label(Stage.BATCHES, series), THEOREM)
+                    self._remember(account, reservation.label, known_by)
+                for charge in reservation.charges:
+                    reservation.record(charge, Label(Stage.BATCHES, series), THEOREM)
                 fresh.warns = False  # the batches say it together
                 fresh.fit(X, y)
                 check_declared(fresh.declared_charge(fresh.neighbouring), fresh.certificate_)
-            self._take(fresh, held if first else None, account)
-            self.charged_ = bool(held.charges)
+            self._take(fresh, reservation if first else None, account)
+            self.charged_ = bool(reservation.charges)
             self.summary_ = summary_of(fresh.model_, self.certificate_, fresh.schema_)
             return self
 
@@ -224,13 +224,13 @@ class _Batchwise(BaseEstimator):
             fresh.set_params(random_state=int(fresh.random_state) + self._batches)
         return fresh
 
-    def _take(self, fresh: Any, held: Reservation | None, account: PrivacyAccount | None) -> None:
+    def _take(self, fresh: Any, reservation: Reservation | None, account: PrivacyAccount | None) -> None:
         """Takes in the fit of a batch."""
-        if held is not None:
+        if reservation is not None:
             self.certificates_ = ()
             own = fresh.certificate_
             self.certificate_ = Certificate.of(
-                held,
+                reservation,
                 epsilon=fresh.epsilon,
                 delta=fresh.delta,
                 noise_source=own.noise_source,
@@ -241,7 +241,7 @@ class _Batchwise(BaseEstimator):
                 unverified=fresh.takes_on_trust,
             )
         earlier: tuple[tuple[Model, ...], tuple[float, ...]] = ((), ())
-        if held is None:
+        if reservation is None:
             earlier = (self.model_.members, self.model_.weights)
         members: tuple[Any, ...] = (*earlier[0], fresh.model_)
         self.model_ = self._mean(members, (*earlier[1], released_rows(fresh.model_)))

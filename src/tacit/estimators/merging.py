@@ -116,12 +116,12 @@ def _together(claims: Sequence[Certificate], merged: Estimator) -> Certificate:
     """The certificate of all: what each of them was charged, once."""
     first = claims[0]
     label = f"{len(claims)} models merged"
-    with Reservation(first.charges, first.neighbouring, label) as held:
-        for charge in held.charges:
-            held.record(charge, Label(Stage.BATCHES, label), THEOREM)
+    with Reservation(first.charges, first.neighbouring, label) as reservation:
+        for charge in reservation.charges:
+            reservation.record(charge, Label(Stage.BATCHES, label), THEOREM)
     reasons = {reason for claim in claims for reason in claim.reasons}
     claim = Certificate.of(
-        held,
+        reservation,
         epsilon=max(each.epsilon for each in claims),
         delta=first.delta,
         noise_source=" and ".join(dict.fromkeys(each.noise_source for each in claims)),

@@ -224,9 +224,9 @@ def plan_search(
         if strategy == RANDOM_STOPPING:
             return _scaled(candidates, request, rule, apart, math.inf)
         return _scaled(candidates, request, None, apart, math.inf)
-    wanted = {AUTO: (None, rule), EACH: (None,), RANDOM_STOPPING: (rule,)}[strategy]
+    rules = {AUTO: (None, rule), EACH: (None,), RANDOM_STOPPING: (rule,)}[strategy]
     plans, refusal = [], RequestError("no search suits these candidates and this budget")
-    for stopping in wanted:
+    for stopping in rules:
         try:
             plans.append(_largest(candidates, request, stopping, apart))
         except RequestError as error:  # a candidate's own, about its parameters

@@ -124,7 +124,7 @@ class ReleasedErrors(Released[ErrorSums]):
 
 
 def measure_errors(
-    scorer: NumberScorer, wanted: ErrorSumRequest, request: Request, account: PrivacyAccount | None
+    scorer: NumberScorer, question: ErrorSumRequest, request: Request, account: PrivacyAccount | None
 ) -> ReleasedErrors:
     """Reserves the whole charge, predicts, seals errors and targets, and asks for the sums.
 
@@ -135,28 +135,28 @@ def measure_errors(
         FrameError: if the unit's column is missing; nothing was spent.
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
-    groups, frame, schema = wanted.groups, wanted.frame, wanted.schema
+    groups, frame, schema = question.groups, question.frame, question.schema
     unit, identifiers = declared_unit(schema, frame)
-    shares = [CLIP_SHARE] * (wanted.clip is None) + [REACH_SHARE, TARGET_SHARE] * wanted.spread
+    shares = [CLIP_SHARE] * (question.clip is None) + [REACH_SHARE, TARGET_SHARE] * question.spread
     shares.append(1.0 - sum(shares))
     grid, norm, paid = ErrorGrid.of(groups.n_codes), *_charges(request.allowance, shares, account is None)
-    with reserve(account, request, [reserved for reserved, _ in paid], wanted.label, unit) as reservation:
-        columns = scorer.columns(frame, wanted.data, wanted.targets) | groups.columns(frame)
+    with reserve(account, request, [reserved for reserved, _ in paid], question.label, unit) as reservation:
+        columns = scorer.columns(frame, question.data, question.targets) | groups.columns(frame)
         with_column, unit = with_unit(columns, frame.n_rows, unit, identifiers)
         private_rows = PrivateRows(with_column, columns["label"], reservation, request.random_state, unit)
         encoding = groups.encoding({"error": grid.encoder, "target": NumericGrid(-1.0, 1.0, TARGET_CELLS)})
         curator = private_rows.seal(encoding, LabelIndex((0, 1)))
         charges = iter(charge for _, charge in paid)
-        clip, beyond = wanted.clip, None
+        clip, beyond = question.clip, None
         if clip is None:
             clip, beyond = find_clip(curator, grid, next(charges))
         spread, reach = None, 1.0
-        if wanted.spread:
+        if question.spread:
             centre, reach = find_reach(curator, next(charges))
             moments = target_moments(centre, reach)
             spread = SumRelease.of(curator, 1, moments, groups, norm, next(charges))
         sums = SumRelease.of(curator, 0, grid.moments(clip), groups, norm, next(charges))
-    certificate = certified(account, request, reservation, private_rows, wanted.label, schema, not scorer.verified)
+    certificate = certified(account, request, reservation, private_rows, question.label, schema, not scorer.verified)
     overall, *each = (
         ErrorSums(values, None if spread is None else other[0], (noise, other[1]), norm == 1, reach)
         for (values, noise), other in zip(sums.views(WEIGHTS), _views(spread, groups), strict=True)

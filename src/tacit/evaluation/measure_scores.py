@@ -91,8 +91,8 @@ def row_draws(truth: Floats, times: int, generator: np.random.Generator) -> Floa
     The number of rows varies, too; that changes no ratio to speak of, and makes the cells independent.
     """
     rows = np.zeros((times, *truth.shape))
-    held = truth > 0
-    rows[:, held] = generator.poisson(truth[held], size=(times, int(held.sum())))
+    present = truth > 0
+    rows[:, present] = generator.poisson(truth[present], size=(times, int(present.sum())))
     return rows
 
 
@@ -258,7 +258,7 @@ class Released(Generic[R]):
 
 
 def measure_scores(
-    scorer: Scorer, wanted: CountRequest, request: Request, account: PrivacyAccount | None
+    scorer: Scorer, question: CountRequest, request: Request, account: PrivacyAccount | None
 ) -> Released[GroupCounts]:
     """Reserves the whole charge, scores the rows, seals scores and labels, and asks for the counts.
 
@@ -266,17 +266,17 @@ def measure_scores(
         FrameError: if the unit's column is missing; nothing was spent.
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
-    groups, frame = wanted.groups, wanted.frame
-    unit, identifiers = declared_unit(wanted.schema, frame)
+    groups, frame = question.groups, question.frame
+    unit, identifiers = declared_unit(question.schema, frame)
     cells = min(CELLS, 1 << (MOST_CELLS // groups.n_codes).bit_length() - 1)
-    grid = ScoreGrid.of(cells, wanted.threshold)
-    parts = _parts(wanted, scorer.n_classes)
+    grid = ScoreGrid.of(cells, question.threshold)
+    parts = _parts(question, scorer.n_classes)
     paid, by_cell = best_charges(request.allowance, cells, account is None, list(parts.values()))
     charges = {part: charge for part, (_, charge) in zip(parts, paid, strict=True)}
     norm = 1 if isinstance(paid[0][1], Laplace) else 2
     by_group = shared(groups.n_codes, norm)
-    with reserve(account, request, [reserved for reserved, _ in paid], wanted.label, unit) as reservation:
-        columns = scorer.columns(frame, wanted.data, wanted.labels, wanted.each_class, wanted.ranked)
+    with reserve(account, request, [reserved for reserved, _ in paid], question.label, unit) as reservation:
+        columns = scorer.columns(frame, question.data, question.labels, question.each_class, question.ranked)
         columns |= groups.columns(frame)
         with_column, unit = with_unit(columns, frame.n_rows, unit, identifiers)
         seed = request.random_state
@@ -294,27 +294,27 @@ def measure_scores(
 
         private_rows = private_rows_of("label", 0)
         counts = released(private_rows, "score")
-        losses = released(private_rows, "truth") if wanted.with_truth else [None] * len(counts)
+        losses = released(private_rows, "truth") if question.with_truth else [None] * len(counts)
         ranked: Sequence[RankedSums | None] = [None] * len(counts)
-        if wanted.ranked:
+        if question.ranked:
             curator = sealed(private_rows, "ranked", ranked_grid(groups.n_codes))
             all_sums, each_sum = release_ranked(curator, groups.n_codes, norm, charges["ranked"])
             ranked = [all_sums, *each_sum]
         by_class = []
-        if wanted.each_class:  # other labels: the class or any other
+        if question.each_class:  # other labels: the class or any other
             by_class = [released(private_rows_of(f"is {k}", 1 + k), f"class {k}") for k in range(scorer.n_classes)]
     certificate = certified(
-        account, request, reservation, private_rows, wanted.label, wanted.schema, not scorer.verified
+        account, request, reservation, private_rows, question.label, question.schema, not scorer.verified
     )
     classes = list(zip(*by_class, strict=True)) or [()] * len(counts)
     overall, *each = map(GroupCounts, counts, losses, classes, ranked)
     return Released(overall, tuple(each), certificate, private_rows.public_generator)
 
 
-def _parts(wanted: CountRequest, n_classes: int) -> dict[str, float]:
+def _parts(question: CountRequest, n_classes: int) -> dict[str, float]:
     """The columns of scores that are counted, and the share of the budget of each."""
-    plain = ["score", *(["truth"] if wanted.with_truth else []), *(["ranked"] if wanted.ranked else [])]
-    rest = [f"class {k}" for k in range(n_classes)] if wanted.each_class else []
+    plain = ["score", *(["truth"] if question.with_truth else []), *(["ranked"] if question.ranked else [])]
+    rest = [f"class {k}" for k in range(n_classes)] if question.each_class else []
     share = 0.5 if rest else 1.0
     return dict.fromkeys(plain, share / len(plain)) | dict.fromkeys(rest, 0.5 / max(len(rest), 1))
 

@@ -370,8 +370,8 @@ class _Bootstrap:
         if not self.known:
             return threshold, Estimate(value, 0.0, max(cost))
         drawn, truth = cost_at_cuts(self._drawn, cost), cost_at_cuts(self._truth, cost)
-        chosen = drawn.argmin(axis=-1)
-        errors = np.take_along_axis(drawn, chosen[:, None], axis=-1)[:, 0] - truth[chosen]
+        cuts = drawn.argmin(axis=-1)
+        errors = np.take_along_axis(drawn, cuts[:, None], axis=-1)[:, 0] - truth[cuts]
         return threshold, self._interval(value, errors, 0.0, max(cost))
 
     def calibration_error(self) -> Estimate:

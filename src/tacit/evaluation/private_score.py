@@ -154,9 +154,9 @@ def score_numbers(
     scorer.check(frame, rows[0], targets)
     clip = None if arguments.error_clip is None else question.clip
     label = f"evaluation of {type(model).__name__}"
-    wanted = ErrorSumRequest(frame, rows[0], targets, groups, clip, "r2" in question.metrics, schema, label)
+    sums = ErrorSumRequest(frame, rows[0], targets, groups, clip, "r2" in question.metrics, schema, label)
     with spending():
-        released = measure_errors(scorer, wanted, request, account)
+        released = measure_errors(scorer, sums, request, account)
         clipped = replace(question, clip=released.clip)
         figures = _figures(released, groups, lambda group: perform_numbers(group, clipped, released.generator))
         return PrivateNumberScore(*figures, clipped.unit, released.beyond, clipped.quantile)
@@ -315,11 +315,11 @@ def score_classes(
     own = ("log_loss", "auc", RANKED)  # of more than two classes, each a release of its own
     with_truth, each_class, ranked = (scorer.n_classes > 2 and name in question.metrics for name in own)
     what = f"evaluation of {type(model).__name__}"
-    wanted = CountRequest(
+    counts = CountRequest(
         frame, rows[0], labels, groups, question.threshold, with_truth, schema, what, each_class, ranked
     )
     with spending():
-        released = measure_scores(scorer, wanted, request, account)
+        released = measure_scores(scorer, counts, request, account)
         figures = _figures(released, groups, lambda group: perform(group, question, released.generator))
         return PrivateScore(*figures, question.threshold)
 

@@ -173,13 +173,13 @@ class PrivateSelection(BaseEstimator):
         label, protected = f"search of {len(self.candidates)} candidates", None if schema is None else schema.unit
         # How long a search takes tells how many candidates it tried, which is not released.
         with spending():
-            with reserve(self.account, request, plan.charges, label, protected, timeless=True) as held:
-                search = _Search(self, plan, request, schema, held)
+            with reserve(self.account, request, plan.charges, label, protected, timeless=True) as reservation:
+                search = _Search(self, plan, request, schema, reservation)
                 rows = _Rows(data, self._labels(labels, schema), frame, unit)
                 index, best = search.each(rows) if plan.strategy == EACH else search.random_stopping(rows)
             algorithm = f"PrivateSelection of {type(best).__name__}"
             trusted = any(candidate.takes_on_trust for candidate in self.candidates)
-            certificate = certified(self.account, request, held, search, algorithm, schema, trusted)
+            certificate = certified(self.account, request, reservation, search, algorithm, schema, trusted)
             self.best_, self.best_index_ = best, index
             self.model_, self.n_features_in_ = best.model_, best.n_features_in_
             for estimator in (self, best):
@@ -330,8 +330,8 @@ class _Search:
             for index, judge in enumerate(judges)
         }
         private_rows = self._private_rows(columns, judges[0], judging, self._reservation, self._request.random_state)
-        chosen = best_of(private_rows, tuple(columns), judges[0], self._plan.scoring, "the best candidate")
-        return chosen, fitted[chosen]
+        best = best_of(private_rows, tuple(columns), judges[0], self._plan.scoring, "the best candidate")
+        return best, fitted[best]
 
     def random_stopping(self, rows: _Rows) -> tuple[int, Any]:
         """Fits and scores randomly chosen candidates a random number of times; only the best is ever seen."""

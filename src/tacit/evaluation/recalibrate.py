@@ -120,9 +120,9 @@ def recalibrate(
     if isinstance(own, Certificate):
         check_combinable(own, request.neighbouring, unit_key(None if declared is None else declared.unit))
     label = f"recalibration of {type(model).__name__}"
-    wanted = CountRequest(frame, X, labels, ScoreGroups(), 0.5, False, declared, label)
+    question = CountRequest(frame, X, labels, ScoreGroups(), 0.5, False, declared, label)
     with spending():
-        released = measure_scores(scorer, wanted, request, account)
+        released = measure_scores(scorer, question, request, account)
         counts = released.overall.counts
         curve = fitted_curve(counts)
         better = base if curve is None else RecalibratedModel(base, *curve)

@@ -42,10 +42,10 @@ def halfspace_score(model: HalfspaceModel) -> ex.Expression:
     else:
         for name, weight in zip(numbered(encoder.n_features), model.weights.tolist(), strict=False):
             column = ex.Column(name, ex.NUMBER)
-            seen: ex.Expression = ex.Where(
+            score: ex.Expression = ex.Where(
                 ex.AtLeast(ex.call("abs", column), ex.Number(SMALLEST)), column, ex.Number(0.0)
             )
-            coordinates.append((ex.Where(ex.Known(column), seen, ex.Number(0.0)), weight))
+            coordinates.append((ex.Where(ex.Known(column), score, ex.Number(0.0)), weight))
     if encoder.intercept:
         coordinates.append((ex.Number(float(encoder.intercept)), float(model.weights[-1])))
     entries = _clipped([value for value, _ in coordinates], encoder.clipper.norm, encoder.clipper.radius)
@@ -87,11 +87,13 @@ def _pattern(column: ex.Column, grid: NumericGrid) -> ex.Expression:
     low, high = (math.frexp(bound)[1] - 1 for bound in (grid.lower, grid.upper))
     first = grid.lower * 2.0 ** (MANTISSA - low)  # an integer
     pattern: ex.Expression | None = None
-    held = ex.clip(column, grid.lower, grid.upper)
+    clipped = ex.clip(column, grid.lower, grid.upper)
     for octave in range(low, high + 1):
-        own = held * 2.0 ** (MANTISSA - octave) - 2.0**MANTISSA  # exact, and so is the difference; the sum is rounded
+        own = (
+            clipped * 2.0 ** (MANTISSA - octave) - 2.0**MANTISSA
+        )  # exact, and so is the difference; the sum is rounded
         above = (own - (first - 2.0**MANTISSA)) + (octave - low) * 2.0**MANTISSA
-        pattern = above if pattern is None else ex.Where(ex.AtLeast(held, ex.Number(2.0**octave)), above, pattern)
+        pattern = above if pattern is None else ex.Where(ex.AtLeast(clipped, ex.Number(2.0**octave)), above, pattern)
     assert pattern is not None
     return pattern
 

@@ -153,10 +153,10 @@ class _Graph:
         if isinstance(node, ex.Among):
             return self._node("Gather", [self._constant(node.members), self._index(inside[0])])
         if isinstance(node, ex.All):
-            held = inside[0]
+            conjunction = inside[0]
             for test in inside[1:]:
-                held = self._node("And", [held, test])
-            return held
+                conjunction = self._node("And", [conjunction, test])
+            return conjunction
         if isinstance(node, ex.Leaves):
             return self._tree(node)
         if isinstance(node, ex.Where):

@@ -127,13 +127,13 @@ def _decision_list(model: DecisionListModel) -> Numbers:
         first = np.unique(part, return_index=True)[1]  # a code of every part; they are alike to every condition
         return ex.Among(condition.holds(first, encoder), codes[condition.feature])
 
-    held = [[holds(condition) for condition in rule.conditions] for rule in model.rules]
+    conditions = [[holds(condition) for condition in rule.conditions] for rule in model.rules]
     numbers: Numbers = []
     for k in range(len(model.classes)):
         number: ex.Expression = ex.Number(float(model.rule_probabilities[-1, k]))
         for place in range(len(model.rules) - 2, -1, -1):
             yes = ex.Number(float(model.rule_probabilities[place, k]))
-            number = ex.Where(ex.All(tuple(held[place])), yes, number) if held[place] else yes
+            number = ex.Where(ex.All(tuple(conditions[place])), yes, number) if conditions[place] else yes
         numbers.append(number)
     return numbers
 

@@ -154,10 +154,10 @@ class ChosenStructures(RandomStructures):
             query = SplitHistogram(cells, columns, tuple(sizes), self._rule, self._margins)
             text = f"splits of tree {self._trees}, depth {level}"
             label = Label(Stage.SPLITS, f"depth {level}", self._trees, text)
-            chosen = self._curator.select(edge_selection(query, EdgeScore(orders, parts)), self._charge, label).indices
-            low, high = _cut_boxes(low, high, owners[chosen], cuts[chosen])
-            tested += [columns[owner] for owner in owners[chosen]]
-            at += cuts[chosen].tolist()
+            indices = self._curator.select(edge_selection(query, EdgeScore(orders, parts)), self._charge, label).indices
+            low, high = _cut_boxes(low, high, owners[indices], cuts[indices])
+            tested += [columns[owner] for owner in owners[indices]]
+            at += cuts[indices].tolist()
         return complete_shape(tested, self._sets(tested, at))
 
     def _order(self, column: int) -> Ints:

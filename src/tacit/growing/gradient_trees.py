@@ -161,12 +161,12 @@ def _hessian_scale(clip: float) -> float:
 
 def choosing_plan(rows: float, tuning: Gradient = GRADIENT) -> NewtonPlan:
     """The rule for trees that choose their splits, which see in one look what random ones need many for."""
-    wanted = max(min(tuning.choosing_trees, tuning.choosing_rows / rows), tuning.least_choosing_trees)
+    trees = max(min(tuning.choosing_trees, tuning.choosing_rows / rows), tuning.least_choosing_trees)
     return NewtonPlan(
-        trees=int(wanted),
+        trees=int(trees),
         depth=tuning.choosing_depth,
         columns_per_tree=columns_to_cut(rows),
-        rate=tuning.choosing_rate * math.sqrt(tuning.choosing_trees / wanted),
+        rate=tuning.choosing_rate * math.sqrt(tuning.choosing_trees / trees),
         clip=tuning.clip,
         hessian_scale=_hessian_scale(tuning.clip),
         least_prior=tuning.enough,
@@ -199,8 +199,8 @@ def gaussian_plan(rows: float, mu: float, may_choose: bool = True, tuning: Gradi
 def laplace_plan(rows: float, epsilon: float, tuning: Gradient = GRADIENT) -> NewtonPlan:
     """The rule for Laplace noise, which grows with the number of trees: few, and larger steps."""
     signal = min(max(rows * epsilon, 0.0), LARGEST_SIGNAL)
-    wanted = round(tuning.laplace_factor * signal**tuning.laplace_power)
-    trees = int(np.clip(wanted, tuning.least_laplace_trees, tuning.most_laplace_trees))
+    target = round(tuning.laplace_factor * signal**tuning.laplace_power)
+    trees = int(np.clip(target, tuning.least_laplace_trees, tuning.most_laplace_trees))
     return NewtonPlan(
         trees=trees,
         depth=4 + sum(signal >= more for more in tuning.laplace_deeper_from),
@@ -246,19 +246,19 @@ def learn_gradient_trees(
     """
     generator = budget.public_generator
     totals, bins, by_rule, remainder = _prepare(budget, columns, n_trees is None and depth is None, tuning)
-    chosen = replace(by_rule, trees=n_trees or by_rule.trees, depth=depth or by_rule.depth)
+    plan = replace(by_rule, trees=n_trees or by_rule.trees, depth=depth or by_rule.depth)
     unordered = [
         place
         for place, (column, b) in enumerate(zip(columns, bins, strict=True))
         if not (column.ordered or b.is_ranked)
     ]
     margins, base_rate = Margins(), BaseRate(totals)
-    rule = logistic_gradient_rule(chosen.clip, chosen.hessian_scale, 1 if budget.is_pure else 2)
+    rule = logistic_gradient_rule(plan.clip, plan.hessian_scale, 1 if budget.is_pure else 2)
     origin = base_rate.start(margins, rule)
-    chosen = replace(chosen, prior=chosen.prior / 4 / base_rate.curvature_at_start)  # of chances, as at 1/2
+    plan = replace(plan, prior=plan.prior / 4 / base_rate.curvature_at_start)  # of chances, as at 1/2
     masses, noise = [b.mass for b in bins], LeafNoise()
     cuts = Cuts(masses, reordered=unordered)
-    structures, growing = structures_of(budget.part(remainder), chosen, margins, cuts, generator)
+    structures, growing = structures_of(budget.part(remainder), plan, margins, cuts, generator)
 
     def observe(sums: LeafSums, steps: Floats) -> None:
         base_rate.add_tree(sums, steps)
@@ -267,12 +267,12 @@ def learn_gradient_trees(
     level = None
     if not budget.is_pure:
         level = CurvatureLevel(totals.rows, math.sqrt(2.0) * totals.sd, base_rate.curvature_at_start)
-    trees = grow_trees(growing, structures, chosen, margins, observe, level)
+    trees = grow_trees(growing, structures, plan, margins, observe, level)
     share = _intercept_share(budget, tuning)
     intercept = origin + set_intercept(budget.part(share), margins, base_rate, tuning.intercept_steps)
     trees = noise.annotate(trees, masses, generator)
     sd = base_rate.intercept_sd(budget.sd(share))
-    return LearnedTrees(base_rate.rows, intercept, bins, trees, chosen, growing.share / chosen.trees, sd)
+    return LearnedTrees(base_rate.rows, intercept, bins, trees, plan, growing.share / plan.trees, sd)
 
 
 def _prepare(
@@ -285,14 +285,14 @@ def _prepare(
     remainder = 1.0 - rows_share - steps
     if budget.is_pure:
         epsilon = math.sqrt(2.0) / (totals.sd * rows_share)
-        chosen = laplace_plan(totals.rows, epsilon, tuning)
+        plan = laplace_plan(totals.rows, epsilon, tuning)
         if totals.rows * epsilon < tuning.signal_for_bins * len(columns):
-            return totals, public_bins(budget.curator, columns, tuning.binning), chosen, remainder
+            return totals, public_bins(budget.curator, columns, tuning.binning), plan, remainder
     else:
         mu = math.inf if totals.sd == 0 else 1.0 / (totals.sd * math.sqrt(rows_share))
-        chosen = gaussian_plan(totals.rows, mu, may_choose, tuning)
+        plan = gaussian_plan(totals.rows, mu, may_choose, tuning)
     bins, spent = counted_bins(budget.part(tuning.bins_share), columns, totals, tuning.binning)
-    return totals, bins, chosen, remainder - spent
+    return totals, bins, plan, remainder - spent
 
 
 def _intercept_share(budget: Budget, tuning: Gradient) -> float:

@@ -135,9 +135,9 @@ def prior_variance(left_over: float, earlier: int, plan: KernelPlan, numbers: Ke
 
     ``left_over`` is the variance of the means of leaves, as far as ``earlier`` trees have shown it.
     """
-    wanted = numbers.of_a_point * left_over
-    bold = min(max(wanted / numbers.bold_from, 1.0) ** 2, numbers.boldest) if earlier >= numbers.bold_after else 1.0
-    return min(wanted, bold * plan.variance)
+    target = numbers.of_a_point * left_over
+    bold = min(max(target / numbers.bold_from, 1.0) ** 2, numbers.boldest) if earlier >= numbers.bold_after else 1.0
+    return min(target, bold * plan.variance)
 
 
 def grow_kernel_trees(

@@ -16,7 +16,7 @@ from tacit.models.tree import TreeShape, complete_shape, threshold_sets
 
 
 @nb.njit(nogil=True, cache=True)
-def cut_nodes(picks, places, upto, first, last, chosen, cuts):  # type: ignore[no-untyped-def]
+def cut_nodes(picks, places, upto, first, last, tested, cuts):  # type: ignore[no-untyped-def]
     """Chooses column and threshold of every node of a complete tree, numbered level by level.
 
     Args:
@@ -25,7 +25,7 @@ def cut_nodes(picks, places, upto, first, last, chosen, cuts):  # type: ignore[n
         upto: of all columns one after another, the mass before each place and all of it.
         first: where each column's part of ``upto`` begins.
         last: the last place of each column.
-        chosen: receives the column of each node.
+        tested: receives the column of each node.
         cuts: receives its threshold, below the upper end of the node's box; that end where there is nothing to cut.
     """
     splits, columns = len(places), len(last)
@@ -44,16 +44,16 @@ def cut_nodes(picks, places, upto, first, last, chosen, cuts):  # type: ignore[n
         if start < stop:
             base = first[pick]
             below, above = upto[base + start], upto[base + stop + 1]
-            wanted = below + places[node] * (above - below)
+            mass = below + places[node] * (above - below)
             a, b = 0, last[pick] + 2  # the first place at or above the wanted mass, by bisection
             while a < b:
                 middle = (a + b) // 2
-                if upto[base + middle] < wanted:
+                if upto[base + middle] < mass:
                     a = middle + 1
                 else:
                     b = middle
             cut = min(max(a - 1, start), stop - 1)
-        chosen[node], cuts[node] = pick, cut
+        tested[node], cuts[node] = pick, cut
         left, right = 2 * node + 1, 2 * node + 2
         for column in range(columns):
             low[left, column] = low[right, column] = low[node, column]
@@ -124,12 +124,12 @@ class RandomStructures:
         splits = (1 << depth) - 1
         picks = self._generator.integers(0, len(columns), (splits, self._numbers.tries))
         places = self._generator.random(splits)
-        chosen, cuts = np.empty(splits, np.int64), np.empty(splits, np.int64)
+        picked, cuts = np.empty(splits, np.int64), np.empty(splits, np.int64)
         upto = np.concatenate([self._upto[column] for column in columns])
         ends = np.cumsum([len(self._upto[column]) for column in columns])
         last = np.array([self._last[column] for column in columns])
-        cut_nodes(picks, places, upto, ends - last - 2, last, chosen, cuts)
-        tested = np.array(columns)[chosen]
+        cut_nodes(picks, places, upto, ends - last - 2, last, picked, cuts)
+        tested = np.array(columns)[picked]
         return complete_shape(tested, self._sets(tested, cuts))
 
     def _sets(self, tested: npt.ArrayLike, thresholds: npt.ArrayLike) -> Bytes:
@@ -145,15 +145,15 @@ class RandomStructures:
 
     def _next_columns(self, count: int) -> list[int]:
         """The next columns of the cycle, those without an order of their own in a new one."""
-        chosen: list[int] = []
-        while len(chosen) < count:
+        columns: list[int] = []
+        while len(columns) < count:
             column = next(self._cycle)
-            if column not in chosen:
-                chosen.append(column)
-        for column in self._reordered.intersection(chosen):
+            if column not in columns:
+                columns.append(column)
+        for column in self._reordered.intersection(columns):
             rank = self._generator.permutation(len(self._masses[column])).astype(np.int64)
             self._ranks[column], self._upto[column] = rank, _upto(self._masses[column], rank)
-        return chosen
+        return columns
 
     def _shuffled(self) -> Iterator[int]:
         while self._usable:

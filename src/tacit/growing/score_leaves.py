@@ -141,8 +141,8 @@ class ScoreNoise:
             self._scores = np.zeros((len(leaves), self.runs, self.n_scores))
         sums = np.zeros((size, self.runs * self.n_scores))
         add_by_leaf(leaves, self._scores.reshape(len(leaves), -1), sums)
-        held = np.maximum(np.bincount(leaves, minlength=size), 1)
-        means = sums.reshape(size, self.runs, self.n_scores) / held[:, None, None] @ basis
+        counts = np.maximum(np.bincount(leaves, minlength=size), 1)
+        means = sums.reshape(size, self.runs, self.n_scores) / counts[:, None, None] @ basis
         noise = sd * self.generator.standard_normal(means.shape)
         response = np.clip(step.answers * step.curvatures, 0.0, 1.0)
         steps = (step.answers[:, None, :] * noise - response[:, None, :] * means) @ basis.T

@@ -39,13 +39,13 @@ def _one_round(leaves, sds, gains, noise, scores, naive):  # type: ignore[no-unt
         scores: of the rows, shape ``(rows, runs)``; receives the round.
         naive: per row, variance of all noise so far; receives the round's.
     """
-    steps, held = np.zeros(noise.shape), np.zeros(len(sds))
+    steps, counts = np.zeros(noise.shape), np.zeros(len(sds))
     for i in range(len(leaves)):
-        held[leaves[i]] += 1.0
+        counts[leaves[i]] += 1.0
     add_by_leaf(leaves, scores, steps)
     for leaf in range(len(sds)):
         for run in range(noise.shape[1]):
-            steps[leaf, run] = sds[leaf] * noise[leaf, run] - gains[leaf] * (steps[leaf, run] / max(held[leaf], 1.0))
+            steps[leaf, run] = sds[leaf] * noise[leaf, run] - gains[leaf] * (steps[leaf, run] / max(counts[leaf], 1.0))
     for i in range(len(leaves)):
         naive[i] += sds[leaves[i]] * sds[leaves[i]]
         for run in range(noise.shape[1]):

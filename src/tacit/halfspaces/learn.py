@@ -269,8 +269,8 @@ def rounded(weights: Floats, squares: Floats, mean: Floats, constant: float, pri
     nats = np.full(CODE.n_shapes, math.log(CODE.n_shapes))
     for _ in range(4):
         shapes = CODE.shapes(choices)
-        chosen = np.argmin(costs + nats[shapes] + CODE.tail_nats(shapes), axis=0)
-        integers: Ints = choices[chosen, np.arange(len(weights))].astype(np.int64)
+        cheapest = np.argmin(costs + nats[shapes] + CODE.tail_nats(shapes), axis=0)
+        integers: Ints = choices[cheapest, np.arange(len(weights))].astype(np.int64)
         frequencies = np.bincount(CODE.shapes(integers), minlength=CODE.n_shapes) + CODE.concentration
         nats = -np.log(frequencies / frequencies.sum())
     if constant:

@@ -117,8 +117,8 @@ class Options:
         numbers, free = self.tuning, self.measure == "auto" and self.rounds is None and self.stop_density is None
         if not (free and self.scaling) or self.constant:
             return 0.0
-        wanted = (numbers.far_deviations / (numbers.far_noise * rows_per_noise)) ** 2 if rows_per_noise else math.inf
-        share = min(max(wanted, numbers.least_far_share), numbers.most_far_share)
+        target = (numbers.far_deviations / (numbers.far_noise * rows_per_noise)) ** 2 if rows_per_noise else math.inf
+        share = min(max(target, numbers.least_far_share), numbers.most_far_share)
         hides = numbers.far_deviations / math.sqrt(share) > numbers.far_hides * rows_per_noise
         return 0.0 if hides else share
 

@@ -21,8 +21,8 @@ def check_integer(name: str, value: Any, least: int = 1, most: int | None = None
         return
     number = least - 1 if isinstance(value, bool) or not isinstance(value, Integral) else int(value)
     if number < least or (most is not None and number > most):
-        wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise RequestError(f"{name} must be {'None or ' * optional}an integer {wanted}, got {value!r}")
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise RequestError(f"{name} must be {'None or ' * optional}an integer {limits}, got {value!r}")
 
 
 def whole(value: Any) -> int | None:

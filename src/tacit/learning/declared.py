@@ -82,8 +82,8 @@ def public_classes(labels: Any) -> tuple[Any, ...]:
     if fractional:
         raise RequestError(f"Unknown label type: y holds {fractional[0]}, and classes='public' takes no fractions")
     if len(classes) < 2:
-        held = "1 class" if classes else "no class"
-        raise RequestError(f"y holds {held}, and classes='public' needs two at least: name them")
+        count = "1 class" if classes else "no class"
+        raise RequestError(f"y holds {count}, and classes='public' needs two at least: name them")
     return tuple(sorted(classes.values(), key=lambda value: (isinstance(value, str), value)))
 
 

@@ -196,8 +196,8 @@ class ClassModel(Model):
 
     def predict(self, frame: Any) -> npt.NDArray[Any]:
         """The likeliest class of every row."""
-        chosen: npt.NDArray[Any] = np.asarray(self.classes)[self.predict_proba(frame).argmax(axis=1)]
-        return chosen
+        labels: npt.NDArray[Any] = np.asarray(self.classes)[self.predict_proba(frame).argmax(axis=1)]
+        return labels
 
 
 class NumberModel(Model):

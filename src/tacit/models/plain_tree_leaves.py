@@ -12,10 +12,10 @@ from tacit.arrays import Bytes, Codes, Floats, Ints
 
 def thresholds(right: Bytes) -> Ints:
     """Per packed set the last code that it lacks, if it holds all above and no other (255 if none); else -2."""
-    held = np.unpackbits(right, axis=1, bitorder="little").astype(np.int64)
-    codes = held.shape[1]
-    last = np.where(held.all(axis=1), -1, codes - 1 - np.argmin(held[:, ::-1], axis=1))
-    return np.where(held.sum(axis=1) == codes - 1 - last, last, -2)
+    bits = np.unpackbits(right, axis=1, bitorder="little").astype(np.int64)
+    codes = bits.shape[1]
+    last = np.where(bits.all(axis=1), -1, codes - 1 - np.argmin(bits[:, ::-1], axis=1))
+    return np.where(bits.sum(axis=1) == codes - 1 - last, last, -2)
 
 
 def find_leaves(shape: Any, codes: Sequence[Bytes], leaves: Codes) -> None:

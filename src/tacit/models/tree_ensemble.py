@@ -177,22 +177,22 @@ class TreeEnsembleModel(BinnedTrees):
         if feature.ordered:
             return _interval_text(feature, inside)
         labels = feature.bin_labels()
-        chosen = [label for label, member in zip(labels, inside, strict=True) if member]
+        members = [label for label, member in zip(labels, inside, strict=True) if member]
         others = [label for label, member in zip(labels, inside, strict=True) if not member]
-        if len(others) < len(chosen):
+        if len(others) < len(members):
             return f"{feature.name} is not {' or '.join(others)}" if others else f"{feature.name} is anything"
-        return f"{feature.name} is {' or '.join(chosen)}" if chosen else f"{feature.name} is nothing"
+        return f"{feature.name} is {' or '.join(members)}" if members else f"{feature.name} is nothing"
 
     def to_text(self, tree: int = 0) -> str:
         """One tree as indented rules, with the released support of every leaf."""
-        chosen = self.trees[tree]
-        shape, lines = chosen.shape, []
+        member = self.trees[tree]
+        shape, lines = member.shape, []
         stack: list[tuple[int, int, str]] = [(0 if shape.n_splits else -1, 0, "")]
         while stack:
             node, depth, text = stack.pop()
             indent = "  " * depth
             if node < 0:
-                value, support = chosen.values[-1 - node], chosen.support[-1 - node]
+                value, support = member.values[-1 - node], member.support[-1 - node]
                 lines.append(f"{indent}{text}add {value:+.3g}  (about {support:.0f} of weight)")
                 continue
             if text:

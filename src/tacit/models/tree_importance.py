@@ -127,10 +127,10 @@ def _partial_effect(trees: Sequence[ScoreTree], rows: list[Bytes], column: int, 
     for code in range(len(shares)):
         there = [np.full(ROWS, code, np.uint8) if place == column else codes for place, codes in enumerate(rows)]
         for tree in testing:
-            held = np.bincount(tree.shape.find(there), minlength=tree.shape.n_leaves) / ROWS
-            effect[code] += held @ tree.values
+            leaf_shares = np.bincount(tree.shape.find(there), minlength=tree.shape.n_leaves) / ROWS
+            effect[code] += leaf_shares @ tree.values
             if tree.sd is not None:
-                variance[code] += np.square(held) @ np.square(tree.sd)
+                variance[code] += np.square(leaf_shares) @ np.square(tree.sd)
     return PartialEffect(effect - shares @ effect, np.sqrt(variance))
 
 

@@ -211,10 +211,10 @@ def exponential_runs(scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint
     sizes = [int(length) for length in lengths]
     if not 0 < sum(sizes) <= MOST_CANDIDATES:
         raise ValueError(f"from 1 to 2**66 candidates can be drawn from, got {sum(sizes)}")
-    held = lengths > 0
-    top = scores[held].max()
+    nonempty = lengths > 0
+    top = scores[nonempty].max()
     # two's complement: the difference of int64 numbers is right modulo 2**64; of empty runs it does not matter
-    gaps = np.where(held, top.astype(np.uint64) - scores.astype(np.uint64), np.uint64(0))
+    gaps = np.where(nonempty, top.astype(np.uint64) - scores.astype(np.uint64), np.uint64(0))
     weights = [int(weight) for weight in proposal_weights(gaps, scale, RUN_BITS)]
     ends = list(accumulate(size * weight for size, weight in zip(sizes, weights, strict=True)))
     firsts = list(accumulate(sizes, initial=0))

@@ -260,8 +260,8 @@ def draw(law: Law, size: int, fetch: Fetch, band: float = BAND, layout: Layout |
     where = layout or law.layout
     out, filled = np.empty(size, np.int64), 0
     while filled < size:
-        wanted = (size - filled) / law.acceptance
-        proposals = min(int(wanted + 3.0 * math.sqrt(wanted)) + 2, MOST_PROPOSALS)
+        expected = (size - filled) / law.acceptance
+        proposals = min(int(expected + 3.0 * math.sqrt(expected)) + 2, MOST_PROPOSALS)
         fresh = fetch(where.per * proposals)
         while True:
             filled, used, undecided = run(

@@ -38,11 +38,11 @@ class Conjunctions:
 
     Attributes:
         places: int32, shape ``(n, width)``: the coordinates of each; -1 fills up.
-        wanted: boolean, the same shape: whether the coordinate is to be 1 (True) or -1.
+        signs: boolean, the same shape: whether the coordinate is to be 1 (True) or -1.
     """
 
     places: npt.NDArray[np.int32]
-    wanted: Bools
+    signs: Bools
 
     def __len__(self) -> int:
         return len(self.places)
@@ -50,10 +50,10 @@ class Conjunctions:
     def of(self, points: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
         """Per row and conjunction 1 where it holds and -1 elsewhere, shape ``(rows, n)``."""
         true = points > 0
-        held = np.ones((len(points), len(self.places)), np.bool_)
-        for place, wanted in zip(self.places.T, self.wanted.T, strict=True):
-            held &= (true[:, place] == wanted) | (place < 0)
-        return np.where(held, 1, -1).astype(np.int8)
+        holds = np.ones((len(points), len(self.places)), np.bool_)
+        for place, sign in zip(self.places.T, self.signs.T, strict=True):
+            holds &= (true[:, place] == sign) | (place < 0)
+        return np.where(holds, 1, -1).astype(np.int8)
 
 
 def conjunction_width(dimension: int, k: int) -> int:
@@ -74,7 +74,7 @@ def all_conjunctions(dimension: int, k: int) -> Conjunctions:
             f"{dimension} coordinates make {width:,} conjunctions of up to {k}, and at most {MOST_FEATURES:,} can be "
             "enumerated: lower k, or name the features"
         )
-    places, wanted = np.full((width, k), -1, np.int32), np.ones((width, k), np.bool_)
+    places, required = np.full((width, k), -1, np.int32), np.ones((width, k), np.bool_)
     places[:dimension, 0] = np.arange(dimension)
     line = dimension
     for j in range(2, k + 1):
@@ -82,9 +82,9 @@ def all_conjunctions(dimension: int, k: int) -> Conjunctions:
         sets = np.array(list(itertools.combinations(range(dimension), j)), np.int32).reshape(-1, j)
         size = len(sets) * len(signs)
         places[line : line + size, :j] = np.repeat(sets, len(signs), axis=0)
-        wanted[line : line + size, :j] = np.tile(signs, (len(sets), 1))
+        required[line : line + size, :j] = np.tile(signs, (len(sets), 1))
         line += size
-    return Conjunctions(places, wanted)
+    return Conjunctions(places, required)
 
 
 def named_conjunctions(features: Sequence[str], coordinates: Sequence[str]) -> Conjunctions:
@@ -108,11 +108,11 @@ def named_conjunctions(features: Sequence[str], coordinates: Sequence[str]) -> C
             literals.append((place_of[name], part == name))
         lines.append(literals)
     width = max(len(line) for line in lines)
-    places, wanted = np.full((len(lines), width), -1, np.int32), np.ones((len(lines), width), np.bool_)
+    places, signs = np.full((len(lines), width), -1, np.int32), np.ones((len(lines), width), np.bool_)
     for row, line in enumerate(lines):
         for column, (place, sign) in enumerate(line):
-            places[row, column], wanted[row, column] = place, sign
-    return Conjunctions(places, wanted)
+            places[row, column], signs[row, column] = place, sign
+    return Conjunctions(places, signs)
 
 
 def _some(names: Sequence[str]) -> str:

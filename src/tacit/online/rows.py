@@ -328,10 +328,10 @@ class SchemaRows:
 def _points(codes: npt.NDArray[Any], encoder: Encoder, cut: Ints) -> npt.NDArray[np.int8]:
     """One column's coordinates: above each cut, or equal to each code but "missing"."""
     if isinstance(encoder, NumericGrid):
-        held = (codes[:, None] >= cut[None, :]) & (codes != encoder.missing)[:, None]
+        bits = (codes[:, None] >= cut[None, :]) & (codes != encoder.missing)[:, None]
     else:
-        held = codes[:, None] == np.arange(encoder.n_codes - 1)[None, :]
-    return np.where(held, 1, -1).astype(np.int8)
+        bits = codes[:, None] == np.arange(encoder.n_codes - 1)[None, :]
+    return np.where(bits, 1, -1).astype(np.int8)
 
 
 RowReader = SignRows | NumberRows | SchemaRows

@@ -191,23 +191,23 @@ class PrivacyAccount(PromisedBudget, Shown):
 
         planned = compact(charges)
 
-        def decide(held: Held) -> Sequence[Charge]:
-            self._check_unit(held.unit, unit_key(unit), label)
-            if planned not in held.charges_of(first):
+        def decide(state: Held) -> Sequence[Charge]:
+            self._check_unit(state.unit, unit_key(unit), label)
+            if planned not in state.charges_of(first):
                 raise AccountError(
                     f"the account of {self.dataset!r} did not pay for the first batch ({first!r}): go on under the "
                     "account that did, or begin anew"
                 )
-            if not held.has_series(first, fingerprint.partition(":")[0] + ":"):
+            if not state.has_series(first, fingerprint.partition(":")[0] + ":"):
                 raise AccountError(
                     f"the key that the first batch ({first!r}) was known by is not in {self._key_path}: without it "
                     "nobody can tell whether these rows were learned from before. Bring the key back, or begin anew "
                     "with fit, which is charged"
                 )
-            if held.charges_of(label):
-                self._check(held.total, planned, f"{label}, begun before,")
+            if state.charges_of(label):
+                self._check(state.total, planned, f"{label}, begun before,")
                 return planned
-            if held.has_batch(fingerprint):
+            if state.has_batch(fingerprint):
                 raise AccountError(
                     f"the rows of {label!r} were learned from before: who is in two batches is not protected by "
                     "one charge. Leave them out, or begin anew with fit, which is charged"
@@ -311,9 +311,9 @@ class PrivacyAccount(PromisedBudget, Shown):
     ) -> Callable[[Held], Sequence[Charge]]:
         """Reserves what is planned, if the account pays for it."""
 
-        def decide(held: Held) -> Sequence[Charge]:
-            self._check_unit(held.unit, unit_key(unit), label)
-            self._check(held.total, planned, label)
+        def decide(state: Held) -> Sequence[Charge]:
+            self._check_unit(state.unit, unit_key(unit), label)
+            self._check(state.total, planned, label)
             return planned
 
         return decide

@@ -60,9 +60,9 @@ def kept_fits(store: Store, dataset: str) -> tuple[Kept, ...]:
         joined = FITS.join(RESERVATIONS, FITS.c.reservation == RESERVATIONS.c.id).outerjoin(
             CLOSINGS, CLOSINGS.c.reservation == RESERVATIONS.c.id
         )
-        chosen = select(FITS, RESERVATIONS.c.label, RESERVATIONS.c.charges, CLOSINGS.c.outcome).select_from(joined)
+        statement = select(FITS, RESERVATIONS.c.label, RESERVATIONS.c.charges, CLOSINGS.c.outcome).select_from(joined)
         mine = RESERVATIONS.c.dataset == dataset
-        rows = connection.execute(chosen.where(mine).order_by(RESERVATIONS.c.id)).all()
+        rows = connection.execute(statement.where(mine).order_by(RESERVATIONS.c.id)).all()
         releases = select(RELEASES.c.reservation, func.count()).join(RESERVATIONS).where(mine)
         grouped = releases.group_by(RELEASES.c.reservation)
         counts = {row[0]: row[1] for row in connection.execute(grouped)}

@@ -268,11 +268,11 @@ class Store(Database):
         def add(connection: Connection) -> tuple[int, tuple[Charge, ...]]:
             if connection.execute(select(ACCOUNTS.c.dataset).where(ACCOUNTS.c.dataset == dataset)).scalar() is None:
                 raise AccountError(f"{self.name} has lost its account for {dataset!r}")
-            held = _Held(connection, dataset)
-            charges = tuple(decide(held))
-            if held.unit is None:
+            state = _Held(connection, dataset)
+            charges = tuple(decide(state))
+            if state.unit is None:
                 _write_unit(connection, dataset, unit)
-            total = held.total.plus(charges)
+            total = state.total.plus(charges)
             _write_curves(connection, total)
             texts = {"charges": json.dumps([charge.to_dict() for charge in charges]), "total": write_total(total)}
             added = insert(RESERVATIONS).values(**texts, **row).returning(RESERVATIONS.c.id)
@@ -316,8 +316,8 @@ class Store(Database):
                 entries.setdefault(row.reservation, []).append(entry)
             joined = RESERVATIONS.outerjoin(CLOSINGS, CLOSINGS.c.reservation == RESERVATIONS.c.id)
             columns = (RESERVATIONS, CLOSINGS.c.outcome, CLOSINGS.c.closed)
-            chosen = select(*columns).select_from(joined).where(RESERVATIONS.c.dataset == dataset)
-            rows = connection.execute(chosen.order_by(RESERVATIONS.c.id)).all()
+            statement = select(*columns).select_from(joined).where(RESERVATIONS.c.dataset == dataset)
+            rows = connection.execute(statement.order_by(RESERVATIONS.c.id)).all()
         return tuple(
             Line(
                 identifier=row.id,

@@ -110,8 +110,8 @@ def _least_support(effects: Sequence[Sequence[Effect]]) -> float:
 def _reach(effects: Sequence[Sequence[Effect]]) -> float:
     """How far the scale of every row goes: to the largest effect of a place that holds rows."""
     least = _least_support(effects)
-    held = [abs(e.value) for line in effects for e in line if e.support >= least]
-    return max([LEAST_REACH, *held])
+    sizes = [abs(e.value) for line in effects for e in line if e.support >= least]
+    return max([LEAST_REACH, *sizes])
 
 
 def _scale(reach: float, base: float) -> str:
@@ -194,18 +194,18 @@ def _drawing(
 def _caption(places: Sequence[str], classes: Sequence[str], effects: Sequence[Sequence[Effect]]) -> str:
     """Where a class gains most among the places that hold rows, or what noise explains least."""
     least = _least_support(effects)
-    held = [
+    effects_beyond = [
         (e.value, label, place, e.sd)
         for label, line in zip(classes, effects, strict=True)
         for place, e in zip(places, line, strict=True)
         if e.support >= least
     ]
-    if not held or max(abs(term[0]) for term in held) < ODDS.least:
+    if not effects_beyond or max(abs(term[0]) for term in effects_beyond) < ODDS.least:
         return NOTHING
-    value, label, place, sd = max(held)
+    value, label, place, sd = max(effects_beyond)
     if value >= max(CLEAR * sd, ODDS.least):
         return f"Most evidence for {label}: at {place} ({ODDS.say(value)})."
-    value, label, place, sd = max(held, key=lambda term: abs(term[0]) / max(term[3], 1e-12))
+    value, label, place, sd = max(effects_beyond, key=lambda term: abs(term[0]) / max(term[3], 1e-12))
     if abs(value) < max(CLEAR * sd, ODDS.least):
         return NOTHING
     return f"Speaks {'for' if value > 0 else 'against'} {label} at {place} ({ODDS.say(value)})."

@@ -161,16 +161,16 @@ def _summary(names: Sequence[str], effects: Sequence[Effect], units: Units) -> s
     """
     least = worth_naming([e.support for e in effects])
     pairs = [(name, e) for name, e in zip(names, effects, strict=True) if e.support >= least]
-    held = [(e.value, name, e.sd) for name, e in pairs if name not in SPECIAL or abs(e.value) >= CLEAR * e.sd]
+    places = [(e.value, name, e.sd) for name, e in pairs if name not in SPECIAL or abs(e.value) >= CLEAR * e.sd]
     clear = [(abs(e.value) / max(e.sd, 1e-12), name, e.value) for name, e in pairs if stands_out(e, units)]
     if not clear:
         return NOTHING
-    (low, lowest, low_sd), (high, highest, high_sd) = min(held), max(held)
+    (low, lowest, low_sd), (high, highest, high_sd) = min(places), max(places)
     if high - low >= CLEAR * math.hypot(low_sd, high_sd):
         return f"Highest at {highest} ({units.say(high)}), lowest at {lowest} ({units.say(low)})."
     # the ends may be rare values of much noise, and others between them clear
-    apart = ((a[0] - b[0]) / max(math.hypot(a[2], b[2]), 1e-12) for a in held for b in held)
-    clearest, (one, other) = max(zip(apart, product(held, held), strict=True), key=lambda pair: pair[0])
+    apart = ((a[0] - b[0]) / max(math.hypot(a[2], b[2]), 1e-12) for a in places for b in places)
+    clearest, (one, other) = max(zip(apart, product(places, places), strict=True), key=lambda pair: pair[0])
     if clearest < CLEAR or one[0] - other[0] < units.least:
         _, name, value = max(clear)
         return f"Clearest at {name} ({units.say(value)})."

@@ -171,12 +171,12 @@ def odds_ticks(low: float, high: float) -> list[tuple[float, str]]:
     """Ticks of a log-odds axis, as factors of the odds: ``(log 2, "×2")``, ``(-log 2, "÷2")``, ``(0, "×1")``."""
     reach = max(abs(low), abs(high))
     place = max(bisect_right(FACTORS, math.exp(min(reach, 40.0))) - 1, 0)
-    chosen = [FACTORS[place]]
-    second = next((f for f in reversed(FACTORS[:place]) if math.log(f) <= 0.62 * math.log(chosen[0])), None)
+    factors = [FACTORS[place]]
+    second = next((f for f in reversed(FACTORS[:place]) if math.log(f) <= 0.62 * math.log(factors[0])), None)
     if second is not None and math.log(second) > 0.22 * reach:
-        chosen.append(second)
+        factors.append(second)
     ticks = [(0.0, "×1")]
-    for factor in chosen:
+    for factor in factors:
         for sign, mark in ((1.0, "×"), (-1.0, "÷")):
             if low <= sign * math.log(factor) <= high:
                 ticks.append((sign * math.log(factor), f"{mark}{factor:g}"))

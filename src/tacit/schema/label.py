@@ -89,9 +89,9 @@ class Label:
             positive.append(names[identity(value)])
         if positive and len(set(map(identity, positive))) == len(classes):
             raise SchemaError("all classes are positive", "leave at least one out", "positive")
-        chosen = {identity(value) for value in positive}
+        identities = {identity(value) for value in positive}
         object.__setattr__(self, "classes", classes)
-        object.__setattr__(self, "positive", tuple(value for value in classes if identity(value) in chosen))
+        object.__setattr__(self, "positive", tuple(value for value in classes if identity(value) in identities))
 
     def _check_numeric(self) -> None:
         for field in ("classes", "positive", "exact"):

@@ -263,16 +263,16 @@ def greedy_shattered(family: FiniteClass, points: list[int]) -> list[int]:
     """
     best: list[int] = []
     for first in range(min(len(points), GREEDY_STARTS)):
-        chosen: list[int] = []
+        places: list[int] = []
         cells, place = [family.everything], first
         while place >= 0:
             column = family.columns[points[place]]
             cells = [part for cell in cells for part in (cell & column, cell & ~column)]
-            chosen.append(place)
+            places.append(place)
             smallest = [min(_halves(cells, family.columns[point])) for point in points]
             place = int(np.argmax(smallest)) if max(smallest) > 0 else -1
-        if len(chosen) > len(best):
-            best = chosen
+        if len(places) > len(best):
+            best = places
     return best
 
 

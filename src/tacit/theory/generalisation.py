@@ -103,8 +103,8 @@ def pac_bayes_margin_bound(misfits: float, n_rows: int, margin: float, failure: 
     """
     if n_rows < LEAST_PAC_BAYES_ROWS:
         return 1.0
-    passes, seen, budget = _pac_bayes(misfits, n_rows, margin, failure, length)
-    return min(1.0, float((largest_within(seen, budget) / passes).min()))
+    passes, risk, budget = _pac_bayes(misfits, n_rows, margin, failure, length)
+    return min(1.0, float((largest_within(risk, budget) / passes).min()))
 
 
 def pac_bayes_margin_proves(
@@ -113,10 +113,10 @@ def pac_bayes_margin_proves(
     """Whether :func:`pac_bayes_margin_bound` is at most ``error``, which is quick to say."""
     if n_rows < LEAST_PAC_BAYES_ROWS:
         return False
-    passes, seen, budget = _pac_bayes(misfits, n_rows, margin, failure, length)
+    passes, risk, budget = _pac_bayes(misfits, n_rows, margin, failure, length)
     with np.errstate(divide="ignore", invalid="ignore"):
-        far = binary_divergence(seen, error * passes) >= budget * (1 + 2.0**-40) + 2.0**-48
-    return bool((far & (seen < error * passes)).any())
+        far = binary_divergence(risk, error * passes) >= budget * (1 + 2.0**-40) + 2.0**-48
+    return bool((far & (risk < error * passes)).any())
 
 
 def _pac_bayes(misfits: float, n_rows: int, margin: float, failure: float, length: float) -> tuple[Floats, ...]:
@@ -126,10 +126,10 @@ def _pac_bayes(misfits: float, n_rows: int, margin: float, failure: float, lengt
     require(0 <= misfits <= 1, f"misfits are a share, got {misfits}")
     fat_shattering_halfspaces(margin)  # refuses a margin that is none
     theta, beyond = np.meshgrid(np.linspace(0, 3, 13), np.linspace(0, 6, 25))
-    seen = np.minimum(1.0, misfits + ndtr(-beyond))
+    risk = np.minimum(1.0, misfits + ndtr(-beyond))
     scale = (theta + beyond) / margin
     budget = ((scale * length) ** 2 / 2 + math.log(2 * math.sqrt(n_rows) / failure)) / n_rows
-    return ndtr(theta), seen, budget
+    return ndtr(theta), risk, budget
 
 
 def rademacher_margin_bound(misfits: float, n_rows: int, margin: float, failure: float, length: float = 2.0) -> float:

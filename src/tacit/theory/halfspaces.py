@@ -132,11 +132,11 @@ def margin_runs(
     for part in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
         density = part * accuracy
         shortest = shortest_centre(margin, violating_share(accuracy, margin) / density)
-        for wanted in (0.2, 0.3, 0.4, 0.5, 0.6):
+        for target in (0.2, 0.3, 0.4, 0.5, 0.6):
             for ratio in (0.25, 0.5, 1.0, 2.0):
                 if shortest > 0:
                     try:
-                        yield averaged_run(density, failure / 3, shortest, ratio, wanted, exact), shortest
+                        yield averaged_run(density, failure / 3, shortest, ratio, target, exact), shortest
                     except ValueError:  # too short for integers, at this margin
                         continue
 

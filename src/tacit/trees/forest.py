@@ -211,8 +211,8 @@ def _leaves(
         return release.value, release.sd
     charge = budget.selection(share)
     choices = [(label_selection(counts, slice(k, k + 1)), f"leaf {k}") for k in range(cells.size)]
-    chosen = [curator.select(one, charge, Label(Stage.LEAVES, name, tree)).indices[0] for one, name in choices]
-    return np.eye(2)[chosen], 0.0
+    labels = [curator.select(one, charge, Label(Stage.LEAVES, name, tree)).indices[0] for one, name in choices]
+    return np.eye(2)[labels], 0.0
 
 
 def _votes(
@@ -264,8 +264,8 @@ def trees_of_labels(
     for number, shape in enumerate(shapes):
         counts = Histogram(TreeCells(shape), fine_class_count_rule(curator.layout.n_labels))
         selection = label_selection(counts, slice(None), weights)
-        chosen = curator.select(selection, charge, Label(Stage.LEAVES, "labels of leaves", number + 1)).indices
-        values.append(margins.add(counts.cells, (2.0 * chosen - 1.0) / len(shapes)))
+        indices = curator.select(selection, charge, Label(Stage.LEAVES, "labels of leaves", number + 1)).indices
+        values.append(margins.add(counts.cells, (2.0 * indices - 1.0) / len(shapes)))
     query, label = Histogram(OneCell(), votes_rule(), margins), Label(Stage.CALIBRATION, "rows of each class by votes")
     released = curator.measure(query, budget.release(tuning.scale_share), label)
     scale = scale_of_votes(released.value.reshape(2, VOTE_BINS), released.sd, log_odds(base), tuning.usual_scale)

@@ -94,11 +94,11 @@ def category_splits(n_codes: int) -> Bools:
     """All two-way splits of few codes, or one against the rest of many, shape ``(candidates, n_codes)``."""
     codes = range(n_codes)
     if n_codes <= SUBSET_CATEGORIES:
-        chosen = [s for size in range(1, n_codes) for s in combinations(codes, size) if 0 not in s]
+        subsets = [s for size in range(1, n_codes) for s in combinations(codes, size) if 0 not in s]
     else:
-        chosen = [(code,) for code in codes]
-    member = np.zeros((len(chosen), n_codes), np.bool_)
-    for row, inside in enumerate(chosen):
+        subsets = [(code,) for code in codes]
+    member = np.zeros((len(subsets), n_codes), np.bool_)
+    for row, inside in enumerate(subsets):
         member[row, list(inside)] = True
     return member
 
@@ -187,8 +187,8 @@ class Induction:
         for level in range(self.depth):
             cells = TreeCells(self._complete(splits))
             selection = split_selection(cells, self.candidates, loss_of_level(level, cells), self.cap, rule, margins)
-            chosen = self.curator.select(selection, charge, Label(Stage.SPLITS, f"splits of depth {level}", tree))
-            splits += chosen.indices.tolist()
+            choice = self.curator.select(selection, charge, Label(Stage.SPLITS, f"splits of depth {level}", tree))
+            splits += choice.indices.tolist()
         return self._complete(splits)
 
     def nodes(
@@ -208,8 +208,8 @@ class Induction:
             whole = split_selection(cells, self.candidates, loss, self.cap, rule, margins, movement(loss))
             for node in range(cells.size):
                 label = Label(Stage.SPLITS, f"node {node} of depth {level}", tree)
-                chosen = self.curator.select(_only(whole, node), charge_of_depth(level), label)
-                splits.append(int(chosen.indices[0]))
+                choice = self.curator.select(_only(whole, node), charge_of_depth(level), label)
+                splits.append(int(choice.indices[0]))
         return self._complete(splits)
 
     def heaviest_first(
@@ -230,8 +230,8 @@ class Induction:
                 label = Label(Stage.SPLITS, f"leaf of split {step + 1}", tree)
                 place = int(self.curator.select(heavy, charge, label).indices[0])
             whole = split_selection(cells, self.candidates, loss, self.cap, rule, margins)
-            chosen = self.curator.select(_only(whole, place), charge, Label(Stage.SPLITS, f"split {step + 1}", tree))
-            nodes[order[place]] = (int(chosen.indices[0]), len(nodes), len(nodes) + 1)
+            choice = self.curator.select(_only(whole, place), charge, Label(Stage.SPLITS, f"split {step + 1}", tree))
+            nodes[order[place]] = (int(choice.indices[0]), len(nodes), len(nodes) + 1)
             nodes += [None, None]
         return _flatten(nodes, self.candidates)[0]
 
@@ -272,7 +272,7 @@ def _heaviest(
 
 def _flatten(nodes: list[tuple[int, int, int] | None], candidates: SplitCandidates) -> tuple[TreeShape, list[int]]:
     """The shape, with leaves from left to right, and which node each leaf is."""
-    chosen: list[int] = []
+    columns: list[int] = []
     children: list[list[int]] = []
     order: list[int] = []
 
@@ -281,14 +281,14 @@ def _flatten(nodes: list[tuple[int, int, int] | None], candidates: SplitCandidat
         if split is None:
             order.append(node)
             return -len(order)
-        place = len(chosen)
-        chosen.append(split[0])
+        place = len(columns)
+        columns.append(split[0])
         children.append([0, 0])
         children[place] = [visit(split[1]), visit(split[2])]
         return place
 
     visit(0)
     shape = TreeShape(
-        candidates.owners[chosen], candidates.right[chosen], np.array(children, np.int64).reshape(len(chosen), 2)
+        candidates.owners[columns], candidates.right[columns], np.array(children, np.int64).reshape(len(columns), 2)
     )
     return shape, order

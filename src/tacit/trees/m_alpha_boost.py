@@ -112,8 +112,8 @@ def trees_rule(rows: float, budget: SplitBudget, tuning: Boosting = BOOSTING) ->
     power = budget.amount if budget.pure else math.sqrt(8.0 * budget.amount)
     if math.isinf(power):
         return tuning.most_trees
-    wanted = round(math.sqrt(rows * power) / tuning.signal_per_tree)
-    return int(np.clip(wanted, tuning.least_trees, tuning.most_trees))
+    trees = round(math.sqrt(rows * power) / tuning.signal_per_tree)
+    return int(np.clip(trees, tuning.least_trees, tuning.most_trees))
 
 
 def bounded_weight_rule(loss: Loss, margins: Margins, split: bool) -> tuple[RowRule, float]:

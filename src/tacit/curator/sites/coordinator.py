@@ -218,10 +218,10 @@ class Session:
         self._all({"begin": paid.label}, "begun")
         self._paid = paid
 
-        def table(recipe: Recipe, wanted: Labels) -> JoinedTable:
-            if wanted != label_index:
+        def table(recipe: Recipe, labels: Labels) -> JoinedTable:
+            if labels != label_index:
                 raise TypeError("sites seal their rows with the label of their schema, and without weights")
-            layout = Layout(recipe.n_codes, wanted.n_classes, recipe.n_dense)
+            layout = Layout(recipe.n_codes, labels.n_classes, recipe.n_dense)
             return JoinedTable(self, layout, plain_recipe(recipe, self._schema))
 
         kind = SourceRows if self.shares is None else NoisyRows

@@ -205,8 +205,8 @@ class Site:
                 raise SitesError("the coordinator leaves the noise to the sites: start this one with --trust none, too")
             return None
         if type(honest) is not int or not 1 <= honest <= agreed.honest:
-            wanted = "would draw the noise itself" if honest is None else f"asks for --honest {honest!s:.20}"
-            raise SitesError(f"this site trusts nobody (--honest {agreed.honest}), and the coordinator {wanted}")
+            demand = "would draw the noise itself" if honest is None else f"asks for --honest {honest!s:.20}"
+            raise SitesError(f"this site trusts nobody (--honest {agreed.honest}), and the coordinator {demand}")
         seed = message.get("seed") if message.get("seeded") is not False else None
         noise = chosen_source(None if seed is None else seed_of(int(seed), self._parties.name))
         return ShareOfNoise(NoiseShares(len(self._parties.sites), honest), agreed.neighbouring, noise)

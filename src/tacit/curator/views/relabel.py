@@ -113,8 +113,8 @@ class Relabel:
     def choose(self, rows: Rows, noise: NoiseSource) -> Chosen:
         """Draws a pattern. Stays inside the curator."""
         candidates, places, place = self.scored(rows)
-        chosen = Chosen(drawn(candidates, self.epsilon, noise), candidates, places, place)
-        return rows.witness.inside("pattern", self, len(rows.labels), chosen)
+        choice = Chosen(drawn(candidates, self.epsilon, noise), candidates, places, place)
+        return rows.witness.inside("pattern", self, len(rows.labels), choice)
 
     def scored(self, rows: Rows) -> tuple[Candidates, Ints, Ints]:
         """The candidates with their scores, the rows that count, and the point of each. Stays inside the curator."""
@@ -185,11 +185,11 @@ class RelabelPart(Relabel):
         in_part = random_part(noise, self.rate, n) if self.rate < 1 else np.ones(n, bool)
         candidates, places, place = self.scored(rows)
         within = in_part[places]
-        held = np.unique(place[within])
-        part = restricted(candidates, held)
+        cells = np.unique(place[within])
+        part = restricted(candidates, cells)
         index = drawn(part, self.epsilon, noise)
-        chosen = Chosen(index, part, places[within], np.searchsorted(held, place[within]))
-        return rows.witness.inside("pattern", self, n, chosen)
+        choice = Chosen(index, part, places[within], np.searchsorted(cells, place[within]))
+        return rows.witness.inside("pattern", self, n, choice)
 
 
 def restricted(candidates: Candidates, points: Ints) -> Restricted:

@@ -245,5 +245,5 @@ class Parts:
             return [
                 Rows(rows.frame, np.where(part == i, rows.labels, np.uint8(DROPPED))) for i in range(len(self.children))
             ]
-        chosen = [np.flatnonzero(part == i) for i in range(len(self.children))]
-        return [Rows(take_rows(rows.frame, index), rows.labels[index]) for index in chosen]
+        members = [np.flatnonzero(part == i) for i in range(len(self.children))]
+        return [Rows(take_rows(rows.frame, index), rows.labels[index]) for index in members]

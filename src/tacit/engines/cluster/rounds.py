@@ -323,17 +323,17 @@ class Workers(Homes):
     def _spread(self) -> None:
         """Gives parts to the workers that are there."""
         count, parts = len(self._workers), len(self.parts)
-        held: dict[str, list[int]] = {name: [] for name in sorted(self._workers)}
+        places_of: dict[str, list[int]] = {name: [] for name in sorted(self._workers)}
         homeless: list[int] = []
         for place in range(parts):
-            held.get(self._homes.get(place, ""), homeless).append(place)
+            places_of.get(self._homes.get(place, ""), homeless).append(place)
         fair = [parts // count + (number < parts % count) for number in range(count)]
-        most = sorted(held, key=lambda name: -len(held[name]))  # whoever holds most may hold one more
+        most = sorted(places_of, key=lambda name: -len(places_of[name]))  # whoever holds most may hold one more
         for name, room in zip(most, fair, strict=True):
-            homeless += held[name][room:]
-            del held[name][room:]
+            homeless += places_of[name][room:]
+            del places_of[name][room:]
         for name, room in zip(most, fair, strict=True):
-            own, homeless = homeless[: room - len(held[name])], homeless[room - len(held[name]) :]
+            own, homeless = homeless[: room - len(places_of[name])], homeless[room - len(places_of[name]) :]
             self.moves += sum(place in self._homes for place in own)
             self._homes.update(dict.fromkeys(own, name))
 

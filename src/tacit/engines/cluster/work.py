@@ -182,7 +182,7 @@ class Held:
 class Command(Protocol):
     """What is done with every part; nothing comes back."""
 
-    def __call__(self, held: Held) -> None: ...
+    def __call__(self, part: Held) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -192,8 +192,8 @@ class Seal:
     table: int
     recipe: Any
 
-    def __call__(self, held: Held) -> None:
-        held.seal(self.table, self.recipe)
+    def __call__(self, part: Held) -> None:
+        part.seal(self.table, self.recipe)
 
 
 @dataclass(frozen=True)
@@ -202,8 +202,8 @@ class Unseal:
 
     table: int
 
-    def __call__(self, held: Held) -> None:
-        held.tables.pop(self.table, None)
+    def __call__(self, part: Held) -> None:
+        part.tables.pop(self.table, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,8 +215,8 @@ class Coarsen:
     mapping: Ints
     logs: Sequence[Any]
 
-    def __call__(self, held: Held) -> None:
-        held.tables[self.table].coarsen(self.column, self.mapping)
+    def __call__(self, part: Held) -> None:
+        part.tables[self.table].coarsen(self.column, self.mapping)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,8 +226,8 @@ class Derive:
     table: int
     cells: Cells
 
-    def __call__(self, held: Held) -> None:
-        held.tables[self.table].derive(self.cells)
+    def __call__(self, part: Held) -> None:
+        part.tables[self.table].derive(self.cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,8 +238,8 @@ class Bind:
     bound: JointBound
     own_levels: int
 
-    def __call__(self, held: Held) -> None:
-        held.tables[self.table].bind(self.bound, self.own_levels)
+    def __call__(self, part: Held) -> None:
+        part.tables[self.table].bind(self.bound, self.own_levels)
 
 
 # What is asked.
@@ -248,7 +248,7 @@ class Bind:
 class Question(Protocol):
     """What every part answers with whole numbers."""
 
-    def __call__(self, held: Held, place: int) -> Ints: ...
+    def __call__(self, part: Held, place: int) -> Ints: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,9 +258,9 @@ class Ask:
     table: int
     looks: Look | Sequence[Look]
 
-    def __call__(self, held: Held, place: int) -> Ints:
+    def __call__(self, part: Held, place: int) -> Ints:
         look = self.looks[place] if isinstance(self.looks, Sequence) else self.looks
-        return look(held.tables[self.table])
+        return look(part.tables[self.table])
 
 
 # What travels.
@@ -315,13 +315,13 @@ class Worker:
         for place, part in request.parts.items():
             if place not in self._parts and part is not None:
                 self._parts[place] = Held(part, self._threads)
-            held = self._parts.get(place)
-            if held is None or held.position < request.first:
-                behind[place] = 0 if held is None else held.position
+            state = self._parts.get(place)
+            if state is None or state.position < request.first:
+                behind[place] = 0 if state is None else state.position
                 continue
             try:
-                held.follow(request.messages[held.position - request.first :])
-                answers[place] = held.answer(place)
+                state.follow(request.messages[state.position - request.first :])
+                answers[place] = state.answer(place)
             except Exception as error:  # noqa: BLE001 - raised by the curator: what is raised here means a lost worker
                 return Answers(failure=error)
         places = tuple(answers)

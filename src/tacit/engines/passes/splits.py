@@ -52,9 +52,9 @@ def split_histogram(query: SplitHistogram, rows: Rows, left_only: bool) -> Ints:
 
     With ``left_only``, those of left children alone, by parent: half as many leaves.
     """
-    held = tuple(rows.layout.n_codes[column] for column in query.columns)
-    if any(n_codes < codes for n_codes, codes in zip(query.n_codes, held, strict=True)):
-        raise ValueError(f"the columns have {held} codes, and the query knows {query.n_codes}")
+    sizes = tuple(rows.layout.n_codes[column] for column in query.columns)
+    if any(n_codes < codes for n_codes, codes in zip(query.n_codes, sizes, strict=True)):
+        raise ValueError(f"the columns have {sizes} codes, and the query knows {query.n_codes}")
     margins, _ = MarginRows.of(rows).caught_up(query.margins)
     leaves = leaves_of(rows).of(query.cells)
     n_leaves, stride, n_labels = query.shape

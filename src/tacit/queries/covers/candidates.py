@@ -55,9 +55,9 @@ class Conjunctions:
     def __len__(self) -> int:
         return len(self.members)
 
-    def take(self, chosen: Sequence[int]) -> Conjunctions:
+    def take(self, indices: Sequence[int]) -> Conjunctions:
         """Some of the conjunctions, in that order."""
-        return Conjunctions(self.columns, self.truths, self.members[list(chosen)])
+        return Conjunctions(self.columns, self.truths, self.members[list(indices)])
 
     def literals_of(self, conjunction: int) -> list[int]:
         """The literals of a conjunction."""
@@ -184,10 +184,10 @@ class StreamedConjunctions:
         block = bisect_right(self._ends, conjunction)
         return [int(i) for i in self.members(block)[conjunction - self.start(block)] if i >= 0]
 
-    def take(self, chosen: Sequence[int]) -> Conjunctions:
+    def take(self, indices: Sequence[int]) -> Conjunctions:
         """Some of the conjunctions, in that order, listed."""
-        members = np.full((len(chosen), self.k), -1, np.int32)
-        for line, conjunction in enumerate(chosen):
+        members = np.full((len(indices), self.k), -1, np.int32)
+        for line, conjunction in enumerate(indices):
             literals = self.literals_of(conjunction)
             members[line, : len(literals)] = literals
         return Conjunctions(self.columns, self.truths, members)

@@ -35,11 +35,11 @@ class Step(Protocol):
     def ending(self) -> bool:
         """Whether only the constant, which ends the list, can be chosen."""
 
-    def scores(self, counts: Ints, chosen: Sequence[tuple[int, int]]) -> Ints:
+    def scores(self, counts: Ints, rules: Sequence[tuple[int, int]]) -> Ints:
         """The scores of rules, int64 ``(conjunctions, classes)``: a rule says a class where its conjunction holds.
 
         ``counts`` are the classes of the rows that each covers among those that are left; the family may follow
-        ``chosen``.
+        ``rules``.
         """
 
 
@@ -63,7 +63,7 @@ class CoverStep:
         """What one row can do to the score of a rule that covers it."""
         return Shifts(-float(self.penalty), float(self.reward))
 
-    def scores(self, counts: Ints, chosen: Sequence[tuple[int, int]]) -> Ints:  # noqa: ARG002 - the same always
+    def scores(self, counts: Ints, rules: Sequence[tuple[int, int]]) -> Ints:  # noqa: ARG002 - the same always
         """Shape ``(conjunctions, classes)``."""
         covered = counts.sum(axis=1, keepdims=True)
         scores: Ints = (self.reward + self.penalty) * counts - self.penalty * covered
@@ -77,7 +77,7 @@ class ScoreFamily(Protocol):
     def shifts(self) -> Shifts:
         """A promise: adding a row to those that a rule covers moves its score by something in here, always."""
 
-    def scores(self, counts: Ints, chosen: Sequence[tuple[int, int]]) -> Ints:
+    def scores(self, counts: Ints, rules: Sequence[tuple[int, int]]) -> Ints:
         """As in :meth:`Step.scores`."""
 
 
@@ -98,16 +98,16 @@ class ScoredStep:
         """What the family promises."""
         return self.family.shifts
 
-    def scores(self, counts: Ints, chosen: Sequence[tuple[int, int]]) -> Ints:
+    def scores(self, counts: Ints, rules: Sequence[tuple[int, int]]) -> Ints:
         """What the family says."""
-        return self.family.scores(counts, chosen)
+        return self.family.scores(counts, rules)
 
 
-def widest_shifts(family: ScoreFamily, n_labels: int, most: int, chosen: Sequence[tuple[int, int]] = ()) -> Shifts:
+def widest_shifts(family: ScoreFamily, n_labels: int, most: int, rules: Sequence[tuple[int, int]] = ()) -> Shifts:
     """By how much one more row moves scores at all, searched over all counts up to ``most`` per class."""
     grid = np.indices((most + 1,) * n_labels).reshape(n_labels, -1).T.astype(np.int64)
-    before = family.scores(grid, chosen)
-    moves = [family.scores(grid + np.eye(n_labels, dtype=np.int64)[y], chosen) - before for y in range(n_labels)]
+    before = family.scores(grid, rules)
+    moves = [family.scores(grid + np.eye(n_labels, dtype=np.int64)[y], rules) - before for y in range(n_labels)]
     return Shifts(min(0.0, float(np.min(moves))), max(0.0, float(np.max(moves))))
 
 

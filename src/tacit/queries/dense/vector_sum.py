@@ -104,9 +104,9 @@ def capped_scaling(histogram: Ints, ticks: Ints, total: int, bits: int = WEIGHT_
     table = level_units(ticks, low, bits)
     steps = level_units(ticks, low + 1, bits) - table
     remaining = units - int(histogram @ table)
-    wanted = np.cumsum(histogram * steps)
-    cut = int(np.searchsorted(wanted, remaining, side="right"))  # the first level that cannot be served whole
-    remaining -= int(wanted[cut - 1]) if cut else 0
+    targets = np.cumsum(histogram * steps)
+    cut = int(np.searchsorted(targets, remaining, side="right"))  # the first level that cannot be served whole
+    remaining -= int(targets[cut - 1]) if cut else 0
     table[:cut] += steps[:cut]
     step = int(steps[cut])
     return CappedWeights(table, cut, remaining // step, step, remaining % step)

@@ -28,7 +28,7 @@ Pair = tuple[int, int]
 def _blocks(
     columns: npt.NDArray[np.uint64],
     extents: npt.NDArray[np.uint64],
-    chosen: Ints,
+    block: Ints,
     level: int,
     need: int,
     slice_: int,
@@ -36,14 +36,14 @@ def _blocks(
 ) -> tuple[int, int, int]:
     """Depth first over ascending sets of points that ``need`` hypotheses hold.
 
-    Goes on from the state that ``extents``, ``chosen`` and ``level`` are, and leaves it there, when ``out`` is full or
+    Goes on from the state that ``extents``, ``block`` and ``level`` are, and leaves it there, when ``out`` is full or
     the slice is used up. Returns the level (-1 at the end), the number of sets looked at, and of blocks written.
     """
     n_points, n_words = columns.shape
-    size, work, n_blocks = len(chosen), 0, 0
+    size, work, n_blocks = len(block), 0, 0
     while level >= 0 and work < slice_ and n_blocks < len(out):
-        chosen[level] += 1
-        point = chosen[level]
+        block[level] += 1
+        point = block[level]
         if point > n_points - (size - level):
             level -= 1
             continue
@@ -53,11 +53,11 @@ def _blocks(
         if count_ones(extents[level + 1]) < need:
             continue
         if level == size - 1:
-            out[n_blocks] = chosen
+            out[n_blocks] = block
             n_blocks += 1
             continue
         level += 1
-        chosen[level] = point
+        block[level] = point
     return level, work, n_blocks
 
 
@@ -105,26 +105,26 @@ class BlockSearch:
 
     def _around(self, block: list[int]) -> list[Pair] | None:
         """A staircase whose last points are these, in any order."""
-        held, points = self._everything, 0
+        common, points = self._everything, 0
         for point in block:
-            held &= self._ones[point]
+            common &= self._ones[point]
             points |= 1 << point
         outside = ((1 << len(self._ones)) - 1) & ~points
-        return self._before(held, outside, self._everything, points, self._m - 1)
+        return self._before(common, outside, self._everything, points, self._m - 1)
 
-    def _before(self, held: int, outside: int, free: int, block: int, remaining: int) -> list[Pair] | None:
+    def _before(self, common: int, outside: int, free: int, block: int, remaining: int) -> list[Pair] | None:
         """The pairs up to the block and those in it, after some: ``remaining`` are still to come before the block.
 
-        On the points so far ``held`` hypotheses are 1 on the block and 0 elsewhere, ``free`` ones 0; on the points
+        On the points so far ``common`` hypotheses are 1 on the block and 0 elsewhere, ``free`` ones 0; on the points
         ``outside`` of the block all hypotheses so far are 1.
         """
         if remaining == 0:
-            return self._within(held, free, block)
+            return self._within(common, free, block)
         if outside.bit_count() < remaining or self._limit.reached(0):
             return None
         after = self._length - self._m
         for x in bit_positions(outside):
-            removed, inside, rest = held & self._ones[x], held & ~self._ones[x], free & ~self._ones[x]
+            removed, inside, rest = common & self._ones[x], common & ~self._ones[x], free & ~self._ones[x]
             if not removed or inside.bit_count() < remaining or (rest & ~inside).bit_count() < after:
                 continue
             for h in bit_positions(removed):
@@ -133,13 +133,13 @@ class BlockSearch:
                     return [(h, x), *pairs]
         return None
 
-    def _within(self, held: int, free: int, block: int) -> list[Pair] | None:
+    def _within(self, common: int, free: int, block: int) -> list[Pair] | None:
         """The pairs of the block: its hypotheses hold one point of it fewer each, from all of it to one."""
         by_size: dict[int, dict[int, int]] = {}
-        for h in bit_positions(free & ~held):
+        for h in bit_positions(free & ~common):
             trace = self._rows[h] & block
             by_size.setdefault(trace.bit_count(), {}).setdefault(trace, h)
-        reached: dict[int, list[Pair]] = {block: [(lowest(held), block)]}  # hypotheses with their traces, so far
+        reached: dict[int, list[Pair]] = {block: [(lowest(common), block)]}  # hypotheses with their traces, so far
         for size in range(block.bit_count() - 1, 0, -1):
             longer: dict[int, list[Pair]] = {}
             for trace, h in by_size.get(size, {}).items():

@@ -81,10 +81,10 @@ def disjunctive_terms(table: TruthTable) -> list[Term]:
     Exact minimality is not needed: the paper's bound counts terms, and its ``2^k`` is never exceeded.
     """
     ones = {i for i, v in enumerate(table.values) if v}
-    chosen: list[Term] = []
+    terms: list[Term] = []
     for care, value in _cover(_prime_implicants(ones, table.arity), ones):
-        chosen.append(tuple((i, value >> i & 1) for i in range(table.arity) if care >> i & 1))
-    return chosen
+        terms.append(tuple((i, value >> i & 1) for i in range(table.arity) if care >> i & 1))
+    return terms
 
 
 def _prime_implicants(ones: set[int], arity: int) -> set[tuple[int, int]]:
@@ -107,12 +107,12 @@ def _prime_implicants(ones: set[int], arity: int) -> set[tuple[int, int]]:
 
 def _cover(primes: set[tuple[int, int]], ones: set[int]) -> list[tuple[int, int]]:
     covers = {p: {one for one in ones if one & p[0] == p[1]} for p in primes}
-    remaining, chosen = set(ones), []
+    remaining, cover = set(ones), []
     while remaining:
         best = max(sorted(covers), key=lambda p: len(covers[p] & remaining))
-        chosen.append(best)
+        cover.append(best)
         remaining -= covers[best]
-    return chosen
+    return cover
 
 
 @dataclass(frozen=True)

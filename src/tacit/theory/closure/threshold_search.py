@@ -62,13 +62,13 @@ def longest_chain(table: Bytes, limit: Limit) -> int | None:
 
 def irreducible(rows: Bytes) -> Bytes:
     """The distinct rows that are no intersection of others; shape ``(kept, points)``."""
-    held = rows.astype(np.float32)
+    members = rows.astype(np.float32)
     needed = np.zeros(len(rows), bool)
     for start in range(0, len(rows), BLOCK):
-        part = held[start : start + BLOCK]
-        above = (part @ (1 - held.T) == 0).astype(np.float32)  # rows that hold all that a row of the part holds
+        part = members[start : start + BLOCK]
+        above = (part @ (1 - members.T) == 0).astype(np.float32)  # rows that hold all that a row of the part holds
         above[np.arange(len(part)), np.arange(start, start + len(part))] = 0
-        common = above @ (1 - held) == 0  # points that all of them hold
+        common = above @ (1 - members) == 0  # points that all of them hold
         needed[start : start + BLOCK] = (common & (part == 0)).any(axis=1)
     return rows[needed]
 

@@ -24,20 +24,20 @@ def count_ones(words: npt.NDArray[np.uint64]) -> int:
 
 @numba.njit(cache=True, nogil=True)
 def _search(
-    columns: npt.NDArray[np.uint64], cells: npt.NDArray[np.uint64], chosen: Ints, level: int, slice_: int
+    columns: npt.NDArray[np.uint64], cells: npt.NDArray[np.uint64], points: Ints, level: int, slice_: int
 ) -> tuple[int, int, int]:
     """Depth-first over ascending sets; cell ``2**level + c`` holds class ``c`` of the hypotheses at that level.
 
-    Goes on from the state that ``cells``, ``chosen`` and ``level`` are, and leaves it there. Returns (1 found, 0 none
+    Goes on from the state that ``cells``, ``points`` and ``level`` are, and leaves it there. Returns (1 found, 0 none
     exists, -1 the slice is used up), the number of visited sets, and the level.
     """
     n_points, n_words = columns.shape
-    size = len(chosen)
+    size = len(points)
     half = np.zeros(n_words, np.uint64)
     work = 0
     while level >= 0:
-        chosen[level] += 1
-        point = chosen[level]
+        points[level] += 1
+        point = points[level]
         if point > n_points - (size - level):
             level -= 1
             continue
@@ -57,7 +57,7 @@ def _search(
         if level == size - 1:
             return 1, work, level
         level += 1
-        chosen[level] = point
+        points[level] = point
         if work >= slice_:
             return -1, work, level
     return 0, work, level

@@ -160,8 +160,8 @@ def extract_thresholds(
         ValueError: if the composition does not hold thresholds there: no class has two different values.
     """
     tables = [np.asarray(c, np.uint8) for c in classes]
-    chosen, (which, rising) = _one_colour(_colours(tables, points, tuples), len(points))
-    even, odd = chosen[0 : 2 * (len(chosen) // 2) : 2], chosen[1::2]
+    subset, (which, rising) = _one_colour(_colours(tables, points, tuples), len(points))
+    even, odd = subset[0 : 2 * (len(subset) // 2) : 2], subset[1::2]
     functions, places = (even, odd) if rising else (odd[::-1], even[::-1])
     return Extraction(
         which, ThresholdSequence(tuple(int(points[q]) for q in places), tuple(int(tuples[p][which]) for p in functions))
