@@ -16,8 +16,8 @@ class Shown:
 
     def _repr_html_(self) -> str:
         # the drawings are in a room above, which nothing but a notebook needs
-        shown: str = import_module("tacit.report.cards").html_of(self)
-        return shown
+        page: str = import_module("tacit.report.cards").html_of(self)
+        return page
 
 
 class Brief:

@@ -70,9 +70,9 @@ def problem_list(problems: Sequence[str], most: int | None = None) -> str:
     """The one problem that there is, or their number and a line for each, for ``most`` of them if that is given."""
     if len(problems) == 1:
         return problems[0]
-    shown = problems[:most]
-    more = [f"and {len(problems) - len(shown):,} more"] if len(shown) < len(problems) else []
-    return "\n  ".join([f"{len(problems)} problems:", *shown, *more])
+    lines = problems[:most]
+    more = [f"and {len(problems) - len(lines):,} more"] if len(lines) < len(problems) else []
+    return "\n  ".join([f"{len(problems)} problems:", *lines, *more])
 
 
 def was_spent(error: BaseException) -> bool:

@@ -78,11 +78,11 @@ def audit_estimator(
     """
     plan = planned(estimator, schema, (X, y, canary), trials, confidence, neighbouring, random_state)
     facts, judge, answers, leaks = Facts(first_choice(plan.trials)), None, [], []
-    for done, (side, model) in enumerate(_fits(plan, random_state), 1):
+    for count, (side, model) in enumerate(_fits(plan, random_state), 1):
         leaks.append(facts.add(side, model))
         answers.append(scores(model, plan.pair.probes, plan.pair.label))
         if progress is not None:
-            progress(done, 2 * plan.trials)
+            progress(count, 2 * plan.trials)
         judge = judge or _judge(plan, model, earlier)
         judge.gaussian = judge.gaussian and _names_gaussian(plan, model)
         if side == 1:

@@ -109,15 +109,15 @@ def largest_refuted(counts: Counts, claim: Callable[[float], Sequence[Line]], er
 
     The chance that it ever exceeds the truth, at whatever time somebody looks, is at most ``error``.
     """
-    needed = -math.log(error)
-    if log_evidence(counts, claim(0.0)) < needed:
+    threshold = -math.log(error)
+    if log_evidence(counts, claim(0.0)) < threshold:
         return 0.0
     low, high = 0.0, 1.0
-    while log_evidence(counts, claim(high)) >= needed:
+    while log_evidence(counts, claim(high)) >= threshold:
         low, high = high, 2 * high
     while high - low > 1e-9 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if log_evidence(counts, claim(middle)) >= needed else (low, middle)
+        low, high = (middle, high) if log_evidence(counts, claim(middle)) >= threshold else (low, middle)
     return low
 
 

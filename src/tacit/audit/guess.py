@@ -128,8 +128,8 @@ def scores(model: Any, probes: Any, label: Any) -> Floats:
         if decisions.ndim == 1:
             return np.nan_to_num(decisions)
     chances = np.asarray(model.predict_proba(probes), np.float64)
-    named = [str(value) for value in getattr(model, "classes_", ())]
-    place = named.index(str(label)) if str(label) in named else chances.shape[1] - 1
+    classes = [str(value) for value in getattr(model, "classes_", ())]
+    place = classes.index(str(label)) if str(label) in classes else chances.shape[1] - 1
     chance = chances[:, place]
     rest = chances.sum(axis=1) - chance
     tiny = np.finfo(np.float64).tiny

@@ -187,8 +187,8 @@ class Inside:
         exact = (list(accumulate(int(length) for length in candidates.lengths)), candidates.scores.tolist())
         declared = (1 if self._one else 2) * self._factor
         charge = opening.questions[0].charge  # in a view the choice is paid for with the child
-        paid = about.span if opening.verb == "view" or not isinstance(charge, BoundedRange) else charge.range
-        allowed = paid * (2 / about.epsilon) * self._factor * (1 + SLACK)
+        span = about.span if opening.verb == "view" or not isinstance(charge, BoundedRange) else charge.range
+        allowed = span * (2 / about.epsilon) * self._factor * (1 + SLACK)
 
         def judge(before: Any, after: Any) -> Iterator[str]:
             cuts = sorted({*before[0], *after[0]} - {0})
@@ -196,7 +196,7 @@ class Inside:
             spread = max(change) - min(change)
             yield from recording.within(spread, declared, "the spread of scores")
             if spread > allowed:
-                yield f"scores move {spread} apart at epsilon {about.epsilon}, which costs more than a range of {paid}"
+                yield f"scores move {spread} apart at epsilon {about.epsilon}, which costs more than a range of {span}"
 
         public = about.epsilon, about.span, about.theorem, exact[0][-1]
         return replace(value, index=recording.event("choice in runs", public, exact, value.index, judge))

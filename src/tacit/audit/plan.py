@@ -80,8 +80,8 @@ def _naming(estimator: Estimator, request: Request, target: Target) -> Estimator
     """An estimator that finds no classes, told of those of the made tables: a fit would refuse them otherwise."""
     if _finds(estimator, request):
         return estimator
-    named: Estimator = copied(estimator).set_params(classes=(target.usual, target.canary))
-    return named
+    copy: Estimator = copied(estimator).set_params(classes=(target.usual, target.canary))
+    return copy
 
 
 def _finds(estimator: Any, request: Request) -> bool:

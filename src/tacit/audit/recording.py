@@ -245,8 +245,8 @@ def hold(recording: Recording, run: Callable[[], Any], recorded: Recording | Non
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            shown = canonical(run())
-        recording.outcome = [shown, [f"{each.category.__name__}: {each.message}" for each in caught]]
+            outcome = canonical(run())
+        recording.outcome = [outcome, [f"{each.category.__name__}: {each.message}" for each in caught]]
         recording.finish()
     except Diverged:
         return recording

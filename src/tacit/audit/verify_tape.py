@@ -101,8 +101,8 @@ def _claimed(certificate: Certificate, played: TapeFile) -> Iterator[str]:
 
 def _said(played: TapeFile) -> list[str]:
     """What the tape says of itself."""
-    begun = played.beginning
-    return [] if begun.releasable else [f"this tape may NOT be released: {'; '.join(begun.reasons)}"]
+    beginning = played.beginning
+    return [] if beginning.releasable else [f"this tape may NOT be released: {'; '.join(beginning.reasons)}"]
 
 
 def _other_versions(played: TapeFile) -> str:

@@ -186,9 +186,9 @@ class Watch(Witness):
         kind = "gaussian" if isinstance(charge, Gaussian) else "laplace"
         recording.claim(kind, float(question.scale), added, what)
         assert isinstance(charge, Gaussian | Laplace)
-        needed = charge.noise_multiplier * (moved.l2 if isinstance(charge, Gaussian) else moved.l1)
-        if needed > 0 and not recording.beside:
-            recording.noises.append(Noise(added.ravel(), needed, type(charge)))
+        required_scale = charge.noise_multiplier * (moved.l2 if isinstance(charge, Gaussian) else moved.l1)
+        if required_scale > 0 and not recording.beside:
+            recording.noises.append(Noise(added.ravel(), required_scale, type(charge)))
 
     def _judge(
         self, charge: Any, scale: float, allowed: tuple[int, int], l1: int, l2: int, factor: int = 1
@@ -277,10 +277,10 @@ class Watch(Witness):
                 assert opening is not None
                 opening.spread += spread
                 yield from recording.within(opening.spread, question.sensitivity.l1 * factor, "the spread of scores")
-            paid = charge.range if isinstance(charge, BoundedRange) else 0.0
-            if paid:
-                recording.tightest = max(recording.tightest, spread / (paid * scale))
-            if spread > paid * scale * factor * (1 + SLACK):
+            span = charge.range if isinstance(charge, BoundedRange) else 0.0
+            if span:
+                recording.tightest = max(recording.tightest, spread / (span * scale))
+            if spread > span * scale * factor * (1 + SLACK):
                 yield f"scores move {spread} apart at scale {scale:.6g}, which costs more than {charge}"
 
         public, digest = (str(charge), b"") if question is None else self._facts(question)

@@ -81,9 +81,9 @@ def _drawn(n_values: int, numbers: Searching) -> _Drawn:
     return _Drawn(widths, np.repeat(group_of_part, widths), by_part, np.add.reduceat(by_part, first, axis=1))
 
 
-def _contrasts(drawn: _Drawn, weights: Floats, numbers: Searching, noise_to_signal: float) -> Floats:
+def _contrasts(sample: _Drawn, weights: Floats, numbers: Searching, noise_to_signal: float) -> Floats:
     """The contrasts that separate the shapes of the family best, under these posterior weights."""
-    shapes = drawn.by_group
+    shapes = sample.by_group
     mean = np.maximum(weights @ shapes, numbers.least_mass)
     away = (shapes - weights @ shapes) / mean
     covariance = (away * weights[:, None]).T @ away

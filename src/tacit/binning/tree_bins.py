@@ -148,17 +148,17 @@ def _each_column(
     numbers: TreeBinning,
 ) -> tuple[tuple[TreeBins, ...], float]:
     """Bins of every column, and the share that was spent; ``of_categories`` makes those of columns without order."""
-    bins, spent, each = [], 0.0, budget.split(len(columns))
+    bins, cost, each = [], 0.0, budget.split(len(columns))
     for column in columns:
         if column.ordered:
             order, looked_twice = _counted_order(each, column, rows, numbers)
-            spent += each.share * (1.0 if looked_twice else 1.0 - numbers.second_look)
+            cost += each.share * (1.0 if looked_twice else 1.0 - numbers.second_look)
         else:
             order = of_categories(each, column, grid(column, budget.layout.n_codes[column.index], numbers.grid_cells))
-            spent += each.share
+            cost += each.share
         budget.curator.coarsen(column.index, order.mapping)
         bins.append(order)
-    return tuple(bins), spent
+    return tuple(bins), cost
 
 
 def _searched_order(budget: Budget, column: Column, rows: float, numbers: TreeBinning) -> TreeBins:

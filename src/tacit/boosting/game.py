@@ -62,10 +62,10 @@ def pythia(margins: Floats, density: float) -> Pythia:
     n = len(margins)
     order = np.argsort(margins, kind="stable")
     mistakes = int((margins < 0).sum())
-    needed = int(np.ceil(density * n - 1e-9))
-    if mistakes >= needed:
+    least = int(np.ceil(density * n - 1e-9))
+    if mistakes >= least:
         return Pythia(order[:mistakes], 0.0)
-    return Pythia(order[:needed], float(margins[order[needed - 1]]))
+    return Pythia(order[:least], float(margins[order[least - 1]]))
 
 
 RowPlayer = Callable[[Floats], Floats]  # given the losses so far, shape `(t, n)`, the next measure of the rows

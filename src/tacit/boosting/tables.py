@@ -138,13 +138,13 @@ class CellLearner:
     def draw(self, generator: np.random.Generator) -> ProductCells:
         """Columns, and for each of them which codes make which part."""
         sizes = self.embedding.encoding.n_codes
-        drawn = tuple(int(j) for j in generator.permutation(len(sizes))[: self.columns])
+        columns = tuple(int(j) for j in generator.permutation(len(sizes))[: self.columns])
         maps = []
-        for column in drawn:
+        for column in columns:
             parts = min(self.parts, sizes[column])
             if column < len(self.orders) and not self.orders[column]:
                 maps.append(generator.integers(0, parts, sizes[column]))
             else:
                 cuts = np.sort(generator.permutation(np.arange(1, sizes[column]))[: parts - 1])
                 maps.append(np.searchsorted(cuts, np.arange(sizes[column]), side="right"))
-        return ProductCells(drawn, tuple(maps), tuple(int(each.max()) + 1 for each in maps))
+        return ProductCells(columns, tuple(maps), tuple(int(each.max()) + 1 for each in maps))

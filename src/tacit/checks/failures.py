@@ -46,6 +46,6 @@ class Failures:
     def raise_any(self) -> None:
         """Raises CheckError if anything failed."""
         if self.lines:
-            shown = "".join(f"\n- {line}" for line in self.lines[:MAX_LINES])
+            lines = "".join(f"\n- {line}" for line in self.lines[:MAX_LINES])
             more = len(self.lines) - MAX_LINES
-            raise CheckError(f"{self.of} does not keep its contract:{shown}" + (f"\n- {more} more" * (more > 0)))
+            raise CheckError(f"{self.of} does not keep its contract:{lines}" + (f"\n- {more} more" * (more > 0)))

@@ -46,8 +46,8 @@ def run(arguments: CheckArguments) -> None:
     from tacit.cli.findings import find, readable_rows
     from tacit.encoding.errors import DataError
 
-    read = partial(schema_of, arguments.schema, arguments.unit, arguments.max_rows)
-    declared, _ = together(read, lambda: check_there(arguments.data))
+    read_schema = partial(schema_of, arguments.schema, arguments.unit, arguments.max_rows)
+    declared, _ = together(read_schema, lambda: check_there(arguments.data))
     assert declared is not None
     with (
         rows_of(arguments.data, arguments) as (data, dialect),
@@ -77,9 +77,9 @@ def _print(data: Path, findings: Findings) -> None:
 
     console = Console()
     console.print(NOT_FOR_RELEASE, style="bold yellow")
-    drawn = Table(title=f"{data.name}: {findings.rows:,} rows", title_justify="left", title_style="bold", box=None)
+    table = Table(title=f"{data.name}: {findings.rows:,} rows", title_justify="left", title_style="bold", box=None)
     for heading in ("column", "kind", "missing", "clipped", "unknown", "examples of unknown"):
-        drawn.add_column(heading, justify="right" if heading in ("missing", "clipped", "unknown") else "left")
+        table.add_column(heading, justify="right" if heading in ("missing", "clipped", "unknown") else "left")
     for column in findings.columns:
         clipped = column.get("clipped_below", 0) + column.get("clipped_above", 0)
         cells = (
@@ -90,8 +90,8 @@ def _print(data: Path, findings: Findings) -> None:
             _share(column["unknown"], findings.rows),
             ", ".join(f"{value!r} ({count:,})" for value, count in column["unknown_values"][:3]),
         )
-        drawn.add_row(*map(Text, cells))  # cells of the data are no markup
-    console.print(drawn)
+        table.add_row(*map(Text, cells))  # cells of the data are no markup
+    console.print(table)
     for name, facts in (("label", findings.label), ("unit", findings.unit)):
         if facts:
             words = ", ".join(f"{key.replace('_', ' ')} {_shown(facts[key])}" for key in facts)

@@ -77,7 +77,7 @@ def counting(what: str, quiet: bool = False) -> Iterator[Callable[[int, int], No
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield lambda count, total: bar.update(task, completed=count, total=total)
 
 
 def as_json(data: Mapping[str, Any]) -> None:

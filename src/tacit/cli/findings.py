@@ -298,8 +298,8 @@ def _remedy(column: Column, counted: list[tuple[Any, int]], unknown: list[tuple[
         if any(parse_date(str(value), shape) for value in first)
     }
     best = max(fitting, key=fitting.__getitem__, default="")
-    read = sum(count for _, count in counted) - sum(count for _, count in unknown)
-    return f"; declare how they are written, such as format = '{best}'" if best and fitting[best] > read else ""
+    n_read = sum(count for _, count in counted) - sum(count for _, count in unknown)
+    return f"; declare how they are written, such as format = '{best}'" if best and fitting[best] > n_read else ""
 
 
 def _has_decimal_comma(value: Any) -> bool:

@@ -78,14 +78,14 @@ def _columns(arguments: FitArguments, target: str, discovers: bool, schema: Sche
     from tacit.encoding.read import check_columns, check_decimals, column_names
     from tacit.encoding.sources import files_of
 
-    needed = [target]
+    columns = [target]
     if schema is not None:
-        needed = [*schema.features, *([] if schema.unit is None else [schema.unit.column]), target]
+        columns = [*schema.features, *([] if schema.unit is None else [schema.unit.column]), target]
     with rows_of(arguments.path, arguments) as (data, dialect):
         paths = files_of(data)
         for path in paths:
             names = column_names(path, dialect)
-            check_columns(needed, names, arguments.data if len(paths) == 1 else str(path))
+            check_columns(columns, names, arguments.data if len(paths) == 1 else str(path))
             numbers = names if schema is None else [n for n in schema.features if schema.columns[n].kind == "numeric"]
             check_decimals(path, numbers, dialect)
     if schema is not None:
@@ -176,8 +176,8 @@ def _strongest(model: Any, importance: dict[str, float]) -> list[tuple[str, floa
     from tacit.models.summary import terms_beyond_noise
 
     scores = getattr(model, "scores", None)
-    shown = terms_beyond_noise(scores) if isinstance(scores, AdditiveScores) else importance
-    return [(name, size) for name, size in importance.items() if name in shown][:MOST_SHOWN]
+    names = terms_beyond_noise(scores) if isinstance(scores, AdditiveScores) else importance
+    return [(name, size) for name, size in importance.items() if name in names][:MOST_SHOWN]
 
 
 def claim_facts(certificate: Certificate, strength: Strength) -> dict[str, Any]:
@@ -198,8 +198,8 @@ def _found(estimator: Any, discovered: bool) -> str:
     """What discovery found, for the summary."""
     schema = getattr(estimator, "schema_", None)
     if schema is None or not discovered:
-        named = ", ".join(str(name) for name in getattr(estimator, "classes_", ()))
-        classes = f"; classes {named}, and rows of others do not count" if named else ""
+        listed_classes = ", ".join(str(name) for name in getattr(estimator, "classes_", ()))
+        classes = f"; classes {listed_classes}, and rows of others do not count" if listed_classes else ""
         return f"all columns were read as numbers; a column of texts is missing throughout{classes}"
     kinds = [column.kind for column in schema.columns.values()]
     listed = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))

@@ -123,16 +123,16 @@ def check_request(arguments: Any, schema: Callable[[], Any], numbers: Callable[[
     """
     from tacit.privacy.request import Request
 
-    read: list[Any] = []
+    schemas: list[Any] = []
     together(
-        lambda: read.append(schema()),
+        lambda: schemas.append(schema()),
         lambda: Request.of(arguments.epsilon, arguments.delta, arguments.neighbouring, None),
         lambda: set_parameters(
-            learner_class(arguments.learner, numbers(read[0] if read else None)), arguments.settings,
+            learner_class(arguments.learner, numbers(schemas[0] if schemas else None)), arguments.settings,
             arguments.interactions,
         ),
     )  # fmt: skip
-    return read[0]
+    return schemas[0]
 
 
 def _base(name: Any, settings: Sequence[str]) -> Any:

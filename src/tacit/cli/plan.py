@@ -50,8 +50,8 @@ def run(arguments: PlanArguments) -> None:
     epsilon, delta, neighbouring, learner, n = (
         arguments.epsilon, arguments.delta, arguments.neighbouring, arguments.learner, arguments.rows,
     )  # fmt: skip
-    read = partial(schema_of, arguments.schema, arguments.unit, arguments.max_rows)
-    declared, _ = together(lambda: check_request(arguments, read, _is_number), lambda: _check_rows(n))
+    read_schema = partial(schema_of, arguments.schema, arguments.unit, arguments.max_rows)
+    declared, _ = together(lambda: check_request(arguments, read_schema, _is_number), lambda: _check_rows(n))
     cls = learner_class(learner, _is_number(declared))
     parameters = set_parameters(cls, arguments.settings, arguments.interactions)
     estimator = cls(epsilon=epsilon, delta=delta, neighbouring=neighbouring, schema=declared, **parameters)

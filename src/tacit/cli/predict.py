@@ -167,12 +167,12 @@ def run(arguments: PredictArguments) -> None:
         nothing = reader.empty(names, numeric)
 
         def predictions() -> Iterator[pa.Table]:
-            done = 0
+            rows = 0
             for chunk in reader.chunks(names, numeric):
                 yield predicted(model, chunk, least, extra)
                 counts.add(chunk, encoders)
-                done += chunk.n_rows
-                tell(f"{done:,} rows")
+                rows += chunk.n_rows
+                tell(f"{rows:,} rows")
 
         _check_kept(extra, predicted(model, nothing, least).column_names)
         columns = predicted(model, nothing, least, extra)

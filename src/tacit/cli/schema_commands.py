@@ -227,8 +227,8 @@ def describe_label(label: Label) -> str:
 
 
 def _some(values: Any) -> str:
-    shown = ", ".join(str(value) for value in values[:MOST_SHOWN])
-    return shown if len(values) <= MOST_SHOWN else f"{shown}, ..."
+    listed = ", ".join(str(value) for value in values[:MOST_SHOWN])
+    return listed if len(values) <= MOST_SHOWN else f"{listed}, ..."
 
 
 def _load(path: Path) -> Schema:

@@ -90,33 +90,33 @@ def _expression(text: str, arity: int) -> TruthTable:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError:
         raise _unreadable(text, arity) from None
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    free_names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     names = {f"x{i + 1}" for i in range(arity)}
-    if used != names:
+    if free_names != names:
         raise TacitError(
-            f"the expression {text!r} uses {', '.join(sorted(used)) or 'no inputs'}, and there are {arity} concepts: "
-            f"it should use {', '.join(sorted(names))}",
+            f"the expression {text!r} uses {', '.join(sorted(free_names)) or 'no inputs'}, and there are {arity} "
+            f"concepts: it should use {', '.join(sorted(names))}",
             UNSPENT,
         )
 
     def value(bits: tuple[int, ...]) -> int:
-        named = {f"x{i + 1}": bool(bit) for i, bit in enumerate(bits)}
-        return int(_value(tree, named, text, arity))
+        assignment = {f"x{i + 1}": bool(bit) for i, bit in enumerate(bits)}
+        return int(_value(tree, assignment, text, arity))
 
     return TruthTable.of(value, arity)
 
 
-def _value(node: ast.expr, named: Mapping[str, bool], text: str, arity: int) -> bool:
+def _value(node: ast.expr, assignment: Mapping[str, bool], text: str, arity: int) -> bool:
     match node:
         case ast.Name(id=name):
-            return named[name]
+            return assignment[name]
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return not _value(operand, named, text, arity)
+            return not _value(operand, assignment, text, arity)
         case ast.BoolOp(op=op, values=values):
-            parts = [_value(part, named, text, arity) for part in values]
+            parts = [_value(part, assignment, text, arity) for part in values]
             return all(parts) if isinstance(op, ast.And) else any(parts)
         case ast.BinOp(left=left, op=ast.BitXor(), right=right):
-            return _value(left, named, text, arity) != _value(right, named, text, arity)
+            return _value(left, assignment, text, arity) != _value(right, assignment, text, arity)
     raise _unreadable(text, arity)
 
 

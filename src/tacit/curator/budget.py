@@ -44,9 +44,9 @@ class Budget:
         """One of so many equal parts of this one."""
         return replace(self, share=self.share / parts)
 
-    def after(self, spent: float) -> Budget:
-        """What is left of this once a share of the allowance, ``spent``, was taken from it."""
-        return replace(self, share=self.share - spent)
+    def after(self, cost: float) -> Budget:
+        """What is left of this once a share of the allowance, ``cost``, was taken from it."""
+        return replace(self, share=self.share - cost)
 
     def as_whole(self) -> Budget:
         """The same budget as an allowance of its own, for what plans by its ``mu``."""

@@ -45,8 +45,8 @@ def label_vector(y: Any) -> Any:
     """
     if isinstance(y, list | tuple):
         return np.fromiter((_alone(label) for label in y), object, len(y))
-    named = hasattr(y, "to_numpy") or hasattr(y, "combine_chunks")
-    labels = y if named else np.asarray(y)
+    is_series = hasattr(y, "to_numpy") or hasattr(y, "combine_chunks")
+    labels = y if is_series else np.asarray(y)
     shape = getattr(labels, "shape", None)
     if shape is not None and len(shape) == 2 and shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning

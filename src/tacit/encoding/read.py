@@ -225,12 +225,12 @@ def csv_chunks(
     """
     if not _header(path, dialect).endswith(("\n", "\r")):  # one line without an end: names, and no rows
         return
-    done = 0
+    rows = 0
 
     def read(block: int) -> Iterator[Frame]:
-        nonlocal done
-        for chunk in _csv_blocks(path, names, numeric, width == 1, block, dialect, done):
-            done += chunk.n_rows
+        nonlocal rows
+        for chunk in _csv_blocks(path, names, numeric, width == 1, block, dialect, rows):
+            rows += chunk.n_rows
             yield chunk
 
     yield from _in_blocks(path, read, dialect)
@@ -280,13 +280,13 @@ def _cells(texts: pa.Array, numeric: bool, dialect: CsvFormat) -> Any:
     return (decimal_points(texts) if dialect.decimal == COMMA else texts).dictionary_encode()
 
 
-def _in_blocks(path: str | os.PathLike[str], read: Callable[[int], Iterator[T]], dialect: CsvFormat) -> Iterator[T]:
+def _in_blocks(path: str | os.PathLike[str], reader: Callable[[int], Iterator[T]], dialect: CsvFormat) -> Iterator[T]:
     """What is read in larger and larger blocks, until no row is longer than one; see :func:`csv_chunks`."""
     block = BLOCK_BYTES
     while True:
         with _explained(path, block, dialect):
             try:
-                yield from read(block)
+                yield from reader(block)
                 return
             except pa.ArrowInvalid:  # of a row that is longer than a block
                 if block >= MOST_BLOCK_BYTES:

@@ -133,11 +133,11 @@ def read_source(
         >>> print(model.certificate_.releasable)
         True
     """
-    named = None if directory is None else Path(directory)
+    folder = None if directory is None else Path(directory)
     return Source(
         _reader_of(where, query, csv_format(encoding, delimiter, decimal, multiline)),
         engine,
-        named,
+        folder,
         keep,
         cluster,
         recheck,

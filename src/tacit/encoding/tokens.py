@@ -54,8 +54,8 @@ def _composed(text: str) -> str:
 def _visible(text: str) -> str:
     """A text composed, without invisible characters, every run of blanks as one."""
     composed = "".join(c for c in _composed(text) if ord(c) not in _SELECTORS)
-    shown = (c for c in composed if c.isspace() or unicodedata.category(c) not in _INVISIBLE)
-    return " ".join("".join(shown).split())
+    visible = (c for c in composed if c.isspace() or unicodedata.category(c) not in _INVISIBLE)
+    return " ".join("".join(visible).split())
 
 
 def _refuse_complex(values: Any, name: str) -> None:
@@ -111,8 +111,8 @@ def _holds_texts(categories: Any) -> bool:
 
 def _of_vector(values: Any, name: str) -> pa.ChunkedArray | npt.NDArray[np.object_]:
     if isinstance(values, np.ma.MaskedArray):
-        hidden, shown = np.ma.getmaskarray(values), np.ma.getdata(values)
-        values = np.fromiter(shown, object, len(shown)) if shown.ndim == 1 else shown.astype(object)
+        hidden, data = np.ma.getmaskarray(values), np.ma.getdata(values)
+        values = np.fromiter(data, object, len(data)) if data.ndim == 1 else data.astype(object)
         values[hidden] = None
     if isinstance(values, list | tuple):
         return _from_objects(np.fromiter(values, object, len(values)))

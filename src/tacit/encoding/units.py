@@ -221,8 +221,8 @@ def _tokens(values: Any, name: str) -> pa.ChunkedArray | npt.NDArray[np.object_]
 
 
 def _is_temporal(series: nw.Series[Any]) -> bool:
-    named = str(getattr(series.to_native(), "dtype", ""))  # narwhals does not know every time zone of pandas
-    return bool(series.dtype.is_temporal()) or named.startswith("datetime64")
+    dtype = str(getattr(series.to_native(), "dtype", ""))  # narwhals does not know every time zone of pandas
+    return bool(series.dtype.is_temporal()) or dtype.startswith("datetime64")
 
 
 def _is_whole(kind: pa.DataType) -> bool:

@@ -197,16 +197,18 @@ def _narrowed(number: float) -> list[tuple[int, float]]:
     return [(size, each) for size, each in narrow if math.isfinite(each) and (each != 0 or number == 0)]
 
 
-def _found(positions: Mapping[Meaning, int], meant: Meaning) -> int:
-    position = positions.get(meant, -1)
-    if position < 0 and meant.kind != "text" and meant.value in (0, 1):
-        position = positions.get(_other_kind(meant), -1)
+def _found(positions: Mapping[Meaning, int], meaning: Meaning) -> int:
+    position = positions.get(meaning, -1)
+    if position < 0 and meaning.kind != "text" and meaning.value in (0, 1):
+        position = positions.get(_other_kind(meaning), -1)
     return position
 
 
-def _other_kind(meant: Meaning) -> Meaning:
+def _other_kind(meaning: Meaning) -> Meaning:
     """0 for false and 1 for true, and the other way round."""
-    return Meaning("truth", bool(meant.value)) if meant.kind == "number" else Meaning("number", float(meant.value))
+    return (
+        Meaning("truth", bool(meaning.value)) if meaning.kind == "number" else Meaning("number", float(meaning.value))
+    )
 
 
 @final

@@ -51,14 +51,14 @@ def _dot(lanes: int) -> Callable[..., Any]:
         before, loop, behind = builder.block, builder.append_basic_block(), builder.append_basic_block()
         builder.branch(loop)
         builder.position_at_end(loop)
-        done, sums = builder.phi(count.type), builder.phi(half)
-        shift = builder.mul(done, bytes_)
+        position, sums = builder.phi(count.type), builder.phi(half)
+        shift = builder.mul(position, bytes_)
         terms = builder.mul(*(_read(builder, builder.add(address, shift), lanes) for address in addresses))
         pairs = builder.add(_pick(builder, terms, range(0, lanes, 2)), _pick(builder, terms, range(1, lanes, 2)))
-        total, next_ = builder.add(sums, pairs), builder.add(done, ir.Constant(count.type, 1))
+        total, next_ = builder.add(sums, pairs), builder.add(position, ir.Constant(count.type, 1))
         builder.cbranch(builder.icmp_unsigned("<", next_, count), loop, behind)
         for variable, first, later in (
-            (done, ir.Constant(count.type, 0), next_),
+            (position, ir.Constant(count.type, 0), next_),
             (sums, ir.Constant(half, None), total),
         ):
             variable.add_incoming(first, before)

@@ -134,13 +134,13 @@ class _Batchwise(BaseEstimator):
         if account is not None:
             fingerprint = account.key(fresh_key()).fingerprint(known_by)
             return account.reserve_batch(charges, labels[1], labels[0], fingerprint, unit)
-        begun: Begun | None = getattr(self, "_begun", None)
-        if begun is None:
+        beginning: Begun | None = getattr(self, "_begun", None)
+        if beginning is None:
             raise RequestError(
                 "a learner that was stored goes on only under the account that paid for its first batch: without one "
                 "nobody can tell whether another copy went on, too"
             )
-        begun.take(number, known_by(begun.key))
+        beginning.take(number, known_by(beginning.key))
         return reserve(None, request, (), labels[1], unit)
 
     def declared(self) -> tuple[Any, Any]:
@@ -365,8 +365,8 @@ class BatchwiseRegressor(RegressorMixin, _Batchwise):
 
 def new_series() -> str:
     """What no other series of batches is called: nobody begins two at once in one process."""
-    begun = f"{time.time_ns()} {os.getpid()} {platform.node()}"
-    return f"series {hashlib.sha256(begun.encode()).hexdigest()[:32]}"
+    origin = f"{time.time_ns()} {os.getpid()} {platform.node()}"
+    return f"series {hashlib.sha256(origin.encode()).hexdigest()[:32]}"
 
 
 def series_of(certificate: Certificate) -> str:

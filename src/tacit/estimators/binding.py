@@ -92,9 +92,9 @@ def public_parameters(learner: Any) -> dict[str, Any]:
     """The parameters of a learner, and of the learners inside it, as plain data with their class beside them."""
     names = [name for name in inspect.signature(type(learner).__init__).parameters if name != "self"]
     values = {name: _plain(getattr(learner, name)) for name in names if name not in NOT_WRITTEN}
-    named = getattr(learner, "algorithm", None)  # a learner without scikit-learn's conventions has a twin with them
+    algorithm = getattr(learner, "algorithm", None)  # a learner without scikit-learn's conventions has a twin with them
     parameters: dict[str, Any] = finite(
-        {"class": named if isinstance(named, str) else type(learner).__name__, **values}
+        {"class": algorithm if isinstance(algorithm, str) else type(learner).__name__, **values}
     )
     return parameters
 

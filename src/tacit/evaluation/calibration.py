@@ -52,8 +52,8 @@ def equal_groups(counts: ScoreCounts) -> Groups:
     most = MOST_GROUPS if noise == 0 else int(np.clip(total / (CLEAR * noise), 1, MOST_GROUPS))
     share = (np.cumsum(likely) - likely / 2) / max(total, 1.0)
     group = np.minimum((share * most).astype(np.int64), most - 1)
-    used = np.unique(group)
-    return Groups((group[None, :] == used[:, None]).astype(np.float64))
+    groups = np.unique(group)
+    return Groups((group[None, :] == groups[:, None]).astype(np.float64))
 
 
 def gap_spreads(counts: ScoreCounts, groups: Groups, chances: Floats) -> Floats:
@@ -110,13 +110,13 @@ def plausible_errors(
     ``signs`` are those of the observed gaps; ``ends`` the two tail probabilities, counted from below.
     """
     hidden = signs * spreads / max(float(spreads.sum()), 1e-12)
-    shown = signs * sizes / sizes.sum() if sizes.sum() > 0 else hidden
+    sizes_with_signs = signs * sizes / sizes.sum() if sizes.sum() > 0 else hidden
 
     def quantile(total: float, direction: Floats, level: float) -> float:
         return float(np.quantile(np.abs(total * direction + errors).sum(axis=1), level))
 
     most = 2.0 * observed + 4.0 * float(spreads.sum()) + 1.0
-    low = _crossing(lambda total: quantile(total, shown, ends[1]), observed, most)
+    low = _crossing(lambda total: quantile(total, sizes_with_signs, ends[1]), observed, most)
     high = _crossing(lambda total: quantile(total, hidden, ends[0]), observed, most)
     return low, high
 

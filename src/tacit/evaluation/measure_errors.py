@@ -139,14 +139,14 @@ def measure_errors(
     unit, identifiers = declared_unit(schema, frame)
     shares = [CLIP_SHARE] * (question.clip is None) + [REACH_SHARE, TARGET_SHARE] * question.spread
     shares.append(1.0 - sum(shares))
-    grid, norm, paid = ErrorGrid.of(groups.n_codes), *_charges(request.allowance, shares, account is None)
-    with reserve(account, request, [reserved for reserved, _ in paid], question.label, unit) as reservation:
+    grid, norm, cost = ErrorGrid.of(groups.n_codes), *_charges(request.allowance, shares, account is None)
+    with reserve(account, request, [reserved for reserved, _ in cost], question.label, unit) as reservation:
         columns = scorer.columns(frame, question.data, question.targets) | groups.columns(frame)
         with_column, unit = with_unit(columns, frame.n_rows, unit, identifiers)
         private_rows = PrivateRows(with_column, columns["label"], reservation, request.random_state, unit)
         encoding = groups.encoding({"error": grid.encoder, "target": NumericGrid(-1.0, 1.0, TARGET_CELLS)})
         curator = private_rows.seal(encoding, LabelIndex((0, 1)))
-        charges = iter(charge for _, charge in paid)
+        charges = iter(charge for _, charge in cost)
         clip, beyond = question.clip, None
         if clip is None:
             clip, beyond = find_clip(curator, grid, next(charges))

@@ -271,11 +271,11 @@ def measure_scores(
     cells = min(CELLS, 1 << (MOST_CELLS // groups.n_codes).bit_length() - 1)
     grid = ScoreGrid.of(cells, question.threshold)
     parts = _parts(question, scorer.n_classes)
-    paid, by_cell = best_charges(request.allowance, cells, account is None, list(parts.values()))
-    charges = {part: charge for part, (_, charge) in zip(parts, paid, strict=True)}
-    norm = 1 if isinstance(paid[0][1], Laplace) else 2
+    cost, by_cell = best_charges(request.allowance, cells, account is None, list(parts.values()))
+    charges = {part: charge for part, (_, charge) in zip(parts, cost, strict=True)}
+    norm = 1 if isinstance(cost[0][1], Laplace) else 2
     by_group = shared(groups.n_codes, norm)
-    with reserve(account, request, [reserved for reserved, _ in paid], question.label, unit) as reservation:
+    with reserve(account, request, [reserved for reserved, _ in cost], question.label, unit) as reservation:
         columns = scorer.columns(frame, question.data, question.labels, question.each_class, question.ranked)
         columns |= groups.columns(frame)
         with_column, unit = with_unit(columns, frame.n_rows, unit, identifiers)

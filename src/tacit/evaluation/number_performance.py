@@ -166,9 +166,9 @@ class _Judge:
         spread = (noise[:, 1] - t2 * of_rows - 2 * t1 * (noise[:, 0] - t1 * of_rows)) / self._rows + chance
         is_known = self.known and bool(variance > KNOWN * max(float(spread.std()), 1e-9))
         variance = max(variance, 1e-9)
-        drawn = 1 - (mse + errors) / np.maximum(variance + spread, variance / KNOWN)
+        draws = 1 - (mse + errors) / np.maximum(variance + spread, variance / KNOWN)
         value = 1 - max(mse, 0.0) / variance
-        return self._interval(value, np.asarray(drawn - value), LEAST_R2, 1.0, is_known, 1.0)
+        return self._interval(value, np.asarray(draws - value), LEAST_R2, 1.0, is_known, 1.0)
 
     def _interval(
         self, value: float, errors: Floats, least: float, most: float, is_known: bool, unit: float

@@ -284,11 +284,11 @@ def _mean(each: Sequence[Estimate]) -> Estimate:
 
 
 def _loss(counts: ScoreCounts, of_true_class: bool, clip: float) -> Callable[[Floats], Ratio]:
-    def loss(drawn: Floats) -> Ratio:
+    def loss(draws: Floats) -> Ratio:
         if of_true_class:
-            every = drawn.sum(axis=-1)
-            drawn = np.stack([np.zeros_like(every), every], axis=-1)
-        return log_loss_parts(drawn, counts.grid, clip)
+            every = draws.sum(axis=-1)
+            draws = np.stack([np.zeros_like(every), every], axis=-1)
+        return log_loss_parts(draws, counts.grid, clip)
 
     return loss
 
@@ -352,8 +352,8 @@ class _Bootstrap:
         value = min(max(over / max(under, 1.0), 0.0), most)
         if not (self.known if is_known is None else is_known):
             return Estimate(value, 0.0, most)
-        truth, drawn = parts(self._truth), parts(self._drawn)
-        errors = Ratio(drawn.over - truth.over, drawn.under - truth.under)
+        truth, draws = parts(self._truth), parts(self._drawn)
+        errors = Ratio(draws.over - truth.over, draws.under - truth.under)
         low, high = (_end(over, under, errors, share, most) for share in self._ends[::-1])
         return Estimate(value, min(low, value), max(high, value))
 
@@ -369,9 +369,9 @@ class _Bootstrap:
         threshold, value = float(self._counts.grid.thresholds[best]), float(observed[best])
         if not self.known:
             return threshold, Estimate(value, 0.0, max(cost))
-        drawn, truth = cost_at_cuts(self._drawn, cost), cost_at_cuts(self._truth, cost)
-        cuts = drawn.argmin(axis=-1)
-        errors = np.take_along_axis(drawn, cuts[:, None], axis=-1)[:, 0] - truth[cuts]
+        draws, truth = cost_at_cuts(self._drawn, cost), cost_at_cuts(self._truth, cost)
+        cuts = draws.argmin(axis=-1)
+        errors = np.take_along_axis(draws, cuts[:, None], axis=-1)[:, 0] - truth[cuts]
         return threshold, self._interval(value, errors, 0.0, max(cost))
 
     def calibration_error(self) -> Estimate:
@@ -385,8 +385,8 @@ class _Bootstrap:
             return Estimate(value, 0.0, 1.0)
         sizes = calibration.unfolded(gaps, spreads)
         world = calibration.with_gaps(counts, groups, chances, np.sign(gaps) * sizes)
-        drawn = self._noise + row_draws(world, REPLICATES, self._generator)
-        errors = groups.gaps(drawn, chances) - groups.gaps(world, chances)
+        draws = self._noise + row_draws(world, REPLICATES, self._generator)
+        errors = groups.gaps(draws, chances) - groups.gaps(world, chances)
         low, high = calibration.plausible_errors(np.sign(gaps), np.abs(gaps).sum(), sizes, spreads, errors, self._ends)
         total = float(rows(counts.estimate))
         return Estimate(value, min(low / total, value), min(max(high / total, value), 1.0))

@@ -140,7 +140,7 @@ def noises(weights: Floats, sd: float) -> tuple[float, ...]:
 
 def noise_draws(sds: Sequence[float], laplace: bool, shape: tuple[int, int], generator: np.random.Generator) -> Floats:
     """Sums of such noises as they might have been; public randomness."""
-    drawn = np.zeros(shape)
+    draws = np.zeros(shape)
     for sd in sds:
-        drawn += generator.laplace(0.0, sd / np.sqrt(2.0), shape) if laplace else generator.normal(0.0, sd, shape)
-    return drawn
+        draws += generator.laplace(0.0, sd / np.sqrt(2.0), shape) if laplace else generator.normal(0.0, sd, shape)
+    return draws

@@ -229,7 +229,7 @@ class _Graph:
 
     def _tree(self, node: ex.Leaves) -> str:
         shape, make = node.shape, self.onnx.numpy_helper.from_array
-        used = {column: place for place, column in enumerate(shape.used_columns)}
+        places = {column: place for place, column in enumerate(shape.used_columns)}
         modes, splits, members = [], [], []
         for split, last in enumerate(shape.thresholds.tolist()):
             goes = shape.goes_right(split)
@@ -245,7 +245,7 @@ class _Graph:
         leaf = children < 0
         output = self._node(
             "TreeEnsemble", [self._matrix(node.inside)], domain="ai.onnx.ml", n_targets=1, aggregate_function=1,
-            post_transform=0, tree_roots=[0], nodes_featureids=[used[column] for column in shape.columns.tolist()],
+            post_transform=0, tree_roots=[0], nodes_featureids=[places[column] for column in shape.columns.tolist()],
             nodes_splits=make(np.array(splits)), nodes_modes=make(np.array(modes, np.uint8)),
             nodes_truenodeids=np.where(leaf, -1 - children, children)[:, 0].tolist(),
             nodes_falsenodeids=np.where(leaf, -1 - children, children)[:, 1].tolist(),

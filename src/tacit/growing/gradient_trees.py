@@ -291,8 +291,8 @@ def _prepare(
     else:
         mu = math.inf if totals.sd == 0 else 1.0 / (totals.sd * math.sqrt(rows_share))
         plan = gaussian_plan(totals.rows, mu, may_choose, tuning)
-    bins, spent = counted_bins(budget.part(tuning.bins_share), columns, totals, tuning.binning)
-    return totals, bins, plan, remainder - spent
+    bins, cost = counted_bins(budget.part(tuning.bins_share), columns, totals, tuning.binning)
+    return totals, bins, plan, remainder - cost
 
 
 def _intercept_share(budget: Budget, tuning: Gradient) -> float:

@@ -58,8 +58,8 @@ def classes_declared(
         raise RequestError(f"classes must list the classes, such as ('no', 'yes'), got the text {classes!r}")
     if classes is not None and len(classes) < 2:
         raise RequestError(f"classes must name at least two classes, got {classes!r}")
-    named = (0, 1) if classes is None else tuple(plain(value) for value in classes)
-    return Declared(schema, LabelIndex(named), names_no_classes=classes is None)
+    declared = (0, 1) if classes is None else tuple(plain(value) for value in classes)
+    return Declared(schema, LabelIndex(declared), names_no_classes=classes is None)
 
 
 def public_classes(labels: Any) -> tuple[Any, ...]:

@@ -78,11 +78,11 @@ def fit(
             check(learner, rows.task, account, keeping)
         rows.agree(whole_charge(learner, rows.task))
         paying = pay(learner, rows, account, keeping)
-        with paying as paid, blas().limit(limits=1, user_api="blas"):  # small matrices: threads would wait
-            private_rows = rows.sealed(paid)
+        with paying as reservation, blas().limit(limits=1, user_api="blas"):  # small matrices: threads would wait
+            private_rows = rows.sealed(reservation)
             bounded, allowance = find(private_rows, rows.task, learner)
             model = learner.learn(private_rows, allowance, bounded)
-        certificate = certify(learner, rows.task, paid, private_rows, account)
+        certificate = certify(learner, rows.task, reservation, private_rows, account)
         rows.end(certificate)
         return Fitted(model, bounded, certificate, rows.task.schema)
 
@@ -169,11 +169,17 @@ def find(rows: PrivateRows, task: Task, learner: Learner) -> tuple[Task, Allowan
 
 
 def certify(
-    learner: Learner, task: Task, paid: Reservation, rows: PrivateRows, account: PrivacyAccount | None
+    learner: Learner, task: Task, reservation: Reservation, rows: PrivateRows, account: PrivacyAccount | None
 ) -> Certificate:
     """The certificate of a fit, once its reservation is closed."""
     return certified(
-        account, learner.request, paid, rows, learner.certified_as, task.schema, unverified=learner.takes_on_trust
+        account,
+        learner.request,
+        reservation,
+        rows,
+        learner.certified_as,
+        task.schema,
+        unverified=learner.takes_on_trust,
     )
 
 

@@ -142,8 +142,8 @@ class _ReadySites(ReadySupply):
             raise RequestError(f"this fit of {self._learner.name} cannot have its noise from the sites: {why}")
         self._session.propose(charges)
 
-    def sealed(self, paid: Reservation) -> PrivateRows:
-        return self._session.rows(paid, self._learner.request.random_state, self.task.label_codes)
+    def sealed(self, reservation: Reservation) -> PrivateRows:
+        return self._session.rows(reservation, self._learner.request.random_state, self.task.label_codes)
 
     def end(self, certificate: Certificate) -> None:
         self._session.end(certificate.to_json())

@@ -92,8 +92,8 @@ class _ReadySource(ReadySupply):
         # under the key as well, because the state tells how large files are
         return hmac.digest(key, f"files {state}".encode("utf-8", "surrogateescape"), "sha256").hex()
 
-    def sealed(self, paid: Reservation) -> PrivateRows:
-        return self._prepared.rows(paid, self._learner.request.random_state)
+    def sealed(self, reservation: Reservation) -> PrivateRows:
+        return self._prepared.rows(reservation, self._learner.request.random_state)
 
 
 def supply_of(source: Source, y: Any, row_weights: Any) -> SourceSupply:

@@ -185,7 +185,7 @@ class ReadySupply(ABC):
         raise RequestError("nothing tells whether these rows are the same when the fit goes on: give files or a table")
 
     @abstractmethod
-    def sealed(self, paid: Reservation) -> PrivateRows:
+    def sealed(self, reservation: Reservation) -> PrivateRows:
         """The rows, on their way into the curator. Called once the charge is durable."""
 
     def end(self, certificate: Certificate) -> None:
@@ -271,9 +271,9 @@ class _ReadyTable(ReadySupply):
     def known_by(self, key: bytes) -> str:
         return rows_known_by(self._frame, self._labels, self.task, self._weights, key)
 
-    def sealed(self, paid: Reservation) -> PrivateRows:
+    def sealed(self, reservation: Reservation) -> PrivateRows:
         labels, seed = labels_of(self._labels, self.task), self._learner.request.random_state
-        return PrivateRows(self._frame, labels, paid, seed, self.task.unit, self._weights)
+        return PrivateRows(self._frame, labels, reservation, seed, self.task.unit, self._weights)
 
 
 def supply_of(X: Any, y: Any, row_weights: Floats | None, table_task: TableTask) -> Supply:

@@ -49,8 +49,8 @@ def task_of(X: Any, y: Any, declared: Declared, learner: Learner) -> tuple[Task,
             "take a regressor"
         )
     schema, label = declared.schema, label_of(declared, labels)
-    named = "" if schema is None or schema.label is None else schema.label.column
-    check_labels(without_rows(labels), label, named, learner.name)
+    label_column = "" if schema is None or schema.label is None else schema.label.column
+    check_labels(without_rows(labels), label, label_column, learner.name)
     if schema is None and not frame.names:
         raise RequestError("0 feature(s) (shape=(, 0)) while a minimum of 1 is required")
     undeclared = _undeclared(frame, y if isinstance(y, list | tuple) else labels, declared, learner)

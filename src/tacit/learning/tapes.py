@@ -161,8 +161,8 @@ class _TapedRows(ReadySupply):
     def known_by(self, key: bytes) -> str:
         return self._rows.known_by(key)
 
-    def sealed(self, paid: Reservation) -> PrivateRows:
-        return self._taping.rows(self._rows.sealed(paid), self.task)
+    def sealed(self, reservation: Reservation) -> PrivateRows:
+        return self._taping.rows(self._rows.sealed(reservation), self.task)
 
     def end(self, certificate: Certificate) -> None:
         self._rows.end(certificate)

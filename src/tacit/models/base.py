@@ -134,8 +134,8 @@ class Model(Shown):
         return {"json": json.dumps({"kind": self.kind, "model": self.body()})}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        read = import_module("tacit.models.files").model_from_dict
-        vars(self).update(vars(read(json.loads(state["json"]))) if "json" in state else state)
+        reader = import_module("tacit.models.files").model_from_dict
+        vars(self).update(vars(reader(json.loads(state["json"]))) if "json" in state else state)
 
     def predict(self, frame: Any) -> npt.NDArray[Any]:
         """What it says of every row, shape ``(rows,)``."""

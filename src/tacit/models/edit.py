@@ -280,14 +280,14 @@ def _effect(scores: AdditiveScores, term: str) -> MainEffect | PairEffect | None
     Raises:
         RequestError: if there is none; it says which there are.
     """
-    named: dict[str, MainEffect | PairEffect | None] = {
+    effects: dict[str, MainEffect | PairEffect | None] = {
         scores.features[main.feature].name: main for main in scores.mains
     }
-    named |= {scores.pair_name(pair): pair for pair in scores.pairs}
-    named |= {TREES: None} if scores.trees else {}
-    if term not in named:
-        raise RequestError(f"the model has no term {term!r}; it has {', '.join(map(repr, named))}")
-    return named[term]
+    effects |= {scores.pair_name(pair): pair for pair in scores.pairs}
+    effects |= {TREES: None} if scores.trees else {}
+    if term not in effects:
+        raise RequestError(f"the model has no term {term!r}; it has {', '.join(map(repr, effects))}")
+    return effects[term]
 
 
 def _inside(feature: Feature, places: Sequence[Any]) -> Bools:

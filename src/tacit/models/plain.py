@@ -82,19 +82,22 @@ def truth(value: Any, what: str) -> bool:
 
 def names(values: Sequence[Any]) -> tuple[str, ...]:
     """The names of columns: texts, each once."""
-    read = tuple(text(value, "the name of a column") for value in values)
-    require(len(set(read)) == len(read), "two columns have the same name")
-    return read
+    texts = tuple(text(value, "the name of a column") for value in values)
+    require(len(set(texts)) == len(texts), "two columns have the same name")
+    return texts
 
 
 def classes_of(body: Mapping[str, Any], count: int | None = None) -> tuple[Any, ...]:
     """The classes of a body: texts, numbers or truth values, each once; ``count`` of them, or any number from 2."""
-    read = tuple(items(body["classes"], "the classes"))
-    plain = all(isinstance(value, str | int | float) for value in read)
-    finite = plain and all(isinstance(value, str) or abs(value) <= LARGEST for value in read)
-    require(finite and len({(type(value), value) for value in read}) == len(read), "classes must differ, and be values")
-    require(len(read) == count if count else len(read) >= 2, f"it needs {count or 'at least 2'} classes")
-    return read
+    classes = tuple(items(body["classes"], "the classes"))
+    plain = all(isinstance(value, str | int | float) for value in classes)
+    finite = plain and all(isinstance(value, str) or abs(value) <= LARGEST for value in classes)
+    require(
+        finite and len({(type(value), value) for value in classes}) == len(classes),
+        "classes must differ, and be values",
+    )
+    require(len(classes) == count if count else len(classes) >= 2, f"it needs {count or 'at least 2'} classes")
+    return classes
 
 
 def encoder_of(data: Any) -> Encoder:

@@ -183,16 +183,16 @@ def _of_paths(names: tuple[str, ...], trees: Sequence[ScoreTree], codes: Sequenc
     for tree in trees:
         leaves = tree.shape.find(codes)
         reached, place = np.unique(leaves, return_inverse=True)
-        used = list(tree.shape.used_columns)
+        places = list(tree.shape.used_columns)
         for score in range(scores):
             single = Tree(tree.shape, tree.values[:, score], tree.support)
             start[:, score] += single.node_mean(0) if tree.shape.n_splits else single.values[0]
-            parts[:, used, score] += single.leaf_contributions[leaves]
+            parts[:, places, score] += single.leaf_contributions[leaves]
         if tree.sd is None:
             variance += np.nan
-        elif used:
+        elif places:
             spread = np.square(_weights_of_leaves(tree, reached)) @ np.square(tree.sd)
-            variance[:, used] += spread[place]
+            variance[:, places] += spread[place]
     columns = tuple((name,) for name in names)
     return Terms(names, columns, start, parts, np.sqrt(variance), np.full((rows, scores), np.nan))
 

@@ -103,8 +103,8 @@ class BinnedTrees(ClassModel):
 
     def importance(self) -> dict[str, float]:
         """Per column, how far it moves the score (:mod:`tacit.models.tree_importance`); the largest first."""
-        named = dict(zip(self.feature_names, self._effects().tolist(), strict=True))
-        return dict(sorted(named.items(), key=lambda item: -item[1]))
+        effects = dict(zip(self.feature_names, self._effects().tolist(), strict=True))
+        return dict(sorted(effects.items(), key=lambda item: -item[1]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

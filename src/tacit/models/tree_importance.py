@@ -138,10 +138,10 @@ def _made_up(
     trees: Sequence[Tree] | Sequence[ScoreTree], n_bins: Sequence[int], shares: Sequence[Floats] | None
 ) -> tuple[list[Bytes], dict[int, Bytes]]:
     """Made-up rows; and of the columns that trees test, codes to draw anew with."""
-    used = sorted({column for tree in trees for column in tree.shape.used_columns})
+    columns = sorted({column for tree in trees for column in tree.shape.used_columns})
     rows: list[Bytes] = [np.zeros(ROWS, np.uint8)] * len(n_bins)
     anew: dict[int, Bytes] = {}
-    for place, column in enumerate(used):
+    for place, column in enumerate(columns):
         column_shares = bin_shares(trees, column, min(n_bins[column], CODES)) if shares is None else shares[column]
         edges = np.cumsum(column_shares)
         rows[column], anew[column] = (

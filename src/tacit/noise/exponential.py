@@ -107,11 +107,11 @@ def exponential_place(blocks: ScoreBlocks, scale: float, below: Below) -> tuple[
     ]
     ends, (numerator, denominator) = list(accumulate(masses)), scale.as_integer_ratio()
     while True:
-        drawn = below(ends[-1])
-        block = bisect_right(ends, drawn)
+        draw = below(ends[-1])
+        block = bisect_right(ends, draw)
         gaps = _gaps(top, blocks[block])
         weights = proposal_weights(gaps, scale)
-        index = int(np.cumsum(weights).searchsorted(drawn - ends[block] + masses[block], side="right"))
+        index = int(np.cumsum(weights).searchsorted(draw - ends[block] + masses[block], side="right"))
         x = Ratio(int(gaps[index]) * denominator, numerator)
         if accept_exponential(x, Ratio(1 << PROPOSAL_BITS, int(weights[index])), below):
             return block, index
@@ -220,8 +220,8 @@ def exponential_runs(scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint
     firsts = list(accumulate(sizes, initial=0))
     numerator, denominator = scale.as_integer_ratio()
     while True:
-        drawn = below(ends[-1])
-        run = bisect_right(ends, drawn)
+        draw = below(ends[-1])
+        run = bisect_right(ends, draw)
         x = Ratio(int(gaps[run]) * denominator, numerator)
         if accept_exponential(x, Ratio(1 << RUN_BITS, weights[run]), below):
-            return firsts[run] + (drawn - ends[run] + sizes[run] * weights[run]) // weights[run]
+            return firsts[run] + (draw - ends[run] + sizes[run] * weights[run]) // weights[run]

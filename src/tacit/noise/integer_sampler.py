@@ -264,12 +264,12 @@ def draw(law: Law, size: int, fetch: Fetch, band: float = BAND, layout: Layout |
         proposals = min(int(expected + 3.0 * math.sqrt(expected)) + 2, MOST_PROPOSALS)
         fresh = fetch(where.per * proposals)
         while True:
-            filled, used, undecided = run(
+            filled, position, undecided = run(
                 fresh, law.gaussian, law.scale, law.log_step, where, powers(where.v_bits), band, out, filled
             )
             if not undecided:
                 break
-            fresh = fresh[used * where.per :]
+            fresh = fresh[position * where.per :]
             value = exact_proposal(law, where, fresh, lambda: int(fetch(1)[0]))
             if value is not None:
                 out[filled] = value

@@ -78,9 +78,9 @@ class SeededSource:
                 return int(generator.integers(0, bound, dtype=np.uint64, endpoint=False))
             while True:  # 128 bits, and again if they are beyond
                 high, low = (int(word) for word in generator.integers(0, 1 << 64, 2, dtype=np.uint64))
-                drawn = ((high << 64) | low) >> (128 - bound.bit_length())
-                if drawn < bound:
-                    return drawn
+                candidate = ((high << 64) | low) >> (128 - bound.bit_length())
+                if candidate < bound:
+                    return candidate
 
         return below
 

@@ -116,8 +116,8 @@ def named_conjunctions(features: Sequence[str], coordinates: Sequence[str]) -> C
 
 
 def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:12])
-    return shown if len(names) <= 12 else f"{shown}, ... ({len(names)} in all)"
+    listed = ", ".join(repr(name) for name in names[:12])
+    return listed if len(names) <= 12 else f"{listed}, ... ({len(names)} in all)"
 
 
 INHERITED = ("margin", "signed", "constant")

@@ -296,13 +296,15 @@ class Winnow(readers.river_base()):  # type: ignore[misc]
         spec = WinnowStream(**parameters)
         certificate = Certificate.from_dict(content["certificate"])
         retire_secrets(path)
-        paid = Reservation(certificate.charges, certificate.neighbouring, "a stream that goes on, paid when it opened")
-        with paid:
-            stream = open_row_stream(spec, paid, learner.seed, cls.__name__)
+        reservation = Reservation(
+            certificate.charges, certificate.neighbouring, "a stream that goes on, paid when it opened"
+        )
+        with reservation:
+            stream = open_row_stream(spec, reservation, learner.seed, cls.__name__)
         stream.restore(content["secrets"])
-        named = content["names"]
+        names = content["names"]
         facts = (learner.schema, learner.columns, int(learner.bins))
-        learner._rows = readers.named_rows(*named) if named else readers.declared_rows(*facts)
+        learner._rows = readers.named_rows(*names) if names else readers.declared_rows(*facts)
         learner._stream, learner.certificate_, learner.rounds_ = stream, certificate, int(content["rounds"])
         learner._began = int(content.get("began", 0))
         learner.promise_ = Promise(**content["promise"]) if content.get("promise") else None

@@ -65,10 +65,10 @@ def check_dtypes(dtypes: Any) -> None:
 
 def identifiers_assumed(names: Iterable[Any]) -> tuple[Assumption, ...]:
     """What is assumed of features that no schema declares and that are called as identifiers are: nobody answers."""
-    named = [name for name in map(str, names) if names_identifier(name)]
-    what = f"the column {named[0]!r} was learned from" if named else ""
+    identifiers = [name for name in map(str, names) if names_identifier(name)]
+    what = f"the column {identifiers[0]!r} was learned from" if identifiers else ""
     why = "looks like an identifier: declare it in a schema, with kind = 'id' or allow = 'identifier'"
-    return (Assumption("identifiers", f"{what} without a schema, and {why}", accepted=False),) if named else ()
+    return (Assumption("identifiers", f"{what} without a schema, and {why}", accepted=False),) if identifiers else ()
 
 
 def dtypes_assumed(dtypes: str | None, untyped: bool, columns: bool, label: bool) -> tuple[Assumption, ...]:

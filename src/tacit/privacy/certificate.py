@@ -289,13 +289,13 @@ class Certificate(Shown):
         """
         check_format(data)
         try:
-            read = cls(**read_fields(data, [item.name for item in fields(cls)]))
-            same = canonical_json(read.to_dict()) == canonical_json(data)
+            certificate = cls(**read_fields(data, [item.name for item in fields(cls)]))
+            same = canonical_json(certificate.to_dict()) == canonical_json(data)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise CertificateError(f"the certificate is damaged: {type(error).__name__}: {error}") from error
         if not same:
             raise CertificateError("the certificate is damaged: it holds what no certificate of its format does")
-        return read
+        return certificate
 
     @classmethod
     def from_json(cls, text: str) -> Self:

@@ -173,14 +173,14 @@ class Database:
         with engine.connect() as connection, connection.begin() as transaction:
             if self._file is None:
                 _take_postgresql_lock(connection)
-            done = work(connection)
+            result = work(connection)
             try:
                 transaction.commit()
             except DBAPIError as error:
                 if getattr(error.orig, "sqlstate", None) in AGAIN:
                     raise
                 raise AccountError(f"the budget store {self.name} did not answer: {error.orig}", UNKNOWN) from error
-            return done
+            return result
 
     @contextmanager
     def _engine(self) -> Iterator[Engine]:

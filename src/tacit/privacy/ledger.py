@@ -199,8 +199,8 @@ class Reservation(Shown):
                 )
             entry = Entry(len(self._entries), what, charge, theorem)
             self._entries.append(entry)
-            spent = self._coverage.spent
-        self._watched.tell(what.text, str(what.stage), what.round, entry.sequence + 1, spent)
+            loss = self._coverage.spent
+        self._watched.tell(what.text, str(what.stage), what.round, entry.sequence + 1, loss)
         return entry
 
     def require_own_process(self, label: Label) -> None:

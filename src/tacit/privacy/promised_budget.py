@@ -100,10 +100,10 @@ class PromisedBudget:
 
     def _affordable(self, total: Sums) -> float:
         """The same where ``total`` is all that was reserved."""
-        spent = self._cost(total)
+        cost = self._cost(total)
         if not math.isfinite(self.epsilon) or self.delta == 0:
-            return self._left(spent)
-        if spent >= self.epsilon:
+            return self._left(cost)
+        if cost >= self.epsilon:
             return 0.0
         multiplier = calibrate(lambda z: total.plus([Gaussian(z)]), self.epsilon, self.delta)
         return gaussian_epsilon(1 / multiplier, self.delta)

@@ -125,10 +125,10 @@ def renyi_epsilon(parts: Parts, delta: float, bounded: bool = True) -> float:
     """The epsilon at ``delta > 0`` that the Renyi divergences prove; ``inf`` if none."""
 
     def objective(orders: Floats) -> Floats:
-        spent = divergence(parts, orders, bounded)
-        epsilon = spent + np.log1p(-1 / orders) - (math.log(delta) + np.log(orders)) / (orders - 1)
+        loss = divergence(parts, orders, bounded)
+        epsilon = loss + np.log1p(-1 / orders) - (math.log(delta) + np.log(orders)) / (orders - 1)
         # Total variation is at most sqrt(1 - exp(-KL)) (Bretagnolle, Huber 1979): below delta, epsilon is 0.
-        return np.where(-np.expm1(-spent) < delta * delta, 0.0, epsilon)
+        return np.where(-np.expm1(-loss) < delta * delta, 0.0, epsilon)
 
     return max(0.0, _best_order(objective, _orders(parts)) * ROUNDING)
 
@@ -137,10 +137,10 @@ def renyi_delta(parts: Parts, epsilon: float, bounded: bool = True) -> float:
     """The delta at ``epsilon`` that the Renyi divergences prove; at most 1."""
 
     def objective(orders: Floats) -> Floats:
-        spent = divergence(parts, orders, bounded)
-        moment = (orders - 1) * (spent - epsilon + np.log1p(-1 / orders)) - np.log(orders)
+        loss = divergence(parts, orders, bounded)
+        moment = (orders - 1) * (loss - epsilon + np.log1p(-1 / orders)) - np.log(orders)
         with np.errstate(divide="ignore"):
-            variation = np.log(-np.expm1(-spent)) / 2
+            variation = np.log(-np.expm1(-loss)) / 2
         return np.minimum(moment, variation)
 
     return min(1.0, math.exp(min(0.0, _best_order(objective, _orders(parts)))) * ROUNDING)

@@ -80,38 +80,38 @@ def check_format(data: Any) -> None:
 def read_fields(data: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The fields of a certificate that plain data hold; what is missing or of another kind raises as Python does."""
     present = [name for name in written_names(names) if name in data or name not in OPTIONAL]
-    read = {name: data[name] for name in (*present, "digest")}
-    read["signature"] = data.get("signature")
-    if isinstance(read["columns"], list):
-        read["columns"] = tuple(str(name) for name in read["columns"])
-    read["epsilon"], read["delta"] = float(data["epsilon"]), float(data["delta"])
-    read["neighbouring"] = Neighbouring(data["neighbouring"])
-    read["rows_per_unit"] = int(data["rows_per_unit"])
-    read["reasons"] = tuple(str(reason) for reason in data["reasons"])
-    read["versions"] = {str(name): str(value) for name, value in data["versions"].items()}
-    read["assumptions"] = tuple(Assumption.from_dict(each) for each in data["assumptions"])
-    read["charges"] = tuple(charge_from_dict(infinite(charge)) for charge in data["charges"])
-    read["entries"] = tuple(
+    values = {name: data[name] for name in (*present, "digest")}
+    values["signature"] = data.get("signature")
+    if isinstance(values["columns"], list):
+        values["columns"] = tuple(str(name) for name in values["columns"])
+    values["epsilon"], values["delta"] = float(data["epsilon"]), float(data["delta"])
+    values["neighbouring"] = Neighbouring(data["neighbouring"])
+    values["rows_per_unit"] = int(data["rows_per_unit"])
+    values["reasons"] = tuple(str(reason) for reason in data["reasons"])
+    values["versions"] = {str(name): str(value) for name, value in data["versions"].items()}
+    values["assumptions"] = tuple(Assumption.from_dict(each) for each in data["assumptions"])
+    values["charges"] = tuple(charge_from_dict(infinite(charge)) for charge in data["charges"])
+    values["entries"] = tuple(
         Entry(i, Label.from_dict(entry), charge_from_dict(infinite(entry["charge"])), str(entry["theorem"]))
         for i, entry in enumerate(data["entries"])
     )
-    _check_kinds(read)
-    return read
+    _check_kinds(values)
+    return values
 
 
-def _check_kinds(read: Mapping[str, Any]) -> None:
+def _check_kinds(values: Mapping[str, Any]) -> None:
     """Raises ``TypeError`` for fields of another kind, which only whoever looks at them would find."""
     for name in ("n_public", "releasable"):
-        if not isinstance(read[name], bool):
+        if not isinstance(values[name], bool):
             raise TypeError(f"{name} must be true or false")
     for name in (*TEXTS, *TEXTS_OR_NOTHING):
-        value = read.get(name, "")
+        value = values.get(name, "")
         if not isinstance(value, str) and not (value is None and name in TEXTS_OR_NOTHING):
             raise TypeError(f"{name} must be a text")
-    columns = read.get("columns")
+    columns = values.get("columns")
     if isinstance(columns, bool) or not (columns is None or isinstance(columns, int | tuple)):
         raise TypeError("columns must be names, or their number")
-    if not isinstance(read.get("parameters", {}), Mapping):
+    if not isinstance(values.get("parameters", {}), Mapping):
         raise TypeError("parameters must be a table")
 
 
@@ -141,16 +141,16 @@ def summarise(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """
     families = [(entry.stage, entry.what.pattern, entry.charge, entry.theorem) for entry in entries]
     sizes = Counter(families)
-    shown: list[Entry] = []
+    distinct: list[Entry] = []
     seen: set[tuple[Stage, str, Charge, str]] = set()
     for entry, family in zip(entries, families, strict=True):
         *_, charge, theorem = family
         if sizes[family] < MANY:
-            shown.append(Entry(len(shown), entry.what, charge, theorem))
+            distinct.append(Entry(len(distinct), entry.what, charge, theorem))
         elif family not in seen:
             seen.add(family)
-            shown.append(Entry(len(shown), _gathered(entry.what), Repeated(charge, sizes[family]), theorem))
-    return tuple(shown)
+            distinct.append(Entry(len(distinct), _gathered(entry.what), Repeated(charge, sizes[family]), theorem))
+    return tuple(distinct)
 
 
 def _gathered(first: Label) -> Label:

@@ -46,8 +46,8 @@ class Digests:
         if isinstance(value, list | tuple):
             digest, stays = self._of_parts("sequence", value)
             return digest, stays and isinstance(value, tuple)
-        named = value if hasattr(value, "__qualname__") else type(value)
-        return _digest("object", f"{named.__module__}.{named.__qualname__}".encode()), True
+        subject = value if hasattr(value, "__qualname__") else type(value)
+        return _digest("object", f"{subject.__module__}.{subject.__qualname__}".encode()), True
 
     def _of_dataclass(self, value: Any) -> tuple[bytes, bool]:
         kind: Any = type(value)

@@ -46,11 +46,11 @@ class Card:
         return environment().get_template("card.html.j2").render(card=self, style=Markup(style()))  # noqa: S704
 
 
-def html_of(shown: Any) -> str:
+def html_of(subject: Any) -> str:
     """An object as an HTML fragment."""
-    if isinstance(shown, Model):
-        return figures_of(shown)._repr_html_()
-    return next((make for kind, make in CARDS.items() if isinstance(shown, kind)), _of_score)(shown).html()
+    if isinstance(subject, Model):
+        return figures_of(subject)._repr_html_()
+    return next((make for kind, make in CARDS.items() if isinstance(subject, kind)), _of_score)(subject).html()
 
 
 def _of_certificate(claim: Certificate) -> Card:
@@ -134,8 +134,9 @@ def _of_score(score: Any) -> Card:
     groups = {"all rows": score.overall, **{str(name): group for name, group in score.subgroups.items()}}
     figures = list(score.overall.metrics)
     rows = tuple((name, *(str(group.metrics[figure]) for figure in figures)) for name, group in groups.items())
-    paid = score.certificate
-    text = f"epsilon {paid.epsilon:.4g}, delta {paid.delta:g}; intervals are for noise and for chance in the rows."
+    certificate = score.certificate
+    claim = f"epsilon {certificate.epsilon:.4g}, delta {certificate.delta:g}"
+    text = f"{claim}; intervals are for noise and for chance in the rows."
     return Card("Private evaluation", text, (Table(("rows", *(name.replace("_", " ") for name in figures)), rows),))
 
 

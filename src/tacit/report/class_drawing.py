@@ -63,8 +63,8 @@ def class_curves(
     parts += svg.ticks_below(svg.with_words(ticks) if dates is None else dates.ticks, across, base, right)
     parts.append(svg.text(gap, base + 17, "missing", "tick small", "middle"))
     parts.append(_scale(reach, base))
-    drawn = _drawing(name, "curve", places, classes, effects, "".join(parts), base + BOTTOM, identity)
-    return replace(drawn, points=_points(places, classes, effects, edges))
+    drawing = _drawing(name, "curve", places, classes, effects, "".join(parts), base + BOTTOM, identity)
+    return replace(drawing, points=_points(places, classes, effects, edges))
 
 
 def class_bars(
@@ -91,8 +91,8 @@ def class_bars(
     for j in range(0, len(categories), every):
         words = svg.fitted(categories[j], max(40.0, every * width - 4))
         parts.append(svg.text(LABEL + width * (j + 0.5), base + 15, words, "tick", "middle"))
-    drawn = _drawing(name, "bars", categories, classes, effects, "".join(parts), base + BOTTOM, identity)
-    return replace(drawn, points=_points(categories, classes, effects))
+    drawing = _drawing(name, "bars", categories, classes, effects, "".join(parts), base + BOTTOM, identity)
+    return replace(drawing, points=_points(categories, classes, effects))
 
 
 def _points(
@@ -186,9 +186,11 @@ def _drawing(
         for label, line in zip(classes, effects, strict=True)
         for place, e in zip(places, line, strict=True)
     )
-    drawn = svg.figure(WIDTH, int(height), name, f"Effect on the odds of every class. {caption}", markup, identity)
+    markup_of_figure = svg.figure(
+        WIDTH, int(height), name, f"Effect on the odds of every class. {caption}", markup, identity
+    )
     importance = sum(spread(line) ** 2 for line in effects) ** 0.5
-    return Drawing(name, kind, drawn, caption, importance, ODDS.header, rows)
+    return Drawing(name, kind, markup_of_figure, caption, importance, ODDS.header, rows)
 
 
 def _caption(places: Sequence[str], classes: Sequence[str], effects: Sequence[Sequence[Effect]]) -> str:

@@ -111,7 +111,7 @@ def answers(papers: Paperwork) -> dict[str, str]:
 
 def _of_model(papers: Paperwork) -> dict[str, str]:
     certificate, names, schema = papers.certificate, papers.model.feature_names, papers.schema
-    shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+    listed = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
     dropped = f" Of each {certificate.unit} at most {certificate.rows_per_unit} rows were used."
     versions = ", ".join(f"{name} {version}" for name, version in sorted(certificate.versions.items()))
     kind, signed = papers.model.kind.replace("_", " "), "is" if certificate.signature is not None else "is not"
@@ -120,7 +120,7 @@ def _of_model(papers: Paperwork) -> dict[str, str]:
         columns = [f"{name} ({schema.columns[name].kind})" for name in names if name in schema.columns]
         inputs = f"Columns, as the schema declares them: {', '.join(columns)}."
     return {
-        "minimisation": f"The model uses {len(names)} columns: {shown}. Values outside of the declared bounds and "
+        "minimisation": f"The model uses {len(names)} columns: {listed}. Values outside of the declared bounds and "
         f"categories are clipped or treated as missing.{'' if certificate.unit is None else dropped} Only noisy "
         "statistics left the table.",
         "method": f"{certificate.algorithm} asked for {certificate.releases:,} statistics of the table; each was "
@@ -164,12 +164,12 @@ def _of_privacy(papers: Paperwork) -> dict[str, str]:
     certificate, strength = papers.certificate, strength_of(papers.certificate)
     warned = "".join(f" Warning: {words}." for words in strength.warnings)
     name, count = certificate.dataset, len({entry.theorem for entry in certificate.entries})
-    paid = f"Paid from the account “{name}”, which adds up releases." if name else "Paid from no account."
+    payment = f"Paid from the account “{name}”, which adds up releases." if name else "Paid from no account."
     return {
         "parameters": f"Epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}: the guarantee is "
         f"{strength.word}.{warned}",
         "unit": f"Protected: {certificate.protected}. {papers.adjacent}",
-        "composition": f"{papers.accounting} {paid}",
+        "composition": f"{papers.accounting} {payment}",
         "bounds_of_rows": f"Bounds and categories are declared in the schema; {count} theorems bound how far one row "
         "moves an answer.",
         "implementation": "Sums are integers and noise is drawn exactly on the integers "

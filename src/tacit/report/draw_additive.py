@@ -134,22 +134,22 @@ def _card(
 
 def _mains(scores: AdditiveScores, drawing: Callable[[Feature, MainEffect, str], Drawing]) -> list[Drawing]:
     """The columns, most important ones first."""
-    drawn = [drawing(scores.features[m.feature], m, f"main{i}") for i, m in enumerate(scores.mains)]
-    return sorted(drawn, key=lambda d: -d.importance)
+    drawings = [drawing(scores.features[m.feature], m, f"main{i}") for i, m in enumerate(scores.mains)]
+    return sorted(drawings, key=lambda d: -d.importance)
 
 
 def _pairs(scores: AdditiveScores, units: Units) -> list[Drawing]:
     """The interactions of one score, most important ones first."""
-    drawn = [_pair(scores, p, 0, p.effect, f"pair{i}", units) for i, p in enumerate(scores.pairs)]
-    return sorted(drawn, key=lambda d: -d.importance)
+    drawings = [_pair(scores, p, 0, p.effect, f"pair{i}", units) for i, p in enumerate(scores.pairs)]
+    return sorted(drawings, key=lambda d: -d.importance)
 
 
 def _main(feature: Feature, main: MainEffect, units: Units, identity: str, ordinals: Collection[str]) -> Drawing:
     effects = effects_of(main.effect[:, 0], main.sd[:, 0], main.counts)
     if feature.ordered:
         edges = [float(e) for e in feature.edges()]
-        drawn = curve(feature.name, edges, effects[:-1], effects[-1], identity, units, dates_of(feature))
-        return held_to(drawn, feature, FLAT)
+        drawing = curve(feature.name, edges, effects[:-1], effects[-1], identity, units, dates_of(feature))
+        return held_to(drawing, feature, FLAT)
     return bars(feature.name, feature.bin_labels(), effects, identity, units, feature.name in ordinals)
 
 
@@ -159,9 +159,9 @@ def main_of_classes(feature: Feature, main: MainEffect, names: list[str], identi
     effects = [effects_of(centred[:, k], main.sd[:, k], main.counts) for k in range(len(names))]
     if feature.ordered:
         edges = [float(e) for e in feature.edges()]
-        drawn = class_curves(feature.name, edges, names, effects, identity, dates_of(feature))
+        drawing = class_curves(feature.name, edges, names, effects, identity, dates_of(feature))
         way = "rise" if feature.monotone == "increasing" else "fall"
-        return held_to(drawn, feature, f"The odds of a class against the one before it {way} or stay")
+        return held_to(drawing, feature, f"The odds of a class against the one before it {way} or stay")
     return class_bars(feature.name, feature.bin_labels(), names, effects, identity)
 
 
@@ -177,16 +177,16 @@ def _pair_of_classes(scores: AdditiveScores, pair: PairEffect, names: list[str],
     """The class that the pair moves most; the model file holds the others."""
     centred = pair.effect - pair.effect.mean(axis=2, keepdims=True)
     most = int((pair.counts[:, :, None] * centred**2).sum(axis=(0, 1)).argmax())
-    drawn = _pair(scores, pair, most, centred, identity)
-    return replace(drawn, caption=f"For {names[most]}, which it moves most. {drawn.caption}")
+    drawing = _pair(scores, pair, most, centred, identity)
+    return replace(drawing, caption=f"For {names[most]}, which it moves most. {drawing.caption}")
 
 
-def held_to(drawn: Drawing, feature: Feature, how: str) -> Drawing:
+def held_to(drawing: Drawing, feature: Feature, how: str) -> Drawing:
     """The drawing of a column, with a word on its declared direction if there is one, and on how it is held to."""
     if feature.monotone is None:
-        return drawn
+        return drawing
     text = f"Declared to be {feature.monotone}, and held to it. {how}."
-    return replace(drawn, caption=f"{drawn.caption} {text}".strip())
+    return replace(drawing, caption=f"{drawing.caption} {text}".strip())
 
 
 def public_feature(feature: Feature) -> PublicColumn:
@@ -214,12 +214,12 @@ def parts_of(model: AdditiveScores) -> str:
 def overview(scores: AdditiveScores, caption: str = TYPICAL) -> list[Drawing]:
     """The parts that stand out of the noise by how much they move predictions; no drawing where none does."""
     importance, beyond = scores.importance(), terms_beyond_noise(scores)
-    shown = {name.replace(" x ", " × "): size for name, size in importance.items() if name in beyond}
-    if not shown:
+    sizes = {name.replace(" x ", " × "): size for name, size in importance.items() if name in beyond}
+    if not sizes:
         return []
-    if len(shown) < len(importance):
+    if len(sizes) < len(importance):
         caption += " What is within the noise is left out."
-    return [ranking("What matters most", list(shown), list(shown.values()), "overview", caption)]
+    return [ranking("What matters most", list(sizes), list(sizes.values()), "overview", caption)]
 
 
 def tree_ranking(scores: AdditiveScores, unit: str) -> list[Drawing]:
@@ -227,16 +227,16 @@ def tree_ranking(scores: AdditiveScores, unit: str) -> list[Drawing]:
     if not scores.trees:
         return []
     moved = total_effects(scores.trees, [feature.n_bins for feature in scores.features])
-    used = np.flatnonzero(moved > 0)
-    names = [scores.features[j].name for j in used]
+    places = np.flatnonzero(moved > 0)
+    names = [scores.features[j].name for j in places]
     what = f"How far the column alone, drawn anew, moves the sum of trees, in {unit}."
-    drawn = ranking(TREES, names, [float(moved[j]) for j in used], "trees", what)
+    drawing = ranking(TREES, names, [float(moved[j]) for j in places], "trees", what)
     leaves = sum(tree.shape.n_leaves for tree in scores.trees)
     caption = (
         f"{len(scores.trees)} trees with {leaves:,} leaves in all, too many to draw: how far a column "
         f"alone, drawn anew, moves their sum, noise taken off, in {unit}. The model file holds every rule of them."
     )
-    return [replace(drawn, caption=caption, wide=False)]
+    return [replace(drawing, caption=caption, wide=False)]
 
 
 @dataclass(frozen=True)

@@ -137,17 +137,17 @@ def draw_halfspace(model: Model) -> ModelCard:
     halfspace = cast(HalfspaceModel, model)
     positive = halfspace.classes[-1]
     clipper = halfspace.encoder.clipper
-    named = halfspace.coefficients()
+    coefficients = halfspace.coefficients()
     sd = abs(halfspace.slope) * halfspace.noise_sd / clipper.norm  # in units of coefficients()
-    drawing = weights("Weights", [n for n, _ in named], [w for _, w in named], sd, "w")
+    drawing = weights("Weights", [n for n, _ in coefficients], [w for _, w in coefficients], sd, "w")
     norm = PublicColumn("(every row)", "norm", f"clipped to length {clipper.norm:.4g}")
     columns: tuple[PublicColumn, ...] = ()
     if isinstance(halfspace.encoder, RowEncoder):
         encoding = halfspace.encoder.encoding
         columns = tuple(public_column(n, e) for n, e in zip(encoding.names, encoding.encoders, strict=True))
     return ModelCard(
-        f"A halfspace for “{positive}”: one weight for each of {len(named)} coordinates, and a row is on the side that "
-        "its weighted sum says.",
+        f"A halfspace for “{positive}”: one weight for each of {len(coefficients)} coordinates, and a row is on the "
+        "side that its weighted sum says.",
         f"A bar to the right speaks for “{positive}”, a bar to the left against it. Numbers are scaled from their "
         "declared bounds to −1 … 1, a category counts 1 where it holds. The thin line is the noise, two standard "
         "deviations each way: a weight whose line crosses zero may be noise alone.",

@@ -38,9 +38,9 @@ def draw(model: Model) -> ModelCard:
     count, depth = len(trees.trees), max((tree.shape.depth for tree in trees.trees if tree.shape.n_splits), default=0)
     positive = trees.classes[-1]
     order = np.argsort([-float(tree.split_gains().sum()) for tree in trees.trees], kind="stable")
-    drawn = [int(k) for k in order if 0 < trees.trees[k].shape.n_splits < MOST_LEAVES]
-    drawn = drawn[: PICTURES if drawn and trees.trees[drawn[0]].shape.n_leaves <= FEW_LEAVES else 1]
-    pictures = [tree_picture(trees, k, f"tree{k}") for k in drawn]
+    places = [int(k) for k in order if 0 < trees.trees[k].shape.n_splits < MOST_LEAVES]
+    places = places[: PICTURES if places and trees.trees[places[0]].shape.n_leaves <= FEW_LEAVES else 1]
+    pictures = [tree_picture(trees, k, f"tree{k}") for k in places]
     return ModelCard(
         f"A sum of {count} trees of depth {depth}: every tree adds to a score, and the score says how likely "
         f"“{positive}” is.",
@@ -65,11 +65,11 @@ def _reading(positive: object, pictures: int, count: int) -> str:
 
 def importance_bars(model: TreeEnsembleModel) -> Drawing:
     """How far each column moves the score."""
-    named = model.importance()
-    largest = max(named.values(), default=0.0) or 1.0
-    shown = list(named.items())[:MOST_COLUMNS]
+    importance = model.importance()
+    largest = max(importance.values(), default=0.0) or 1.0
+    ranked = list(importance.items())[:MOST_COLUMNS]
     parts, room = [], WIDTH - NAMES - 52.0
-    for place, (name, value) in enumerate(shown):
+    for place, (name, value) in enumerate(ranked):
         y = FOOT + ROW * 1.2 * place
         parts.append(svg.text(NAMES - 8, y + 11, svg.fitted(name, NAMES - 10), "name", "end"))
         parts.append(svg.rect(NAMES, y + 1, room * value / largest, ROW - 4, "plain", f"{name}: {value:.3g}"))
@@ -77,9 +77,9 @@ def importance_bars(model: TreeEnsembleModel) -> Drawing:
     caption = (
         "How far the score moves when a column alone is drawn anew: root of half the mean square, noise taken off."
     )
-    title, height = "What matters", int(2 * FOOT + ROW * 1.2 * len(shown))
+    title, height = "What matters", int(2 * FOOT + ROW * 1.2 * len(ranked))
     markup = svg.figure(WIDTH, height, title, caption, "".join(parts), "importance")
-    rows = tuple((name, svg.short(value)) for name, value in named.items())
+    rows = tuple((name, svg.short(value)) for name, value in importance.items())
     return Drawing(title, "bars", markup, caption, float("inf"), ("column", "moves the score by"), rows)
 
 
@@ -206,21 +206,21 @@ def draw_classes(model: Model) -> ModelCard:
 
 def _classes_overview(model: TreeClassesModel) -> Drawing:
     """How far each column moves the scores."""
-    named = model.importance()
+    importance = model.importance()
     caption = (
         "How far the scores of all classes together move when a column alone is drawn anew: root of half the mean "
         "square, noise taken off."
     )
-    return ranking("What matters most", list(named), list(named.values()), "overview", caption)
+    return ranking("What matters most", list(importance), list(importance.values()), "overview", caption)
 
 
 def _class_columns(model: TreeClassesModel) -> list[Drawing]:
     """What the columns that matter most say of each class."""
     places = {feature.name: place for place, feature in enumerate(model.features)}
-    shown = [places[name] for name, moves in model.importance().items() if moves > 0][:MOST_DRAWN]
+    columns = [places[name] for name, moves in model.importance().items() if moves > 0][:MOST_DRAWN]
     weight = sum(float(tree.support.sum()) for tree in model.trees) / max(len(model.trees), 1)
-    names, drawn = [str(name) for name in model.classes], []
-    for column, effects in zip(shown, partial_effects(model.trees, model.masses, shown), strict=True):
+    names, drawings = [str(name) for name in model.classes], []
+    for column, effects in zip(columns, partial_effects(model.trees, model.masses, columns), strict=True):
         main = MainEffect(column, effects.effect, effects.sd, weight * model.masses[column])
-        drawn.append(main_of_classes(model.features[column], main, names, f"column{column}"))
-    return drawn
+        drawings.append(main_of_classes(model.features[column], main, names, f"column{column}"))
+    return drawings

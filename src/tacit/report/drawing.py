@@ -195,7 +195,7 @@ def curve(
     base = HEIGHT - BOTTOM
     floor = base - SUPPORT - 6
     across, ticks = svg.bent_axis(edges, LEFT + 2, right)
-    shown = [*effects, missing] if missing is not None else list(effects)
+    values = [*effects, missing] if missing is not None else list(effects)
     up = _vertical(effects, TOP, floor, units, [] if missing is None else [missing])
     pixels = [across(e) for e in edges]
     steps = [(a, b, effect) for (a, b), effect in zip(pairwise(pixels), effects, strict=True)]
@@ -217,12 +217,12 @@ def curve(
     if missing is not None:
         parts.append(_missing_point(missing, up, right + MISSING / 2 + 2, base, units))
         names = [*names, "missing"]
-    caption = _summary(names, shown, units)
+    caption = _summary(names, values, units)
     reach = interval(edges[0], edges[-1]) if dates is None else f"{dates.names[0]} to {dates.names[-1]}"
     description = f"Effect on {units.what} over {reach}. {caption}"
     markup = svg.figure(WIDTH, HEIGHT, name, description, "".join(parts), identity)
-    table, points = _table(names, shown, units), points_of(names, shown, edges)
-    return Drawing(name, "curve", markup, caption, spread(shown), units.header, table, points=points)
+    table, points = _table(names, values, units), points_of(names, values, edges)
+    return Drawing(name, "curve", markup, caption, spread(values), units.header, table, points=points)
 
 
 def _density(effect: Effect, a: float, b: float) -> float:
@@ -300,12 +300,12 @@ TYPICAL = "Typical size of the effect over the rows, in log-odds: 0.7 doubles or
 def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float, identity: str) -> Drawing:
     """The weights of a halfspace as bars, largest first; ``sd`` is that of the noise in each coordinate."""
     ranked = sorted(zip(names, values, strict=True), key=lambda p: -abs(p[1]))
-    shown = ranked[:MOST_WEIGHTS]
-    row, label, height = 20, NAMES, TOP + 20 * len(shown) + 26
-    reach = max((abs(v) + BAND * sd for _, v in shown), default=1.0) or 1.0
+    listed = ranked[:MOST_WEIGHTS]
+    row, label, height = 20, NAMES, TOP + 20 * len(listed) + 26
+    reach = max((abs(v) + BAND * sd for _, v in listed), default=1.0) or 1.0
     scale = svg.Scale(-reach, reach, label, WIDTH - RIGHT)
     parts = _axis_below(scale, [(tick, svg.short(tick)) for tick in svg.even_ticks(-reach, reach, 4)], height)
-    for place, (name, value) in enumerate(shown):
+    for place, (name, value) in enumerate(listed):
         y = TOP + row * place
         start, stop = sorted((scale(0.0), scale(value)))
         parts.append(svg.text(label - 10, y + 14, svg.shortened(name, NAMES - 12), "name", "end"))
@@ -315,8 +315,8 @@ def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float
             low, high = scale(value - BAND * sd), scale(value + BAND * sd)
             parts.append(svg.line(low, y + row / 2, high, y + row / 2, "whisker"))
     caption = "Right of the line speaks for the positive class, left against it."
-    if len(ranked) > len(shown):
-        caption += f" Drawn: the {len(shown)} largest of {len(ranked)}."
+    if len(ranked) > len(listed):
+        caption += f" Drawn: the {len(listed)} largest of {len(ranked)}."
     markup = svg.figure(WIDTH, height, title, caption, "".join(parts), identity)
     rows = tuple((name, f"{value:+.4f}", f"{sd:.4f}") for name, value in ranked)
     points = points_of([name for name, _ in ranked], [Effect(value, sd) for _, value in ranked])

@@ -153,11 +153,11 @@ class Explanation:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        shown = range(min(len(self), MOST_SHOWN))
-        reach = max((abs(e.contribution) for row in shown for e in self.strongest(row)[1:]), default=1.0) or 1.0
+        indices = range(min(len(self), MOST_SHOWN))
+        reach = max((abs(e.contribution) for row in indices for e in self.strongest(row)[1:]), default=1.0) or 1.0
         rows = [
             (self.first + row, self.says(row), [self._line(each, reach) for each in self.strongest(row)])
-            for row in shown
+            for row in indices
         ]
         template = environment().get_template("explanation.html.j2")
         verb = "multiplies the odds by" if self.unit == LOG_ODDS else "multiplies the mean by"
@@ -166,7 +166,7 @@ class Explanation:
             rows=rows,
             effect=verb if self._multiplies else "adds",
             unit=self.unit,
-            rest=len(self) - len(shown),
+            rest=len(self) - len(indices),
         )
 
     def _line(self, each: Contribution, reach: float) -> dict[str, Any]:

@@ -157,13 +157,13 @@ class Figures:
     def html(self, most: int | None = None) -> str:
         """The drawings, or the first of them, as an HTML fragment with its own style."""
         one = environment().get_template("drawing.html.j2")
-        shown = [
+        parts = [
             Markup(one.render(drawing=figure.drawing, markup=Markup(_own_names(figure.drawing.markup))))  # noqa: S704 - rendered
             for figure in self.figures[:most]
         ]
-        rest = [figure.title for figure in self.figures[len(shown) :]]
+        rest = [figure.title for figure in self.figures[len(parts) :]]
         template = environment().get_template("figures.html.j2")
-        return template.render(style=Markup(style()), figures=self, shown=shown, rest=rest)  # noqa: S704 - our own file
+        return template.render(style=Markup(style()), figures=self, shown=parts, rest=rest)  # noqa: S704 - our own file
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes an HTML page with all of them.
@@ -178,19 +178,19 @@ class Figures:
 
 def _own_names(markup: str) -> str:
     """A drawing whose identifiers no other drawing in a notebook has."""
-    named = re.search(r'aria-labelledby="(\S+)-t \S+-d"', markup)
-    if named is None:
+    match = re.search(r'aria-labelledby="(\S+)-t \S+-d"', markup)
+    if match is None:
         return markup
-    old, own = named[1], f"f{sha256(markup.encode()).hexdigest()[:8]}"
-    for place in (f'id="{old}-t"', f'id="{old}-d"', named[0]):
+    old, own = match[1], f"f{sha256(markup.encode()).hexdigest()[:8]}"
+    for place in (f'id="{old}-t"', f'id="{old}-d"', match[0]):
         markup = markup.replace(place, place.replace(f"{old}-", f"{own}-"), 1)
     return markup
 
 
 def figures_of(model: Model, ordinals: Collection[str] = ()) -> Figures:
     """All drawings of a model; ``ordinals`` are columns whose categories keep their order."""
-    drawn = model_card(model, ordinals)
-    return Figures(drawn.summary, drawn.reading, tuple(Figure(drawing) for drawing in drawn.drawings))
+    card = model_card(model, ordinals)
+    return Figures(card.summary, card.reading, tuple(Figure(drawing) for drawing in card.drawings))
 
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"

@@ -210,9 +210,9 @@ def shortened(words: str, width: float) -> str:
     if text_width(words) <= width:
         return words
     for length in range(len(words) - 1, 0, -1):
-        shown = f"{words[: (length + 1) // 2].rstrip()}…{words[len(words) - length // 2 :].lstrip()}"
-        if text_width(shown) <= width:
-            return shown
+        text = f"{words[: (length + 1) // 2].rstrip()}…{words[len(words) - length // 2 :].lstrip()}"
+        if text_width(text) <= width:
+            return text
     return "…"
 
 

@@ -133,9 +133,9 @@ def plan_resampling(
     target = budget_of_a_round(epsilon, delta, rounds)
     if tested:
         base = base_budget(untested(target), total, draws, analysis, drawn_cost)
-        drawn = drawn_cost(base, total, draws, analysis)
-        check_rows(n_rows, density, total, drawn)
-        charge = charge_of(round_with_test(drawn))
+        cost = drawn_cost(base, total, draws, analysis)
+        check_rows(n_rows, density, total, cost)
+        charge = charge_of(round_with_test(cost))
     else:
         base = base_budget(target, total, draws, analysis)
         charge = charge_of(round_cost(base, total, draws, analysis))
@@ -144,16 +144,16 @@ def plan_resampling(
     return plan
 
 
-def check_rows(n_rows: int, density: float, total: int, drawn: Cost) -> None:
+def check_rows(n_rows: int, density: float, total: int, cost: Cost) -> None:
     """Whether the first end test lets a run begin: then all rows weigh 1, and Theorem 53 asks for enough of them.
 
     Raises:
         RequestError: names the number of rows that would do.
     """
-    surplus = end_test_threshold(drawn.epsilon, drawn.delta) + NOISE_SPARE / drawn.epsilon
+    surplus = end_test_threshold(cost.epsilon, cost.delta) + NOISE_SPARE / cost.epsilon
     if n_rows < total + surplus:
-        needed = math.ceil(surplus / (1 - density)) + 1
+        least = math.ceil(surplus / (1 - density)) + 1
         raise RequestError(
             f"{n_rows} rows are too few for an end test at density {density}: noise alone would end the run before it "
-            f"begins; {needed} would do"
+            f"begins; {least} would do"
         )

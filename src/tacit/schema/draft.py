@@ -144,13 +144,13 @@ def _only_rows(frame: nw.DataFrame[Any]) -> tuple[nw.DataFrame[Any], list[str]]:
 def _draft_label(cells: Cells, positive: Any, kind: str | None, reading: Reading) -> tuple[Label, str]:
     """The label, and what should be said about it."""
     name, where = cells.name, f"column '{cells.name}'"
-    read = spelled(cells.texts, reading.decimal, reading.thousands) if cells.texts else None
-    numbers = set(map(float, cells.numbers)) or (set(read.numbers.values()) if read else set())
+    spelling = spelled(cells.texts, reading.decimal, reading.thousands) if cells.texts else None
+    numbers = set(map(float, cells.numbers)) or (set(spelling.numbers.values()) if spelling else set())
     distinct = len(cells.texts) or len(cells.numbers)
     if kind == "numeric" and not numbers:
-        raise SchemaError("spells no numbers", (read and read.note) or "is this the label?", where=where)
+        raise SchemaError("spells no numbers", (spelling and spelling.note) or "is this the label?", where=where)
     if kind == "numeric" or (kind is None and len(numbers) > NUMERIC_FROM):
-        return _draft_number(cells, read)
+        return _draft_number(cells, spelling)
     if distinct > MOST_CLASSES:
         raise SchemaError(f"has {distinct} distinct values", "is this the label?", where=where)
     classes = _classes(cells)
@@ -164,16 +164,16 @@ def _draft_label(cells: Cells, positive: Any, kind: str | None, reading: Reading
     return label, f"classes listed as found{quantity}"
 
 
-def _draft_number(cells: Cells, read: Spelled | None) -> tuple[Label, str]:
-    """A numeric label, and what should be said about it; ``read`` is what texts spell."""
+def _draft_number(cells: Cells, spelling: Spelled | None) -> tuple[Label, str]:
+    """A numeric label, and what should be said about it; ``spelling`` is what texts spell."""
     counts = Counter[float]()
-    for value, count in (cells.texts if read else cells.numbers).items():
-        if read is None or value in read.numbers:
-            counts[float(value if read is None else read.numbers[str(value)])] += count
+    for value, count in (cells.texts if spelling else cells.numbers).items():
+        if spelling is None or value in spelling.numbers:
+            counts[float(value if spelling is None else spelling.numbers[str(value)])] += count
     marks = far_marks(sorted(counts), counts)
     numbers = {number for number in counts if number not in marks}
     lower, upper = round_outward(min(numbers), max(numbers))
-    cell_format = CellFormat() if read is None else read.cell_format
+    cell_format = CellFormat() if spelling is None else spelling.cell_format
     label = Label(
         cells.name,
         "numeric",
@@ -186,11 +186,11 @@ def _draft_number(cells: Cells, read: Spelled | None) -> tuple[Label, str]:
     notes = ["a numeric label; bounds rounded outward"]
     if all(number.is_integer() for number in numbers):
         notes.append("its numbers are whole: give --kind classes if they are codes")
-    if read is not None and read.note:
-        notes.append(read.note)
+    if spelling is not None and spelling.note:
+        notes.append(spelling.note)
     if marks:
-        shown = ", ".join(f"{mark:.12g}" for mark in marks)
-        notes.append(f"{shown} taken for missing: leave missing_values out if it is a value")
+        listed = ", ".join(f"{mark:.12g}" for mark in marks)
+        notes.append(f"{listed} taken for missing: leave missing_values out if it is a value")
     return label, "; ".join(notes)
 
 

@@ -173,8 +173,8 @@ def _texts(cells: Cells, reading: Reading) -> tuple[Column, str]:
         return _codes(cells, present)
     negative = with_minus(cells.texts)
     if negative.keys() != cells.texts.keys() and spelled(negative, reading.decimal, reading.thousands) is not None:
-        text, meant = next(pair for pair in zip(cells.texts, negative, strict=True) if pair[0] != pair[1])
-        question = f"does {text!r} mean {meant!r}? Then write it so"
+        text, meaning = next(pair for pair in zip(cells.texts, negative, strict=True) if pair[0] != pair[1])
+        question = f"does {text!r} mean {meaning!r}? Then write it so"
         column, note = _spelled(cells, numbers) if numbers and numbers.numbers else (IgnoredColumn(), "")
         return column, f"{note or 'ignored'}; {question}"
     if numbers is not None:
@@ -202,14 +202,14 @@ def _truths(present: Mapping[str, int]) -> tuple[Column, str] | None:
     return None
 
 
-def _spelled(cells: Cells, read: Spelled) -> tuple[Column, str]:
-    if not read.numbers:
-        return IgnoredColumn(), read.note
+def _spelled(cells: Cells, spelling: Spelled) -> tuple[Column, str]:
+    if not spelling.numbers:
+        return IgnoredColumn(), spelling.note
     counts: Counter[float] = Counter()
-    for text, number in read.numbers.items():
+    for text, number in spelling.numbers.items():
         counts[number] += cells.texts[text]
-    column, note = _numbers(cells.name, counts, read.cell_format, read.note)
-    strays = {text: count for text, count in cells.texts.items() if text not in read.numbers}
+    column, note = _numbers(cells.name, counts, spelling.cell_format, spelling.note)
+    strays = {text: count for text, count in cells.texts.items() if text not in spelling.numbers}
     if strays and isinstance(column, NumericColumn):
         note = f"{note or 'read as numbers'}; cells that spell none are missing: {strays_among(strays)}"
     return column, note
@@ -276,8 +276,8 @@ def _numbers(name: str, counts: Mapping[float, int], cell_format: CellFormat, no
     notes = [note, doubt]
     if marks:
         share = sum(counts[mark] for mark in marks) / sum(counts.values())
-        shown = ", ".join(f"{mark:.12g}" for mark in marks)
-        notes.append(f"{shown} ({share:.1%} of cells) taken for missing: leave missing_values out if it is a value")
+        listed = ", ".join(f"{mark:.12g}" for mark in marks)
+        notes.append(f"{listed} ({share:.1%} of cells) taken for missing: leave missing_values out if it is a value")
     elif lone := lone_negative(counts):
         notes.append(f"does {lone:.12g} say that a value is missing? Then declare missing_values = [{lone:.12g}]")
     elif (

@@ -132,8 +132,10 @@ def judge(name: str, values: Sequence[Value], count: int) -> Verdict:
     if verdict.reason:
         return verdict
     texts = [value for value in values if isinstance(value, str)]
-    named = sum(NAME.fullmatch(text.title() if text.islower() else text) is not None for text in map(str.strip, texts))
-    if 2 * named > len(values) and (len(values) > FEW or (named >= FEWEST_NAMES and len(values) > MOSTLY * count)):
+    n_names = sum(
+        NAME.fullmatch(text.title() if text.islower() else text) is not None for text in map(str.strip, texts)
+    )
+    if 2 * n_names > len(values) and (len(values) > FEW or (n_names >= FEWEST_NAMES and len(values) > MOSTLY * count)):
         return Verdict(False, "its values look like names of persons: is it an identifier?")
     if len(values) <= FEW:
         return verdict

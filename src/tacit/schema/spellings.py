@@ -186,8 +186,8 @@ def _with_symbol(counts: Mapping[str, int], thousands: str) -> Spelled | None:
     first = {(match["before"], match["after"] or ""): text for text, match in reversed(matches.items())}
     examples = [repr(first[unit]) for unit in units[:2]]
     is_name = max(sum(map(str.isalpha, "".join(unit))) for unit in units[:2]) > LONGEST_UNIT  # a username: 12dirk
-    shown = "with words beside them" if is_name else f"such as {' and '.join(examples)}"
-    return Spelled({}, note=f"ignored: rewrite numbers {shown} in one unit, without it")
+    examples_text = "with words beside them" if is_name else f"such as {' and '.join(examples)}"
+    return Spelled({}, note=f"ignored: rewrite numbers {examples_text} in one unit, without it")
 
 
 def _is_money(symbol: str) -> bool:

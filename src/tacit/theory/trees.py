@@ -186,8 +186,8 @@ def ensemble_condition(
 
     ``sum_t w_t**2 >= 2 (1 - error) / ((1 - pi**2) gamma**2 alpha)``; a quarter of it suffices when ``sharp``.
     """
-    needed = (0.5 if sharp else 2.0) * (1.0 - error) / ((1.0 - slack**2) * gamma**2 * alpha)
-    return math.fsum(w * w for w in mean_weights) >= needed
+    threshold = (0.5 if sharp else 2.0) * (1.0 - error) / ((1.0 - slack**2) * gamma**2 * alpha)
+    return math.fsum(w * w for w in mean_weights) >= threshold
 
 
 # The exponential mechanism does not break boosting (section 6, Theorem 13).

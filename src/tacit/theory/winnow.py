@@ -202,8 +202,8 @@ def public_times_mistakes(
         exponent = n_samples * (confidence * margin) ** 2 / 2.0
         if gain > 0:
             excess = comparisons * confidence * margin * math.exp(-exponent) / (2.0 * math.e * exponent)
-            paid = math.log(n_weights) / rate + (math.e - 1.0) * excess + interval * math.log(1.0 / beta)
-            least = min(least, paid / gain)
+            regret = math.log(n_weights) / rate + (math.e - 1.0) * excess + interval * math.log(1.0 / beta)
+            least = min(least, regret / gain)
     return least
 
 

@@ -81,8 +81,8 @@ def base_rate_of_leaves(counts: Floats, sd: float, tuning: Forests = FORESTS) ->
 
 def _drawn_to_half(share: float, noise: float, tuning: Forests) -> float:
     """A proportion with noise of this standard deviation, were any as likely as any other."""
-    drawn = 0.5 + (min(max(share, 0.0), 1.0) - 0.5) * tuning.base_prior / (tuning.base_prior + noise**2)
-    return min(max(drawn, tuning.least_base), 1.0 - tuning.least_base)
+    shrunk = 0.5 + (min(max(share, 0.0), 1.0) - 0.5) * tuning.base_prior / (tuning.base_prior + noise**2)
+    return min(max(shrunk, tuning.least_base), 1.0 - tuning.least_base)
 
 
 def drawn_to(base: float, counts: Floats, sd: float, tuning: Forests = FORESTS, sampled: bool = True) -> Floats:

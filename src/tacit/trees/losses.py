@@ -185,8 +185,8 @@ def loss_of(criterion: str | float) -> Loss:
         ValueError: if it is none of these.
     """
     if isinstance(criterion, str):
-        named: dict[str, Loss] = {"gini": SquareLoss(), "entropy": LogLoss(), "error": ZERO_ONE}
-        if criterion not in named:
-            raise ValueError(f"criterion must be a number in [0, 1] or one of {', '.join(named)}, got {criterion!r}")
-        return named[criterion]
+        losses: dict[str, Loss] = {"gini": SquareLoss(), "entropy": LogLoss(), "error": ZERO_ONE}
+        if criterion not in losses:
+            raise ValueError(f"criterion must be a number in [0, 1] or one of {', '.join(losses)}, got {criterion!r}")
+        return losses[criterion]
     return MAlphaLoss(float(criterion))

@@ -102,7 +102,7 @@ def learn_class_trees(
     step_share = tuning.pure_intercept_share if pure else tuning.intercept_share
     counts, variance = released_counts(budget.part(rows_share), 1.0, "rows of each class", SOFTMAX.class_spread)
     n_rows = max(float(counts.sum()), 1.0)
-    bins, spent = _bins(budget, columns, n_rows, tuning)
+    bins, cost = _bins(budget, columns, n_rows, tuning)
     plan = class_plan(n_rows, budget, classes, tuning, numbers)
     plan = replace(plan, trees=n_trees or plan.trees)
     plan = plan if depth is None else replace(plan, depth=depth)
@@ -113,7 +113,7 @@ def learn_class_trees(
     start = rounds.add(OneCell(), log_odds_of(counts)[None, :])[0]
     unordered = [place for place, column in enumerate(columns) if not column.ordered]
     structures = RandomStructures(masses, generator, reordered=unordered)
-    growing = budget.part(1.0 - rows_share - spent - tuning.intercept_steps * step_share)
+    growing = budget.part(1.0 - rows_share - cost - tuning.intercept_steps * step_share)
     trees = grow_score_trees(growing, structures, plan, rounds, GROWING)
     doubt = variance + numbers.moves
     shift, sd = set_constants(budget.part(step_share), rounds, n_rows, doubt, tuning.intercept_steps)

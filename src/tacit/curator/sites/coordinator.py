@@ -213,10 +213,10 @@ class Session:
 
     # Asking.
 
-    def rows(self, paid: Reservation, random_state: int | None, label_index: Labels) -> PrivateRows:
+    def rows(self, reservation: Reservation, random_state: int | None, label_index: Labels) -> PrivateRows:
         """The rows of all sites, once the charge is durable here; it becomes so at the sites now."""
-        self._all({"begin": paid.label}, "begun")
-        self._paid = paid
+        self._all({"begin": reservation.label}, "begun")
+        self._paid = reservation
 
         def table(recipe: Recipe, labels: Labels) -> JoinedTable:
             if labels != label_index:
@@ -225,7 +225,7 @@ class Session:
             return JoinedTable(self, layout, plain_recipe(recipe, self._schema))
 
         kind = SourceRows if self.shares is None else NoisyRows
-        rows = kind(self._schema, table, paid, random_state, whose="sites")
+        rows = kind(self._schema, table, reservation, random_state, whose="sites")
         if isinstance(rows, NoisyRows) and self.shares is not None:
             rows.shares = self.shares
         return rows

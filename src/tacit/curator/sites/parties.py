@@ -86,8 +86,8 @@ def new_party(name: str, key: Path, parties: Path) -> Path:
 
 def fingerprint_of(certificate: Path) -> str:
     """SHA-256 of a certificate, in hexadecimal: what two people compare."""
-    read = x509.load_pem_x509_certificate(certificate.read_bytes())
-    return hashlib.sha256(read.public_bytes(serialization.Encoding.DER)).hexdigest()
+    parsed = x509.load_pem_x509_certificate(certificate.read_bytes())
+    return hashlib.sha256(parsed.public_bytes(serialization.Encoding.DER)).hexdigest()
 
 
 @final
@@ -178,8 +178,8 @@ class Parties:
 
     def peer(self, connection: socket.socket) -> str:
         """Who is at the other end; raises :class:`SitesError` for nobody of the parties."""
-        shown = connection.getpeercert(binary_form=True) if isinstance(connection, ssl.SSLSocket) else None
-        match = next((name for name in self._certificates if self._der(name) == shown), None)
+        presented = connection.getpeercert(binary_form=True) if isinstance(connection, ssl.SSLSocket) else None
+        match = next((name for name in self._certificates if self._der(name) == presented), None)
         if match is None:
             raise SitesError(f"somebody answered who is not in {self.folder}")
         return match

@@ -261,12 +261,12 @@ class Site:
         self._memory.check(self._gathering, agreed.allow_changed_parties, agreed.allow_changed_rows)
 
     def _asked(self, message: dict[str, Any], fit: _Fit, transcript: bytes) -> dict[str, Any]:
-        paid, number = fit.paid, message["ask"]
-        if paid is None or number != self.visit.answers + 1:
+        reservation, number = fit.paid, message["ask"]
+        if reservation is None or number != self.visit.answers + 1:
             raise WireError(f"answer {number} is asked for, and {self.visit.answers} were given")
         for entry in message["entries"]:
             charge = charge_from_dict(entry["charge"])
-            paid.record(charge, Label.from_dict(entry), str(entry["theorem"]))
+            reservation.record(charge, Label.from_dict(entry), str(entry["theorem"]))
             if fit.share is not None:
                 fit.share.announced(charge)
         self.visit.releases += len(message["entries"])
@@ -289,13 +289,13 @@ class Site:
         self._write(message["entries"], queries, sums.size)
         return sums
 
-    def _noisy(self, message: dict[str, Any], drawn: ShareOfNoise) -> Ints:
+    def _noisy(self, message: dict[str, Any], share: ShareOfNoise) -> Ints:
         """Answers to queries, one after the other, with this site's share of the noise."""
         questions = self._tables.questions(message)
-        scales = [drawn.scale(query, charge) for query, charge in questions]
+        scales = [share.scale(query, charge) for query, charge in questions]
         self.visit.answers += 1
         exact = self._tables.answers([query for query, _ in questions])
-        sums = [drawn.noisy(each, scale).reshape(-1) for each, scale in zip(exact, scales, strict=True)]
+        sums = [share.noisy(each, scale).reshape(-1) for each, scale in zip(exact, scales, strict=True)]
         self._write(message["entries"], [query for query, _ in questions], sum(map(len, sums)), scales)
         return np.concatenate(sums)
 

@@ -253,13 +253,13 @@ class _Winnow:
         scores = self._first + (np.concatenate([self._sums, -self._sums]) if spec.signed else self._sums)
         if not self._gate.private:
             exact = np.exp(spec.rate * (scores - scores.max()))
-            drawn = np.rint(EXACT_UNITS * exact / exact.sum()).astype(np.int64)
+            counts = np.rint(EXACT_UNITS * exact / exact.sum()).astype(np.int64)
         else:
             charge = BoundedRange(spec.draw_range)
             indices = self._gate.choose(np.ascontiguousarray(scores), spec.score_range, charge, spec.n_samples)
-            drawn = np.bincount(indices, minlength=len(scores)).astype(np.int64)
+            counts = np.bincount(indices, minlength=len(scores)).astype(np.int64)
         n = self._marks.n_weights
-        weights: Ints = drawn[:n] - drawn[n:] if spec.signed else drawn
+        weights: Ints = counts[:n] - counts[n:] if spec.signed else counts
         return weights
 
     def secrets(self) -> Secrets:

@@ -48,9 +48,9 @@ class Marks:
     def scores(self, weights: Ints, table: npt.NDArray[np.int8]) -> Ints:
         """``<w, x>`` per row, shape ``(n,)``, or ``(n, classes)``; what is positive in a row counts 1, all else -1."""
         shaped = weights if self.classes == 2 else weights.reshape(self.classes, self.dimension)
-        used = np.flatnonzero(shaped.reshape(-1, self.dimension).any(axis=0))
-        positive = table[:, used] > 0
-        scores: Ints = 2 * (positive @ shaped[..., used].T) - shaped[..., used].sum(axis=-1)
+        places = np.flatnonzero(shaped.reshape(-1, self.dimension).any(axis=0))
+        positive = table[:, places] > 0
+        scores: Ints = 2 * (positive @ shaped[..., places].T) - shaped[..., places].sum(axis=-1)
         return scores
 
     def said(self, scores: Ints) -> Ints:
@@ -134,12 +134,12 @@ class WinnowLog:
     def _sum(self) -> Ints:
         """Each vector in whole shares of :data:`SHARES`; the start is brought to the size of the last one drawn."""
         assert self.decay is not None
-        drawn = self.vectors[1:]
-        shares = [round(SHARES * self.decay**age) for age in range(len(drawn))]
-        total: Ints = np.sum([share * v for share, v in zip(shares, reversed(drawn), strict=True)], axis=0)
+        vectors = self.vectors[1:]
+        shares = [round(SHARES * self.decay**age) for age in range(len(vectors))]
+        total: Ints = np.sum([share * v for share, v in zip(shares, reversed(vectors), strict=True)], axis=0)
         size, start = int(np.abs(self.vectors[0]).sum()), self.vectors[0]
         if self.carried and size:
-            part = SHARES * self.carried * self.decay ** (len(drawn) - 1) * int(np.abs(drawn[-1]).sum()) / size
+            part = SHARES * self.carried * self.decay ** (len(vectors) - 1) * int(np.abs(vectors[-1]).sum()) / size
             total = total + np.rint(part * start).astype(np.int64)
         return total
 

@@ -90,9 +90,9 @@ class MeasureSample:
         weights = self.weights(rows)
         ends = np.cumsum(weights)
         units = uniform_indices(noise, self.total << WEIGHT_BITS, self.size)
-        drawn = np.searchsorted(ends, units, side="right")
-        nobody = drawn == len(weights)
-        index = np.where(nobody, 0, drawn).astype(np.int64)
+        indices = np.searchsorted(ends, units, side="right")
+        nobody = indices == len(weights)
+        index = np.where(nobody, 0, indices).astype(np.int64)
         labels = np.where(nobody, np.uint8(DROPPED), rows.labels[index]).astype(np.uint8)
         return [Rows(take_rows(rows.frame, index), labels)]
 
@@ -117,9 +117,9 @@ def drawn_cost(base: Cost, threshold: int, size: int, analysis: Analysis) -> Cos
     return cost_of_draws(base, distance, size, analysis)
 
 
-def round_with_test(drawn: Cost) -> Cost:
+def round_with_test(cost: Cost) -> Cost:
     """Lemma 49: a round of end test and draws, without the promise."""
-    return Cost(*tested_round(drawn.epsilon, drawn.delta))
+    return Cost(*tested_round(cost.epsilon, cost.delta))
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,10 +57,10 @@ class Recheck:
 
     def place(self, number: int, parts: int) -> int | None:
         """The part that is asked for twice in a round; None if none is."""
-        drawn = hmac.digest(self.key, f"round {number}".encode(), "sha256")
-        if int.from_bytes(drawn[:8]) >= self.share * 2.0**64:
+        digest = hmac.digest(self.key, f"round {number}".encode(), "sha256")
+        if int.from_bytes(digest[:8]) >= self.share * 2.0**64:
             return None
-        return int.from_bytes(drawn[8:24]) % parts
+        return int.from_bytes(digest[8:24]) % parts
 
 
 NEVER = Recheck()

@@ -148,8 +148,8 @@ def littlestone_of_composition(table: TruthTable, dimensions: Sequence[int]) -> 
         dimensions: Littlestone dimensions of the k classes.
     """
     require(len(dimensions) == table.arity, f"{table.arity} inputs need as many dimensions, got {len(dimensions)}")
-    needed = [d for i, d in enumerate(dimensions) if _depends_on(table, i)]
-    return min(littlestone_of_tuples(needed), littlestone_of_composition_by_majorities(table, dimensions))
+    relevant = [d for i, d in enumerate(dimensions) if _depends_on(table, i)]
+    return min(littlestone_of_tuples(relevant), littlestone_of_composition_by_majorities(table, dimensions))
 
 
 def _depends_on(table: TruthTable, place: int) -> bool:

@@ -93,14 +93,14 @@ def _prime_implicants(ones: set[int], arity: int) -> set[tuple[int, int]]:
     primes: set[tuple[int, int]] = set()
     while level:
         merged: set[tuple[int, int]] = set()
-        used: set[tuple[int, int]] = set()
+        covered: set[tuple[int, int]] = set()
         for care, value in level:
             for i in range(arity):
                 bit = 1 << i
                 if care & bit and (care, value ^ bit) in level:
                     merged.add((care ^ bit, value & ~bit))
-                    used.add((care, value))
-        primes |= level - used
+                    covered.add((care, value))
+        primes |= level - covered
         level = merged
     return primes
 

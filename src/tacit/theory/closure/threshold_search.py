@@ -63,14 +63,14 @@ def longest_chain(table: Bytes, limit: Limit) -> int | None:
 def irreducible(rows: Bytes) -> Bytes:
     """The distinct rows that are no intersection of others; shape ``(kept, points)``."""
     members = rows.astype(np.float32)
-    needed = np.zeros(len(rows), bool)
+    kept_rows = np.zeros(len(rows), bool)
     for start in range(0, len(rows), BLOCK):
         part = members[start : start + BLOCK]
         above = (part @ (1 - members.T) == 0).astype(np.float32)  # rows that hold all that a row of the part holds
         above[np.arange(len(part)), np.arange(start, start + len(part))] = 0
         common = above @ (1 - members) == 0  # points that all of them hold
-        needed[start : start + BLOCK] = (common & (part == 0)).any(axis=1)
-    return rows[needed]
+        kept_rows[start : start + BLOCK] = (common & (part == 0)).any(axis=1)
+    return rows[kept_rows]
 
 
 Pair = tuple[int, int]
