@@ -32,6 +32,9 @@ from tacit.arrays import Floats, Ints
 SCALES = np.array([1e-4, 0.01, 0.03, 0.07, 0.15, 0.3, 0.6, 1.0, 1.6, 2.5]) ** 2
 """Prior variances of an effect (squared log-odds)."""
 
+LARGE = 1e100
+"""Not tuned, of the arithmetic: products of variances stay finite."""
+
 
 @dataclass(frozen=True, eq=False)
 class _Spectra:
@@ -51,12 +54,15 @@ def log_likelihoods(modes, values, ends, scales, noise):  # type: ignore[no-unty
     likelihoods = np.empty((len(ends) - 1, len(scales)))
     for index in range(len(likelihoods)):
         for k in range(len(scales)):
-            total = 0.0
+            total, ratio = 0.0, 1.0
             for m in range(ends[index], ends[index + 1]):
-                explained = scales[k] * values[m]
-                total += explained / (explained + noise) * modes[m] * modes[m] / noise
-                total -= math.log1p(explained / noise)
-            likelihoods[index, k] = 0.5 * total
+                variance = scales[k] * values[m] + noise
+                total += scales[k] * values[m] / variance * modes[m] * modes[m] / noise
+                ratio *= variance / noise
+                if ratio > LARGE:  # a logarithm takes longer than all else
+                    total -= math.log(ratio)
+                    ratio = 1.0
+            likelihoods[index, k] = 0.5 * (total - math.log(ratio))
     return likelihoods
 
 

@@ -16,7 +16,7 @@ from tacit.curator.measurement import LEAST_SD
 from tacit.growing.kernel_trees import KernelPlan, LeftOver
 from tacit.growing.newton_trees import LeafSums, NewtonPlan, shrunk_curvatures
 from tacit.growing.random_trees import RandomStructures
-from tacit.growing.tree_noise import add_by_leaf
+from tacit.growing.tree_noise import add_by_leaf, significant
 from tacit.growing.tuning import GROWING, TRACING, Growing
 from tacit.models.tree import ScoreTree
 from tacit.privacy.label import Label, Stage
@@ -157,7 +157,7 @@ class ScoreNoise:
         if self._scores is not None and self._alone > 0:
             remainder = min(float(np.sqrt(np.square(self._scores).sum(axis=2).mean() / self._alone)), 1.0)
         return tuple(
-            ScoreTree(tree.shape, tree.values, tree.support, (remainder * sds).round(7))
+            ScoreTree(tree.shape, tree.values, tree.support, significant(remainder * sds))
             for tree, sds in zip(trees, self._sds, strict=True)
         )
 

@@ -52,6 +52,13 @@ def _one_round(leaves, sds, gains, noise, scores, naive):  # type: ignore[no-unt
             scores[i, run] += steps[leaves[i], run]
 
 
+def significant(sds: Floats) -> Floats:
+    """Standard deviations to three digits, as a model file has them: nobody knows more of them."""
+    powers = np.floor(np.log10(np.maximum(sds, 1e-300)))
+    scales = 10.0 ** np.clip(2 - powers, 0, 22)  # whole numbers that doubles hold exactly, so that quotients are short
+    return np.asarray((sds * scales).round() / scales)
+
+
 def _median(values: Floats) -> float:
     """0 where there are none; numpy's own takes longer than a round's noise."""
     if not len(values):
@@ -105,6 +112,6 @@ class LeafNoise:
             return ()
         remainder = self.left_over([tree.shape for tree in trees], masses, generator)
         return tuple(
-            Tree(tree.shape, tree.values, tree.support, (remainder * sds).round(7))
+            Tree(tree.shape, tree.values, tree.support, significant(remainder * sds))
             for tree, sds in zip(trees, self._sds, strict=True)
         )
