@@ -1,87 +1,60 @@
 // Predictions of an additive model of two classes: node predict.mjs MODEL.json < rows.json > predictions.json
-// Rows are a JSON list of objects; a missing value is null or left out. docs/model_format.md describes the format.
+// Rows are a JSON list of objects; a missing value is null or left out, a date is ISO 8601 (docs/model_format.md).
 import {readFileSync} from "node:fs";
 
+const spelled = (value) => String(value ?? "").trim();
 const bits = (x) => new BigInt64Array(new Float64Array([x]).buffer)[0];
-const rounded = (x) => Number(x.toPrecision(15));
-const plain = (value) => {  // a number, also one that a text spells
-  if (typeof value !== "string") return typeof value === "number" || typeof value === "boolean" ? Number(value) : NaN;
-  return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : NaN;
-};
-const spells = (truth) => truth ? /^(true|t|yes|y|1(\.0*)?)$/i : /^(false|f|no|n|0(\.0*)?)$/i;
-
 const ratio = (one, other) => Number((BigInt(one) << 160n) / other) / 2 ** 160;  // rounded once
-
-function number(value, dates) {
-  if (!dates) return plain(value);
-  const text = String(value).trim().slice(0, 10), date = new Date(`${text}T00:00:00Z`);
-  if (!/^\d{4}-\d\d-\d\d$/.test(text) || Number.isNaN(+date) || date.toISOString().slice(0, 10) !== text) return NaN;
-  const [year, month] = text.split("-").map(Number);
-  if (dates === "year") return year + 0.5;
-  if (dates === "month") return 1970 + ((year - 1970) * 12 + month - 1 + 0.5) / 12;
-  return (date.getUTCDay() + 6) % 7 + 0.5;
+const number = (value) => typeof value === "boolean" ? Number(value)
+  : /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(spelled(value)) ? Number(spelled(value)) : NaN;
+function date(value, part) {
+  const text = spelled(value).replace(/^(\d{4})(\.0*)?$/, part === "year" ? "$1-01-01" : ""), day = text.slice(0, 10);
+  const time = new Date(`${day}T00:00:00Z`), [year, month] = day.split("-").map(Number);
+  if (!/^(?!0000)\d{4}-\d\d-\d\d([T ].*)?$/.test(text) || isNaN(time) || !time.toISOString().startsWith(day)) return NaN;
+  return part === "year" ? year + 0.5 : part === "weekday" ? (time.getUTCDay() + 6) % 7 + 0.5
+    : 1970 + ((year - 1970) * 12 + month - 0.5) / 12;
 }
-
-function grid(encoder, value) {
-  const {lower, upper, cells, spacing} = encoder;
-  const x = value === null ? NaN : number(value, encoder.dates);
-  if (!Number.isFinite(x)) return cells;
+function grid({lower, upper, cells, spacing, dates, format}, value) {
+  const x = dates ? date(value, dates) : number(value), parts = cells === 65535 ? 65536 : cells;
+  if (!Number.isFinite(x) || format?.missing_values?.includes(x)) return cells;
   if (Array.isArray(spacing)) return spacing.filter((cut) => cut <= x).length;
-  const parts = cells === 65535 ? 65536 : cells;
-  const place = spacing === "linear"
-    ? (x - lower) * (parts / (upper - lower))
+  const place = spacing === "linear" ? (x - lower) * (parts / (upper - lower))
     : x <= lower ? 0 : Number(bits(x) - bits(lower)) * ratio(parts, bits(upper) - bits(lower));
   return Math.min(Math.floor(Math.max(0, place)), cells - 1);
 }
-
+function meaning(value) {  // a truth value, a number to 15 digits, or a text behind a quote
+  if (/^(true|false)$/i.test(spelled(value))) return spelled(value).toLowerCase();
+  return Number.isNaN(number(value)) ? `'${spelled(value)}` : String(Number(number(value).toPrecision(15)));
+}
 function category({categories, exact}, value) {
-  const text = String(value ?? "").trim(), kinds = categories.map((one) => typeof one);
-  if (text === "" || Number.isNaN(value)) return categories.length + 1;
-  const means = (one, other) => {  // as the same number, truth value or text
-    if (/^(true|false)$/i.test(String(one).trim())) return String(one).trim().toLowerCase() === String(other).trim().toLowerCase();
-    return Number.isNaN(plain(one)) ? String(one).trim() === String(other).trim() : rounded(plain(one)) === rounded(plain(other));
-  };
-  const same = (one, k) => exact && typeof value === "string" && kinds[k] === "string" ? one.trim() === text : means(one, value);
-  const place = categories.findIndex(same), truth = /^(true|false)$/i.test(text);
-  if (place >= 0 || !(truth || [0, 1].includes(plain(value)))) return place < 0 ? categories.length : place;
-  const other = truth ? Number(/^true$/i.test(text)) : plain(value) === 1;  // 1 stands for true, and true for 1
-  const again = categories.findIndex((one) => means(one, other));
-  return again < 0 ? categories.length : again;
+  const byText = (one) => exact && typeof one === "string" && typeof value === "string";
+  const same = (one, meant) => byText(one) ? spelled(one) === spelled(value) : meaning(one) === meant;
+  const stand = {true: "1", false: "0", 1: "true", 0: "false"}[meaning(value)];  // 1 for true, and true for 1
+  const places = [meaning(value), stand].map((meant) => categories.findIndex((one) => same(one, meant)));
+  return spelled(value) === "" ? categories.length + 1 : [...places, categories.length].find((place) => place >= 0);
 }
-
-function bin({encoder, starts, bins}, value) {
-  const code = encoder.kind === "numeric_grid" ? grid(encoder, value)
-    : encoder.kind === "category_index" ? category(encoder, value)
-    : spells(true).test(String(value).trim()) ? 1 : spells(false).test(String(value).trim()) ? 0 : 2;
-  return bins[starts.findLastIndex((start) => start <= code)];
-}
-
-function leaf(tree, codes) {
-  const n = tree.values.length - 1;  // splits
-  const tests = tree.complete ? tree.complete.right : tree.splits.map((split) => split.above ?? split.in);
-  const columns = tree.complete ? tree.complete.columns : tree.splits.map((split) => split.column);
-  let node = n ? 0 : -1;
+const truths = [["false", "f", "no", "n", "0"], ["true", "t", "yes", "y", "1"]];
+function leaf({complete, splits, values}, codes) {
+  let node = values.length > 1 ? 0 : -1, n = values.length - 1;  // splits; leaves are -1, -2, ...
   while (node >= 0) {
-    const test = tests[node], code = codes[columns[node]];
-    const right = Array.isArray(test) ? test.includes(code) : code > test;
-    const child = 2 * node + 1 + right;
-    node = tree.splits ? tree.splits[node].children[Number(right)] : child < n ? child : n - 1 - child;
+    const split = splits?.[node] ?? {column: complete.columns[node], in: complete.right[node]};
+    const test = split.above ?? split.in, code = codes[split.column];
+    const right = Number(Array.isArray(test) ? test.includes(code) : code > test), child = 2 * node + 1 + right;
+    node = split.children ? split.children[right] : child < n ? child : n - 1 - child;
   }
-  return tree.values[-1 - node];
+  return values[-1 - node];
 }
-
-export function probabilities({features, intercept, mains, pairs, trees}, row) {
-  const codes = features.map((feature) => bin(feature, row[feature.name] ?? null));
-  let score = intercept;
-  for (const {feature, effect} of mains) score += effect[codes[feature]];
-  for (const {features: [i, j], groups, effect} of pairs) score += effect[groups[0][codes[i]]][groups[1][codes[j]]];
-  if (trees.length) score += trees.reduce((total, tree) => total + leaf(tree, codes), 0);
-  const positive = 1 / (1 + Math.exp(-score));
+const encoders = {numeric_grid: grid, category_index: category, boolean_index: (_, value) => {
+  const place = truths.findIndex((all) => all.includes(spelled(value).toLowerCase()) || all.includes(meaning(value)));
+  return place < 0 ? 2 : place;
+}};
+const {kind, model: {features, intercept, mains, pairs, trees}} = JSON.parse(readFileSync(process.argv[2], "utf-8"));
+if (kind !== "additive") throw new Error(`this reader knows additive models, and not ${kind}`);
+console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf-8")).map((row) => {
+  const coded = features.map(({name, encoder}) => encoders[encoder.kind](encoder, row[name]));
+  const codes = features.map(({starts, bins}, k) => bins[starts.findLastIndex((start) => start <= coded[k])]);
+  const all = [...mains.map(({feature, effect}) => effect[codes[feature]]), ...trees.map((tree) => leaf(tree, codes)),
+    ...pairs.map(({features: [i, j], groups, effect}) => effect[groups[0][codes[i]]][groups[1][codes[j]]])];
+  const positive = 1 / (1 + Math.exp(-all.reduce((sum, term) => sum + term, intercept)));
   return [1 - positive, positive];
-}
-
-if (process.argv[1]?.endsWith("predict.mjs")) {
-  const {kind, model} = JSON.parse(readFileSync(process.argv[2], "utf-8"));
-  if (kind !== "additive") throw new Error(`this reader knows additive models, and not ${kind}`);
-  console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf-8")).map((row) => probabilities(model, row))));
-}
+})));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,7 @@ from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedMo
 from tacit.models.base import Model
 from tacit.models.decision_list import TESTS, Condition, DecisionListModel, ListRule
 from tacit.models.feature import Feature
+from tacit.models.files import model_from_dict
 from tacit.models.halfspace import HalfspaceModel
 from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.recalibrated import RecalibratedModel
@@ -28,8 +30,8 @@ from tacit.schema import Schema
 
 COLUMNS: dict[str, dict[str, Any]] = {
     "age, in years": {"kind": "numeric", "lower": 18, "upper": 90},
-    "log": {"kind": "numeric", "lower": 0.003, "upper": 1000.0, "spacing": "log"},
-    "cuts": {"kind": "numeric", "lower": -1, "upper": 1, "spacing": [-0.5, 0.1, 0.3]},
+    "price": {"kind": "numeric", "lower": 0.003, "upper": 1000.0, "spacing": "log", "missing_values": [0.5, -9]},
+    "cuts": {"kind": "numeric", "lower": -1, "upper": 1, "spacing": [-0.5, 0.1, 0.3], "missing_values": [-9]},
     "colour": {"kind": "categorical", "categories": ["red", 'it\'s "green"', "grün"]},
     "mixed": {"kind": "categorical", "categories": ["a", True, 7]},
     "grade": {"kind": "ordinal", "categories": [1, 2, 3, 0.3]},
@@ -212,6 +214,32 @@ def models() -> dict[str, Model]:
     }
 
 
+NASTY = dict(
+    zip(
+        COLUMNS,
+        (
+            "tacit_0", "SELECT", "50% :a ?1 $2 {x} [y] `z`", "; DROP TABLE data; --", "it's", "\\", "患者 ü 😀",
+            "a.b", '"*', "proba_yes", "x" * 63,
+        ),
+        strict=True,
+    )
+)  # fmt: skip
+"""Names of the columns that mean something to a database or to a query."""
+
+
+def renamed(model: Model) -> Model:
+    """The same model, of columns with nasty names."""
+
+    def walk(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {key: walk(value) for key, value in part.items()}
+        if isinstance(part, list):
+            return [walk(value) for value in part]
+        return NASTY.get(part, part) if isinstance(part, str) else part
+
+    return model_from_dict(walk(json.loads(json.dumps(model.to_dict()))))
+
+
 def places(model: Any) -> list[float]:
     """All numbers at which a code of a column of numbers begins, of some: the edges themselves."""
     own = encoders()
@@ -219,7 +247,7 @@ def places(model: Any) -> list[float]:
     for one in getattr(model, "features", ()):
         if one.ordered and not one.encoder.dates:
             found += one.edges()[:-1].tolist()
-    for name in ("age, in years", "log", "cuts"):
+    for name in ("age, in years", "price", "cuts"):
         grid = own[name]
         assert isinstance(grid, NumericGrid)
         found += grid.edges(np.linspace(0, grid.cells - 1, 40).astype(int)).tolist()
@@ -231,7 +259,7 @@ def rows_of(model: Model, n: int, seed: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     edges = np.array(places(model))
     edges = np.concatenate([edges, np.nextafter(edges, -np.inf), np.nextafter(edges, np.inf)])
-    extreme = np.array([np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, -0.0, 0.0, 1e-9, 2.0**53, 0.1 + 0.2])
+    extreme = np.array([np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, -0.0, 0.0, 1e-9, 2.0**53, 0.1 + 0.2, -9.0, 0.5])
 
     def numbers(usual: np.ndarray) -> np.ndarray:
         where = rng.random(n)
@@ -251,7 +279,7 @@ def rows_of(model: Model, n: int, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "age, in years": numbers(rng.uniform(10, 99, n)),
-            "log": numbers(10.0 ** rng.uniform(-4, 4, n)),
+            "price": numbers(10.0 ** rng.uniform(-4, 4, n)),
             "cuts": numbers(rng.uniform(-1.2, 1.2, n)),
             "colour": texts(["red", 'it\'s "green"', "grün"]),
             "mixed": texts(["a", "true", "True", "TRUE", "7", "A"]),

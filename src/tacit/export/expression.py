@@ -66,10 +66,12 @@ class Column(Expression):
     Attributes:
         name: of the column.
         kind: one of the kinds above.
+        marks: numbers that say that the value is missing.
     """
 
     name: str
     kind: str
+    marks: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

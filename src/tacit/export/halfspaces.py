@@ -67,7 +67,7 @@ def _coordinate(
 
 def _rank(name: str, grid: NumericGrid) -> ex.Expression:
     """Where in [-1, 1] the cell of a number lies; 0 for a missing one."""
-    column = ex.Column(name, ex.NUMBER)
+    column = ex.Column(name, ex.NUMBER, grid.format.missing_values)
     parts = grid.cells + (grid.cells == MOST_BINS)  # the last two cells of the finest grid are one
     if grid.spacing == "linear":
         place = (ex.clip(column, grid.lower, grid.upper) - grid.lower) * (parts / (grid.upper - grid.lower))
@@ -146,7 +146,8 @@ def _of_grid(name: str, grid: NumericGrid, mapping: Ints) -> ex.Expression:
     values = tuple(mapping[np.append(0, starts)].tolist())
     missing = int(mapping[grid.missing])
     if not grid.dates:
-        return ex.Steps(ex.Column(name, ex.NUMBER), tuple(grid.edges(starts).tolist()), values, missing, True)
+        column = ex.Column(name, ex.NUMBER, grid.format.missing_values)
+        return ex.Steps(column, tuple(grid.edges(starts).tolist()), values, missing, True)
     if grid.dates == "weekday":
         codes = grid.encode(np.array(["2024-01-01"], "M8[D]") + np.arange(DAYS))
         edges = tuple(float(np.argmax(codes >= start)) for start in starts)

@@ -137,7 +137,7 @@ class _Graph:
         if isinstance(node, ex.Number):
             return self._number(node.value)
         if isinstance(node, ex.Column):
-            return self._flat(node.name) if node.kind == ex.NUMBER else node.name
+            return self._unmarked(node) if node.kind == ex.NUMBER else node.name
         if isinstance(node, ex.Steps | ex.Words | ex.Truths):
             result = self._code(node)
             self.integers.add(result)
@@ -175,6 +175,14 @@ class _Graph:
         return self._node("Cast", [self._node("Cast", inside, to=types.INT64)], to=types.DOUBLE)
 
     # Columns.
+
+    def _unmarked(self, column: ex.Column) -> str:
+        """A column of numbers, NaN where one says that the value is missing."""
+        value = self._flat(column.name)
+        for mark in column.marks:
+            test = self._node("Equal", [value, self._number(mark)])
+            value = self._node("Where", [test, self._number(np.nan), value])
+        return value
 
     def _gone(self, value: str, bounded: bool) -> str:
         nan = self._node("IsNaN", [value])

@@ -12,6 +12,9 @@ from tacit.export import expression as ex
 NAN_TESTS = {"duckdb": "ISNAN", "spark": "ISNAN", "bigquery": "IS_NAN", "postgres": "", "snowflake": ""}
 """How NaN is told: by a function, or as equal to itself; the other dialects have none."""
 
+INFINITE_DATES = ("postgres", "duckdb")
+"""Dialects in which dates may be infinite, or before the year 1."""
+
 LARGEST = 1.7976931348623157e308
 
 FIRST_MONDAY = dt.date(1, 1, 1)
@@ -19,8 +22,14 @@ FIRST_MONDAY = dt.date(1, 1, 1)
 EXACT_DIGITS = 15
 """Digits of a decimal that SQLite reads without an error."""
 
-CONTROLS = (9, 10, 11, 12, 13)
-"""Blanks that a text literal shows badly: tab, line ends."""
+CONTROLS = (*range(9, 14), *range(28, 32))
+"""Blanks that a text literal shows badly: tab, line ends, separators."""
+
+BLANKS = " \u0085\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+"""The other blanks."""
+
+BEGINS = 10
+"""Characters of the date in a text such as ``2020-03-31 12:00``."""
 
 
 class SqlValues:
@@ -79,27 +88,42 @@ class SqlValues:
     # Columns.
 
     def _value(self, column: ex.Column) -> Any:
-        exp, own = self.exp, self._column(column.name)
-        if self.dialect == "sqlite":
-            if column.kind in (ex.DATE, ex.WEEKDAY):
-                day = exp.Substring(this=self._call("Trim", own), start=self._integer(1), length=self._integer(10))
-                is_date = exp.EQ(this=exp.Anonymous(this="DATE", expressions=[day]), expression=day.copy())
-                return self._case([(is_date, day)], exp.null())
-            return (
-                self._trimmed(own)
-                if column.kind == ex.TEXT
-                else self._as_number(own)
-                if column.kind == ex.NUMBER
-                else own
-            )
-        kinds = {ex.NUMBER: "double", ex.DATE: "date", ex.WEEKDAY: "date"}
-        if column.kind in kinds:
-            return exp.cast(own, kinds[column.kind])
-        if column.kind != ex.TEXT:
+        own = self._column(column.name)
+        if column.kind == ex.TRUTH:
             return own
-        return self._trimmed(exp.cast(own, "text") if self.dialect == "duckdb" else own)
+        if column.kind == ex.TEXT:
+            return self._trimmed(self.exp.cast(own, "text") if self.dialect == "duckdb" else own)
+        return self._as_number(own, column.marks) if column.kind == ex.NUMBER else self._as_date(own)
 
-    def _as_number(self, value: Any) -> Any:
+    def _as_number(self, own: Any, marks: Sequence[float]) -> Any:
+        """A column as doubles; NULL for numbers that say that the value is missing."""
+        number = self._in_sqlite(own) if self.dialect == "sqlite" else self.exp.cast(own, "double")
+        if not marks:
+            return number
+        marked = self.exp.In(this=number, expressions=[self._number(mark) for mark in marks])
+        return self._case([(marked, self.exp.null())], number)
+
+    def _as_date(self, own: Any) -> Any:
+        exp = self.exp
+        if self.dialect in INFINITE_DATES:
+            day = exp.cast(own, "date")
+            return self._case([(exp.Anonymous(this="ISFINITE", expressions=[day]), day)], exp.null())
+        if self.dialect != "sqlite":
+            return exp.cast(own, "date")
+        text = self._trimmed(own)
+        day, beyond = (
+            exp.Substring(this=text.copy(), start=self._integer(start), length=self._integer(length))
+            for start, length in ((1, BEGINS), (BEGINS + 1, 1))
+        )
+        no_days = exp.Literal.string("+0 days")  # without it SQLite takes 30 February as it is
+        tests = [
+            exp.EQ(this=exp.Anonymous(this="DATE", expressions=[day, no_days]), expression=day.copy()),
+            exp.GTE(this=day.copy(), expression=self._date(FIRST_MONDAY)),  # SQLite has a year 0
+            exp.In(this=beyond, expressions=[exp.Literal.string(text) for text in ("", " ", "T")]),
+        ]
+        return self._case([(exp.and_(*tests), day)], exp.null())
+
+    def _in_sqlite(self, value: Any) -> Any:
         """A number as a real one, also where SQLite's import of a CSV file made it a text; other texts as they are."""
         exp = self.exp
         ends = [exp.cast(self._number(end), "double") for end in (-LARGEST, LARGEST)]
@@ -110,8 +134,8 @@ class SqlValues:
         return self._case([(number, exp.cast(value.copy(), "double"))], rest)
 
     def _trimmed(self, text: Any) -> Any:
-        """A text without the blanks around it: spaces, tabs, line ends and spaces that do not break."""
-        exp, blanks = self.exp, self._text(" \u00a0")
+        """A text without the blanks around it, whatever Unicode calls so."""
+        exp, blanks = self.exp, self._text(BLANKS)
         for control in CONTROLS:
             blanks = exp.DPipe(this=blanks, expression=exp.Chr(expressions=[self._integer(control)]))
         return exp.Trim(this=text, expression=blanks)
@@ -173,7 +197,10 @@ class SqlValues:
             between = exp.Paren(this=exp.Sub(this=value.copy(), expression=self._date(FIRST_MONDAY)))
         else:
             between = exp.DateDiff(this=value.copy(), expression=self._date(FIRST_MONDAY), unit=exp.var("DAY"))
-        return exp.Mod(this=between, expression=self._integer(7))
+        day = exp.Mod(this=between, expression=self._integer(7))
+        if self.dialect not in INFINITE_DATES:
+            return day
+        return exp.Mod(this=exp.Paren(this=exp.Add(this=day, expression=self._integer(7))), expression=self._integer(7))
 
     def _places(self, node: ex.Words | ex.Truths, value: Any) -> Any:
         exp = self.exp
