@@ -108,6 +108,12 @@ def test_a_dozen_pages_hold_it_with_all_details_open(model: Path, visit: Any) ->
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     pages = len(re.findall(rb"/Type /Page\b", page.pdf(format="A4")))
     assert 4 <= pages <= 12
+    page.emulate_media(media="print")
+    printed = page.locator("figure:has(figcaption) details")
+    captions = page.locator("figure:has(details) figcaption").all_inner_texts()
+    shown = [text == NOTHING for text in captions]
+    assert {True, False} == set(shown)
+    assert [not each.is_visible() for each in printed.all()] == shown  # tables of noise are not printed
 
 
 def test_noise_of_other_and_missing_does_not_set_the_scale() -> None:

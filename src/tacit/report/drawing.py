@@ -49,6 +49,11 @@ class Drawing(Brief):
     least: int = 0
     points: tuple[Mapping[str, Any], ...] = ()
 
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing in it stands out from the noise: its table is not printed."""
+        return self.caption == NOTHING
+
 
 @dataclass(frozen=True)
 class Effect:
