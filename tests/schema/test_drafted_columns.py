@@ -122,6 +122,13 @@ IGNORED |= {
     "hexadecimal": (_cells(lambda i: f"0x{i:x}"), "is '0x0' a hexadecimal number?"),
     "fractions": (_cells(lambda i: f"{i % 31 + 1}/{17 + i % 7}"), "a fraction, a day, or two numbers?"),
     "a minus behind": (_cells(lambda i: f"{i + 20}-"), "does '20-' mean '-20'?"),
+    "months in German": (_cells(lambda i: f"{1 + i % 28}-Okt-{1950 + i % 70}"), "is '1-Okt-1950' a date?"),
+    "months in French": (_cells(lambda i: f"{1 + i % 28} {('août', 'déc.')[i % 2]} {1950 + i % 70}"), "a date?"),
+    "months and years": (_cells(lambda i: f"März {1950 + i % 70}"), "is 'März 1950' a date?"),
+    "lakhs": (_cells(lambda i: f"{1 + i % 9},{10 + i % 90},{100 + i}"), "is '1,10,100' a number?"),
+    "crores": (_cells(lambda i: f"-{1 + i % 9},{10 + i % 90},{10 + i % 80},{100 + i}.50"), "without commas"),
+    "some about": (_cells(lambda i: f"~{i}" if i % 5 == 0 else str(i)), "does '~0' say about how much?"),
+    "some circa": (_cells(lambda i: f"ca. {i}" if i % 3 == 0 else str(i)), "does 'ca. 0' say about how much?"),
     "users": (_cells(lambda i: f"{i}{('dirk', 'anna')[i % 2]}"), "with words beside them in one unit"),
 }
 
@@ -215,6 +222,15 @@ def test_a_doubt_about_days_and_months_is_a_question(tmp_path: Path) -> None:
     assert isinstance(column, CategoricalColumn)  # half of the cells, and not more
 
 
+def test_cells_that_are_no_date_of_the_format_are_counted(tmp_path: Path) -> None:
+    days = [f"{1 + i % 28:02d}.03.1999" for i in range(N)]
+    for strays in (["1999-03-01"] * 7, ["7-Okt-1999"] * 7, ["31.02.1999", "soon"]):
+        column, note, _ = _draft(tmp_path, [*days[len(strays) :], *strays])
+        assert isinstance(column, DateColumn)
+        assert f"{len(strays)} of {N} cells are no such date, and are missing" in note
+    assert "no such date" not in _draft(tmp_path, [*days, "", "unknown"])[1]
+
+
 CODES: dict[str, tuple[str, list[str], type[Column]]] = {
     "postcodes": ("postcode", [f"{i % 40 * 731 % 100000:05d}" for i in range(300)], CategoricalColumn),
     "counties": ("fips", [f"{1 + i % 9:02d}{i % 3:03d}" for i in range(300)], CategoricalColumn),
@@ -263,13 +279,19 @@ def test_far_marks_for_missing(tmp_path: Path, case: tuple[list[Any], tuple[floa
         assert column.upper - column.lower < 1.3 * (max(inside) - min(inside))
 
 
-def test_a_lone_negative_number_may_stand_for_missing(tmp_path: Path) -> None:
+def test_a_few_negative_numbers_may_stand_for_missing(tmp_path: Path) -> None:
     scores = [300 + 7 * i % 550 for i in range(200)]
-    column, note, _ = _draft(tmp_path, [-1, *scores, -1])
-    assert isinstance(column, NumericColumn)
-    assert column.missing_values == ()  # the gap is no wider than the other numbers: a question, and no decision
-    assert "does -1 say that a value is missing? Then declare missing_values = [-1]" in note
-    for cells in ([-1, *scores], [-1, -1, -2, *scores], [-0.5, -0.5, *scores], scores, [-1, -1, 0, 1, 2] * 9):
+    for marks, words, every in (
+        ([-1], "does -1 say", "-1"),
+        ([-9, -8], "do -9 and -8 say", "-9, -8"),
+        ([-1, 9999], "does -1 say", "9999, -1"),
+        ([-7, -8, -9], "do -9 and -8 and -7 say", "-9, -8, -7"),
+    ):
+        column, note, _ = _draft(tmp_path, [*marks, *scores, *marks])
+        assert isinstance(column, NumericColumn)
+        assert column.missing_values == ((9999,) if 9999 in marks else ())  # no gap is wider: a question, no decision
+        assert f"{words} that a value is missing? Then declare missing_values = [{every}]" in note
+    for cells in ([-1, *scores], [-0.5, -0.5, *scores], scores, [-1, -1, 0, 1, 2] * 9, [*range(-9, 0), *scores] * 2):
         assert "say that a value is missing" not in _draft(tmp_path, cells)[1]
 
 
@@ -472,7 +494,7 @@ ONE_QUESTION: dict[str, tuple[Sequence[Any], str, str]] = {
     ),
     "cities": (["New York", "San Jose", "Los Angeles", "Oslo"] * 40, "categorical", ""),
     "negative numbers": (["104", "(104)", "12", "(7)", "3", "88", "(19)"] * 20, "ignore", "'(104)' mean '-104'?"),
-    "one of them": ([*(str(i * i % 61) for i in range(60)), "(104)"], "numeric", "'(104)' mean '-104'?"),
+    "one of them": ([*(str(i * i % 61 % 40) for i in range(60)), "(104)"], "numeric", "'(104)' mean '-104'?"),
     "negative amounts": (["$7.50", "$8.25", "$(79.25)", "$11"] * 20, "ignore", "'$(79.25)' mean '-$79.25'?"),
     "amounts of thousands": (
         [f"{i},104" for i in range(1, 9)] + ["($2,492)"] * 3,
@@ -482,6 +504,13 @@ ONE_QUESTION: dict[str, tuple[Sequence[Any], str, str]] = {
     "footnotes": (["a (1)", "b (2)", "c"] * 20, "categorical", ""),
     "months": (["201512", "201601", "201602", "201811"] * 20, "numeric", '201512 a month? Then declare kind = "date"'),
     "all months once": ([200001 + 100 * (i // 12) + i % 12 for i in range(90)], "numeric", "200001 a month?"),
+    "days of a year": (
+        [2023001 + i % 365 for i in range(900)],
+        "numeric",
+        "2023001 a year with the number of its day?",
+    ),
+    "weeks of a year": ([202301 + i % 52 for i in range(900)], "numeric", "202301 a year with the number of its week?"),
+    "quarters": ([20231 + 10 * (i % 4) + i % 3 for i in range(900)], "numeric", "20231 a year with its quarter?"),
     "no months": ([201512, 201613, 201702] * 20, "numeric", "a few whole numbers"),
     "letters in two cases": (list("YyNn") * 20, "categorical", "'Y' and 'y' one value?"),
     "words in two cases": (["Male", "male", "Female"] * 20, "categorical", "'Male' and 'male' one value?"),
@@ -516,3 +545,10 @@ def test_months_are_read_as_the_question_says(given: list[Any]) -> None:
 def test_classes_that_differ_only_in_case_are_asked_about(tmp_path: Path) -> None:
     table = {"age": [i * i % 61 for i in range(60)], "y": ["no", "Yes", "yes"] * 20}
     assert "are 'Yes' and 'yes' one value?" in draft_schema(table, "y", public=True).notes[-1]
+
+
+def test_days_as_whole_numbers_are_asked_about() -> None:
+    days = [20230101 + i % 28 for i in range(90)]
+    draft = draft_schema({"x": days, "y": ["a", "b", "c"] * 30}, "y", public=True)
+    assert 'is 20230101 a day? Then declare kind = "date" with format = "%Y%m%d"' in draft.notes[0]
+    assert "a day?" not in draft_schema({"x": [20231301, *days[1:]], "y": ["a", "b"] * 45}, "y", public=True).notes[0]

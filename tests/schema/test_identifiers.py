@@ -21,13 +21,13 @@ userid patientid memberNo person.id id_patient RowID case_number PolicyNumber ph
 account_key customer_name Surname IBAN patient_id_2 IDs FirstName full_name ip_address PatNr NHS_number empno pid
 hosp_no Matrikelnummer acct_no Steuernummer USUBJID SUBJID ptid SEQN hhid given_name Fallnr KdNr
 numero_paciente nro_cliente id_persona cpr BSN CPF curp aadhaar tfn matrikel cust_num lfd_nr patient_number_hashed
-ID_masked 患者ID
+ID_masked 患者ID staff_number badge_no dni NIR count_id
 """
 _OTHER_NAMES = """
 age income humid humidity paid valid void acid idle grid rapid said no number no_children number_of_rooms num_visits
 zip_code country_code sex_code product_name visit_number ClaimNb year price weight_g kidney diagnosis_code month x0 0
 order_total customer_age patients household_size id_type 1.5 emp_length pid_count address floor_no house_number
-fall_number subject patient seqno vin
+fall_number subject patient seqno vin word_freq_email Psi_i_1d mean_phone pct_email
 """
 
 
@@ -58,6 +58,23 @@ IDENTIFIERS: dict[str, tuple[str, list[Any], int]] = {
     "UUIDs": ("key", UUIDS[:9], N),
     "social security numbers": ("number", [f"123-45-{i:04d}" for i in range(9)], N),
     "telephone numbers": ("reach", [f"+49 89 123{i:04d}" for i in range(9)], N),
+    **{
+        shape: ("x", values, N)
+        for shape, values in {
+            "local telephones": [f"0171 {1000000 + i}" for i in range(5)],
+            "American telephones": [f"555-123-{i:04d}" for i in range(5)],
+            "IP addresses": [f"10.0.{i}.255" for i in range(5)],
+            "IP addresses with ports": [f"192.168.1.{i}:8080" for i in range(5)],
+            "long IP addresses": ["2001:db8::1", "fe80::1:2", "::1f", ":".join(["1"] * 8)],
+            "MAC addresses": [f"00:1B:44:11:3A:{i:02X}" for i in range(5)],
+            "MAC addresses of Windows": [f"00-1b-44-11-3a-{i:02x}" for i in range(5)],
+            "card numbers": [f"4111 1111 1111 {i:04d}" for i in range(5)],
+            "Spanish identities": [f"{10000000 + i}Z" for i in range(5)],
+            "Brazilian identities": [f"123.456.{i:03d}-09" for i in range(5)],
+            "Danish identities": [f"010170-{i:04d}" for i in range(5)],
+            "British identities": [f"QQ 12 34 {10 + i} C" for i in range(5)],
+        }.items()
+    },
     "a stray among a shape": ("contact", ["unknown", *(f"a{i}@b.org" for i in range(5))], N),
 }
 OTHERS: dict[str, tuple[str, list[Any], int]] = {
@@ -74,6 +91,9 @@ OTHERS: dict[str, tuple[str, list[Any], int]] = {
     "a small sample": ("town", [f"town {i}" for i in range(12)], 12),
     "two values": ("phone", ["none", "yes"], N),
     "hex words": ("word", ["deadbeefdeadbeef"], N),
+    "versions": ("version", [f"1.2.{i}" for i in range(9)], N),
+    "other versions": ("version", [f"10.0.{19041 + i}.1" for i in range(9)], N),
+    "times": ("time", [f"08:{i:02d}:00" for i in range(9)], N),
 }
 DRAW = np.random.default_rng(0)
 
@@ -115,6 +135,7 @@ DOUBTS: dict[str, tuple[str, list[Any], int]] = {
     "numbered persons": ("patient", [3 * i * i for i in range(1, 41)], N),
     "named persons": ("Participant", [f"{chr(65 + i)}{i * i}" for i in range(24)], N),
     "persons of three rows": ("ref", _whole(DRAW.integers(10**7, 10**8, 100)), N),
+    "six digits of three rows": ("ref", _whole(DRAW.integers(10**5, 10**6, 100)), N),
 }
 
 
@@ -139,10 +160,32 @@ def test_doubts_are_questions(case: tuple[str, list[Any], int]) -> None:
     assert verdict.reason.endswith("?")
 
 
+REPEATED: dict[str, tuple[str, list[int], list[int], bool]] = {
+    "two rows each": ("x", list(range(150)), [2] * 149 + [1], True),
+    "twenty rows each": ("x", [i * 37 % 5003 for i in range(80)], [20] * 80, True),
+    "some are missing": ("x", list(range(80)), [20 - i % 4 for i in range(80)], True),
+    "as many as chance has it": ("x", list(range(80)), list(DRAW.poisson(20, 80)), False),
+    "few": ("x", list(range(20)), [20] * 20, False),
+    "hours": ("minute", list(range(60)), [5] * 60, False),
+    "years": ("x", list(range(1950, 2000)), [12] * 50, False),
+}
+
+
+@pytest.mark.parametrize("case", REPEATED.values(), ids=REPEATED)
+def test_numbers_that_all_stand_in_as_many_rows_may_be_persons(case: tuple[str, list[int], list[int], bool]) -> None:
+    name, values, cells, asks = case
+    verdict = judge(name, values, sum(cells), cells)
+    assert verdict.asks_identifier is asks, verdict
+    assert not verdict.is_identifier
+
+
 def _schema(name: str, column: Column) -> Schema:
     return Schema({name: column, "x": NumericColumn(0, 1)}, Label("y", "classes", ("a", "b")))
 
 
+_NUMBERED = ["participant", "respondent", "subject", "badge", "ticket", "handle", "staff_number", "nir", "dni"]
+FIRST, LAST = ("Anna", "Bert", "Eva", "Hans", "Karl"), ("Meier", "Schulz", "Klein", "O'Neil", "Huber")
+ADJECTIVES, JOBS = ("sales", "farm", "office", "senior", "public"), ("manager", "worker", "clerk", "nurse", "robin")
 REFUSED: dict[str, tuple[str, Column]] = {
     "a number with a name": ("PassengerId", NumericColumn(0, 900)),
     "categories with a name": ("patient_id", CategoricalColumn(("P1", "P2", "P3"))),
@@ -152,6 +195,15 @@ REFUSED: dict[str, tuple[str, Column]] = {
     "long numbers": ("ref", CategoricalColumn(tuple(_whole(DRAW.integers(10**7, 10**8, 30))))),
     "long texts of digits": ("ref", CategoricalColumn(tuple(f"{7**i:012d}" for i in range(24)), exact=True)),
     "a running number": ("who", CategoricalColumn(tuple(f"P{i:04d}" for i in range(101)))),
+    "six digits": ("ref", CategoricalColumn(tuple(_whole(DRAW.integers(10**5, 10**6, 200))))),
+    "full names": ("agent", CategoricalColumn(tuple(f"{a} {b}" for a in FIRST for b in LAST))),
+    "full names in small letters": ("agent", CategoricalColumn(tuple(f"{a} {b}".lower() for a in FIRST for b in LAST))),
+    "family names first": ("agent", CategoricalColumn(tuple(f"{b}, {a}" for a in FIRST for b in LAST))),
+    "IP addresses": ("host", CategoricalColumn(tuple(IDENTIFIERS["IP addresses"][1]))),
+    "MAC addresses": ("host", CategoricalColumn(tuple(IDENTIFIERS["MAC addresses"][1]))),
+    "telephones": ("reach", CategoricalColumn(tuple(IDENTIFIERS["local telephones"][1]))),
+    **{name: (name, NumericColumn(0, 900)) for name in _NUMBERED},
+    "persons by a name": ("Participant", CategoricalColumn(tuple(f"{chr(65 + i)}{i * i}" for i in range(24)))),
 }
 ACCEPTED: dict[str, tuple[str, Column]] = {
     "few shops": ("store_id", CategoricalColumn(("n", "s", "w"))),
@@ -160,6 +212,15 @@ ACCEPTED: dict[str, tuple[str, Column]] = {
     "diagnoses": ("diagnosis", CategoricalColumn(tuple(f"E{i}" for i in range(100, 900, 3)))),
     "codes of nine digits": ("code", CategoricalColumn(tuple(f"{7**i:09d}" for i in range(9)), exact=True)),
     "postcodes": ("postcode", CategoricalColumn(tuple(f"{i:05d}" for i in range(900, 90000, 311)), exact=True)),
+    "occupations": ("job", CategoricalColumn(tuple(f"{a} {b}" for a in ADJECTIVES for b in JOBS))),
+    "species": ("species", CategoricalColumn(tuple(f"{a.title()} {b.title()}" for a in ADJECTIVES for b in JOBS))),
+    "places": ("state", CategoricalColumn(tuple(f"New {b.title()}" for b in [*JOBS, *"abcdefghijklmnopqrst"]))),
+    "a customer or none": ("customer", NumericColumn(0, 1)),
+    "shares of words": ("word_freq_email", NumericColumn(0, 10)),
+    "six digits of occupations": (
+        "soc",
+        CategoricalColumn(tuple(i * 10000 + j for i in (11, 13, 15, 17) for j in range(1011, 1091, 10))),
+    ),
     "an allowed one": ("PassengerId", NumericColumn(0, 900, allow="identifier")),
     "allowed categories": ("patient_id", CategoricalColumn(("P1", "P2", "P3"), allow="identifier")),
 }

@@ -32,13 +32,13 @@ from tacit.schema.spellings import (
     MARKS,
     Spelled,
     are_codes,
-    are_months,
     are_weeks,
+    as_times,
     compound,
     date_format,
     far_marks,
     leading_zeros,
-    lone_negative,
+    lone_negatives,
     marks_among,
     plain_number_of,
     spelled,
@@ -160,7 +160,9 @@ def _texts(cells: Cells, reading: Reading) -> tuple[Column, str]:
     if shape is not None and 2 * sum(present.values()) > sum(cells.texts.values()):
         days = [day for text in present if (day := parse_date(text, shape[0]))]
         column, note = _dates(min(days).year, max(days).year, "" if shape[0] == "%Y-%m-%d" else shape[0])
-        return column, "; ".join(part for part in (note, shape[1]) if part)
+        lost = sum(count for text, count in present.items() if parse_date(text, shape[0]) is None)
+        others = f"{lost} of {sum(present.values())} cells are no such date, and are missing" if lost else ""
+        return column, "; ".join(part for part in (note, others, shape[1]) if part)
     truths = _truths(present)
     if truths is not None:
         return truths
@@ -263,7 +265,7 @@ def _categories(cells: Cells, reading: Reading) -> tuple[Column, str]:
 
 def _numbers(name: str, counts: Mapping[float, int], cell_format: CellFormat, note: str) -> tuple[Column, str]:
     """A column of numbers: an identifier, truth values, or numbers between bounds rounded outward."""
-    verdict = judge(name, list(counts), sum(counts.values())) if cell_format.is_plain else Verdict()
+    verdict = judge(name, list(counts), sum(counts.values()), counts.values()) if cell_format.is_plain else Verdict()
     if verdict.is_identifier:
         return IdColumn(), _identifier(name, verdict.reason)
     if set(counts) == {0, 1} and cell_format.is_plain:
@@ -271,17 +273,18 @@ def _numbers(name: str, counts: Mapping[float, int], cell_format: CellFormat, no
     values = sorted(map(float, counts))
     marks = far_marks(values, {float(value): count for value, count in counts.items()})
     values = [value for value in values if value not in marks]
-    months = are_months(values)
-    doubt = f'is {values[0]:.0f} a month? Then declare kind = "date" with format = "%Y%m"' if months else verdict.reason
-    notes = [note, doubt]
+    time = as_times(values)
+    notes = [note, time or verdict.reason]
     if marks:
         share = sum(counts[mark] for mark in marks) / sum(counts.values())
         listed = ", ".join(f"{mark:.12g}" for mark in marks)
         notes.append(f"{listed} ({share:.1%} of cells) taken for missing: leave missing_values out if it is a value")
-    elif lone := lone_negative(counts):
-        notes.append(f"does {lone:.12g} say that a value is missing? Then declare missing_values = [{lone:.12g}]")
+    if lone := lone_negatives({value: counts[value] for value in values}):
+        shown, what = " and ".join(f"{number:.12g}" for number in lone), "does" if len(lone) == 1 else "do"
+        every = ", ".join(f"{number:.12g}" for number in (*marks, *lone))
+        notes.append(f"{what} {shown} say that a value is missing? Then declare missing_values = [{every}]")
     elif (
-        not months
+        not (time or marks)
         and 2 < len(counts) <= MOST_CODES
         and sum(counts.values()) >= LEAST_CELLS
         and all(map(float.is_integer, values))

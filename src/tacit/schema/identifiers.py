@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import final
@@ -17,7 +18,7 @@ _ALONE = """
 id ids uid uuid guid mrn ssn nino npi iban imei passport email phone telephone msisdn identifier pseudonym username
 login surname lastname firstname forename fullname vorname nachname kennung rowid pid aktenzeichen ipaddress macaddress
 licenseplate givenname nickname subjid usubjid ptid studyid hhid seqn idnr svnr kdnr fallnr fallnummer objectid orcid
-cpr bsn cpf curp aadhaar aadhar tfn pesel personnummer matrikel
+cpr bsn cpf curp aadhaar aadhar tfn pesel personnummer matrikel dni nif nie nir
 """
 ALONE = frozenset(_ALONE.split())
 """Words that make an identifier of a name whose last word, or last two, they are: ``FirstName``, ``ip_address``."""
@@ -28,14 +29,31 @@ personal student pupil passenger applicant household family case record account 
 admission loan contract ticket transaction row serial donor voter taxpayer citizen card phone insurance
 versicherten sozialversicherungs cust lfd laufende matrikel steuer pat nhs emp acct hosp
 security passport licence license registration national tax vehicle device borrower guest tenant
-paciente paziente cliente usuario empleado estudiante persona
+paciente paziente cliente usuario empleado estudiante persona staff badge
 """
 HOLDERS = frozenset(_HOLDERS.split())
 """Who or what is numbered one by one."""
 
-_PERSONS = "patient person respondent subject participant client customer member student who whom name names owner"
+_PERSONS = """
+patient person respondent subject participant client customer member student who whom name names owner badge ticket
+handle
+"""
 PERSONS = frozenset(_PERSONS.split())
 """Names of columns of more than a few values that may tell persons apart."""
+
+_GIVEN_NAMES = """
+james john robert michael william david richard joseph thomas charles daniel matthew mark paul andrew george kevin brian
+mary patricia jennifer linda elizabeth susan jessica sarah karen lisa nancy emma olivia julia laura anna maria marie eva
+peter hans klaus jens dieter stefan andreas martin jan lukas max felix sabine petra monika ursula karin claudia lena
+jean pierre michel philippe nicolas claire sophie camille jose juan carlos luis miguel antonio manuel pedro carmen ana
+lucia marco giuseppe giovanni francesca giulia joao ahmed mohamed mohammed ali omar fatima aisha hassan ivan sergei
+dmitri olga natalia elena anastasia wei ming li yan hiroshi yuki priya rahul amit sanjay deepak raj kumar
+"""
+GIVEN_NAMES = frozenset(_GIVEN_NAMES.split())
+"""Names of persons, and hardly of anything else, by which two words with capitals are taken for a person's."""
+
+NAMED_SHARE = 0.1
+"""Share of categories from which on such names among them say that all are persons'."""
 
 NUMBERS = frozenset(("no", "nr", "num", "nbr", "number", "nummer", "key", "name"))
 """Words that make an identifier of a name where a holder stands before them."""
@@ -44,20 +62,30 @@ _QUANTITIES = """
 income salary wage wages pay earnings revenue sales turnover profit price cost costs amount balance budget debt assets
 premium rent fee value worth population pop inhabitants residents votes visits views clicks count total sum sqft sqm
 area feet foot metres meters km miles mileage distance length height width depth size volume weight grams kg bytes time
-timestamp epoch date seconds minutes hours duration year
+timestamp epoch date seconds minutes hours duration year age ages score minute hour day week month temperature degrees
 """
 QUANTITIES = frozenset(_QUANTITIES.split())
 """Words that make a quantity of a name: its numbers may be long, and all differ, without telling persons apart."""
 
+SHARES = frozenset(["freq", "frequency", "count", "share", "rate", "ratio", "pct", "percent", "mean", "avg"])
+"""Words before the name of an identifier that make a quantity of it."""
+
 DISGUISES = frozenset(("hash", "hashed", "encrypted", "masked", "anon", "anonymised", "anonymized", "pseudonymised"))
 """What is said last of the name of an identifier that was made another one."""
 
+_BYTE = r"(25[0-5]|2[0-4]\d|1?\d?\d)"
 SHAPES: Mapping[str, str] = {
     "e-mail addresses": r"[^@\s]+@[^@\s]+\.[^@\s]+",
     "UUIDs": r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}",
     "social security numbers": r"\d{3}-\d{2}-\d{4}",
+    "national identity numbers": r"\d{8}-?[A-Z]|[XYZ]-?\d{7}-?[A-Z]|\d{3}\.\d{3}\.\d{3}-\d{2}|\d{6}[-+]\d{4}"
+    r"|756\.\d{4}\.\d{4}\.\d{2}|[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]|[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]",
+    "card numbers": r"\d{4}([ -]\d{4}){3}",
+    "IP addresses": rf"({_BYTE}\.){{3}}{_BYTE}([:/]\d+)?|([0-9a-f]{{1,4}}:){{7}}[0-9a-f]{{1,4}}"
+    r"|(?=.*::)[0-9a-f:.]{4,39}",
+    "MAC addresses": r"([0-9a-f]{2}[:-]){5}[0-9a-f]{2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}",
     "bank accounts": r"[A-Z]{2}\d{2}( ?[A-Z0-9]{4}){2}( ?[A-Z0-9]{3,4}( ?[A-Z0-9]{1,4}){0,5})",
-    "telephone numbers": r"(\+\d|\(\d{2,}\))[\d ()/.-]{6,}",
+    "telephone numbers": r"(\+\d|\(\d{2,}\))[\d ()/.-]{6,}|0\d{1,5}[ /-]\d{3,4}[ -]?\d{3,8}|\d{3}[-. ]\d{3}[-. ]\d{4}",
     "hashes": r"(?=.*\d)(?=.*[a-f])[0-9a-f]{16,}",
 }
 """What identifiers of one kind look like, whatever their column is called."""
@@ -79,6 +107,9 @@ FEWEST_DIGITS, LONG = 5, 8
 EVEN = 1.63
 """Kolmogorov and Smirnov's distance times the root of the number of values; even ones are below it in 99 of 100."""
 
+LEAST_SPREAD = 0.3
+"""Variance of the cells per value over their mean; 30 or more values drawn alike are below it in one of 100,000."""
+
 MOSTLY = 0.9
 """Share of values that differ from which on texts are identifiers."""
 
@@ -89,7 +120,9 @@ def names_identifier(name: str) -> bool:
     if not words:
         return False
     last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last in ALONE or before + last in ALONE:
+    if last in ALONE and last not in ("id", "ids") and SHARES & set(words[:-1]):  # word_freq_email
+        return False
+    if last in ALONE or (before + last in ALONE and len(before + last) > len("ids")):
         return True
     if (last in NUMBERS and before in HOLDERS) or (words[0] in ("id", "numero", "nro") and last in HOLDERS):
         return True
@@ -125,16 +158,24 @@ class Verdict:
         return not self.is_identifier and self.reason.endswith("is it an identifier?")
 
 
-def judge(name: str, values: Sequence[Value], count: int) -> Verdict:
-    """Whether the values of a sample look like identifiers: :func:`evident`, or because they differ or count rows."""
+def judge(name: str, values: Sequence[Value], count: int, cells: Collection[int] = ()) -> Verdict:
+    """Whether the values of a sample look like identifiers: :func:`evident`, or because they differ or count rows.
+
+    Args:
+        name: see :func:`evident`.
+        values: likewise.
+        count: likewise.
+        cells: how many cells hold each value, where that is known.
+    """
     verdict = evident(name, values, count)
     verdict = verdict if verdict.reason else _judge_values(name, values, count)
     if verdict.reason:
         return verdict
+    if _repeat_evenly(name, _numbers(values), cells):
+        rows = round(count / len(values))
+        return Verdict(False, f"each of {len(values)} whole numbers stands in about {rows} rows: is it an identifier?")
     texts = [value for value in values if isinstance(value, str)]
-    n_names = sum(
-        NAME.fullmatch(text.title() if text.islower() else text) is not None for text in map(str.strip, texts)
-    )
+    n_names = sum(map(_named, texts))
     if 2 * n_names > len(values) and (len(values) > FEW or (n_names >= FEWEST_NAMES and len(values) > MOSTLY * count)):
         return Verdict(False, "its values look like names of persons: is it an identifier?")
     if len(values) <= FEW:
@@ -186,10 +227,10 @@ def _numbers(values: Sequence[Value]) -> list[float]:
 
 def _judge_numbers(numbers: Sequence[float], count: int, is_quantity: bool) -> Verdict:
     digits, doubt = len(str(int(max(map(abs, numbers))))), "is it an identifier?"
-    if len(numbers) < LEAST_RUN or (min(numbers) >= 1800 and max(numbers) <= 2100):  # years
+    if len(numbers) < LEAST_RUN or _are_years(numbers):
         return Verdict()
     if len(numbers) < 0.99 * count:
-        again = digits >= LONG and not is_quantity and _look_drawn(numbers, digits)
+        again = not is_quantity and (_look_drawn(numbers, digits) if digits >= LONG else _are_codes(numbers, digits))
         return Verdict(False, f"its values are long whole numbers spread evenly: {doubt}") if again else Verdict()
     steps = {right - left for left, right in pairwise(numbers)}
     if steps == {1.0}:
@@ -208,6 +249,26 @@ def _judge_numbers(numbers: Sequence[float], count: int, is_quantity: bool) -> V
     return Verdict()
 
 
+def _are_years(numbers: Sequence[float]) -> bool:
+    return min(numbers) >= 1800 and max(numbers) <= 2100
+
+
+def _repeat_evenly(name: str, numbers: Sequence[float], cells: Collection[int]) -> bool:
+    """Whether numbers stand in several cells each, whose number varies less than chance has it, as persons' do."""
+    whole = LEAST_RUN <= len(numbers) == len(cells) and all(map(float.is_integer, numbers))
+    if not whole or _are_years(numbers) or QUANTITIES & set(_words(name)):
+        return False
+    mean = sum(cells) / len(cells)
+    return mean > 1.5 and sum((number - mean) ** 2 for number in cells) <= LEAST_SPREAD * mean * len(cells)
+
+
+def _are_codes(numbers: Sequence[float], digits: int) -> bool:
+    """Whether whole numbers look drawn from all of so many digits; of round ones that is no wonder."""
+    low, high = 10.0 ** (digits - 1), 10.0**digits
+    odd = sum(number % 10 != 0 for number in numbers) > 0.7 * len(numbers)
+    return digits > FEWEST_DIGITS and odd and min(numbers) >= low and _are_even(sorted(numbers), low, high)
+
+
 def _look_drawn(numbers: Sequence[float], digits: int) -> bool:
     """Whether whole numbers are spread as if drawn at random from all of so many digits, or of so many bits."""
     least, most = min(numbers), max(numbers)
@@ -215,12 +276,26 @@ def _look_drawn(numbers: Sequence[float], digits: int) -> bool:
     ranges += [(sign * 2.0**bits, 2.0**bits) for bits in (31, 32, 53, 63, 64) for sign in (0, -1)]
     if digits > FEWEST_DIGITS + 1 and sum(number % 10 == 0 for number in numbers) < 0.3 * len(numbers):
         ranges.append((least, most + 1))
-    ordered, n = sorted(numbers), len(numbers)
-    for low, high in ranges:
-        shares = [(number - low) / (high - low) for number in ordered]
-        if max(max(share - i / n, (i + 1) / n - share) for i, share in enumerate(shares)) <= EVEN / n**0.5:
-            return True
-    return False
+    ordered = sorted(numbers)
+    return any(_are_even(ordered, low, high) for low, high in ranges)
+
+
+def _are_even(ordered: Sequence[float], low: float, high: float) -> bool:
+    """Whether sorted numbers are spread evenly over a range, by Kolmogorov and Smirnov's distance."""
+    shares, n = [(number - low) / (high - low) for number in ordered], len(ordered)
+    return max(max(share - i / n, (i + 1) / n - share) for i, share in enumerate(shares)) <= EVEN / math.sqrt(n)
+
+
+def _are_names(texts: Sequence[str]) -> bool:
+    """Whether most texts look like names of persons, and enough of them have a given name that is common."""
+    words = [re.findall(r"[^\W\d_]+", text.casefold()) for text in texts if _named(text)]
+    n_common = sum(not GIVEN_NAMES.isdisjoint(each) for each in words)
+    return 2 * len(words) > len(texts) and n_common >= max(2.0, NAMED_SHARE * len(words))
+
+
+def _named(text: str) -> bool:
+    text = text.strip()
+    return NAME.fullmatch(text.title() if text.islower() else text) is not None
 
 
 def _shape(texts: Sequence[str]) -> str:
@@ -258,15 +333,22 @@ def refuse_identifiers(schema: Schema) -> None:
 
 
 def _reason(name: str, column: Column) -> str:
+    persons = name.strip().lower() in PERSONS
     if isinstance(column, NumericColumn):
-        return "its name" if names_identifier(name) else ""
+        return "its name" if names_identifier(name) or (persons and column.upper - column.lower > FEW) else ""
     listed = listed_categories(column)
     texts = [value for value in listed if isinstance(value, str)]
     if len(listed) > 2 and names_identifier(name) and (len(listed) > FEW or _names_holder(name)):
         return "its name"
+    if len(listed) > FEW and (persons or _are_names(texts)):
+        return "its name" if persons else "its categories look like names of persons"
     shape = _shape(texts) if 2 * len(texts) > len(listed) else ""
     if shape:
         return f"its categories look like {shape}"
-    if len(listed) > FEW and all(re.fullmatch(rf"\d{{{LONG},}}", str(value)) for value in listed):
-        return "its categories are long whole numbers"
+    if len(listed) > FEW and all(re.fullmatch(r"\d+", str(value)) for value in listed):
+        numbers, digits = list(map(float, map(str, listed))), max(len(str(value)) for value in listed)
+        if min(len(str(value)) for value in listed) >= LONG or (
+            len(numbers) >= LEAST_RUN and _are_codes(numbers, digits)
+        ):
+            return "its categories are long whole numbers"
     return "its categories are a running number" if texts and _runs(texts) else ""

@@ -46,9 +46,18 @@ _NEGATIVE = re.compile(rf"^({_SIGN}){_GAP}*\(({_SIGN}{_GAP}*{_CORE}{_GAP}*{_SIGN
 _MINUS_BEHIND = re.compile(rf"^({_SIGN}{_GAP}*{_CORE}){_GAP}*-$")
 _WEEK = re.compile(r"\d{4}-?W[0-5]\d(?:-?[1-7])?", re.ASCII | re.IGNORECASE)
 
-_ABOUT = re.compile(r"[<>=~\u2248\u2264\u2265]{1,2}\s*\d{1,6}([.,]\d+)?|\d{1,3}\+")
+_YEAR, _WORD = r"((19|20)\d\d)", r"[^\W\d_]{3,10}\.?"
+_OTHER_MONTH = re.compile(
+    rf"\d{{1,2}}\.?[-. /]{_WORD}[-. /]({_YEAR}|\d\d)|{_YEAR}[-. /]{_WORD}[-. /]\d{{1,2}}|{_WORD}[-. /]{_YEAR}"
+)
+_LAKHS = re.compile(r"[+-]?\d{1,2}(,\d{2})+,\d{3}(\.\d+)?")
+_ABOUT = re.compile(
+    r"(?i:circa|ca\.?|about|approx\.?|rund|etwa)\s?\d{1,6}([.,]\d+)?|[<>=~\u2248\u2264\u2265]{1,2}\s*\d{1,6}([.,]\d+)?|\d{1,3}\+"
+)
 
 _COMPOUND = (
+    (_OTHER_MONTH, "is {} a date? Then write it with numbers alone, such as 1999-10-07"),
+    (_LAKHS, "is {} a number? Then write it without commas"),
     (_ABOUT, "does {} say about how much? Then write the number alone"),
     (
         re.compile(r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d)?"),
@@ -249,8 +258,10 @@ def with_minus(counts: Mapping[str, int]) -> dict[str, int]:
 def compound(counts: Mapping[str, int]) -> str:
     """A question about texts that are quantities in another notation: ``08:30``, ``0x1f``, ``3/17``; empty if none."""
     for pattern, question in _COMPOUND:
-        if _mostly(counts, pattern.fullmatch):
-            example = next(text for text in counts if pattern.fullmatch(text))
+        fitting = {text for text in counts if pattern.fullmatch(text)}
+        numbers = {text for text in counts if parse_number(text) is not None}
+        if fitting and _mostly(counts, (fitting | numbers).__contains__):
+            example = next(text for text in counts if text in fitting)
             return question.format(repr(example))
     return ""
 
@@ -280,10 +291,27 @@ def are_weeks(counts: Mapping[str, int]) -> bool:
     return _mostly(counts, _WEEK.fullmatch)
 
 
-def are_months(numbers: Iterable[float]) -> bool:
-    """Whether numbers may all be months such as 201512; fewer than three are not enough to tell."""
-    months = list(numbers)
-    return len(months) > 2 and all(190000 < number < 210000 and 1 <= number % 100 <= 12 for number in months)
+_TIMES = (
+    (100, 12, 3, 'is {} a month? Then declare kind = "date" with format = "%Y%m"'),
+    (1000, 366, 3, "is {} a year with the number of its day? Then write the date"),
+    (100, 53, 10, "is {} a year with the number of its week? Then write the date of its Monday"),
+    (10, 4, 6, "is {} a year with its quarter? Then write the date on which it begins"),
+)
+"""What follows a year in whole numbers, up to what, how many different ones are no chance, and the question."""
+
+
+def as_times(numbers: Sequence[float]) -> str:
+    """A question about numbers that may all be dates such as 201512 or 20151231; empty if there is none."""
+    if len(numbers) < 3 or not all(map(float.is_integer, numbers)):
+        return ""
+    example = f"{numbers[0]:.0f}"
+    if all(1900 <= number // 10**4 < 2100 and parse_date(f"{number:.0f}", "%Y%m%d") for number in numbers):
+        return f'is {example} a day? Then declare kind = "date" with format = "%Y%m%d"'
+    for base, most, fewest, question in _TIMES:
+        fitting = (1900 <= number // base < 2100 and 1 <= number % base <= most for number in numbers)
+        if len(numbers) >= fewest and all(fitting):
+            return question.format(example)
+    return ""
 
 
 def spelled_apart(texts: Iterable[str]) -> str:
@@ -336,8 +364,8 @@ def _is_mark(number: float, others: Sequence[float]) -> bool:
     return number < 0 <= others[0] or re.fullmatch(r"-?(9+\.9+|99+|9+[678]|77+|88+)", f"{number:.12g}") is not None
 
 
-def lone_negative(counts: Mapping[float, int]) -> float | None:
-    """The one negative number, whole and repeated, of a column of more than ``FEW`` others; None if there is none."""
-    negative = [number for number in counts if number < 0]
-    alone = len(negative) == 1 and len(counts) > FEW and float(negative[0]).is_integer() and counts[negative[0]] > 1
-    return negative[0] if alone else None
+def lone_negatives(counts: Mapping[float, int]) -> Sequence[float]:
+    """The few negative numbers, whole and repeated, of a column of more than ``FEW`` others; none if it has others."""
+    negative = sorted(number for number in counts if number < 0)
+    few = len(negative) <= MOST_MARKS and len(counts) - len(negative) >= FEW
+    return negative if few and all(float(n).is_integer() and counts[n] > 1 for n in negative) else ()
