@@ -41,7 +41,11 @@ def files_of_scale(folder: Path) -> None:
         frame[["age"]].assign(sick=labels).to_parquet(folder / "rows" / f"{seed}.parquet", index=False)
 
 
-FILES = {"docs/arriving-rows.md": files_of_arriving_rows, "docs/scale.md": files_of_scale}
+FILES = {
+    "docs/arriving-rows.md": files_of_arriving_rows,
+    "docs/online.md": files_of_arriving_rows,
+    "docs/scale.md": files_of_scale,
+}
 
 
 @pytest.mark.parametrize("name", pages())

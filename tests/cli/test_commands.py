@@ -171,7 +171,7 @@ def test_plan_says_what_so_many_rows_can_teach(folder: Path, tacit: Callable[...
 
 def test_help_lists_every_command(tacit: Callable[..., Any]) -> None:
     said = tacit("--help").stdout
-    for command in ("fit", "predict", "report", "verify", "budget", "schema", "check", "plan", "demo"):
+    for command in ("fit", "online", "predict", "report", "verify", "budget", "schema", "check", "plan", "demo"):
         assert command in said
 
 

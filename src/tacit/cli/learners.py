@@ -71,7 +71,7 @@ def learner_class(name: str, numbers: bool = False) -> Any:
 
 OWN_OPTIONS = (
     "epsilon", "delta", "neighbouring", "schema", "account", "random_state", "classes", "loss", "quantile",
-    "target_bounds",
+    "target_bounds", "horizon",
 )  # fmt: skip
 """Parameters that have options of their own."""
 
@@ -80,14 +80,18 @@ BASE = "base"
 """The parameter of a learner that boosts another one: its short name; ``base__NAME`` is a parameter of that one."""
 
 
-def set_parameters(cls: Any, settings: Sequence[str] | None, interactions: str | None) -> dict[str, Any]:
+def set_parameters(
+    cls: Any, settings: Sequence[str] | None, interactions: str | None, fixed: Sequence[str] = ()
+) -> dict[str, Any]:
     """Parameters of a learner from ``--set NAME=VALUE`` and ``--interactions``; values are JSON, or else texts.
+
+    ``fixed`` are parameters that a command settles itself.
 
     Raises:
         Mistake: for a parameter that the learner does not have, or that has an option of its own.
     """
     lines = [*(settings or []), *([] if interactions is None else [f"interactions={interactions}"])]
-    names = [name for name in inspect.signature(cls.__init__).parameters if name not in ("self", *OWN_OPTIONS)]
+    names = [name for name in inspect.signature(cls.__init__).parameters if name not in ("self", *OWN_OPTIONS, *fixed)]
     of_base = [line for line in lines if BASE in names and line.startswith(f"{BASE}__")]
     values: dict[str, Any] = {}
     for setting in lines:

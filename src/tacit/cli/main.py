@@ -25,6 +25,7 @@ from tacit.cli import (
     export,
     fit,
     join,
+    online,
     plan,
     predict,
     report,
@@ -115,6 +116,7 @@ def options(
 
 command(app, "fit", FitArguments, fit.from_table, spends=True)
 command(app, "resume", fit.ResumeArguments, fit.resume, spends=True)
+command(app, "online", online.OnlineArguments, online.run, spends=True)
 command(app, "predict", predict.PredictArguments, predict.run)
 command(app, "explain", report.ExplainArguments, report.explain)
 command(app, "evaluate", evaluate.EvaluateArguments, evaluate.run, spends=True)

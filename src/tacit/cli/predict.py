@@ -155,7 +155,7 @@ def run(arguments: PredictArguments) -> None:
     if not streamed:
         inputs: dict[str, str | Path | None] = {"the data": arguments.data, "the model": arguments.model}
         check_outputs({"--output": arguments.output}, inputs, force=arguments.force)
-        _check_format(arguments.output)
+        check_format(arguments.output)
     elif sys.stdout.name == os.devnull:
         raise Mistake("-o -: standard output is closed")
     model, _ = load_model(arguments.model)
@@ -178,10 +178,11 @@ def run(arguments: PredictArguments) -> None:
         columns = predicted(model, nothing, least, extra)
         if streamed:
             with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stream:  # ends where nobody reads on
-                write(predictions(), columns, stream, arguments)
+                write(predictions(), columns, stream, arguments.output, arguments.decimal)
             _say(counts.notes())
             return
-        write_with(arguments.output, lambda file: write(predictions(), columns, file, arguments), private=True)
+        place, decimal = arguments.output, arguments.decimal
+        write_with(place, lambda file: write(predictions(), columns, file, place, decimal), private=True)
     if arguments.as_json:
         as_json({"written": str(arguments.output), "columns": columns.column_names, "notes": counts.notes()})
         return
@@ -205,11 +206,15 @@ def _check_kept(columns: list[str], own: list[str]) -> None:
             )
 
 
-def _check_format(output: Path) -> None:
-    """Raises where a name promises a format that is not written."""
+def check_format(output: Path, option: str = "--output") -> None:
+    """Raises where a name promises a format that is not written.
+
+    Raises:
+        Mistake: names the option and the formats that are.
+    """
     if output.suffix.lower() in OTHER_FORMATS:
         raise Mistake(
-            f"--output: {output} would not be what its name says; predictions are written as Parquet where the name "
+            f"{option}: {output} would not be what its name says; predictions are written as Parquet where the name "
             "ends in .parquet, else as CSV, such as predictions.csv"
         )
 
@@ -242,14 +247,14 @@ def read(options: RowOptions) -> Iterator[Reader]:
         yield FileReader((file,), dialect)
 
 
-def write(tables: Iterator[pa.Table], columns: pa.Table, place: Any, arguments: PredictArguments) -> None:
-    """Writes tables one after the other in the format that the name asks for; ``columns`` where there are no rows.
+def write(tables: Iterator[pa.Table], columns: pa.Table, place: Any, output: Path, decimal: str | None) -> None:
+    """Writes tables one after the other in the format that ``output`` asks for; ``columns`` where there are no rows.
 
     A CSV file has decimal commas and semicolons where the rows had decimal commas, so that the same program reads it.
     """
     from pyarrow import csv, parquet
 
-    parquets, commas = arguments.output.suffix.lower() in (".parquet", ".pq"), arguments.decimal == ","
+    parquets, commas = output.suffix.lower() in (".parquet", ".pq"), decimal == ","
     if commas and not parquets:
         tables, columns = map(with_commas, tables), with_commas(columns)
     first = next(tables, columns)

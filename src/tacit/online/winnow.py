@@ -13,15 +13,16 @@ from typing import Any, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Bools, Floats, Ints
+from tacit.arrays import Bools, Ints
 from tacit.curator.streams.open import Stream, open_row_stream
-from tacit.curator.streams.winnow import UPDATES, WinnowStream
+from tacit.curator.streams.winnow import UPDATES, WinnowStream, WinnowUpdate
 from tacit.curator.streams.winnow_log import Marks, WinnowLog
 from tacit.encoding.inputs import plain
 from tacit.errors import spending
 from tacit.learning.checks import check_choice, check_integer, check_number
 from tacit.online import rows as readers
-from tacit.online.labels import as_labels, check_labels, classes_of, code_of, codes_of, shares_of
+from tacit.online.labels import as_labels, check_labels, classes_of, code_of, codes_of
+from tacit.online.predicting import MOST_CELLS, Predicting
 from tacit.online.schedule import Promise, WinnowRequest, of_the_smaller_promise, promise_of, schedule_of
 from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
 from tacit.privacy.account import PrivacyAccount
@@ -32,16 +33,13 @@ from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError
 from tacit.privacy.spending import certified, reserve
 
-MOST_CELLS = 1 << 26
-"""Coordinates that are made at a time, rows by features."""
-
 
 class StreamClosed(RuntimeError):  # noqa: N818 - a state, told to whoever asks too much of it
     """A stream that has moved elsewhere, or a copy that never had one: it predicts and cannot learn."""
 
 
 @dataclass(eq=False, repr=False)
-class Winnow(readers.river_base()):  # type: ignore[misc]
+class Winnow(Predicting, readers.river_base()):  # type: ignore[misc]
     """A private Winnow (Bun, Fang): halfspaces over many features, few of which matter.
 
     Learns from one labelled row after another. What is released is the sequence of weights and when they changed; a
@@ -150,7 +148,63 @@ class Winnow(readers.river_base()):  # type: ignore[misc]
         points, fine = self._rows_for(X).many(X)
         self._take(points, codes_of(y, self._classes, len(points)), fine)
 
-    def _take(self, points: npt.NDArray[np.int8], codes: npt.NDArray[Any], fine: Bools) -> None:
+    def predict_then_learn(self, X: Any, y: Any) -> npt.NDArray[Any]:
+        """Predicts every row, and then learns from it, in order: progressive validation of many rows at once.
+
+        Args:
+            X: the rows; see :meth:`learn_many`.
+            y: the labels, shape ``(n,)``.
+
+        Returns:
+            What :meth:`predict_one` says of each row before it is learned from, shape ``(n,)``.
+
+        Example:
+            >>> from tacit.online import Winnow
+            >>> learner = Winnow(epsilon=1.0, horizon=100)
+            >>> print(learner.predict_then_learn([[1, -1], [-1, 1]], [True, False]), learner.rounds_)
+            [False False] 2
+        """
+        points, fine = self._rows_for(X).many(X)
+        places = np.zeros(len(points), np.int64)
+        self._take(points, codes_of(y, self._classes, len(points)), fine, places)
+        return as_labels(self._classes)[places]
+
+    def _take(
+        self, points: npt.NDArray[np.int8], codes: npt.NDArray[Any], fine: Bools, places: Ints | None = None
+    ) -> None:
+        """Takes rounds in order; ``places`` are filled with those of the classes that are predicted before."""
+        self._check_rounds(len(points), codes, fine)
+        self._expand(points[:1])  # whatever is wrong with the features shows before anything is spent
+        width = self._width(points.shape[1])
+        stream = self._open(width)
+        labels = np.where(fine, codes, 0).astype(codes.dtype)
+        step, start = max(1, MOST_CELLS // width), 0
+        while start < len(points):
+            if self.rounds_ - self._began == self.period:  # a period begins with its first row
+                self.new_period()
+            remaining = step if self.period is None else min(step, self.period - (self.rounds_ - self._began))
+            part = slice(start, start + remaining)
+            rows, round_ = self._expand(points[part]), self.rounds_ - self._began
+            self._follow(stream.feed(rows, labels[part]), rows, round_, None if places is None else places[part])
+            start += len(rows)
+            self.rounds_ += len(rows)
+
+    def _follow(
+        self, updates: list[WinnowUpdate], rows: npt.NDArray[np.int8], round_: int, places: Ints | None
+    ) -> None:
+        """Takes in what was let out for ``rows``, of which the first was this round of the period."""
+        assert self.log_ is not None
+        start = 0
+        for update in [*updates, None]:
+            stop = len(rows) if update is None else update.round + 1 - round_
+            if places is not None and stop > start:
+                marks = Marks(rows.shape[1], len(self._classes))
+                places[start:stop] = marks.said(marks.scores(self.log_.weights, rows[start:stop]))
+            if update is not None:
+                self.log_.end_epoch(update.round, update.weights)
+            start = stop
+
+    def _check_rounds(self, n: int, codes: npt.NDArray[Any], fine: Bools) -> None:
         if self.invalid == "error":
             if not fine.all():
                 raise readers.RowError(
@@ -161,26 +215,11 @@ class Winnow(readers.river_base()):  # type: ignore[misc]
                 raise readers.RowError(
                     f"a label is none of {self._classes}; a round is learned when its label has come"
                 )
-        if self.rounds_ + len(points) > self.horizon:
+        if self.rounds_ + n > self.horizon:
             raise ValueError(
-                f"the stream was declared for {self.horizon} rounds; {self.rounds_} were taken and {len(points)} more "
+                f"the stream was declared for {self.horizon} rounds; {self.rounds_} were taken and {n} more "
                 "would be too many. Declare a longer horizon. The stream is as it was"
             )
-        self._expand(points[:1])  # whatever is wrong with the features shows before anything is spent
-        width = self._width(points.shape[1])
-        stream = self._open(width)
-        assert self.log_ is not None
-        labels = np.where(fine, codes, 0).astype(codes.dtype)
-        step, start = max(1, MOST_CELLS // width), 0
-        while start < len(points):
-            if self.rounds_ - self._began == self.period:  # a period begins with its first row
-                self.new_period()
-            remaining = step if self.period is None else min(step, self.period - (self.rounds_ - self._began))
-            part = slice(start, start + remaining)
-            for update in stream.feed(self._expand(points[part]), labels[part]):
-                self.log_.end_epoch(update.round, update.weights)
-            start = min(start + remaining, len(points))
-            self.rounds_ += len(points[part])
 
     def new_period(self) -> None:
         """Begins a period with the next row: all but the released weights in use is forgotten. Costs nothing.
@@ -203,55 +242,6 @@ class Winnow(readers.river_base()):  # type: ignore[misc]
         self._stream.renew(spec)
         self.log_, self._began = spec.first_log(), self.rounds_
 
-    # Prediction.
-
-    def predict_one(self, x: Mapping[Any, Any], **kwargs: Any) -> Any:
-        """The likelier class under the released weights."""
-        del kwargs
-        points, _ = self._rows_for(x).one(x)
-        return self._classes[int(self._marks(points).said(self._scores(points))[0])]
-
-    def predict_proba_one(self, x: Mapping[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """The share of the released weights that vote for each class: equal shares where nothing was learned yet.
-
-        Shares, and no calibrated probabilities: the sampled weights say how sure Winnow is, not how often it is right.
-        The likelier class is that of :meth:`predict_one`; nothing is spent. With ``C > 2`` classes of scores ``s`` the
-        shares are ``1/C + (s - mean(s)) / (C - 1)``, over weights of sum 1.
-        """
-        del kwargs
-        points, _ = self._rows_for(x).one(x)
-        total = max(int(np.abs(self._log_for(points).weights).sum()), 1)
-        return shares_of(self._scores(points)[0] / total, self._classes)
-
-    def predict_many(self, X: Any) -> npt.NDArray[Any]:
-        """The likelier class of every row, shape ``(n,)``."""
-        points, _ = self._rows_for(X).many(X)
-        return as_labels(self._classes)[self._marks(points).said(self._scores(points))]
-
-    def _scores(self, points: npt.NDArray[np.int8]) -> Ints:
-        weights, marks = self._log_for(points).weights, self._marks(points)
-        step = max(1, MOST_CELLS // marks.dimension)
-        starts = range(0, len(points) or 1, step)
-        return np.concatenate([marks.scores(weights, self._expand(points[start : start + step])) for start in starts])
-
-    def _marks(self, points: npt.NDArray[np.int8]) -> Marks:
-        return Marks(self._width(points.shape[1]), len(self._classes))
-
-    def _log_for(self, points: npt.NDArray[np.int8]) -> WinnowLog:
-        """What was released; before the first row the start, which predicts as well."""
-        return self.log_ or WinnowLog(self._marks(points).n_weights, bool(self.signed), 1)
-
-    @property
-    def weights_(self) -> Floats | None:
-        """The released weights in use, of L1 norm 1 (0 at the start of signed ones); None before the first row.
-
-        Shape ``(coordinates,)``, or with more than two classes ``(classes, coordinates)``.
-        """
-        if self.log_ is None:
-            return None
-        weights: Floats = self.log_.weights / max(int(np.abs(self.log_.weights).sum()), 1)
-        return weights.reshape(len(self._classes), -1) if len(self._classes) > 2 else weights
-
     # Moving the stream.
 
     def suspend(self, path: str | os.PathLike[str]) -> None:
@@ -269,6 +259,7 @@ class Winnow(readers.river_base()):  # type: ignore[misc]
             "parameters": self._public_parameters(),
             "stream": asdict(cast(WinnowStream, self._stream.spec)),
             "names": readers.names_of(self._rows),
+            "schema": None if self.schema_ is None else self.schema_.to_dict(),
             "rounds": self.rounds_,
             "began": self._began,
             "certificate": self.certificate_.to_dict(),
@@ -280,17 +271,16 @@ class Winnow(readers.river_base()):  # type: ignore[misc]
         warnings.warn(f"{path} holds secrets of the stream: keep it as you keep the rows", stacklevel=2)
 
     @classmethod
-    def resume(cls, path: str | os.PathLike[str], schema: Any = None) -> Self:
+    def resume(cls, path: str | os.PathLike[str]) -> Self:
         """Goes on from a suspended stream.
 
         The file is renamed to ``<path>.used`` first: a second continuation would cost twice.
 
         Args:
             path: what :meth:`suspend` wrote.
-            schema: the schema, if the stream had one.
         """
         content = read_secrets(path)
-        learner = cls(schema=schema, **content["parameters"])
+        learner = cls(schema=content["schema"], **content["parameters"])
         parameters = {**content["stream"], "neighbouring": learner._request().neighbouring}
         parameters |= {name: tuple(parameters.get(name, ())) for name in ("released", "times")}
         spec = WinnowStream(**parameters)

@@ -1,0 +1,228 @@
+"""`tacit online`: a stream of rows, each predicted and then learned from, at one charge for all files of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from tacit.cli import arguments as shared
+from tacit.cli import tables
+from tacit.cli.arguments import account_of, check_account, schema_of
+from tacit.cli.console import as_json, progress, releasable, spent, table
+from tacit.cli.failures import Mistake, together
+from tacit.cli.fitted import claim_facts
+from tacit.cli.learners import set_parameters
+from tacit.cli.outputs import check_outputs
+from tacit.cli.predict import check_format, write
+from tacit.errors import STANDS
+from tacit.whole_files import write_text, write_with
+
+if TYPE_CHECKING:
+    from tacit.encoding.frames import Frame
+    from tacit.online import Winnow
+    from tacit.privacy.certificate import Certificate
+    from tacit.schema import Schema
+
+SETTLED = ("account", "dataset", "delta", "epsilon", "horizon", "neighbouring", "random_state", "schema", "settings")
+"""Arguments that a stream has from its beginning."""
+
+FIXED = ("columns", "invalid", "labels", "seed")
+"""Parameters that follow from the schema, or from what rows may never do: stop a command."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlineArguments:
+    """What the command line asked for."""
+
+    data: shared.Data
+    schema: shared.SchemaFile = None
+    horizon: Annotated[int | None, "Maximum number of rows over the whole stream (it must be public)."] = None
+    epsilon: shared.Epsilon = 1.0
+    delta: shared.Delta = 1e-6
+    neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
+    state: Annotated[
+        Path | None,
+        "State of the stream (confidential): continues from this file if it exists, at no charge; written at the end.",
+    ] = None
+    predictions: Annotated[
+        Path | None, "Output file for the prediction of each row, made before it is learned from (confidential)."
+    ] = None
+    model: Annotated[Path | None, "Output file for the model of the released weights."] = None
+    certificate: shared.CertificateFile = None
+    settings: shared.Settings = None
+    account: shared.AccountUrl = None
+    dataset: shared.AccountDataset = None
+    name: shared.DataName = None
+    random_state: shared.Seed = None
+    encoding: shared.Encoding = "utf-8"
+    delimiter: shared.Delimiter = None
+    decimal: shared.Decimal = None
+    multiline: shared.Multiline = False
+    force: shared.Force = False
+    as_json: shared.Json = False
+
+
+def run(arguments: OnlineArguments) -> None:
+    """Learn online from rows in order (private Winnow), predicting each first; one charge for the whole stream."""
+    together(lambda: _check_outputs(arguments), lambda: tables.check_there(arguments.data))
+    going_on = arguments.state is not None and arguments.state.exists()
+    learner = None if going_on else _begun(arguments)
+    rows = _rows(arguments, _schema_in(arguments) if learner is None else learner.schema)
+    account = None if learner is None else learner.account
+    with nullcontext() if account is None else account.closing_at_the_end(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the option says that the state is confidential
+        learner, predicted = _learn(arguments, learner, *rows)
+        written, certificate = _write(arguments, learner, predicted)
+    _summarise(arguments, learner, certificate, written, len(predicted))
+
+
+def _begun(arguments: OnlineArguments) -> Winnow:
+    """A new stream; nothing is spent before its first row."""
+    from tacit.online import Winnow
+
+    if arguments.schema is None or arguments.horizon is None:
+        state = "" if arguments.state is None else f"{arguments.state} does not exist, and "
+        raise Mistake(f"{state}a new stream needs --schema, and --horizon, the maximum number of its rows")
+    schema, values = together(
+        lambda: schema_of(arguments.schema, None, None),
+        lambda: set_parameters(Winnow, arguments.settings, None, FIXED),
+    )
+    if schema.label is None:
+        raise Mistake(f"{arguments.schema} declares no [label]: a stream needs its column and classes")
+    learner = Winnow(
+        arguments.epsilon, arguments.delta, str(arguments.neighbouring), arguments.horizon, schema=schema,
+        invalid="null", account=account_of(arguments.account, arguments.dataset), seed=arguments.random_state, **values,
+    )  # fmt: skip
+    if arguments.model is not None:
+        learner.model_features()  # raises for what no model holds
+    return learner
+
+
+def _schema_in(arguments: OnlineArguments) -> Schema:
+    """The schema of the stream that goes on; raises for options that it has from its beginning."""
+    from tacit.online.suspended import read_secrets
+    from tacit.schema import Schema
+
+    given = [f for f in fields(arguments) if f.name in SETTLED and getattr(arguments, f.name) != f.default]
+    if given:
+        options = ", ".join(f"--{'set' if f.name == 'settings' else f.name.replace('_', '-')}" for f in given)
+        raise Mistake(
+            f"{options}: settled when the stream in {arguments.state} began; leave out, or name a new --state"
+        )
+    assert arguments.state is not None
+    try:
+        schema = read_secrets(arguments.state)["schema"]
+    except (ValueError, KeyError) as error:
+        raise Mistake(f"--state: {arguments.state} holds no stream to continue") from error
+    if schema is None:
+        raise Mistake(f"--state: the stream in {arguments.state} has no schema, and goes on in Python")
+    return Schema.from_dict(schema)
+
+
+def _rows(arguments: OnlineArguments, schema: Schema) -> tuple[Frame, Any]:
+    """The features of all rows, and their labels as the schema names them, or None; nothing in them is an error."""
+    from tacit.encoding.values import LabelIndex
+
+    assert schema.label is not None
+    index = LabelIndex.of(schema.label)
+    names = np.empty(index.n_classes + 1, object)  # the last is of no class: its round is a null round
+    names[: index.n_classes] = index.names
+    with (
+        progress(arguments.data.name, quiet=arguments.as_json) as tell,
+        tables.rows_of(arguments.data, arguments) as (data, csv),
+    ):
+        frame, labels = tables.training_table(data, schema.label.column, schema, tell, dialect=csv)
+    return frame, names[np.minimum(index.encode(labels), index.n_classes)]
+
+
+def _learn(arguments: OnlineArguments, begun: Winnow | None, frame: Frame, labels: Any) -> tuple[Winnow, Any]:
+    """Predicts every row and learns from it; returns the learner and the predictions."""
+    if begun is not None:
+        return begun, begun.predict_then_learn(frame, labels)
+    from tacit.online import Winnow
+
+    assert arguments.state is not None
+    learner = Winnow.resume(arguments.state)
+    try:
+        if arguments.model is not None:
+            learner.model_features()
+        return learner, learner.predict_then_learn(frame, labels)
+    except BaseException:
+        learner.suspend(arguments.state)  # where it was, or further on
+        raise
+
+
+def _check_outputs(arguments: OnlineArguments) -> None:
+    outputs = {"--predictions": arguments.predictions, "--model": arguments.model}
+    if not any((*outputs.values(), arguments.state)):
+        raise Mistake("a stream spends budget and would leave nothing behind: give --model, --predictions or --state")
+    inputs: dict[str, str | Path | None] = {"the data": arguments.data, "the schema": arguments.schema}
+    check_outputs({"--state": arguments.state}, inputs, arguments.account, force=True)  # the file is renamed first
+    outputs["--certificate"] = arguments.certificate
+    check_outputs(outputs, {**inputs, "the state": arguments.state}, arguments.account, arguments.force)
+    if arguments.predictions is not None:
+        check_format(arguments.predictions, "--predictions")
+    check_account(arguments.account, arguments.dataset)
+
+
+def _write(arguments: OnlineArguments, learner: Winnow, predicted: Any) -> tuple[dict[str, str], Certificate]:
+    """Writes what was asked for, the state first, which cannot be made again; returns the certificate too."""
+    import pyarrow as pa
+
+    from tacit.models.files import save_model
+
+    model, certificate = learner.to_model() if arguments.model is not None else (None, learner.certificate_)
+    assert certificate is not None
+    certificate = certificate.named(learner.schema_.label.column, arguments.name)
+    rows = pa.table({"prediction": pa.array([str(label) for label in predicted], pa.string())})
+    ways: dict[str, Callable[[Path], None]] = {
+        "state": learner.suspend,
+        "model": lambda path: save_model(model, path, certificate, schema=learner.schema_),
+        "predictions": lambda path: write_with(
+            path, lambda file: write(iter([rows]), rows, file, path, arguments.decimal), private=True
+        ),
+        "certificate": lambda path: write_text(path, certificate.to_json()),
+    }
+    written: dict[str, str] = {}
+    try:
+        for name, way in ways.items():
+            if (path := getattr(arguments, name)) is not None:
+                way(path)
+                written[name] = str(path)
+    except OSError as error:
+        there = ", ".join(written.values()) or "nothing"
+        raise Mistake(
+            f"{error.filename or 'a file'}: {error.strerror or error}. The rows were learned from and the budget is "
+            f"spent; written so far: {there}",
+            STANDS,
+        ) from error
+    return written, certificate
+
+
+def _summarise(
+    arguments: OnlineArguments, learner: Winnow, certificate: Certificate, written: dict[str, str], rows: int
+) -> None:
+    from tacit.privacy.strength import strength_of
+
+    strength = strength_of(certificate, None)
+    promise = None if learner.promise_ is None else str(learner.promise_)
+    facts = {"rows": rows, "rounds": learner.rounds_, "horizon": learner.horizon, "promise": promise}
+    if arguments.as_json:
+        as_json({"written": written, **claim_facts(certificate, strength), **facts, "warnings": strength.warnings})
+        return
+    lines = dict(written)
+    lines["rows"] = f"{rows:,}; {learner.rounds_:,} of at most {learner.horizon:,} in the stream so far"
+    lines["spent"] = f"{spent(certificate)}, when the stream began"
+    lines["protects"] = certificate.protected
+    lines["strength"] = f"{strength.word}: {strength.guess_words}"
+    lines["releases"] = str(certificate.releases)
+    lines |= {} if promise is None else {"promise": promise}
+    lines["releasable"] = releasable(certificate)
+    lines |= {f"warning {i}": words for i, words in enumerate(strength.warnings, start=1)}
+    table("A private stream", lines)
