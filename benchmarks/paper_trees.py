@@ -32,7 +32,7 @@ from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.blocks import MemoryTable
 from tacit.growing.gradient_trees import learn_gradient_trees
-from tacit.noise.seeded_source import SeededSource
+from tacit.noise import PublicChoices, SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import RequestError
@@ -78,13 +78,14 @@ def grid_of(quick: bool, analysis: str, everything: bool) -> Iterator[Job]:
 
 def key_of(job: Job) -> str:
     """What identifies a job in the file of results."""
-    return json.dumps({k: job[k] for k in sorted(job) if k not in ("errors", "seconds")})
+    return json.dumps({k: job[k] for k in sorted(job) if k not in ("errors", "seconds", "program")})
 
 
 def gate(world: Domain, rows: np.ndarray, charge: Any, seed: int, relation: str = "replace_one") -> Curator:
     """A curator over some rows of a domain."""
     table = MemoryTable([c[rows] for c in world.codes], world.y[rows], world.n_codes, 2, threads=1)
-    return Curator(table, Reservation([charge], Neighbouring(relation), "paper trees"), SeededSource(seed))
+    reservation = Reservation([charge], Neighbouring(relation), "paper trees")
+    return Curator(table, reservation, SeededSource(seed), choices=PublicChoices.of(seed))
 
 
 def fold_error(world: Domain, job: Job, train: np.ndarray, test: np.ndarray, seed: int) -> float:
