@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from tacit.online.suspended import write_secrets
 from tacit.privacy.account import PrivacyAccount
 
 Run = Callable[..., Any]
@@ -20,6 +21,7 @@ PAID = ("--account", "sqlite:///budget.db", "--dataset", "shop")
 FIT = ("fit", "data.csv", "--schema", "schema.toml", "--learner", "trees", *PAID)
 SITES = ("--schema", "schema.toml", "--parties", "parties", "--key", "south.key", *PAID)
 PAPERS = ("certificate", "model.json")
+ONLINE = ("online", "data.csv", "--schema", "schema.toml", "--horizon", "400", *PAID)
 
 WRITES: dict[str, tuple[str, ...]] = {
     "fit --model": FIT,
@@ -27,6 +29,9 @@ WRITES: dict[str, tuple[str, ...]] = {
     "fit --certificate": (*FIT, "--model", "new.json"),
     "fit --tape": (*FIT, "--model", "new.json", "--random-state", "1"),
     "fit --save-plan": (*FIT, "--dry-run"),
+    "online --model": ONLINE,
+    "online --predictions": ONLINE,
+    "online --certificate": (*ONLINE, "--state", "new.json"),
     "predict --output": ("predict", "model.json", "data.csv"),
     "explain --html": ("explain", "model.json", "data.csv"),
     "evaluate --certificate": ("evaluate", "model.json", "data.csv", "--epsilon", "0.1", *PAID),
@@ -109,9 +114,10 @@ def test_a_file_that_is_there_stays_unless_forced(shop: Path, tacit: Run, option
 def test_not_even_force_destroys_what_is_read_or_cannot_be_made_again(shop: Path, tacit: Run, option: str) -> None:
     with closing(sqlite3.connect("other.db")) as other:
         other.execute("CREATE TABLE t (x)")
+    write_secrets("stream.json", {})
     command = WRITES[option]
     own = [word for word in command if Path(word).is_file()]
-    for place in (*own, "budget.db", "budget.db.key", "pair", "other.db"):
+    for place in (*own, "budget.db", "budget.db.key", "pair", "other.db", "stream.json"):
         before = Path(place).read_bytes()
         done = tacit(*command, option[option.index("--") :], place, "--force")
         assert (done.exit_code, "overwrit" in done.stderr) == (2, True), done.output

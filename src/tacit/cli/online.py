@@ -18,7 +18,7 @@ from tacit.cli.console import as_json, progress, releasable, spent, table
 from tacit.cli.failures import Mistake, together
 from tacit.cli.fitted import claim_facts
 from tacit.cli.learners import set_parameters
-from tacit.cli.outputs import check_outputs
+from tacit.cli.outputs import check_outputs, free_place
 from tacit.cli.predict import check_format, write
 from tacit.errors import STANDS
 from tacit.whole_files import write_text, write_with
@@ -163,7 +163,8 @@ def _check_outputs(arguments: OnlineArguments) -> None:
     if not any((*outputs.values(), arguments.state)):
         raise Mistake("a stream spends budget and would leave nothing behind: give --model, --predictions or --state")
     inputs: dict[str, str | Path | None] = {"the data": arguments.data, "the schema": arguments.schema}
-    check_outputs({"--state": arguments.state}, inputs, arguments.account, force=True)  # the file is renamed first
+    if arguments.state is not None and not arguments.state.exists():
+        check_outputs({"--state": arguments.state}, inputs, arguments.account)
     outputs["--certificate"] = arguments.certificate
     check_outputs(outputs, {**inputs, "the state": arguments.state}, arguments.account, arguments.force)
     if arguments.predictions is not None:
@@ -193,8 +194,9 @@ def _write(arguments: OnlineArguments, learner: Winnow, predicted: Any) -> tuple
     try:
         for name, way in ways.items():
             if (path := getattr(arguments, name)) is not None:
-                way(path)
-                written[name] = str(path)
+                place = free_place(path, arguments.force or name == "state")
+                way(place)
+                written[name] = str(place)
     except OSError as error:
         there = ", ".join(written.values()) or "nothing"
         raise Mistake(

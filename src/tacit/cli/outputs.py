@@ -1,7 +1,7 @@
 """Output files of commands. One rule: a file that is there stays as it is, unless --force says otherwise.
 
 Not even ``--force`` replaces what the command itself reads, or what cannot be made again: a database, where an account
-may be, or a private key. All of it is checked before anything is charged.
+may be, a private key, or the state of a stream. All of it is checked before anything is charged.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ BESIDE_SQLITE = ("", "-wal", "-shm", "-journal", ".key")
 
 IRREPLACEABLE = {
     "an SQLite database, which may hold accounts": re.compile(rb"SQLite format 3\0"),
+    "the state of a stream": re.compile(rb'\{"format": "tacit suspended stream"'),
     "a private key": re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----|[0-9a-f]{64}\n?\Z"),
 }
 """How files begin that no command overwrites."""
