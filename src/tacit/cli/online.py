@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from tacit.whole_files import write_text, write_with
 
 if TYPE_CHECKING:
     from tacit.encoding.frames import Frame
+    from tacit.models.tree_ensemble import TreeEnsembleModel
     from tacit.online import Winnow
     from tacit.privacy.certificate import Certificate
     from tacit.schema import Schema
@@ -176,15 +177,18 @@ def _write(arguments: OnlineArguments, learner: Winnow, predicted: Any) -> tuple
     """Writes what was asked for, the state first, which cannot be made again; returns the certificate too."""
     import pyarrow as pa
 
+    from tacit.estimators.binding import target_name
     from tacit.models.files import save_model
 
-    model, certificate = learner.to_model() if arguments.model is not None else (None, learner.certificate_)
-    assert certificate is not None
-    certificate = certificate.named(learner.schema_.label.column, arguments.name)
+    model, bound = (None, learner.certificate_) if arguments.model is None else learner.to_model()
+    schema = learner.schema_
+    assert bound is not None
+    assert schema is not None
+    certificate = bound.named(target_name(schema, None), arguments.name)
     rows = pa.table({"prediction": pa.array([str(label) for label in predicted], pa.string())})
     ways: dict[str, Callable[[Path], None]] = {
         "state": learner.suspend,
-        "model": lambda path: save_model(model, path, certificate, schema=learner.schema_),
+        "model": lambda path: save_model(cast("TreeEnsembleModel", model), path, certificate, schema=schema),
         "predictions": lambda path: write_with(
             path, lambda file: write(iter([rows]), rows, file, path, arguments.decimal), private=True
         ),

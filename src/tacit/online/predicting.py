@@ -38,7 +38,6 @@ class Predicting:
     constant: bool
     schema: Any
     bins: int
-    _classes: tuple[Any, ...]
 
     def predict_one(self, x: Mapping[Any, Any], **kwargs: Any) -> Any:
         """The likelier class under the released weights."""
@@ -150,6 +149,11 @@ class Predicting:
     def _log_for(self, points: npt.NDArray[np.int8]) -> WinnowLog:
         """What was released; before the first row the start, which predicts as well."""
         return self.log_ or WinnowLog(self._marks(points).n_weights, bool(self.signed), 1)
+
+    @property
+    def _classes(self) -> tuple[Any, ...]:
+        """What the classes are called, of two the positive one last."""
+        raise NotImplementedError
 
     def _rows_for(self, x: Any) -> readers.RowReader:
         """How rows are read."""
