@@ -110,9 +110,9 @@ def _schema_in(arguments: OnlineArguments) -> Schema:
     from tacit.online.suspended import read_secrets
     from tacit.schema import Schema
 
-    given = [f for f in fields(arguments) if f.name in SETTLED and getattr(arguments, f.name) != f.default]
-    if given:
-        options = ", ".join(f"--{'set' if f.name == 'settings' else f.name.replace('_', '-')}" for f in given)
+    extra = [f for f in fields(arguments) if f.name in SETTLED and getattr(arguments, f.name) != f.default]
+    if extra:
+        options = ", ".join(f"--{'set' if f.name == 'settings' else f.name.replace('_', '-')}" for f in extra)
         raise Mistake(
             f"{options}: settled when the stream in {arguments.state} began; leave out, or name a new --state"
         )
@@ -180,11 +180,11 @@ def _write(arguments: OnlineArguments, learner: Winnow, predicted: Any) -> tuple
     from tacit.estimators.binding import target_name
     from tacit.models.files import save_model
 
-    model, bound = (None, learner.certificate_) if arguments.model is None else learner.to_model()
+    model, plain = (None, learner.certificate_) if arguments.model is None else learner.to_model()
     schema = learner.schema_
-    assert bound is not None
+    assert plain is not None
     assert schema is not None
-    certificate = bound.named(target_name(schema, None), arguments.name)
+    certificate = plain.named(target_name(schema, None), arguments.name)
     rows = pa.table({"prediction": pa.array([str(label) for label in predicted], pa.string())})
     ways: dict[str, Callable[[Path], None]] = {
         "state": learner.suspend,
