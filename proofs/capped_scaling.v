@@ -54,6 +54,30 @@ Proof.
   - assert (length F = units) by (unfold F; rewrite firstn_length; lia). lia.
 Qed.
 
+(* Where row i is replaced, what the others hold is the same list up to a point: all but max(c, c') of the units, for a
+   row that held c and then c'.  So a unit drawn at random falls differently with a chance of at most that share. *)
+Theorem held_in_common line line' i : without i line = without i line' ->
+  (units <= length line)%nat -> (units <= length line')%nat -> exists common more more',
+  without i (handed_out line) = common ++ more /\ without i (handed_out line') = common ++ more' /\
+  (units <= length common + Nat.max (held i (handed_out line)) (held i (handed_out line')))%nat.
+Proof.
+  intros E L L'. unfold handed_out.
+  assert (P : forall l, (units <= length l)%nat -> exists k,
+    without i (firstn units l) = firstn k (without i l) /\ (units = k + held i (firstn units l))%nat /\ (k <= length (without i l))%nat).
+  { intros l H. exists (length (without i (firstn units l))).
+    pose proof (length_without i (firstn units l)) as A. rewrite firstn_length, Nat.min_l in A by assumption.
+    assert (W : without i l = without i (firstn units l) ++ without i (skipn units l))
+      by (rewrite <- (firstn_skipn units l) at 1; unfold without; now rewrite filter_app).
+    repeat split; [|assumption|rewrite W, app_length; lia].
+    rewrite W, firstn_app, Nat.sub_diag. cbn [firstn]. rewrite app_nil_r. now rewrite firstn_all. }
+  destruct (P line L) as [k (A & B & C)]. destruct (P line' L') as [k' (A' & B' & C')]. rewrite A, A', <- E. rewrite <- E in C'.
+  set (w := without i line) in *. exists (firstn (Nat.min k k') w), (skipn (Nat.min k k') (firstn k w)), (skipn (Nat.min k k') (firstn k' w)).
+  repeat split.
+  - rewrite <- (firstn_skipn (Nat.min k k') (firstn k w)) at 1. f_equal. rewrite firstn_firstn. f_equal. lia.
+  - rewrite <- (firstn_skipn (Nat.min k k') (firstn k' w)) at 1. f_equal. rewrite firstn_firstn. f_equal. lia.
+  - rewrite firstn_length. lia.
+Qed.
+
 (* In one direction: at most twice the units that the row held, times the longest row. *)
 Theorem one_direction (a : nat -> Z) most line i : (forall j, Z.abs (a j) <= most) ->
   Z.abs (total_of a (handed_out line) - total_of a (handed_out (without i line))) <= 2 * Z.of_nat (held i (handed_out line)) * most.

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import isqrt
+from itertools import product
+from math import exp, isqrt, prod
 
 Vector = Sequence[int]
 
@@ -67,6 +68,43 @@ def first_above(counts: Vector, threshold: int, rho: int, noise: Vector) -> int 
     """The first count that is above the threshold, both with noise (above_threshold.v)."""
     above = (t for t, (count, nu) in enumerate(zip(counts, noise, strict=True)) if count + nu >= threshold + rho)
     return next(above, None)
+
+
+def cover_score(rows: Sequence[tuple[Vector, int]], feature: int, label: int, reward: int, penalty: int) -> int:
+    """The worth to a rule of the rows that it covers; a row is (features, label), feature -1 always holds (cover.v)."""
+    covered = [y == label for x, y in rows if feature < 0 or x[feature]]
+    return sum(reward if right else -penalty for right in covered)
+
+
+def uncovered(rows: Sequence[tuple[Vector, int]], feature: int) -> list[tuple[Vector, int]]:
+    """The rows that are left once a rule was chosen (cover.v)."""
+    return [(x, y) for x, y in rows if feature >= 0 and not x[feature]]
+
+
+def cover_moment(
+    order: float,
+    steps: Sequence[tuple[float, int, int]],
+    rules: Sequence[tuple[int, int]],
+    p: Sequence[tuple[Vector, int]],
+    q: Sequence[tuple[Vector, int]],
+) -> float:
+    """``E_P[(P/Q)**order]`` of a run on two tables; a step is (scale, reward, penalty) (cover.v: moment)."""
+    if not steps or not rules:
+        return 1.0
+    (scale, *worth), *later = steps
+    on_p, on_q = ([exp(scale * cover_score(rows, *rule, *worth)) for rule in rules] for rows in (p, q))
+    moment = 0.0
+    for (feature, _), x, y in zip(rules, on_p, on_q, strict=True):
+        left = [rule for rule in rules if rule[0] != feature]
+        rest = cover_moment(order, later, left, uncovered(p, feature), uncovered(q, feature))
+        moment += x / sum(on_p) * (x / sum(on_p) / (y / sum(on_q))) ** order * rest
+    return moment
+
+
+def drawn_chance(shares: Sequence[float], size: int, chance: Callable[[tuple[int, ...]], float]) -> float:
+    """The chance of an outcome on independent draws of rows (draws.v: expect)."""
+    samples = product(range(len(shares)), repeat=size)
+    return sum(prod(shares[row] for row in sample) * chance(sample) for sample in samples)
 
 
 def split_score(rows: Sequence[tuple[bool, bool, int]], cap: int, risk: Callable[[int, int], int]) -> int:

@@ -10,15 +10,15 @@ import tempfile
 from pathlib import Path
 
 PROOFS = Path(__file__).parents[1] / "proofs"
-SHARED = "finite_sums"
+SHARED = ("finite_sums", "ordered")
 CLOSED = "Closed under the global context"
 THEOREM = re.compile(r"^Theorem (\w+)", re.MULTILINE)
 
 
 def files() -> list[str]:
-    """The names of the lemma files, the one that the others import first."""
+    """The names of the lemma files, those that the others import first."""
     names = sorted(path.stem for path in PROOFS.glob("*.v"))
-    return [SHARED, *(name for name in names if name != SHARED)]
+    return [*SHARED, *(name for name in names if name not in SHARED)]
 
 
 def theorems(name: str) -> list[str]:

@@ -74,6 +74,11 @@ def test_the_table_names_theorems_that_exist() -> None:
         ("weighted histogram: one row, one cell; 3 rows per unit", "units.l2"),
         ("sum of rows: row norm; replace = remove + add; 12 rows per unit", "units.l1"),
         ("error counts of concepts: a row adds an error or none; 2 rows per unit", "units.range"),
+        ("EM-cover: exact moments of these steps (replace)", "cover.the_game_bounds_every_run"),
+        ("EM-cover: largest likelihood ratio (add/remove)", "cover.no_run_is_likelier"),
+        ("draws from a slick measure: Lemma 55 with Lemma 21 (sharp: attained)", "draws.draws"),
+        ("split scores: a row moves them one way, by at most 9 L(1/9) (node_risk_range)", "splits.one_way"),
+        ("leaf of largest risk: a row moves one leaf by at most 9 L(1/9) (node_risk_range)", "splits.leaf_rises"),
         ("sum of rows: row norm; noise in shares of 5 sites, of which 3 suffice", "vector_sums.add_or_remove"),
     ],
 )
@@ -88,6 +93,8 @@ def test_a_claim_is_traced_to_its_lemma(theorem: str, lemma: str) -> None:
     [
         "",
         "EM-cover: exact moments",
+        "EM-cover: closed Renyi curve (add/remove)",
+        "draws from a slick measure: Lemma 55 with Lemma 21",
         "one row, one cell",
         "one row, one cell; 3 rows per unit",
         "; 3 rows per unit",

@@ -12,14 +12,17 @@ import re
 DIGESTS = {
     "above_threshold": "1594a2ac5d03d7c34f08d69f7fba6d66e7676102418e932593016d1f0a3ae652",
     "bounded_range": "2c55c53c792baa9774deaf8335f89ca802f4cee65a76cf2c6c180a3b13b5d975",
-    "capped_scaling": "25f9f799aadaf4d01b3201b73d08407a42104fa75bc73f0caeeb5d4440f0c56a",
+    "capped_scaling": "4ca72d304fdd98f233653faf426a320307ad88e57b98fe442773987e493ff343",
     "composition": "f7de079b5923311b78c03b7164d92b43562ba7f46688ae1d85a694b78ffb083d",
+    "cover": "f40e466a537f5e65ea796059d60551cc5f0c438c01e7032822ba187af354817e",
+    "draws": "09ea0dc93398c86bf6eaf5ba745963ce45521c56df093722742a31109191db8d",
     "finite_sums": "5475bbec712bbd8dfe8e1ecc27b09969ceaee450f7489775f1967320fc33e6f7",
     "histogram": "3429fc0adbb6380df37fb998e2c02729b27a46510d7e4a489dc3de85764bf021",
     "joint_bound": "53ff70245c7a71e95f52489b1143fc9458627a7aea1dd80acd606a7d9d448d28",
+    "ordered": "39f6ecded1b509a922e517c40f725086d40b6215d6a62b11a6448f017d72439f",
     "relabel": "b5c9d5b3fb8e750652a588fc6128833b02ffcfa02c5b51661c5415720f0594ce",
     "score_rules": "3fcef8e015532b25343bcf28f37792abe4c2bd402ff06dbe78ca286e27b0d679",
-    "splits": "24dc9ff230cf7f9435152f4456b342bafce612bb247bbc0b368fefb4f2bd51d1",
+    "splits": "edef961da17fa9d673443ef4368e1ee2dd493379b71e7e517e777756b840d862",
     "units": "19a3076b5eb03af747c8a36bbdfa2061d5e3ef9959778348f7d7848f00b40959",
     "vector_sums": "d1208fcd2f025eb212b61eb42c942c01e4e922377c685b052042362a85819348",
 }
@@ -62,6 +65,52 @@ def _cells(head: str, lemmas: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     }
 
 
+def _choices() -> dict[str, tuple[str, ...]]:
+    """Mechanisms that draw: one of several candidates, or rows for a learner inside."""
+    return {
+        "edges of splits: a row moves each by at most its weight, up or down": (
+            "splits.edges_range",
+            "bounded_range.bounded_range",
+            "bounded_range.pure",
+        ),
+        r"(split scores: a row moves them one way,|leaf of largest risk: a row moves one leaf) "
+        r"by at most \d+ L\(1/\d+\) \(node_risk_range\)": (
+            "splits.one_way",
+            "splits.leaf_rises",
+            "splits.risk_rises",
+            *_ONE_WAY,
+        ),
+        r"EM-cover: exact moments of these steps \((add/remove|replace)\)": (
+            "cover.a_row_moves_its_rules",
+            "cover.a_chosen_rule_removes_its_rows",
+            "cover.the_game_bounds_every_run",
+        ),
+        r"EM-cover: largest likelihood ratio \((add/remove|replace)\)": (
+            "cover.a_row_moves_its_rules",
+            "cover.a_chosen_rule_removes_its_rows",
+            "cover.no_run_is_likelier",
+        ),
+        r"draws from a slick measure: Lemma 55 with Lemma 21 \(sharp: attained\)": (
+            "capped_scaling.held_in_common",
+            "draws.draws",
+            "draws.draws_by_way_of_the_common",
+        ),
+        r"relabelling by error counts: Alon et al\. 2020, Lemma 5\.3, sharpened": (
+            "relabel.range_errors",
+            "relabel.relabel_then_learn",
+        ),
+        r"relabelling by errors of the best completion: Alon et al\. 2020, Lemma 5\.3, sharpened": (
+            "relabel.range_completion",
+            "relabel.relabel_then_learn",
+        ),
+        "error counts of concepts: a row adds an error or none": ("bounded_range.errors_move_one_way", *_ONE_WAY),
+        r"errors of the best completion(, every float a cut)?: a row adds an error or none": (
+            "bounded_range.completions_move_one_way",
+            *_ONE_WAY,
+        ),
+    }
+
+
 def _claims() -> dict[re.Pattern[str], tuple[str, ...]]:
     """The theorems of entries, as patterns, and the lemmas behind each."""
     claims = _cells(_ONE_CELL, ())
@@ -83,16 +132,7 @@ def _claims() -> dict[re.Pattern[str], tuple[str, ...]]:
         "sum of squared rows: squared row norm": ("vector_sums.squares_longest",),
         "sum of squared rows; replace: orthogonal at most": ("vector_sums.squares_replaced",),
         r"capped sum of exact total \(Lemma 21 made sharp\): 2 x row norm": ("capped_scaling.removing_a_row",),
-        "edges of splits: a row moves each by at most its weight, up or down": (
-            "splits.edges_range",
-            "bounded_range.bounded_range",
-            "bounded_range.pure",
-        ),
-        "error counts of concepts: a row adds an error or none": ("bounded_range.errors_move_one_way", *_ONE_WAY),
-        r"errors of the best completion(, every float a cut)?: a row adds an error or none": (
-            "bounded_range.completions_move_one_way",
-            *_ONE_WAY,
-        ),
+        **_choices(),
     }
     return {re.compile(pattern): lemmas for pattern, lemmas in claims.items()}
 
@@ -120,4 +160,4 @@ def lemmas_of(theorem: str) -> tuple[str, ...]:
 def used_files(theorems: list[str]) -> dict[str, str]:
     """The files of lemmas behind some theorems, with their digests."""
     names = {lemma.split(".")[0] for theorem in theorems for lemma in lemmas_of(theorem)}
-    return {f"{name}.v": DIGESTS[name] for name in sorted(names | {"finite_sums"} if names else names)}
+    return {f"{name}.v": DIGESTS[name] for name in sorted(names | {"finite_sums", "ordered"} if names else names)}
