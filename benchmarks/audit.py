@@ -2,6 +2,7 @@
 
     python -m benchmarks.audit                         both tables; results are kept in benchmarks/results/audit.parquet
     python -m benchmarks.audit --planted               planted bugs alone, and what each audit says of them
+    python -m benchmarks.audit --one-run               one fit with many canaries: ideal Gaussian noise, and learners
     python -m benchmarks.audit --learners trees        one of the learners
 
 Tables have one column, yes or no, so that the whole of a budget is about the canary. Fits have seeds, so that whoever
@@ -14,14 +15,22 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import astuple
 from functools import partial
+from statistics import fmean
+from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
 
 import tacit
 from benchmarks import planted
 from benchmarks.lines import Line, Lines
-from tacit.audit import audit_estimator, replay_audit
+from tacit.audit import audit_estimator, audit_in_one_run, replay_audit
 from tacit.closure import FiniteClassClassifier
+from tacit.privacy.calibration import calibrate
+from tacit.privacy.charges import Gaussian
 from tacit.schema import Schema
 
 COLUMNS = {"smokes": {"kind": "boolean"}}
@@ -107,6 +116,61 @@ def said(line: Line) -> str:
     return "spelled out" if line.get("leak") else f"after {line['trials']:,}"
 
 
+class GaussianCells(BaseEstimator):  # type: ignore[misc]
+    """Says a count of every category with Gaussian noise that uses up the claim: the best case of one run."""
+
+    delta = DELTA
+
+    def __init__(self, epsilon: float = 1.0, random_state: int | None = None) -> None:
+        self.epsilon = epsilon
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> GaussianCells:
+        """Counts the rows of the last class by category."""
+        charge = calibrate(lambda parameter: [Gaussian(parameter)], self.epsilon, DELTA)
+        counts = np.bincount(np.asarray(X)[:, 0].astype(int)[np.asarray(y) == "yes"])
+        noise = np.random.default_rng(self.random_state).normal(scale=charge, size=len(counts))
+        self.certificate_, self.classes_ = SimpleNamespace(charges=(Gaussian(charge),)), np.asarray(["no", "yes"])
+        self.shares_ = 1 / (1 + np.exp(-(counts - 30 + noise) / 100))
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        """The shares of both classes."""
+        share = self.shares_[np.asarray(X)[:, 0].astype(int)]
+        return np.stack([1 - share, share], axis=1)
+
+
+ONE_RUN: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
+    "Gaussian noise in cells of its own": (GaussianCells, (100, 1000, 4000)),
+    "one random tree, delta 0": (partial(tacit.RandomTreesClassifier, n_trees=1, delta=0.0), (250, 1000)),
+    "random trees": (tacit.RandomTreesClassifier, (100, 250, 1000)),
+    "additive": (partial(tacit.AdditiveBoostClassifier, interactions=False), (100, 250, 1000)),
+    "decision list": (tacit.DecisionListClassifier, (100, 250, 1000)),
+}
+
+
+def one_run_table() -> None:
+    """Means over five fits: what each bound shows of honest learners."""
+    print("| learner | claim | canaries | right | plain | if Gaussian | and independent | usual |")
+    print("|---" * 8 + "|")
+    for name, (make, sizes) in ONE_RUN.items():
+        for epsilon in EPSILONS:
+            for size in sizes:
+                audits = [
+                    audit_in_one_run(make(epsilon=epsilon), canaries=size, random_state=seed) for seed in range(5)
+                ]
+                assert all(audit.holds for audit in audits)
+                right = sum(audit.right for audit in audits) / sum(audit.guesses for audit in audits)
+                plain = fmean(audit.epsilon_lower for audit in audits)
+                cells = ["", "", ""]
+                if audits[0].gaussian is not None:
+                    found = [astuple(audit.gaussian) for audit in audits if audit.gaussian is not None]
+                    cells = [f"{fmean(column):.2f}" for column in zip(*found, strict=True)]
+                print(
+                    f"| {name} | {epsilon:g} | {size} | {right:.0%} | {plain:.2f} | {' | '.join(cells)} |", flush=True
+                )
+
+
 def planted_table(lines: Lines) -> None:
     """Which audit finds which bug, after how many runs on each table; a dash where nothing was found."""
     names = list(planted.LEARNERS)
@@ -131,6 +195,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--learners", nargs="*", choices=LEARNERS, default=list(LEARNERS))
     parser.add_argument("--planted", action="store_true", help="the table of planted bugs alone")
+    parser.add_argument("--one-run", action="store_true", help="the table of audits in one run alone")
     parser.add_argument("--trials", type=int, default=300)
     parser.add_argument("--again", action="store_true", help="run even what is known")
     args = parser.parse_args()
@@ -140,6 +205,8 @@ def main() -> None:
         warnings.simplefilter("ignore")
         if args.planted:
             return planted_table(lines)
+        if args.one_run:
+            return one_run_table()
         for name in args.learners:
             for epsilon in EPSILONS:
                 job = {"learner": name, "epsilon": epsilon, "trials": args.trials}

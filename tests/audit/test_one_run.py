@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from sklearn.base import BaseEstimator
 import tacit
 from tacit.audit import audit_in_one_run
 from tacit.audit.one_run import epsilon_of_guesses
+from tacit.audit.one_run_bounds import gaussian_epsilons, gaussian_refuted, independent_chance
+from tacit.privacy.charges import Gaussian
 from tests.audit.learners import FLAG
 
 
@@ -71,6 +75,77 @@ def test_the_bound_by_hand():
     assert epsilon_of_guesses(50, 100, 0.05) == 0.0
     assert epsilon_of_guesses(0, 100, 0.05) == 0.0
     assert epsilon_of_guesses(100, 100, 0.0) == 0.0
+
+
+SHIFT, DELTA = 0.8378, 1e-6
+"""That of epsilon 4."""
+
+
+class GaussianCounts(LaplaceCounts):
+    """The same with Gaussian noise, and a certificate that says so."""
+
+    delta = DELTA
+
+    def fit(self, X: Any, y: Any) -> GaussianCounts:
+        super().fit(X, y)
+        counts = np.bincount(np.asarray(X)[:, 0].astype(int)[np.asarray(y) == "yes"])
+        self.counts_ = counts + np.random.default_rng(self.random_state).normal(
+            scale=self.noise / SHIFT, size=len(counts)
+        )
+        self.certificate_ = SimpleNamespace(charges=(Gaussian(1 / SHIFT),))
+        return self
+
+
+def test_gaussian_noise_in_cells_of_their_own_shows_nearly_its_claim():
+    audit = audit_in_one_run(GaussianCounts(epsilon=4.0), canaries=4000, random_state=0)
+    assert audit.gaussian is not None
+    assert audit.epsilon_lower < 1.2
+    assert 1.4 < audit.gaussian.epsilon_lower < 2.4
+    assert 3.0 < audit.gaussian.independent < 4.4
+    assert audit.gaussian.usual == pytest.approx(3.6, abs=0.3)
+    assert audit.holds
+    assert "independent" in str(audit)
+    assert json.loads(json.dumps(audit.to_dict()))["gaussian"]["usual"] == audit.gaussian.usual
+
+
+def test_half_of_gaussian_noise_is_caught_and_honest_noise_is_not():
+    half = audit_in_one_run(GaussianCounts(epsilon=4.0, noise=0.4), canaries=4000, confidence=0.999, random_state=0)
+    assert not half.holds
+    for seed in range(20):
+        honest = audit_in_one_run(GaussianCounts(epsilon=4.0), canaries=400, confidence=0.999, random_state=seed)
+        assert honest.holds
+        assert honest.gaussian is not None
+        assert honest.gaussian.independent <= 4.0
+
+
+def test_the_chance_of_right_guesses_is_that_of_the_most_telling_canaries():
+    """Against a simulation; the share of the audits that are wrong is the error."""
+    generator, n, r = np.random.default_rng(1), 200, 60
+    loss = np.abs(SHIFT * generator.normal(size=(20_000, n)) + SHIFT**2 / 2)
+    told = np.sort(loss, axis=1)[:, -r:]
+    wrong = (generator.random(told.shape) < 1 / (1 + np.exp(told))).sum(axis=1)
+    for right in (36, 43, 48):
+        share = float((r - wrong >= right).mean())
+        assert independent_chance(SHIFT, right, r, n) == pytest.approx(share, abs=6 * math.sqrt(0.25 / 20_000))
+
+
+def test_canaries_that_share_their_luck_deceive_the_bound_for_independent_ones_alone():
+    """All canaries have one privacy loss: each alone is mu-Gaussian, as the claim says."""
+    generator, n, r, times = np.random.default_rng(2), 400, 200, 20_000
+    loss = np.abs(SHIFT * generator.normal(size=times) + SHIFT**2 / 2)
+    right = r - generator.binomial(r, 1 / (1 + np.exp(loss)))
+    whatever = next(k for k in range(r) if gaussian_refuted(SHIFT, k, r, n, 0.05))
+    independent = next(k for k in range(140, r) if independent_chance(SHIFT, k, r, n) < 0.05)
+    assert (right >= whatever).mean() <= 0.05
+    assert (right >= independent).mean() > 0.1
+
+
+def test_bounds_of_gaussian_noise_rise_with_right_guesses_and_are_0_for_chance():
+    bounds = [gaussian_epsilons(right, 100, 400, DELTA, 0.05) for right in (50, 75, 90)]
+    assert bounds[0] == (0.0, 0.0)
+    for lower, higher in pairwise(bounds):
+        assert lower <= higher
+    assert all(whatever <= independent for whatever, independent in bounds)
 
 
 def test_delta_is_paid_for_every_canary():

@@ -204,6 +204,7 @@ def test_splits_are_scored_by_the_risk_of_their_children(rows: list[Row], cap: i
         assert score == pytest.approx(SCORE_UNIT * expected, abs=1.5)
 
 
+ESTIMATORS = {name.rpartition(".")[2] for name in registry.of_the_library(registry.estimators())}
 TWO = {"schema": schema_of("two")}
 REPLACE = {"neighbouring": "replace_one"}
 DEFAULTS: list[tuple[Any, str, dict[str, Any]]] = [
@@ -232,8 +233,7 @@ def test_all_charges_of_a_default_fit_rest_on_lemmas(estimator: Any, kind: str, 
 
 def test_every_learner_of_the_registry_is_among_them() -> None:
     of_others = {"BatchwiseClassifier", "BatchwiseRegressor", "PrivateSelection"}  # fits of the learners above
-    ours = {name.rpartition(".")[2] for name in registry.of_the_library(registry.estimators())}
-    assert ours - of_others == {estimator.__name__ for estimator, _, _ in DEFAULTS}
+    assert ESTIMATORS - of_others == {estimator.__name__ for estimator, _, _ in DEFAULTS}
 
 
 def test_a_renyi_curve_counts_by_what_it_costs() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tacit.audit.guess import scores
-from tacit.audit.judge import Judge, first_choice, is_gaussian
+from tacit.audit.judge import Judge, first_choice, gaussian_claim
 from tacit.audit.plan import Plan, check_trials, copied, named, planned
 from tacit.audit.replay import Facts
 from tacit.audit.result import Audit
@@ -102,7 +102,7 @@ def _judge(plan: Plan, model: Any, earlier: Sequence[Audit]) -> Judge:
 
 def _names_gaussian(plan: Plan, model: Any) -> bool:
     entries = getattr(getattr(model, "certificate_", None), "entries", ())
-    return is_gaussian([entry.charge for entry in entries], plan.request.epsilon, plan.request.delta)
+    return gaussian_claim([entry.charge for entry in entries], plan.request.epsilon, plan.request.delta) is not None
 
 
 def _pair(first: bool | None, second: bool | None) -> tuple[bool, bool] | None:
@@ -175,7 +175,7 @@ def audit_releases(
     epsilon = accountants.epsilon(list(charges), delta)
     if not np.isfinite(epsilon):
         raise RequestError(f"the charges have no finite epsilon at delta={delta:g}, so there is nothing to audit")
-    judge = Judge(epsilon, delta, confidence, trials, is_gaussian(charges, epsilon, delta), earlier)
+    judge = Judge(epsilon, delta, confidence, trials, gaussian_claim(charges, epsilon, delta) is not None, earlier)
     size = 0
     for trial in range(trials):
         releases = []

@@ -37,6 +37,9 @@ TANGENTS = (0.0, 0.5, 1.5)
 MOST = 700.0
 """``exp`` of more overflows."""
 
+TINY = 1e-12
+"""A parameter that is as good as 0."""
+
 Line = tuple[float, float]
 """``epsilon`` and ``delta`` of one inequality."""
 
@@ -110,14 +113,19 @@ def largest_refuted(counts: Counts, claim: Callable[[float], Sequence[Line]], er
     The chance that it ever exceeds the truth, at whatever time somebody looks, is at most ``error``.
     """
     threshold = -math.log(error)
-    if log_evidence(counts, claim(0.0)) < threshold:
+    return largest_where(lambda parameter: log_evidence(counts, claim(parameter)) >= threshold)
+
+
+def largest_where(refuted: Callable[[float], bool]) -> float:
+    """The largest parameter that is refuted, of a test that refutes all smaller ones; 0 if it refutes hardly any."""
+    if not refuted(TINY):
         return 0.0
     low, high = 0.0, 1.0
-    while log_evidence(counts, claim(high)) >= threshold:
+    while refuted(high):
         low, high = high, 2 * high
     while high - low > 1e-9 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if log_evidence(counts, claim(middle)) >= threshold else (low, middle)
+        low, high = (middle, high) if refuted(middle) else (low, middle)
     return low
 
 
@@ -145,20 +153,12 @@ def gaussian_lower(counts: Counts, delta: float, confidence: float) -> float:
     if delta <= 0:
         raise ValueError(f"Gaussian noise has no finite epsilon at delta={delta:g}")
     mu = largest_refuted(counts, gaussian, 1.0 - confidence)
-    return 0.0 if mu == 0 else _epsilon_of_shift(mu, delta)
+    return 0.0 if mu == 0 else epsilon_of_shift(mu, delta)
 
 
-def _epsilon_of_shift(mu: float, delta: float) -> float:
+def epsilon_of_shift(mu: float, delta: float) -> float:
     """An epsilon at which ``mu`` still misses ``delta``: rounded down, as a lower bound must be."""
-    low, high = 0.0, 1.0
-    if gaussian_delta(mu, 0.0) <= delta:
-        return 0.0
-    while gaussian_delta(mu, high) > delta:
-        high *= 2
-    while high - low > 1e-9 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if gaussian_delta(mu, middle) > delta else (low, middle)
-    return low
+    return largest_where(lambda epsilon: gaussian_delta(mu, epsilon) > delta)
 
 
 def most_provable(trials: int, delta: float, confidence: float) -> float:

@@ -188,13 +188,13 @@ class Judge:
         )
 
 
-def is_gaussian(charges: Iterable[Charge], epsilon: float, delta: float) -> bool:
-    """Whether releases are mu-Gaussian private together, at a mu of this claim."""
+def gaussian_claim(charges: Iterable[Charge], epsilon: float, delta: float) -> float | None:
+    """The mu of which releases are Gaussian private together, where that gives a claim; None for other releases."""
     shifts = [_shift(charge) for charge in charges]
     if delta <= 0 or not shifts or None in shifts:
-        return False
+        return None
     together = math.sqrt(math.fsum(shift * shift for shift in shifts if shift is not None))
-    return gaussian_epsilon(together, delta) <= epsilon * (1 + AGREEMENT)
+    return together if gaussian_epsilon(together, delta) <= epsilon * (1 + AGREEMENT) else None
 
 
 def _shift(charge: Charge) -> float | None:

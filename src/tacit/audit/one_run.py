@@ -8,7 +8,8 @@ said of the others. With the model and all other coins known, a coin is guessed 
 Delta is paid as the chance that it may add to any guess: an (epsilon, delta)-private mechanism is randomised response
 that with a chance of delta gives all away (Kairouz, Oh, Viswanath 2015), for each canary.
 
-Source: Steinke, Nasr, Jagielski 2023, "Privacy auditing with one (1) training run", section 5.
+Source: Steinke, Nasr, Jagielski 2023, "Privacy auditing with one (1) training run", section 5. For Gaussian noise:
+:mod:`tacit.audit.one_run_bounds`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from tacit.arrays import Floats
 from tacit.audit.audit_estimator import seed_of
 from tacit.audit.bound import best_guess_of_pure, least_chance
 from tacit.audit.guess import scores
+from tacit.audit.judge import gaussian_claim
+from tacit.audit.one_run_bounds import gaussian_epsilons, usually_right
 from tacit.audit.plan import checked_estimator, copied, named
 from tacit.encoding.frames import Frame
 from tacit.estimators.base import Estimator
@@ -41,6 +44,22 @@ FEWEST = 8
 
 @final
 @dataclass(frozen=True)
+class GaussianOneRun:
+    """What one fit with many canaries shows if its noise is Gaussian.
+
+    Attributes:
+        epsilon_lower: the lower bound, however canaries hang together.
+        independent: the bound if each canary is told apart by noise of its own. It is no part of the verdict.
+        usual: what ``independent`` is on average, of such noise that uses up the claim for every canary.
+    """
+
+    epsilon_lower: float
+    independent: float
+    usual: float
+
+
+@final
+@dataclass(frozen=True)
 class OneRun:
     """What one fit with many canaries shows.
 
@@ -53,6 +72,7 @@ class OneRun:
         confidence: of the bound.
         epsilon_lower: the lower bound.
         usual: what would be shown on average had every guess the largest chance that the claim allows.
+        gaussian: bounds for Gaussian noise, where the certificate names nothing else.
     """
 
     estimator: str
@@ -64,23 +84,33 @@ class OneRun:
     confidence: float
     epsilon_lower: float
     usual: float
+    gaussian: GaussianOneRun | None = None
 
     @property
     def holds(self) -> bool:
-        """Whether the bound does not contradict the claim. True is no proof."""
-        return self.epsilon_lower <= self.epsilon
+        """Whether no bound that assumes nothing of the canaries contradicts the claim. True is no proof."""
+        gaussian = 0.0 if self.gaussian is None else self.gaussian.epsilon_lower
+        return max(self.epsilon_lower, gaussian) <= self.epsilon
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data."""
         return {**asdict(self), "holds": self.holds}
 
     def __str__(self) -> str:
+        gaussian = ""
+        if self.gaussian is not None:
+            gaussian = (
+                f"  if Gaussian     epsilon {self.gaussian.epsilon_lower:.3g} at least; "
+                f"{self.gaussian.independent:.3g} if the canaries' noise is independent, too "
+                f"({self.gaussian.usual:.3g} is usual)\n"
+            )
         verdict = "nothing found that contradicts the claim" if self.holds else "the claim is VIOLATED"
         return (
             f"{self.estimator}: one fit with {self.canaries} canaries, {100 * self.confidence:g} % confidence\n"
             f"  claimed         epsilon {self.epsilon:g}, delta {self.delta:g}\n"
             f"  at least        epsilon {self.epsilon_lower:.3g} ({self.right} of {self.guesses} guesses right)\n"
             f"  usual           epsilon {self.usual:.3g}, of a learner that uses up its claim for every canary\n"
+            f"{gaussian}"
             f"  verdict         {verdict}"
         )
 
@@ -122,10 +152,21 @@ def audit_in_one_run(
     model.tells = False  # synthetic rows are nothing to warn of
     model = model.fit(X, y) or model
     right, guesses = _guessed(scores(model, probes, CLASSES[1]), coins)
-    error = 1 - confidence - canaries * request.delta
-    usual = round(guesses * best_guess_of_pure(request.epsilon))
-    return OneRun(type(estimator).__name__, request.epsilon, request.delta, canaries, guesses, right, confidence,
-                  epsilon_of_guesses(right, guesses, error), epsilon_of_guesses(usual, guesses, error))  # fmt: skip
+    certificate = getattr(model, "certificate_", None)
+    charges = () if certificate is None else certificate.charges
+    mu = gaussian_claim(charges, request.epsilon, request.delta)
+    share = (1 - confidence) / (1 if mu is None else 3)  # all bounds hold together
+    gaussian = None
+    if mu is not None:
+        often = usually_right(mu, guesses, canaries)
+        lower, usual = (gaussian_epsilons(r, guesses, canaries, request.delta, share) for r in (right, often))
+        gaussian = GaussianOneRun(*lower, usual[1])
+    error = share - canaries * request.delta
+    plain = (
+        epsilon_of_guesses(r, guesses, error) for r in (right, round(guesses * best_guess_of_pure(request.epsilon)))
+    )
+    name = type(estimator).__name__
+    return OneRun(name, request.epsilon, request.delta, canaries, guesses, right, confidence, *plain, gaussian)
 
 
 def epsilon_of_guesses(right: int, guesses: int, error: float) -> float:
