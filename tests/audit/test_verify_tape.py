@@ -177,15 +177,16 @@ def test_a_planted_change_of_the_tape_is_named(name: str, files: tuple[Path, Pat
 
 
 def written_anew(tape: Path, to: Path, change: Change) -> str:
-    """The same by somebody who computes all hashes anew; returns the last."""
+    """The same by somebody who computes all hashes anew; returns the digest."""
     played = read_tape(changed(tape, to, change))
     links, link = [], b""
     for passage in played.tape.passages:
         link = passage.link(link)
         links.append(link[:8])
     changed(to, to, lambda rows: [row.update(link=link) for row, link in zip(rows, links, strict=True)])
-    assert read_tape(to).problems == ()
-    return link.hex()
+    anew = read_tape(to)
+    assert anew.problems == ()
+    return anew.digest
 
 
 def test_an_integer_changed_by_a_careful_hand_gives_another_model(files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -233,15 +234,30 @@ def test_rounding_is_a_remark_and_more_is_a_problem(files: tuple[Path, Path], tm
 
 def test_other_versions_are_named_where_something_differs(files: tuple[Path, Path], tmp_path: Path) -> None:
     made = {**read_tape(files[1]).beginning.versions, "numpy": "1.99", "python": "3.9"}
-    for change, remarks in ((lambda rows: None, 1), (one_more, 2)):
+    told = "the tape names other versions of libraries than the certificate"
+    for change, problems in ((lambda rows: None, 1), (one_more, 5)):
         verdict = verify_tape(files[0], changed(files[1], tmp_path / "changed.tape", change, versions=made))
-        assert len(verdict.remarks) == remarks
-    assert verdict.remarks[-1].startswith(f"the fit had numpy 1.99 (here {np.__version__}): arithmetic")
+        assert told in verdict.problems
+        assert len(verdict.problems) <= problems
+        assert verdict.remarks[-1].startswith(f"the fit had numpy 1.99 (here {np.__version__}): arithmetic")
 
 
-def test_another_public_seed_is_no_way_to_the_model(files: tuple[Path, Path], tmp_path: Path) -> None:
-    other = changed(files[1], tmp_path / "changed.tape", lambda rows: None, public_seed="00" * 32)
-    assert any("the model is not the one that the tape gives" in each for each in verify_tape(files[0], other).problems)
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ({"public_seed": "00" * 32}, "not the one that the certificate names"),
+        ({"weighted": True}, "not the one that the certificate names"),
+        ({"rows": 400}, "private under add_or_remove_one"),
+        ({"releasable": True, "reasons": []}, "says otherwise than the certificate if it may be released"),
+        ({"model": "00"}, "that of another model"),
+    ],
+)
+def test_what_a_tape_says_of_itself_is_named_by_the_certificate(
+    header: dict[str, Any], words: str, files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """Also where a model does not hang on it, as few do on the public seed."""
+    problems = verify_tape(files[0], changed(files[1], tmp_path / "changed.tape", lambda rows: None, **header)).problems
+    assert any(words in problem for problem in problems), problems
 
 
 def test_parameters_that_were_changed_ask_otherwise(files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -251,11 +267,6 @@ def test_parameters_that_were_changed_ask_otherwise(files: tuple[Path, Path], tm
     assert any("asks" in each for each in verify_tape(tmp_path / "model.json", files[1]).problems)
     problems = verify_tape(*files, TREES(schema=schema_of("two"), epsilon=4.0, n_trees=2, max_depth=3)).problems
     assert "the estimator has other parameters than the certificate lists" in problems
-
-
-def test_a_private_number_of_rows_has_no_place_on_a_tape(files: tuple[Path, Path], tmp_path: Path) -> None:
-    told = changed(files[1], tmp_path / "changed.tape", lambda rows: None, rows=400)
-    assert any("private under add_or_remove_one" in problem for problem in verify_tape(files[0], told).problems)
 
 
 def test_an_account_is_never_charged_by_verifying(tmp_path: Path) -> None:

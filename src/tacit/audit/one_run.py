@@ -159,14 +159,13 @@ def audit_in_one_run(
     gaussian = None
     if mu is not None:
         often = usually_right(mu, guesses, canaries)
-        lower, usual = (gaussian_epsilons(r, guesses, canaries, request.delta, share) for r in (right, often))
+        lower, usual = (gaussian_epsilons(number, guesses, canaries, request.delta, share) for number in (right, often))
         gaussian = GaussianOneRun(*lower, usual[1])
     error = share - canaries * request.delta
-    plain = (
-        epsilon_of_guesses(r, guesses, error) for r in (right, round(guesses * best_guess_of_pure(request.epsilon)))
-    )
-    name = type(estimator).__name__
-    return OneRun(name, request.epsilon, request.delta, canaries, guesses, right, confidence, *plain, gaussian)
+    lower_bound = epsilon_of_guesses(right, guesses, error)
+    often = round(guesses * best_guess_of_pure(request.epsilon))
+    return OneRun(type(estimator).__name__, request.epsilon, request.delta, canaries, guesses, right, confidence,
+                  lower_bound, epsilon_of_guesses(often, guesses, error), gaussian)  # fmt: skip
 
 
 def epsilon_of_guesses(right: int, guesses: int, error: float) -> float:

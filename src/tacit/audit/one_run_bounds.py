@@ -76,4 +76,5 @@ def gaussian_epsilons(right: int, guesses: int, canaries: int, delta: float, err
 
 def usually_right(mu: float, guesses: int, canaries: int) -> int:
     """Right guesses about the most telling of independent canaries, on average."""
-    return round(guesses * (1 - errors_above(mu)[round(QUANTILES * (1 - guesses / canaries))]))
+    wrong = float(errors_above(mu)[round(QUANTILES * (1 - guesses / canaries))])
+    return round(guesses * (1 - wrong))

@@ -91,11 +91,16 @@ def _claimed(certificate: Certificate, played: TapeFile) -> Iterator[str]:
     """What of the two files does not belong together, before anything is learned."""
     if certificate.tape is None:
         yield "the certificate names no tape: the fit was not recorded"
-    elif certificate.tape != played.tape.link.hex():
+    elif certificate.tape != played.digest:
         yield "the tape is not the one that the certificate names"
-    if played.beginning.model != certificate.model_digest:
+    begun = played.beginning
+    if begun.model != certificate.model_digest:
         yield "the tape is that of another model"
-    if played.beginning.rows is not None and not certificate.n_public:
+    if (begun.releasable, begun.reasons) != (certificate.releasable, certificate.reasons):
+        yield "the tape says otherwise than the certificate if it may be released"
+    if begun.versions != certificate.versions:
+        yield "the tape names other versions of libraries than the certificate"
+    if begun.rows is not None and not certificate.n_public:
         yield f"the tape has a number of rows, which is private under {certificate.neighbouring}"
 
 

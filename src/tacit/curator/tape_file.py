@@ -6,6 +6,7 @@ all hashes anew: the certificate names the last one, and a model that is learned
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -68,6 +69,18 @@ class TapeFile:
     beginning: Beginning
     tape: Tape
     problems: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """That of the tape as it is in the file."""
+        begun = self.beginning
+        return digest_of(self.tape, bytes.fromhex(begun.public_seed), begun.rows, begun.weighted)
+
+
+def digest_of(tape: Tape, public_seed: bytes, rows: int | None, weighted: bool) -> str:
+    """SHA-256 of a tape and of the public facts that a fit that plays it begins with: what the certificate names."""
+    facts = json.dumps([public_seed.hex(), rows, weighted]).encode()
+    return hashlib.sha256(tape.link + facts).hexdigest()
 
 
 def write_tape(path: str | os.PathLike[str], beginning: Beginning, tape: Tape) -> None:

@@ -11,7 +11,7 @@ from typing import Any, final
 
 from tacit.curator.rows import PrivateRows
 from tacit.curator.tape import Tape
-from tacit.curator.tape_file import Beginning, TapeFile, write_tape
+from tacit.curator.tape_file import Beginning, TapeFile, digest_of, write_tape
 from tacit.errors import STANDS
 from tacit.learning.declared import Declared
 from tacit.learning.learner import Learner, Task
@@ -62,7 +62,9 @@ class Taping:
     @property
     def digest(self) -> str:
         """SHA-256 of the tape, as the certificate has it."""
-        return self.tape.link.hex()
+        if self.played is not None:
+            return self.played.digest
+        return digest_of(self.tape, self._seed, self._rows, self._weighted)
 
     def beside(self, supply: Supply) -> Supply:
         """The same rows, with the tape beside their gate."""
