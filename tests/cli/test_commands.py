@@ -6,9 +6,11 @@ import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -175,8 +177,12 @@ def test_help_lists_every_command(tacit: Callable[..., Any]) -> None:
         assert command in said
 
 
-def test_demo_writes_all_it_says(tmp_path: Path, tacit: Callable[..., Any]) -> None:
-    said = json.loads(tacit("demo", "--folder", tmp_path / "demo", "--json").stdout)
+def test_demo_replaces_an_earlier_demo_and_nothing_else(tmp_path: Path, tacit: Callable[..., Any]) -> None:
+    (demo := tmp_path / "demo").mkdir()
+    (demo / "stays.csv").write_text("a table of the user's\n")
+    assert "stays.csv exists" in tacit("demo", "--folder", demo).stderr
+    shutil.copy(str(resources.files("tacit.examples") / "hospital.toml"), demo / "schema.toml")
+    said = json.loads(tacit("demo", "--folder", demo, "--json").stdout)
     assert 0.6 < said["private_auc"] <= 1
     assert said["non_private_auc"] > 0.7
     for path in said["written"].values():
