@@ -73,7 +73,7 @@ def cells() -> Iterator[dict[str, Any]]:
 def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     warnings.simplefilter("ignore")
-    lines, found = Lines("halfspace_hard"), []
+    lines, found = Lines("halfspace_hard", learner=HalfspaceBoostClassifier.__name__), []
     print("| rows | n | d | epsilon | margin | share | default | smooth | logistic | lazy Bregman |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for cell in cells():

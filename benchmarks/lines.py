@@ -17,10 +17,11 @@ class Lines:
     Args:
         name: of the benchmark.
         again: whether to run even what is known; later lines stand in for earlier ones when the file is read.
+        learner: the class whose program matters; None for any learner's.
     """
 
-    def __init__(self, name: str, again: bool = False) -> None:
-        self._name = name
+    def __init__(self, name: str, again: bool = False, learner: str | None = None) -> None:
+        self._name, self._learner = name, learner
         self._known: dict[str, Line] = {}
         self._noted: set[str] = set()
         if not again:
@@ -39,7 +40,7 @@ class Lines:
 
     def _note(self, line: Line) -> None:
         """Says once that results which are shown are of another program, or of one that was not recorded."""
-        made_by = program.made_by(line)
+        made_by = program.made_by(line, self._learner)
         if made_by != program.THIS and made_by not in self._noted:
             self._noted.add(made_by)
             print(f"{self._name}: some results are those of {made_by}; see benchmarks/program.py", file=sys.stderr)

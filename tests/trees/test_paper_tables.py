@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.paper_domains import DOMAINS
+from benchmarks.paper_domains import DOMAINS, Domain
 from benchmarks.paper_tables import _cumulative, mean_errors, sign_tests, table_1, table_3, table_4
-from benchmarks.paper_trees import grid_of
+from benchmarks.paper_trees import gate, grid_of, key_of
+from tacit.privacy.charges import Laplace
 
 FOLDS = np.arange(10) / 1000
 
@@ -56,6 +57,14 @@ def test_table_4_counts_significant_differences_from_forests_of_the_same_depth()
     jobs += [job(0.0, analysis="rf-l", depth=4)]
     assert table_4(jobs, "paper", "rf-l", 2) == (1, 1, 2)
     assert table_4(jobs, "paper", "rf-l", 20) == (0, 0, 0)
+
+
+def test_fits_of_the_grid_have_random_structures_of_their_own() -> None:
+    """Else ten folds would be one draw of trees; what a line is of does not depend on the program that made it."""
+    world = Domain("made", [np.zeros(4, np.uint16)], (1,), [], np.zeros(4, np.uint8))
+    draws = [gate(world, np.arange(4), Laplace(1.0), seed).public_generator.integers(1 << 40) for seed in (1, 2, 1)]
+    assert draws[0] == draws[2] != draws[1]
+    assert key_of({**job(0.2), "program": "a"}) == key_of({**job(0.3), "program": "b"})
 
 
 def test_table_2_names_the_domains() -> None:

@@ -83,7 +83,7 @@ class CellMeasure:
     @property
     def step(self) -> float:
         """How far a hypothesis of value 1 moves a margin."""
-        return min(1.0, MARGINS / self.rounds)
+        return MARGINS / self.rounds
 
     def total(self, n_rows: float) -> float:
         return self.smooth.total(n_rows)
