@@ -152,7 +152,8 @@ def decision_list(seed: int, classes: tuple[str, ...], n: int = 15) -> DecisionL
 def halfspace(seed: int, norm: float | None, intercept: bool, radius: int = 32767) -> HalfspaceModel:
     rng = np.random.default_rng(seed)
     encoder = RowEncoder.of(TABLE, norm, radius, intercept)
-    return HalfspaceModel(CLASSES, encoder, rng.normal(size=encoder.width), 0.1, 4.0, -0.3)
+    weights, noise = rng.normal(size=encoder.width), np.linspace(0.1, 0.2, encoder.width)
+    return HalfspaceModel(CLASSES, encoder, weights, noise, 4.0, -0.3)
 
 
 def matrix(norm: float) -> HalfspaceModel:

@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from benchmarks.halfspace_rows import made_rows
 from tacit.boosting.schema import Ensemble
+from tacit.halfspaces import learn
 from tacit.halfspaces.calibration import (
     BaseRate,
     Calibration,
@@ -76,6 +77,8 @@ def test_the_inverse_of_a_scaling_and_its_traces() -> None:
     assert SCALING.solve(vector) == pytest.approx(INVERSE @ vector)
     assert SCALING.trace == pytest.approx(np.trace(INVERSE))
     assert SCALING.trace_of_square == pytest.approx(np.trace(INVERSE @ INVERSE))
+    rows = np.sum(INVERSE**2, axis=1)
+    assert SCALING.noise_profile == pytest.approx(np.sqrt(rows / rows.mean()))
     # of rows with A as their second moment, and of their distance from the mean
     mean = SCALING.mean
     size = np.trace(INVERSE @ INVERSE) / 3
@@ -291,3 +294,33 @@ def test_the_first_centre_is_from_one_class_to_the_other() -> None:
     assert centre.direction == pytest.approx(4 * np.array([0.8, -0.4, 0.0]) / math.sqrt(0.8), abs=0.01)
     start = 2 * math.log(1 / 3) / -math.log(0.8)
     assert model.decision_function(np.zeros((1, 2))) == pytest.approx(2 * start, abs=0.02)
+
+
+def test_the_noise_of_weights_is_said_coordinate_by_coordinate_and_in_their_units(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: dict[str, Any] = {}
+
+    def spied(name: str) -> None:
+        real = getattr(learn, name)
+
+        def spy(*arguments: Any, **more: Any) -> Any:
+            seen[name] = (real(*arguments, **more), arguments[0])
+            return seen[name][0]
+
+        monkeypatch.setattr(learn, name, spy)
+
+    spied("chosen")
+    spied("plain_halfspace")
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, (500, 2)) * [1.0, 0.1]
+    columns = {f"x{k}": {"kind": "numeric", "lower": -1, "upper": 1} for k in range(2)}
+    learner = HalfspaceBoostClassifier(
+        epsilon=5.0, schema={"columns": columns}, classes=(0, 1), random_state=2, rounds=5, fit_intercept=False
+    )
+    model = learner.fit(x, (x[:, 0] + 5 * x[:, 1] > 0).astype(int)).model_
+    run, (plain, before) = seen["chosen"][0], seen["plain_halfspace"]
+    shorter = np.linalg.norm(plain.weights) / np.linalg.norm(before)
+    assert model.noise_sd == pytest.approx(run.noise_sd * run.scaling.noise_profile * shorter, rel=1e-9)
+    assert model.noise_sd[1] > 2 * model.noise_sd[0]
+    assert not 0.98 < shorter < 1.02

@@ -93,9 +93,7 @@ def sample_card() -> ModelCard:
         curve("capital gain", gain, steps, None, "d1"),
         bars("status", names, status, "d2"),
         heat_map(*sides, cells, "d3"),
-        weights(
-            "Weights", [f"native_country=Country{i}" for i in range(40)], [math.cos(i) for i in range(40)], 0.1, "d4"
-        ),
+        weights("Weights", [(f"native_country=Country{i}", math.cos(i), 0.1) for i in range(40)], "d4"),
     )
     public = (PublicColumn("age", "numeric", "from 17 to 90"),)
     return ModelCard("An additive model.", "Each drawing says how the odds change.", drawings, public)

@@ -92,8 +92,8 @@ def test_many_categories_are_not_all_drawn_and_the_caption_says_so() -> None:
         curve("huge", [-1e9, 0.0, 1e9], [Effect(38.0, 5.0, 1.0), Effect(-38.0, 5.0, 1.0)], None, "i"),
         bars("one", ["only"], [Effect(0.0)], "i"),
         heat_map(Side("a", ("x",)), Side("b", ("y",)), [[Effect(0.0)]], "i"),
-        weights("zero", ["a"], [0.0], 0.0, "i"),
-        weights("none", [], [], 0.0, "i"),
+        weights("zero", [("a", 0.0, 0.0)], "i"),
+        weights("none", [], "i"),
     ],
     ids=lambda d: d.title,
 )

@@ -85,10 +85,10 @@ def test_halfspace_weights_reach_the_table() -> None:
         }
     )
     encoder = RowEncoder.of(schema)
-    weights = np.arange(1.0, encoder.width + 1)
-    painted = model_card(HalfspaceModel(("no", "yes"), encoder, weights, 0.5))
+    weights, norm = np.arange(1.0, encoder.width + 1), encoder.clipper.norm
+    painted = model_card(HalfspaceModel(("no", "yes"), encoder, weights, 0.5 * weights / weights[-1]))
     [drawing] = painted.drawings
-    norm = encoder.clipper.norm
+    assert drawing.rows[-1] == (encoder.names[0], f"{1 / norm:+.4f}", f"{0.5 / weights[-1] / norm:.4f}")
     assert drawing.rows[0] == (encoder.names[-1], f"{weights[-1] / norm:+.4f}", f"{0.5 / norm:.4f}")
     assert len(drawing.rows) == encoder.width
     assert [column.name for column in painted.public] == ["age", "colour", "(every row)"]

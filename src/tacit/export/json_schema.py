@@ -127,7 +127,7 @@ BODIES: dict[str, Schema] = {
     ),
     "halfspace": _object(
         _MODEL_EVIDENCE, classes=CLASSES, encoder={"oneOf": [_ROW_ENCODER, _MATRIX_ENCODER]}, weights=NUMBERS,
-        noise_sd=NUMBER, slope=NUMBER, offset=NUMBER,
+        noise_sd={"anyOf": [NUMBER, NUMBERS]}, slope=NUMBER, offset=NUMBER,
     ),
     "mean": _object(members=_ref("members"), weights=NUMBERS),
     "mean_number": _object(members=_ref("members"), weights=NUMBERS),

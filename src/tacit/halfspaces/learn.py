@@ -57,7 +57,7 @@ class Learned:
     """A learned halfspace; released."""
 
     weights: Floats  # shape `(d,)`, over rows of norm at most 1
-    noise_sd: float  # standard deviation of the noise in a weight, root mean square over coordinates
+    noise_sd: Floats  # standard deviations of the noise in the weights, shape `(d,)`
     calibration: Calibration  # scores to log-odds
     n_rows: float  # the released number of rows
     ensemble: Ensemble[Centre]  # the hypotheses whose average (or sum of gradient steps) the weights are
@@ -83,12 +83,14 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
         scaling = measure_scaling(budget.curator, radius, n_rows, (half, half), longest, options.tuning)
 
     run = chosen(budget, radius, base_rate, shares, scaling, options)
-    ensemble, weights, noise_sd = run.ensemble, run.weights, run.noise_sd
+    ensemble, weights, noise_sd = run.ensemble, run.weights, run.noise_sd * run.scaling.noise_profile
     if not options.calibrate:
         calibration = Calibration(1.0, 0.0) if run.descends else DEFAULT
         return Learned(weights, noise_sd, calibration, n_rows, ensemble)
     spread = spread_of(weights, scaling, options.constant)
-    believed = prior_of(spread, noise_sd * run.scaling.noise_spread(options.constant != 0), base_rate, options.tuning)
+    believed = prior_of(
+        spread, run.noise_sd * run.scaling.noise_spread(options.constant != 0), base_rate, options.tuning
+    )
     if "calibration" not in shares:
         slope = max(believed.slope, 1.0 / options.tuning.most_slope)  # never 0, so that scores keep their sign
         return Learned(weights, noise_sd, Calibration(slope / spread.width, 0.0), n_rows, ensemble)
@@ -96,6 +98,7 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
     calibration = calibrate(budget.curator, weights, radius, spread, charge, options.constant, believed, options.tuning)
     plain = plain_halfspace(weights, calibration, scaling, options)
     errors = count_errors(budget.curator, plain, radius, budget.charge(shares["errors"]))
+    noise_sd = noise_sd * (calibration.slope / plain.calibration.slope)  # in the units of the plain weights
     return Learned(plain.weights, noise_sd, plain.calibration, n_rows, ensemble, errors)
 
 

@@ -58,6 +58,17 @@ class Scaling:
         crossed = float(pull @ (pull / self.variances))
         return float(np.sum(self.variances**-2.0) - 2 * crossed / weight + (pull @ pull / weight) ** 2)
 
+    @property
+    def noise_profile(self) -> Floats:
+        """Noise of each coordinate in ``A^-1`` times noise that is alike in all, per root mean square; shape ``(d,)``.
+
+        Coordinates of few rows have small variances, and much of it.
+        """
+        pull, weight = self._pull
+        squares = self.variances**-2.0 - 2 * pull * pull / (self.variances * weight)
+        squares += pull * pull * float(pull @ pull) / weight**2
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0) * (len(squares) / self.trace_of_square)))
+
     def noise_spread(self, around_mean: bool) -> float:
         """Standard deviation of the scores that noise in a hypothesis gives to rows, per root mean square of it.
 

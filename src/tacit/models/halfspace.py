@@ -43,7 +43,7 @@ class HalfspaceModel(ClassModel):
         classes: the two classes, the positive one last.
         encoder: the public row encoding.
         weights: one per coordinate, the constant last if there is one; shape ``(encoder.width,)``.
-        noise_sd: standard deviation of the noise in each weight.
+        noise_sd: standard deviations of the noise in the weights, shape ``(encoder.width,)``, or one of all of them.
         slope: log-odds per unit of ``weights . x``.
         offset: log-odds where ``weights . x`` is 0.
         evidence: its counted errors and the length of its code, where a bound on new rows follows from them.
@@ -55,7 +55,7 @@ class HalfspaceModel(ClassModel):
     classes: tuple[Any, ...]
     encoder: RowEncoder | MatrixEncoder
     weights: Floats
-    noise_sd: float
+    noise_sd: float | Floats
     slope: float = 1.0
     offset: float = 0.0
     evidence: CountedErrors | None = None
@@ -86,9 +86,14 @@ class HalfspaceModel(ClassModel):
 
     def coefficients(self) -> list[tuple[str, float]]:
         """Names of coordinates and log-odds per unit of each, as it was before rows were scaled; largest first."""
+        return [(name, weight) for name, weight, _ in self.noisy_coefficients()]
+
+    def noisy_coefficients(self) -> list[tuple[str, float, float]]:
+        """The same with the standard deviation of the noise in each."""
         natural = self.slope * self.weights / self.encoder.clipper.norm
+        noise = np.abs(self.slope) * np.broadcast_to(self.noise_sd, natural.shape) / self.encoder.clipper.norm
         order = np.argsort(-np.abs(natural), kind="stable")
-        return [(self.encoder.names[j], float(natural[j])) for j in order]
+        return [(self.encoder.names[j], float(natural[j]), float(noise[j])) for j in order]
 
     def body(self) -> dict[str, Any]:
         """The model as plain data."""
@@ -96,7 +101,7 @@ class HalfspaceModel(ClassModel):
             "classes": list(self.classes),
             "encoder": self.encoder.to_dict(),
             "weights": self.weights.tolist(),
-            "noise_sd": self.noise_sd,
+            "noise_sd": np.asarray(self.noise_sd).tolist(),
             "slope": self.slope,
             "offset": self.offset,
             **({} if self.evidence is None else {"evidence": self.evidence.to_dict()}),
@@ -111,12 +116,18 @@ class HalfspaceModel(ClassModel):
             classes_of(body, 2),
             encoder,
             floats(body["weights"], "weights", (encoder.width,)),
-            number(body["noise_sd"], "the deviation of the noise", least=0.0),
+            _noise_of(body["noise_sd"], encoder.width),
             number(body["slope"], "the slope"),
             number(body["offset"], "the offset"),
             None if body.get("evidence") is None else CountedErrors.from_dict(body["evidence"]),
             None if body.get("promise") is None else ErrorPromise.from_dict(body["promise"]),
         )
+
+
+def _noise_of(data: Any, width: int) -> float | Floats:
+    """One deviation, or one per coordinate."""
+    what = "the deviation of the noise"
+    return floats(data, what, (width,), least=0.0) if isinstance(data, list) else number(data, what, least=0.0)
 
 
 def _row_encoder_of(data: Mapping[str, Any]) -> RowEncoder | MatrixEncoder:

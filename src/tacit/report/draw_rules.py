@@ -137,9 +137,8 @@ def draw_halfspace(model: Model) -> ModelCard:
     halfspace = cast(HalfspaceModel, model)
     positive = halfspace.classes[-1]
     clipper = halfspace.encoder.clipper
-    coefficients = halfspace.coefficients()
-    sd = abs(halfspace.slope) * halfspace.noise_sd / clipper.norm  # in units of coefficients()
-    drawing = weights("Weights", [n for n, _ in coefficients], [w for _, w in coefficients], sd, "w")
+    coefficients = halfspace.noisy_coefficients()
+    drawing = weights("Weights", coefficients, "w")
     norm = PublicColumn("(every row)", "norm", f"clipped to length {clipper.norm:.4g}")
     columns: tuple[PublicColumn, ...] = ()
     if isinstance(halfspace.encoder, RowEncoder):

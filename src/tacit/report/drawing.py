@@ -302,15 +302,15 @@ MOST_WEIGHTS = 24
 TYPICAL = "Typical size of the effect over the rows, in log-odds: 0.7 doubles or halves the odds."
 
 
-def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float, identity: str) -> Drawing:
-    """The weights of a halfspace as bars, largest first; ``sd`` is that of the noise in each coordinate."""
-    ranked = sorted(zip(names, values, strict=True), key=lambda p: -abs(p[1]))
+def weights(title: str, coordinates: Sequence[tuple[str, float, float]], identity: str) -> Drawing:
+    """The weights of a halfspace as bars, largest first: names, weights and standard deviations of their noise."""
+    ranked = sorted(coordinates, key=lambda one: -abs(one[1]))
     listed = ranked[:MOST_WEIGHTS]
     row, label, height = 20, NAMES, TOP + 20 * len(listed) + 26
-    reach = max((abs(v) + BAND * sd for _, v in listed), default=1.0) or 1.0
+    reach = max((abs(v) + BAND * sd for _, v, sd in listed), default=1.0) or 1.0
     scale = svg.Scale(-reach, reach, label, WIDTH - RIGHT)
     parts = _axis_below(scale, [(tick, svg.short(tick)) for tick in svg.even_ticks(-reach, reach, 4)], height)
-    for place, (name, value) in enumerate(listed):
+    for place, (name, value, sd) in enumerate(listed):
         y = TOP + row * place
         start, stop = sorted((scale(0.0), scale(value)))
         parts.append(svg.text(label - 10, y + 14, svg.shortened(name, NAMES - 12), "name", "end"))
@@ -323,8 +323,8 @@ def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float
     if len(ranked) > len(listed):
         caption += f" Drawn: the {len(listed)} largest of {len(ranked)}."
     markup = svg.figure(WIDTH, height, title, caption, "".join(parts), identity)
-    rows = tuple((name, f"{value:+.4f}", f"{sd:.4f}") for name, value in ranked)
-    points = points_of([name for name, _ in ranked], [Effect(value, sd) for _, value in ranked])
+    rows = tuple((name, f"{value:+.4f}", f"{sd:.4f}") for name, value, sd in ranked)
+    points = points_of([name for name, _, _ in ranked], [Effect(value, sd) for _, value, sd in ranked])
     header = ("coordinate", "weight", "noise (sd)")
     return Drawing(title, "weights", markup, caption, 0.0, header, rows, wide=True, points=points)
 
