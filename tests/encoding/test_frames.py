@@ -247,6 +247,7 @@ def test_numbers_of_pandas_are_taken_as_they_are(monkeypatch: pytest.MonkeyPatch
 
 def test_a_matrix_under_a_schema_of_names_is_told_that_it_has_none() -> None:
     with pytest.raises(
-        FrameError, match=r"'age' is missing from the data; an array has no names, .* give a data frame"
+        FrameError,
+        match=r"'age' is missing from the data; an array has no names, .* give a data frame, .*BaggingClassifier",
     ):
         columns_of(np.zeros((3, 2))).column("age")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import lzma
 import math
@@ -149,6 +150,9 @@ def test_names_without_an_end_are_no_sample(tmp_path: Path) -> None:
         (b"\n\n", "no names in its first line"),
         (gzip.compress(b"", mtime=0), "is empty"),
         (gzip.compress(SMALL * 5000, mtime=0)[:-60], "damaged or truncated gzip"),
+        (2 * codecs.BOM_UTF8 + SMALL, "starts with two byte order marks"),
+        (3 * codecs.BOM_UTF8 + SMALL, "starts with two byte order marks"),
+        (gzip.compress(2 * codecs.BOM_UTF8 + SMALL, mtime=0), "starts with two byte order marks"),
         (gzip.compress(SMALL, mtime=0)[:15], "damaged or truncated gzip"),
         (gzip.compress(SMALL * 5000, mtime=0)[:-30] + b"z" * 30, "damaged or truncated gzip"),
         (SMALL + b"1,2\n", "has a row with 2 cells where its header has 3"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -68,6 +69,26 @@ def test_labels_that_a_fit_drops_are_left_out() -> None:
     )
     with pytest.raises(ValueError, match="no label of y is one of the classes"):
         fitted.score(X, np.full(300, "perhaps"))
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("cafe\u0301", "98 of 300 labels .* only in Unicode form"),
+        ("CAF\u00c9", "only in case"),
+        ("caf\u00e9\u200b", "only in invisible characters"),
+        ("perhaps", ""),
+    ],
+)
+@pytest.mark.parametrize("kind", [np.asarray, list, pd.Series, pl.Series, pa.array])
+def test_labels_that_only_look_like_a_class_are_said(label: str, words: str, kind: Any) -> None:
+    positives = np.arange(300) < 98
+    fitted = learner(("no", "caf\u00e9")).fit(X, np.where(TRUTH, "caf\u00e9", "no"))
+    labels = kind(np.where(positives, label, "no"))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted.score(X, labels)
+    assert [re.search(words, str(each.message)) is not None for each in caught] == [True] * bool(words)
 
 
 def test_sides_of_several_classes_score_by_side() -> None:

@@ -159,6 +159,8 @@ class Scanner:
 
 def check_header(where: str, line: str, names: Sequence[str], dialect: CsvFormat) -> None:
     """Raises :class:`DataError` for a first line that is none of names; no value in it is shown."""
+    if line.startswith("\ufeff"):
+        raise DataError(f"{where} starts with two byte order marks (U+FEFF), and one is the most: save it with one")
     if line.lower().lstrip('"').startswith("sep="):
         raise DataError(
             f"{where} starts with a line for spreadsheets, 'sep=', and the header stands below it: delete that line, "

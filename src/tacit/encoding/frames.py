@@ -98,7 +98,10 @@ class Frame:
         if name not in self.columns:
             hint = nearest(name, self.columns)
             if self.names == numbered(len(self.names)):
-                hint = "an array has no names, and its columns are called x0, x1, ...: give a data frame"
+                hint = (
+                    "an array has no names, and its columns are called x0, x1, ...: give a data frame, or, where "
+                    "another estimator passes on arrays (BaggingClassifier), call the columns of the schema so"
+                )
             raise FrameError(f"column '{name}' is missing from the data; {hint}")
         return self.columns[name]
 

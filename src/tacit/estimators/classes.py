@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +14,9 @@ from scipy.special import expit, ndtri
 
 from tacit.arrays import Floats
 from tacit.encoding.inputs import label_vector
+from tacit.encoding.tokens import difference
 from tacit.encoding.values import DROPPED, LabelIndex
+from tacit.errors import outside
 from tacit.estimators.base import Estimator, check_fitted
 from tacit.learning.fit import Fitted
 from tacit.learning.weights import refuse_unknown, row_weights_of
@@ -66,10 +70,24 @@ def accuracy(model: Any, schema: Schema | None, predicted: npt.NDArray[Any], y: 
     weights = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, np.float64)
     if len(truth) != len(predictions) or weights.shape != truth.shape:
         raise RequestError(f"X and y must have as many rows as each other, got {len(predictions)} and {len(truth)}")
+    _warn_of_look_alikes(y, truth == DROPPED, model.classes)
     counted = np.where(truth == DROPPED, 0.0, weights)
     if not counted.sum() > 0:
         raise RequestError(f"no label of y is one of the classes {', '.join(map(repr, model.classes))}")
     return float(np.average(truth == predictions, weights=counted))
+
+
+def _warn_of_look_alikes(y: Any, dropped: npt.NDArray[np.bool_], classes: Sequence[Any]) -> None:
+    """Warns of labels that are left out and differ from a class only in Unicode form, case or invisible characters."""
+    others = (getattr(value, "as_py", lambda value=value: value)() for value in compress(y, dropped))
+    texts = sorted({value for value in others if isinstance(value, str)})
+    why = next(filter(None, (difference(value, map(str, classes)) for value in texts)), "")
+    if why:
+        warnings.warn(
+            f"{dropped.sum()} of {len(dropped)} labels are none of the classes, and left out; one differs only {why}",
+            UserWarning,
+            stacklevel=outside(),
+        )
 
 
 class ClassEstimator(Estimator):
