@@ -18,6 +18,7 @@ from tacit.models.additive import AdditiveModel, AdditiveScores, MainEffect, Pai
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import Model
 from tacit.models.decision_list import TESTS, Condition, DecisionListModel, ListRule
+from tacit.models.evidence import ErrorPromise
 from tacit.models.feature import Feature
 from tacit.models.files import model_from_dict
 from tacit.models.halfspace import HalfspaceModel
@@ -31,14 +32,22 @@ from tacit.schema import Schema
 COLUMNS: dict[str, dict[str, Any]] = {
     "age, in years": {"kind": "numeric", "lower": 18, "upper": 90},
     "price": {"kind": "numeric", "lower": 0.003, "upper": 1000.0, "spacing": "log", "missing_values": [0.5, -9]},
-    "cuts": {"kind": "numeric", "lower": -1, "upper": 1, "spacing": [-0.5, 0.1, 0.3], "missing_values": [-9]},
+    "cuts": {
+        "kind": "numeric",
+        "lower": -1,
+        "upper": 1,
+        "spacing": [-0.5, 0.1, 0.3],
+        "missing_values": [-9],
+        "symbol": "$",
+        "thousands": ",",
+    },
     "colour": {"kind": "categorical", "categories": ["red", 'it\'s "green"', "grün"]},
     "mixed": {"kind": "categorical", "categories": ["a", True, 7]},
     "grade": {"kind": "ordinal", "categories": [1, 2, 3, 0.3]},
     "smokes": {"kind": "boolean"},
     "agreed": {"kind": "categorical", "categories": [True]},
     "seen": {"kind": "date", "lower": "2015-03-01", "upper": "2022-09-30", "granularity": "month"},
-    "born": {"kind": "date", "lower": "1930-01-01", "upper": "2004-12-31", "granularity": "year"},
+    "born": {"kind": "date", "lower": "1930-01-01", "upper": "2004-12-31", "granularity": "year", "format": "%d.%m.%Y"},
     "day": {"kind": "date", "granularity": "weekday"},
 }
 TABLE = Schema.from_dict({"columns": COLUMNS})
@@ -153,7 +162,8 @@ def halfspace(seed: int, norm: float | None, intercept: bool, radius: int = 3276
     rng = np.random.default_rng(seed)
     encoder = RowEncoder.of(TABLE, norm, radius, intercept)
     weights, noise = rng.normal(size=encoder.width), np.linspace(0.1, 0.2, encoder.width)
-    return HalfspaceModel(CLASSES, encoder, weights, noise, 4.0, -0.3)
+    promise = ErrorPromise(0.1, 0.05, 0.2, 0.0, "new_rows", 1000, 1010.5, 3.0)
+    return HalfspaceModel(CLASSES, encoder, weights, noise, 4.0, -0.3, promise=promise)
 
 
 def matrix(norm: float) -> HalfspaceModel:

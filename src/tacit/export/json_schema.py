@@ -50,7 +50,8 @@ _CATEGORIES: Schema = {"kind": {"const": "category_index"}, "categories": _list(
 
 
 def _encoders(**more: Schema) -> Schema:
-    grid = _object({"dates": {"enum": ["year", "month", "weekday"]}}, **_GRID, **more)
+    written = _object({"symbol": TEXT, "thousands": TEXT, "missing_values": NUMBERS, "date": TEXT})
+    grid = _object({"dates": {"enum": ["year", "month", "weekday"]}, "format": written}, **_GRID, **more)
     categories = _object({"exact": TRUTH}, **_CATEGORIES, **more)
     return {"oneOf": [grid, categories, _object(kind={"const": "boolean_index"}, **more)]}
 
@@ -94,6 +95,10 @@ PARTS: dict[str, Schema] = {
 }  # fmt: skip
 
 _MODEL_EVIDENCE = {"evidence": _or_null(_ref("evidence"))}
+_PROMISE = _object(
+    error=NUMBER, failure=NUMBER, margin=NUMBER, violating=NUMBER, errors_on={"enum": ["new_rows", "training_rows"]},
+    rows=COUNT, counted=NUMBER, sd=NUMBER,
+)  # fmt: skip
 _ROW_ENCODER = _object(
     kind={"const": "row_encoder"}, encoding=_ref("table_encoding"), ordinal=_list(TRUTH), clipper=_ref("clipper"),
     intercept={"type": ["boolean", "number"]},
@@ -126,7 +131,8 @@ BODIES: dict[str, Schema] = {
         _MODEL_EVIDENCE, classes=CLASSES, encoding=_ref("table_encoding"), rules=_RULES, sd=NUMBER, text=_list(TEXT)
     ),
     "halfspace": _object(
-        _MODEL_EVIDENCE, classes=CLASSES, encoder={"oneOf": [_ROW_ENCODER, _MATRIX_ENCODER]}, weights=NUMBERS,
+        {**_MODEL_EVIDENCE, "promise": _PROMISE},
+        classes=CLASSES, encoder={"oneOf": [_ROW_ENCODER, _MATRIX_ENCODER]}, weights=NUMBERS,
         noise_sd={"anyOf": [NUMBER, NUMBERS]}, slope=NUMBER, offset=NUMBER,
     ),
     "mean": _object(members=_ref("members"), weights=NUMBERS),
