@@ -16,7 +16,7 @@ def model(folder, tacit):
 
 
 def test_papers_are_written_and_the_statement_can_be_verified(folder, tacit, model):
-    (folder / "card.toml").write_text('controller = "St. Mary\'s"\npurpose = "Calls"\n')
+    (folder / "card.toml").write_text('controller = "St. Mary\'s"\npurpose = "Calls"\n', "utf-8-sig")
     tacit("keys", "new", "key")
     asked = ("--registry", "r.yaml", "--ml-bom", "b.json", "--dossier", "d.html", "--erasure", "e.json")
     done = tacit("certificate", "m.json", *asked, "--sign", "key", "--meta", "card.toml")
@@ -43,11 +43,17 @@ def test_the_risks_are_there_for_machines(tacit, model):
 
 def test_mistakes_are_named_and_nothing_is_written(folder, tacit, model):
     (folder / "bad.toml").write_text('purpos = "x"')
+    (folder / "escape.toml").write_text('purpose = "red \\u001b[31m"')
+    (folder / "turned.toml").write_text('purpose = "\\u202ecod.exe"')
     for more, words in (
         (("--erasure", "e.json"), "--erasure and --sign belong together"),
         (("--sign", "key"), "--erasure and --sign belong together"),
         (("--registry", "m.json"), "would overwrite"),
         (("--registry", "r.yaml", "--meta", "bad.toml"), "did you mean 'purpose'"),
+        (("--registry", "r.csv", "--dossier", "r.pdf"), "--dossier: r.pdf must end in .md or .html or .htm"),
+        (("--registry", "r.csv", "--dossier", "r.md"), "--registry: r.csv must end in .yaml or .yml"),
+        (("--dossier", "r.md", "--meta", "escape.toml"), "purpose must hold no control characters, got '\\x1b'"),
+        (("--dossier", "r.md", "--meta", "turned.toml"), "control characters, got '\\u202e'"),
     ):
         done = tacit("certificate", "m.json", *more)
         assert done.exit_code == 2

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, table
-from tacit.cli.failures import Mistake
+from tacit.cli.failures import Mistake, together
 from tacit.cli.outputs import check_outputs
 from tacit.whole_files import write_text
 
@@ -55,6 +56,7 @@ def run(arguments: CertificateArguments) -> None:
     inputs = {"the model": arguments.model, "the key": arguments.sign, "the file of --meta": arguments.meta,
               "the evaluation": arguments.evaluation, **audits}  # fmt: skip
     check_outputs(outputs, inputs, force=arguments.force)
+    together(*(partial(_check_ending, path, option) for option, path in outputs.items()))
     papers = read_paperwork(arguments.model, arguments.meta, arguments.evaluation, arguments.audit or ())
     texts = dict(_texts(arguments, papers))
     for path, text in texts.items():
@@ -73,6 +75,17 @@ def run(arguments: CertificateArguments) -> None:
         | ({"written": ", ".join(paths)} if paths else {})
         | ({"left to a person": open_keys} if open_keys else {}),
     )
+
+
+ENDINGS = {"--registry": (".yaml", ".yml"), "--ml-bom": (".json",), "--dossier": (".md", ".html", ".htm"),
+           "--model-card": (".md",), "--erasure": (".json",)}  # fmt: skip
+"""How the names of papers end, if they have an ending."""
+
+
+def _check_ending(path: Path | None, option: str) -> None:
+    """Raises for a name that says of a paper that it is something else."""
+    if path is not None and path.suffix and path.suffix.lower() not in ENDINGS[option]:
+        raise Mistake(f"{option}: {path} must end in {' or '.join(ENDINGS[option])}, as what is written there does")
 
 
 def _texts(arguments: CertificateArguments, papers: Paperwork) -> Iterator[tuple[Path, str]]:

@@ -113,8 +113,10 @@ def model_from_dict(data: Mapping[str, Any]) -> Model:
         raise
     except KeyError as error:
         raise ModelError(f"the model is damaged: it lacks {error}") from error
-    except (ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+    except ValueError as error:
         raise ModelError(f"the model is damaged: {f'{error}':.200}") from error
+    except (TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+        raise ModelError(f"the model is damaged: it holds what no model of kind {data['kind']!r} does") from error
 
 
 def load_model(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any] | None]:

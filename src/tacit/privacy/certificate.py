@@ -291,8 +291,10 @@ class Certificate(Shown):
         try:
             certificate = cls(**read_fields(data, [item.name for item in fields(cls)]))
             same = canonical_json(certificate.to_dict()) == canonical_json(data)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
-            raise CertificateError(f"the certificate is damaged: {type(error).__name__}: {error}") from error
+        except KeyError as error:
+            raise CertificateError(f"the certificate is damaged: it lacks {error}") from error
+        except (TypeError, ValueError, AttributeError, OverflowError, RecursionError):
+            same = False
         if not same:
             raise CertificateError("the certificate is damaged: it holds what no certificate of its format does")
         return certificate

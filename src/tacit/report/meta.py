@@ -57,6 +57,10 @@ class Meta(dict[str, str]):
         return self[key].split("\n") if key in self else []
 
 
+SPACES = set("\n\r\t\u200c\u200d")
+"""What is not printable and may be in a text: line breaks, and the joiners of some scripts."""
+
+
 def read_meta(path: str | os.PathLike[str] | None) -> Meta:
     """Reads a TOML file of texts; without one, nothing is stated.
 
@@ -66,7 +70,7 @@ def read_meta(path: str | os.PathLike[str] | None) -> Meta:
     if path is None:
         return Meta()
     try:
-        document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        document = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MetaError(f"{path} is no TOML file: {error}") from None
     meta, problems = Meta(), []
@@ -94,6 +98,8 @@ def _text(path: str | os.PathLike[str], key: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         kind = "a text, or a list of texts" if key in LISTS else "a text"
         raise MetaError(f"{path}: {key} must be {kind} in quotes: {KEYS[key]}")
+    if strange := sorted({sign for sign in value if not sign.isprintable()} - SPACES):
+        raise MetaError(f"{path}: {key} must hold no control characters, got {', '.join(map(ascii, strange))}")
     if key == "sector" and value not in SECTORS:
         raise MetaError(f"{path}: sector must be one of {', '.join(SECTORS)}, got {value!r}")
     if key == "published":
