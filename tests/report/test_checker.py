@@ -21,7 +21,7 @@ from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import ZCDP, ApproxDP, BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure, Repeated
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Entry
-from tacit.privacy.verification import coverage_problems
+from tacit.privacy.verification import CertificateError, coverage_problems
 from tacit.report.model_card import ModelCard
 from tacit.report.page import compose
 
@@ -157,6 +157,59 @@ def test_every_change_is_found(sample_claim: Certificate) -> None:
     assert findings({**model, "certificate": bound})["schema"] is None
 
 
+MILD = {"kind": "gaussian", "noise_multiplier": 1e3}
+
+
+def repeated(times: Any) -> dict[str, Any]:
+    return {"kind": "repeated", "charge": MILD, "times": times}
+
+
+FORGED: list[dict[str, Any]] = [
+    {},
+    {"entries": []},
+    {"entries": [], "charges": [], "epsilon": 0.0},
+    *({"charges": [charge]} for charge in (
+        {**MILD, "noise_multiplier": -5.0}, {**MILD, "noise_multiplier": 0.0}, {**MILD, "note": ""}, None,
+        {"kind": "pure", "epsilon": -1.0}, {"kind": "zcdp", "rho": "nan"}, {"kind": "__proto__"},
+        repeated(-3), repeated(1.5), repeated(True),
+        {"kind": "renyi", "orders": [], "divergences": []}, {"kind": "renyi", "orders": [2.0], "divergences": [-5.0]},
+        {"kind": "approx_dp", "epsilon": 0.0, "delta": -1.0})),
+    *({"epsilon": epsilon} for epsilon in (True, None, "1", "inf", 1e-3)),
+    *({"delta": delta} for delta in (-1e-9, 0.0, 0.5, 1.0)),
+    {"rows_per_unit": 0},
+    {"neighbouring": "none"},
+    {"neighbouring": "replace_one"},
+    {"n_public": True},
+    {"releasable": "yes"},
+    {"reasons": ["seeded"]},
+    {"releasable": False},
+    {"noise_source": "seeded"},
+    {"outcome": "failed"},
+    {"entries": "x"},
+    {"charges": {}},
+    {"note": "all is well"},
+]  # fmt: skip
+"""What somebody changes who computes all digests anew."""
+
+
+@needs_node
+def test_forged_claims_are_judged_as_by_python(sample_claim: Certificate) -> None:
+    claim, forged = sample_claim.bound("0" * 64, None).to_dict(), []
+    for change in FORGED:
+        each = {**claim, **change}
+        each["ledger_digest"] = sha256({"charges": each["charges"], "entries": each["entries"]})
+        content = {key: value for key, value in each.items() if key not in ("format", "digest", "signature")}
+        forged.append({**each, "digest": sha256(content)})
+    told = node("async (data, tool) => Promise.all(data.map(each => tool.checkText(JSON.stringify(each))))", forged)
+    for change, each, findings_ in zip(FORGED, forged, told, strict=True):
+        try:
+            holds = not Certificate.from_dict(each).verify()
+        except CertificateError:
+            holds = False
+        assert all(finding["holds"] is not False for finding in findings_) == holds, change
+        assert holds == (change == {}), change
+
+
 def test_the_page_checks_itself_and_files(
     visit: Any, sample_card: ModelCard, sample_claim: Certificate, tmp_path: Path
 ) -> None:
@@ -164,7 +217,7 @@ def test_the_page_checks_itself_and_files(
     seen = visit(html)
     seen.page.wait_for_selector("#checker li")
     held = seen.page.eval_on_selector_all("#checker li", "es => es.map(e => e.dataset.holds)")
-    assert held == ["true", "true", "true", "true", "null"]
+    assert held == ["true"] * 5 + ["null"]
     model = tmp_path / "edited.json"
     model.write_text(json.dumps({**sample_claim.to_dict(), "epsilon": 0.1}))
     seen.page.set_input_files("#checker input", model)

@@ -67,17 +67,28 @@ function gaussianOfRange(span) {
   return tail === 0 ? Infinity : 2 * smallestTrue(q => upperTail(q) <= tail, 0, 40);
 }
 
-const KINDS = ["gaussian", "laplace", "bounded_range", "pure", "zcdp", "renyi", "privacy_loss", "approx_dp", "non_private"];
+const HOLDS = {gaussian: ["noise_multiplier"], laplace: ["noise_multiplier"], bounded_range: ["range"], pure: ["epsilon"],
+  zcdp: ["rho"], renyi: ["orders", "divergences"], privacy_loss: ["losses", "probabilities", "infinity_mass"],
+  approx_dp: ["epsilon", "delta"], non_private: [], repeated: ["charge", "times"]};
+const isTable = value => value !== null && typeof value === "object" && !Array.isArray(value);
+const sameNames = (value, names) => isTable(value) && Object.keys(value).sort().join() === [...names].sort().join();
 const number = value => value === "inf" ? Infinity : typeof value === "number" ? value : NaN;
 // The charges with repetitions opened: pairs of a simple charge and how often it is used.
 function uses(charges) {
   return charges.map(charge => {
     let times = 1;
-    for (; charge.kind === "repeated"; charge = charge.charge) {
+    const whole = () => {
+      if (!(isTable(charge) && Object.hasOwn(HOLDS, charge.kind) && sameNames(charge, ["kind", ...HOLDS[charge.kind]])))
+        throw new Error("a charge is none that this page knows");
+    };
+    for (whole(); charge.kind === "repeated"; charge = charge.charge, whole()) {
       if (!(Number.isInteger(charge.times) && charge.times >= 1)) throw new Error("a charge is repeated a whole number of times");
       times *= charge.times;
     }
-    if (!KINDS.includes(charge.kind)) throw new Error(`unknown kind of charge ${charge.kind}`);
+    const curve = charge.kind === "renyi" ? charge.divergences : charge.kind === "privacy_loss" ? charge.probabilities
+      : charge.kind === "zcdp" ? [charge.rho] : [0];
+    if (!(Array.isArray(curve) && curve.length && curve.every(each => number(each) >= 0)))
+      throw new Error("a charge holds a number that no charge has");
     return [charge, times];
   });
 }
@@ -179,6 +190,36 @@ function coverFinding(claim) {
     ? "How these charges pay for the releases cannot be told here." : "Releases are not paid for by what was reserved.";
   return finding("ledger", pays, words);
 }
+const FIELDS = ["format", "version", "digest", "signature", "epsilon", "delta", "neighbouring", "n_public", "rows_per_unit",
+  "charges", "entries", "noise_source", "releasable", "reasons", "algorithm", "outcome", "schema_fingerprint", "dataset",
+  "versions", "created", "unit", "unit_name", "target", "columns", "parameters", "model_digest", "schema_digest",
+  "ledger_digest", "data", "assumptions", "tape"];
+const NAMES_OF_ENTRY = ["label", "stage", "subject", "round", "charge", "theorem"];
+const N_PUBLIC = {add_or_remove_one: false, replace_one: true};
+
+// What a claim says about itself: nothing that no claim holds, and nothing that contradicts the rest.
+function statementFinding(claim) {
+  const bare = number(claim.epsilon) === Infinity || number(claim.delta) > MOST_DELTA || claim.outcome !== "completed";
+  const sources = typeof claim.noise_source === "string" ? claim.noise_source.split(" and ") : [];
+  const wrong = [
+    [Object.keys(claim).some(name => !FIELDS.includes(name)), "it has a field that no claim has"],
+    [!claim.entries.every(entry => Object.keys(entry).every(name => NAMES_OF_ENTRY.includes(name))),
+      "a release has a field that no release has"],
+    [!(Object.hasOwn(N_PUBLIC, claim.neighbouring) && claim.n_public === N_PUBLIC[claim.neighbouring]),
+      "its neighbouring relation is none"],
+    [!(Number.isInteger(claim.rows_per_unit) && claim.rows_per_unit >= 1), "a person has at least one row"],
+    [typeof claim.releasable !== "boolean" || !Array.isArray(claim.reasons) || claim.releasable === claim.reasons.length > 0,
+      "whether it may be released does not agree with the reasons"],
+    [claim.releasable && bare, "it says it is releasable, and nothing is promised"],
+    [claim.releasable && !(sources.length && sources.every(name => ["tacit", "opendp"].includes(name))),
+      "it says it is releasable, and its noise can be replayed"],
+    [claim.releasable && !(Array.isArray(claim.assumptions) && claim.assumptions.every(each => each.accepted)),
+      "it says it is releasable, and nobody answers for what it assumes"],
+    [claim.model_digest && claim.outcome === "completed" && !claim.entries.length,
+      "it is of a model, and lists no release that the model could be made from"],
+  ].filter(([so]) => so).map(([, words]) => words);
+  return finding("statement", !wrong.length, wrong.length ? `${wrong.join("; ")}.` : "It agrees with itself.");
+}
 async function digestFinding(what, value, stated) {
   const same = await sha256(value) === stated;
   return finding(what, same, same ? "The digest fits." : "The digest does not fit: something was changed.");
@@ -213,6 +254,8 @@ async function check(data) {
   const claim = data && data.format === "tacit certificate" ? data : data && data.certificate;
   if (!claim || claim.format !== "tacit certificate") return [finding("file", false, "It holds no certificate.")];
   if (claim.version !== 1) return [finding("file", null, "The certificate has a format that this page does not read.")];
+  if (!Array.isArray(claim.charges) || !Array.isArray(claim.entries) || !claim.entries.every(isTable))
+    return [finding("file", false, "The certificate is damaged.")];
   const {format, digest, signature, ...content} = claim;
   const findings = [
     await digestFinding("certificate", content, digest),
@@ -224,10 +267,7 @@ async function check(data) {
       findings.push(finding("schema", null, "The file lacks the schema that its certificate names."));
     else if (claim.schema_digest) findings.push(await digestFinding("schema", data.schema, claim.schema_digest));
   }
-  findings.push(costFinding(claim), coverFinding(claim), await signatureFinding(claim));
-  const bare = number(claim.epsilon) === Infinity || number(claim.delta) > MOST_DELTA || claim.outcome !== "completed";
-  if (claim.releasable && bare) findings.push(finding("release", false, "It says it is releasable, and nothing is promised."));
-  return findings;
+  return [...findings, statementFinding(claim), costFinding(claim), coverFinding(claim), await signatureFinding(claim)];
 }
 async function checkText(text) {
   try {
