@@ -19,6 +19,10 @@ PLOTTED = ("printed", "paper", "sharp")
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 
 
+SIZES_AT = (0.05, 0.1, 0.2, 0.3, 0.4, 1.0)
+"""Test errors at which sizes of models are printed."""
+
+
 def mean_error(job: Job) -> float:
     """The mean over the folds."""
     return float(np.mean(job["errors"]))
@@ -170,6 +174,30 @@ def mean_errors(jobs: list[Job], analysis: str) -> dict[float, tuple[float, floa
         if job["analysis"] == analysis:
             of_all[job["eps"]].append(mean_error(job))
     return {eps: (float(np.mean(of_best[eps])), float(np.mean(of_all[eps]))) for eps in sorted(of_best)}
+
+
+def sizes(jobs: list[Job], most: float) -> tuple[int, tuple[float, float], tuple[float, float]]:
+    """The right halves of Figures 2 and 8 to 61: of the models that err on at most so much, their number, and mean and
+    standard deviation of depth and leaves. Trees are complete, so both follow from the setting; a fold is a model.
+    """
+    depths = np.array([j["depth"] for j in jobs for error in j["errors"] if error <= most], np.float64)
+    leaves = np.array([j["T"] << j["depth"] for j in jobs for error in j["errors"] if error <= most], np.float64)
+    if not len(depths):
+        return 0, (np.nan, np.nan), (np.nan, np.nan)
+    return len(depths), (float(depths.mean()), float(depths.std())), (float(leaves.mean()), float(leaves.std()))
+
+
+def print_sizes(jobs: list[Job]) -> None:
+    """Prints :func:`sizes` by domain and analysis, without noise and with it."""
+    for name, analysis, noisy in dict.fromkeys(
+        (j["domain"], j["analysis"], j["eps"] < np.inf) for j in jobs if "T" in j
+    ):
+        part = [j for j in jobs if (j["domain"], j["analysis"], j["eps"] < np.inf) == (name, analysis, noisy)]
+        print(f"\n{name}, {analysis}, {'with' if noisy else 'without'} noise: depth and leaves of models by error")
+        for most in SIZES_AT:
+            n, depths, leaves = sizes(part, most)
+            means = "depth {:.2f} ± {:.2f}, {:.0f} ± {:.0f} leaves".format(*depths, *leaves)
+            print(f"  at most {most:.2f}: {n:6,} models, {means}")
 
 
 def report(jobs: list[Job]) -> None:

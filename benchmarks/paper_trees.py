@@ -25,7 +25,7 @@ import numpy as np
 
 from benchmarks import store
 from benchmarks.paper_domains import DOMAINS, QUICK, Domain, domain
-from benchmarks.paper_tables import report
+from benchmarks.paper_tables import print_sizes, report
 from benchmarks.printed_trees import PrintedBoost
 from tacit.binning.tree_bins import grid
 from tacit.curator.budget import Budget
@@ -172,6 +172,7 @@ def main() -> None:
     parser.add_argument("--cells", nargs="+", type=int, help="v_q; 10, with --everything all")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--report", action="store_true", help="only print what there is, of what the options name")
+    parser.add_argument("--sizes", action="store_true", help="only print sizes of models by error, of what is there")
     args = parser.parse_args()
     chosen = {"eps": args.epsilons, "depth": args.depths, "T": args.trees, "share": args.shares}
     usual = ([], []) if args.everything else ([10.0], [10])
@@ -182,7 +183,7 @@ def main() -> None:
     def is_named(job: Job) -> bool:
         return all(not wanted or job.get(field, wanted[0]) in wanted for field, wanted in chosen.items())
 
-    if not args.report:
+    if not (args.report or args.sizes):
         jobs = [
             {"domain": name, **job}
             for analysis in args.analyses
@@ -193,6 +194,9 @@ def main() -> None:
         work(jobs, done, args.jobs)
     ran = [job for job in done.values() if job["errors"]]
     wanted = [j for j in ran if j["domain"] in names and j["analysis"] in args.analyses and is_named(j)]
+    if args.sizes:
+        print_sizes(wanted)
+        return
     report(wanted if args.report else ran)
 
 

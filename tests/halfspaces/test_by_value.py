@@ -109,6 +109,11 @@ def test_a_scaling_from_noisy_moments_by_hand() -> None:
     assert long.variances == pytest.approx([1e-6, 0.7])
     below = make_scaling(np.array([0.5, 0.0]), np.array([0.1, 0.1]), 0.0, 0.2, tuning=replace(TUNING, shared_floor=0.3))
     assert below.variances[0] == pytest.approx(0.3 * (0.1 + 0.2 / math.sqrt(2)))
+    # one wide coordinate among four that noise hides together: what it has above the largest noise is sure
+    sure = 1.0 - 0.4 - 0.2 * math.sqrt(2 * math.log(2 * 4))
+    wide = make_scaling(np.zeros(4), np.array([1.0, 0.2, 0.2, 0.2]), 1e-9, 0.2, (0.0, 3.0))
+    assert wide.variances == pytest.approx([0.5 + sure, 0.5, 0.5, 0.5])
+    assert wide.told_apart == pytest.approx(sure**2 / (sure**2 + 4 * 0.5**2))
 
 
 def test_averages_and_sums_of_hypotheses() -> None:

@@ -68,9 +68,9 @@ def test_rows_are_predicted_by_the_weights_before_them(parameters: dict[str, Any
     labels = np.where(rows["age"] > 4, "yes", "no")
     by_one, at_once = learner(**parameters), learner(**parameters)
     said = []
-    for place in range(150):
-        said += by_one.predict_many(rows[place : place + 1]).tolist()
-        by_one.learn_many(rows[place : place + 1], labels[place : place + 1])
+    for row, label in zip(rows.to_dict("records"), labels, strict=True):
+        said.append(by_one.predict_one(row))
+        by_one.learn_one(row, label)
     assert at_once.predict_then_learn(rows, labels).tolist() == said
     assert len(set(said)) > 1  # weights have changed on the way
     assert at_once.log_ is not None

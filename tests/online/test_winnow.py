@@ -22,7 +22,7 @@ from benchmarks.online_streams import (
     point_rows,
     uniform_points,
 )
-from tacit import BudgetExceeded, PrivacyAccount, Schema
+from tacit import PrivacyAccount, Schema
 from tacit.online import DecisionListWinnow, StreamClosed, Winnow
 from tacit.online.decision_list_winnow import all_conjunctions, conjunction_width
 from tacit.online.rows import NumberRows, RowError, SchemaRows
@@ -76,20 +76,6 @@ def test_without_privacy_it_is_winnow() -> None:
     assert wrong[-1_000:].mean() < 0.01
     assert model.certificate_ is not None
     assert not model.certificate_.releasable
-
-
-def test_one_by_one_is_many() -> None:
-    rows, labels = majority_stream(np.random.default_rng(3), 600, 9, 3)
-    one, many = (Winnow(math.inf, horizon=600, labels=(-1, 1)) for _ in range(2))
-    names = [f"x{j}" for j in range(9)]
-    for row, label in zip(rows, labels, strict=True):
-        one.learn_one(dict(zip(names, row.tolist(), strict=True)), int(label))
-    many.learn_many(pd.DataFrame(rows, columns=names), labels)
-    assert one.log_ is not None
-    assert many.log_ is not None
-    assert one.log_.to_dict() == many.log_.to_dict()
-    assert one.predict_one(dict(zip(names, rows[0].tolist(), strict=True))) == one.predict_many(rows[:1])[0]
-    assert one.rounds_ == many.rounds_ == 600
 
 
 @pytest.mark.slow
@@ -367,21 +353,6 @@ def test_public_mistakes_cost_nothing(arguments: dict[str, Any], message: str, t
         DecisionListWinnow(length=3).learn_one({"a": 1}, True)
     with pytest.raises(RequestError, match="alternations"):
         DecisionListWinnow(length=3, alternations=9).learn_one({"a": 1}, True)
-
-
-def test_an_account_pays_once_for_the_whole_stream(tmp_path: Path) -> None:
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "stream", 1.0, 1e-6)
-    rows, labels = majority_stream(np.random.default_rng(0), 2_000, 5, 3)
-    model = Winnow(account=account, labels=(-1, 1))
-    model.learn_many(rows[:1], labels[:1])
-    spent = account.spent
-    assert 0.99 < spent <= 1.0
-    model.learn_many(rows[1:], labels[1:])
-    assert account.spent == spent
-    assert model.certificate_ is not None
-    assert model.certificate_.releasable
-    with pytest.raises(BudgetExceeded):
-        Winnow(account=account, labels=(-1, 1)).learn_many(rows, labels)
 
 
 # Moving a stream.

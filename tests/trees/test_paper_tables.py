@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.paper_domains import DOMAINS, Domain
-from benchmarks.paper_tables import _cumulative, mean_errors, sign_tests, table_1, table_3, table_4
+from benchmarks.paper_tables import _cumulative, mean_errors, sign_tests, sizes, table_1, table_3, table_4
 from benchmarks.paper_trees import gate, grid_of, key_of
 from tacit.privacy.charges import Laplace
 
@@ -65,6 +65,15 @@ def test_fits_of_the_grid_have_random_structures_of_their_own() -> None:
     draws = [gate(world, np.arange(4), Laplace(1.0), seed).public_generator.integers(1 << 40) for seed in (1, 2, 1)]
     assert draws[0] == draws[2] != draws[1]
     assert key_of({**job(0.2), "program": "a"}) == key_of({**job(0.3), "program": "b"})
+
+
+def test_sizes_of_models_by_their_error() -> None:
+    """By hand: all folds of two trees of depth 2, and those of five of depth 4 that err on at most .2."""
+    jobs = [job(0.1), job(0.196, depth=4, T=5), job(0.5, depth=6)]
+    assert sizes(jobs, 0.2) == (15, (pytest.approx(8 / 3), pytest.approx(0.5 * 2 / 1.5**0.5 * 2 / 3**0.5)), (
+        pytest.approx((10 * 8 + 5 * 80) / 15), pytest.approx(72 * 2**0.5 / 3)
+    ))  # fmt: skip
+    assert sizes(jobs, 0.01)[0] == 0
 
 
 def test_table_2_names_the_domains() -> None:
