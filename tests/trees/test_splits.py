@@ -158,6 +158,12 @@ def test_growth_by_largest_risk() -> None:
     assert shape.n_leaves == 3
     assert sorted(shape.depths.tolist()) == [1, 2, 2]
     assert all(len(set(y[leaves == leaf])) <= 1 for leaf in range(3))
+    # not beyond the largest depth, wherever the risk is
+    curator, _ = gate([(3, b, y) for b, y in product(range(3), range(2))] * 9 + [(0, 0, 0), (0, 1, 0)] * 9)
+    shape = Induction(curator, candidates(), 1000, 2).heaviest_first(
+        UNWEIGHTED, Margins(), NonPrivate(), MATSUSHITA, 4, "tree"
+    )
+    assert shape.depths.tolist() == [2, 2, 2, 2]
 
 
 def test_charges_of_growth() -> None:
