@@ -30,11 +30,11 @@ class TacitModel(mlflow.pyfunc.PythonModel):
 
 def tags(certificate):
     """What was promised, as MLflow shows it."""
-    unit = certificate.get("unit_name") or certificate["unit"] or "row"
+    unit, rows = certificate.get("unit_name") or certificate["unit"], certificate["rows_per_unit"]
     return {
         "tacit.epsilon": str(certificate["epsilon"]),
         "tacit.delta": str(certificate["delta"]),
-        "tacit.unit": f"{unit}, at most {certificate['rows_per_unit']}",
+        "tacit.unit": f"one {unit}, at most {rows} row{'s' * (rows > 1)}" if unit else "one row",
         "tacit.releasable": str(certificate["releasable"]),
         "tacit.certificate_sha256": certificate["digest"],
     }

@@ -39,7 +39,7 @@ def test_the_example_predicts_as_the_model_does_and_tags_its_promise(
     assert names["tags"](certificate.to_dict()) == {
         "tacit.epsilon": "1.0",
         "tacit.delta": str(certificate.delta),
-        "tacit.unit": "patient, at most 3",
+        "tacit.unit": certificate.protected,
         "tacit.releasable": "False",
         "tacit.certificate_sha256": certificate.digest,
     }
