@@ -86,12 +86,12 @@ def test_a_certificate_pasted_into_another_model_is_refused_everywhere(folder: P
     page = Path("forged.html").read_text()
     assert '<div class="verdict no">' in page
     assert "Does not hold" in page
-    assert "the model is not the one that the certificate is of" in page
+    assert "the certificate belongs to another model" in page
     assert "tacit verify MODEL.json" in page
     assert not Path("p.csv").exists()
     # nothing of what does not hold is praised
     assert "promise is" not in page
-    assert "almost as likely" not in page
+    assert "almost equally likely" not in page
     assert "treat the model as if it held the data" in page
     said = text_of(tacit("verify", "forged.json"))
     assert "strong" not in said
@@ -219,7 +219,7 @@ def test_a_model_is_learned_again_from_its_tape_and_no_other(folder: Path, tacit
     done = tacit("verify", "changed.json", "--tape", "fit.tape", "--json")
     assert done.exit_code == 4
     findings = json.loads(done.stdout)["findings"]
-    assert findings[0] == "the model is not the one that the certificate is of"
+    assert findings[0] == "the certificate belongs to another model"
     assert findings[1].startswith("the model is not the one that the tape gives: model.trees[1].values[0] is ")
 
 

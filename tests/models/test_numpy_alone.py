@@ -151,7 +151,7 @@ def test_a_file_is_read_or_refused_as_by_the_library(given: dict[str, Any], said
     refused = {name: said[0][name] for name in given if name not in models() and name != "a fit"}
     assert refused == {name: answer(*given[name]) for name in refused}
     assert {type(error) for error in refused.values()} == {str}
-    assert "the model is not the one that the certificate is of" in refused["another intercept"]
+    assert "the certificate belongs to another model" in refused["another intercept"]
     np.testing.assert_array_equal(said[0]["a fit"], answer(*given["a fit"]))
 
 

@@ -86,7 +86,7 @@ def test_a_report_without_papers_has_no_empty_sections(model: Path) -> None:
 
 def test_the_unit_is_called_as_the_schema_calls_it(model: Path) -> None:
     text = re.sub(r"<script.*?</script>", "", page_of(model, meta=Meta()), flags=re.DOTALL)
-    assert "had any one patient never been in the table" in text
+    assert "if any one patient had not been in the data" in text
     assert "Rows of one patient beyond 2 are dropped" in text
     assert "one patient_id" not in text
     assert text.count("patient_id") == 1  # by which column a patient's rows are known

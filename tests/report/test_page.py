@@ -49,7 +49,7 @@ def test_says_what_it_must(visit: Any, sample_card: ModelCard, sample_claim: Cer
     size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('.verdict strong')).fontSize)")
     assert size >= 24
     text = page.inner_text("main")
-    assert "had any one row never been in the table" in text
+    assert "if any one row had not been in the data" in text
     assert "factor of at most 2.72" in text
     assert "1 in 1 million" in text
     assert "46 releases" in text

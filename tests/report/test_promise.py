@@ -53,7 +53,7 @@ def test_counts_are_words(value: float, words: str) -> None:
 
 
 def test_a_weak_promise_does_not_say_almost() -> None:
-    assert "almost as likely" in describe(1.0, 1e-6, "add_or_remove_one", 1, 0.094).headline
+    assert "almost equally likely" in describe(1.0, 1e-6, "add_or_remove_one", 1, 0.094).headline
     weak = describe(4.0, 0.0, "add_or_remove_one", 1, None)
     assert "within a factor of 54.60" in weak.headline
     assert weak.strength == "weak"
@@ -64,7 +64,7 @@ def test_the_word_follows_the_best_guess_and_not_epsilon() -> None:
     bare = describe(1.0, 0.5, "add_or_remove_one", 1, 0.676)
     assert bare.best == pytest.approx(0.838)
     assert bare.strength == "weak"
-    assert bare.headline.endswith("had any one row never been in the table, but for a chance of 1 in 2.")
+    assert bare.headline.endswith("if any one row had not been in the data, except with probability 1 in 2.")
     assert "but for" not in describe(1.0, 1e-6, "add_or_remove_one", 1, None).headline
     assert "Delta 0.5 is above 1e-05" in " ".join(bare.warnings)
     for epsilon, word in ((1.0, "strong"), (3.0, "moderate"), (10.0, "weak")):

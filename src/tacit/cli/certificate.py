@@ -66,11 +66,11 @@ def run(arguments: CertificateArguments) -> None:
         risks = [risk.to_dict() for risk in attack_risks(papers.certificate.charges)]
         as_json({"written": paths, "risks": risks, **_left(arguments, papers)})
         return
-    rows = {name: f"{one}, ten of them {ten}, without the model {none}"
+    rows = {name: f"{one} (ten together {ten}; without the model {none})"
             for name, one, ten, none in risk_rows(papers.certificate.charges)}  # fmt: skip
     open_keys = ", ".join(_left(arguments, papers).get("left_to_a_person", []))
     table(
-        f"What an attacker can achieve at most against {papers.certificate.protected}",
+        f"Upper bounds on attacks against {papers.certificate.protected}",
         rows
         | ({"written": ", ".join(paths)} if paths else {})
         | ({"left to a person": open_keys} if open_keys else {}),

@@ -77,8 +77,8 @@ def run(arguments: PlanArguments) -> None:
         "promise": f"epsilon {epsilon:g}, delta {delta:g}, {neighbouring}: {promise.strength}",
         **{f"warning {i}": words for i, words in enumerate(warned, start=1)},
         "in words": promise.headline,
-        "a guess": f"{promise.unknown} can be guessed right at most {percent(guess)} of the time (coin flip: 50 %)",
-        "as": charge_words(planned["charges"]),
+        "attacker": f"guesses {promise.unknown} right at most {percent(guess)} of the time (coin flip: 50 %)",
+        "noise": charge_words(planned["charges"]),
     }
     if planned["columns"]:
         rows["columns"] = ", ".join(planned["columns"])

@@ -199,7 +199,7 @@ def _print(arguments: VerifyArguments, claim: Claim, problems: list[str], played
         verdict = "the claim does NOT hold: " + "; ".join(problems) if problems else verdict
     rows: dict[str, str] = {"verdict": verdict}
     if certificate is not None and problems:  # what does not hold is not praised
-        rows["it says"] = f"epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}, {certificate.neighbouring}"
+        rows["states"] = f"epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}, {certificate.neighbouring}"
         rows["protects"] = _protection_words(claim)
         rows["releasable"] = "NO: see the verdict"
         rows["signature"] = _signature_words(arguments, certificate, problems)
@@ -231,7 +231,7 @@ def _print(arguments: VerifyArguments, claim: Claim, problems: list[str], played
 def _protection_words(claim: Claim) -> str:
     """What is known of whom a file protects whose verdict is bad."""
     if claim.problems or claim.certificate is None:
-        return "nobody, as far as this file shows: what it says does not add up"
+        return "nobody, as far as this file proves: its statements contradict each other"
     return f"{claim.certificate.protected}, by charges that add up; who made the file is not proven"
 
 

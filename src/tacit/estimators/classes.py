@@ -69,7 +69,7 @@ def accuracy(model: Any, schema: Schema | None, predicted: npt.NDArray[Any], y: 
     truth, predictions = index.encode(label_vector(y)), index.encode(predicted.tolist())
     weights = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, np.float64)
     if len(truth) != len(predictions) or weights.shape != truth.shape:
-        raise RequestError(f"X and y must have as many rows as each other, got {len(predictions)} and {len(truth)}")
+        raise RequestError(f"X and y must have the same number of rows, got {len(predictions)} and {len(truth)}")
     _warn_of_look_alikes(y, truth == DROPPED, model.classes)
     counted = np.where(truth == DROPPED, 0.0, weights)
     if not counted.sum() > 0:

@@ -36,7 +36,7 @@ def r_squared(schema: Schema | None, predicted: Floats, y: Any, sample_weight: A
     truth = numbers_of(label_vector(y), cell_format=cell_format)
     weights = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, np.float64)
     if len(truth) != len(predicted) or weights.shape != truth.shape:
-        raise RequestError(f"X and y must have as many rows as each other, got {len(predicted)} and {len(truth)}")
+        raise RequestError(f"X and y must have the same number of rows, got {len(predicted)} and {len(truth)}")
     counted = np.isfinite(truth)
     if not counted.any():
         raise RequestError("no label of y is a number")

@@ -91,7 +91,7 @@ def check_labels_given(y: Any, name: str) -> None:
 def check_as_many(frame: Frame, labels: Any) -> None:
     """Raises :class:`RequestError` unless there is a label for every row."""
     if len(labels) != frame.n_rows:
-        raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
+        raise RequestError(f"X and y must have the same number of rows, got {frame.n_rows} and {len(labels)}")
 
 
 def check_labels(nothing: Any, label: LabelIndex | Target, column: str, name: str) -> None:

@@ -30,9 +30,9 @@ def model_digest(model: Model) -> str:
 def problem_of_model(certificate: Certificate, data: Mapping[str, Any]) -> list[str]:
     """Why a certificate is not that of the model in the plain data of a file; empty if it is."""
     if certificate.model_digest is None:
-        return [f"the certificate is that of no model, but of {certificate.algorithm}"]
+        return [f"the certificate belongs to no model, but to {certificate.algorithm}"]
     if certificate.model_digest != _digest({"kind": data.get("kind"), "model": data.get("model")}):
-        return ["the model is not the one that the certificate is of"]
+        return ["the certificate belongs to another model"]
     return []
 
 
@@ -57,7 +57,7 @@ def _schema_problems(certificate: Certificate, schema: Any) -> list[str]:
     if schema is None:
         return []
     if certificate.schema_digest != _digest(schema):
-        return ["the schema is not the one that the certificate is of"]
+        return ["the certificate belongs to another schema"]
     return []
 
 

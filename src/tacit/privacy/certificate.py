@@ -45,7 +45,7 @@ from tacit.privacy.verification import (
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-OF_NO_MODEL = "of no model, so that it says nothing of one: of a score, a choice, a schema found, or a stream"
+OF_NO_MODEL = "of no model: it certifies a score, a choice, a discovered schema or a stream"
 """What is said of a certificate that names no model. A score's is not bound to the model that was judged, on purpose:
 beside that model it would promise the score's epsilon for a model that cost more."""
 
@@ -334,7 +334,7 @@ class Certificate(Shown):
         """What of its digests and its signature does not fit; quick, as nothing is accounted for."""
         problems = []
         if self.digest != self._computed_digest():
-            problems.append("its digest does not belong to its text: it was changed after it was made")
+            problems.append("its digest does not match its content: it was changed after it was made")
         if self.ledger_digest != self._computed_ledger_digest():
             problems.append("its ledger is not the one it was made with")
         if self.signature is not None:

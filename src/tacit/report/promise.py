@@ -97,13 +97,14 @@ def describe(
     strength_words = strength(epsilon, delta, sharp_advantage, rows, protected)
     ratio = math.exp(min(epsilon, 700.0))
     factor = f"{ratio:.2f}" if ratio < 100 else count(ratio)
-    likely = "almost as likely" if strength_words.word == "strong" else f"with a chance within a factor of {factor}"
-    beyond = f", but for a chance of 1 in {count(1 / delta)}" if delta > LARGE_DELTA else ""
-    headline = f"Anything this model shows would have been {likely} {change}{beyond}."
+    near = f"had a probability within a factor of {factor}"
+    likely = "been almost equally likely" if strength_words.word == "strong" else near
+    beyond = f", except with probability 1 in {count(1 / delta)}" if delta > LARGE_DELTA else ""
+    headline = f"Whatever this model reveals would have {likely} {change}{beyond}."
     if delta == 0:
         failure = "This holds without exception (delta is 0)."
     else:
-        failure = f"Beyond that factor, the chance of any outcome may differ by at most 1 in {count(1 / delta)}."
+        failure = f"In addition, probabilities may differ by up to 1 in {count(1 / delta)}."
     sharp = None if sharp_advantage is None else (1.0 + sharp_advantage) / 2
     return Promise(
         headline, who, unknown, factor, best_guess(0.5, epsilon, delta), sharp, failure, strength_words.word, whom,
@@ -130,12 +131,12 @@ def _compared(whom: str, rows: int, unit: str | None, neighbouring: Neighbouring
         tables = f"a table with {one} and the same table without"
         return (
             f"The comparison is between {tables}. The number of rows is private too.",
-            f"had any one {whom} never been in the table",
-            f"whether one {whom} was in the table",
+            f"if any one {whom} had not been in the data",
+            f"whether one {whom} was in the data",
         )
     public = "The number of rows is public." if by_row else f"The number of {plural(whom)} is public."
     return (
         f"The comparison is between two tables that differ in {one}. {public}",
-        f"had any one {whom} been anything else",
+        f"if any one {whom} had been another",
         f"which of two records one {whom} has",
     )
