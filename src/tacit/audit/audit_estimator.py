@@ -75,6 +75,14 @@ def audit_estimator(
 
     Raises:
         ValueError: for what cannot be audited: no privacy, an account, a seed of the estimator's own.
+
+    Example:
+        >>> from tacit import RandomTreesClassifier
+        >>> from tacit.audit import audit_estimator
+        >>> schema = {"label": {"column": "sick", "classes": ["no", "yes"]}, "columns": {"smokes": {"kind": "boolean"}}}
+        >>> audit = audit_estimator(RandomTreesClassifier(delta=0.0, schema=schema, n_trees=1), trials=20)
+        >>> print(audit.epsilon, audit.trials)
+        1.0 20
     """
     plan = planned(estimator, schema, (X, y, canary), trials, confidence, neighbouring, random_state)
     facts, judge, answers, leaks = Facts(first_choice(plan.trials)), None, [], []
@@ -169,6 +177,16 @@ def audit_releases(
 
     Raises:
         ValueError: for arguments that make no sense, or a run that releases no numbers.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.audit import audit_releases
+        >>> from tacit.privacy.charges import Gaussian
+        >>> def run(table, seed):  # with a tenth of the noise that is charged
+        ...     return np.sum(table) + np.random.default_rng(seed).normal(scale=0.1)
+        >>> audit = audit_releases(run, np.ones(21), np.ones(20), [Gaussian(1.0)], delta=1e-6, random_state=0)
+        >>> print(audit.refuted)
+        True
     """
     trials, confidence = check_trials(trials, confidence)
     relation, name = Neighbouring(neighbouring), getattr(run, "__name__", type(run).__name__)

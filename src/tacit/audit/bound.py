@@ -54,6 +54,11 @@ class Counts:
         false_alarms: how many of the fits to the table without it were.
         trials: pairs of fits.
         both: pairs of which both were said to be with it.
+
+    Example:
+        >>> from tacit.audit import Counts, epsilon_lower
+        >>> print(round(epsilon_lower(Counts(hits=90, false_alarms=10, trials=100), delta=0.0, confidence=0.95), 2))
+        1.31
     """
 
     hits: int = 0
@@ -133,6 +138,11 @@ def epsilon_lower(counts: Counts, delta: float, confidence: float) -> float:
     """A lower bound on the epsilon of whatever was tried; but for a chance of ``1 - confidence``.
 
     It assumes that the pair of trials that a guess is made of is independent of those before, and nothing else.
+
+    Example:
+        >>> from tacit.audit import Counts, epsilon_lower
+        >>> print(round(epsilon_lower(Counts(hits=300, false_alarms=0, trials=300), delta=0.0, confidence=0.95), 2))
+        4.16
     """
     return largest_refuted(counts, lambda epsilon: plain(epsilon, delta), 1.0 - confidence)
 
@@ -149,6 +159,11 @@ def gaussian_lower(counts: Counts, delta: float, confidence: float) -> float:
         ValueError: for a delta of 0, at which Gaussian noise has no finite epsilon.
 
     Source: Nasr and others 2023, section 4.
+
+    Example:
+        >>> from tacit.audit import Counts, gaussian_lower
+        >>> print(round(gaussian_lower(Counts(hits=90, false_alarms=10, trials=100), delta=1e-6, confidence=0.95), 1))
+        7.8
     """
     if delta <= 0:
         raise ValueError(f"Gaussian noise has no finite epsilon at delta={delta:g}")
@@ -162,7 +177,13 @@ def epsilon_of_shift(mu: float, delta: float) -> float:
 
 
 def most_provable(trials: int, delta: float, confidence: float) -> float:
-    """What a guess that is always right proves with so many pairs of fits: no audit of that size shows more."""
+    """What a guess that is always right proves with so many pairs of fits: no audit of that size shows more.
+
+    Example:
+        >>> from tacit.audit import most_provable
+        >>> print(round(most_provable(300, delta=0.0, confidence=0.95), 2))
+        4.16
+    """
     return epsilon_lower(Counts(trials, 0, trials), delta, confidence)
 
 

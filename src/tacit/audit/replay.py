@@ -59,6 +59,13 @@ def replay_audit(
 
     Raises:
         ValueError: for what cannot be replayed: no schema, no privacy, an account.
+
+    Example:
+        >>> from tacit import RandomTreesClassifier
+        >>> from tacit.audit import replay_audit
+        >>> schema = {"label": {"column": "sick", "classes": ["no", "yes"]}, "columns": {"smokes": {"kind": "boolean"}}}
+        >>> print(replay_audit(RandomTreesClassifier(schema=schema, n_trees=2), neighbours=2).holds)
+        True
     """
     if not is_number(neighbours) or neighbours != int(neighbours) or neighbours < 1:
         raise RequestError(f"neighbours must be a whole number of at least 1, got {neighbours!r}")

@@ -27,6 +27,15 @@ class GaussianFinding:
         epsilon_lower: a lower bound on the epsilon of what is mu-Gaussian private for some mu, at the claim's delta.
         usual: what the best attack on noise of just this claim shows on average with so many fits.
         evidence: the logarithm of the evidence against the claim (:func:`tacit.audit.bound.log_evidence`).
+
+    Example:
+        >>> from tacit import RandomTreesClassifier
+        >>> from tacit.audit import audit_estimator
+        >>> schema = {"label": {"column": "sick", "classes": ["no", "yes"]}, "columns": {"smokes": {"kind": "boolean"}}}
+        >>> trees = RandomTreesClassifier(schema=schema, n_trees=1)
+        >>> audit = audit_estimator(trees, trials=20, random_state=0)
+        >>> print(audit.gaussian.epsilon_lower <= 1)
+        True
     """
 
     counts: Counts
@@ -70,6 +79,15 @@ class Audit:
         gaussian: the same for the Gaussian claim, if the certificates of the fits name Gaussian noise alone.
         from_rows: whether rows were given; then none of this is private.
         leak: what models of the table with the canary spell out and others do not, if that was the guess.
+
+    Example:
+        >>> from tacit import RandomTreesClassifier
+        >>> from tacit.audit import audit_estimator
+        >>> schema = {"label": {"column": "sick", "classes": ["no", "yes"]}, "columns": {"smokes": {"kind": "boolean"}}}
+        >>> trees = RandomTreesClassifier(schema=schema, n_trees=1)
+        >>> audit = audit_estimator(trees, trials=20, random_state=0)
+        >>> print(audit.refuted)
+        False
     """
 
     estimator: str
@@ -199,6 +217,14 @@ class Replay:
         tightest: how far exact answers moved, as a share of what is declared.
         faults: what is wrong, the first ones.
         from_rows: whether rows were given; then none of this is private.
+
+    Example:
+        >>> from tacit import RandomTreesClassifier
+        >>> from tacit.audit import replay_audit
+        >>> schema = {"label": {"column": "sick", "classes": ["no", "yes"]}, "columns": {"smokes": {"kind": "boolean"}}}
+        >>> replay = replay_audit(RandomTreesClassifier(schema=schema, n_trees=2), neighbours=2)
+        >>> print(replay.faults, replay.neighbours)
+        () 2
     """
 
     estimator: str

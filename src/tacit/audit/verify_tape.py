@@ -60,6 +60,17 @@ def verify_tape(model: str | os.PathLike[str], tape: str | os.PathLike[str], est
 
     Raises:
         TacitError: for files that cannot be read, or a model that no tape is for. Nothing was spent.
+
+    Example:
+        >>> import tempfile
+        >>> from tacit import RandomTreesClassifier, save
+        >>> from tacit.audit import verify_tape
+        >>> from tacit.examples import hospital
+        >>> X, y, schema = hospital(4000)
+        >>> folder = tempfile.mkdtemp()
+        >>> save(RandomTreesClassifier(schema=schema).fit(X, y, tape=f"{folder}/fit.tape"), f"{folder}/model.json")
+        >>> print(verify_tape(f"{folder}/model.json", f"{folder}/fit.tape").problems)
+        ()
     """
     data, played = checked_file(model), read_tape(tape)
     try:

@@ -25,18 +25,45 @@ H_contra = TypeVar("H_contra", contravariant=True)
 
 
 class WeakLearnerError(TacitError):
-    """A weak learner returned something that is no hypothesis. What it released is spent."""
+    """A weak learner returned something that is no hypothesis. What it released is spent.
+
+    Example:
+        >>> from tacit.boosting import WeakLearnerError
+        >>> print(WeakLearnerError("a hypothesis of 2 numbers for 3 columns"))
+        a hypothesis of 2 numbers for 3 columns
+    """
 
 
 class Embedding(Protocol[H_contra]):
-    """Where hypotheses live: keeps their public log, which margins, and so measures, are computed from."""
+    """Where hypotheses live: keeps their public log, which margins, and so measures, are computed from.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import HalfspaceLog
+        >>> class Halfspaces:
+        ...     def __init__(self, log):
+        ...         self.append = log.add
+        >>> log = HalfspaceLog(3)
+        >>> Halfspaces(log).append(np.array([1.0, 0.0, 0.0]))
+        >>> print(len(log.steps))
+        1
+    """
 
     def append(self, hypothesis: H_contra, step: float) -> None:
         """Adds a released hypothesis to the log; it moves the margin of a row ``x`` by ``step * h(x)``."""
 
 
 class WeakLearner(Protocol[H]):
-    """``WkL``: one private release per call."""
+    """``WkL``: one private release per call.
+
+    Example:
+        >>> import numpy as np
+        >>> class Constant:  # asks for nothing, and so costs nothing
+        ...     def learn(self, curator, measure, hypotheses):
+        ...         return np.array([1.0, 0.0, 0.0])
+        >>> print(Constant().learn(None, None, []))
+        [1. 0. 0.]
+    """
 
     def learn(self, curator: Curator, measure: Measure, hypotheses: Sequence[H]) -> H:
         """A hypothesis with an advantage over chance under ``measure``, which is a rule over the hypotheses so far."""
@@ -44,7 +71,13 @@ class WeakLearner(Protocol[H]):
 
 @dataclass(frozen=True)
 class Ensemble(Generic[H]):
-    """What boosting returns: the released hypotheses in order, and whether a stopping rule ended the run."""
+    """What boosting returns: the released hypotheses in order, and whether a stopping rule ended the run.
+
+    Example:
+        >>> from tacit.boosting import Ensemble
+        >>> print(len(Ensemble(hypotheses=("first", "second")).hypotheses))
+        2
+    """
 
     hypotheses: tuple[H, ...]
     stopped: bool = False
@@ -94,6 +127,26 @@ def boost(
         WeakLearnerError: for a hypothesis that the embedding cannot take.
         TypeError: if the measure cannot be recomputed from the hypotheses (BregBoost): it would not be private.
         BudgetExceeded: from the curator, if the reservation does not cover a round.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import SmoothMeasure, boost, private_rows
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(4000, 3))
+        >>> X /= np.linalg.norm(X, axis=1, keepdims=True)
+        >>> y = X[:, 0] > 0
+        >>> class Hypotheses:
+        ...     def __init__(self, log):
+        ...         self.append = log.add
+        >>> class Centre:
+        ...     def learn(self, curator, measure, hypotheses):
+        ...         query = measure.weighted_sum(log, len(hypotheses), 9.0)
+        ...         return curator.measure(query, charge, "a centre").value / 4000
+        >>> with private_rows(X, y, row_norm=1.0, epsilon=1.0) as rows:
+        ...     log, charge = rows.log(), rows.charge(1 / 3)
+        ...     ensemble = boost(rows.budget.curator, Hypotheses(log), SmoothMeasure(0.1), Centre(), rounds=3)
+        >>> print(len(ensemble.hypotheses), rows.certificate.releases)
+        3 3
     """
     if not hasattr(measure, "weighted_sum"):
         raise TypeError(

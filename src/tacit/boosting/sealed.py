@@ -46,6 +46,17 @@ class SealedRows:
         budget: answers queries for shares of the budget; its ``curator`` is what :func:`tacit.boosting.boost` takes.
         width: number of columns.
         certificate: what was released, by which theorem; None until the ``with`` block has ended.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import private_rows
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(4000, 3))
+        >>> X /= np.linalg.norm(X, axis=1, keepdims=True)
+        >>> y = X[:, 0] > 0
+        >>> with private_rows(X, y, row_norm=1.0, epsilon=1.0) as rows:
+        ...     print(type(rows).__name__, rows.width)
+        SealedRows 3
     """
 
     budget: Budget
@@ -98,6 +109,18 @@ def private_rows(
     Raises:
         RequestError: for arguments that make no sense; nothing was spent.
         BudgetExceeded: from the account, or from a release that the budget does not cover.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import private_rows
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(4000, 3))
+        >>> X /= np.linalg.norm(X, axis=1, keepdims=True)
+        >>> y = X[:, 0] > 0
+        >>> with private_rows(X, y, row_norm=1.0, epsilon=1.0) as rows:
+        ...     count = rows.count(1.0)
+        >>> print(abs(count - 4000) < 100, rows.certificate.epsilon)
+        True 1.0
     """
     request = Request.of(epsilon, delta, neighbouring, random_state)
     if not (math.isfinite(row_norm) and row_norm > 0):
@@ -117,7 +140,7 @@ def private_rows(
 def check_lengths(frame: Frame, labels: Any) -> None:
     """Raises :class:`RequestError` unless there are as many labels as rows."""
     if len(labels) != frame.n_rows:
-        raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
+        raise RequestError(f"X and y must have the same number of rows, got {frame.n_rows} and {len(labels)}")
 
 
 @dataclass(eq=False)

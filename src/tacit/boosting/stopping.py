@@ -37,6 +37,13 @@ class EndTest:
         charge: of one test. Algorithm 11 draws Laplace noise of scale ``1 / epsilon``: ``Laplace(1 / epsilon)``.
         reach: a public bound on all margins of the run.
         surplus: how far above the threshold the noisy size must be to go on; see :meth:`of_paper`.
+
+    Example:
+        >>> from tacit.boosting import EndTest, HalfspaceLog
+        >>> from tacit.privacy.charges import Laplace
+        >>> test = EndTest(HalfspaceLog(3), threshold=400.0, charge=Laplace(10.0), reach=9.0)
+        >>> print(test.threshold, test.surplus)
+        400.0 0.0
     """
 
     log: HalfspaceLog

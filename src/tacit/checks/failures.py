@@ -14,7 +14,17 @@ MAX_LINES = 20
 
 
 class CheckError(TacitError, AssertionError):
-    """A learner, query or mechanism does not keep its contract; the message lists what failed."""
+    """A learner, query or mechanism does not keep its contract; the message lists what failed.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.checks import CheckError, Law, check_mechanism
+        >>> try:
+        ...     check_mechanism(lambda n: np.zeros(n, np.int64), Law(0, np.array([0.5, 0.5])))
+        ... except CheckError:
+        ...     print("the draws are not those of a coin")
+        the draws are not those of a coin
+    """
 
 
 def is_frozen(value: object) -> bool:

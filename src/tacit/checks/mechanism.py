@@ -42,6 +42,13 @@ class Law:
     Args:
         first: the smallest value.
         weights: proportional to the probabilities of the values from there on; shape ``(values,)``.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.checks import Law
+        >>> coin = Law(0, np.array([0.5, 0.5]))
+        >>> print(coin.p, coin.cdf)
+        [0.5 0.5] [0.5 1. ]
     """
 
     def __init__(self, first: int, weights: Floats) -> None:

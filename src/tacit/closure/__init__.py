@@ -13,14 +13,13 @@ from tacit.closure.classes import (
     Halfspaces,
     Intervals,
     Rectangles,
-    Stumps,
     Thresholds,
-    Union,
 )
 from tacit.closure.composed import ComposedClassifier
 from tacit.closure.finite import FiniteClassClassifier
 from tacit.closure.literals import Conjunctions, DecisionLists, RuleClass
 from tacit.closure.raw import RawThresholds
+from tacit.closure.unions import Stumps, Union
 from tacit.theory.dimensions import littlestone_dimension, threshold_dimension, vc_dimension
 
 __all__ = [

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tacit.closure.base import ANALYSES, ClosureLearner, Setting
-from tacit.closure.classes import ConceptClass, Stumps
+from tacit.closure.classes import ConceptClass
 from tacit.closure.concepts import MOST_PATTERNS
 from tacit.closure.finite import FiniteClassClassifier
 from tacit.closure.plan import PAPER_DRAWS, PAPER_SCORED, part_plan
 from tacit.closure.relabel import Child, Step, child_rows, errors_on
+from tacit.closure.unions import Stumps
 from tacit.curator.rows import PrivateRows
 from tacit.curator.views.relabel import RelabelPart
 from tacit.curator.views.view import Plan, Sample, open_view
@@ -138,6 +139,17 @@ class AgnosticClassifier(PrivateClassifier):
         certificate_: what was spent, on what, by which theorem.
         classes_: the classes.
         n_features_in_: number of columns seen by ``fit``.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit import RandomTreesClassifier
+        >>> from tacit.closure import AgnosticClassifier, Thresholds
+        >>> X = {"age": np.arange(4000) % 100}
+        >>> columns = {"age": {"kind": "numeric", "lower": 0, "upper": 100, "bins": 20}}
+        >>> learner = RandomTreesClassifier(n_trees=3)
+        >>> model = AgnosticClassifier(learner, Thresholds("age"), schema={"columns": columns}, classes=[False, True])
+        >>> print(model.fit(X, X["age"] >= 60).certificate_.epsilon <= 1)
+        True
     """
 
     learner: Any = None

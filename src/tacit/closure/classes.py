@@ -22,11 +22,9 @@ from tacit.arrays import Bools, Ints
 from tacit.closure.halfspace_patterns import halfspace_patterns, halfspaces_at_most
 from tacit.closure.patterns import (
     BoxPatterns,
-    JoinedPatterns,
     Patterns,
     PatternsOnGroups,
     tight_boxes,
-    without_duplicates,
 )
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
@@ -39,7 +37,16 @@ Encoders = Mapping[str, Encoder]
 
 
 class ConceptError(TacitError):
-    """A class that cannot be used as declared. Public: nothing was spent."""
+    """A class that cannot be used as declared. Public: nothing was spent.
+
+    Example:
+        >>> from tacit.closure import ConceptError, Thresholds
+        >>> try:
+        ...     Thresholds("age", "upwards").bind({})
+        ... except ConceptError as error:
+        ...     print(error)
+        a direction is 'rising', 'falling' or 'both', got 'upwards'. Nothing was spent.
+    """
 
     usual = UNSPENT
 
@@ -52,6 +59,13 @@ class BoundClass(ABC):
         n_codes: codes of each.
         vc_dimension: the VC dimension, or a bound on it.
         is_listed: whether patterns are held as bits, which takes memory for each of them.
+
+    Example:
+        >>> from tacit.closure import Intervals
+        >>> from tacit.encoding.grid import NumericGrid
+        >>> bound = Intervals("age").bind({"age": NumericGrid(0.0, 100.0, cells=20)})
+        >>> print(bound.vc_dimension, bound.patterns_at_most(20))
+        2 211
     """
 
     columns: tuple[str, ...]
@@ -92,7 +106,18 @@ class BoundClass(ABC):
 
 
 class ConceptClass(ABC):
-    """A concept class that names its columns."""
+    """A concept class that names its columns.
+
+    Example:
+        >>> from tacit.closure import ConceptClass, Thresholds
+        >>> class ByAge(ConceptClass):
+        ...     columns = ("age",)
+        ...
+        ...     def bind(self, encoders):
+        ...         return Thresholds("age", "rising").bind(encoders)
+        >>> print(ByAge().columns)
+        ('age',)
+    """
 
     @property
     @abstractmethod
@@ -255,7 +280,17 @@ def _line_boxes(kind: str, count: int) -> Ints:
 
 @dataclass(frozen=True)
 class Thresholds(OfOneColumn):
-    """``column >= t`` (rising), ``column < t`` (falling), or both. VC dimension 1, or 2 for both."""
+    """``column >= t`` (rising), ``column < t`` (falling), or both. VC dimension 1, or 2 for both.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.closure import FiniteClassClassifier, Thresholds
+        >>> X = {"age": np.arange(4000) % 100}
+        >>> schema = {"columns": {"age": {"kind": "numeric", "lower": 0, "upper": 100, "bins": 20}}}
+        >>> model = FiniteClassClassifier(Thresholds("age", "rising"), schema=schema, classes=(0, 1))
+        >>> print(model.fit(X, X["age"] >= 60).model_.to_text())
+        1 if age >= 60, else 0
+    """
 
     direction: Direction = "both"
 
@@ -267,7 +302,14 @@ class Thresholds(OfOneColumn):
 
 @dataclass(frozen=True)
 class Intervals(OfOneColumn):
-    """``a <= column < b``. VC dimension 2."""
+    """``a <= column < b``. VC dimension 2.
+
+    Example:
+        >>> from tacit.closure import Intervals
+        >>> concepts = Intervals("age")  # for FiniteClassClassifier(concepts, schema=schema)
+        >>> print(concepts.columns)
+        ('age',)
+    """
 
     def bind(self, encoders: Encoders) -> BoundClass:
         return BoundBoxes((self.column,), pick(encoders, (self.column,)), "interval")
@@ -275,7 +317,14 @@ class Intervals(OfOneColumn):
 
 @dataclass(frozen=True)
 class Rectangles(OfColumns):
-    """Axis-aligned boxes on a few columns. VC dimension twice their number."""
+    """Axis-aligned boxes on a few columns. VC dimension twice their number.
+
+    Example:
+        >>> from tacit.closure import Rectangles
+        >>> concepts = Rectangles(("age", "visits"))  # for FiniteClassClassifier(concepts, schema=schema)
+        >>> print(concepts.columns)
+        ('age', 'visits')
+    """
 
     def bind(self, encoders: Encoders) -> BoundClass:
         return BoundBoxes(self.columns, pick(encoders, self.columns), "rectangle")
@@ -315,69 +364,19 @@ class BoundHalfspaces(BoundClass):
 
 @dataclass(frozen=True)
 class Halfspaces(OfColumns):
-    """Halfspaces over one to four columns, in units of their cells. VC dimension one more than their number."""
+    """Halfspaces over one to four columns, in units of their cells. VC dimension one more than their number.
+
+    Example:
+        >>> from tacit.closure import Halfspaces
+        >>> concepts = Halfspaces(("age", "visits"))  # for FiniteClassClassifier(concepts, schema=schema)
+        >>> print(concepts.columns)
+        ('age', 'visits')
+    """
 
     def bind(self, encoders: Encoders) -> BoundClass:
         if not 1 <= len(self.names) <= 4:
             raise ConceptError(f"halfspaces take one to four columns, got {len(self.names)}")
         return BoundHalfspaces(self.columns, pick(encoders, self.columns))
-
-
-@dataclass(frozen=True, eq=False)
-class BoundUnion(BoundClass):
-    """The union of classes, each with columns of its own."""
-
-    members: tuple[BoundClass, ...]
-    columns: tuple[str, ...] = field(init=False)
-    n_codes: tuple[int, ...] = field(init=False)
-    vc_dimension: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        sizes: dict[str, int] = {}
-        for member in self.members:
-            sizes.update(zip(member.columns, member.n_codes, strict=True))
-        object.__setattr__(self, "columns", tuple(sizes))
-        object.__setattr__(self, "n_codes", tuple(sizes.values()))
-        n = max(member.vc_dimension for member in self.members)
-        while self.patterns_at_most(n + 1) >= 1 << (n + 1):
-            n += 1
-        object.__setattr__(self, "vc_dimension", n)
-
-    def patterns_at_most(self, n: int) -> int:
-        return sum(member.patterns_at_most(n) for member in self.members)
-
-    def patterns(self, codes: Ints) -> Patterns:
-        joined = JoinedPatterns(
-            [patterns_on(member, codes, [self.columns.index(c) for c in member.columns]) for member in self.members]
-        )
-        return without_duplicates(joined)
-
-    def describe(self, patterns: Patterns, index: int) -> str:
-        raise NotImplementedError("the parts of a union are described one by one")
-
-    def parts(self) -> tuple[BoundClass, ...]:
-        return tuple(part for member in self.members for part in member.parts())
-
-
-@dataclass(frozen=True)
-class Union(ConceptClass):
-    """All concepts of several classes."""
-
-    members: tuple[ConceptClass, ...]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(column for member in self.members for column in member.columns))
-
-    def bind(self, encoders: Encoders) -> BoundClass:
-        if not self.members:
-            raise ConceptError("a union needs at least one class")
-        return BoundUnion(tuple(member.bind(encoders) for member in self.members))
-
-
-def Stumps(columns: Sequence[str], direction: Direction = "both") -> Union:  # noqa: N802 - reads as a class
-    """Axis-aligned stumps: a threshold on any one of the columns."""
-    return Union(tuple(Thresholds(column, direction) for column in columns))
 
 
 def patterns_on(bound: BoundClass, codes: Ints, positions: Sequence[int]) -> Patterns:

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tacit.closure.base import ClosureLearner, Setting
-from tacit.closure.classes import ConceptClass, Stumps
+from tacit.closure.classes import ConceptClass
 from tacit.closure.concepts import MOST_PATTERNS, ConceptSet
 from tacit.closure.plan import PAPER_DRAWS, PAPER_SCORED, repeated_selection_range, selection_epsilon
 from tacit.closure.raw import RAW_THEOREM, RawSet, RawThresholds, check_raw, raw_completions_on, raw_sets
 from tacit.closure.relabel import Step, completions_on
 from tacit.closure.search import Progress
+from tacit.closure.unions import Stumps
 from tacit.curator.choose import select_concept
 from tacit.curator.rows import PrivateRows
 from tacit.curator.views.relabel import Candidates, Points, Relabel
@@ -322,6 +323,19 @@ class ComposedClassifier(PrivateClassifier):
         certificate_: what was spent, on what, by which theorem.
         classes_: the classes.
         n_features_in_: number of columns seen by ``fit``.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.closure import ComposedClassifier, Thresholds
+        >>> X = {"crp": np.arange(4000) % 80, "age": np.arange(4000) % 100}
+        >>> tops = {"crp": 80, "age": 100}
+        >>> columns = {name: {"kind": "numeric", "lower": 0, "upper": top, "bins": 10} for name, top in tops.items()}
+        >>> markers = [Thresholds("crp", "rising"), Thresholds("age", "rising")]
+        >>> model = ComposedClassifier(markers, "or", schema={"columns": columns}, classes=[False, True])
+        >>> print(model.fit(X, (X["crp"] >= 40) | (X["age"] >= 80)).model_.to_text())
+        True if x1 or x2, else False
+          x1: crp >= 40
+          x2: age >= 80
     """
 
     concepts: Sequence[ConceptClass] | None = None

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from tacit.arrays import Bools, Floats, Ints
-from tacit.closure.classes import BoundClass, ConceptClass, ConceptError, Stumps
+from tacit.closure.classes import BoundClass, ConceptClass, ConceptError
 from tacit.closure.concepts import MOST_CANDIDATES, MOST_PATTERNS, ConceptSet, concept_sets
 from tacit.closure.plan import SLACK, selection_epsilon
 from tacit.closure.raw import RAW_THEOREM, RawSet, RawThresholds, check_raw, raw_completions_on, raw_sets
 from tacit.closure.search import own_errors
+from tacit.closure.unions import Stumps
 from tacit.curator.choose import select_concept
 from tacit.curator.curator import Curator
 from tacit.curator.rows import PrivateRows
@@ -170,6 +171,15 @@ class FiniteClassClassifier(PrivateClassifier):
         certificate_: what was spent, on what, by which theorem.
         classes_: the classes.
         n_features_in_: number of columns seen by ``fit``.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.closure import FiniteClassClassifier, Thresholds
+        >>> X = {"age": np.arange(4000) % 100}
+        >>> schema = {"columns": {"age": {"kind": "numeric", "lower": 0, "upper": 100, "bins": 20}}}
+        >>> model = FiniteClassClassifier(Thresholds("age", "rising"), schema=schema, classes=(0, 1))
+        >>> print(model.fit(X, X["age"] >= 60).model_.to_text())
+        1 if age >= 60, else 0
     """
 
     concepts: ConceptClass | None = None

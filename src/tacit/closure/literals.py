@@ -187,7 +187,18 @@ class _LiteralClass(ConceptClass):
 
 @dataclass(frozen=True)
 class Conjunctions(_LiteralClass):
-    """ANDs of at most ``length`` literals over columns: ``value = c``, and ``value >= t`` or ``< t`` at some cuts."""
+    """ANDs of at most ``length`` literals over columns: ``value = c``, and ``value >= t`` or ``< t`` at some cuts.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.closure import FiniteClassClassifier, Conjunctions
+        >>> X = {"ward": np.resize(["a", "b", "c"], 3000), "smokes": np.arange(3000) % 2 == 0}
+        >>> wards = {"kind": "categorical", "categories": ["a", "b", "c"]}
+        >>> schema = {"columns": {"ward": wards, "smokes": {"kind": "boolean"}}}
+        >>> model = FiniteClassClassifier(Conjunctions(("ward", "smokes")), schema=schema, classes=(0, 1))
+        >>> print(model.fit(X, (X["ward"] == "a") & X["smokes"]).model_.to_text())
+        1 if ward = a and smokes = true, else 0
+    """
 
     def bind(self, encoders: Encoders) -> BoundClass:
         literals, n_codes = self._literals(encoders)
@@ -196,7 +207,19 @@ class Conjunctions(_LiteralClass):
 
 @dataclass(frozen=True)
 class DecisionLists(_LiteralClass):
-    """Decision lists of at most ``length`` rules over literals of the columns."""
+    """Decision lists of at most ``length`` rules over literals of the columns.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.closure import FiniteClassClassifier, DecisionLists
+        >>> X = {"ward": np.resize(["a", "b", "c"], 3000), "smokes": np.arange(3000) % 2 == 0}
+        >>> wards = {"kind": "categorical", "categories": ["a", "b", "c"]}
+        >>> schema = {"columns": {"ward": wards, "smokes": {"kind": "boolean"}}}
+        >>> model = FiniteClassClassifier(DecisionLists(("ward", "smokes")), schema=schema, classes=(0, 1))
+        >>> ill = (X["ward"] == "a") | X["smokes"]
+        >>> print(model.fit(X, ill).score(X, ill))
+        1.0
+    """
 
     def bind(self, encoders: Encoders) -> BoundClass:
         literals, n_codes = self._literals(encoders)
@@ -237,6 +260,16 @@ class RuleClass(ConceptClass):
     """A finite class: Python functions of the columns' values, evaluated on the public cells.
 
     A numeric cell is represented by its lower edge. ``names`` are what the rules are called in the model.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.closure import FiniteClassClassifier, RuleClass
+        >>> X = {"age": np.arange(4000) % 100}
+        >>> schema = {"columns": {"age": {"kind": "numeric", "lower": 0, "upper": 100, "bins": 20}}}
+        >>> rules = (lambda row: row["age"] >= 18, lambda row: row["age"] >= 65)
+        >>> model = FiniteClassClassifier(RuleClass(("age",), rules, ("adult", "old")), schema=schema, classes=(0, 1))
+        >>> print(model.fit(X, X["age"] >= 65).model_.to_text())
+        1 if old, else 0
     """
 
     over: tuple[str, ...]

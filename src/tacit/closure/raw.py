@@ -186,6 +186,14 @@ class RawThresholds(OfOneColumn):
         column: a numeric column; of what a schema declares of it only the kind counts. NaN and infinities are labelled
             0 by every concept.
         direction: ``"rising"``, ``"falling"`` or ``"both"``.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.closure import FiniteClassClassifier, RawThresholds
+        >>> X = {"dose": np.linspace(-4, 4, 4000)}
+        >>> model = FiniteClassClassifier(RawThresholds("dose", "rising"), classes=(0, 1)).fit(X, X["dose"] >= 0.5)
+        >>> print(model.score(X, X["dose"] >= 0.5) > 0.97)
+        True
     """
 
     direction: Direction = "both"

@@ -25,6 +25,12 @@ class ConfidentWinnow:
     Attributes:
         weights: ``w``, nonnegative, of sum 1.
         updates: how many there were.
+
+    Example:
+        >>> from tacit.online import ConfidentWinnow
+        >>> model = ConfidentWinnow(dimension=3, margin=0.5)
+        >>> print(type(model).__name__)
+        ConfidentWinnow
     """
 
     def __init__(

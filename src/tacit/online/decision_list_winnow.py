@@ -139,6 +139,15 @@ class DecisionListWinnow(Winnow):
         alternations: how often its bits change at most; needed with ``length``.
         features: candidates to use instead, in words: ``["x1 and not x2", ...]`` over the columns or, under a schema,
             ``["age >= 40 and ward is b", ...]`` over its thresholds and categories.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.online import DecisionListWinnow
+        >>> rows = np.random.default_rng(0).integers(0, 2, (1000, 6)) == 1
+        >>> model = DecisionListWinnow(horizon=1000, labels=(-1, 1))
+        >>> model.learn_many(rows, np.where(rows[:, 0], 1, -1))
+        >>> print(model.certificate_.epsilon)
+        1.0
     """
 
     def __init__(

@@ -35,7 +35,19 @@ from tacit.privacy.spending import certified, reserve
 
 
 class StreamClosed(RuntimeError):  # noqa: N818 - a state, told to whoever asks too much of it
-    """A stream that has moved elsewhere, or a copy that never had one: it predicts and cannot learn."""
+    """A stream that has moved elsewhere, or a copy that never had one: it predicts and cannot learn.
+
+    Example:
+        >>> import pickle
+        >>> from tacit.online import StreamClosed, Winnow
+        >>> model = Winnow(horizon=100, labels=(-1, 1))
+        >>> model.learn_many([[1, -1]], [1])
+        >>> try:
+        ...     pickle.loads(pickle.dumps(model)).learn_many([[1, -1]], [1])
+        ... except StreamClosed:
+        ...     print("a copy cannot learn")
+        a copy cannot learn
+    """
 
 
 @dataclass(eq=False, repr=False)
@@ -85,6 +97,15 @@ class Winnow(Predicting, readers.river_base()):  # type: ignore[misc]
         certificate_: what was spent, on what, by which theorem; None before the first row.
         rounds_: rows learned from.
         promise_: with a margin the mistakes that are proved, ``print(promise_)``; None before the first row.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.online import Winnow
+        >>> rows = 2 * np.random.default_rng(0).integers(0, 2, (4000, 20)) - 1
+        >>> model = Winnow(epsilon=1.0, horizon=4000, labels=(-1, 1))
+        >>> model.learn_many(rows, rows[:, 3])
+        >>> print(model.predict_many(rows[:2]).shape, model.certificate_.epsilon)
+        (2,) 1.0
     """
 
     epsilon: float = 1.0

@@ -205,6 +205,14 @@ def littlestone_dimension(
         progress: is told ``(lower, upper, nodes visited)`` as the search goes on.
 
     Source: Alon, Beimel, Moran, Stemmer 2020, section 3.1 (definition); the search starts from ``log2 |class|``.
+
+    Example:
+        >>> from tacit.closure import littlestone_dimension
+        >>> from tacit.theory.closure.witnesses import threshold_class
+        >>> cuts = threshold_class(15)  # 15 points in a row, all ways to cut them
+        >>> found = littlestone_dimension(cuts)
+        >>> print(found.value, found.witness.holds(cuts))
+        3 True
     """
     family, limit = FiniteClass(matrix), Limit(cap, seconds, progress)
     if len(family) == 0:
@@ -233,6 +241,11 @@ def vc_dimension(
 
     Arguments are those of :func:`littlestone_dimension`, ``cap`` and progress counting sets; by default only the cap
     ends the search, so that what it finds does not depend on the machine.
+
+    Example:
+        >>> from tacit.closure import vc_dimension
+        >>> print(vc_dimension([[0, 0], [0, 1], [1, 0], [1, 1]]).value)
+        2
     """
     family, limit = FiniteClass(matrix), Limit(cap, seconds, progress)
     if len(family) == 0:
@@ -286,6 +299,12 @@ def threshold_dimension(
     """The threshold dimension of a finite class, and a sequence that it threshold-shatters.
 
     Arguments are those of :func:`littlestone_dimension`, as is the source.
+
+    Example:
+        >>> from tacit.closure import threshold_dimension
+        >>> from tacit.theory.closure.witnesses import threshold_class
+        >>> print(threshold_dimension(threshold_class(15)).value)
+        15
     """
     family, limit = FiniteClass(matrix), Limit(cap, seconds, progress)
     if len(family) == 0:

@@ -27,6 +27,12 @@ class LazyBregman:
         learning_rate: ``lambda``, in (0, 1]; a quarter of the advantage in Theorem 20.
         n_rows: the released (or public) number of rows that ``kappa`` is a share of.
         fine: whether levels and weights are as fine as the theorem of a run takes for granted, and rounds slower.
+
+    Example:
+        >>> from tacit.boosting import HalfspaceLog, LazyBregman
+        >>> query = LazyBregman(density=0.2, learning_rate=0.2, n_rows=4000).weighted_sum(HalfspaceLog(3), 0, 10.0)
+        >>> print(query.shape)
+        (3,)
     """
 
     density: float

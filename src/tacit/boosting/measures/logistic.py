@@ -20,6 +20,11 @@ class LogisticMeasure:
 
     Bounded by 1 and stateless, so a round's sum has the sensitivity of one row (docs/theory/sensitivities.md, section
     1). One hypothesis moves a margin by ``step``, in log-odds.
+
+    Example:
+        >>> from tacit.boosting import HalfspaceLog, LogisticMeasure
+        >>> print(LogisticMeasure().weighted_sum(HalfspaceLog(3), 0, 10.0).shape)
+        (3,)
     """
 
     step: float = 1.0

@@ -20,6 +20,14 @@ class Measure(Protocol):
 
     A measure of this kind has no state: it never holds a weight, it says how a weight follows from a row's label and
     its margin under the released hypotheses. That is what makes boosting private with one noisy sum per round.
+
+    Example:
+        >>> from tacit.boosting import HalfspaceLog, Measure, stateless_sum
+        >>> class Wrong(Measure):  # rows on the wrong side weigh 1, the others nothing
+        ...     def weighted_sum(self, log, rounds, reach):
+        ...         return stateless_sum(log, lambda margin: (margin <= 0).astype(float), reach)
+        >>> print(Wrong().weighted_sum(HalfspaceLog(3), 0, 1.0).shape)
+        (3,)
     """
 
     @property
@@ -52,6 +60,12 @@ def stateless_sum(log: HalfspaceLog, weights: Callable[[Floats], Floats], reach:
 
     Raises:
         ValueError: for weights outside [0, 1].
+
+    Example:
+        >>> from tacit.boosting import HalfspaceLog, stateless_sum
+        >>> query = stateless_sum(HalfspaceLog(3), lambda margin: (margin <= 0).astype(float), 1.0)
+        >>> print(query.shape)
+        (3,)
     """
     return VectorSum(log, *weight_table(weights, reach), DENSE_WEIGHT_UNIT)
 

@@ -20,6 +20,11 @@ class SmoothMeasure:
     Args:
         advantage: ``gamma``, what the weak learner is trusted to achieve, in (0, 1/2).
         margin: ``theta`` in [0, gamma]; None for Servedio's ``gamma / (2 + gamma)``.
+
+    Example:
+        >>> from tacit.boosting import HalfspaceLog, SmoothMeasure
+        >>> print(SmoothMeasure(advantage=0.1).weighted_sum(HalfspaceLog(3), 0, 10.0).shape)
+        (3,)
     """
 
     advantage: float

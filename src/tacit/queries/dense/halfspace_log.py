@@ -87,6 +87,14 @@ class HalfspaceLog:
     Args:
         n_features: width of the rows.
         radius: the integer length that stands for a row of norm 1 (:data:`RADIUS_16` or :data:`RADIUS_32`).
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import HalfspaceLog
+        >>> log = HalfspaceLog(3)
+        >>> log.add(np.array([1.0, 0.0, 0.0]))
+        >>> print(len(log.steps))
+        1
     """
 
     n_features: int
