@@ -92,7 +92,7 @@ def row(cells: Iterable[object]) -> str:
 
 def table(title: tuple[str, ...], cells: list[Cell], left: Callable[[Cell], tuple[object, ...]]) -> list[str]:
     """A markdown table of errors; the lowest of a line, ours or not, in bold."""
-    lines = [row((*title, *PEERS)), row("---" for _ in (*title, *PEERS))]
+    lines = [row((*title, *PEERS)), "|---" * len((*title, *PEERS)) + "|"]
     for cell in cells:
         errors = cell["errors"]
         best = min(errors[name] for name in LEARNERS if name in errors)
@@ -127,7 +127,7 @@ def missing(cells: list[Cell]) -> list[str]:
 def page(cells: list[Cell]) -> str:
     """The tables, as markdown."""
     found = summary(cells)
-    counts = [row(("rows", "cells", "ours lowest")), row(("---", "---", "---"))]
+    counts = [row(("rows", "cells", "ours lowest")), "|---|---|---|"]
     by_kind: Any = found["by_kind"]
     counts += [row((KINDS[kind], n, f"{100 * share:.0f} %")) for kind, (n, share) in by_kind.items()]
     counts.append(

@@ -45,11 +45,8 @@ the time limit.
     python -m benchmarks.synthetic_page
 
 A column is its declared categories, or {bins} bins of equal width between its declared bounds, plus a code for
-missing; "LightGBM, same bins" learns from those bins without privacy. The number of rows is public to these peers.
-Settings are the libraries' defaults, except that dpmm's MST and PrivBayes estimate in 1,000 iterations, and that rows
-are sampled from smartnoise-synth's model. Two claims are doubtful: dpmm's PrivBayes divides information by the
-entropies of the rows but adds the noise of undivided information; smartnoise-synth's MST takes the number of rows
-without noise, which is valid under replacement only.
+missing; "LightGBM, same bins" learns from those bins without privacy. The number of rows is public to these peers, and
+settings are the libraries' defaults (fewer iterations for dpmm's MST and PrivBayes).
 """
 
 
@@ -113,14 +110,15 @@ def section(facts: dict[str, Any]) -> str:
 
 def _table(facts: dict[str, Any], figure: str) -> str:
     names = list(NAMES)
-    lines = [["set", "rows", "epsilon", *(NAMES[who] for who in names)], ["---"] * (len(names) + 3)]
+    lines = [["set", "rows", "epsilon", *(NAMES[who] for who in names)]]
     for name, of_set in facts.items():
         for at in EPSILONS:
             cells = of_set.get(figure, {}).get(at, {})
             shown = [cells.get(who) for who in names]
             texts = [value if isinstance(value, str) else f"{value:.3f}" if value else "" for value in shown]
             lines.append([name, f"{of_set['rows']:,}", at, *texts])
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+    first, *others = ("| " + " | ".join(line) + " |" for line in lines)
+    return "\n".join([first, "|---" * (len(names) + 3) + "|", *others]) + "\n"
 
 
 def main() -> None:
