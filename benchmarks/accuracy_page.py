@@ -133,7 +133,6 @@ def page(facts: dict[str, Any]) -> str:
     for what, version in facts["versions"].items():
         made.setdefault(version, []).append(what)
     versions = "; ".join(f"`{version}` ({', '.join(whats)})" for version, whats in made.items())
-    splits = ", ".join(f"{PEER_NAMES[who]} {count}" for who, count in facts["splits"].items() if who in PEER_NAMES)
     sets = max((entry["sets"] for found in facts["means"]["auc"].values() for entry in found.values()), default=0)
     parts = [INTRODUCTION.format(sets=sets) + _means(facts, "auc", heads), f"![Mean AUC]({MEAN})\n"]
     parts += [
@@ -149,7 +148,7 @@ def page(facts: dict[str, Any]) -> str:
     if facts.get("synthetic"):
         parts += ["## Private synthetic rows, and DP-FTRL\n", synthetic_page.section(facts["synthetic"])]
     parts += ["## Every set\n", _limit(facts), f"![AUC per set]({SETS})\n"]
-    parts += [f"{PROTOCOL}\nVersions: {versions}. Splits: {splits}.{_programs(facts)}\n"]
+    parts += [f"{PROTOCOL}\nVersions: {versions}.{_programs(facts)}\n"]
     return "\n".join(parts)
 
 
@@ -198,6 +197,8 @@ def _sixty(facts: dict[str, Any]) -> str:
         shown = _percent if figure.startswith("gap") else _shown
         rows, free = [], []
         for who, label in SIXTY.items():
+            if figure != "auc" and who in accuracy_tables.MODES[1:]:
+                continue  # their differences from the default are in the last table
             found = [facts[epsilon].get(who, {}).get(figure) for epsilon in epsilons]
             if label.endswith("no privacy*") and found[0] is not None:
                 free.append(f"{label.strip('*').removesuffix(', no privacy')} {shown(found[0])}")

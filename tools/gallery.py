@@ -34,7 +34,7 @@ def section(name: str, printed: str, drawn: bool) -> str:
         f"```{{code-block}} text\n{printed.rstrip()}\n```",
     ]
     if drawn:
-        parts.append(f"![{words}](figures/gallery/{name}.svg)")
+        parts.append(f"![{title}](figures/gallery/{name}.svg)")
     return "\n\n".join(parts) + "\n"
 
 
