@@ -32,7 +32,7 @@ class CertificateArguments:
     model_card: Annotated[Path | None, "Write a model card for Hugging Face (Markdown)."] = None
     erasure: Annotated[Path | None, "Write a signed statement for people who ask to be forgotten (JSON)."] = None
     sign: Annotated[Path | None, "Private key for the erasure statement (see tacit keys new)."] = None
-    meta: Annotated[Path | None, "What only a person knows: controller, purpose, ... (TOML)."] = None
+    meta: Annotated[Path | None, "Facts that only a person knows (TOML): controller, purpose, ..."] = None
     evaluation: Annotated[Path | None, "Output of tacit evaluate --json, for dossier, BOM and card."] = None
     audit: Annotated[list[Path] | None, "Output of tacit audit --json, for the dossier (repeatable)."] = None
     force: shared.Force = False

@@ -348,7 +348,7 @@ class ResumeArguments:
 def resume(options: ResumeArguments) -> None:
     """Continue a fit started with --resumable. Nothing is charged or released twice.
 
-    The model of one that has ended is made again, from what it released: its process may have been killed before.
+    A fit that has ended is rebuilt from its releases, in case its process was killed before the model was saved.
     """
     from tacit.privacy.account import PrivacyAccount
 

@@ -31,7 +31,7 @@ class ReportArguments:
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Output file. Default: beside the model.")] = (
         None
     )
-    meta: Annotated[Path | None, "What only a person knows: controller, purpose, contact, ... (TOML)."] = None
+    meta: Annotated[Path | None, "Facts that only a person knows (TOML): controller, purpose, contact, ..."] = None
     evaluation: Annotated[Path | None, "Output of tacit evaluate --json."] = None
     title: Annotated[str | None, "Title of the page."] = None
     force: shared.Force = False
@@ -85,7 +85,7 @@ class ExplainArguments:
 
 
 def explain(arguments: ExplainArguments) -> None:
-    """Explain one prediction: what moved it, by how much, and what the noise leaves open."""
+    """Explain one prediction: the contribution of each column, with its uncertainty due to noise."""
     from tacit.models.files import load_model
 
     inputs: dict[str, str | Path | None] = {"the data": arguments.data, "the model": arguments.model}

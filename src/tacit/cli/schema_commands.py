@@ -47,7 +47,7 @@ class InitArguments:
     dictionary: Annotated[
         Path | None, "Instead of a sample: a CSV with name, kind, lower, upper, categories (a|b), description ..."
     ] = None
-    kind: Annotated[str | None, "Kind of the target: classes or numeric. Default: told from its values."] = None
+    kind: Annotated[str | None, "Kind of the target: classes or numeric. Default: inferred from its values."] = None
     thousands: Annotated[
         str, "Thousands separator in numbers: , if 1,204 means 1204; also . or ' or a blank. The schema remembers it."
     ] = ""

@@ -40,7 +40,7 @@ class VerifyArguments:
 def run(arguments: VerifyArguments) -> None:
     """Verify a claim: certificate, model, schema and ledger belong together, and the charges add up to what is stated.
 
-    Only a signature (--key) shows who made one.
+    Only a signature (--key) shows who made it.
     """
     from tacit.models.claims import read_claim
     from tacit.report.erasure import read_statement
