@@ -73,6 +73,12 @@ class OneRun:
         epsilon_lower: the lower bound.
         usual: what would be shown on average had every guess the largest chance that the claim allows.
         gaussian: bounds for Gaussian noise, where the certificate names nothing else.
+
+    Example:
+        >>> from tacit import RandomTreesClassifier
+        >>> from tacit.audit import audit_in_one_run
+        >>> print(type(audit_in_one_run(RandomTreesClassifier(n_trees=1), random_state=0)).__name__)
+        OneRun
     """
 
     estimator: str
@@ -134,6 +140,13 @@ def audit_in_one_run(
 
     Raises:
         ValueError: for what cannot be audited, or for fewer than 8 canaries.
+
+    Example:
+        >>> from tacit import RandomTreesClassifier
+        >>> from tacit.audit import audit_in_one_run
+        >>> found = audit_in_one_run(RandomTreesClassifier(epsilon=4.0, delta=0.0, n_trees=1), random_state=0)
+        >>> print(found.canaries, found.epsilon_lower <= found.epsilon)
+        100 True
     """
     if canaries < FEWEST:
         raise RequestError(f"canaries must be at least {FEWEST}, got {canaries}")

@@ -41,6 +41,11 @@ class TapeVerdict:
         remarks: what a reader must know, and is no fault.
         releases: on the tape.
         integers: released in all.
+
+    Example:
+        >>> from tacit.audit import TapeVerdict
+        >>> print(TapeVerdict(problems=(), remarks=(), releases=12, integers=96).problems)
+        ()
     """
 
     problems: tuple[str, ...]

@@ -50,7 +50,14 @@ def divergence(measure: Floats, start: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Pythia:
-    """What the prophetic booster plays (Algorithm 8). Not private."""
+    """What the prophetic booster plays (Algorithm 8). Not private.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import pythia
+        >>> print(pythia(np.array([0.9, 0.1, 0.5, 0.7]), density=0.5).theta)
+        0.5
+    """
 
     bad: Ints  # indices of the bad set `B`: all mistakes, then the rows of least margin, until there are `kappa n`
     theta: float  # the margin of the last row added, 0 if mistakes alone fill the set: rows outside have at least that
@@ -58,7 +65,14 @@ class Pythia:
 
 
 def pythia(margins: Floats, density: float) -> Pythia:
-    """Algorithm 8: the worst ``density n`` rows for an average hypothesis of margins ``y_i H(x_i)``."""
+    """Algorithm 8: the worst ``density n`` rows for an average hypothesis of margins ``y_i H(x_i)``.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import pythia
+        >>> print(pythia(np.array([0.9, 0.1, 0.5, 0.7]), density=0.5).bad)
+        [1 2]
+    """
     n = len(margins)
     order = np.argsort(margins, kind="stable")
     mistakes = int((margins < 0).sum())
@@ -72,7 +86,15 @@ RowPlayer = Callable[[Floats], Floats]  # given the losses so far, shape `(t, n)
 
 
 def lazy_dense_updates(density: float, learning_rate: float) -> RowPlayer:
-    """Algorithms 7 and 9: the row player's strategy behind lazy Bregman. One projection, no state but the losses."""
+    """Algorithms 7 and 9: the row player's strategy behind lazy Bregman. One projection, no state but the losses.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import lazy_dense_updates
+        >>> player = lazy_dense_updates(density=0.5, learning_rate=0.5)
+        >>> print(callable(player))
+        True
+    """
 
     def play(losses: Floats) -> Floats:
         return capped_scaling(-learning_rate * losses.sum(axis=0), density * losses.shape[1])
@@ -82,7 +104,14 @@ def lazy_dense_updates(density: float, learning_rate: float) -> RowPlayer:
 
 @dataclass(frozen=True, eq=False)
 class Play:
-    """A played game: measures and losses of every round, shape ``(T, n)``. Not private."""
+    """A played game: measures and losses of every round, shape ``(T, n)``. Not private.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import Play
+        >>> print(Play(np.ones((3, 4)), np.zeros((3, 4))).releasable)
+        False
+    """
 
     measures: Floats
     losses: Floats
@@ -104,6 +133,15 @@ def iterated_play(row_player: RowPlayer, column_player: Callable[[Floats], Float
 
     The row player sees the losses so far. The column player sees the row player's measure, and says the loss of every
     row, in [0, 1].
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import iterated_play, lazy_dense_updates
+        >>> def first_loses(measure):  # the column player
+        ...     return np.array([1.0, 0.0, 0.0, 0.0])
+        >>> play = iterated_play(lazy_dense_updates(0.5, 0.5), first_loses, n_rows=4, rounds=3)
+        >>> print(play.measures.shape)
+        (3, 4)
     """
     losses, measures = np.zeros((rounds, n_rows)), np.zeros((rounds, n_rows))
     for t in range(rounds):
@@ -114,7 +152,14 @@ def iterated_play(row_player: RowPlayer, column_player: Callable[[Floats], Float
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """How a fitted ensemble did as a game. **Not private**: it reads the labels of the rows it is given."""
+    """How a fitted ensemble did as a game. **Not private**: it reads the labels of the rows it is given.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import diagnose
+        >>> print(diagnose(np.ones((3, 4)), density=0.25).releasable)
+        False
+    """
 
     bad_share: float  # share of the rows in Pythia's bad set
     theta: float  # margin outside the bad set
@@ -131,7 +176,15 @@ class Diagnosis:
 
 
 def diagnose(margins_by_round: npt.ArrayLike, density: float) -> Diagnosis:
-    """Pythia's view of an ensemble with margins ``y_i h_t(x_i)`` in [-1, 1], shape ``(T, n)``; ``density`` is kappa."""
+    """Pythia's view of an ensemble with margins ``y_i h_t(x_i)`` in [-1, 1], shape ``(T, n)``; ``density`` is kappa.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import diagnose
+        >>> found = diagnose(np.array([[1.0, 1.0, -1.0, 1.0], [1.0, -1.0, -1.0, 1.0]]), density=0.25)
+        >>> print(found.mistakes)
+        0.25
+    """
     by_round = np.asarray(margins_by_round, dtype=np.float64)
     losses = soft_punishments(by_round)
     combined = by_round.mean(axis=0)

@@ -145,7 +145,17 @@ def check_lengths(frame: Frame, labels: Any) -> None:
 
 @dataclass(eq=False)
 class SealedCells:
-    """Rows of a table of two classes as codes, sealed by the curator, and a budget. Made by :func:`private_table`."""
+    """Rows of a table of two classes as codes, sealed by the curator, and a budget. Made by :func:`private_table`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import private_table
+        >>> a = np.arange(2000) / 1000 - 1
+        >>> schema = {"columns": {"a": {"kind": "numeric", "lower": -1, "upper": 1}}}
+        >>> with private_table({"a": a}, a > 0, schema=schema, epsilon=1.0) as rows:
+        ...     print(type(rows).__name__)
+        SealedCells
+    """
 
     budget: Budget  # answers queries for shares of the budget; its `curator` is what `boost` takes
     encoding: TableEncoding  # columns to codes; public
@@ -185,6 +195,15 @@ def private_table(
     Raises:
         RequestError: for arguments that make no sense; nothing was spent.
         BudgetExceeded: from the account, or from a release that the budget does not cover.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import private_table
+        >>> a = np.arange(2000) / 1000 - 1
+        >>> schema = {"columns": {"a": {"kind": "numeric", "lower": -1, "upper": 1}}}
+        >>> with private_table({"a": a}, a > 0, schema=schema, epsilon=1.0) as rows:
+        ...     print(rows.orders)
+        (True,)
     """
     request, declared = Request.of(epsilon, delta, neighbouring, random_state), declared_schema(schema)
     if declared is None:

@@ -32,7 +32,13 @@ MARGINS = 7.5  # margins of a whole run reach so far: rules over margins tell th
 
 @dataclass(frozen=True, eq=False)
 class CellRule:
-    """A released hypothesis: ``values[cell]`` in [-1, 1] for rows of a cell."""
+    """A released hypothesis: ``values[cell]`` in [-1, 1] for rows of a cell.
+
+    Example:
+        >>> from tacit.boosting import CellRule
+        >>> print([name for name in CellRule.__dataclass_fields__])
+        ['cells', 'values']
+    """
 
     cells: ProductCells
     values: Floats
@@ -48,7 +54,18 @@ class CellRule:
 
 @dataclass(eq=False)
 class CellEmbedding:
-    """Keeps the public log of rules over the columns of an encoding; margins are sums of their values."""
+    """Keeps the public log of rules over the columns of an encoding; margins are sums of their values.
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import CellEmbedding, private_table
+        >>> a = np.arange(2000) / 1000 - 1
+        >>> schema = {"columns": {"a": {"kind": "numeric", "lower": -1, "upper": 1}}}
+        >>> with private_table({"a": a}, a > 0, schema=schema, epsilon=1.0) as rows:
+        ...     embedding = CellEmbedding(rows.encoding)
+        >>> print(len(embedding.rules))
+        0
+    """
 
     encoding: TableEncoding
     margins: Margins = field(default_factory=Margins)
@@ -75,7 +92,13 @@ class CellEmbedding:
 
 @dataclass(frozen=True)
 class CellMeasure:
-    """SmoothBoost's measure (Algorithm 13) over the margins of rules: stateless, so a row moves its own cell alone."""
+    """SmoothBoost's measure (Algorithm 13) over the margins of rules: stateless, so a row moves its own cell alone.
+
+    Example:
+        >>> from tacit.boosting import CellMeasure, SmoothMeasure
+        >>> print(CellMeasure(SmoothMeasure(0.1), rounds=40).rounds)
+        40
+    """
 
     smooth: SmoothMeasure  # the measure
     rounds: int  # the most hypotheses of a run; margins are scaled so that all of them can be told apart
@@ -112,6 +135,19 @@ class CellLearner:
 
     A cell says the weighted mean of its signs, drawn to 0 by the noise: ``s / (w + sd)`` from noisy sums ``s`` of
     signed weights and ``w`` of weights, clipped to [-1, 1].
+
+    Example:
+        >>> import numpy as np
+        >>> from tacit.boosting import CellEmbedding, CellLearner, CellMeasure, SmoothMeasure
+        >>> from tacit.boosting import boost, private_table
+        >>> a = np.arange(2000) / 1000 - 1
+        >>> schema = {"columns": {"a": {"kind": "numeric", "lower": -1, "upper": 1}}}
+        >>> with private_table({"a": a}, a > 0, schema=schema, epsilon=1.0) as rows:
+        ...     embedding = CellEmbedding(rows.encoding)
+        ...     stumps = CellLearner(embedding, rows.charge(0.5), orders=rows.orders)
+        ...     ensemble = boost(rows.budget.curator, embedding, CellMeasure(SmoothMeasure(0.1), 2), stumps, 2)
+        >>> print(len(embedding.rules))
+        2
     """
 
     embedding: CellEmbedding  # keeps the log

@@ -54,6 +54,16 @@ class DiffprivlibLearner:
 
     Its parameter ``epsilon`` is set to what a round may spend, and where it has a parameter ``data_norm``, that to 1,
     the norm of the rows it gets. Bounds that it would read from the data must be given.
+
+    Example:
+        >>> from sklearn.base import BaseEstimator
+        >>> from tacit import ResampledBoostClassifier
+        >>> from tacit.resampling import DiffprivlibLearner
+        >>> class Stub(BaseEstimator):  # in place of diffprivlib.models.LogisticRegression()
+        ...     def __init__(self, epsilon=1.0):
+        ...         self.epsilon = epsilon
+        >>> print(type(ResampledBoostClassifier(DiffprivlibLearner(Stub())).base).__name__)
+        DiffprivlibLearner
     """
 
     estimator: Any  # an unfitted classifier with a parameter `epsilon`
@@ -85,7 +95,17 @@ class DiffprivlibLearner:
 
 @dataclass(frozen=True, eq=False)
 class ClaimedLearner:
-    """A learner of the user's own, with the privacy that the user claims for it."""
+    """A learner of the user's own, with the privacy that the user claims for it.
+
+    Example:
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from tacit import ResampledBoostClassifier
+        >>> from tacit.resampling import ClaimedLearner
+        >>> def fit(X, y, epsilon, delta):  # not private: what is claimed is not checked
+        ...     return LogisticRegression().fit(X, y)
+        >>> print(ResampledBoostClassifier(ClaimedLearner(fit, "careless")).base.name)
+        careless
+    """
 
     # `fit(rows, labels, epsilon, delta) -> predictor`, where rows have norm at most 1 and labels are 0/1; the predictor
     # has `predict(rows)`. It must be (epsilon, delta)-differentially private under replacement of a row.
