@@ -32,6 +32,7 @@ myst_enable_extensions = ["colon_fence"]
 autosummary_generate = True
 autodoc_typehints = "none"  # the Args section of every docstring gives types in words, with shapes and units
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"  # the column beside a class has room for names of methods alone
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True  # an attribute that a docstring lists is documented once
 
