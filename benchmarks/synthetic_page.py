@@ -41,8 +41,6 @@ the time limit.
 
     python -m benchmarks.accuracy --tables --data {names} --seeds 1 --epsilon 1 4 --seconds 240 \\
       --who {whos}
-    python -m benchmarks.accuracy --data adult --seeds 1 --epsilon 1 4 --seconds 240 --who ...
-    python -m benchmarks.synthetic_page
 
 A column is its declared categories, or {bins} bins of equal width between its declared bounds, plus a code for
 missing; "LightGBM, same bins" learns from those bins without privacy. The number of rows is public to these peers, and

@@ -82,7 +82,7 @@ def test_a_certificate_pasted_into_another_model_is_refused_everywhere(folder: P
     ):
         done = tacit(*command)
         assert done.exit_code == 4, command
-        assert "not the one that the certificate is of" in text_of(done)
+        assert "the certificate belongs to another model" in text_of(done)
     page = Path("forged.html").read_text()
     assert '<div class="verdict no">' in page
     assert "Does not hold" in page

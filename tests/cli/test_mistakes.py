@@ -335,7 +335,7 @@ def test_model_that_is_damaged(fitted: Path, folder: Path, tacit: Callable[..., 
     Path("m.json").write_text(json.dumps(model))
     refused(
         tacit("predict", "m.json", "data.csv", "-o", "p.csv"),
-        "not the one that the certificate is of",
+        "the certificate belongs to another",
         code=4,
         spends=False,
     )
