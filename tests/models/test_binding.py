@@ -122,7 +122,7 @@ def test_a_certificate_of_another_model_is_refused(tmp_path: Path) -> None:
 def test_a_certificate_of_no_model_is_refused(tmp_path: Path) -> None:
     model = additive()
     score = tacit.private_score(model, *rows(2), epsilon=1.0)
-    with pytest.raises(ClaimError, match="of no model, but of"):
+    with pytest.raises(ClaimError, match="belongs to no model, but to"):
         save_model(model.model_, tmp_path / "model.json", score.certificate)
 
 
