@@ -142,9 +142,9 @@ def test_edits_that_somebody_sealed_again_are_found(tmp_path: Path) -> None:
     assert problems(certificate) == ""
     assert "lists no release" in problems(replace(certificate, entries=()))
     assert "promises nothing" in problems(replace(certificate, delta=0.999))
-    assert "not the one" in problems(certificate, model={**file["model"], "intercept": 3.0})
+    assert "belongs to another model" in problems(certificate, model={**file["model"], "intercept": 3.0})
     assert "cannot be read" in problems(certificate, model={})
-    assert "schema is not the one" in problems(certificate, schema={**file["schema"], "label": None})
+    assert "belongs to another schema" in problems(certificate, schema={**file["schema"], "label": None})
 
 
 PARTS = ["model", "schema", "certificate"]
@@ -286,7 +286,7 @@ def test_a_certificate_of_its_own_is_checked_against_a_model(tmp_path: Path) -> 
 
 
 def test_what_was_never_fitted_is_not_written(tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="call fit first"):
+    with pytest.raises(TypeError, match="Call fit first"):
         tacit.save(tacit.AdditiveBoostClassifier(), tmp_path / "model.json")
     save_model(additive().model_, tmp_path / "model.json")
     with pytest.raises(ModelError, match="holds no certificate"):
