@@ -323,7 +323,7 @@ def test_what_is_of_no_model_says_so(tmp_path: Path) -> None:
         assert (claim.holds, claim.remarks) == (True, (OF_NO_MODEL,))
         tacit.save(fitted, tmp_path / "m.json")
         assert not read_claim(path, tmp_path / "m.json").holds
-        with pytest.raises(ValueError, match="of no model"):
+        with pytest.raises(ValueError, match="no model"):
             tacit.save_model(fitted.model_, tmp_path / "n.json", certificate)
     assert fitted.certificate_.remarks == ()
 
