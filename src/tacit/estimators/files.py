@@ -41,8 +41,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     model, certificate = getattr(estimator, "model_", None), getattr(estimator, "certificate_", None)
     if not isinstance(model, Model) or not isinstance(certificate, Certificate):
         raise TypeError(
-            f"save cannot write this {type(estimator).__name__}: it has no model_ and certificate_. Call fit first; of a "
-            "pipeline save the last step, and of a model alone use save_model. Nothing was spent."
+            f"save cannot write this {type(estimator).__name__}: it has no model_ and certificate_. Call fit first; of "
+            "a pipeline save the last step, and of a model alone use save_model. Nothing was spent."
         )
     schema = getattr(getattr(estimator, "best_", estimator), "schema_", None)
     save_model(model, path, certificate, schema=schema)
