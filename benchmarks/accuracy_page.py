@@ -246,7 +246,7 @@ def _pure(facts: dict[str, Any]) -> str:
 
 def _below(facts: dict[str, Any]) -> str:
     out = []
-    for who, found in facts["below_dp_ebm"].items():
+    for who, found in ((who, facts["below_dp_ebm"][who]) for who in OURS[:1] if who in facts["below_dp_ebm"]):
         sure = [entry for entry in found if entry["p"] < report.LEVEL]
         out.append(
             f"{PEER_NAMES[who]}: lower on average in {len(found)} cells (set and epsilon), with p < {report.LEVEL} in "
@@ -257,7 +257,7 @@ def _below(facts: dict[str, Any]) -> str:
 
 def _falls(facts: dict[str, Any]) -> str:
     out = []
-    for who, found in facts["falls"].items():
+    for who, found in ((who, facts["falls"][who]) for who in OURS[:1] if who in facts["falls"]):
         sure = [entry for entry in found if entry["p"] < report.LEVEL]
         named = [
             f"{entry['data']} from {entry['from']:g} to {entry['to']:g} ({entry['difference']:+.4f})" for entry in sure
