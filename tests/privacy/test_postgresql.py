@@ -376,3 +376,29 @@ def test_a_view_of_another_schema_hides_no_limit(url: str, query: str) -> None:
             connection.execute(text(statement))
     assert "has LIMIT" in tacit.read_source(url, query=query).reader.unfit()
     assert tacit.read_source(url, query="SELECT * FROM elsewhere.all_of_them").reader.unfit() == ""
+
+
+BEYOND = {
+    "date": ("2020-01-02", ["infinity", "-infinity", "0044-03-15 BC", "5000000-01-01"]),
+    "timestamp": ("2020-01-02 03:04", ["infinity", "0001-01-01 BC", "294000-01-01"]),
+    "timestamptz": ("2020-01-02 03:04+00", ["-infinity", "294000-01-01 00:00+00"]),
+    "time": ("03:04", ["24:00"]),
+    "timetz": ("03:04+01", ["24:00+15:59"]),
+    "interval": ("1 day", ["170000000 years"]),
+}
+
+
+@pytest.mark.parametrize("kind", BEYOND)
+def test_no_value_of_a_row_makes_a_query_fail(url: str, kind: str) -> None:
+    """A date at infinity, which Python has not, ended the fit: one row could be told from the error."""
+    within, beyond = BEYOND[kind]
+    cells = ", ".join(f"({kind} '{value}')" for value in (within, *beyond))
+    with create_engine(normal_url(url)).begin() as connection:
+        connection.execute(text("DROP TABLE IF EXISTS of_a_kind"))
+        connection.execute(
+            text(f"CREATE TABLE of_a_kind AS SELECT * FROM (VALUES {cells}) AS v (x)".replace(":", "\\:"))
+        )
+    [chunk] = tacit.read_source(url, query="SELECT x FROM of_a_kind -- all").reader.chunks(["x"], frozenset())
+    first, *others = chunk.column("x")
+    assert first is not None
+    assert others == [None] * len(beyond)

@@ -19,6 +19,7 @@ from typing import Any, final
 
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
+from tacit.encoding.postgresql_values import read_leniently
 from tacit.encoding.sources import CHUNK_ROWS, Reader
 from tacit.errors import missing
 
@@ -216,7 +217,7 @@ def check_url(url: str) -> None:
 
 
 def _no_rows_of(query: str) -> str:
-    return f"SELECT * FROM ({query}) AS rows_of_a_source WHERE 1 = 0"  # noqa: S608 - the query is the user's own
+    return f"SELECT * FROM ({query}\n) AS rows_of_a_source WHERE 1 = 0"  # noqa: S608 - the user's own; may end in --
 
 
 def _said(name: str, fault: str) -> str:
@@ -308,7 +309,9 @@ class SqlReader(Reader):
         if self._lacks_file():
             raise DataError(f"{name} does not exist")
         try:
-            with create_engine(self.url, poolclass=NullPool).connect() as connection:
+            engine = create_engine(self.url, poolclass=NullPool)
+            read_leniently(engine)
+            with engine.connect() as connection:
                 options = {"stream_results": True, "max_row_buffer": CHUNK_ROWS >> 2}
                 yield connection.execution_options(**options).execute(text(query))
         except ImportError as error:
