@@ -249,3 +249,5 @@ def test_places_and_effects_may_be_numbers_of_any_kind_and_dates() -> None:
         dated.edit("seen").flatten(2031, 2032)
     with pytest.raises(RequestError, match=r'holds dates: .* flatten\("2023-01", "2023-06"\)'):
         dated.edit("seen").flatten("2020-03")
+    with pytest.raises(RequestError, match="holds dates"):
+        dated.edit("seen").flatten("2020-13", "2021-01")

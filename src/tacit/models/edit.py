@@ -338,9 +338,10 @@ def _is_number(value: Any) -> bool:
 def _years(place: Any) -> Any:
     """A date, or the text of one to its month or year, in years as edges are; anything else as it is."""
     parts = re.fullmatch(r"(\d{4})(?:-(\d\d)(?:-\d\d)?)?", str(place)[:10], re.ASCII)
-    if _is_number(place) or parts is None:
+    month = int(parts[2] or 1) if parts is not None else 0
+    if _is_number(place) or parts is None or not 1 <= month <= 12:
         return place
-    return int(parts[1]) + (int(parts[2] or 1) - 1) / 12
+    return int(parts[1]) + (month - 1) / 12
 
 
 def _check_direction(feature: Feature, effect: Floats) -> None:
