@@ -27,10 +27,10 @@ SCHEMA = Schema.from_dict(
 
 ADDITIVE = (AdditiveBoost, AdditiveBoostRegressor)
 
-FEW_TREES = replace(TUNING, planning=replace(PLANNING, most_trees=40, kernel_trees=40))
-"""A fit without privacy has 1000 otherwise, as the golden cases of that name do; in little noise one has 150."""
+FEW_TREES = replace(TUNING, planning=replace(PLANNING, trees=40, most_trees=40, kernel_trees=40))
+"""A fit without privacy has 1000 otherwise, as the golden cases of that name do; in little noise one has 150 or 400."""
 
-FEW_ROUNDS = replace(FEW_TREES, planning=replace(FEW_TREES.planning, sweeps=4, joint_sweeps=4, kernel_trees=5))
+FEW_ROUNDS = replace(FEW_TREES, planning=replace(FEW_TREES.planning, sweeps=4, joint_sweeps=4, trees=5, kernel_trees=5))
 """Every stage of a fit, and some dozen releases of it in place of hundreds: for what is the same at each of them."""
 
 

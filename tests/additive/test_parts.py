@@ -204,9 +204,8 @@ def test_two_classes_wait_for_what_columns_explain_where_rows_are_enough(columns
     wholes = [699.0, 701.0, 3999.0, 40_000.0]
     plans = [Planner().plan(5000.0, columns, whole / math.sqrt(columns), False) for whole in wholes]
     assert [made.undecided for made in plans] == [False, True, True, True]
-    rest = 1.0 - PLANNING.binning_share - PLANNING.first_part
-    for made in plans[1:]:
-        assert (made.mains, made.trees) == (PLANNING.first_part, pytest.approx(rest))
+    for made, first in zip(plans[1:], (0.3, 0.15, 0.15), strict=True):
+        assert (made.mains, made.trees) == (first, pytest.approx(1.0 - PLANNING.binning_share - first))
         assert (made.n_trees, made.tree_noise) == (PLANNING.kernel_trees, PLANNING.tree_noise)
         assert not made.looks_for_pairs
 
@@ -214,33 +213,47 @@ def test_two_classes_wait_for_what_columns_explain_where_rows_are_enough(columns
 def decided(columns, explained, pairs=True, whole=3000.0):
     """The plan that waits, and the one after columns are learned."""
     signal = whole / math.sqrt(columns)
-    chosen = Planner().plan(5000.0, columns, signal, False)
-    return chosen, Planner().decided(chosen, signal, explained, pairs)
+    plan = Planner().plan(5000.0, columns, signal, False)
+    return plan, Planner().decided(plan, 5000.0, columns, signal, explained, pairs)
 
 
 @pytest.mark.parametrize("columns", [2, 9, 100])
-def test_trees_follow_where_columns_explain_much(columns):
-    chosen, after = decided(columns, PLANNING.trees_explained_from)
-    assert after == replace(chosen, undecided=False)
+def test_averaged_trees_follow_where_columns_explain_much_in_noise(columns):
+    plan, after = decided(columns, PLANNING.trees_explained_from, whole=2999.0)
+    assert after == replace(plan, undecided=False)
+    assert after.sweeps == PLANNING.sweeps
+
+
+@pytest.mark.parametrize("columns", [2, 9, 100, 1000])
+def test_pairs_and_newton_trees_follow_where_columns_explain_much_in_little_noise(columns):
+    plan, after = decided(columns, PLANNING.trees_explained_from, whole=3001.0)
+    looks = 3001.0 / math.sqrt(columns) >= PLANNING.pairs_from
+    assert after.screening == (decided(columns, 0.0, whole=3001.0)[1].screening if looks else 0.0)
+    assert after.trees == pytest.approx(0.7 * (plan.trees - after.screening))
+    assert after.pair_counts == pytest.approx(0.3 * 0.05 if looks else 0.0)
+    shares = (after.binning, after.mains, after.screening, after.pair_counts, after.joint, after.trees)
+    assert sum(shares) == pytest.approx(1.0)
+    assert (after.n_trees, after.tree_noise, after.tree_enough, after.undecided) == (400, 0.0, 0.01, False)
+    assert (after.sweeps, after.joint_sweeps) == (12, 12)
 
 
 @pytest.mark.parametrize("explained", [0.99, 0.0])
 @pytest.mark.parametrize("columns", [2, 9, 100])
 def test_pairs_and_columns_follow_where_they_explain_little(columns, explained):
-    chosen, after = decided(columns, explained * PLANNING.trees_explained_from)
+    plan, after = decided(columns, explained * PLANNING.trees_explained_from)
     plain = Planner().plan(5000.0, columns, 3000.0 / math.sqrt(columns), False, trees=False)
     assert after.looks_for_pairs
     assert (after.screening, after.pair_counts) == (plain.screening, plain.pair_counts)
-    assert after.joint == pytest.approx(chosen.trees - plain.screening - plain.pair_counts)
+    assert after.joint == pytest.approx(plan.trees - plain.screening - plain.pair_counts)
     assert (after.trees, after.n_trees, after.undecided) == (0.0, 0, False)
-    assert (after.mains, after.joint_sweeps) == (chosen.mains, PLANNING.joint_sweeps)
+    assert (after.mains, after.sweeps, after.joint_sweeps) == (plan.mains, 12, 24)
 
 
 @pytest.mark.parametrize(("columns", "pairs"), [(9, False), (1000, True)])
 def test_columns_have_it_all_where_pairs_are_not_wanted_or_noise_hides_them(columns, pairs):
-    chosen, after = decided(columns, 0.5, pairs=pairs)
+    plan, after = decided(columns, 0.5, pairs=pairs)
     assert not after.looks_for_pairs
-    assert (after.joint, after.pair_counts) == (pytest.approx(chosen.trees), 0.0)
+    assert (after.joint, after.pair_counts) == (pytest.approx(plan.trees), 0.0)
 
 
 @pytest.mark.parametrize("columns", [2, 9, 100])

@@ -50,7 +50,7 @@ def test_they_see_what_pairs_do_not(seed, monkeypatch):
         monkeypatch.setattr(AdditiveBoost, "tuning", replace(AdditiveBoost.tuning, planning=planning))
         models.append(AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, random_state=seed).fit(X, y))
         aucs.append(roc_auc_score(y_test, models[-1].predict_proba(X_test)[:, 1]))
-    assert [(bool(fit.model_.pairs), bool(fit.model_.trees)) for fit in models] == [(True, False), (False, True)]
+    assert [(bool(fit.model_.pairs), bool(fit.model_.trees)) for fit in models] == [(True, False), (True, True)]
     assert aucs[1] > aucs[0]
 
 
@@ -67,6 +67,7 @@ def test_where_columns_act_alone_they_cost_little_and_fall_silent_in_many_rows()
         alone = AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, random_state=0, interactions="pairs").fit(X, y)
         aucs.append([roc_auc_score(y_test, fit.predict_proba(X_test)[:, 1]) for fit in (model, alone)])
     assert spreads[0] < 0.5
-    assert spreads[1] < 0.15
+    assert spreads[1] < 0.2
+    assert len(model.trees) < 200  # of 400: they end
     assert aucs[0][0] > aucs[0][1] - 0.05
     assert aucs[1][0] > aucs[1][1] - 0.02

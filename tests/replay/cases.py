@@ -243,9 +243,10 @@ def own(name: str, estimator: Any, kind: str, *, covers: tuple[str, ...] = (), *
     return Case(name, (estimator.__name__, *covers), kind, made, **ours)
 
 
-def explained(case: Case, least: float, asked: str) -> Case:
-    """The case where columns must explain so much for trees to follow."""
-    return tuned(case, replace(FEW_ROUNDS, planning=replace(FEW_ROUNDS.planning, trees_explained_from=least)), asked)
+def explained(case: Case, least: float, asked: str, **numbers: float) -> Case:
+    """The case where columns must explain so much for trees to follow, and with other numbers of the planning rule."""
+    planning = replace(FEW_ROUNDS.planning, trees_explained_from=least, **numbers)
+    return tuned(case, replace(FEW_ROUNDS, planning=planning), asked)
 
 
 def tuned(case: Case, tuning: Tuning, asked: str) -> Case:
@@ -323,6 +324,8 @@ CASES = [
     own("ordered classes, larger epsilon", several, "three", ordered=True, epsilon=8.0, few=2),
     own("ordered classes, weights of rows", several, "three", ordered=True, weighted=True, few=3),
     explained(own("two classes, trees", two, "two", epsilon=95.0, relations=(ADD,), few=2), 0.0, "tree 1"),
+    explained(own("two classes, pairs and trees", two, "two", epsilon=95.0, relations=(ADD,), few=2), 0.0, "tree 1",
+              trees_full=1000.0),
     explained(own("two classes, pairs after columns", two, "two", epsilon=95.0, relations=(ADD,), few=2), np.inf,
               "screening of "),
     own("squared loss", number, "number", deltas=EITHER),

@@ -87,7 +87,8 @@ def learn(
     plan = plan.passed_on(sweep(budget.part(plan.mains), _pace(loss, plan.pace), mains, state))
     # trees pay where columns explain much; how much they do is known only now, from released effects
     if plan.undecided:
-        plan = planner.decided(plan, start.signal, added(term.variance for term in mains), pairs)
+        explained = added(term.variance for term in mains)
+        plan = planner.decided(plan, start.total, len(columns), start.signal, explained, pairs)
     pair_effects, plan = _learn_pairs(budget, plan, mains, state) if plan.joint else ([], plan)
     grown: tuple[Tree, ...] | tuple[ScoreTree, ...] = ()
     if plan.n_trees:

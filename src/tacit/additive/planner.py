@@ -90,19 +90,21 @@ class Planner:
         if not trees or pure or whole <= self.numbers.trees_from:
             return plain
         ramp = min(1.0, between(whole, self.numbers.trees_from, self.numbers.trees_full))
-        n_trees = self.tree_count(total, signal)
-        depth = 5 + sum(
-            signal >= deep for deep in (self.numbers.deep_from if total <= MANY_ROWS else self.numbers.deep_from[:1])
-        )
-        columns, rate = plain.scaled(1 - self.numbers.largest_tree_share * ramp), self.tree_rate(signal, n_trees)
         enough = self.numbers.random_enough if total > MANY_ROWS else 0.0
+        columns = plain.scaled(1 - self.numbers.largest_tree_share * ramp)
+        return self._newton(columns, total, signal, self.tree_count(total, signal), enough)
+
+    def _newton(self, plan: Plan, total: float, signal: float, n_trees: int, enough: float) -> Plan:
+        """The plan with so many trees by Newton's steps, fewer where little is left over."""
+        deep_from = self.numbers.deep_from if total <= MANY_ROWS else self.numbers.deep_from[:1]
         return replace(
-            columns,
+            plan,
             n_trees=n_trees,
-            tree_depth=depth,
-            tree_rate=rate,
+            tree_depth=5 + sum(signal >= deep for deep in deep_from),
+            tree_rate=self.tree_rate(signal, n_trees),
             tree_columns=self.numbers.columns_per_tree,
             tree_enough=enough,
+            tree_noise=0.0,
         )
 
     def with_choices(self, plan: Plan, total: float, n_columns: int, signal: float) -> Plan:
@@ -123,7 +125,7 @@ class Planner:
             tree_rate=self.numbers.choosing_rate,
             tree_columns=columns_to_cut(total, self.cutting),
             tree_choice=self.numbers.choice_share,
-            tree_enough=self.numbers.choosing_enough,
+            tree_enough=self.numbers.enough,
         )
 
     def patient(self, plan: Plan, n_columns: int, signal: float) -> Plan:
@@ -179,10 +181,14 @@ class Planner:
         # a single column leaves nothing to trees of several; below ``averaged_from`` noise hides interactions
         if of_all_rows(signal, n_columns) <= numbers.averaged_from or n_columns < 2:
             return plain
-        first = min(numbers.first_part, plain.mains)
+        first, sweeps = numbers.first_part, plain.sweeps
+        if of_all_rows(signal, n_columns) >= numbers.trees_full:
+            first, sweeps = numbers.clear_first_part, numbers.joint_sweeps  # as many follow
+        first = min(first, plain.mains)
         return replace(
             plain,
             mains=first,
+            sweeps=sweeps,
             screening=0.0,
             pair_counts=0.0,
             joint=0.0,
@@ -194,28 +200,37 @@ class Planner:
             undecided=True,
         )
 
-    def decided(self, plan: Plan, signal: float, explained: float, pairs: bool) -> Plan:
-        """The plan once columns are learned: trees have what is left, or pairs and columns.
+    def decided(
+        self, plan: Plan, total: float, n_columns: int, signal: float, explained: float, pairs: bool = True
+    ) -> Plan:
+        """The plan once columns are learned: trees have what is left, or pairs and columns, or both a part of it.
 
         Where the effects of columns are large, trees find what columns leave over; where they are small, there is
-        little for trees to find (sixty real tables and the sets of the accuracy page, ``docs/ablation.md``).
+        little for trees to find (sixty real tables and the sets of the accuracy page, ``docs/ablation.md``). With
+        little noise Newton trees fit more closely than averaged ones, and leave pairs to pairs.
 
-        ``explained`` is the variance of the scores of columns (squared log-odds).
+        ``explained`` is the variance of the scores of columns (squared log-odds); other arguments as in :meth:`plan`.
         """
-        # small effects of columns leave little for trees, and pairs have less noise
-        if explained >= self.numbers.trees_explained_from:
-            return replace(plan, undecided=False)
-        screening, counts = self._pair_shares(signal) if pairs and signal >= self.numbers.pairs_from else (0.0, 0.0)
-        return replace(
+        numbers, part = self.numbers, 0.0
+        if explained >= numbers.trees_explained_from:
+            if of_all_rows(signal, n_columns) < numbers.trees_full:
+                return replace(plan, undecided=False)
+            part = numbers.newton_part
+        # a pair is seen or not: what is spent on looking is not halved where trees follow as well
+        screening, counts = self._pair_shares(signal) if pairs and signal >= numbers.pairs_from else (0.0, 0.0)
+        trees = (plan.trees - screening) * part
+        counts *= 1 - part
+        after = replace(
             plan,
             screening=screening,
             pair_counts=counts,
-            joint=plan.trees - screening - counts,
-            joint_sweeps=self.numbers.joint_sweeps,
-            trees=0.0,
+            joint=plan.trees - screening - counts - trees,
+            joint_sweeps=numbers.joint_sweeps if part else numbers.sweeps + numbers.joint_sweeps - plan.sweeps,
+            trees=trees,
             n_trees=0,
             undecided=False,
         )
+        return self._newton(after, total, signal, numbers.trees, numbers.enough) if part else after
 
     def _pair_shares(self, signal: float) -> tuple[float, float]:
         """What looking for pairs and their histograms get."""

@@ -258,7 +258,7 @@ def grow_trees(
         steps = margins.add(cells, leaves)
         if observe is not None:
             observe(LeafSums(gradients, curvatures, release.sd, release.sd / plan.hessian_scale), steps)
-        trees.append(Tree(cells.shape, steps, np.maximum(curvatures, 0.0)))
+        trees.append(Tree(cells.shape, steps, np.maximum(curvatures, 0.0).round(2)))  # a model file holds it
         nothing_left = learned is not None and max(learned.surely_below, 0.0) < plan.enough
         if (
             nothing_left and number + 1 >= least
