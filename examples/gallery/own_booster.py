@@ -32,4 +32,4 @@ with private_rows(X[:6000], y[:6000], row_norm=1.0, epsilon=1.0) as rows:
 
 for rounds in (1, 10, 99):
     mean = np.mean(ensemble.hypotheses[:rounds], axis=0)
-    print(f"{rounds:>2} rounds: {np.mean((X[6000:] @ mean > 0) != y[6000:]):.1%} wrong")
+    print(f"rounds: {rounds:>2}, {np.mean((X[6000:] @ mean > 0) != y[6000:]):.1%} wrong")
