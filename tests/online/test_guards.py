@@ -221,3 +221,10 @@ def test_files_that_hold_no_stream(tmp_path: Any) -> None:
         (tmp_path / "b").write_text(text)
         with pytest.raises(ValueError, match="not a suspended stream"):
             read_secrets(tmp_path / "b")
+
+
+@pytest.mark.parametrize("row", [None, [], "age", 5, np.zeros(3), [("age", 1)]])
+@pytest.mark.parametrize("does", [lambda w, x: w.learn_one(x, 1), Winnow.predict_one, Winnow.predict_proba_one])
+def test_a_row_is_a_mapping(row: Any, does: Any) -> None:
+    with pytest.raises(RowError, match=rf"a row is a mapping from names to values, got {type(row).__name__}"):
+        does(Winnow(horizon=100), row)

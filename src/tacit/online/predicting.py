@@ -42,7 +42,7 @@ class Predicting:
     def predict_one(self, x: Mapping[Any, Any], **kwargs: Any) -> Any:
         """The likelier class under the released weights."""
         del kwargs
-        points, _ = self._rows_for(x).one(x)
+        points, _ = self._point(x)
         return self._classes[int(self._marks(points).said(self._scores(points))[0])]
 
     def predict_proba_one(self, x: Mapping[Any, Any], **kwargs: Any) -> dict[Any, float]:
@@ -53,9 +53,20 @@ class Predicting:
         shares are ``1/C + (s - mean(s)) / (C - 1)``, over weights of sum 1.
         """
         del kwargs
-        points, _ = self._rows_for(x).one(x)
+        points, _ = self._point(x)
         total = max(int(np.abs(self._log_for(points).weights).sum()), 1)
         return shares_of(self._scores(points)[0] / total, self._classes)
+
+    def _point(self, x: Mapping[Any, Any]) -> tuple[npt.NDArray[np.int8], bool]:
+        """The point of a row, and whether all its values are fine.
+
+        Raises:
+            RowError: if it is no mapping, or of other features than before; public.
+        """
+        if not hasattr(x, "keys"):
+            raise readers.RowError(f"a row is a mapping from names to values, got {type(x).__name__}")
+        point: tuple[npt.NDArray[np.int8], bool] = self._rows_for(x).one(x)
+        return point
 
     def predict_many(self, X: Any) -> npt.NDArray[Any]:
         """The likelier class of every row, shape ``(n,)``."""

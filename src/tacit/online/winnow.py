@@ -156,7 +156,7 @@ class Winnow(Predicting, readers.river_base()):  # type: ignore[misc]
 
     def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
         """One round. Raises before anything changes: for other features, values, labels, or beyond the horizon."""
-        points, fine = self._rows_for(x).one(x)
+        points, fine = self._point(x)
         self._take(points, code_of(y, self._classes), np.array([fine]))
 
     def learn_many(self, X: Any, y: Any) -> None:
