@@ -85,7 +85,7 @@ def in_numpy(table: pd.DataFrame, model: Model) -> Any:
         columns[name] = np.array([None if value is pd.NA else value for value in column], object)
         if table[name].dtype.kind in "fM":
             columns[name] = table[name].to_numpy()
-    columns["log"] = columns["log"].tolist()
+    columns["price"] = columns["price"].tolist()
     columns["grade"] = columns["grade"].astype(np.float32)
     return columns
 
