@@ -96,12 +96,21 @@ def test_parties_talk_through_a_proxy_that_reads_nothing(place: Path) -> None:
 
 @pytest.mark.parametrize(
     ("there", "error"),
-    [("socks9://127.0.0.1:1", SitesError), ("nothing", SitesError), ("http://127.0.0.1:{closed}", OSError)],
+    [
+        ("socks9://127.0.0.1:1", SitesError),
+        ("nothing", SitesError),
+        ("http://", SitesError),
+        ("http://h:99999", SitesError),
+        ("http://h:x", SitesError),
+        ("http://user:secret@h:0", SitesError),
+        ("http://127.0.0.1:{closed}", OSError),
+    ],
 )
 def test_a_proxy_that_is_none(place: Path, there: str, error: type[Exception]) -> None:
     north = party(place, "north")
-    with listening(place) as (address, _), pytest.raises(error):
+    with listening(place) as (address, _), pytest.raises(error) as refused:
         connected(address, north, north.context(), 5, there.format(closed=free_port()))
+    assert "secret" not in str(refused.value)
 
 
 def test_a_proxy_that_does_not_get_there_may_later(place: Path) -> None:

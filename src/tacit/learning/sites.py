@@ -272,7 +272,8 @@ def _reached(connect: str, parties: Parties, wait: float, proxy: str | None) -> 
             break
         except OSError as error:
             if time.monotonic() > deadline:
-                raise SitesError(f"nobody listens at {connect}: {error.strerror or error}") from None
+                way = "" if proxy is None else " through the proxy"
+                raise SitesError(f"nobody was reached at {connect}{way}: {error.strerror or error}") from None
             time.sleep(BETWEEN)
     if channel.peer != COORDINATOR:
         channel.close()

@@ -10,6 +10,7 @@ import ssl
 import threading
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from tacit.curator.sites.parties import Parties, SitesError
 from tacit.errors import missing
@@ -98,6 +99,21 @@ def address_of(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+NO_PROXY = "a proxy is http://HOST:PORT, such as http://proxy:3128"
+"""What is said of anything else, which is not repeated: it may hold a password."""
+
+
+def _check_proxy(proxy: str | None) -> None:
+    """Raises :class:`SitesError` for what is no proxy's address."""
+    try:
+        parts = urlsplit(proxy or "http://none")
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise SitesError(NO_PROXY)
+
+
 HANDSHAKE = 10.0  # seconds that a connection may take to say who it is
 CLOSING = 2.0  # seconds that the other end may take to hang up, too
 
@@ -122,6 +138,7 @@ def connected(
         SitesError: if it is nobody of the parties, or there is no such proxy.
     """
     host, port = address_of(address)
+    _check_proxy(proxy)
     uri = f"wss://[{host}]:{port}" if ":" in host else f"wss://{host}:{port}"
     try:
         connection = connect(
@@ -133,8 +150,8 @@ def connected(
             close_timeout=CLOSING,
             max_size=LARGEST,
         )
-    except (InvalidProxy, InvalidURI) as error:
-        raise SitesError(f"a proxy is http://HOST:PORT: {error}") from None
+    except (InvalidProxy, InvalidURI):
+        raise SitesError(NO_PROXY) from None
     except InvalidHandshake as error:
         raise ConnectionError(f"no connection: {error}") from None
     except EOFError:
