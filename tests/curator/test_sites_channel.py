@@ -16,7 +16,7 @@ from websockets.sync.client import connect
 
 import tacit
 from tacit.curator.sites import channel
-from tacit.curator.sites.channel import Gone, Reception, connected, packed
+from tacit.curator.sites.channel import Gone, Reception, address_of, connected, packed
 from tacit.curator.sites.parties import Parties, SitesError
 from tests.joining import free_port, make_parties
 
@@ -98,6 +98,7 @@ def test_parties_talk_through_a_proxy_that_reads_nothing(place: Path) -> None:
     ("there", "error"),
     [
         ("socks9://127.0.0.1:1", SitesError),
+        ("socks5://127.0.0.1:1", SitesError),
         ("nothing", SitesError),
         ("http://", SitesError),
         ("http://h:99999", SitesError),
@@ -111,6 +112,12 @@ def test_a_proxy_that_is_none(place: Path, there: str, error: type[Exception]) -
     with listening(place) as (address, _), pytest.raises(error) as refused:
         connected(address, north, north.context(), 5, there.format(closed=free_port()))
     assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["", "h", ":1", "h:", "h:x", "h:99999", "http://h:1", "wss://h/:1"])
+def test_an_address_that_is_none(text: str) -> None:
+    with pytest.raises(SitesError, match="an address is HOST:PORT"):
+        address_of(text)
 
 
 def test_a_proxy_that_does_not_get_there_may_later(place: Path) -> None:

@@ -94,7 +94,7 @@ def _words(error: Exception) -> str:
 def address_of(text: str) -> tuple[str, int]:
     """Host and port of ``HOST:PORT``; raises :class:`SitesError` for anything else."""
     host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isdecimal() or int(port) > 65535:
+    if not colon or not host or "/" in host or not port.isdecimal() or int(port) > 65535:
         raise SitesError(f"an address is HOST:PORT, such as 10.0.0.1:7700, got {text!r}")
     return host.strip("[]"), int(port)
 
