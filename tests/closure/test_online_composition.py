@@ -148,6 +148,8 @@ def test_points_may_be_rows_and_unexplained_labels_change_nothing() -> None:
     assert [learner.predict_one(x) for x in points] == [1, 0, 1]
     learner.learn_one(points[0], 0)
     assert [learner.predict_one(x) for x in points] == [1, 0, 1]
+    right = OnlineComposition(TruthTable((0, 1)), [np.array([[0, 1], [1, 0]])])  # a right prediction narrows, too
+    assert [right.predict_one(0), right.learn_one(0, 1).mistakes, right.predict_one(1)] == [1, 0, 0]
     with pytest.raises(ValueError, match="the same points"):
         OnlineComposition(named_function("or", 2), [np.eye(3, dtype=int), np.eye(4, dtype=int)])
     with pytest.raises(ValueError, match="2 inputs, and there are 1"):

@@ -155,6 +155,8 @@ def test_bounds_of_tuples_and_unions_by_value() -> None:
     idle = TruthTable((0, 1, 0, 1))  # the first input alone counts
     assert bounds.littlestone_of_composition(idle, [2, 9]) == 2
     assert bounds.littlestone_of_composition(TruthTable((1, 1, 1, 1)), [2, 9]) == 0
+    xor_of_two = TruthTable((0, 1, 1, 0, 0, 1, 1, 0))  # tuples bound it, of the two inputs alone
+    assert bounds.littlestone_of_composition(xor_of_two, [2, 2, 50]) == bounds.littlestone_of_tuples([2, 2])
 
 
 def test_random_compositions_and_unions_stay_below_the_counts_of_experts() -> None:
