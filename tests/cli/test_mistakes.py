@@ -153,6 +153,7 @@ UNREAD = {
     ("budget", "create", "--dataset"): "option '--dataset' requires an argument",
     ("budget", "destroy"): "no such command 'destroy'; see tacit budget -h",
     ("fitt",): "no such command 'fitt'",
+    ("card", "m.json"): "no such command 'card'; tacit certificate MODEL --model-card FILE writes it",
 }
 """Command lines that cannot be read, and the whole of what is said of them."""
 
