@@ -32,7 +32,8 @@ def test_the_terminal_says_what_moved_the_row(fitted: Path, rows: Path, tacit: C
     assert colour.split()[1] == "blue"
     [age] = [line for line in done.stdout.splitlines() if line.split()[0] == "age"]
     assert age.split()[1] == "missing"
-    assert "noise leaves" in done.stdout
+    assert "within two standard deviations of the noise)" in done.stdout
+    assert done.stdout.splitlines()[1].split()[:4] == ["term", "value", "log-odds", "odds"]
 
 
 @pytest.mark.parametrize("row", [1, 2, 3])

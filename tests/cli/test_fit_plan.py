@@ -30,6 +30,8 @@ def test_a_plan_is_read_as_it_was_written(folder: Path, tacit: Callable[..., Any
     assert tomllib.loads(Path("plan.toml").read_text()) == {
         "schema": "schema.toml",
         "epsilon": 0.25,
+        "delta": 1e-6,
+        "encoding": "utf-8",
         "set": ["n_trees=7"],
         "learner": "trees",
         "neighbouring": "replace_one",

@@ -94,8 +94,14 @@ CATEGORIES = [f"{a}{b}" for a in "abcdefghijklmnop" for b in "qrstuvwxyzABCDEF"]
 CONTINUED = ("online", "data.csv", "--state", "s.json")
 REFUSED = {
     ("online", "data.csv", *BEGIN): "give --model, --predictions or --state",
-    ("online", "data.csv", *BEGIN[2:], "--state", "new.json"): "new.json does not exist, and a new stream needs --sch",
-    ("online", "data.csv", *BEGIN[:2], "--model", "m.json"): "a new stream needs --schema, and --horizon",
+    (
+        "online",
+        "data.csv",
+        *BEGIN[2:],
+        "--state",
+        "new.json",
+    ): "new.json does not exist, and a new stream needs --schema. N",
+    ("online", "data.csv", *BEGIN[:2], "--model", "m.json"): "a new stream needs --horizon, the max",
     ("online", "data.csv", "--schema", "schema.toml", "--horizon", "399", "--model", "m.json"): "399 rounds",
     ("online", "data.csv", *BEGIN, "--model", "m.json", "--set", "labels=[0,1]"): "no parameter 'labels'",
     ("online", "data.csv", *BEGIN, "--model", "m.json", "--set", "invalid=error"): "no parameter 'invalid'",

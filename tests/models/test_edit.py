@@ -121,7 +121,7 @@ def test_a_second_change_is_compared_with_what_was_released() -> None:
         (lambda: model().edit("ward").flatten("west"), "has no 'west'; it has n, s"),
         (lambda: model().edit("ward").flatten(), "has categories: name some of n, s"),
         (lambda: model().edit("ward").smooth(), "categories"),
-        (lambda: model().edit("ward").monotone("increasing"), "categories"),
+        (lambda: model().edit("ward").monotone("increasing"), "only the curve of a number or a date"),
         (lambda: model().edit("age").monotone("up"), "'increasing' or 'decreasing'"),
         (lambda: model().edit("age").set(math.nan, 0, 20), "finite number"),
         (lambda: model("increasing").edit("age").set(-5.0, 80, 100), "declared to be increasing"),

@@ -147,6 +147,9 @@ def test_whiskers_of_a_halfspace_are_in_the_units_of_its_bars() -> None:
     model: HalfspaceModel = halfspace(3, None, True)
     (drawing,) = draw_halfspace(model).drawings
     norm = model.encoder.clipper.norm
-    assert {float(row[2]) for row in drawing.rows} == {round(4.0 * 0.1 / norm, 4)}  # slope 4, noise 0.1
+    noise = np.broadcast_to(4.0 * np.asarray(model.noise_sd) / norm, model.weights.shape)  # of slope 4
+    assert {row[0]: float(row[2]) for row in drawing.rows} == pytest.approx(
+        dict(zip(model.encoder.names, noise, strict=True)), abs=1e-4
+    )
     weights = dict(model.coefficients())
     assert float(drawing.rows[0][1]) == pytest.approx(weights[drawing.rows[0][0]], abs=1e-4)

@@ -164,7 +164,7 @@ def test_cards_say_what_matters(fitted: Any, tmp_path: Path) -> None:
     for words in (
         "epsilon",
         "one patient, at most 3 rows",
-        "had any one patient never been",
+        "any one patient had not been",
         promise.model_digest,
         "Internally consistent",
     ):
@@ -250,7 +250,9 @@ def test_explanations_are_tables_that_add_up(fitted: Any) -> None:
 )
 def test_explanations_say_what_noise_leaves_open(kind: str) -> None:
     explained = models()[kind].explain(ROWS)
-    words = {"additive_classes": "noise in its log-odds", "recalibrated": "is not known"}.get(kind, "noise leaves")
+    words = {"additive_classes": "noise in its log-odds", "recalibrated": "is not known"}.get(
+        kind, "deviations of the noise)"
+    )
     assert words in explained.says(0)
     assert "missing" in [row.value for row in explained.rows() if row.row == 4]
     strongest = [abs(row.contribution) for row in explained.strongest(0)[1:]]
@@ -258,12 +260,25 @@ def test_explanations_say_what_noise_leaves_open(kind: str) -> None:
     assert elements(explained._repr_html_())
 
 
+def test_lines_of_noise_end_inside_their_cells_and_in_scale(fitted: Any) -> None:
+    explained = fitted.explain({name: column[:20] for name, column in hospital(20)[0].items()})
+    spans = [
+        (float(left), float(width))
+        for left, width in re.findall(r'<u style="left:(.*?)%;width:(.*?)%"', explained._repr_html_())
+    ]
+    sds = [each.sd for row in range(20) for each in explained.strongest(row)[1:]]
+    assert len(spans) == len(sds)
+    assert min(left for left, _ in spans) >= 2.0 - 0.05
+    assert max(left + width for left, width in spans) <= 98.0 + 0.1
+    np.testing.assert_allclose([width for _, width in spans] / np.array(sds), spans[0][1] / sds[0], rtol=0.05)
+
+
 def test_open_ends_are_two_deviations_of_the_score() -> None:
     model = models()["additive"]
     explained = model.explain(ROWS)
     score, sd = model.decision_function(ROWS)[0], np.sqrt(model.score_variance(ROWS)[0])  # type: ignore[attr-defined]
     low, high = (100 / (1 + np.exp(-(score + side * 2 * sd))) for side in (-1, 1))
-    assert f"noise leaves {low:.1f} to {high:.1f} % open" in explained.says(0)
+    assert f"({low:.1f} to {high:.1f} % within two" in explained.says(0)
 
 
 def test_an_explanation_on_disk_is_its_owners_alone(fitted: Any, tmp_path: Path) -> None:

@@ -192,6 +192,8 @@ def test_the_dossier_has_every_heading_and_says_what_is_left(papers, bare):
     assert "north: auc 0.7" in text
     assert "at least 0.7 at 95 % confidence, which does not contradict the claim of 1" in text
     assert "replay of 3 fits" in text
+    assert "At most 3 rows of each patient were used." in text
+    assert "not installed" not in text
     assert "No evaluation was given" in dossier(bare)
     assert "No audit was given" in dossier(bare)
 

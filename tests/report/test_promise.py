@@ -89,6 +89,6 @@ def test_words_say_row_unless_a_unit_is_declared() -> None:
     unit = describe(1.0, 1e-6, "replace_one", 3, None, "patient_id", name="patient")
     assert "all rows of one patient (at most 3, all with one value of “patient_id”)" in unit.who
     assert "The number of patients is public." in unit.who
-    assert "any one patient been" in unit.headline
-    assert "any one unit been" in describe(1.0, 1e-6, "replace_one", 3, None, "patient_id").headline
+    assert "if any one patient had been another" in unit.headline
+    assert "if any one unit had been another" in describe(1.0, 1e-6, "replace_one", 3, None, "patient_id").headline
     assert [plural(word) for word in ("household", "family", "day")] == ["households", "families", "days"]

@@ -51,11 +51,11 @@ def read_plan(context: typer.Context, path: Path | None) -> Path | None:
 
 
 def write_plan(arguments: Any, path: Path) -> None:
-    """Write the options of a fit that differ from the defaults, as :func:`read_plan` reads them."""
+    """Write the options of a fit, as :func:`read_plan` reads them; defaults too, which may change."""
     options: dict[str, Any] = {}
     for field in fields(arguments):
         value = getattr(arguments, field.name)
-        if field.name not in OF_ONE_RUN and value != field.default:
+        if field.name not in OF_ONE_RUN and value is not None and value is not False:
             name = "set" if field.name == "settings" else field.name.replace("_", "-")
             options[name] = str(value) if isinstance(value, Path | Enum) else value
     write_text(path, tomli_w.dumps(options))

@@ -89,7 +89,10 @@ def _begun(arguments: OnlineArguments) -> Winnow:
 
     if arguments.schema is None or arguments.horizon is None:
         state = "" if arguments.state is None else f"{arguments.state} does not exist, and "
-        raise Mistake(f"{state}a new stream needs --schema, and --horizon, the maximum number of its rows")
+        needs = {"--schema": arguments.schema, "--horizon, the maximum number of its rows": arguments.horizon}
+        raise Mistake(
+            f"{state}a new stream needs {' and '.join(name for name, value in needs.items() if value is None)}"
+        )
     schema, values = together(
         lambda: schema_of(arguments.schema, None, None),
         lambda: set_parameters(Winnow, arguments.settings, None, FIXED),

@@ -142,7 +142,9 @@ def _write(draft: Draft, output: Path, as_json: bool) -> None:
     if as_json:
         print_json({"schema": str(output), "fingerprint": draft.schema.fingerprint(), "notes": list(draft.notes)})
         return
-    typer.echo(f"wrote {output}: {len(draft.schema.features)} features. Read it and correct it:")
+    number = len(draft.schema.features)
+    end = ":" if draft.notes else "."
+    typer.echo(f"wrote {output}: {number} feature{'' if number == 1 else 's'}. Read it and correct it{end}")
     for note in draft.notes:
         typer.echo(f"  {note}")
 

@@ -146,7 +146,7 @@ class Edit:
         if direction not in ("increasing", "decreasing"):
             raise RequestError(f"a direction is 'increasing' or 'decreasing', got {direction!r}")
         if not feature.ordered:
-            raise RequestError(f"{self.term!r} has categories, which neither rise nor fall")
+            raise RequestError(f"{self.term!r} has categories; only the curve of a number or a date rises or falls")
         values, precision = main.effect[:-1, 0], np.maximum(main.sd[:-1, 0], 1e-9) ** -2.0
         fitted = isotonic_regression(values, weights=precision, increasing=direction == "increasing").x
         effect = np.append(fitted, main.effect[-1, 0])[:, None]

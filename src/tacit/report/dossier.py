@@ -91,7 +91,7 @@ HEADINGS: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
 
 
 NOT_EVALUATED = "No evaluation was given: run tacit evaluate --json on rows that the model was not trained on."
-NOT_AUDITED = "No audit was given: tacit audit --json attacks the learner, replay_audit repeats its fits."
+NOT_AUDITED = "No audit was given: tacit audit --json attacks the learner, and replay_audit repeats its fits."
 MOST_NAMED = 12
 
 
@@ -112,8 +112,12 @@ def answers(papers: Paperwork) -> dict[str, str]:
 def _of_model(papers: Paperwork) -> dict[str, str]:
     certificate, names, schema = papers.certificate, papers.model.feature_names, papers.schema
     listed = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
-    dropped = f" Of each {certificate.unit} at most {certificate.rows_per_unit} rows were used."
-    versions = ", ".join(f"{name} {version}" for name, version in sorted(certificate.versions.items()))
+    dropped = (
+        f" At most {certificate.rows_per_unit} rows of each {certificate.unit_name or certificate.unit} were used."
+    )
+    versions = ", ".join(
+        f"{name} {version}" for name, version in sorted(certificate.versions.items()) if version[:1].isdigit()
+    )
     kind, signed = papers.model.kind.replace("_", " "), "is" if certificate.signature is not None else "is not"
     inputs = f"Columns: {', '.join(names)}."
     if schema is not None:

@@ -27,7 +27,7 @@ from tacit.report.places import ODDS, Amounts, Ratios, Units, date_spans, dates_
 NOISE = (
     "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). Pale bars stand for "
     "values that hardly any rows have, or for “other” and “missing” where they may be noise alone. The grey strip "
-    "below a curve shows where rows are, as far as the noise let that be seen."
+    "below a curve shows where rows are, as far as the noise allows."
 )
 
 CHANCES = (
@@ -56,7 +56,7 @@ def _of_two_classes(model: AdditiveModel, ordinals: Collection[str]) -> ModelCar
     mains = _mains(scores, lambda feature, main, identity: _main(feature, main, ODDS, identity, ordinals))
     mains.sort(key=lambda d: -importance.get(d.title, d.importance))
     reading = (
-        f"Each drawing says by what factor a value changes the odds of “{positive}”: ×2 doubles them, ÷2 halves them. "
+        f"Each drawing shows by which factor a value changes the odds of “{positive}”: ×2 doubles and ÷2 halves them. "
         f"{CHANCES}"
     )
     return _card(f"An additive model of “{positive}”", reading, scores, mains, _pairs(scores, ODDS))
@@ -85,7 +85,7 @@ def _of_ordered(model: AdditiveOrderedModel, ordinals: Collection[str]) -> Model
     mains = _mains(scores, lambda feature, main, identity: _main(feature, main, ODDS, identity, ordinals))
     starts = ", ".join(f"{100 / (1 + math.exp(scores.intercept[0] - cut)):.0f} % {name}" for name, cut in cuts)
     reading = (
-        f"The classes in their order: {model.says}. Each drawing says by what factor a value changes the odds of a "
+        f"The classes in their order: {model.says}. Each drawing shows by which factor a value changes the odds of a "
         "higher class, at every step of the order alike: ×2 doubles them, ÷2 halves them. Of rows without effects, so "
         f"many are in a class or a lower one: {starts}."
     )
@@ -102,7 +102,7 @@ def _of_a_number(model: AdditiveRegressionModel, ordinals: Collection[str]) -> M
         units, what, unit = Ratios(target), "logarithm of the mean", f"the logarithm of the mean of {target}"
         sizes = f"as the logarithm of a ratio of means of {target}"
         reading = (
-            f"Each drawing says by what factor a value changes the mean of “{target}”: ×2 doubles it, ÷2 halves it. "
+            f"Each drawing shows by which factor a value changes the mean of “{target}”: ×2 doubles it, ÷2 halves it. "
             f"Factors multiply, start from {svg.short(math.exp(start))}, and predictions are kept between {lower} and "
             f"{upper}."
         )
@@ -110,7 +110,7 @@ def _of_a_number(model: AdditiveRegressionModel, ordinals: Collection[str]) -> M
         units, unit, sizes = Amounts(target, model.upper - model.lower), f"units of {target}", f"in units of {target}"
         what = "mean" if model.loss == "squared" else f"{100 * model.quantile:g} % quantile"
         reading = (
-            f"Each drawing says by how much a value raises or lowers the {what} of “{target}”, which starts from "
+            f"Each drawing shows how much a value raises or lowers the {what} of “{target}”, which starts from "
             f"{svg.short(start)} and is kept between {lower} and {upper}."
         )
     mains = _mains(scores, lambda feature, main, identity: _main(feature, main, units, identity, ordinals))
@@ -218,7 +218,7 @@ def overview(scores: AdditiveScores, caption: str = TYPICAL) -> list[Drawing]:
     if not sizes:
         return []
     if len(sizes) < len(importance):
-        caption += " What is within the noise is left out."
+        caption += " Effects within the noise are left out."
     return [ranking("What matters most", list(sizes), list(sizes.values()), "overview", caption)]
 
 

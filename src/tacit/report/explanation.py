@@ -1,4 +1,4 @@
-"""Predictions explained: what moved each of them, by how much, and what the noise leaves open."""
+"""Predictions explained: the contribution of every term, with the uncertainty due to noise."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ INTERCEPT = "(intercept)"
 
 CLEAR = 2.0
 """Standard deviations of the noise below which a contribution may be noise alone."""
+
+RANGE = "within two standard deviations of the noise"
+"""The head of the column of ranges."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ class Explanation:
         return [mine[0], *sorted(mine[1:], key=lambda each: -abs(each.contribution))]
 
     def says(self, row: int) -> str:
-        """The prediction of a row in words, with what the noise leaves open."""
+        """The prediction of a row in words, with its range within the noise."""
         score = self._shown_score(row)
         if not self.classes:
             text = f"{self.terms.outcomes[0]} {svg.short(float(self.chances[row, 0]))}"
@@ -106,7 +109,7 @@ class Explanation:
             text = f"{self.classes[likely]} {100 * self.chances[row, likely]:.1f} %"
         sd = float(self.terms.total_sd[row, score])
         if math.isnan(sd):
-            return f"{text}; how far noise may have moved it is not known"
+            return f"{text}; the size of the noise in it is not known"
         if len(self.classes) > 2:
             return f"{text}; the noise in its log-odds has a standard deviation of {sd:.2g}"
         low, high = (float(self.terms.scores[row, 0]) + side * CLEAR * sd for side in (-1.0, 1.0))
@@ -114,10 +117,10 @@ class Explanation:
             ends = f"{100 * float(expit(low)):.1f} to {100 * float(expit(high)):.1f} %"
         else:
             ends = " to ".join(svg.short(math.exp(v) if self._multiplies else v) for v in (low, high))
-        return f"{text}; noise leaves {ends} open (two standard deviations)"
+        return f"{text} ({ends} within two standard deviations of the noise)"
 
     def words(self, each: Contribution) -> tuple[str, str]:
-        """A contribution, and what the noise in it leaves open."""
+        """A contribution, and its range within the noise."""
 
         def said(value: float) -> str:
             return factor(value) if self._multiplies else signed(value)
@@ -132,6 +135,11 @@ class Explanation:
     def _multiplies(self) -> bool:
         return self.unit.startswith((LOG_ODDS, LOG_RATIO))
 
+    @property
+    def _effect(self) -> str:
+        """The head of the column of contributions."""
+        return "adds" if not self._multiplies else "odds" if self.unit == LOG_ODDS else "mean"
+
     def _shown_score(self, row: int) -> int:
         return int(self.terms.scores[row].argmax())
 
@@ -143,8 +151,10 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = []
+        unit, effect = ("log-odds" if self.unit == LOG_ODDS else "log"), self._effect
         for row in range(len(self)):
             lines.append(f"Row {self.first + row}: {self.says(row)}")
+            lines.append(f"  {'term':<28} {'value':<20} {unit if self._multiplies else '':>8}  {effect:<8} {RANGE}")
             for each in self.strongest(row):
                 text, remainder = self.words(each)
                 lines.append(
@@ -154,17 +164,18 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         indices = range(min(len(self), MOST_SHOWN))
-        reach = max((abs(e.contribution) for row in indices for e in self.strongest(row)[1:]), default=1.0) or 1.0
+        reach = max((_farthest(e) for row in indices for e in self.strongest(row)[1:]), default=1.0) or 1.0
         rows = [
             (self.first + row, self.says(row), [self._line(each, reach) for each in self.strongest(row)])
             for row in indices
         ]
         template = environment().get_template("explanation.html.j2")
-        verb = "multiplies the odds by" if self.unit == LOG_ODDS else "multiplies the mean by"
         return template.render(
             style=Markup(style()),  # noqa: S704 - our own file
             rows=rows,
-            effect=verb if self._multiplies else "adds",
+            effect=self._effect,
+            range=RANGE,
+            multiplies=self._multiplies,
             unit=self.unit,
             rest=len(self) - len(indices),
         )
@@ -172,11 +183,9 @@ class Explanation:
     def _line(self, each: Contribution, reach: float) -> dict[str, Any]:
         """A contribution as a bar from the middle, its noise as a line; ends in per cent of the width."""
         text, remainder = self.words(each)
-        ends = sorted((50.0, 50.0 + 48.0 * max(-1.0, min(1.0, each.contribution / reach))))
+        ends = sorted((50.0, 50.0 + 48.0 * each.contribution / reach))
         sd = 0.0 if math.isnan(each.sd) else each.sd
-        noise = [
-            50.0 + 48.0 * max(-1.04, min(1.04, (each.contribution + side * CLEAR * sd) / reach)) for side in (-1.0, 1.0)
-        ]
+        noise = [50.0 + 48.0 * (each.contribution + side * CLEAR * sd) / reach for side in (-1.0, 1.0)]
         return {
             "term": each.term, "value": each.value, "says": text, "open": remainder,
             "amount": f"{each.contribution:+.3f}",
@@ -210,6 +219,11 @@ def explain(model: Model, data: Any) -> Explanation:
     if isinstance(model, ClassModel):
         return Explanation(terms, values, model.predict_proba(data), tuple(map(str, model.classes)))
     return Explanation(terms, values, np.asarray(model.predict(data))[:, None], ())
+
+
+def _farthest(each: Contribution) -> float:
+    """How far a contribution or its noise reaches from 0."""
+    return abs(each.contribution) + (0.0 if math.isnan(each.sd) else CLEAR * each.sd)
 
 
 def _texts(column: Any) -> list[str]:
