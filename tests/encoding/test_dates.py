@@ -16,6 +16,7 @@ import pytest
 import tacit
 from tacit.audit.canary import ends_of
 from tacit.encoding.dates import DAYS, dates_as_numbers
+from tacit.encoding.errors import FrameError
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding, encoder_from_dict
 from tacit.models.decision_list import AT_LEAST, Condition
@@ -120,6 +121,22 @@ def test_what_is_no_date_is_missing(granularity: str) -> None:
         pd.Series([], dtype=float),
     ):
         assert np.isnan(dates_as_numbers(numbers, granularity)).all()
+
+
+@pytest.mark.parametrize("unit", ["ps", "fs", "as"])
+def test_moments_too_fine_for_numpy_to_make_days_of_them(unit: str) -> None:
+    """A second is all that the finest unit holds of time on both sides of 1970."""
+    moments = np.array([-1, 0, 1, np.iinfo(np.int64).min]).view(f"M8[{unit}]")
+    assert dates_as_numbers(moments, "year").tolist()[:3] == [1969.5, 1970.5, 1970.5]
+    assert np.isnan(dates_as_numbers(moments, "year")[3])
+
+
+def test_times_of_a_zone_that_nobody_knows_are_refused_with_rows_and_without() -> None:
+    """Before the charge, therefore; that the zone is of Mars was found out after it once."""
+    for rows in (0, 2):
+        times = pa.nulls(rows, pa.timestamp("s", "Mars/Olympus"))
+        with pytest.raises(FrameError, match="zone 'Mars/Olympus', which is not known here"):
+            dates_as_numbers(times, "month")
 
 
 def test_a_number_is_a_year_where_years_count() -> None:

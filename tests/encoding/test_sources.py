@@ -405,6 +405,20 @@ def test_a_file_under_two_names_is_refused(again: str, tmp_path: Path) -> None:
         files_of(where)
 
 
+@pytest.mark.parametrize(("name", "fine"), [("a.csv.gz", False), ("a.csv.GZ", False), ("b.csv.gz", True)])
+def test_a_file_packed_beside_itself_is_refused(name: str, fine: bool, tmp_path: Path) -> None:
+    """What ``gzip --keep`` leaves; the same name in another folder may be another file."""
+    for place in ("a.csv", name, f"part-{name}", f"more/{name}"):
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_text("age\n40\n")
+    if fine:
+        assert len(files_of(tmp_path)) == 4
+        return
+    for where in (tmp_path, [tmp_path / name, tmp_path / "a.csv"]):
+        with pytest.raises(DataError, match=r"a\.csv.* are named as one file, packed and not"):
+            files_of(where)
+
+
 @pytest.mark.parametrize("name", ["b.csv.zip", "b.CSV.ZST", "b.jsonl", "b.feather", "part/b.tsv.bz2"])
 def test_a_folder_with_rows_that_are_not_read_is_refused(name: str, tmp_path: Path) -> None:
     for place in ("a.csv", "notes.txt", "schema.json", "a.csv.bak", f".{Path(name).name}", name):

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Floats
 from tacit.encoding.arrow import as_texts, dictionary_of, in_chunks, is_arrow, listed, positions
+from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import series_of
 from tacit.packages import LazyModule
 from tacit.schema.cell_format import parse_date
@@ -76,6 +77,9 @@ def dates_as_numbers(values: Any, granularity: str, date_format: str = "") -> Fl
         values: the column; whatever it holds, nothing is raised.
         granularity: ``"year"``, ``"month"`` or ``"weekday"``.
         date_format: the declared format; empty for ISO 8601.
+
+    Raises:
+        FrameError: for a type of times whose zone is not known.
     """
     return _numbers_of_days(_days(values, partial(_day, granularity=granularity, date_format=date_format)), granularity)
 
@@ -101,7 +105,8 @@ def _days(values: Any, day: Day) -> npt.NDArray[np.datetime64]:
         return _of_arrow(values, day)
     array = values if isinstance(values, np.ndarray) else None
     if array is not None and array.ndim == 1 and array.dtype.kind == "M":
-        return array.astype("datetime64[D]")
+        fine = np.datetime_data(array.dtype)[0] in ("ps", "fs", "as")  # of these numpy makes no days at once
+        return (array.astype("datetime64[ns]") if fine else array).astype("datetime64[D]")
     return _one_by_one(list(values if array is None else array.ravel().tolist()), day)
 
 
@@ -119,9 +124,17 @@ def _arrow_of(series: nw.Series[Any]) -> Any:
 
 
 def days_of(values: pa.ChunkedArray) -> npt.NDArray[np.datetime64] | None:
-    """The days of Arrow's dates and times, those beyond Python's calendar too; None for other types."""
+    """The days of Arrow's dates and times, those beyond Python's calendar too; None for other types.
+
+    Raises:
+        FrameError: for times of a zone that is not known here, which the type says, whatever rows there are.
+    """
     kind = values.type
     if pa.types.is_timestamp(kind) and kind.tz is not None:
+        try:
+            pc.local_timestamp(pa.nulls(1, kind))  # of no rows at all, Arrow looks for no zone
+        except pa.ArrowInvalid:
+            raise FrameError(f"a column of times has the zone {kind.tz!r}, which is not known here") from None
         values = pc.local_timestamp(values)
         kind = values.type
     if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):

@@ -66,6 +66,8 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> npt.NDArray[
     if is_plain(values):
         return np.asarray(values.to_numpy())
     values = in_chunks(values)
+    if is_arrow(values) and pa.types.is_decimal(values.type) and values.type.scale < 0:  # narwhals has no such type
+        values = values.cast(pa.float64())
     series = series_of(values)
     if series is not None:
         numbers = _loosely(series) if loose else None

@@ -260,16 +260,19 @@ def files_of(where: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
     """The files that a path, a folder, a pattern or a list of these means, sorted by name.
 
     Raises:
-        DataError: if there are none, one is there under two names, which would double its rows, or a folder holds rows
-            of a kind that is not read.
+        DataError: if there are none, one is there under two names or packed beside itself, which would double its
+            rows, or a folder holds rows of a kind that is not read.
     """
     files = _files_of(where)
-    first: dict[tuple[int, int], Path] = {}
+    first: dict[tuple[int, int] | Path, Path] = {}
     for file in files:
         facts = file.stat()
         other = first.setdefault((facts.st_dev, facts.st_ino), file)
         if other is not file:
             raise DataError(f"{file} is the same file as {other}, and its rows would count twice: name it once")
+        unpacked = file.with_suffix("") if file.suffix.lower() == ".gz" else file
+        if (other := first.setdefault(unpacked.resolve(), file)) is not file:
+            raise DataError(f"{file} and {other} are named as one file, packed and not, whose rows would count twice")
     return files
 
 
