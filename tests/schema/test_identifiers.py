@@ -13,6 +13,7 @@ import pytest
 import tacit
 from tacit.online import Winnow
 from tacit.schema import CategoricalColumn, Column, IdColumn, Label, NumericColumn, OrdinalColumn, Schema, SchemaError
+from tacit.schema.draft import draft_schema
 from tacit.schema.identifiers import judge, names_identifier, refuse_identifiers
 
 _NAMES = """
@@ -247,6 +248,41 @@ def test_a_schema_that_would_publish_identifiers_is_refused_before_a_charge(
 @pytest.mark.parametrize("case", ACCEPTED.values(), ids=ACCEPTED)
 def test_other_schemas_are_not(case: tuple[str, Column]) -> None:
     refuse_identifiers(_schema(*case))
+
+
+LABELS: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "e-mail addresses": ("y", ("ann@x.org", "bob@x.org", "cy@y.com")),
+    "a name": ("patient_no", ("P1", "P2", "P3")),
+    "persons": ("y", tuple(f"Anna {a}{b}" for a in "BCDFG" for b in ("ecker", "ock", "auer", "ein", "olf"))),
+}
+
+
+@pytest.mark.parametrize("case", LABELS.values(), ids=LABELS)
+def test_classes_are_published_as_categories_are(case: tuple[str, tuple[Any, ...]], tmp_path: Path) -> None:
+    """Refused before a charge, unless they are allowed; the rule drafts none of them."""
+    name, classes = case
+    columns = {"x": NumericColumn(0, 1)}
+    schema = Schema(columns, Label(name, classes=classes))
+    with pytest.raises(SchemaError, match=rf"label '{name}'.*looks like an identifier.*allow.*Nothing was spent"):
+        refuse_identifiers(schema)
+    with pytest.raises(SchemaError, match="looks like an identifier"):
+        tacit.AdditiveBoostClassifier(epsilon=1, schema=schema).dry_run()
+    allowed = Schema(columns, Label(name, classes=classes, allow="identifier"))
+    allowed.to_toml(tmp_path / "s.toml")
+    assert Schema.from_toml(tmp_path / "s.toml") == allowed
+    refuse_identifiers(allowed)
+    rows = pd.DataFrame({"x": [i / 30 for i in range(30)], name: [classes[i % len(classes)] for i in range(30)]})
+    with pytest.raises(SchemaError, match="looks like an identifier") as refused:
+        draft_schema(rows, name, public=True)
+    assert not any(str(value) in str(refused.value) for value in classes)
+
+
+@pytest.mark.parametrize("name", ["patient_no", "y"])
+def test_other_classes_are_not_identifiers(name: str) -> None:
+    refuse_identifiers(Schema({"x": NumericColumn(0, 1)}, Label(name, classes=("no", "yes"))))
+    refuse_identifiers(Schema({"x": NumericColumn(0, 1)}, Label("species", classes=("setosa", "virginica", "other"))))
+    with pytest.raises(SchemaError, match="belongs to a label of kind 'classes'"):
+        Label("y", "numeric", lower=0, upper=1, allow="identifier")
 
 
 def test_what_is_allowed_is_written_to_the_file(tmp_path: Any) -> None:

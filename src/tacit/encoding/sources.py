@@ -270,8 +270,8 @@ def files_of(where: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
         other = first.setdefault((facts.st_dev, facts.st_ino), file)
         if other is not file:
             raise DataError(f"{file} is the same file as {other}, and its rows would count twice: name it once")
-        unpacked = file.with_suffix("") if file.suffix.lower() == ".gz" else file
-        if (other := first.setdefault(unpacked.resolve(), file)) is not file:
+        place = file.with_suffix("") if file.suffix.lower() == ".gz" else file
+        if (other := first.setdefault(place.resolve(), file)) is not file:
             raise DataError(f"{file} and {other} are named as one file, packed and not, whose rows would count twice")
     return files
 

@@ -24,6 +24,7 @@ from tacit.schema.columns import KINDS, Column, DateColumn, column_from_dict
 from tacit.schema.csv_format import COMMA, PLAIN, POINT, UTF8, CsvFormat, are_cells
 from tacit.schema.draft_columns import Cells, Reading, cells_of, draft_column, round_outward
 from tacit.schema.errors import SchemaError, nearest, refuse_unknown
+from tacit.schema.identifiers import judge
 from tacit.schema.label import MOST_CLASSES, Label
 from tacit.schema.schema import Schema
 from tacit.schema.spellings import Spelled, far_marks, spelled, spelled_apart
@@ -153,6 +154,11 @@ def _draft_label(cells: Cells, positive: Any, kind: str | None, reading: Reading
         return _draft_number(cells, spelling)
     if distinct > MOST_CLASSES:
         raise SchemaError(f"has {distinct} distinct values", "is this the label?", where=where)
+    verdict = judge(name, list(cells.texts or cells.numbers), sum((cells.texts or cells.numbers).values()))
+    if verdict.is_identifier or verdict.asks_identifier:
+        reason = verdict.reason.removesuffix(": is it an identifier?")
+        hint = 'is this the label? If it is, write its classes by hand, with allow = "identifier"'
+        raise SchemaError(f"looks like an identifier ({reason})", hint, where=where)
     classes = _classes(cells)
     exact = needs_exact(classes)
     label = Label(name, "classes", classes, () if positive is None else positive, exact=exact)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import final
 
-from tacit.schema.columns import IDENTIFIER, Column, NumericColumn, listed_categories
+from tacit.schema.columns import IDENTIFIER, CategoricalColumn, Column, NumericColumn, listed_categories
 from tacit.schema.errors import SchemaError
 from tacit.schema.schema import Schema
 from tacit.schema.values import Value, parse_number
@@ -317,10 +317,11 @@ def _runs(texts: Sequence[str], most: int = MOST_LISTED_RUN) -> bool:
 
 
 def refuse_identifiers(schema: Schema) -> None:
-    """Raises :class:`SchemaError` for a feature that looks like an identifier and is not allowed to be learned from.
+    """Raises :class:`SchemaError` for a feature, or classes, that look like identifiers and are not allowed.
 
     Only the schema is looked at, which is public; a model would publish the values that it lists.
     """
+    label = schema.label
     for name in schema.features:
         column = schema.columns[name]
         reason = "" if getattr(column, "allow", "") == IDENTIFIER else _reason(name, column)
@@ -330,6 +331,14 @@ def refuse_identifiers(schema: Schema) -> None:
                 f'declare kind = "id", or allow = "{IDENTIFIER}" if it may be learned from all the same',
                 where=f"column '{name}'",
             )
+    if label is None or label.is_numeric or label.allow == IDENTIFIER:
+        return
+    if reason := _reason(label.column, CategoricalColumn(label.classes, exact=label.exact)):
+        raise SchemaError(
+            f"looks like an identifier ({reason.replace('categories', 'classes')}), and a model would publish it",
+            f'predict another column, or give allow = "{IDENTIFIER}" if the classes may be published all the same',
+            where=f"label '{label.column}'",
+        )
 
 
 def _reason(name: str, column: Column) -> str:

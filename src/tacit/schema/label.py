@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, final
 
 from tacit.schema.cell_format import CellFormat, number_format
-from tacit.schema.columns import check_bounds
+from tacit.schema.columns import check_allow, check_bounds
 from tacit.schema.errors import SchemaError, nearest, refuse_unknown
 from tacit.schema.values import (
     Value,
@@ -48,6 +48,7 @@ class Label:
         lower, upper: for numeric labels: finite bounds, values outside are clipped.
         exact: for classes: whether texts that spell numbers are compared as texts, as in a categorical column.
         missing_values, symbol, thousands: for numeric labels: how cells are written, as in a numeric column.
+        allow: for classes: ``"identifier"`` if they may be published although they look like identifiers.
     """
 
     column: str
@@ -60,8 +61,10 @@ class Label:
     missing_values: tuple[float, ...] = ()
     symbol: str = ""
     thousands: str = ""
+    allow: str = ""
 
     def __post_init__(self) -> None:
+        check_allow(self.allow)
         object.__setattr__(self, "exact", plain_flag(self.exact, "exact"))
         if not plain_text(self.column, "column"):
             raise SchemaError("is empty", "name the label's column", "column")
@@ -94,8 +97,8 @@ class Label:
         object.__setattr__(self, "positive", tuple(value for value in classes if identity(value) in identities))
 
     def _check_numeric(self) -> None:
-        for field in ("classes", "positive", "exact"):
-            if getattr(self, field) not in ((), None, False):
+        for field in ("classes", "positive", "exact", "allow"):
+            if getattr(self, field) not in ((), None, False, ""):
                 raise SchemaError("belongs to a label of kind 'classes'", "leave it out", field)
         for field in ("lower", "upper"):
             if getattr(self, field) is None:
@@ -152,9 +155,7 @@ class Label:
         data: dict[str, Any] = {"column": self.column, "kind": str(self.kind), "classes": list(self.classes)}
         if self.positive:
             data["positive"] = self.positive[0] if len(self.positive) == 1 else list(self.positive)
-        if self.exact:
-            data["exact"] = True
-        return data
+        return data | ({"exact": True} if self.exact else {}) | ({"allow": self.allow} if self.allow else {})
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Label:
