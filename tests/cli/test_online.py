@@ -66,6 +66,7 @@ def test_a_stream_of_two_files_is_charged_once_and_learns_as_one(
     assert schema == Schema.from_toml(folder / "schema.toml")
     assert certificate is not None
     assert certificate == json.loads((folder / "c.json").read_text())
+    assert certificate["schema_fingerprint"] == schema.fingerprint()
     assert (certificate["epsilon"], certificate["target"], certificate["releasable"]) == (2.0, "bought", False)
     assert tacit("verify", "m.json").exit_code == 0
     for secret in ("s.json", "s.json.used", "p.csv", "m.json"):

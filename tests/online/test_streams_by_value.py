@@ -56,7 +56,7 @@ def test_a_list_of_one_rule_follows_one_literal() -> None:
 def test_features_in_words_by_hand() -> None:
     found = named_conjunctions(["a", "b and not a"], ["a", "b"])
     assert found.places.tolist() == [[0, -1], [1, 0]]
-    assert found.wanted.tolist() == [[True, True], [True, False]]
+    assert found.signs.tolist() == [[True, True], [True, False]]
     names = [f"c{i}" for i in range(13)]
     for known, ends in ((names[:12], "'c11'. Nothing"), (names, "'c11', ... (13 in all). Nothing")):
         with pytest.raises(FeatureError) as caught:

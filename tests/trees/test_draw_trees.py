@@ -59,6 +59,15 @@ def test_free_structures_are_called_free(model: TreeEnsembleModel) -> None:
     assert "drawn at random and cost nothing" in picture.caption
 
 
+def test_trees_without_a_charge_of_their_own_name_neither_shares_nor_rows(model: TreeEnsembleModel) -> None:
+    card = model_card(TreeEnsembleModel(model.classes, 0.0, model.features, model.trees, Link("share")))
+    [picture] = [d for d in card.drawings if d.title == "Tree 2"]
+    assert picture.caption == "4 leaves"
+    assert not {"free", "budget", "~", "of weight"} & set(re.findall("free|budget|~|of weight", picture.markup))
+    assert picture.rows[0] == ("income < 20000 and colour is red", "-1.5")
+    assert "budget" not in card.reading
+
+
 def test_the_page_holds_the_trees_and_the_file_holds_the_model(model: TreeEnsembleModel) -> None:
     page = render(model, None)
     assert "Tree 2" in page

@@ -193,7 +193,10 @@ class TreeEnsembleModel(BinnedTrees):
             indent = "  " * depth
             if node < 0:
                 value, support = member.values[-1 - node], member.support[-1 - node]
-                lines.append(f"{indent}{text}add {value:+.3g}  (about {support:.0f} of weight)")
+                weight = (
+                    f"  (about {support:.0f} of weight)" if self.spending != TreeSpending() else ""
+                )  # counted by none
+                lines.append(f"{indent}{text}add {value:+.3g}{weight}")
                 continue
             if text:
                 lines.append(f"{indent}{text.rstrip()}")

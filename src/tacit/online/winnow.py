@@ -400,7 +400,7 @@ class Winnow(Predicting, readers.river_base()):  # type: ignore[misc]
         with spending():
             with reserve(self.account, request, charges, label, None) as reservation:
                 stream = open_row_stream(spec, reservation, request.random_state, Label(Stage.STREAM, label))
-            certificate = certified(self.account, request, reservation, stream, label)
+            certificate = certified(self.account, request, reservation, stream, label, self.schema_)
             self.certificate_ = certificate.assuming(*self._assumed)
             self._stream, self.promise_ = stream, mistakes
             self.log_ = spec.first_log()

@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.models.additive import MainEffect
 from tacit.models.base import Model
-from tacit.models.tree_ensemble import TreeClassesModel, TreeEnsembleModel
+from tacit.models.tree_ensemble import TreeClassesModel, TreeEnsembleModel, TreeSpending
 from tacit.models.tree_importance import partial_effects
 from tacit.report import svg
 from tacit.report.draw_additive import NOISE, main_of_classes
@@ -44,21 +44,25 @@ def draw(model: Model) -> ModelCard:
     return ModelCard(
         f"A sum of {count} trees of depth {depth}: every tree adds to a score, and the score says how likely "
         f"“{positive}” is.",
-        _reading(positive, len(pictures), count),
+        _reading(trees, len(pictures)),
         (importance_bars(trees), *pictures),
         tuple(public_column(feature.name, feature.encoder) for feature in trees.features),
     )
 
 
-def _reading(positive: object, pictures: int, count: int) -> str:
+def _reading(model: TreeEnsembleModel, pictures: int) -> str:
     """How to read the pictures, if there are any."""
+    count = len(model.trees)
     if not pictures:
         why = f"each has more than {MOST_LEAVES} leaves, or no test at all" if count else "there is none"
         return f"No tree is drawn: {why}. The model's file holds them all."
+    beside = (
+        "Beside it stands the weight of its rows, with noise; above each level, what its tests took of the budget. "
+    )
     return (
         "A tree is read from the left: at each test a row takes the upper branch if it does not hold, the lower one if "
-        f"it does, and ends at a leaf that adds to its score: a bar to the right speaks for “{positive}”. Beside it "
-        "stands the weight of its rows, with noise; above each level, what its tests took of the budget. "
+        f"it does, and ends at a leaf that adds to its score: a bar to the right speaks for "
+        f"“{model.classes[-1]}”. {beside if _pays(model) else ''}"
         f"Drawn: {pictures} of {count} trees, those that move the score most."
     )
 
@@ -103,13 +107,14 @@ def tree_picture(model: TreeEnsembleModel, number: int, identity: str) -> Drawin
         parts += _test(model, number, split, x + 10, y, step - 10)
     largest = float(np.abs(tree.values).max(initial=0.0)) or 1.0
     for leaf, (value, support) in enumerate(zip(tree.values, tree.support, strict=True)):
-        parts += _leaf(float(value), float(support), leaf_y[leaf], largest, width)
+        parts += _leaf(float(value), float(support) if _pays(model) else None, leaf_y[leaf], largest, width)
     title = f"Tree {number + 1}"
-    caption = f"{shape.n_leaves} leaves; " + _spent(model)
+    caption = f"{shape.n_leaves} leaves{_spent(model)}"
     markup = svg.figure(width, int(height), title, f"{caption}. {model.to_text(number)}", "".join(parts), identity)
-    rows = tuple(_row(model, number, leaf) for leaf in range(shape.n_leaves))
+    heads = ("if", "adds", "weight")[: 3 if _pays(model) else 2]
+    rows = tuple(_row(model, number, leaf)[: len(heads)] for leaf in range(shape.n_leaves))
     gain = float(tree.split_gains().sum())
-    return Drawing(title, "bars", markup, caption, gain, ("if", "adds", "weight"), rows, wide=True, least=width)
+    return Drawing(title, "bars", markup, caption, gain, heads, rows, wide=True, least=width)
 
 
 def _levels(model: TreeEnsembleModel, number: int) -> list[int]:
@@ -130,6 +135,8 @@ def _places(model: TreeEnsembleModel, number: int, leaf_y: Sequence[float]) -> l
 
 def _head(model: TreeEnsembleModel, depth: int, step: float) -> list[str]:
     """Above each level, what its tests took of the budget."""
+    if not _pays(model):
+        return []
     levels = model.spending.levels or (0.0,) * depth
     parts = [
         svg.text(step * level + 10, 14, f"tests: {_share(share)}", "tick") for level, share in enumerate(levels[:depth])
@@ -141,10 +148,17 @@ def _share(share: float) -> str:
     return "free" if share == 0 else f"{100 * share:.2g} % of budget"
 
 
+def _pays(model: TreeEnsembleModel) -> bool:
+    """Whether trees were charged one by one; those of a stream are drawn from weights, and stand on no counted rows."""
+    return model.spending != TreeSpending()
+
+
 def _spent(model: TreeEnsembleModel) -> str:
+    if not _pays(model):
+        return ""
     splits = sum(model.spending.levels)
     tests = "its tests were drawn at random and cost nothing" if splits == 0 else f"its tests took {100 * splits:.2g} %"
-    return f"{tests}, its leaves took {100 * model.spending.leaves:.2g} % of the budget"
+    return f"; {tests}, its leaves took {100 * model.spending.leaves:.2g} % of the budget"
 
 
 def _test(model: TreeEnsembleModel, number: int, split: int, x: float, y: float, room: float) -> list[str]:
@@ -161,17 +175,16 @@ def _test(model: TreeEnsembleModel, number: int, split: int, x: float, y: float,
     return [svg.element("g", svg.element("title", escape(text)) + lines)]
 
 
-def _leaf(value: float, support: float, y: float, largest: float, width: int) -> list[str]:
-    """A bar from the middle of its place, and the weight it stands on."""
+def _leaf(value: float, support: float | None, y: float, largest: float, width: int) -> list[str]:
+    """A bar from the middle of its place, and the weight it stands on, if any."""
     middle, room = width - VALUE + 48.0, 40.0
     length = room * abs(value) / largest
     css = "plus" if value >= 0 else "minus"
-    hint = f"adds {value:+.3g}, on about {svg.short(round(support))} of weight"
+    weight = None if support is None else svg.short(round(support))
+    hint = f"adds {value:+.3g}" + ("" if weight is None else f", on about {weight} of weight")
     start = middle if value >= 0 else middle - length
-    return [
-        svg.rect(start, y - 4, max(length, 0.5), 9, css, hint),
-        svg.text(width - 2, y + 4, f"~{svg.short(round(support))}", "tick", "end"),
-    ]
+    bar = svg.rect(start, y - 4, max(length, 0.5), 9, css, hint)
+    return [bar] if weight is None else [bar, svg.text(width - 2, y + 4, f"~{weight}", "tick", "end")]
 
 
 def _row(model: TreeEnsembleModel, number: int, leaf: int) -> tuple[str, ...]:
