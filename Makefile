@@ -84,7 +84,7 @@ paper-trees: .venv/.installed ## the experiments of the paper on private trees; 
 	$(BIN)/python -m benchmarks.paper_trees $(ARGS)
 
 demo: .venv/.installed ## a private model of real survey data, with certificate and report, in ./demo
-	$(BIN)/tacit demo --force
+	$(BIN)/tacit demo
 
 docs: .venv/.installed ## the documentation site, in build/site; warnings are errors
 	rm -rf docs/reference/generated
