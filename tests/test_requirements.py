@@ -13,9 +13,6 @@ ROOT = Path(__file__).parents[1]
 NAMES = {"markdown-it": "markdown-it-py", "sklearn": "scikit-learn"}
 """Packages that are not named as the module that they hold."""
 
-DRIVERS = {"psycopg"}
-"""Packages that SQLAlchemy imports by the name in a URL."""
-
 BROUGHT = {"llvmlite": "numba", "markupsafe": "jinja2", "threadpoolctl": "scikit-learn"}
 """Packages whose objects a declared one takes or gives, and whose versions it pins -> that package."""
 
@@ -40,7 +37,7 @@ def declared() -> set[str]:
 
 def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
     found = {name for path in (ROOT / "src" / "tacit").rglob("*.py") for name in imported(path.read_text("utf-8"))}
-    assert found - set(BROUGHT) == declared() - DRIVERS
+    assert found - set(BROUGHT) == declared()
 
 
 def test_what_others_bring_is_among_their_requirements() -> None:

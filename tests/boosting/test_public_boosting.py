@@ -106,7 +106,7 @@ def test_a_measure_of_one_s_own_has_the_sensitivity_of_its_largest_weight() -> N
     [
         ({"row_norm": -1.0}, "row_norm"),
         ({"epsilon": 0.0}, "epsilon"),
-        ({"y": np.zeros(3)}, "as many rows"),
+        ({"y": np.zeros(3)}, "same number of rows"),
     ],
 )
 def test_public_mistakes_are_refused(changes: dict, message: str) -> None:

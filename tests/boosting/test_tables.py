@@ -137,7 +137,7 @@ def test_persons_of_several_rows_are_paid_for() -> None:
 def test_mistakes_are_refused() -> None:
     table, labels = made(30, 0)
     with (
-        pytest.raises(RequestError, match="as many rows"),
+        pytest.raises(RequestError, match="same number of rows"),
         private_table(table, labels[:-1], schema=SCHEMA, epsilon=1.0),
     ):
         pass

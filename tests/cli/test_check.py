@@ -238,11 +238,12 @@ def test_long_values_are_cut_and_unseen_characters_are_named(place: Path, tacit:
     cut = [facts["columns"][0]["unknown_values"][0][0], facts["label"]["unknown_values"][0][0]]
     assert cut == ["v" * 99 + "\u2026", "w" * 99 + "\u2026"]
     assert max(map(len, facts["complaints"])) < 400
-    for unseen in ("\ufeff", "\u200b"):
-        Path("bom.csv").write_text(f"\ufeff{unseen}a,y\nu,no\n")
+    unseen = {"\ufeff": "two byte order marks (U+FEFF)", "\u200b": "(U+200B) in the name of the column 'a'"}
+    for character, words in unseen.items():
+        Path("bom.csv").write_text(f"\ufeff{character}a,y\nu,no\n")
         done = tacit("check", "bom.csv", "--schema", "long.toml")
         assert done.exit_code == 2
-        assert f"(U+{ord(unseen):04X}) in the name of the column 'a'" in " ".join(done.output.split())
+        assert words in " ".join(done.output.split())
 
 
 def test_times_beyond_the_calendar_are_counted_as_a_fit_reads_them(place: Path, tacit: Run) -> None:

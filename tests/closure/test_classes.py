@@ -19,9 +19,7 @@ from tacit.closure.classes import (
     Halfspaces,
     Intervals,
     Rectangles,
-    Stumps,
     Thresholds,
-    Union,
     patterns_on,
     pick,
 )
@@ -29,6 +27,7 @@ from tacit.closure.finite import FiniteClassClassifier
 from tacit.closure.halfspace_patterns import halfspace_patterns, halfspaces_at_most
 from tacit.closure.literals import Conjunctions, DecisionLists, RuleClass
 from tacit.closure.patterns import ListedPatterns, Patterns
+from tacit.closure.unions import Stumps, Union
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
 from tacit.encoding.values import BooleanIndex, CategoryIndex

@@ -322,7 +322,7 @@ def test_public_mistakes_cost_nothing_and_change_nothing(account):
         learner.partial_fit(frame.drop(columns="a"), labels)
     assert account.spent == 0
     learner.partial_fit(frame, labels)
-    with pytest.raises(ValueError, match="as many rows"):
+    with pytest.raises(ValueError, match="same number of rows"):
         learner.partial_fit(frame, labels[:-1])
     assert len(learner.certificates_) == 1
     for wrong in (BatchwiseClassifier(), BatchwiseClassifier(AdditiveBoostClassifier(classes=["no", "yes"]))):

@@ -99,7 +99,7 @@ def test_mistakes_about_columns_name_them():
         AdditiveBoostClassifier(schema=SCHEMA).fit(frame.assign(age=pd.Timestamp("2020-01-01")), labels)
     with pytest.warns(UserWarning, match="'age' is declared numeric and came as texts"):
         AdditiveBoostClassifier(schema=SCHEMA).fit(frame.assign(age="old"), labels)
-    with pytest.raises(RequestError, match="as many rows"):
+    with pytest.raises(RequestError, match="same number of rows"):
         AdditiveBoostClassifier(schema=SCHEMA).fit(frame, labels[:-1])
     with pytest.raises(FrameError, match="'age'"):
         AdditiveBoostClassifier(schema=SCHEMA).fit(frame, labels).predict(frame.drop(columns="age"))

@@ -463,7 +463,7 @@ def test_a_halfspace_s_score_depends_on_that_row_alone(width):
         ({"subgroups": "g", "categories": [str(k) for k in range(80)]}, "can be told apart"),
         ({"categories": ["a"]}, "subgroups, which is missing"),
         ({"model": object()}, "was it fitted"),
-        ({"y": np.zeros(3)}, "as many rows"),
+        ({"y": np.zeros(3)}, "same number of rows"),
         ({"epsilon": 0}, "epsilon"),
         ({"neighbouring": "both"}, "neighbouring"),
     ],

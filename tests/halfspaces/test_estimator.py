@@ -224,7 +224,7 @@ def test_matrices_are_checked_by_shape_and_dtype() -> None:
     ):
         with pytest.raises(FrameError, match=message):
             model.fit(rows, [0, 1, 0])
-    with pytest.raises(RequestError, match="as many rows"):
+    with pytest.raises(RequestError, match="same number of rows"):
         model.fit(np.zeros((3, 2)), [0, 1])
     # one odd cell makes texts of a whole matrix, so that texts are read cell by cell (decision 14)
     assert np.isfinite(model.fit(np.full((3, 2), "a"), [0, 1, 0]).decision_function(np.eye(2))).all()

@@ -21,7 +21,7 @@ from tests.stated import check_defaults, stated
         ("covers.cover:Cover", {"constant_last": False}),
         ("covers.cover:CoverStep", {"ending": False}),
         ("covers.cover:ScoredStep", {"ending": False}),
-        ("covers.cover:widest_shifts", {"chosen": ()}),
+        ("covers.cover:widest_shifts", {"rules": ()}),
         ("dense.vector_sum:capped_scaling", {"bits": 10}),
         ("dense.vector_sum:CappedSum", {"bits": 10}),
         ("dense.halfspace_log:Levels", {"count": 4096}),

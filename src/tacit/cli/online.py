@@ -9,8 +9,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import numpy as np
-
 from tacit.cli import arguments as shared
 from tacit.cli import tables
 from tacit.cli.arguments import account_of, check_account, schema_of
@@ -131,6 +129,8 @@ def _schema_in(arguments: OnlineArguments) -> Schema:
 
 def _rows(arguments: OnlineArguments, schema: Schema) -> tuple[Frame, Any]:
     """The features of all rows, and their labels as the schema names them, or None; nothing in them is an error."""
+    import numpy as np
+
     from tacit.encoding.values import LabelIndex
 
     assert schema.label is not None
