@@ -44,6 +44,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "header_links_before_dropdown": 6,
+    "navbar_align": "left",  # in one line at 1280
     "icon_links": [],
     "secondary_sidebar_items": ["page-toc"],
 }

@@ -82,8 +82,10 @@ def test_dry_run_reads_no_row_and_charges_nothing(folder: Path, tacit: Callable[
     assert done.exit_code == 0, done.output
     assert "nothing was charged" in done.stdout
     assert "warning" not in done.stdout
-    assert "protects" in done.stdout
-    assert "one row" in done.stdout
+    lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines()[1:] if " " in line.strip())
+    assert lines["protects"].strip() == "one row"
+    assert lines["account"].startswith("shop in sqlite:///b.tacit.db")
+    assert lines["remaining"].strip() == "epsilon 3; enough for this fit"
     assert json.loads(tacit("budget", "show", *account, "--json").stdout)["spent"] == 0
 
 

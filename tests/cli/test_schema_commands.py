@@ -125,6 +125,8 @@ def test_validate(folder: Path, tacit: Run) -> None:
     done = tacit("schema", "validate", "schema.toml")
     assert done.exit_code == 0
     assert "schema.toml is valid: 2 features, label 'bought'" in done.stdout
+    Path("one.toml").write_text('[columns.age]\nkind = "numeric"\nlower = 0\nupper = 9\n')
+    assert "one.toml is valid: 1 feature, no label" in tacit("schema", "validate", "one.toml").stdout
     facts = json.loads(tacit("schema", "validate", "schema.toml", "--json").stdout)
     assert facts["valid"] is True
     assert facts["features"] == 2

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tacit.privacy.certificate import Certificate
     from tacit.privacy.progress import Step
+    from tacit.schema import Schema
 
 
 BETWEEN_LINES = 1.0
@@ -114,6 +115,11 @@ def stopwatch() -> Callable[[], float]:
 def finite(value: float) -> float | str:
     """A number as JSON knows it: infinity is a word."""
     return value if value == value and abs(value) != float("inf") else str(value)
+
+
+def features_of(schema: Schema) -> str:
+    """The number of a schema's features, in words."""
+    return f"{len(schema.features)} feature{'' if len(schema.features) == 1 else 's'}"
 
 
 def spent(certificate: Certificate) -> str:

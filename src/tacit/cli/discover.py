@@ -10,7 +10,7 @@ import typer
 
 from tacit.cli import arguments as shared
 from tacit.cli.arguments import account_of, listed
-from tacit.cli.console import as_json, finite, progress, spent
+from tacit.cli.console import as_json, features_of, finite, progress, spent
 from tacit.cli.failures import Mistake
 from tacit.cli.outputs import check_outputs, free_place
 from tacit.cli.tables import Tell, rows_of
@@ -80,7 +80,7 @@ def run(arguments: DiscoverArguments) -> None:
         }
         as_json({**result, "epsilon": finite(certificate.epsilon), "releasable": certificate.releasable})
         return
-    typer.echo(f"wrote {place}: {len(schema.features)} features, at a cost of {spent(certificate)}")
+    typer.echo(f"wrote {place}: {features_of(schema)}, at a cost of {spent(certificate)}")
     if schema.label is None:
         typer.echo("no two classes of the label are held by enough rows: add a [label] section")
     if not certificate.releasable:

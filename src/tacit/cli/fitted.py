@@ -34,6 +34,7 @@ def dry_run(
         Unpaid: if the account does not cover it.
     """
     from tacit.privacy.charges import charge_from_dict
+    from tacit.privacy.strength import percent
 
     undeclared = _columns(arguments, target, discovers, schema) if source is None else None
     planned = estimator.dry_run(X=undeclared if source is None else source)
@@ -49,18 +50,18 @@ def dry_run(
     rows = {
         "would charge": f"epsilon {planned['epsilon']:g}, delta {planned['delta']:g}, {planned['neighbouring']}",
         "protects": _protected(None if schema is None else schema.unit),
-        "as": charge_words(planned["charges"]),
+        "noise": charge_words(planned["charges"]),
         "columns": ", ".join(planned["columns"]),
-        "to": "this fit alone" if arguments.account is None else f"{arguments.dataset} in {arguments.account}",
+        "account": "none" if arguments.account is None else f"{arguments.dataset} in {arguments.account}",
     }
     if planned["bounds_share"]:
         what = "bounds and categories" if discovers else "bounds"
-        rows["discovery"] = f"{planned['bounds_share']:.0%} of it would find {what} that no schema declares"
+        rows["discovery"] = f"{percent(planned['bounds_share'])} of the budget, for {what} that no schema declares"
     if account is not None:
-        enough = "it covers this" if covered else "NOT enough for this"
-        rows["account"] = f"epsilon {account.remaining:.4g} left; {enough}"
+        enough = "enough for this fit" if covered else "NOT enough for this fit"
+        rows["remaining"] = f"epsilon {account.remaining:.4g}; {enough}"
     rows |= {f"warning {i}": words for i, words in enumerate(warned, start=1)}
-    table("A fit would charge, and nothing was charged now", rows)
+    table("A dry run: nothing was charged", rows)
     if not covered:
         raise Unpaid(_unpaid(arguments))
 

@@ -83,7 +83,7 @@ def run(arguments: PlanArguments) -> None:
     if planned["columns"]:
         rows["columns"] = ", ".join(planned["columns"])
     if planned["bounds_share"]:
-        rows["bounds"] = f"{planned['bounds_share']:.0%} of it would find bounds that no schema declares"
+        rows["bounds"] = f"{percent(planned['bounds_share'])} of the budget finds the bounds that no schema declares"
     if n is not None:
         rows["rows"] = _forecast(n, planned["forecast"])
     table(f"A fit with the learner {learner}. Nothing was spent", rows)

@@ -12,7 +12,7 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli import discover
 from tacit.cli.console import as_json as print_json
-from tacit.cli.console import table
+from tacit.cli.console import features_of, table
 from tacit.cli.failures import Mistake
 from tacit.cli.outputs import check_outputs
 from tacit.cli.tables import rows_of
@@ -142,9 +142,8 @@ def _write(draft: Draft, output: Path, as_json: bool) -> None:
     if as_json:
         print_json({"schema": str(output), "fingerprint": draft.schema.fingerprint(), "notes": list(draft.notes)})
         return
-    number = len(draft.schema.features)
     end = ":" if draft.notes else "."
-    typer.echo(f"wrote {output}: {number} feature{'' if number == 1 else 's'}. Read it and correct it{end}")
+    typer.echo(f"wrote {output}: {features_of(draft.schema)}. Read it and correct it{end}")
     for note in draft.notes:
         typer.echo(f"  {note}")
 
@@ -174,7 +173,7 @@ def show(arguments: FileArguments) -> None:
         rows[f"{loaded.label.column} (label)"] = describe_label(loaded.label)
     if loaded.unit is not None:
         rows[f"{loaded.unit.column} (unit)"] = f"who is protected: at most {loaded.unit.max_rows} rows each"
-    table(f"{arguments.schema}: {len(loaded.features)} features", rows)
+    table(f"{arguments.schema}: {features_of(loaded)}", rows)
     typer.echo(f"fingerprint {loaded.fingerprint()}")
 
 
@@ -195,9 +194,7 @@ def validate(arguments: FileArguments) -> None:
         print_json(facts)
         return
     label = f"label '{facts['label']}'" if facts["label"] else "no label (give --target to fit)"
-    typer.echo(
-        f"{arguments.schema} is valid: {facts['features']} features, {label}, fingerprint {facts['fingerprint'][:16]}"
-    )
+    typer.echo(f"{arguments.schema} is valid: {features_of(loaded)}, {label}, fingerprint {facts['fingerprint'][:16]}")
 
 
 def describe(column: Column) -> str:
