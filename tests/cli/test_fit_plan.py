@@ -41,6 +41,24 @@ def test_a_plan_is_read_as_it_was_written(folder: Path, tacit: Callable[..., Any
     assert (planned["epsilon"], planned["neighbouring"]) == (0.25, "replace_one")
 
 
+@pytest.mark.parametrize(
+    ("url", "fine"),
+    [
+        ("postgresql://me:secret@127.0.0.1:1/d", False),
+        ("postgresql://me@127.0.0.1:1/d?password=secret", False),
+        ("postgresql://me@127.0.0.1:1/d?sslpassword=secret", False),
+        ("postgresql://me@127.0.0.1:1/d", True),
+        ("sqlite:///nowhere.db", True),
+    ],
+)
+def test_no_plan_holds_a_password(url: str, fine: bool, folder: Path, tacit: Callable[..., Any]) -> None:
+    run = tacit(*DRY, "--account", url, "--dataset", "d", "--save-plan", "plan.toml")
+    assert run.exit_code == 2  # there are no such accounts
+    assert Path("plan.toml").exists() is fine
+    assert ("--save-plan: the URL of --account holds a password" in " ".join(run.output.split())) is not fine
+    assert "secret" not in run.output
+
+
 def test_the_command_line_overrides_a_plan(folder: Path, tacit: Callable[..., Any]) -> None:
     Path("plan.toml").write_text('schema = "schema.toml"\nepsilon = 0.25\ndelta = 0\n')
     dry = ("fit", "data.csv", "--dry-run", "--json", "--plan", "plan.toml", "--epsilon", "2")

@@ -251,9 +251,13 @@ def test_a_failing_query_shows_no_password_and_no_rows(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'rows.db'}"
     refused("no such table: nobody", where=url, query="nobody")
     refused("has no column 'a'", where=url, query="SELECT c, d, y FROM people")
-    with pytest.raises(DataError) as failed:
-        codes(read_source("postgresql+nothing://me:secret@host/rows", query="people"))
-    assert "secret" not in str(failed.value)
+    for url in ("postgresql+nothing://me:secret@host", "postgresql://me:secret@host:port", "sqlite://me:se@cret@host"):
+        with pytest.raises(DataError) as failed:
+            codes(read_source(f"{url}/rows", query="people"))
+        assert "cret" not in str(failed.value)
+        with pytest.raises(DataError, match="files are read here, and the URL of a database") as failed:
+            files_of(Path(f"{url}/rows"))
+        assert "cret" not in str(failed.value)
 
 
 def test_a_driver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

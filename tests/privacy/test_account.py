@@ -275,7 +275,7 @@ def test_creating_twice_opening_none_and_bad_places_are_clear(
             PrivacyAccount.create(bad, "adult", 1.0, DELTA)
     with pytest.raises(AccountError, match=r"cannot make sqlite:.*No such file or directory; nothing was spent"):
         PrivacyAccount.create(str(tmp_path / "no" / "folder.db"), "adult", 1.0, DELTA)
-    with pytest.raises(AccountError, match="neither a path nor a database URL"):
+    with pytest.raises(AccountError, match="URL cannot be read"):
         PrivacyAccount("://", "adult")
 
 
@@ -464,8 +464,9 @@ def test_the_history_says_who_made_a_reservation(plain: PrivacyAccount, monkeypa
         ("theirs.db", "is the database of another program: give a file of its own"),
         ("none/b.db", "No such file"),
         (b"b.db", "is bytes"),
-        ("postgresql://me@host:port/d", "neither a path nor a database URL"),
-        ("postgresql://me@[::1/d", "neither a path nor a database URL"),
+        ("postgresql://me:secret@host:port/d", "URL cannot be read"),
+        ("postgresql://me:secret@[::1/d", "URL cannot be read"),
+        ("postgresql://me:se@cret@host/d", "of a password written as %40"),
     ],
 )
 def test_no_account_is_made_where_none_can_be(
@@ -478,8 +479,9 @@ def test_no_account_is_made_where_none_can_be(
         connection.execute("CREATE TABLE theirs (a)")
     connection.close()
     before = Path("theirs.db").read_bytes()
-    with pytest.raises(AccountError, match=f"{words}.*nothing was spent"):
+    with pytest.raises(AccountError, match=f"{words}.*nothing was spent") as refused:
         PrivacyAccount.create(place, "d", 1.0, 0.0)  # type: ignore[arg-type]
+    assert "cret" not in str(refused.value)
     assert Path("theirs.db").read_bytes() == before
 
 

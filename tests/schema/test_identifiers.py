@@ -22,7 +22,8 @@ userid patientid memberNo person.id id_patient RowID case_number PolicyNumber ph
 account_key customer_name Surname IBAN patient_id_2 IDs FirstName full_name ip_address PatNr NHS_number empno pid
 hosp_no Matrikelnummer acct_no Steuernummer USUBJID SUBJID ptid SEQN hhid given_name Fallnr KdNr
 numero_paciente nro_cliente id_persona cpr BSN CPF curp aadhaar tfn matrikel cust_num lfd_nr patient_number_hashed
-ID_masked 患者ID staff_number badge_no dni NIR count_id
+ID_masked 患者ID staff_number badge_no dni NIR count_id Prénom apellidos bank_account email_address Telefon
+Versicherungsnummer subj_no dossier_no Teilnehmernummer MitarbeiterNr cedula
 """
 _OTHER_NAMES = """
 age income humid humidity paid valid void acid idle grid rapid said no number no_children number_of_rooms num_visits

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import re
 import tomllib
 from dataclasses import dataclass, fields
 from enum import Enum
@@ -50,8 +51,21 @@ def read_plan(context: typer.Context, path: Path | None) -> Path | None:
     return path
 
 
+_PASSWORD = re.compile(r"://[^@]*:[^@]*@|[?&][a-z]*password=", re.IGNORECASE)
+"""A password in the URL of a database, before the host or among the options."""
+
+
 def write_plan(arguments: Any, path: Path) -> None:
-    """Write the options of a fit, as :func:`read_plan` reads them; defaults too, which may change."""
+    """Write the options of a fit, as :func:`read_plan` reads them; defaults too, which may change.
+
+    Raises:
+        Mistake: if a password would stand in the plan, which everybody may read.
+    """
+    if _PASSWORD.search(arguments.account or ""):
+        raise Mistake(
+            "--save-plan: the URL of --account holds a password, which would stand in the plan: leave it out there "
+            "(PGPASSWORD or a .pgpass file tells it to PostgreSQL), or leave --save-plan out"
+        )
     options: dict[str, Any] = {}
     for field in fields(arguments):
         value = getattr(arguments, field.name)

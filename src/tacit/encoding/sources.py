@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -256,6 +257,10 @@ class DatasetReader(Reader):
         return _digest([*(_stamp(path, kept=True) for path in files), str(self.dataset.schema)])
 
 
+_URL = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
+"""How a URL begins; a path has made one slash of two."""
+
+
 def files_of(where: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[Path, ...]:
     """The files that a path, a folder, a pattern or a list of these means, sorted by name.
 
@@ -287,6 +292,8 @@ def _files_of(where: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) 
         return _inside(path)
     if path.exists() or not glob.has_magic(str(where)):
         if not path.exists():
+            if _URL.match(str(where)):  # not repeated: it may hold a password
+                raise DataError("files are read here, and the URL of a database or a store was given")
             raise DataError(f"{path} does not exist")
         return (path,)
     names = glob.glob(str(where), recursive=True)  # noqa: PTH207 - a pattern may begin anywhere

@@ -203,8 +203,10 @@ def check_url(url: str) -> None:
 
     try:
         address = make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # a port that is no number
         raise DataError(NO_URL) from None
+    if "@" in (address.host or ""):  # what follows it in a password, which messages would show as the host
+        raise DataError(NO_URL)
     try:
         address.get_dialect()
     except ArgumentError:

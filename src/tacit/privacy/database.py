@@ -42,6 +42,12 @@ LOCK = 0x7461636974  # the advisory lock of all who write to accounts in one Pos
 
 SUPPORTED = "SQLite (a path, or sqlite:///budget.db) or PostgreSQL (postgresql://user@host/database)"
 
+NO_ADDRESS = (
+    "the account's URL cannot be read: it is sqlite:///budget.db or postgresql://user:password@host:port/database, the "
+    "port a number, and @, :, / or % of a password written as %40, %3A, %2F or %25"
+)
+"""What is said of any URL that cannot be parsed, which is not repeated: it may hold a password."""
+
 CONNECT_WAIT = 30
 """Seconds to wait for a PostgreSQL server to answer, unless the URL says ``connect_timeout``."""
 
@@ -64,7 +70,9 @@ def normal_url(url: str | bytes) -> URL:
     try:
         parsed = make_url(url) if "://" in url else URL.create("sqlite", database=url)
     except (ArgumentError, ValueError):  # a port that is no number
-        raise AccountError(f"{url!r} is neither a path nor a database URL such as sqlite:///budget.db") from None
+        raise AccountError(NO_ADDRESS) from None
+    if "@" in (parsed.host or ""):
+        raise AccountError(NO_ADDRESS)
     if parsed.drivername in ("postgresql", "postgres", "postgresql+psycopg"):
         return parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername not in ("sqlite", "sqlite+pysqlite"):

@@ -18,7 +18,8 @@ _ALONE = """
 id ids uid uuid guid mrn ssn nino npi iban imei passport email phone telephone msisdn identifier pseudonym username
 login surname lastname firstname forename fullname vorname nachname kennung rowid pid aktenzeichen ipaddress macaddress
 licenseplate givenname nickname subjid usubjid ptid studyid hhid seqn idnr svnr kdnr fallnr fallnummer objectid orcid
-cpr bsn cpf curp aadhaar aadhar tfn pesel personnummer matrikel dni nif nie nir
+cpr bsn cpf curp aadhaar aadhar tfn pesel personnummer matrikel dni nif nie nir cnp egn nss rfc cedula imsi iccid
+prenom prénom apellido apellidos cognome telefon kontonummer versicherungsnummer bankaccount emailaddress screenname
 """
 ALONE = frozenset(_ALONE.split())
 """Words that make an identifier of a name whose last word, or last two, they are: ``FirstName``, ``ip_address``."""
@@ -29,7 +30,8 @@ personal student pupil passenger applicant household family case record account 
 admission loan contract ticket transaction row serial donor voter taxpayer citizen card phone insurance
 versicherten sozialversicherungs cust lfd laufende matrikel steuer pat nhs emp acct hosp
 security passport licence license registration national tax vehicle device borrower guest tenant
-paciente paziente cliente usuario empleado estudiante persona staff badge
+paciente paziente cliente usuario empleado estudiante persona staff badge subj dossier receipt mitarbeiter vertrags
+probanden teilnehmer
 """
 HOLDERS = frozenset(_HOLDERS.split())
 """Who or what is numbered one by one."""
