@@ -51,7 +51,7 @@ from tacit.privacy.renyi import (
     renyi_delta,
     renyi_epsilon,
 )
-from tacit.privacy.request import RequestError, check_noise_fits, is_number, two_bounds
+from tacit.privacy.request import Request, RequestError, check_noise_fits, is_number, two_bounds
 from tacit.privacy.strength import best_guess, percent, strength
 
 GRID = 1 + np.geomspace(1e-3, 1e5, 40_001)
@@ -303,6 +303,9 @@ def test_shares_of_an_allowance() -> None:
 
 def test_budgets_whose_noise_does_not_fit() -> None:
     check_noise_fits(Allowance.of(1e9, 0.0), 0.1, "x")
+    for delta in (0.0, 1e-6):  # the largest of floats, too, for which no noise is computed
+        with pytest.raises(RequestError, match=r"epsilon must be at most 1e\+09, or inf"):
+            _ = Request.of(1.7e308, delta, "add_or_remove_one", None).allowance
     check_noise_fits(Allowance.of(0.1, 0.0), 0.1, "x")
     check_noise_fits(Allowance.of(math.inf, 0.0), 0.1, "x")
     check_noise_fits(Allowance(1.0, 1e-6, 0.1), 0.1, "x")

@@ -67,12 +67,18 @@ class Request:
 
     @property
     def allowance(self) -> Allowance:
-        """The request as a budget that can be divided."""
+        """The request as a budget that can be divided; raises :class:`RequestError` for more than is computed with."""
+        _check_most(self.epsilon)
         return Allowance.of(self.epsilon, self.delta)
 
 
 LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e9
 """Beyond these noise is larger than integers hold, or smaller than numbers tell apart."""
+
+
+def _check_most(epsilon: float) -> None:
+    if MOST_EPSILON < epsilon < math.inf:
+        raise RequestError(f"epsilon must be at most {MOST_EPSILON:g}, or inf for no privacy, got {epsilon:g}")
 
 
 def check_noise_fits(allowance: Allowance, least: float, algorithm: str) -> None:
@@ -82,10 +88,7 @@ def check_noise_fits(allowance: Allowance, least: float, algorithm: str) -> None
     """
     if not allowance.is_private:
         return
-    if allowance.epsilon > MOST_EPSILON:
-        raise RequestError(
-            f"epsilon must be at most {MOST_EPSILON:g}, or inf for no privacy, got {allowance.epsilon:g}"
-        )
+    _check_most(allowance.epsilon)
     strength = allowance.epsilon if allowance.is_pure else allowance.mu
     if allowance.epsilon < LEAST_EPSILON or strength < least:
         raise RequestError(
