@@ -72,7 +72,7 @@ def write_plan(arguments: Any, path: Path) -> None:
         if field.name not in OF_ONE_RUN and value is not None and value is not False:
             name = "set" if field.name == "settings" else field.name.replace("_", "-")
             options[name] = str(value) if isinstance(value, Path | Enum) else value
-    write_text(path, tomli_w.dumps(options), private=True)  # the URL of an account may hold a password
+    write_text(path, tomli_w.dumps(options))
 
 
 @dataclass(frozen=True, kw_only=True)
