@@ -211,7 +211,8 @@ def _print(arguments: VerifyArguments, claim: Claim, problems: list[str], played
         rows |= {f"warning {i}": words for i, words in enumerate([*strength.warnings, *_questions(claim)], start=1)}
         rows["releases"] = str(certificate.releases)
         checked = checked_share(certificate.entries, certificate.charges, certificate.delta)
-        rows["checked lemmas"] = f"behind {checked:.0%} of the charges"
+        others = "" if checked == 1 else "; the others rest on proofs in words, which the entries name"
+        rows["checked lemmas"] = f"behind {checked:.0%} of the charges{others}"
         if coordinator_words := _coordinator_words(certificate):
             rows["the coordinator"] = coordinator_words
         if certificate.schema_fingerprint is not None:  # as tacit schema show prints it of a file
