@@ -84,7 +84,9 @@ def load(name: str) -> Table:
     for column, facts in task["columns"].items():
         if "categories" in facts:
             X[column] = raw[column].where(raw[column] != "", None)
-            columns[column] = {"kind": "categorical", "categories": list(facts["categories"])}
+            # a public table may hold names of persons, which a schema has to allow
+            described = {"kind": "categorical", "categories": list(facts["categories"]), "allow": "identifier"}
+            columns[column] = described
         else:
             lower, upper = float(facts["lower"]), float(facts["upper"])
             X[column] = pd.to_numeric(raw[column].replace("", None), errors="coerce").astype(float)
