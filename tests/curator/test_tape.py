@@ -189,11 +189,12 @@ def column(name: str, value: Any) -> Any:
         lambda table: table.replace_schema_metadata({HEADER: "["}),
         lambda table: table.drop_columns("verb"),
         lambda table: table.set_column(6, "integers", pa.array(["x"] * len(table))),
-        header(version=2),
         header(format="tacit model"),
         header(public_seed="no seed"),
         header(rows="many"),
         header(rows=-1),
+        header(weighted="no"),
+        header(releasable=None),
         header(versions=None),
         header(reasons=3),
         column("charge", "{}"),
@@ -216,9 +217,44 @@ def test_a_damaged_file_is_refused_in_words(change: Any, tmp_path: Path) -> None
         read_tape(place)
 
 
-def test_what_is_no_parquet_is_refused_and_what_is_missing_is_missing(tmp_path: Path) -> None:
-    (tmp_path / "a.tape").write_bytes(b"PAR1 no more")
-    with pytest.raises(TapeError, match="no tape"):
+@pytest.mark.parametrize(
+    "change",
+    [
+        header(note="the exact answers are 17 and 4"),
+        header(public_seed=" " + begun().public_seed),
+        lambda table: table.replace_schema_metadata({**table.schema.metadata, "note": "17 and 4"}),
+        column("charge", json.dumps(CHARGE.to_dict(), indent=17)),
+        column("shape", [-1, 1]),
+    ],
+)
+def test_what_is_no_part_of_a_tape_is_named(change: Any, tmp_path: Path) -> None:
+    place = tmp_path / "a.tape"
+    write_tape(place, begun(), recorded(*ANSWERS))
+    pq.write_table(change(pq.read_table(place)), place)
+    [problem] = read_tape(place).problems
+    assert "holds more than a tape" in problem or "is not as it was written" in problem
+
+
+def test_bytes_beside_a_tape_are_named_and_no_bytes_end_in_another_error(tmp_path: Path) -> None:
+    place = tmp_path / "month=5" / "a.tape"
+    place.parent.mkdir()
+    write_tape(place, begun(), recorded(*ANSWERS))
+    whole = place.read_bytes()
+    assert read_tape(place).problems == ()
+    place.write_bytes(whole + whole)
+    assert "holds more than a tape" in read_tape(place).problems[0]
+    wrong = [b"", b"PAR1 no more", whole[:-1], whole + b"PAR1", b"x" + whole, whole[: len(whole) // 2] + whole[-8:]]
+    wrong += [whole[:start] + whole[start + 9 :] for start in range(0, len(whole) - 9, 40)]
+    for content in wrong:
+        place.write_bytes(content)
+        with pytest.raises(TapeError, match="no tape"):
+            read_tape(place)
+
+
+def test_a_tape_of_another_version_and_a_missing_one_are_named(tmp_path: Path) -> None:
+    write_tape(tmp_path / "a.tape", begun(), recorded(*ANSWERS))
+    pq.write_table(header(version=2)(pq.read_table(tmp_path / "a.tape")), tmp_path / "a.tape")
+    with pytest.raises(TapeError, match="'tacit tape' 2, not 'tacit tape' 1: verify a tape with the version of tacit"):
         read_tape(tmp_path / "a.tape")
     with pytest.raises(FileNotFoundError):
         read_tape(tmp_path / "b.tape")

@@ -170,6 +170,20 @@ def test_draws_cost_what_the_lemma_says(size: int, share: float, epsilon: float,
         assert on_first <= np.exp(cost.epsilon) * on_second + cost.delta + 1e-12
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "share", "size"), [(0.4, 0.01, 0.2, 3), (1.0, 1e-3, 0.05, 4), (0.0, 0.02, 0.3, 3)]
+)
+def test_some_learner_costs_as_much_on_draws(epsilon: float, delta: float, share: float, size: int) -> None:
+    """Every further row of the other kind raises a chance by all that the learner claims, its delta included."""
+    steps = [0.002]
+    for _ in range(size):
+        steps.append(float(np.exp(epsilon)) * steps[-1] + delta)
+    assert all(1 - one <= np.exp(epsilon) * (1 - more) + delta for one, more in pairwise(steps))
+    cost = sampled_round(RoundCost(epsilon, delta), share, size)
+    on_draws = reference.drawn_chance([1 - share, share], size, lambda sample: steps[sum(sample)])
+    assert on_draws == pytest.approx(np.exp(cost.epsilon) * steps[0] + cost.delta, rel=1e-12)
+
+
 WEIGHTS = st.tuples(*[st.floats(0, 50)] * 4)
 
 

@@ -94,8 +94,7 @@ def write_tape(path: str | os.PathLike[str], beginning: Beginning, tape: Tape) -
     for passage in tape.passages:
         link = passage.link(link)
         rows.append(_row(passage, link))
-    header = {"format": FORMAT, "version": VERSION, **asdict(beginning)}
-    metadata = {HEADER: json.dumps(header, allow_nan=False).encode()}
+    metadata = {HEADER: json.dumps(_header(beginning), allow_nan=False).encode()}
     table = pa.Table.from_pylist(rows, schema=ROWS.with_metadata(metadata))
 
     def fill(place: IO[bytes]) -> None:
@@ -113,18 +112,25 @@ def read_tape(path: str | os.PathLike[str]) -> TapeFile:
         TapeError: for what is no tape of a format that this version reads.
         OSError: if there is no such file.
     """
-    with Path(path).open("rb"):  # what is wrong with the name is an OSError
-        pass
+    content = Path(path).read_bytes()
     try:
-        table = pq.read_table(path)
+        file = pq.ParquetFile(pa.BufferReader(content))  # not by its name, which may look like a partition
+        table = file.read()
         header = json.loads((table.schema.metadata or {})[HEADER])
         beginning = _beginning(header)
         passages, problems = _passages(table)
-    except (pa.ArrowException, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+        if header != _header(beginning) or [*table.schema.metadata] != [HEADER] or _parts(file) != len(content):
+            problems.append("the file holds more than a tape, and nothing says what the rest is")
+    except (pa.ArrowException, OSError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError,
+            RecursionError, MemoryError) as error:  # fmt: skip
         if isinstance(error, TapeError):
             raise TapeError(f"{path}: {error.message}") from None
         raise TapeError(f"{path} is no tape, or a damaged one; give the file that a fit with a tape wrote") from None
     return TapeFile(beginning, Tape(passages), tuple(problems))
+
+
+def _header(beginning: Beginning) -> dict[str, Any]:
+    return {"format": FORMAT, "version": VERSION, **asdict(beginning), "reasons": [*beginning.reasons]}
 
 
 def _row(passage: Passage, link: bytes) -> dict[str, Any]:
@@ -139,16 +145,29 @@ def _row(passage: Passage, link: bytes) -> dict[str, Any]:
             "link": link[:LINK_BYTES]}  # fmt: skip
 
 
+def _parts(file: pq.ParquetFile) -> int:
+    """How many bytes the parts of a Parquet file have."""
+    metadata = file.metadata
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    columns = [group.column(place) for group in groups for place in range(group.num_columns)]
+    marks = 12  # "PAR1" at both ends, and the length of the last part
+    return marks + int(metadata.serialized_size) + sum(int(column.total_compressed_size) for column in columns)
+
+
 def _beginning(header: Mapping[str, Any]) -> Beginning:
     if header.get("format") != FORMAT or header.get("version") != VERSION:
-        raise TapeError(f"its format is {header.get('format')!r} {header.get('version')!r}, not {FORMAT!r} {VERSION}")
+        raise TapeError(
+            f"its format is {header.get('format')!r} {header.get('version')!r}, not {FORMAT!r} {VERSION}: verify "
+            "a tape with the version of tacit that wrote it"
+        )
     facts = {each.name: header[each.name] for each in fields(Beginning)}
-    bytes.fromhex(facts["public_seed"])
+    facts["public_seed"] = bytes.fromhex(facts["public_seed"]).hex()
     if facts["rows"] is not None and not (isinstance(facts["rows"], int) and 0 <= facts["rows"] < 1 << 53):
         raise TapeError("its number of rows is no number")
+    if not (isinstance(facts["weighted"], bool) and isinstance(facts["releasable"], bool)):
+        raise TapeError("it does not say by true or false if rows had weights and if it may be released")
     facts |= {"reasons": tuple(map(str, facts["reasons"])), "model": str(facts["model"]),
-              "versions": {str(key): str(value) for key, value in facts["versions"].items()},
-              "weighted": bool(facts["weighted"]), "releasable": bool(facts["releasable"])}  # fmt: skip
+              "versions": {str(key): str(value) for key, value in facts["versions"].items()}}  # fmt: skip
     return Beginning(**facts)
 
 
@@ -163,7 +182,7 @@ def _passages(table: pa.Table) -> tuple[list[Passage], list[str]]:
         passage = _passage(row)
         link = passage.link(link)
         passages.append(passage)
-        if row["link"] != link[:LINK_BYTES] and not problems:
+        if row != _row(passage, link) and not problems:
             problems.append(f"release {len(passages)} of the tape is not as it was written: {passage}")
     return passages, problems
 
