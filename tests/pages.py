@@ -8,10 +8,12 @@ import os
 import re
 import subprocess
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 from tacit.schema import Schema
 from tests import forked
+from tests.joining import free_port
 
 ROOT = Path(__file__).parents[1]
 BLOCKS = re.compile(r"^```(\w*|\{[\w-]+\}[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -37,14 +39,17 @@ def pages() -> list[str]:
 def run_page(page: Path, folder: Path) -> None:
     """Runs a page in a directory; fails where a block does, or prints other than the ``text`` block below it.
 
-    An example goes on where the one before ended. Blocks of ``toml`` are parts of schemas.
+    An example goes on where the one before ended. Blocks of ``toml`` are parts of schemas. Ports of this machine are
+    those that are free, so that two runs of a page do not meet.
     """
+    ports: dict[str, str] = defaultdict(lambda: f"127.0.0.1:{free_port()}")
     names: dict[str, object] = {"__name__": "__main__"}
     printed: str | None = None
     before = Path.cwd()
     os.chdir(folder)
     try:
-        for language, text in blocks_of(page):
+        for language, block in blocks_of(page):
+            text = re.sub(r"127\.0\.0\.1:\d+", lambda address: ports[address[0]], block)
             if language == "text":
                 assert printed is not None, "a block of text shows what the one above prints"
                 assert printed == text

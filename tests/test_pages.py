@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import warnings
 from pathlib import Path
 
@@ -54,6 +55,15 @@ def test_the_page_runs_and_prints_what_it_shows(name: str, tmp_path: Path) -> No
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run_page(ROOT / name, tmp_path)
+
+
+def test_two_runs_of_a_page_do_not_share_a_port(tmp_path: Path) -> None:
+    """A port that the page names may be taken: here it is."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        place = f"127.0.0.1:{taken.getsockname()[1]}"
+        listen = "host, port = place.split(':')\nsocket.create_server((host, int(port))).close()"
+        (tmp_path / "page.md").write_text(f"```python\nimport socket\n\nplace = '{place}'\n{listen}\n```\n")
+        run_page(tmp_path / "page.md", tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ VERSION_TABLE = "tacit_version"
 WAIT = 600.0  # seconds to wait for others that write to the store
 POLL = 0.1  # seconds between two tries for the lock of an SQLite file, at most
 AGAIN = ("40001", "40P01")  # states of PostgreSQL: serialization failure, deadlock. Nothing was written.
+CANCELLED = ("57014",)  # by its operator, or by a time-out of a statement
 LOCK = 0x7461636974  # the advisory lock of all who write to accounts in one PostgreSQL database
 
 SUPPORTED = "SQLite (a path, or sqlite:///budget.db) or PostgreSQL (postgresql://user@host/database)"
@@ -47,6 +48,14 @@ NO_ADDRESS = (
     "port a number, and @, :, / or % of a password written as %40, %3A, %2F or %25"
 )
 """What is said of any URL that cannot be parsed, which is not repeated: it may hold a password."""
+
+RETURN = 60.0
+"""Seconds that a PostgreSQL server may be away, or have no free connection, once it was reached: it may restart."""
+
+SETTINGS = "SET LOCAL row_security = off; SET LOCAL extra_float_digits = 1"
+"""What a role or a database may have set otherwise: rows that it does not see, and promises that are rounded."""
+
+UNPREPARED = {"prepare_threshold": None}  # a pooler may give every transaction another connection
 
 CONNECT_WAIT = 30
 """Seconds to wait for a PostgreSQL server to answer, unless the URL says ``connect_timeout``."""
@@ -122,8 +131,16 @@ class Database:
             self._check_version(connection)
             yield connection
 
-    def write(self, work: Callable[[Connection], T], consequence: str = "nothing was spent") -> T:
+    def write(
+        self, work: Callable[[Connection], T], consequence: str = "nothing was spent", *, repeatable: bool = False
+    ) -> T:
         """Runs ``work`` in a transaction that holds the lock of all writers, again if others made it fail.
+
+        Args:
+            work: what to read and write.
+            consequence: of a failure, for the message.
+            repeatable: whether ``work`` may be run after a commit of it. Then it is also run again where nobody knows
+                if it was committed, and where a statement was cancelled.
 
         Raises:
             AccountError: for whatever the database cannot do, with the consequence.
@@ -133,7 +150,7 @@ class Database:
             self._check_version(connection)
             return work(connection)
 
-        return self._written(checked, consequence)
+        return self._written(checked, consequence, RETURN, repeatable)
 
     def prepare(self) -> None:
         """Makes the tables if there are none, and first the file of an SQLite store, which nobody else may read.
@@ -164,19 +181,27 @@ class Database:
                 raise AccountError(f"{self.name} is the database of another program: give a file of its own")
         _upgrade(connection)
 
-    def _written(self, work: Callable[[Connection], T], consequence: str) -> T:
+    def _written(
+        self, work: Callable[[Connection], T], consequence: str, away: float = 0.0, repeatable: bool = False
+    ) -> T:
         end = time.monotonic() + WAIT
+        lost_until: float | None = None  # since when the server is away decides how long it may be
         with self._telling(consequence), self._engine() as engine:
             writing = engine.execution_options(tacit_writes_until=end)
             while True:
                 try:
-                    return self._once(writing, work)
+                    return self._once(writing, work, repeatable)
                 except DBAPIError as error:
-                    if getattr(error.orig, "sqlstate", None) not in AGAIN or time.monotonic() > end:
+                    now, last = time.monotonic(), end
+                    if self._is_lost(error, repeatable):
+                        last = lost_until = now + away if lost_until is None else lost_until
+                    elif not _is_of_others(error):
+                        raise
+                    if now >= last:
                         raise
                 time.sleep(jitter())
 
-    def _once(self, engine: Engine, work: Callable[[Connection], T]) -> T:
+    def _once(self, engine: Engine, work: Callable[[Connection], T], repeatable: bool) -> T:
         """One try. Where a commit fails, nobody knows whether it is there, but for the states of :data:`AGAIN`."""
         with engine.connect() as connection, connection.begin() as transaction:
             if self._file is None:
@@ -185,10 +210,17 @@ class Database:
             try:
                 transaction.commit()
             except DBAPIError as error:
-                if getattr(error.orig, "sqlstate", None) in AGAIN:
+                if _is_of_others(error) or (repeatable and self._is_lost(error, repeatable)):
                     raise
                 raise AccountError(f"the budget store {self.name} did not answer: {error.orig}", UNKNOWN) from error
             return result
+
+    def _is_lost(self, error: DBAPIError, repeatable: bool) -> bool:
+        """Whether it was the connection to a server that failed, and not what was asked."""
+        if self._file is not None:
+            return False
+        cancelled = repeatable and getattr(error.orig, "sqlstate", None) in CANCELLED
+        return cancelled or error.connection_invalidated or error.statement is None
 
     @contextmanager
     def _engine(self) -> Iterator[Engine]:
@@ -233,7 +265,9 @@ def _engine_of(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
         if "connect_timeout" not in url.query:
             url = url.update_query_dict({"connect_timeout": str(CONNECT_WAIT)})
-        return create_engine(url, poolclass=NullPool, isolation_level="READ COMMITTED")
+        engine = create_engine(url, poolclass=NullPool, isolation_level="READ COMMITTED", connect_args=UNPREPARED)
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(SETTINGS))
+        return engine
     engine = create_engine(url, poolclass=NullPool)
     event.listen(engine, "connect", _sqlite_connected)
     event.listen(engine, "begin", _sqlite_begins)
@@ -278,7 +312,13 @@ def jitter() -> float:
     return POLL * (time.perf_counter_ns() % 997) / 997
 
 
+def _is_of_others(error: DBAPIError) -> bool:
+    """Whether a transaction failed only because of those beside it, and nothing of it was written."""
+    return getattr(error.orig, "sqlstate", None) in AGAIN
+
+
 def _take_postgresql_lock(connection: Connection) -> None:
+    connection.exec_driver_sql("SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0")
     connection.exec_driver_sql(
         f"SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '{WAIT:.0f}s'; "
         f"SELECT pg_advisory_xact_lock({LOCK})"

@@ -162,7 +162,7 @@ class KeptReservation(Reservation):
             connection.execute(insert(RELEASES).values(**row))
             return digest, value
 
-        return self._store.write(add, "the reservation keeps its full charge")
+        return self._store.write(add, "the reservation keeps its full charge", repeatable=True)
 
 
 def _packed(arrays: Sequence[Any]) -> bytes:

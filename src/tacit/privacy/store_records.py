@@ -42,7 +42,7 @@ UNITS = Table(
 RESERVATIONS = Table(
     "tacit_reservations",
     METADATA,
-    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("id", Integer, primary_key=True, autoincrement=False),
     Column("dataset", ForeignKey("tacit_accounts.dataset"), nullable=False),
     Column("label", String(LONGEST_LABEL), nullable=False),
     Column("charges", Text, nullable=False),

@@ -52,7 +52,7 @@ def _accounts() -> None:
 def _history() -> None:
     op.create_table(
         "tacit_reservations",
-        sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+        sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
         _of("accounts.dataset", "dataset", key=False),
         _text("label", 600),
         _text("charges"),
