@@ -86,14 +86,139 @@ def waiting(url: str) -> int:
 
 
 def test_a_write_says_itself_how_it_is_isolated_and_how_durable_it_is(url: str) -> None:
-    """Whatever the server is set to."""
+    """Whatever the server or the role is set to."""
+    right = {
+        "transaction_isolation": "read committed", "synchronous_commit": "on", "lock_timeout": "10min",
+        "statement_timeout": "0", "idle_in_transaction_session_timeout": "0", "row_security": "off",
+        "extra_float_digits": "1",
+    }  # fmt: skip
 
-    def settings(connection: Any) -> list[str]:
-        names = ("transaction_isolation", "synchronous_commit", "lock_timeout")
-        return [connection.exec_driver_sql(f"SHOW {name}").scalar() for name in names]
+    def settings(connection: Any) -> dict[str, str]:
+        return {name: connection.exec_driver_sql(f"SHOW {name}").scalar() for name in right}
 
     opened(url, "settings")
-    assert Database(normal_url(url)).write(settings) == ["read committed", "on", "10min"]
+    role = of_role(url, "hurried", "SET statement_timeout = '50s'", "SET idle_in_transaction_session_timeout = '50s'")
+    assert Database(normal_url(role)).write(settings) == right
+
+
+def test_no_setting_of_a_role_changes_what_is_promised_or_what_was_spent(url: str) -> None:
+    """Fewer digits would promise 2 for 1.6, and rows out of sight would not count."""
+    opened(url, "hidden", 1.6).reserve([Pure(1.5)], "a fit").close()
+    account = PrivacyAccount(of_role(url, "rounding", "SET extra_float_digits = -15"), "hidden")
+    assert (account.epsilon, account.spent) == (1.6, 1.5)
+    with pytest.raises(BudgetExceeded):
+        account.reserve([Pure(0.25)], "another")
+    blind = of_role(url, "blind")
+    with create_engine(normal_url(url)).begin() as owner:
+        owner.execute(text("ALTER TABLE tacit_reservations ENABLE ROW LEVEL SECURITY"))
+        owner.execute(text("CREATE POLICY mine ON tacit_reservations TO blind USING (label = 'x') WITH CHECK (true)"))
+    try:
+        with pytest.raises(AccountError, match=r"affected by row-level security.*nothing was spent"):
+            PrivacyAccount(blind, "hidden").reserve([Pure(0.5)], "x")
+    finally:
+        Database(normal_url(url)).write(
+            lambda owner: owner.exec_driver_sql("ALTER TABLE tacit_reservations DISABLE ROW LEVEL SECURITY")
+        )
+
+
+@pytest.mark.parametrize("place", ["postgresql", "sqlite"])
+def test_a_line_comes_after_all_others_whoever_numbered_them(place: str, tmp_path: Path, request: Any) -> None:
+    """The last line has the total: a number below it would be overlooked, as by a sequence that was set back."""
+    where = request.getfixturevalue("url") if place == "postgresql" else str(tmp_path / "b.db")
+    account = opened(where, f"numbers in {place}")
+
+    def lines(connection: Any) -> list[int]:
+        return [row[0] for row in connection.exec_driver_sql("SELECT id FROM tacit_reservations ORDER BY id")]
+
+    last = max(Database(normal_url(where)).write(lines), default=0)
+    account.reserve([Pure(0.25)], "x").close()
+    jump = "INSERT INTO tacit_reservations SELECT id + 70, dataset, label, charges, total, holder, created FROM "
+    Database(normal_url(where)).write(
+        lambda connection: connection.exec_driver_sql(f"{jump} tacit_reservations WHERE id = {last + 1}")
+    )
+    account.reserve([Pure(0.5)], "y").close()
+    PrivacyAccount.create(where, "another", 1.0, 0.0)
+    PrivacyAccount(where, "another").reserve([Pure(0.5)], "z").close()
+    assert Database(normal_url(where)).write(lines)[-4:] == [last + 1, last + 71, last + 72, last + 73]
+    assert account.spent == 0.75
+
+
+@pytest.mark.parametrize("end", ["pg_terminate_backend", "pg_cancel_backend"])
+def test_what_is_cut_off_before_its_commit_is_done_again(url: str, end: str) -> None:
+    """A connection that the operator ends, always; a statement that somebody cancels, only where the end is written."""
+    opened(url, f"cut off by {end}")
+    calls: list[int] = []
+
+    def work(connection: Any) -> str:
+        calls.append(1)
+        if len(calls) < 3:
+            connection.exec_driver_sql(f"SELECT {end}(pg_backend_pid())")
+        return "done"
+
+    if end == "pg_cancel_backend":
+        with pytest.raises(AccountError, match=r"canceling statement.*nothing was spent"):
+            Database(normal_url(url)).write(work)
+        calls.clear()
+    assert Database(normal_url(url)).write(work, repeatable=end == "pg_cancel_backend") == "done"
+    assert len(calls) == 3
+
+
+def test_a_closing_that_may_have_been_written_is_there_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlalchemy.engine.base import RootTransaction
+
+    account, commit, times = opened(url, "closed once"), RootTransaction.commit, []
+    paid = account.reserve([Pure(0.25)], "x")
+    paid.record(Pure(0.25), "a release", "a theorem")
+
+    def broken(self: Any) -> None:
+        commit(self)
+        times.append(1)
+        if len(times) < 3:
+            raise DBAPIError(None, None, Exception("the connection was lost"), connection_invalidated=True)
+
+    with monkeypatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        patch.setattr(RootTransaction, "commit", broken)
+        paid.close()
+    assert len(times) == 3
+    [line] = account.reservations()
+    assert (line.status, len(line.entries)) == ("completed", 1)
+
+
+@pytest.mark.parametrize(("away", "there"), [(60.0, True), (0.0, False)])
+def test_who_was_there_may_be_away_for_a_minute(
+    url: str, monkeypatch: pytest.MonkeyPatch, away: float, there: bool
+) -> None:
+    """A server that restarts: the first three tries to connect fail."""
+    assert database.RETURN == 60.0
+    account, once, tries = opened(url, f"away {away}"), Database._once, []
+
+    def restarting(self: Any, *asked: Any) -> Any:
+        tries.append(1)
+        if len(tries) < 4:
+            raise OperationalError(None, None, Exception("server refuses"))
+        return once(self, *asked)
+
+    monkeypatch.setattr(Database, "_once", restarting)
+    monkeypatch.setattr(database, "RETURN", away)
+    if there:
+        account.reserve([Pure(0.5)], "x").close()
+    else:
+        with pytest.raises(AccountError, match=r"server refuses.*nothing was spent"):
+            account.reserve([Pure(0.5)], "x")
+    assert account.spent == 0.5 * there
+
+
+def test_behind_a_pooler_nothing_is_prepared(url: str) -> None:
+    """It would be prepared on another connection, under a name that is taken there."""
+
+    def prepared(connection: Any) -> int:
+        for number in range(9):
+            connection.execute(text("SELECT :number"), {"number": number})
+        return int(connection.exec_driver_sql("SELECT count(*) FROM pg_prepared_statements").scalar())
+
+    opened(url, "pooled")
+    assert Database(normal_url(url)).write(prepared) == 0
 
 
 def write(url: str, dataset: str, answers: Any) -> None:
@@ -135,18 +260,20 @@ def test_nobody_changes_or_deletes_a_line(url: str) -> None:
     assert PrivacyAccount(url, "append only").spent == 0.1
 
 
+def of_role(url: str, name: str, *settings: str) -> str:
+    """The store as a role with the rights that docs/accounts.md names sees it."""
+    names = ", ".join([VERSION_TABLE, *METADATA.tables])
+    with create_engine(normal_url(url)).begin() as owner:
+        owner.execute(text(f"CREATE ROLE {name} LOGIN"))
+        owner.execute(text(f"GRANT SELECT, INSERT ON {names} TO {name}"))
+        for setting in settings:
+            owner.execute(text(f"ALTER ROLE {name} {setting}"))
+    return url.replace("tacit@", f"{name}@")
+
+
 def test_a_role_without_the_right_to_change_rows_is_enough(url: str) -> None:
     opened(url, "of a role")
-    names = ", ".join(table.name for table in METADATA.sorted_tables)
-
-    def grant(connection: Any) -> None:
-        connection.exec_driver_sql("CREATE ROLE fits LOGIN")
-        connection.exec_driver_sql(f"GRANT SELECT, INSERT ON {names} TO fits")
-        connection.exec_driver_sql(f"GRANT SELECT ON {VERSION_TABLE} TO fits")
-        connection.exec_driver_sql("GRANT USAGE ON SEQUENCE tacit_reservations_id_seq TO fits")
-
-    Database(normal_url(url)).write(grant)
-    account = PrivacyAccount(url.replace("tacit@", "fits@"), "of a role")
+    account = PrivacyAccount(of_role(url, "fits"), "of a role")
     account.reserve([Pure(0.5)], "x").close()
     assert account.spent == 0.5
 

@@ -38,7 +38,7 @@ VERSION_TABLE = "tacit_version"
 WAIT = 600.0  # seconds to wait for others that write to the store
 POLL = 0.1  # seconds between two tries for the lock of an SQLite file, at most
 AGAIN = ("40001", "40P01")  # states of PostgreSQL: serialization failure, deadlock. Nothing was written.
-CANCELLED = ("57014",)  # by its operator, or by a time-out of a statement
+PASSING = ("57014", "53100", "53200", "53300")  # cancelled by somebody; no disk, memory or connection to be had
 LOCK = 0x7461636974  # the advisory lock of all who write to accounts in one PostgreSQL database
 
 SUPPORTED = "SQLite (a path, or sqlite:///budget.db) or PostgreSQL (postgresql://user@host/database)"
@@ -140,7 +140,7 @@ class Database:
             work: what to read and write.
             consequence: of a failure, for the message.
             repeatable: whether ``work`` may be run after a commit of it. Then it is also run again where nobody knows
-                if it was committed, and where a statement was cancelled.
+                if it was committed, and where a statement was cancelled or the server lacked room.
 
         Raises:
             AccountError: for whatever the database cannot do, with the consequence.
@@ -212,15 +212,16 @@ class Database:
             except DBAPIError as error:
                 if _is_of_others(error) or (repeatable and self._is_lost(error, repeatable)):
                     raise
-                raise AccountError(f"the budget store {self.name} did not answer: {error.orig}", UNKNOWN) from error
+                reason = str(error.orig).partition("\n")[0]
+                raise AccountError(f"the budget store {self.name} did not answer: {reason}", UNKNOWN) from error
             return result
 
     def _is_lost(self, error: DBAPIError, repeatable: bool) -> bool:
-        """Whether it was the connection to a server that failed, and not what was asked."""
+        """Whether a server or its connection failed, which may pass, and not what was asked."""
         if self._file is not None:
             return False
-        cancelled = repeatable and getattr(error.orig, "sqlstate", None) in CANCELLED
-        return cancelled or error.connection_invalidated or error.statement is None
+        passing = repeatable and getattr(error.orig, "sqlstate", None) in PASSING
+        return passing or error.connection_invalidated or error.statement is None
 
     @contextmanager
     def _engine(self) -> Iterator[Engine]:
