@@ -202,7 +202,6 @@ def test_many_selections() -> None:
 def test_sizes_by_hand() -> None:
     log = math.log
     assert samples.realizable_rows(5, 0.1, 0.05) == math.ceil(800 * (5 * log(160) + log(40)))
-    assert samples.agnostic_rows_order(5, 0.1, 0.05) == math.ceil((5 + log(20)) / 0.01)
     least = samples.agnostic_rows(5, 0.1, 0.05)
 
     def bound(m: int) -> float:
@@ -220,9 +219,20 @@ def test_sizes_by_hand() -> None:
     assert samples.relabel_rows(5, 900, 0.1, 0.05, 0.5) == math.ceil(40 * (log(20) + 5 * log(math.e * 180)))
     assert samples.relabel_rows(0, 900, 0.1, 0.05) == math.ceil(20 * log(20))
     assert samples.relabel_rows_half(5, 0.1, 0.05) == math.ceil(40 * log(20) + 500 * log(200 * math.e))
-    assert samples.composed_learner_rows(5, [3, 4], 0.1, 0.05) == math.ceil((40 + 4 * log(40)) / 0.01) + 7
-    assert samples.composed_part_rows(5, 30, 2, 0.1, 0.05) == math.ceil((20 + 2 * log(40)) / 0.01) + 30
-    assert samples.agnostic_learner_rows_order(5, 30, 0.1, 0.05) == 30 + math.ceil((5 + log(20)) / 0.01)
+
+
+def test_sizes_of_composed_learners_by_hand() -> None:
+    """Every term of the maximum is the largest once."""
+    sizes = {
+        samples.agnostic_rows(9, 0.01, 0.00625): (9, 1, 30),
+        samples.realizable_rows(900, 0.02, 0.00625): (1, 900, 30),
+        9 * 10**9: (9, 1, 10**9),
+    }
+    for scored, (vc, own, rows) in sizes.items():
+        assert samples.composed_part_rows(vc, own, rows, 2, 0.1, 0.05) == samples.Parts(scored, scored, 2 * scored)
+    both = [samples.composed_part_rows(9, own, rows, 2, 0.1, 0.05).total for own, rows in ((1, 10**9), (900, 30))]
+    assert samples.composed_learner_rows(9, [1, 900], [10**9, 30], 0.1, 0.05) == sum(both)
+    assert samples.improper_composed_error([0.1, 0.2], 0.01, 0.001) == pytest.approx(0.3 + 2 * (0.04 + 0.003))
 
 
 def test_sizes_of_parts_by_hand() -> None:

@@ -60,11 +60,11 @@ class Setting:
 class ClosureLearner(Learner):
     """Base of the learners made of other learners. A subclass says what one run is and what it costs.
 
-    The paper's letters (Algorithms 2 to 5): the sample is split into parts ``S_i``, one per concept, and each of these
-    into ``D_i``, whose rows score patterns and are learned from (``scored_share``), and ``T_i``, whose rows define
-    patterns. ``V_i`` is ``T_i`` relabelled by the chosen pattern; ``A_i`` learns from ``D_i`` relabelled. The paper
-    publishes ``V_i``. Here no part and no pattern is published, but what ``A_i`` releases; where concepts are listed in
-    public and there are no learners, the concept itself is released.
+    The paper's letters: the sample is split into parts ``S_i``, one per concept (Algorithm 5), and each of these into
+    ``D_i``, whose rows score patterns and, relabelled, are learned from by ``A_i`` (``scored_share``), and ``T_i``,
+    whose rows define patterns only. Algorithms 4 and 5 output what the learners learned; Algorithm 3, which is of their
+    proofs, also a part ``V`` of ``T``, relabelled. Here no part and no pattern is released, only what ``A_i`` releases;
+    where concepts are listed in public and there are no learners, the concept itself is.
     """
 
     # `bins`, `max_patterns`, `relabel_share`, `patterns`, `analysis`, `repetitions`, `declared_rows`: as in the

@@ -1,8 +1,9 @@
 """Relabel (Algorithm 2) and RelabelAndLearn (Algorithm 3): the steps that the closure learners are made of.
 
-Read with care. Algorithm 3 prints ``A(S)`` where its proof runs A on the *relabelled* S: so does this. It also
-publishes the relabelled part V; that is private for D and W only, and the shipped learner publishes nothing of the
-kind. Algorithm 2 scores patterns on D; equation (17) writes S_i. Scores are errors: fewer are likelier.
+Read with care. Algorithm 3 prints ``A(S)`` where its proof runs A on the *relabelled* S: so does this. It also outputs
+the relabelled part V, which is private for D and W only; it is a step of proofs, and Algorithms 4 and 5 keep V to
+themselves, as the learners here do. Algorithm 2 scores patterns on D; equation (17) writes S_i. Scores are errors:
+fewer are likelier.
 """
 
 from __future__ import annotations

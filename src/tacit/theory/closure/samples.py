@@ -35,7 +35,7 @@ def agnostic_rows(vc: int, alpha: float, beta: float) -> int:
 
     ``P(some |error - empirical error| >= alpha) <= 4 * Pi(2m) * exp(-alpha^2 m / 8)`` (Anthony, Bartlett 2009, Thm
     4.3), with Sauer's ``Pi(2m) <= (2 e m / vc)^vc``. The paper states ``gamma (vc + ln(1/beta)) / alpha^2`` without
-    gamma, see :func:`agnostic_rows_order`.
+    gamma.
     """
     _check(alpha, beta)
 
@@ -51,12 +51,6 @@ def agnostic_rows(vc: int, alpha: float, beta: float) -> int:
         middle = (low + high) // 2
         low, high = (middle, high) if log_bound(middle) > math.log(beta) else (low, middle)
     return high
-
-
-def agnostic_rows_order(vc: int, alpha: float, beta: float) -> int:
-    """Theorem 3.9, O(.) with constant 1: ``(vc + ln(1/beta)) / alpha^2``."""
-    _check(alpha, beta)
-    return math.ceil((vc + math.log(1 / beta)) / alpha**2)
 
 
 @dataclass(frozen=True)
@@ -227,11 +221,9 @@ def agnostic_learner_rows(vc: int, learner_rows: int, alpha: float, beta: float)
     Excess error is 3 a for the relabelling (a for the sample's error, a for the mechanism, a for the sample again) and
     2 a for the learner (it errs a on the relabelled sample; Theorem 3.8 doubles that on the distribution): ``a = alpha
     / 5``; four events of probability ``beta / 4``. D has ``9 m`` rows for the empirical learner (Lemma 3.12), and T as
-    many.
+    many. What the mechanism asks for (:func:`relabel_rows_half`) is less than Theorem 3.8's.
     """
-    a, b = alpha / 5, beta / 4
-    scored = max(agnostic_rows(vc, a, b), relabel_rows_half(vc, a, b), realizable_rows(vc, 2 * a, b), 9 * learner_rows)
-    return Parts(scored, scored, 2 * scored)
+    return composed_part_rows(vc, vc, learner_rows, 1, alpha, beta)
 
 
 def learned_on_part_rows(vc: int, learner_rows: int, alpha: float, beta: float, epsilon: float) -> Parts:
@@ -259,26 +251,43 @@ def learned_on_part_rows(vc: int, learner_rows: int, alpha: float, beta: float, 
     return Parts(total, 0, total)
 
 
-def agnostic_learner_rows_order(vc: int, learner_rows: int, alpha: float, beta: float) -> int:
-    """Theorems 2.4 and 6.1, O(.) with constant 1: ``m + (vc + ln(1/beta)) / alpha^2``."""
-    return learner_rows + agnostic_rows_order(vc, alpha, beta)
+def composed_part_rows(vc: int, own_vc: int, learner_rows: int, count: int, alpha: float, beta: float) -> Parts:
+    """Lemma 7.3 for a *proper* learner: rows in one of the k parts, with the constants of the steps.
 
-
-def composed_learner_rows(vc: int, learner_rows: Sequence[int], alpha: float, beta: float) -> int:
-    """Theorems 2.3 and 7.1, O(.) with constant 1: ``(k^3 vc + k^2 ln(k/beta)) / alpha^2 + sum m_i``.
+    One part raises the least error of a completion by 3 a for the relabelling (on D, by the mechanism, and back) and by
+    2 a for the learner, as in :func:`agnostic_learner_rows`: ``a = alpha / (5 k)``, and four events of probability
+    ``beta / (4 k)``. So D has order ``k^2 (vc + ln(k/beta)) / alpha^2``: the paper prints ``k ln(k/beta)``, and ``k^2
+    ln(k/beta)`` for ``k^3`` in Theorem 7.1, which is less than its Theorem 3.9 asks for at ``alpha / k``.
 
     Args:
         vc: VC dimension of the composed class.
-        learner_rows: ``m_i(alpha/k, beta/k, 1, delta)`` of the k learners.
+        own_vc: of the class that this part learns.
+        learner_rows: ``m_i`` at ``alpha / (5 k)`` and ``beta / (4 k)``, epsilon 1.
+        count: k, the number of parts.
         alpha: accuracy of the composed learner.
         beta: its failure probability.
     """
-    _check(alpha, beta)
-    k = len(learner_rows)
-    return math.ceil((k**3 * vc + k**2 * math.log(k / beta)) / alpha**2) + sum(learner_rows)
+    a, b = alpha / (5 * count), beta / (4 * count)
+    scored = max(agnostic_rows(vc, a, b), realizable_rows(own_vc, 2 * a, b), 9 * learner_rows)
+    return Parts(scored, scored, 2 * scored)
 
 
-def composed_part_rows(vc: int, learner_rows: int, count: int, alpha: float, beta: float) -> int:
-    """Lemma 7.3, O(.) with constant 1: ``(k^2 vc + k ln(k/beta)) / alpha^2 + m_i`` rows in one part."""
-    _check(alpha, beta)
-    return math.ceil((count**2 * vc + count * math.log(count / beta)) / alpha**2) + learner_rows
+def composed_learner_rows(
+    vc: int, own_vcs: Sequence[int], learner_rows: Sequence[int], alpha: float, beta: float
+) -> int:
+    """Theorems 2.3 and 7.1 for proper learners: :func:`composed_part_rows` of all parts together."""
+    parts = zip(own_vcs, learner_rows, strict=True)
+    return sum(composed_part_rows(vc, own, rows, len(own_vcs), alpha, beta).total for own, rows in parts)
+
+
+def improper_composed_error(parts: Sequence[float], excess: float, beta: float) -> float:
+    """Theorem 7.1 for improper learners, in expectation: how much more than the best composition theirs errs.
+
+    Theorem 5 of docs/theory/agnostic_part.md: ``sum over i of (4 s + 3 b + E P(f_i != c_i))``.
+
+    Args:
+        parts: :func:`improper_part_error` of each, scored as its class's patterns.
+        excess: ``s``, in every part.
+        beta: ``b``, likewise.
+    """
+    return math.fsum(4 * excess + 3 * beta + error for error in parts)
