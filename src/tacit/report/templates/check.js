@@ -67,39 +67,46 @@ function gaussianOfRange(span) {
   return tail === 0 ? Infinity : 2 * smallestTrue(q => upperTail(q) <= tail, 0, 40);
 }
 
-const HOLDS = {gaussian: ["noise_multiplier"], laplace: ["noise_multiplier"], bounded_range: ["range"], pure: ["epsilon"],
-  zcdp: ["rho"], renyi: ["orders", "divergences"], privacy_loss: ["losses", "probabilities", "infinity_mass"],
-  approx_dp: ["epsilon", "delta"], non_private: [], repeated: ["charge", "times"]};
 const isTable = value => value !== null && typeof value === "object" && !Array.isArray(value);
 const sameNames = (value, names) => isTable(value) && Object.keys(value).sort().join() === [...names].sort().join();
 const number = value => value === "inf" ? Infinity : typeof value === "number" ? value : NaN;
+const text = value => typeof value === "string", flag = value => typeof value === "boolean", whole = Number.isSafeInteger;
+const list = each => value => Array.isArray(value) && value.every(each);
+const maybe = kind => value => value === null || kind(value);
+const amount = value => number(value) >= 0, row = each => value => list(each)(value) && value.length > 0;
+const total = values => values.reduce((sum, each) => sum + each, 0);
+// What a charge of each kind holds, and what is true of it as a whole.
+const HOLDS = {
+  gaussian: {noise_multiplier: z => number(z) > 0 && (1 / number(z)) ** 2 > 0},
+  laplace: {noise_multiplier: z => number(z) > 0 && 1 / number(z) > 0},
+  bounded_range: {range: amount}, pure: {epsilon: amount}, zcdp: {rho: amount},
+  renyi: {orders: row(a => number(a) > 1 && number(a) < Infinity), divergences: row(amount)},
+  privacy_loss: {losses: row(Number.isFinite), probabilities: row(amount), infinity_mass: amount},
+  approx_dp: {epsilon: amount, delta: d => number(d) >= 0 && number(d) < 1}, non_private: {},
+  repeated: {charge: isTable, times: n => whole(n) && n >= 1}};
+const WHOLE = {
+  renyi: charge => charge.orders.length === charge.divergences.length,
+  privacy_loss: ({losses, probabilities, infinity_mass}) => losses.length === probabilities.length
+    && Math.abs(total(probabilities) + infinity_mass - 1) < 1e-9
+    && total(probabilities.map((p, k) => p * Math.exp(Math.min(-losses[k], 700)))) <= 1 + 1e-9};
+function isCharge(charge) {
+  if (!(isTable(charge) && text(charge.kind) && Object.hasOwn(HOLDS, charge.kind))) return false;
+  const rules = HOLDS[charge.kind];
+  return sameNames(charge, ["kind", ...Object.keys(rules)]) && Object.keys(rules).every(name => rules[name](charge[name]))
+    && (WHOLE[charge.kind] || (() => true))(charge);
+}
 // The charges with repetitions opened: pairs of a simple charge and how often it is used.
 function uses(charges) {
   return charges.map(charge => {
     let times = 1;
-    const whole = () => {
-      if (!(isTable(charge) && Object.hasOwn(HOLDS, charge.kind) && sameNames(charge, ["kind", ...HOLDS[charge.kind]])))
-        throw new Error("a charge is none that this page knows");
-    };
-    for (whole(); charge.kind === "repeated"; charge = charge.charge, whole()) {
-      if (!(Number.isInteger(charge.times) && charge.times >= 1)) throw new Error("a charge is repeated a whole number of times");
-      times *= charge.times;
-    }
-    const curve = charge.kind === "renyi" ? charge.divergences : charge.kind === "privacy_loss" ? charge.probabilities
-      : charge.kind === "zcdp" ? [charge.rho] : [0];
-    if (!(Array.isArray(curve) && curve.length && curve.every(each => number(each) >= 0)))
-      throw new Error("a charge holds a number that no charge has");
+    for (; isCharge(charge) && charge.kind === "repeated"; charge = charge.charge) times *= charge.times;
+    if (!isCharge(charge)) throw new Error("a charge is none that this page knows");
     return [charge, times];
   });
 }
-const positive = (value, least) => {
-  const read = number(value);
-  if (!(read >= 0) || (least && !(read > 0))) throw new Error("a charge holds a number that no charge has");
-  return read;
-};
-const precisionOf = charge => positive(charge.noise_multiplier, true) ** -2;
-const pureOf = charge => charge.kind === "laplace" ? 1 / positive(charge.noise_multiplier, true)
-  : positive(charge.kind === "pure" ? charge.epsilon : charge.range);
+const precisionOf = charge => number(charge.noise_multiplier) ** -2;
+const pureOf = charge => charge.kind === "laplace" ? 1 / number(charge.noise_multiplier)
+  : number(charge.kind === "pure" ? charge.epsilon : charge.range);
 
 // What charges amount to: sums by kind, and whether there are others, of which this page knows no closed form.
 function parts(charges) {
@@ -108,8 +115,8 @@ function parts(charges) {
     if (charge.kind === "gaussian") found.precision += times * precisionOf(charge);
     else if (["laplace", "pure", "bounded_range"].includes(charge.kind)) found.pure += times * pureOf(charge);
     else if (charge.kind === "approx_dp") {
-      found.approxEpsilon += times * positive(charge.epsilon);
-      found.approxDelta += times * positive(charge.delta);
+      found.approxEpsilon += times * number(charge.epsilon);
+      found.approxDelta += times * number(charge.delta);
     } else if (charge.kind === "non_private") found.unlimited = true;
     else found.others = true;
   }
@@ -152,11 +159,11 @@ function covered(charges, entries) {
   for (const [charge, times] of due) {
     if (charge.kind === "gaussian") precision += times * precisionOf(charge);
     else if (charge.kind === "bounded_range") {
-      ranges += times * gaussianOfRange(positive(charge.range)) ** 2;
-      small += times * positive(charge.range);
+      ranges += times * gaussianOfRange(number(charge.range)) ** 2;
+      small += times * number(charge.range);
     } else if (["laplace", "pure"].includes(charge.kind)) small += times * pureOf(charge);
     else if (charge.kind === "approx_dp" && stockHolds(charges, "approx_dp")) return null;
-    else return false;
+    else if (!(charge.kind === "zcdp" && number(charge.rho) === 0)) return false;
   }
   const within = (spent, total) => spent <= total * (1 + TOLERANCE);
   const pureDue = due.some(([charge]) => charge.kind === "laplace" || charge.kind === "pure");
@@ -190,11 +197,26 @@ function coverFinding(claim) {
     ? "How these charges pay for the releases cannot be told here." : "Releases are not paid for by what was reserved.";
   return finding("ledger", pays, words);
 }
-const FIELDS = ["format", "version", "digest", "signature", "epsilon", "delta", "neighbouring", "n_public", "rows_per_unit",
-  "charges", "entries", "noise_source", "releasable", "reasons", "algorithm", "outcome", "schema_fingerprint", "dataset",
-  "versions", "created", "unit", "unit_name", "target", "columns", "parameters", "model_digest", "schema_digest",
-  "ledger_digest", "data", "assumptions", "tape"];
-const NAMES_OF_ENTRY = ["label", "stage", "subject", "round", "charge", "theorem"];
+const STAGES = ["counts", "classes", "bounds", "categories", "kinds", "binning", "scaling", "intercept", "sweeps",
+  "joint sweeps", "pair screening", "pair counts", "residual looks", "unexplained variance", "splits", "trees", "leaves",
+  "rounds", "end tests", "rules", "concepts", "rows behind the gate", "fits", "foreign learners", "streams", "calibration",
+  "evaluation", "selection", "batches"];
+const never = value => value === undefined;
+const isAssumption = value => sameNames(value, ["subject", "text", "accepted"]) && text(value.subject) && text(value.text)
+  && flag(value.accepted);
+// What stands in a claim and in a release, and of which kind it is.
+const ENTRY = {label: text, stage: value => never(value) || STAGES.includes(value), charge: isCharge, theorem: text,
+  subject: value => never(value) || (text(value) && value !== ""), round: value => never(value) || (whole(value) && value >= 0)};
+const FIELDS = {format: text, version: whole, digest: text, signature: value => never(value) || isTable(value),
+  epsilon: amount, delta: amount, neighbouring: text, n_public: flag, rows_per_unit: whole, charges: list(isCharge),
+  entries: list(entry => fits(entry, ENTRY)), noise_source: text, releasable: flag, reasons: list(text), algorithm: text,
+  outcome: text, schema_fingerprint: maybe(text), dataset: maybe(text), versions: value => isTable(value)
+  && Object.values(value).every(text), created: text, unit: maybe(text), unit_name: value => never(value) || text(value),
+  target: maybe(text), columns: maybe(value => whole(value) || list(text)(value)), parameters: isTable,
+  model_digest: maybe(text), schema_digest: maybe(text), ledger_digest: text, data: maybe(text),
+  assumptions: list(isAssumption), tape: value => never(value) || text(value)};
+const fits = (value, kinds) => isTable(value) && Object.keys(value).every(name => Object.hasOwn(kinds, name))
+  && Object.keys(kinds).every(name => kinds[name](value[name])) && (!("subject" in value || "round" in value) || "stage" in value);
 const N_PUBLIC = {add_or_remove_one: false, replace_one: true};
 
 // What a claim says about itself: nothing that no claim holds, and nothing that contradicts the rest.
@@ -202,9 +224,7 @@ function statementFinding(claim) {
   const bare = number(claim.epsilon) === Infinity || number(claim.delta) > MOST_DELTA || claim.outcome !== "completed";
   const sources = typeof claim.noise_source === "string" ? claim.noise_source.split(" and ") : [];
   const wrong = [
-    [Object.keys(claim).some(name => !FIELDS.includes(name)), "it has a field that no claim has"],
-    [!claim.entries.every(entry => Object.keys(entry).every(name => NAMES_OF_ENTRY.includes(name))),
-      "a release has a field that no release has"],
+    [!fits(claim, FIELDS), "it holds what no claim holds, or lacks what each has"],
     [!(Object.hasOwn(N_PUBLIC, claim.neighbouring) && claim.n_public === N_PUBLIC[claim.neighbouring]),
       "its neighbouring relation is none"],
     [!(Number.isInteger(claim.rows_per_unit) && claim.rows_per_unit >= 1), "a person has at least one row"],
@@ -269,8 +289,23 @@ async function check(data) {
   }
   return [...findings, statementFinding(claim), costFinding(claim), coverFinding(claim), await signatureFinding(claim)];
 }
+// Whether a table of a JSON text has a name twice: readers differ in which of the two they take.
+function saysTwice(text) {
+  const open = [];
+  for (const [token, name, colon] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*(:)?|[{}]/g)) {
+    if (token === "{") open.push(new Set());
+    else if (token === "}") open.pop();
+    else if (colon && open.length) {
+      const names = open[open.length - 1], read = JSON.parse(name);
+      if (names.has(read)) return true;
+      names.add(read);
+    }
+  }
+  return false;
+}
 async function checkText(text) {
   try {
+    if (saysTwice(text)) throw new Error("it says one thing twice");
     return await check(JSON.parse(text));
   } catch (error) {
     return [finding("file", false, `It cannot be read: ${error.message}`)];
