@@ -182,7 +182,7 @@ class ChargesFromRows:
 
 
 class EightSoldAsOne:
-    """Learns with eight times the epsilon that it claims, and its certificate says what it claims."""
+    """Learns with eight times the epsilon that it claims."""
 
     def fit(self, X: Any, y: Any) -> Any:
         claimed, self.epsilon = self.epsilon, 8 * self.epsilon

@@ -33,6 +33,7 @@ WORDS = {  # of the first faults; what a fault leads to is different in every le
     "a sensitivity a fifth too small": "is declared",
     "noise for the other relation": "is declared",
     "a person's rows charged as one": "is declared",
+    "eight fits sold as one": "the certificate says epsilon 8",
     "bounds from the rows": "",
     "categories from the rows": "",
     "charges that follow from the number of rows": "rows steer the fit",

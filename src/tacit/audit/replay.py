@@ -22,7 +22,7 @@ import numpy as np
 from tacit.audit.canary import target_of
 from tacit.audit.neighbours import Pool, beside, given_pool, made_pool, moved_places
 from tacit.audit.plan import copied, declaring, number_bounds
-from tacit.audit.recording import Recording, hold, noise_faults
+from tacit.audit.recording import SLACK, Recording, hold, noise_faults
 from tacit.audit.result import Replay
 from tacit.audit.watch import Watch
 from tacit.estimators.base import Estimator, request_of
@@ -40,9 +40,10 @@ def replay_audit(
 
     It is for learners of your own: an estimator that subclasses this library's, with a learner, queries or a fit of its
     own. It finds what depends on rows and was not released (a bound, a category, a number of rounds, a warning, an
-    error), answers that move further than their sensitivity says, noise that is left out, used twice or too small, and
-    answers that are read past the curator. It does not find a charge that is too small for its noise where both are of
-    the library, which has tests of its own, nor what only rows that were not tried would show.
+    error), answers that move further than their sensitivity says, noise that is left out, used twice or too small,
+    answers that are read past the curator, and a certificate of more than the estimator claims. It does not find a
+    charge that is too small for its noise where both are of the library, which has tests of its own, nor what only rows
+    that were not tried would show.
 
     Nothing is spent.
 
@@ -129,6 +130,10 @@ def held(
         make, witness = model.make_learner, watch(recording)
         model.make_learner = lambda request: _watched_learner(make(request), witness)
         fitted = model.fit(*pool.table(places)) or model
+        claim, stated = request_of(estimator), fitted.certificate_
+        if stated.epsilon > claim.epsilon * (1 + SLACK) or stated.delta > claim.delta:
+            recording.fault(f"the certificate says epsilon {stated.epsilon:g} and delta {stated.delta:g}, more than "
+                            f"the {claim.epsilon:g} and {claim.delta:g} that the estimator claims")  # fmt: skip
         predict = fitted.predict_proba if hasattr(fitted, "predict_proba") else fitted.predict
         predictions = enumerate(predict(pool.table(pool.base)[0]).ravel().tolist())
         return [*facts_of(fitted), *(f"prediction {k} is {value!r}" for k, value in predictions)]
