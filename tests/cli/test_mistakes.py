@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+from tacit import PrivacyAccount
+from tacit.cli.console import visible
+
 FIT = ("fit", "data.csv", "--schema", "schema.toml", "--model", "out.json")
 
 
@@ -429,3 +432,20 @@ def test_all_options_that_are_wrong_are_said_at_once(folder: Path, tacit: Callab
     checked = tacit("check", "nofile.csv", "--schema", "none.toml")
     refused(checked, "2 problems:", "none.toml", "nofile.csv", spends=False)
     assert "problems" not in refused(tacit("fit", "nofile.csv", "--schema", "schema.toml", "--model", "out.json"))
+
+
+HOSTILE = "\x1b[2J\x1b[31mowned\x1b]0;title\x07\x9b31m\u202eright to left\x08\x7f\x85"
+
+
+def test_no_name_speaks_to_the_terminal(folder: Path, tacit: Callable[..., Any]) -> None:
+    """Words of other parties and of files are shown as escapes, in messages, tables and findings."""
+    assert visible("né\tz\n\x1b[2J\r\u202e") == "né\tz\n\\x1b[2J\\r\\u202e"
+    PrivacyAccount.create("b.db", "d", 1.0, 0.0).note(f"joined {HOSTILE}")
+    edited("schema.toml", "[columns.colour]", f"[columns.{json.dumps(HOSTILE)}]")
+    shown = [tacit("budget", "show", "--account", "b.db", "--dataset", "d"), tacit(*FIT)]
+    edited("data.csv", "colour", f'"{HOSTILE}"')
+    shown.append(tacit("check", "data.csv", "--schema", "schema.toml"))
+    for result in shown:
+        assert all(sign.isprintable() or sign == "\n" for sign in result.output)
+        assert "owned" in result.output
+    assert [result.exit_code for result in shown] == [0, 2, 0]

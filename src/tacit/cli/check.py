@@ -12,7 +12,7 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli.arguments import schema_of
 from tacit.cli.console import as_json as print_json
-from tacit.cli.console import progress
+from tacit.cli.console import progress, visible
 from tacit.cli.failures import COMPLAINTS, together
 from tacit.cli.tables import check_there, rows_of
 
@@ -90,15 +90,15 @@ def _print(data: Path, findings: Findings) -> None:
             _share(column["unknown"], findings.rows),
             ", ".join(f"{value!r} ({count:,})" for value, count in column["unknown_values"][:3]),
         )
-        table.add_row(*map(Text, cells))  # cells of the data are no markup
+        table.add_row(*(Text(visible(cell)) for cell in cells))  # cells of the data are no markup
     console.print(table)
     for name, facts in (("label", findings.label), ("unit", findings.unit)):
         if facts:
             words = ", ".join(f"{key.replace('_', ' ')} {_shown(facts[key])}" for key in facts)
-            console.print(f"{name}: {words}", highlight=False, markup=False)
+            console.print(visible(f"{name}: {words}"), highlight=False, markup=False)
     console.print()
     for complaint in findings.complaints:
-        console.print(f"- {complaint}", style="yellow", highlight=False, markup=False)
+        console.print(visible(f"- {complaint}"), style="yellow", highlight=False, markup=False)
     if not findings.complaints:
         console.print("no problems beyond the table above", style="green")
 

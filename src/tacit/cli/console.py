@@ -21,6 +21,15 @@ BETWEEN_LINES = 1.0
 """Seconds between two lines of progress."""
 
 
+def visible(text: str) -> str:
+    """A text of what can be seen: of anything else its escape.
+
+    Names in files and words of other parties stand in messages. With the control characters of terminals, or those
+    that turn the direction of writing, a file could paint over what is said of it.
+    """
+    return "".join(sign if sign.isprintable() or sign in "\n\t" else ascii(sign)[1:-1] for sign in text)
+
+
 @contextmanager
 def progress(what: str, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """A line on stderr that names the current stage and the time; yields the function that sets the stage."""
@@ -94,7 +103,7 @@ def table(title: str, rows: Mapping[str, str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    heading = Text(title, style="bold")
+    heading = Text(visible(title), style="bold")
     drawn = Table(title=heading, title_justify="left", show_header=False, box=None, pad_edge=False)
     drawn.add_column(style="cyan", no_wrap=True)
     drawn.add_column(overflow="fold")
@@ -102,7 +111,7 @@ def table(title: str, rows: Mapping[str, str]) -> None:
         style = (
             "bold red" if value.startswith(("NO:", "the claim does NOT hold", "the charges add up, but NOT")) else ""
         )
-        drawn.add_row(Text(name), Text(value, style))  # a column named "[x]" is no markup
+        drawn.add_row(Text(visible(name)), Text(visible(value), style))  # a column named "[x]" is no markup
     Console().print(drawn)
 
 

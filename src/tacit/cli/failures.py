@@ -113,7 +113,9 @@ def tell(message: str, code: int = USAGE, as_json: bool = False) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    words = Text("error: ", style="bold red").append(Text(message, style="default not bold"))
+    from tacit.cli.console import visible
+
+    words = Text("error: ", style="bold red").append(Text(visible(message), style="default not bold"))
     Console(stderr=True, soft_wrap=True).print(words)
 
 

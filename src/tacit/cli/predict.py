@@ -18,7 +18,7 @@ import typer
 
 from tacit.cli import arguments as shared
 from tacit.cli.arguments import costs_of, listed
-from tacit.cli.console import as_json, progress, table
+from tacit.cli.console import as_json, progress, table, visible
 from tacit.cli.failures import Mistake
 from tacit.cli.outputs import check_outputs
 from tacit.cli.tables import STREAM, CsvOptions, columns_for, csv_options, encoders_of, rows_of
@@ -193,7 +193,7 @@ def run(arguments: PredictArguments) -> None:
 def _say(notes: list[str]) -> None:
     """Prints what the rows hold that the model does not know, on standard error."""
     for note in notes:
-        typer.echo(f"note: {note}", err=True)
+        typer.echo(visible(f"note: {note}"), err=True)
 
 
 def _check_kept(columns: list[str], own: list[str]) -> None:

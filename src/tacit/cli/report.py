@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import arguments as shared
-from tacit.cli.console import as_json, table
+from tacit.cli.console import as_json, table, visible
 from tacit.cli.failures import CLAIM, Mistake
 from tacit.cli.outputs import check_outputs
 from tacit.cli.predict import read
@@ -99,7 +99,7 @@ def explain(arguments: ExplainArguments) -> None:
     elif arguments.html is not None:
         table("Explanation", {"written": str(arguments.html), f"row {arguments.row}": explained.says(0)})
     else:
-        typer.echo(str(explained))
+        typer.echo(visible(str(explained)))
 
 
 def _row(arguments: ExplainArguments, model: Model) -> Frame:

@@ -12,7 +12,7 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli import discover
 from tacit.cli.console import as_json as print_json
-from tacit.cli.console import features_of, table
+from tacit.cli.console import features_of, table, visible
 from tacit.cli.failures import Mistake
 from tacit.cli.outputs import check_outputs
 from tacit.cli.tables import rows_of
@@ -145,7 +145,7 @@ def _write(draft: Draft, output: Path, as_json: bool) -> None:
     end = ":" if draft.notes else "."
     typer.echo(f"wrote {output}: {features_of(draft.schema)}. Read it and correct it{end}")
     for note in draft.notes:
-        typer.echo(f"  {note}")
+        typer.echo(visible(f"  {note}"))
 
 
 def _check_options(arguments: InitArguments) -> None:
