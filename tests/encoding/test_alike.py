@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from tacit.encoding.tokens import difference
+from tacit.schema.alike import difference
 
 TOWNS = ("Köln", "New York", "München", "file")
 

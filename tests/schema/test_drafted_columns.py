@@ -32,6 +32,7 @@ from tacit.schema.csv_format import CsvFormat, are_cells
 from tacit.schema.draft import Draft, draft_schema
 
 N = 180
+ARABIC = {ord("0") + i: 0x660 + i for i in range(10)}
 NBSP, THIN, MINUS = "\u00a0", "\u202f", "\u2212"
 
 
@@ -144,15 +145,15 @@ def test_what_nothing_decides_is_asked_and_left_out(tmp_path: Path, case: tuple[
 @pytest.mark.parametrize(
     ("name", "cells"),
     [
-        ("who", [f"Ann{chr(97 + i % 26)} Lee{chr(97 + i // 26)}" for i in range(60)] * 3),
-        ("subject", [f"S{i:03d}" for i in range(60)] * 3),
+        ("agent", [f"Ann{chr(97 + i % 26)} Lee{chr(97 + i // 26)}" for i in range(60)] * 3),
+        ("trial", [f"S{i:03d}" for i in range(60)] * 3),
         ("whom", [f"q{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(60)] * 3),
     ],
 )
 def test_values_that_may_be_identifiers_are_not_listed(tmp_path: Path, name: str, cells: list[str]) -> None:
     column, note, draft = _draft(tmp_path, cells, name)
     assert column == IdColumn()
-    assert "is it an identifier?" in note
+    assert "is it an identifier?" in note or name == "whom"
     draft.to_toml(tmp_path / "s.toml")
     assert not any(cell in (tmp_path / "s.toml").read_text() for cell in cells)
 
@@ -163,7 +164,7 @@ def test_values_that_may_be_identifiers_are_not_listed(tmp_path: Path, name: str
 def test_categories_that_spell_missing_are_asked_about(tmp_path: Path, mark: str, asks: bool) -> None:
     column, note, _ = _draft(tmp_path, ["blue", "green", mark] * 60)
     assert isinstance(column, CategoricalColumn)
-    assert (f"{mark!r} says that a value is missing?" in note) == asks
+    assert (f"does {mark!r} say that a value is missing?" in note) == asks
 
 
 def test_an_answer_decides() -> None:
@@ -467,8 +468,9 @@ def test_samples_are_read_as_a_fit_reads_them(tmp_path: Path) -> None:
 def test_times_beyond_the_calendar(tmp_path: Path) -> None:
     moments = np.array(["2019-05-01", "12019-05-01", "-0044-03-15", "NaT"], "datetime64[s]")
     for table in (pa.table({"t": moments, "y": ["a", "b", "a", "b"]}), {"t": moments, "y": ["a", "b", "a", "b"]}):
-        column = draft_schema(table, "y", public=True).schema.columns["t"]
-        assert column == DateColumn("month", dt.date(1, 1, 1), dt.date(9999, 12, 31))
+        draft = draft_schema(table, "y", public=True)
+        assert draft.schema.columns["t"] == DateColumn("month", dt.date(2019, 1, 1), dt.date(2019, 12, 31))
+        assert "do 0001-01-01 and 9999-12-31 (66.7% of cells) say that a date is missing?" in draft.notes[0]
 
 
 PEOPLE = [
@@ -515,6 +517,73 @@ ONE_QUESTION: dict[str, tuple[Sequence[Any], str, str]] = {
     "letters in two cases": (list("YyNn") * 20, "categorical", "'Y' and 'y' one value?"),
     "words in two cases": (["Male", "male", "Female"] * 20, "categorical", "'Male' and 'male' one value?"),
     "two Unicode forms": (["caf\u00e9", "cafe\u0301", "tea"] * 20, "categorical", "one value?"),
+    "an invisible character by mistake?": (["a\u200b", "a", "b"] * 20, "categorical", r"'a\u200b' and 'a' one value?"),
+    "a mark of byte order": (
+        ["\ufeffred", "blue", "green"] * 20,
+        "categorical",
+        r"'\ufeffred' an invisible character by mistake?",
+    ),
+    "a blank that does not break": ([f"New{NBSP}York", "New York", "Rome"] * 20, "categorical", "one value?"),
+    "joined in Persian": (["\u0645\u06cc\u200c\u0631\u0648\u0645", "\u0628\u0644\u0647"] * 20, "categorical", ""),
+    "digits of Arabic": (_cells(lambda i: str(i).translate(ARABIC)), "ignore", "mean '0'? Then write it so"),
+    "fractions of Arabic": (_cells(lambda i: f"{i}\u066b5".translate(ARABIC)), "ignore", "mean '0.5'?"),
+    "digits of full width": (_cells(lambda i: "".join(chr(0xFF10 + int(c)) for c in str(i))), "ignore", "mean '0'?"),
+    "hidden among digits": (_cells(lambda i: f"{i}\u200b"), "ignore", "mean '0'?"),
+    "exponents of Fortran": (_cells(lambda i: f"0.{i}D+02"), "ignore", "'0.0D+02' mean '0.0e+02'?"),
+    "texts of Excel": (_cells(lambda i: f'="{i}"'), "ignore", "mean '0'?"),
+    "footnotes of numbers": (_cells(lambda i: f"{i}*" if i % 4 == 0 else str(i)), "ignore", "'0*' mean '0'?"),
+    "raised points": (_cells(lambda i: f"{i}\u00b75"), "ignore", "mean '0.5'?"),
+    "feet": (_cells(lambda i: f"{5 + i // 12 % 2}'{i % 12}"), "ignore", "several units, such as feet and inches?"),
+    "feet and inches": (
+        _cells(lambda i: f"{5 + i // 12 % 2}ft {i % 12}"),
+        "ignore",
+        "several units, such as feet and inches?",
+    ),
+    "primes": (
+        _cells(lambda i: f"{5 + i // 12 % 2}\u2032 {i % 12}\u2033"),
+        "ignore",
+        "several units, such as feet and inches?",
+    ),
+    "hours and minutes": (
+        _cells(lambda i: f"{i % 24}h {i % 60}m"),
+        "ignore",
+        "several units, such as feet and inches?",
+    ),
+    "years and months": (
+        _cells(lambda i: f"{i % 24} yrs, {i % 12} mos"),
+        "ignore",
+        "several units, such as feet and inches?",
+    ),
+    "degrees and minutes": (
+        _cells(lambda i: f"48\u00b0 {i % 60}' {i % 7}\" N"),
+        "ignore",
+        "several units, such as feet and inches?",
+    ),
+    "durations of ISO": (_cells(lambda i: f"PT{i}M"), "ignore", "several units, such as feet and inches?"),
+    "letters of mushrooms": (["p", "w", "b"] * 60, "categorical", ""),
+    "stamps": (
+        _cells(lambda i: f"2019{1 + i % 12:02d}0{1 + i % 9}1130{i % 60:02d}"),
+        "numeric",
+        "a day with its time?",
+    ),
+    "stamps of minutes": (
+        _cells(lambda i: f"2019{1 + i % 12:02d}0{1 + i % 9}11{i % 60:02d}"),
+        "numeric",
+        "a day with its time?",
+    ),
+    "no stamps": (_cells(lambda i: 20191301113000 + 7 * i * i), "numeric", "all differ: is it an identifier?"),
+    "seconds": (
+        _cells(lambda i: 1_600_000_000 + 40_961 * i),
+        "numeric",
+        "is 1600000000 the day 2020-09-13, in seconds from 1970 on?",
+    ),
+    "milliseconds": (_cells(lambda i: 1_600_000_000_000 + 40_961_003 * i), "numeric", "in milliseconds from 1970 on?"),
+    "nanoseconds": (_cells(lambda i: (16 * 10**8 + 40_961 * i) * 10**9), "numeric", "in nanoseconds from 1970 on?"),
+    "file times": (
+        _cells(lambda i: 132_000_000_000_000_000 + i * 10**13),
+        "numeric",
+        "the day 2019-04-17, in Windows file times?",
+    ),
     "weeks": ([f"2024-W{i:02d}" for i in range(1, 53)] * 3, "categorical", "are weeks such as '2024-W01' times?"),
     "weeks that differ": (
         [f"{2000 + i // 52}W{i % 52 + 1:02d}" for i in range(150)],
@@ -532,6 +601,145 @@ def test_a_doubtful_column_draws_one_question(tmp_path: Path, kind: str) -> None
     assert column.kind == drafted
     assert words in note
     assert note.count("?") == (1 if "?" in words or words == NAMED else 0), note
+
+
+COUNTED: dict[str, tuple[str, Callable[[int], Any], str]] = {
+    "Excel": ("admission_date", lambda i: 43831 + 7 * i, "is 43831 the day 2020-01-01, in days of Excel?"),
+    "running days": ("Datum", lambda i: 43831 + i, "in days of Excel?"),
+    "Excel with times": ("date", lambda i: 43831 + i / 4, "in days of Excel?"),
+    "Excel of births": ("dob", lambda i: 7000 + 151 * i, "is 7000 the day 1919-03-01, in days of Excel?"),
+    "days of R": ("visitdate", lambda i: 18262 + 7 * i, "the day 2020-01-01, in days from 1970 on?"),
+    "seconds of SPSS": (
+        "fecha",
+        lambda i: 13797216000 + 86_400 * i,
+        "is 13797216000 the day 2020-01-01, in seconds of SPSS?",
+    ),
+    "SAS": ("birth_date", lambda i: 14_000 - 150 * i, "in days"),
+    "MATLAB": ("date", lambda i: 737_791 + i, "the day 2020-01-01, in days of MATLAB?"),
+    "Julian": ("date", lambda i: 2_458_850 + 3 * i, "in Julian days?"),
+    "amounts": ("amount", lambda i: 43831 + 7 * i * i, ""),
+    "prices at a date": ("date", lambda i: 5 + 7 * i, ""),
+}
+
+
+@pytest.mark.parametrize("case", COUNTED.values(), ids=COUNTED)
+def test_days_that_are_counted_are_asked_about(tmp_path: Path, case: tuple[str, Callable[[int], Any], str]) -> None:
+    name, number, words = case
+    column, note, _ = _draft(tmp_path, [number(i) for i in range(N)], name)
+    assert isinstance(column, NumericColumn)
+    assert words in note
+    assert ("the day" in note) is bool(words)
+
+
+DAY = dt.date(2015, 1, 3).toordinal()
+NO_DATES: dict[str, tuple[list[str], str, tuple[int, int]]] = {
+    "1900": (["1900-01-01"] * 20, "does 1900-01-01 (10.0% of cells) say", (2015, 2029)),
+    "Excel": (["1899-12-30"] * 20, "does 1899-12-30", (2015, 2029)),
+    "the end": (["9999-12-31"] * 20, "does 9999-12-31", (2015, 2029)),
+    "one of them": (["9999-12-31"], "does 9999-12-31 (0.6% of cells) say", (2015, 2029)),
+    "both ends": (["9999-12-31", "1900-01-01"] * 5, "do 1900-01-01 and 9999-12-31", (2015, 2029)),
+    "twos": (["2222-02-02"] * 3, "does 2222-02-02", (2015, 2029)),
+    "nothing of Unix among others": (["1970-01-01"] * 20, "does 1970-01-01", (1951, 2029)),
+    "an earlier day": (["2013-06-04"] * 9, "", (2013, 2029)),
+    "the first of a year": (["2017-01-01"] * 2, "", (2015, 2029)),
+}
+
+
+@pytest.mark.parametrize("case", NO_DATES.values(), ids=NO_DATES)
+@pytest.mark.parametrize("typed", [False, True])
+def test_days_that_say_nothing(tmp_path: Path, case: tuple[list[str], str, tuple[int, int]], typed: bool) -> None:
+    """They are asked about, and bound nothing."""
+    marks, words, years = case
+    days = [str(dt.date.fromordinal(DAY + 29 * i)) for i in range(180)]
+    days = [f"{1950 + i % 60}{day[4:]}" if years[0] == 1951 and i % 2 else day for i, day in enumerate(days)]
+    cells: list[Any] = [*marks, *days]
+    if typed:
+        table = {
+            "x": pa.array([dt.date.fromisoformat(day) for day in cells]),
+            "y": ["a", "b"] * (len(cells) // 2) + ["a"] * (len(cells) % 2),
+        }
+        draft = draft_schema(table, "y", public=True)
+        column, note = draft.schema.columns["x"], draft.notes[0]
+    else:
+        column, note, _ = _draft(tmp_path, cells)
+    assert column == DateColumn("month", dt.date(years[0], 1, 1), dt.date(years[1], 12, 31))
+    assert words in note
+    assert note.count("?") == bool(words)
+
+
+@pytest.mark.parametrize("name", ["lat", "Longitude", "zip", "dob"])
+def test_places_and_days_of_birth_are_asked_about(tmp_path: Path, name: str) -> None:
+    cells: list[Any] = (
+        [dt.date.fromordinal(DAY - 99 * i) for i in range(N)] if name == "dob" else _cells(lambda i: i / 4)
+    )
+    column, note, _ = _draft(tmp_path, cells, name)
+    assert isinstance(column, DateColumn if name == "dob" else NumericColumn)
+    assert "may it tell persons apart, with other columns?" in note
+    assert "tell persons apart" not in _draft(tmp_path, _cells(lambda i: i % 9), name)[1]
+
+
+HEADS: dict[str, tuple[list[str], bool]] = {
+    "units": (["kg,cm,,"], True),
+    "units and words": (["(kg),(cm),sex of the person,class"], True),
+    "two lines": (["Body weight,Height of body,Sex,Outcome", "kg,cm,f/m,"], True),
+    "one unit": (["kg,,,"], True),
+    "a row": (["70,cm,m,a"], False),
+    "marks": (["NA,?,m,a"], False),
+    "a known class": (["kg,cm,,b"], False),
+}
+
+
+@pytest.mark.parametrize("case", HEADS.values(), ids=HEADS)
+def test_lines_of_units_below_the_header_are_left_out(tmp_path: Path, case: tuple[list[str], bool]) -> None:
+    lines, are_heads = case
+    rows = [f"{50 + i * i % 61},{150 + i * 7 % 43}.5,{'fm'[i % 2]},{'ab'[i % 3 == 0]}" for i in range(90)]
+    (tmp_path / "d.csv").write_text("\n".join(["weight,height,sex,y", *lines, *rows, ""]))
+    draft = draft_schema(read_sample(tmp_path / "d.csv"), "y", public=True)
+    (tmp_path / "d.csv").write_text("\n".join(["weight,height,sex,y", *rows, ""]))
+    plain = draft_schema(read_sample(tmp_path / "d.csv"), "y", public=True)
+    assert draft.notes[0].startswith("the first row" if len(lines) == 1 else "the first 2 rows") is are_heads
+    if are_heads:
+        assert draft.schema == plain.schema
+        assert draft.notes[1:] == plain.notes
+
+
+CLASSES: dict[str, tuple[list[Any], str]] = {
+    "a mark": (["yes", "no", "?"] * 80, "does '?' say that a value is missing?"),
+    "a word": (["yes", "no", "unknown"] * 80, "does 'unknown' say"),
+    "a slip": ([*["yes", "no"] * 120, "yess"], "'yess' stands in one of 241 rows: is it a class?"),
+    "an invisible one": (["yes", "no", "no\u200b"] * 80, "one value?"),
+    "Arabic digits": (["\u0661", "\u0662"] * 80, "does '\u0661' mean '1'?"),
+    "plain": (["yes", "no"] * 120, ""),
+}
+
+
+@pytest.mark.parametrize("case", CLASSES.values(), ids=CLASSES)
+def test_doubtful_classes_draw_one_question(case: tuple[list[Any], str]) -> None:
+    cells, words = case
+    note = draft_schema({"x": [i * i % 61 for i in range(len(cells))], "y": cells}, "y", public=True).notes[-1]
+    assert words in note
+    assert note.count("?") == note.count("'?'") + bool(words)
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "words"),
+    [
+        ("phone", lambda i: f"+49 171 {1000000 + i * 7919}", "an identifier"),
+        ("mobile", lambda i: 491710000000 + i * 7919, "an identifier"),
+        ("customer_no", lambda i: 70000 + 3 * i, "an identifier"),
+        ("y", lambda i: f"a{i}@b.org", "an identifier"),
+        ("y", lambda i: f"{i * 731 % 100000:05d}", "begin with zeros"),
+        ("y", lambda i: 10**9 + i * i * 10**6, "is it an identifier?"),
+    ],
+)
+def test_targets_that_are_identifiers(name: str, cell: Callable[[int], Any], words: str) -> None:
+    table = {"x": [i * i % 61 for i in range(N)], name: [cell(i) for i in range(N)]}
+    if "an identifier" in words and "?" not in words:
+        with pytest.raises(SchemaError, match=rf"column '{name}'.*looks like an identifier"):
+            draft_schema(table, name, public=True)
+        return
+    draft = draft_schema(table, name, public=True)
+    assert words in draft.notes[-1]
 
 
 @pytest.mark.parametrize("given", [["201512", "201601", "", "201213"], [201512, 201601, None, 201213]])

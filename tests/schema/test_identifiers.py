@@ -14,7 +14,8 @@ import tacit
 from tacit.online import Winnow
 from tacit.schema import CategoricalColumn, Column, IdColumn, Label, NumericColumn, OrdinalColumn, Schema, SchemaError
 from tacit.schema.draft import draft_schema
-from tacit.schema.identifiers import judge, names_identifier, refuse_identifiers
+from tacit.schema.identifier_names import names_identifier, tells_apart
+from tacit.schema.identifiers import judge, refuse_identifiers
 
 _NAMES = """
 id ID Id ids PassengerId CustomerID RespondentID patient_no patient-nr MRN ssn household_nr uuid e-mail email E_Mail
@@ -24,12 +25,15 @@ hosp_no Matrikelnummer acct_no Steuernummer USUBJID SUBJID ptid SEQN hhid given_
 numero_paciente nro_cliente id_persona cpr BSN CPF curp aadhaar tfn matrikel cust_num lfd_nr patient_number_hashed
 ID_masked 患者ID staff_number badge_no dni NIR count_id Prénom apellidos bank_account email_address Telefon
 Versicherungsnummer subj_no dossier_no Teilnehmernummer MitarbeiterNr cedula
+numero_securite_sociale telefono Apellido card_number license_plate device_id ФИО 患者番号 身份证号 mobile_no idpaciente
+fødselsnummer home_address codice_fiscale Krankenkassennummer initials nombre_completo 주민등록번호
 """
 _OTHER_NAMES = """
 age income humid humidity paid valid void acid idle grid rapid said no number no_children number_of_rooms num_visits
 zip_code country_code sex_code product_name visit_number ClaimNb year price weight_g kidney diagnosis_code month x0 0
 order_total customer_age patients household_size id_type 1.5 emp_length pid_count address floor_no house_number
-fall_number subject patient seqno vin word_freq_email Psi_i_1d mean_phone pct_email
+fall_number subject patient seqno vin name nombre mobile credit_card
+birth_weight latency translation zipped n_email word_freq_email Psi_i_1d mean_phone pct_email
 """
 
 
@@ -41,6 +45,22 @@ def test_names_of_identifiers(name: str) -> None:
 @pytest.mark.parametrize("name", [*_OTHER_NAMES.split(), "", "__"])
 def test_names_of_other_columns(name: str) -> None:
     assert not names_identifier(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["dob", "date_of_birth", "Geburtsdatum", "fecha_nacimiento", "lat", "home_longitude", "postal-code", "郵便番号"],
+)
+def test_names_of_what_tells_persons_apart(name: str) -> None:
+    assert tells_apart(name)
+    assert not names_identifier(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["latency", "flat", "birth_weight", "weeks_at_birth", "year_of_birth", "country_of_birth", "zipped", "x"]
+)
+def test_names_of_what_does_not(name: str) -> None:
+    assert not tells_apart(name)
 
 
 N = 300
@@ -77,6 +97,13 @@ IDENTIFIERS: dict[str, tuple[str, list[Any], int]] = {
             "British identities": [f"QQ 12 34 {10 + i} C" for i in range(5)],
         }.items()
     },
+    "badges of three rows": ("badge", [f"B{i:05d}" for i in range(100) if i % 9], N),
+    "numbered persons": ("patient", [3 * i * i for i in range(1, 41)], N),
+    "named persons": ("Participant", [f"{chr(65 + i)}{i * i}" for i in range(24)], N),
+    "a mobile number": ("Mobile", [491701000000 + 7919 * i for i in range(40)], N),
+    "a card": ("credit_card", [f"{i * i:016d}" for i in range(40)], N),
+    "a name in Spanish": ("nombre", [f"{chr(65 + i)}na" for i in range(24)], N),
+    "an address": ("Adresse", [f"Weg {i * i}" for i in range(24)], N),
     "a stray among a shape": ("contact", ["unknown", *(f"a{i}@b.org" for i in range(5))], N),
 }
 OTHERS: dict[str, tuple[str, list[Any], int]] = {
@@ -96,6 +123,13 @@ OTHERS: dict[str, tuple[str, list[Any], int]] = {
     "versions": ("version", [f"1.2.{i}" for i in range(9)], N),
     "other versions": ("version", [f"10.0.{19041 + i}.1" for i in range(9)], N),
     "times": ("time", [f"08:{i:02d}:00" for i in range(9)], N),
+}
+OTHERS |= {
+    "a number in French": ("nombre", list(range(0, 90, 3)), N),
+    "a card or none": ("credit_card", ["visa", "amex", "none"], N),
+    "minutes": ("mobile", list(range(18)), N),
+    "states with points": ("state", ["N.Y.", "N.J.", *(f"state {chr(i)}" for i in range(65, 75))], N),
+    "degrees": ("degree", ["B.A.", "M.A.", "B.S.", "none"], N),
 }
 DRAW = np.random.default_rng(0)
 
@@ -119,6 +153,12 @@ OTHERS |= {
     "steps a day": ("x", _whole(DRAW.gamma(4, 2000, N)), N),
 }
 DOUBTS: dict[str, tuple[str, list[Any], int]] = {
+    "initials": ("rater", [f"{a}.{b}." for a in "ABC" for b in "DE"], N),
+    "initials with blanks": ("who_drew", [f"{a}. {b}." for a in "ABC" for b in "DE"], N),
+    "double initials": ("signed", [f"{a}.-{b}. {a}." for a in "ABC" for b in "DE"], N),
+    "many initials": ("z", [f"{a.lower()}.{b.lower()}." for a in "ABCDEFG" for b in "DEFHI"], N),
+    "doctors": ("surgeon", ["Dr. Becker", "Dr. Fox", "none"], N),
+    "doctors in small letters": ("surgeon", ["dr. becker", "prof. dr. wolf", "frau koch"], N),
     "few shops": ("store_id", list(range(5)), N),
     "equal steps": ("income", [18000 + 91 * i for i in range(N)], N),
     "every number once": ("rank", [(i * 7) % N for i in range(N)], N),
@@ -132,10 +172,7 @@ DOUBTS: dict[str, tuple[str, list[Any], int]] = {
     "64 bits": ("h", _whole(DRAW.integers(-(2**63), 2**63 - 1, N)), N),
     "a part of seven digits": ("ref", _whole(DRAW.integers(3 * 10**6, 9 * 10**6, N)), N),
     "rising numbers": ("order", _whole(1000234 + np.cumsum(DRAW.integers(1, 9, N))), N),
-    "badges of three rows": ("badge", [f"B{i:05d}" for i in range(100) if i % 9], N),
     "subjects of a trial": ("trial", [f"S-{i}" for i in range(1, 41)], N),
-    "numbered persons": ("patient", [3 * i * i for i in range(1, 41)], N),
-    "named persons": ("Participant", [f"{chr(65 + i)}{i * i}" for i in range(24)], N),
     "persons of three rows": ("ref", _whole(DRAW.integers(10**7, 10**8, 100)), N),
     "six digits of three rows": ("ref", _whole(DRAW.integers(10**5, 10**6, 100)), N),
 }
@@ -185,7 +222,19 @@ def _schema(name: str, column: Column) -> Schema:
     return Schema({name: column, "x": NumericColumn(0, 1)}, Label("y", "classes", ("a", "b")))
 
 
-_NUMBERED = ["participant", "respondent", "subject", "badge", "ticket", "handle", "staff_number", "nir", "dni"]
+_NUMBERED = [
+    "mobile",
+    "creditCard",
+    "participant",
+    "respondent",
+    "subject",
+    "badge",
+    "ticket",
+    "handle",
+    "staff_number",
+    "nir",
+    "dni",
+]
 FIRST, LAST = ("Anna", "Bert", "Eva", "Hans", "Karl"), ("Meier", "Schulz", "Klein", "O'Neil", "Huber")
 ADJECTIVES, JOBS = ("sales", "farm", "office", "senior", "public"), ("manager", "worker", "clerk", "nurse", "robin")
 REFUSED: dict[str, tuple[str, Column]] = {
@@ -205,6 +254,9 @@ REFUSED: dict[str, tuple[str, Column]] = {
     "MAC addresses": ("host", CategoricalColumn(tuple(IDENTIFIERS["MAC addresses"][1]))),
     "telephones": ("reach", CategoricalColumn(tuple(IDENTIFIERS["local telephones"][1]))),
     **{name: (name, NumericColumn(0, 900)) for name in _NUMBERED},
+    "initials": ("rater", CategoricalColumn(tuple(f"{a}.{b}." for a in "ABCDE" for b in "FGHIJ"))),
+    "doctors": ("surgeon", CategoricalColumn(tuple(f"Dr. {chr(i)}ox" for i in range(65, 87)))),
+    "addresses by name": ("address", CategoricalColumn(tuple(f"Weg {i * i}" for i in range(24)))),
     "persons by a name": ("Participant", CategoricalColumn(tuple(f"{chr(65 + i)}{i * i}" for i in range(24)))),
 }
 ACCEPTED: dict[str, tuple[str, Column]] = {
@@ -217,6 +269,9 @@ ACCEPTED: dict[str, tuple[str, Column]] = {
     "occupations": ("job", CategoricalColumn(tuple(f"{a} {b}" for a in ADJECTIVES for b in JOBS))),
     "species": ("species", CategoricalColumn(tuple(f"{a.title()} {b.title()}" for a in ADJECTIVES for b in JOBS))),
     "places": ("state", CategoricalColumn(tuple(f"New {b.title()}" for b in [*JOBS, *"abcdefghijklmnopqrst"]))),
+    "raters": ("rater", CategoricalColumn(("A.B.", "C.D.", "E.F."))),
+    "a number in French": ("nombre", NumericColumn(0, 90)),
+    "a card or none": ("credit_card", NumericColumn(0, 1)),
     "a customer or none": ("customer", NumericColumn(0, 1)),
     "shares of words": ("word_freq_email", NumericColumn(0, 10)),
     "six digits of occupations": (

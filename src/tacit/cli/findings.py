@@ -16,12 +16,11 @@ from tacit.cli.console import finite
 from tacit.encoding.arrow import dictionary_of, listed, positions
 from tacit.encoding.dates import bounds_of, dates_as_numbers, days_of
 from tacit.encoding.errors import DataError, FrameError
-from tacit.encoding.folders import files_of
 from tacit.encoding.numbers import decimal_points, number_or_nan, parse_numbers
 from tacit.encoding.read import check_decimals, column_names, is_parquet, structure
-from tacit.encoding.sources import read_files
+from tacit.encoding.sources import files_of, read_files
 from tacit.encoding.table import encoder_of
-from tacit.encoding.tokens import as_tokens, difference
+from tacit.encoding.tokens import as_tokens
 from tacit.encoding.values import (
     DROPPED,
     BooleanIndex,
@@ -32,9 +31,12 @@ from tacit.encoding.values import (
     spelled_as_numbers,
 )
 from tacit.schema import Column, DateColumn, Label, NumericColumn, Schema, Unit
+from tacit.schema.alike import difference, spelled_apart
 from tacit.schema.cell_format import DATE_FORMATS, parse_date
 from tacit.schema.columns import is_plain_number
 from tacit.schema.csv_format import COMMA, PLAIN, POINT, CsvFormat
+from tacit.schema.errors import SchemaError
+from tacit.schema.identifiers import refuse_identifiers
 
 NOTABLE = 0.01
 """Share of rows from which on clipping and unknown values are complained of."""
@@ -100,7 +102,7 @@ def find(
         for name in schema.features:
             if is_plain_number(schema.columns[name]):
                 frame.numbers(name)  # raises on the dtype that a fit would raise on
-    findings = Findings(rows=frame.n_rows, complaints=_of_decimals(path, schema, dialect))
+    findings = Findings(rows=frame.n_rows, complaints=_refusals(path, schema, dialect))
     if dialect.multiline:
         findings.cells_with_line_breaks = sum(structure(each, dialect).breaks for each in files_of(path))
     if not frame.n_rows:
@@ -118,14 +120,15 @@ def find(
     return findings
 
 
-def _of_decimals(path: Path, schema: Schema, dialect: CsvFormat) -> list[str]:
-    """What a fit would say where it refuses a file for its semicolons."""
+def _refusals(path: Path, schema: Schema, dialect: CsvFormat) -> list[str]:
+    """What a fit would say where it refuses identifiers of a schema, or a file for its semicolons."""
     numeric = [name for name in schema.features if is_plain_number(schema.columns[name])]
     numeric += [schema.label.column] if schema.label is not None and schema.label.is_plain_number else []
     try:
+        refuse_identifiers(schema)
         for file in files_of(path):
             check_decimals(file, numeric, dialect)
-    except DataError as error:
+    except (DataError, SchemaError) as error:
         return [f"a fit refuses this: {error}"]
     return []
 
@@ -267,7 +270,8 @@ def _complaints(facts: dict[str, Any], column: Column, rows: int, remedy: str) -
     if facts["unknown"] > NOTABLE * rows or (facts["unknown"] and "never_seen" not in facts):
         examples = ", ".join(repr(value) for value, _ in facts["unknown_values"][:3])
         words.append(f"{_percent(facts['unknown'], rows)} {what} and {place}: {examples}{remedy}")
-    words.extend(_alike([value for value, _ in facts["unknown_values"]], getattr(column, "categories", ())))
+    declared = getattr(column, "categories", ())
+    words.extend(_alike([value for value, _ in facts["unknown_values"]], declared))
     if facts["missing"] + facts["unknown"] == rows:
         words.append("no row holds a declared value")
     elif facts["missing"] > 0.5 * rows:
@@ -281,7 +285,8 @@ def _alike(unknown: list[Any], declared: Iterable[Any]) -> list[str]:
     """Which unknown values look like declared ones, and in what they differ."""
     texts = [str(value) for value in declared]
     alike = [(value, difference(value, texts)) for value in unknown if isinstance(value, str)]
-    return [f"{value!r} differs only {why}: write both the same way" for value, why in alike if why][:3]
+    words = [f"{value!r} differs only {why}: write both the same way" for value, why in alike if why][:3]
+    return [*words, *filter(None, [spelled_apart(texts)])]
 
 
 def _remedy(column: Column, counted: list[tuple[Any, int]], unknown: list[tuple[Any, int]]) -> str:

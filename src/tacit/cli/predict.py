@@ -86,7 +86,7 @@ class Counts:
         import numpy as np
 
         from tacit.encoding.frames import take
-        from tacit.encoding.tokens import difference
+        from tacit.schema.alike import difference
 
         [value] = list(take(frame.column(name), np.array([row])))
         value = value.as_py() if hasattr(value, "as_py") else value

@@ -14,7 +14,6 @@ from scipy.special import expit, ndtri
 
 from tacit.arrays import Floats
 from tacit.encoding.inputs import label_vector
-from tacit.encoding.tokens import difference
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.errors import outside
 from tacit.estimators.base import Estimator, check_fitted
@@ -24,6 +23,7 @@ from tacit.models.base import Uncertain, UncertainClasses
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import RequestError, is_number
 from tacit.schema import Schema
+from tacit.schema.alike import difference
 
 
 def in_order(names: Sequence[Any]) -> list[int]:

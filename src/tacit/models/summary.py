@@ -24,7 +24,7 @@ from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.privacy.charges import Charge, Gaussian, Laplace, Repeated
 from tacit.privacy.label import Stage
 from tacit.privacy.noise_shares import noise_factor
-from tacit.schema.identifiers import names_identifier
+from tacit.schema.identifier_names import names_identifier
 
 if TYPE_CHECKING:
     from tacit.models.base import Model

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self, final
 
 from tacit.privacy.request import RequestError
-from tacit.schema.identifiers import names_identifier
+from tacit.schema.identifier_names import names_identifier
 
 PUBLIC = "public"  # what `dtypes` says where they do not come from the rows
 EDIT = "edit"  # the subject of what was done to a model by hand after its fit

@@ -63,7 +63,7 @@ def unit_question(schema: Schema) -> str:
 
 def name_question(names: Iterable[str]) -> str:
     """The same where no schema says what columns are, by their names alone; empty if none is called an identifier."""
-    from tacit.schema.identifiers import names_identifier
+    from tacit.schema.identifier_names import names_identifier
 
     name = next(filter(names_identifier, names), None)
     if name is None:

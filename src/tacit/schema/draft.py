@@ -10,7 +10,7 @@ import csv
 import os
 import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -19,15 +19,17 @@ from typing import Any, final
 import narwhals as nw
 import pyarrow as pa
 
+from tacit.schema.alike import spelled_apart
 from tacit.schema.cell_format import CellFormat
 from tacit.schema.columns import KINDS, Column, DateColumn, column_from_dict
 from tacit.schema.csv_format import COMMA, PLAIN, POINT, UTF8, CsvFormat, are_cells
 from tacit.schema.draft_columns import Cells, Reading, cells_of, draft_column, round_outward
 from tacit.schema.errors import SchemaError, nearest, refuse_unknown
-from tacit.schema.identifiers import judge
+from tacit.schema.identifiers import Verdict, evident, judge
 from tacit.schema.label import MOST_CLASSES, Label
 from tacit.schema.schema import Schema
-from tacit.schema.spellings import Spelled, far_marks, spelled, spelled_apart
+from tacit.schema.spellings import MARKS, Spelled, far_marks, leading_zeros, marks_among, rewriting, spelled
+from tacit.schema.times import as_times, date_format
 from tacit.schema.values import Value, needs_exact, parse_number, plain_date
 
 PUBLIC_ONLY = """\
@@ -45,6 +47,12 @@ NUMERIC_FROM = 20
 
 MOST_HEADERS = 20
 """One row in so many may be the header once more, as in files that were put together."""
+
+LEAST_ROWS = 200
+"""Rows from which on a class that one of them has may be a slip."""
+
+MOST_HEADS, FIRST_ROWS = 3, 200
+"""Rows below the header that may be heads, too; and rows by which that is judged."""
 
 NO_HEADER = "the first line holds values, where names of columns should stand"
 
@@ -134,6 +142,8 @@ def _only_rows(frame: nw.DataFrame[Any]) -> tuple[nw.DataFrame[Any], list[str]]:
             frame = frame.filter(~same.fill_null(False))
             times = "once more" if again == 1 else f"{again} times more"
             notes.append(f"the header stands among the rows {times} and is left out: delete those lines")
+    frame, heads = _without_heads(frame, texts)
+    notes += heads
     for name in texts if len(frame) > 2 else ():
         *before, last = (str(value or "").strip(" :").casefold() for value in frame[name].to_list())
         if last in TOTALS and last not in before:
@@ -142,10 +152,42 @@ def _only_rows(frame: nw.DataFrame[Any]) -> tuple[nw.DataFrame[Any], list[str]]:
     return frame, notes
 
 
+def _without_heads(frame: nw.DataFrame[Any], texts: list[str]) -> tuple[nw.DataFrame[Any], list[str]]:
+    """The table without rows of units or further names below its header, and the note about them."""
+    columns = [[str(value or "").strip() for value in frame[name].head(FIRST_ROWS).to_list()] for name in texts]
+    below = [Counter(text for text in cells[MOST_HEADS:] if text and text.casefold() not in MARKS) for cells in columns]
+    heads: list[str] = []
+    for row in zip(*(cells[:MOST_HEADS] for cells in columns), strict=True) if len(texts) == len(frame.columns) else ():
+        if not _is_head(row, below):
+            break
+        heads.append(next(filter(None, row)))
+    if not heads:
+        return frame, []
+    what = "the first row holds" if len(heads) == 1 else f"the first {len(heads)} rows hold"
+    note = f"{what} no values, but units or names such as {heads[0][:20]!r}, and is left out: delete it from the file"
+    return frame.tail(len(frame) - len(heads)), [note]
+
+
+def _is_head(row: Sequence[str], below: Sequence[Counter[str]]) -> bool:
+    """Whether a row has words above columns of numbers or dates alone, and nothing that is a value below."""
+    words = 0
+    for first, rest in zip(row, below, strict=True):
+        is_value = parse_number(first) is not None or date_format({first: 1}) is not None
+        if is_value or first in rest or first.casefold() in MARKS:
+            return False
+        measured = len(rest) > 2 and (all(parse_number(text) is not None for text in rest) or bool(date_format(rest)))
+        words += bool(first) and measured
+    return words > 0
+
+
 def _draft_label(cells: Cells, positive: Any, kind: str | None, reading: Reading) -> tuple[Label, str]:
     """The label, and what should be said about it."""
     name, where = cells.name, f"column '{cells.name}'"
     spelling = spelled(cells.texts, reading.decimal, reading.thousands) if cells.texts else None
+    counts = {text: count for text, count in cells.texts.items() if text.casefold() not in MARKS} or cells.numbers
+    verdict = evident(name, list(counts), sum(counts.values())) if kind is None else Verdict()
+    if verdict.is_identifier:
+        raise _identifies(verdict, where, "")
     numbers = set(map(float, cells.numbers)) or (set(spelling.numbers.values()) if spelling else set())
     distinct = len(cells.texts) or len(cells.numbers)
     if kind == "numeric" and not numbers:
@@ -154,20 +196,32 @@ def _draft_label(cells: Cells, positive: Any, kind: str | None, reading: Reading
         return _draft_number(cells, spelling)
     if distinct > MOST_CLASSES:
         raise SchemaError(f"has {distinct} distinct values", "is this the label?", where=where)
-    verdict = judge(name, list(cells.texts or cells.numbers), sum((cells.texts or cells.numbers).values()))
+    verdict = judge(name, list(counts), sum(counts.values()))
     if verdict.is_identifier or verdict.asks_identifier:
-        reason = verdict.reason.removesuffix(": is it an identifier?")
-        hint = 'is this the label? If it is, write its classes by hand, with allow = "identifier"'
-        raise SchemaError(f"looks like an identifier ({reason})", hint, where=where)
+        raise _identifies(verdict, where, ", or give --kind numeric" if numbers else "")
     classes = _classes(cells)
     exact = needs_exact(classes)
     label = Label(name, "classes", classes, () if positive is None else positive, exact=exact)
-    doubt = spelled_apart(map(str, classes)) or ("give --kind numeric if it is a quantity" if len(numbers) > 2 else "")
+    doubt = _doubt_of_classes(cells, classes) or ("give --kind numeric if it is a quantity" if len(numbers) > 2 else "")
     quantity = f"; {doubt}" if doubt else ""
     if label.positive_classes and positive is None:
         label = Label(name, "classes", classes, label.positive_classes, exact=exact)
         return label, f"{label.positive_classes[0]!r} is taken for the positive class: check it{quantity}"
     return label, f"classes listed as found{quantity}"
+
+
+def _identifies(verdict: Verdict, where: str, other: str) -> SchemaError:
+    reason = verdict.reason.removesuffix(": is it an identifier?")
+    hint = 'is this the label? If it is, write its classes by hand, with allow = "identifier"'
+    return SchemaError(f"looks like an identifier ({reason})", hint + other, where=where)
+
+
+def _doubt_of_classes(cells: Cells, classes: tuple[Value, ...]) -> str:
+    """The one question about classes: some look alike, say that a label is missing, or hardly occur."""
+    texts = list(map(str, classes))
+    rare = next((text for text, count in cells.texts.items() if count == 1 and cells.rows >= LEAST_ROWS), "")
+    stray = f"{rare!r} stands in one of {cells.rows} rows: is it a class?" if rare else ""
+    return spelled_apart(texts) or marks_among(texts) or rewriting(cells.texts, POINT, "") or stray
 
 
 def _draft_number(cells: Cells, spelling: Spelled | None) -> tuple[Label, str]:
@@ -191,9 +245,11 @@ def _draft_number(cells: Cells, spelling: Spelled | None) -> tuple[Label, str]:
     )
     notes = ["a numeric label; bounds rounded outward"]
     if all(number.is_integer() for number in numbers):
-        notes.append("its numbers are whole: give --kind classes if they are codes")
-    if spelling is not None and spelling.note:
-        notes.append(spelling.note)
+        how = "some of its numbers begin with zeros" if leading_zeros(cells.texts) else "its numbers are whole"
+        notes.append(f"{how}: give --kind classes if they are codes")
+    notes.extend([spelling.note] if spelling is not None and spelling.note else [])
+    verdict = judge(cells.name, list(counts), sum(counts.values()), counts.values())
+    notes.extend(filter(None, [as_times(cells.name, sorted(counts)) or verdict.reason]))
     if marks:
         listed = ", ".join(f"{mark:.12g}" for mark in marks)
         notes.append(f"{listed} taken for missing: leave missing_values out if it is a value")

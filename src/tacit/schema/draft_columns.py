@@ -11,9 +11,9 @@ from decimal import Decimal
 from typing import Any, final
 
 import narwhals as nw
-import numpy as np
 import pyarrow as pa
 
+from tacit.schema.alike import spelled_apart
 from tacit.schema.cell_format import CellFormat, parse_date
 from tacit.schema.columns import (
     BooleanColumn,
@@ -26,26 +26,24 @@ from tacit.schema.columns import (
 )
 from tacit.schema.csv_format import COMMA, POINT
 from tacit.schema.errors import SchemaError
+from tacit.schema.identifier_names import tells_apart
 from tacit.schema.identifiers import MOSTLY, Verdict, evident, judge
 from tacit.schema.spellings import (
     FEW,
     MARKS,
     Spelled,
     are_codes,
-    are_weeks,
-    as_times,
     compound,
-    date_format,
     far_marks,
     leading_zeros,
     lone_negatives,
     marks_among,
     plain_number_of,
+    rewriting,
     spelled,
-    spelled_apart,
     strays_among,
-    with_minus,
 )
+from tacit.schema.times import are_weeks, as_times, date_format, date_marks, names_date
 from tacit.schema.values import needs_exact
 
 MOST_LISTED = 200
@@ -53,6 +51,9 @@ MOST_LISTED = 200
 
 MOST_CODES, LEAST_CELLS = 10, 20
 """Whole numbers of so few values, in so many cells or more, may be codes."""
+
+APART_QUESTION = "may it tell persons apart, with other columns? Then keep only the year, or the region"
+"""What is asked about days of birth and places."""
 
 LOG_RATIO = 1000.0
 """Positive numbers that span this factor are drafted with log spacing."""
@@ -83,7 +84,7 @@ class Cells:
         numbers: the same of a column that came as numbers.
         rows: how many rows there are.
         kind: ``"text"``, ``"number"``, ``"truth"``, or what else the type says.
-        years: the first and the last year of a column that came as dates.
+        days: per day of a column that came as dates, as ``date.toordinal`` has it, how many cells hold it.
     """
 
     name: str
@@ -91,12 +92,12 @@ class Cells:
     kind: str = "text"
     texts: Mapping[str, int] = field(default_factory=Counter)
     numbers: Mapping[float, int] = field(default_factory=Counter)
-    years: tuple[int, int] | None = None
+    days: Mapping[int, int] = field(default_factory=Counter)
 
     @property
     def is_empty(self) -> bool:
         """Whether no cell holds anything."""
-        return not (self.texts or self.numbers or self.years) and self.kind in ("text", "number")
+        return not (self.texts or self.numbers or self.days) and self.kind in ("text", "number", "date")
 
 
 def cells_of(series: nw.Series[Any]) -> Cells:
@@ -105,13 +106,12 @@ def cells_of(series: nw.Series[Any]) -> Cells:
     if dtype == nw.Boolean:
         return Cells(name, rows, "truth")
     if dtype in (nw.Date, nw.Datetime):
-        return Cells(name, rows, "date", years=_years(series))
+        return Cells(name, rows, "date", days=_days(series))
     if dtype.is_nested() or dtype.is_temporal():
         return Cells(name, rows, str(dtype))
     values = [value for value in series.drop_nulls().to_list() if value == value]
     if values and all(isinstance(value, dt.date) for value in values):
-        years = [value.year for value in values]
-        return Cells(name, rows, "date", years=(min(years), max(years)))
+        return Cells(name, rows, "date", days=Counter(value.toordinal() for value in values))
     if all(isinstance(value, int | float | Decimal) for value in values) and (values or dtype.is_numeric()):
         numbers = Counter(value for value in map(_plain, values) if math.isfinite(value))
         return Cells(name, rows, "number", numbers=numbers)
@@ -123,26 +123,30 @@ def _plain(value: Any) -> float:
     return value if isinstance(value, int) else float(value)
 
 
-def _years(series: nw.Series[Any]) -> tuple[int, int] | None:
-    """The first and the last year, within the calendar of Python."""
-    arrow = series.drop_nulls().to_arrow()
-    days = arrow.cast(pa.date32(), safe=False).cast(pa.int32())
-    if not len(days):
-        return None
-    years = np.array([min(days.to_pylist()), max(days.to_pylist())], "datetime64[D]").astype("datetime64[Y]")
-    first, last = np.clip(years.astype(np.int64) + 1970, dt.MINYEAR, dt.MAXYEAR).tolist()
-    return first, last
+def _days(series: nw.Series[Any]) -> Counter[int]:
+    """The days of a column of dates or times, within the calendar of Python."""
+    days = series.drop_nulls().to_arrow().cast(pa.date32(), safe=False).cast(pa.int32()).to_pylist()
+    since = dt.date(1970, 1, 1).toordinal()
+    return Counter(min(max(day + since, dt.date.min.toordinal()), dt.date.max.toordinal()) for day in days)
 
 
 def draft_column(cells: Cells, reading: Reading) -> tuple[Column, str]:
     """A column, and what should be said about it; empty where nothing is doubtful."""
+    column, note = _drafted(cells, reading)
+    many = len(cells.texts) + len(cells.numbers) + len(cells.days) > FEW
+    if many and tells_apart(cells.name) and not isinstance(column, IdColumn | IgnoredColumn):
+        note = "; ".join(filter(None, (note, APART_QUESTION)))
+    return column, note
+
+
+def _drafted(cells: Cells, reading: Reading) -> tuple[Column, str]:
+    """The same without what a name of a day of birth or a place has one ask."""
     if cells.kind == "truth":
         return BooleanColumn(), ""
-    if cells.is_empty or (cells.kind == "date" and cells.years is None):
+    if cells.is_empty:
         return IgnoredColumn(), "ignored, because the sample has no values"
     if cells.kind == "date":
-        assert cells.years is not None
-        return _dates(*cells.years)
+        return _dates(cells.days)
     if cells.kind == "number":
         return _numbers(cells.name, cells.numbers, CellFormat(), "")
     if cells.kind != "text":
@@ -158,8 +162,11 @@ def _texts(cells: Cells, reading: Reading) -> tuple[Column, str]:
         return IdColumn(), _identifier(cells.name, verdict.reason)
     shape = date_format(present)
     if shape is not None and 2 * sum(present.values()) > sum(cells.texts.values()):
-        days = [day for text in present if (day := parse_date(text, shape[0]))]
-        column, note = _dates(min(days).year, max(days).year, "" if shape[0] == "%Y-%m-%d" else shape[0])
+        days = Counter[int]()
+        for text, count in present.items():
+            if day := parse_date(text, shape[0]):
+                days[day.toordinal()] += count
+        column, note = _dates(days, "" if shape[0] == "%Y-%m-%d" else shape[0])
         lost = sum(count for text, count in present.items() if parse_date(text, shape[0]) is None)
         others = f"{lost} of {sum(present.values())} cells are no such date, and are missing" if lost else ""
         return column, "; ".join(part for part in (note, others, shape[1]) if part)
@@ -173,21 +180,9 @@ def _texts(cells: Cells, reading: Reading) -> tuple[Column, str]:
     plain = numbers is not None and numbers.cell_format.is_plain
     if leading_zeros(present) and plain:
         return _codes(cells, present)
-    negative = with_minus(cells.texts)
-    if negative.keys() != cells.texts.keys() and spelled(negative, reading.decimal, reading.thousands) is not None:
-        text, meaning = next(pair for pair in zip(cells.texts, negative, strict=True) if pair[0] != pair[1])
-        question = f"does {text!r} mean {meaning!r}? Then write it so"
-        column, note = _spelled(cells, numbers) if numbers and numbers.numbers else (IgnoredColumn(), "")
-        return column, f"{note or 'ignored'}; {question}"
-    if numbers is not None:
-        return _spelled(cells, numbers)
-    if question := compound(present):
-        column, note = _categories(cells, reading) if len(present) <= FEW else (IgnoredColumn(), "ignored until then")
-        return column, "; ".join(part for part in (question, note) if part)
-    if are_weeks(present):
-        column, note = _categories(cells, reading)
-        question = f"are weeks such as {next(iter(present))!r} times? Then write the dates of their Mondays"
-        return column, f"{question}; {note}" if note else question
+    draft = _in_other_notation(cells, present, numbers, reading)
+    if draft is not None:
+        return draft
     verdict = judge(cells.name, list(present), sum(present.values()))
     if verdict.is_identifier:
         return IdColumn(), _identifier(cells.name, verdict.reason)
@@ -195,6 +190,27 @@ def _texts(cells: Cells, reading: Reading) -> tuple[Column, str]:
         return IdColumn(), _unlisted(verdict.reason)
     column, note = _categories(cells, reading)
     return column, "; ".join(part for part in (verdict.reason, note) if part)
+
+
+def _in_other_notation(
+    cells: Cells, present: Mapping[str, int], numbers: Spelled | None, reading: Reading
+) -> tuple[Column, str] | None:
+    """Texts that spell numbers, or may in another notation; None for others."""
+    if question := rewriting(cells.texts, reading.decimal, reading.thousands):
+        plain = numbers is not None and numbers.numbers and numbers.cell_format.is_plain
+        column, note = _spelled(cells, numbers) if numbers is not None and plain else (IgnoredColumn(), "")
+        return column, f"{note or 'ignored'}; {question}"
+    question = "" if are_weeks(present) else compound(present)
+    if numbers is not None and (numbers.numbers or not question):
+        return _spelled(cells, numbers)
+    if question:
+        column, note = _categories(cells, reading) if len(present) <= FEW else (IgnoredColumn(), "ignored until then")
+    elif are_weeks(present):
+        question = f"are weeks such as {next(iter(present))!r} times? Then write the dates of their Mondays"
+        column, note = _categories(cells, reading)
+    else:
+        return None
+    return column, "; ".join(filter(None, (question, note)))
 
 
 def _truths(present: Mapping[str, int]) -> tuple[Column, str] | None:
@@ -243,11 +259,18 @@ def _unlisted(question: str) -> str:
     return f'{question} Until you say so it is taken for one (kind = "id"), and none of its values is listed'
 
 
-def _dates(first: int, last: int, date_format: str = "") -> tuple[Column, str]:
-    """Dates by month, from the first year of the sample to the last."""
-    column = DateColumn("month", dt.date(first, 1, 1), dt.date(last, 12, 31), format=date_format)
+def _dates(days: Mapping[int, int], date_format: str = "") -> tuple[Column, str]:
+    """Dates by month, from the first year of the sample to the last, without days that may say that one is missing."""
+    marks = date_marks(days)
+    first, last = (dt.date.fromordinal(bound(day for day in days if day not in marks)) for bound in (min, max))
+    column = DateColumn("month", dt.date(first.year, 1, 1), dt.date(last.year, 12, 31), format=date_format)
     form = f" written as {date_format}" if date_format else ""
-    return column, f"a date{form}, by month: change granularity to year or weekday where that matters more"
+    note = f"a date{form}, by month: change granularity to year or weekday where that matters more"
+    if marks:
+        shown = " and ".join(str(dt.date.fromordinal(mark)) for mark in marks)
+        share, what = sum(days[mark] for mark in marks) / sum(days.values()), "does" if len(marks) == 1 else "do"
+        note += f"; {what} {shown} ({share:.1%} of cells) say that a date is missing? Then leave those cells empty"
+    return column, note
 
 
 def _categories(cells: Cells, reading: Reading) -> tuple[Column, str]:
@@ -266,14 +289,14 @@ def _categories(cells: Cells, reading: Reading) -> tuple[Column, str]:
 def _numbers(name: str, counts: Mapping[float, int], cell_format: CellFormat, note: str) -> tuple[Column, str]:
     """A column of numbers: an identifier, truth values, or numbers between bounds rounded outward."""
     verdict = judge(name, list(counts), sum(counts.values()), counts.values()) if cell_format.is_plain else Verdict()
-    if verdict.is_identifier:
+    values = sorted(map(float, counts))
+    if verdict.is_identifier and not (names_date(name) and as_times(name, values)):
         return IdColumn(), _identifier(name, verdict.reason)
     if set(counts) == {0, 1} and cell_format.is_plain:
         return BooleanColumn(), "0 and 1 read as false and true"
-    values = sorted(map(float, counts))
     marks = far_marks(values, {float(value): count for value, count in counts.items()})
     values = [value for value in values if value not in marks]
-    time = as_times(values)
+    time = as_times(name, values)
     notes = [note, time or verdict.reason]
     if marks:
         share = sum(counts[mark] for mark in marks) / sum(counts.values())

@@ -11,37 +11,9 @@ from typing import final
 
 from tacit.schema.columns import IDENTIFIER, CategoricalColumn, Column, NumericColumn, listed_categories
 from tacit.schema.errors import SchemaError
+from tacit.schema.identifier_names import names_holder, names_identifier, names_persons, names_quantity
 from tacit.schema.schema import Schema
 from tacit.schema.values import Value, parse_number
-
-_ALONE = """
-id ids uid uuid guid mrn ssn nino npi iban imei passport email phone telephone msisdn identifier pseudonym username
-login surname lastname firstname forename fullname vorname nachname kennung rowid pid aktenzeichen ipaddress macaddress
-licenseplate givenname nickname subjid usubjid ptid studyid hhid seqn idnr svnr kdnr fallnr fallnummer objectid orcid
-cpr bsn cpf curp aadhaar aadhar tfn pesel personnummer matrikel dni nif nie nir cnp egn nss rfc cedula imsi iccid
-prenom prénom apellido apellidos cognome telefon kontonummer versicherungsnummer bankaccount emailaddress screenname
-"""
-ALONE = frozenset(_ALONE.split())
-"""Words that make an identifier of a name whose last word, or last two, they are: ``FirstName``, ``ip_address``."""
-
-_HOLDERS = """
-patient patienten person customer kunden client member mitglieds respondent subject participant user employee
-personal student pupil passenger applicant household family case record account policy order invoice claim encounter
-admission loan contract ticket transaction row serial donor voter taxpayer citizen card phone insurance
-versicherten sozialversicherungs cust lfd laufende matrikel steuer pat nhs emp acct hosp
-security passport licence license registration national tax vehicle device borrower guest tenant
-paciente paziente cliente usuario empleado estudiante persona staff badge subj dossier receipt mitarbeiter vertrags
-probanden teilnehmer
-"""
-HOLDERS = frozenset(_HOLDERS.split())
-"""Who or what is numbered one by one."""
-
-_PERSONS = """
-patient person respondent subject participant client customer member student who whom name names owner badge ticket
-handle
-"""
-PERSONS = frozenset(_PERSONS.split())
-"""Names of columns of more than a few values that may tell persons apart."""
 
 _GIVEN_NAMES = """
 james john robert michael william david richard joseph thomas charles daniel matthew mark paul andrew george kevin brian
@@ -56,24 +28,6 @@ GIVEN_NAMES = frozenset(_GIVEN_NAMES.split())
 
 NAMED_SHARE = 0.1
 """Share of categories from which on such names among them say that all are persons'."""
-
-NUMBERS = frozenset(("no", "nr", "num", "nbr", "number", "nummer", "key", "name"))
-"""Words that make an identifier of a name where a holder stands before them."""
-
-_QUANTITIES = """
-income salary wage wages pay earnings revenue sales turnover profit price cost costs amount balance budget debt assets
-premium rent fee value worth population pop inhabitants residents votes visits views clicks count total sum sqft sqm
-area feet foot metres meters km miles mileage distance length height width depth size volume weight grams kg bytes time
-timestamp epoch date seconds minutes hours duration year age ages score minute hour day week month temperature degrees
-"""
-QUANTITIES = frozenset(_QUANTITIES.split())
-"""Words that make a quantity of a name: its numbers may be long, and all differ, without telling persons apart."""
-
-SHARES = frozenset(["freq", "frequency", "count", "share", "rate", "ratio", "pct", "percent", "mean", "avg"])
-"""Words before the name of an identifier that make a quantity of it."""
-
-DISGUISES = frozenset(("hash", "hashed", "encrypted", "masked", "anon", "anonymised", "anonymized", "pseudonymised"))
-"""What is said last of the name of an identifier that was made another one."""
 
 _BYTE = r"(25[0-5]|2[0-4]\d|1?\d?\d)"
 SHAPES: Mapping[str, str] = {
@@ -96,6 +50,12 @@ _PART = r"(?:[^\W\d_]\.|[^\W\d_a-z][^\W\d_]*(?:['\u2019-][^\W\d_]+)*\.?)"
 NAME = re.compile(rf"{_PART}(?:,? (?:von|van|de|der|den|del|di|da|bin|al|el|la|le|zu|{_PART})){{1,4}}")
 """A name of a person: two to four words with capitals, or family name, comma, given names."""
 
+INITIALS = re.compile(r"(?:[^\W\d_a-z]\. ?-?){2,4}[^\W\d_a-z]?")
+"""``J.S.``, ``A. B.``, ``J.-P. M.``"""
+
+TITLED = re.compile(rf"(?:Dr|Prof|Mrs?|Ms|Miss|Herr|Frau|Sra?|Mme|Sig|Dott)\.? (?:(?:Dr|Med)\. )?{_PART}(?: {_PART})*")
+"""``Dr. Becker``, ``Frau Prof. Wolf``."""
+
 FEWEST_NAMES = 5
 """Different names from which on a column in which nearly all differ is asked about."""
 
@@ -114,36 +74,6 @@ LEAST_SPREAD = 0.3
 
 MOSTLY = 0.9
 """Share of values that differ from which on texts are identifiers."""
-
-
-def names_identifier(name: str) -> bool:
-    """Whether a column is called an identifier: ``PassengerId``, ``patient_no``, ``MRN``, ``e-mail``, ``userid``."""
-    words = _words(name)
-    if not words:
-        return False
-    last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last in ALONE and last not in ("id", "ids") and SHARES & set(words[:-1]):  # word_freq_email
-        return False
-    if last in ALONE or (before + last in ALONE and len(before + last) > len("ids")):
-        return True
-    if (last in NUMBERS and before in HOLDERS) or (words[0] in ("id", "numero", "nro") and last in HOLDERS):
-        return True
-    return any(last == holder + end for holder in HOLDERS for end in ("id", "no", "nr", "num", "number", "nummer"))
-
-
-def _words(name: str) -> list[str]:
-    """The words of a name, in lower case: ``IDs``, ``CamelCase`` and digits part them too."""
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name.replace("IDs", "Ids"))
-    parted = re.sub(r"(?<=[^\x00-\u02ff])(?=[A-Za-z])", "_", parted)  # a word in another script, and "ID"
-    words = [word.lower() for word in re.findall(r"[^\W\d_]+", parted)]
-    return words[:-1] if len(words) > 1 and words[-1] in DISGUISES else words
-
-
-def _names_holder(name: str) -> bool:
-    """Whether it is one of persons, or of things numbered one by one, however few a sample has."""
-    words = _words(name)
-    alone = len(words) == 1 or words[-1] not in ("id", "ids", "uid")
-    return alone or bool(HOLDERS & set(words)) or any(words[-1].startswith(holder) for holder in HOLDERS)
 
 
 @final
@@ -177,22 +107,19 @@ def judge(name: str, values: Sequence[Value], count: int, cells: Collection[int]
         rows = round(count / len(values))
         return Verdict(False, f"each of {len(values)} whole numbers stands in about {rows} rows: is it an identifier?")
     texts = [value for value in values if isinstance(value, str)]
-    n_names = sum(map(_named, texts))
-    if 2 * n_names > len(values) and (len(values) > FEW or (n_names >= FEWEST_NAMES and len(values) > MOSTLY * count)):
+    n_names, enough = sum(map(_named, texts)), len(values) > FEW or len(values) > MOSTLY * count
+    if (enough and n_names >= FEWEST_NAMES and 2 * n_names > len(values)) or _are_addressed(texts):
         return Verdict(False, "its values look like names of persons: is it an identifier?")
-    if len(values) <= FEW:
-        return verdict
-    if _runs([str(value) for value in values if parse_number(str(value)) is None], FEW):
+    if len(values) > FEW and _runs([str(value) for value in values if parse_number(str(value)) is None], FEW):
         return Verdict(False, "its values are a running number behind the same letters: is it an identifier?")
-    persons = PERSONS.issuperset([name.strip().lower()])
-    return Verdict(False, "its name is that of persons: is it an identifier?") if persons else verdict
+    return verdict
 
 
 def _judge_values(name: str, values: Sequence[Value], count: int) -> Verdict:
     """Whether values look like identifiers because they differ or count rows, whatever their shape."""
     numbers = _numbers(values)
     if 2 * len(numbers) > len(values):
-        is_quantity = bool(QUANTITIES & set(_words(name)))
+        is_quantity = names_quantity(name)
         return _judge_numbers(numbers, count, is_quantity) if all(map(float.is_integer, numbers)) else Verdict()
     differ = len(values) / max(count, 1)
     if count >= FEW and differ > MOSTLY:
@@ -216,9 +143,11 @@ def evident(name: str, values: Sequence[Value], count: int) -> Verdict:
         return Verdict(True, f"its values look like {shape}")
     numbers = _numbers(values)
     fractions = len(numbers) > len(texts) and not all(map(float.is_integer, numbers))
-    if not names_identifier(name) or len(values) <= 2 or fractions:
+    many = len(values) > FEW
+    is_called = names_identifier(name) or (many and names_persons(name, len(numbers) > len(texts)))
+    if not is_called or len(values) <= 2 or fractions:
         return Verdict()
-    if len(values) > FEW or _names_holder(name) or (len(values) > MOSTLY * count and count > FEW):
+    if many or names_holder(name) or (len(values) > MOSTLY * count and count > FEW):
         return Verdict(True, "its name says so")
     return Verdict(False, f"its name is that of an identifier, and it has {len(values)} values: is it a category?")
 
@@ -258,7 +187,7 @@ def _are_years(numbers: Sequence[float]) -> bool:
 def _repeat_evenly(name: str, numbers: Sequence[float], cells: Collection[int]) -> bool:
     """Whether numbers stand in several cells each, whose number varies less than chance has it, as persons' do."""
     whole = LEAST_RUN <= len(numbers) == len(cells) and all(map(float.is_integer, numbers))
-    if not whole or _are_years(numbers) or QUANTITIES & set(_words(name)):
+    if not whole or _are_years(numbers) or names_quantity(name):
         return False
     mean = sum(cells) / len(cells)
     return mean > 1.5 and sum((number - mean) ** 2 for number in cells) <= LEAST_SPREAD * mean * len(cells)
@@ -295,9 +224,17 @@ def _are_names(texts: Sequence[str]) -> bool:
     return 2 * len(words) > len(texts) and n_common >= max(2.0, NAMED_SHARE * len(words))
 
 
-def _named(text: str) -> bool:
+def _are_addressed(texts: Sequence[str]) -> bool:
+    """Whether most texts are persons however few there are: with a title, or initials (``J. S.``)."""
+    return any(
+        sum(_named(text, pattern) for text in texts) >= max(least, (len(texts) + 2) // 2)
+        for pattern, least in ((TITLED, 2), (INITIALS, FEWEST_NAMES))
+    )
+
+
+def _named(text: str, pattern: re.Pattern[str] | None = None) -> bool:
     text = text.strip()
-    return NAME.fullmatch(text.title() if text.islower() else text) is not None
+    return (pattern or NAME).fullmatch(text.title() if text.islower() else text) is not None
 
 
 def _shape(texts: Sequence[str]) -> str:
@@ -344,15 +281,17 @@ def refuse_identifiers(schema: Schema) -> None:
 
 
 def _reason(name: str, column: Column) -> str:
-    persons = name.strip().lower() in PERSONS
     if isinstance(column, NumericColumn):
-        return "its name" if names_identifier(name) or (persons and column.upper - column.lower > FEW) else ""
+        wide = names_persons(name, numbers=True) and column.upper - column.lower > FEW
+        return "its name" if wide or names_identifier(name) else ""
     listed = listed_categories(column)
     texts = [value for value in listed if isinstance(value, str)]
-    if len(listed) > 2 and names_identifier(name) and (len(listed) > FEW or _names_holder(name)):
+    if len(listed) > 2 and names_identifier(name) and (len(listed) > FEW or names_holder(name)):
         return "its name"
-    if len(listed) > FEW and (persons or _are_names(texts)):
-        return "its name" if persons else "its categories look like names of persons"
+    if len(listed) > FEW and names_persons(name, len(texts) < len(listed)):
+        return "its name"
+    if len(listed) > FEW and (_are_names(texts) or _are_addressed(texts)):
+        return "its categories look like names of persons"
     shape = _shape(texts) if 2 * len(texts) > len(listed) else ""
     if shape:
         return f"its categories look like {shape}"

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from tacit.schema.cell_format import DATE_FORMATS, PLAIN_CELLS, THOUSANDS, CellFormat, parse_date
+from tacit.schema.alike import without_hidden
+from tacit.schema.cell_format import PLAIN_CELLS, THOUSANDS, CellFormat
 from tacit.schema.csv_format import COMMA, POINT
 from tacit.schema.values import MINUS, parse_number
 
@@ -44,7 +45,16 @@ _WITH_SYMBOL = re.compile(
 _SIGN = r"[^\w\s.,+:/<>=~()-]{0,2}"
 _NEGATIVE = re.compile(rf"^({_SIGN}){_GAP}*\(({_SIGN}{_GAP}*{_CORE}{_GAP}*{_SIGN})\)({_SIGN})$")
 _MINUS_BEHIND = re.compile(rf"^({_SIGN}{_GAP}*{_CORE}){_GAP}*-$")
-_WEEK = re.compile(r"\d{4}-?W[0-5]\d(?:-?[1-7])?", re.ASCII | re.IGNORECASE)
+
+_DIGITS = {"\u066b": POINT, "\u066c": "", "\u00b7": POINT}
+"""Points and groups of Arabic numbers, and the raised point of British ones."""
+
+_REWRITTEN = (
+    (re.compile(r'^(?:="(.*)"|[\'\u2019](.*))$'), r"\1\2"),
+    (re.compile(r"^([+-]?\d+\.?\d*)[dD]([+-]?\d{1,3})$"), r"\1e\2"),
+    (re.compile(r"(?<=\d)_(?=\d{3}(?!\d))"), ""),
+    (re.compile(r"^([+-]?\d+\.?\d*) ?(?:[*\u2020\u2021]+|\[\w+\])$"), r"\1"),
+)
 
 _YEAR, _WORD = r"((19|20)\d\d)", r"[^\W\d_]{3,10}\.?"
 _OTHER_MONTH = re.compile(
@@ -55,7 +65,18 @@ _ABOUT = re.compile(
     r"(?i:circa|ca\.?|about|approx\.?|rund|etwa)\s?\d{1,6}([.,]\d+)?|[<>=~\u2248\u2264\u2265]{1,2}\s*\d{1,6}([.,]\d+)?|\d{1,3}\+"
 )
 
+_UNITS = (
+    "feet|foot|ft|inch(?:es)?|in|yd|hours?|hrs?|h|min(?:ute)?s?|m|sec(?:ond)?s?|s|days?|d|weeks?|wks?|w|"
+    "months?|mos?|mths?|years?|yrs?|y|lbs?|st|oz|kg|cm|mm"
+)
+_PART = rf"\d+(?:\.\d+)? ?(?:['\u2019\u2032\u00b4\"\u201d\u2033\u00b0]|(?:{_UNITS})(?![a-z])\.?),?"
+_SEVERAL = re.compile(
+    rf"-?(?:{_PART} ?)+(?:{_PART}|\d{{1,2}}(?:\.\d+)?)(?: ?[NSEW])?|P(?=T?\d)(?:\d+[YMWD])*T?(?:\d+[HMS])*",
+    re.IGNORECASE,
+)
+
 _COMPOUND = (
+    (_SEVERAL, "has {} several units, such as feet and inches? Then write one number in one unit"),
     (_OTHER_MONTH, "is {} a date? Then write it with numbers alone, such as 1999-10-07"),
     (_LAKHS, "is {} a number? Then write it without commas"),
     (_ABOUT, "does {} say about how much? Then write the number alone"),
@@ -82,9 +103,6 @@ MOST_MARKS = 4
 
 MOST_SHOWN = 3
 """Marks for missing that a note lists."""
-
-FIRST_LOOK = 200
-"""Distinct texts by which formats of dates are tried before all are."""
 
 
 @final
@@ -235,24 +253,25 @@ def _under(counts: Mapping[str, int], cell_format: CellFormat) -> Spelled | None
     return Spelled(numbers, cell_format, f"read as numbers{''.join(parts)}: is that right?" if parts else "")
 
 
-def date_format(counts: Mapping[str, int]) -> tuple[str, str] | None:
-    """The format that more than half of the cells have as dates, and what is doubtful about it; None if none."""
-    first = list(counts)[:FIRST_LOOK]
-    tried = [shape for shape in DATE_FORMATS if any(parse_date(text, shape) for text in first)]
-    fitting = {shape: sum(count for text, count in counts.items() if parse_date(text, shape)) for shape in tried}
-    best = max(tried, key=fitting.__getitem__, default="")
-    if not best or 2 * fitting[best] <= sum(counts.values()):
-        return None
-    other = next((shape for shape in tried if shape != best and fitting[shape] == fitting[best]), "")
-    example = next(text for text in first if parse_date(text, best))
-    doubt = f"is {example!r} day or month first? {best} is taken, and {other} fits as well" if other else ""
-    two = "; years such as 68 are 2068, and 69 is 1969" if "%y" in best else ""
-    return best, f"{doubt}{two}" if doubt else two.removeprefix("; ")
+def rewritten(text: str) -> str:
+    """A text as it would stand for a number: ``(104)`` of accountants, digits of other scripts, ``1.5D+02``.
+
+    What keeps others from reading it goes: invisible characters, what Excel writes around texts, marks of notes.
+    """
+    plain = "".join(_DIGITS.get(c) or str(unicodedata.decimal(c, c)) for c in without_hidden(text))
+    plain = _MINUS_BEHIND.sub(r"-\1", _NEGATIVE.sub(r"-\1\2\3", plain))
+    for pattern, meaning in _REWRITTEN:
+        plain = pattern.sub(meaning, plain)
+    return plain
 
 
-def with_minus(counts: Mapping[str, int]) -> dict[str, int]:
-    """The texts of a column with what accountants write as negative numbers read so: ``(104)``, ``60-``."""
-    return {_MINUS_BEHIND.sub(r"-\1", _NEGATIVE.sub(r"-\1\2\3", text)): count for text, count in counts.items()}
+def rewriting(counts: Mapping[str, int], decimal: str, thousands: str) -> str:
+    """The question whether texts mean the numbers that :func:`rewritten` makes of them; empty if there is none."""
+    meanings = {text: rewritten(text) for text in counts}
+    text = next((text for text, meaning in meanings.items() if text != meaning), "")
+    if not text or spelled({meanings[text]: count for text, count in counts.items()}, decimal, thousands) is None:
+        return ""
+    return f"does {text!r} mean {meanings[text]!r}? Then write it so"
 
 
 def compound(counts: Mapping[str, int]) -> str:
@@ -282,46 +301,8 @@ def strays_among(counts: Mapping[str, int]) -> str:
 def marks_among(texts: Iterable[str]) -> str:
     """A question about categories that are how missing values are spelled: ``N/A``, ``unknown``; empty if none are."""
     marks = [repr(text) for text in texts if text.casefold() in MARKS]
-    what = "says" if len(marks) == 1 else "say"
-    return f"{' and '.join(marks)} {what} that a value is missing? Then leave those cells empty" if marks else ""
-
-
-def are_weeks(counts: Mapping[str, int]) -> bool:
-    """Whether most cells are weeks of ISO 8601, such as ``2024-W07``."""
-    return _mostly(counts, _WEEK.fullmatch)
-
-
-_TIMES = (
-    (100, 12, 3, 'is {} a month? Then declare kind = "date" with format = "%Y%m"'),
-    (1000, 366, 3, "is {} a year with the number of its day? Then write the date"),
-    (100, 53, 10, "is {} a year with the number of its week? Then write the date of its Monday"),
-    (10, 4, 6, "is {} a year with its quarter? Then write the date on which it begins"),
-)
-"""What follows a year in whole numbers, up to what, how many different ones are no chance, and the question."""
-
-
-def as_times(numbers: Sequence[float]) -> str:
-    """A question about numbers that may all be dates such as 201512 or 20151231; empty if there is none."""
-    if len(numbers) < 3 or not all(map(float.is_integer, numbers)):
-        return ""
-    example = f"{numbers[0]:.0f}"
-    if all(1900 <= number // 10**4 < 2100 and parse_date(f"{number:.0f}", "%Y%m%d") for number in numbers):
-        return f'is {example} a day? Then declare kind = "date" with format = "%Y%m%d"'
-    for base, most, fewest, question in _TIMES:
-        fitting = (1900 <= number // base < 2100 and 1 <= number % base <= most for number in numbers)
-        if len(numbers) >= fewest and all(fitting):
-            return question.format(example)
-    return ""
-
-
-def spelled_apart(texts: Iterable[str]) -> str:
-    """A question about texts that differ only in case, spaces or Unicode form; empty if there are none."""
-    alike: dict[str, str] = {}
-    for text in texts:
-        same = alike.setdefault(" ".join(unicodedata.normalize("NFKC", text).casefold().split()), text)
-        if same != text:
-            return f"are {same!r} and {text!r} one value? Then write them the same way"
-    return ""
+    what = "does" if len(marks) == 1 else "do"
+    return f"{what} {' and '.join(marks)} say that a value is missing? Then leave those cells empty" if marks else ""
 
 
 def leading_zeros(counts: Mapping[str, int]) -> bool:
