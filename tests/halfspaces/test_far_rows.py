@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.halfspace_hard import hard_rows
 from benchmarks.halfspace_rows import made_rows, minority_rows
 from tacit.boosting import private_rows
 from tacit.halfspaces.centering import Centre
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
-from tacit.halfspaces.learn import many_far_rows
+from tacit.halfspaces.learn import is_long, many_far_rows
 from tacit.halfspaces.plan import Options
 from tacit.halfspaces.scaling import Scaling
 from tacit.halfspaces.tuning import TUNING
@@ -29,6 +30,7 @@ def test_its_share_by_value() -> None:
     least = 2.0 / (math.sqrt(0.015) * 0.25)
     assert (options.far_share(1.001 * least), options.far_share(0.999 * least)) == (0.015, 0.0)
     assert options.far_share(0.0) == 0.0
+    assert (options.far_share(130.0, True), options.far_share(1000.0, True)) == (0.05, options.far_share(1000.0))
     for asked in (
         Options(constant=0.5), Options(scaling=False), Options(rounds=9), Options("smooth"), Options(stop_density=0.1),
     ):  # fmt: skip
@@ -53,6 +55,16 @@ def test_rows_are_far_from_two_typical_scores_on(share: float, many: bool) -> No
         assert many_far_rows(sealed.budget, RADIUS_16, 0.1, [first], scaling, 1000.0, TUNING) is many
         noisy = replace(TUNING, far_rows=0.6)
         assert not many_far_rows(sealed.budget, RADIUS_16, 0.1, [first], scaling, 1000.0, noisy)
+
+
+def test_a_centre_is_long_by_value() -> None:
+    """Of squared length 4 by the scaling, or 2 and a little with the noise taken off twice: its mean, and as much."""
+    scaling = Scaling(np.array([0.25, 0.04]), np.zeros(2))
+    edge = 0.5 / math.sqrt(2 * 29 / 641)  # trace 4 + 25, of the square 16 + 625
+    for noise, limit, long in ((0.0, 3.99, True), (0.0, 4.0, False), (0.99 * edge, 2.0, True), (edge, 2.0, False)):
+        first = Centre(np.array([2.0, 0.0]), noise, 2.0)
+        assert is_long(first, scaling, replace(TUNING, long_centre=limit)) is long
+    assert TUNING.long_centre == 2.0
 
 
 def fitted(rows: Any, labels: Any, epsilon: float, **more: Any) -> HalfspaceBoostClassifier:
@@ -100,3 +112,21 @@ def test_rounds_after_far_rows_follow_the_noise() -> None:
     turned = rows @ np.linalg.qr(rng.normal(size=(20, 20)))[0]
     for epsilon, rounds in ((2.0, 40), (5.0, 80), (math.inf, 320)):
         assert len(fitted(turned, labels, epsilon).ensemble_.hypotheses) == rounds
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2])
+def test_after_a_long_centre_few_far_rows_are_told_in_large_noise(share: float) -> None:
+    """A tenth of the rows is 1.6 of the usual count's deviations: too few. A long centre buys a better count."""
+    rows, labels = hard_rows(8000, 20, 0.2, share, 1)
+    model = fitted(rows[:5000], labels[:5000], 0.1, random_state=1)
+    assert (model.predict(rows[5000:]) != labels[5000:]).mean() <= 0.01
+    assert model.certificate_.verify() == []
+
+
+def test_rounds_pay_for_the_better_count() -> None:
+    """Spherical rows of a large margin have a long centre, and no rows far on the wrong side."""
+    rows, labels = made_rows(3500, 100, 0.2, 1)
+    model = fitted(rows[:3000], labels[:3000], 1.0)
+    assert len(model.ensemble_.hypotheses) == 79
+    assert (model.predict(rows[3000:]) != labels[3000:]).mean() <= 0.01
+    assert model.certificate_.verify() == []

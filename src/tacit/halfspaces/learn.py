@@ -35,6 +35,16 @@ from tacit.theory.certified_error import CODE
 REACH, LEVELS = 4.0, 16  # not tuned: scores are told apart up to four typical ones, on levels of half of one
 
 
+def is_long(first: Centre, scaling: Scaling, tuning: Tuning) -> bool:
+    """Whether the first centre is longer, by the scaling, than any mean of signed rows that the scaling is right about.
+
+    ``E[y x]^T A^-1 E[y x] <= 1`` where ``A = E[x x^T]``, so more says that most rows lie along one direction.
+    """
+    scores = spread_of(first.direction, scaling, 0.0).width ** 2
+    noise = (scaling.noise_spread(False) * first.noise_sd) ** 2
+    return first.divisor**2 * (scores - 2 * noise) > tuning.long_centre
+
+
 def many_far_rows(
     budget: Budget, radius: int, share: float, hypotheses: Sequence[Centre], scaling: Scaling, rows: float,
     tuning: Tuning,
@@ -130,22 +140,28 @@ def chosen(
         rounds = options.rounds_for(name, width, budget.is_pure)
         return boosted(budget, radius, base_rate, shares, scaling, replace(options, measure=name, rounds=rounds))
     numbers = options.tuning
-    smooth = replace(options, measure="smooth", rounds=options.rounds_for("smooth", width, False))
-    assert smooth.rounds is not None
-    rest = {**shares, "rounds": shares["rounds"] * (1 - 1 / smooth.rounds)}
+    rounds = options.rounds_for("smooth", width, False)
+    smooth = replace(options, measure="smooth", rounds=rounds)
+    rest = {**shares, "rounds": shares["rounds"] * (1 - 1 / rounds)}
     far: list[bool] = []
 
-    def ask(hypotheses: Sequence[Centre]) -> bool:
-        far.append(many_far_rows(budget, radius, shares["far"], hypotheses, scaling, base_rate.rows, numbers))
-        return far[0] or name != "smooth"
+    def ask(hypotheses: Sequence[Centre]) -> int:
+        """How many rounds there are to be: as many as what the count took leaves, or the first alone."""
+        long, sd, share, tuning = is_long(hypotheses[0], scaling, numbers), budget.sd(), shares["far"], numbers
+        if long:
+            share = options.far_share(base_rate.rows / sd if sd else math.inf, long)
+            tuning = replace(numbers, far_scores=numbers.long_scores, far_deviations=numbers.long_deviations)
+        rest["rounds"] -= share - shares["far"]
+        far.append(many_far_rows(budget, radius, share, hypotheses, scaling, base_rate.rows, tuning))
+        return 1 if far[0] or name != "smooth" else 1 + int(rest["rounds"] * rounds / shares["rounds"] + 1e-9)
 
     first = boosted(budget, radius, base_rate, shares, scaling, smooth, ask)
     if far[0]:
         least = numbers.far_rounds_from * budget.sd()
-        rounds = numbers.rounds if base_rate.rows < least else numbers.far_rounds
+        more = numbers.rounds if base_rate.rows < least else numbers.far_rounds
         if base_rate.rows >= 10 * least:
-            rounds = numbers.most_far_rounds
-        logistic = replace(options, measure="logistic", rounds=rounds, scaling=False)
+            more = numbers.most_far_rounds
+        logistic = replace(options, measure="logistic", rounds=more, scaling=False)
         return boosted(budget, radius, base_rate, rest, Scaling.none(width), logistic)
     if name == "smooth":
         return first
@@ -155,9 +171,9 @@ def chosen(
 
 def boosted(
     budget: Budget, radius: int, base_rate: BaseRate, shares: dict[str, float], scaling: Scaling, options: Options,
-    after_one: Callable[[Sequence[Centre]], bool] | None = None,
+    after_one: Callable[[Sequence[Centre]], int] | None = None,
 ) -> Run:  # fmt: skip
-    """The rounds of a measure that was chosen; ``after_one`` is asked after the first whether to end them."""
+    """The rounds of a measure that was chosen; ``after_one`` is asked after the first how many there are to be."""
     width, n_rows, rounds, name = budget.layout.n_dense, base_rate.rows, options.rounds, options.measure
     assert rounds is not None
     measure = options.make_measure(name, n_rows)
@@ -185,10 +201,10 @@ def boosted(
     else:
         hypotheses: list[Centre] = []
         iterate(budget.curator, embedding, measure, learner, hypotheses)
-        ended = after_one(hypotheses)
-        while not ended and len(hypotheses) < rounds:
+        fewer = after_one(hypotheses)
+        while len(hypotheses) < fewer:
             iterate(budget.curator, embedding, measure, learner, hypotheses)
-        ensemble = Ensemble(tuple(hypotheses), ended)
+        ensemble = Ensemble(tuple(hypotheses), fewer == 1)
     if descent is None:
         weights, noise_sd = average(ensemble, width)
         start /= max(1, len(ensemble.hypotheses))

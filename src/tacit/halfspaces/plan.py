@@ -109,16 +109,18 @@ class Options:
             shares["stopping"] = numbers.stopping_share
         return {**shares, "rounds": 1.0 - math.fsum(shares.values())}
 
-    def far_share(self, rows_per_noise: float) -> float:
+    def far_share(self, rows_per_noise: float, is_long: bool = False) -> float:
         """The share of the rule's count of rows that are far on the wrong side; 0 where it does not ask.
 
-        ``rows_per_noise``: rows per unit of the whole budget's noise; inf without privacy.
+        ``rows_per_noise``: rows per unit of the whole budget's noise; inf without privacy. ``is_long``: whether the
+        first centre says that many may be.
         """
         numbers, free = self.tuning, self.measure == "auto" and self.rounds is None and self.stop_density is None
         if not (free and self.scaling) or self.constant:
             return 0.0
         target = (numbers.far_deviations / (numbers.far_noise * rows_per_noise)) ** 2 if rows_per_noise else math.inf
-        share = min(max(target, numbers.least_far_share), numbers.most_far_share)
+        most = numbers.long_far_share if is_long else numbers.most_far_share
+        share = min(max(target, numbers.least_far_share), most)
         hides = numbers.far_deviations / math.sqrt(share) > numbers.far_hides * rows_per_noise
         return 0.0 if hides else share
 

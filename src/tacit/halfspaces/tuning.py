@@ -42,6 +42,10 @@ class Tuning:
     least_far_share: float = 0.002  # between two bounds
     most_far_share: float = 0.015
     far_hides: float = 0.25  # of the rows; no count where the noise is more
+    long_centre: float = 2.0  # squared length of the first centre, 1 where the scaling is right; if more,
+    long_far_share: float = 0.05  # the count is worth so much of the budget,
+    long_scores: float = 1.0  # a row is far from so many typical scores,
+    long_deviations: float = 0.5  # and many are told with so many deviations
     far_rounds: int = 80
     far_rounds_from: float = 1000.0
     most_far_rounds: int = 320  # from ten times as many
