@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
+from tacit import PrivacyAccount
+from tacit.schema import Unit
+
 Run = Callable[..., Any]
 FIT = ("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json")
 COMMAND = [sys.executable, "-c", "from tacit.cli.main import main; main()"]
@@ -67,6 +70,10 @@ def test_accounts_are_listed(folder: Path, tacit: Run) -> None:
     assert {line["dataset"]: line["remaining"] for line in found} == {"shop": 1.0, "clinic": 2.0}
     assert {line["dataset"]: line["protected"] for line in found}["clinic"] == "all rows with one patient_id, at most 3"
     assert "clinic" in tacit("budget", "list", *store).stdout
+    unit = Unit("patient_id", 3, "patient")
+    PrivacyAccount("sqlite:///b.tacit.db", "clinic").note("a line", unit)
+    shown = " ".join(tacit("budget", "show", *store, "--dataset", "clinic").stdout.split())
+    assert "protects one patient: all rows with one patient_id, at most 3" in shown
 
 
 def test_predictions_keep_an_identifier_and_go_to_parquet(fitted: Path, folder: Path, tacit: Run) -> None:

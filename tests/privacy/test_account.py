@@ -311,7 +311,7 @@ def test_tables_of_another_version_are_refused(account: PrivacyAccount, url: str
         connection.execute("UPDATE tacit_version SET version_num = '3'")
     connection.close()
     for attempt in (lambda: PrivacyAccount(url, "adult"), lambda: account.reserve([Pure(0.1)], "x")):
-        with pytest.raises(AccountError, match=r"tables of version 3, and this version of tacit uses 1; nothing"):
+        with pytest.raises(AccountError, match=r"tables of version 3, and this version of tacit uses 2; nothing"):
             attempt()
 
 

@@ -12,6 +12,7 @@ import pytest
 from tacit import AdditiveBoostClassifier, PrivacyAccount, PrivateSelection, discover_schema, private_score
 from tacit.online.winnow import Winnow
 from tacit.privacy.charges import Pure
+from tacit.privacy.extract import extract_of
 from tacit.privacy.ledger import AccountError, BudgetExceeded
 from tacit.privacy.promised_budget import EphemeralAccount
 from tacit.schema import Schema, Unit
@@ -82,6 +83,17 @@ def test_a_declared_unit_is_the_only_one(path: Path, other: Unit | None) -> None
     assert opened(path.with_suffix(".two"), unit="row").unit == "row"
     with pytest.raises(ValueError, match="unit must be a Unit"):
         opened(path.with_suffix(".three"), unit="person")
+
+
+def test_the_first_schema_that_names_the_unit_names_it(path: Path) -> None:
+    account, named = opened(path, unit=PERSON), [Unit("who", 3, name) for name in ("patient", "client")]
+    account.reserve([Pure(0.1)], "without a name", unit=PERSON).close()
+    assert account.unit == PERSON
+    for unit in named:
+        account.reserve([Pure(0.1)], f"of a {unit.name}", unit=unit).close()
+        assert account.unit == named[0]
+        assert extract_of(account)["unit"] == {"column": "who", "max_rows": 3, "name": "patient"}
+    assert opened(path.with_suffix(".two"), unit=named[1]).unit == named[1]
 
 
 def test_whatever_spends_says_whom_it_protects(path: Path) -> None:

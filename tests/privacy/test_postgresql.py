@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine, text
@@ -27,6 +28,7 @@ from tacit.privacy.charges import Pure
 from tacit.privacy.database import VERSION_TABLE, Database, normal_url
 from tacit.privacy.ledger import AccountError, BudgetExceeded
 from tacit.privacy.store_records import METADATA
+from tacit.schema import Unit
 from tests.postgresql import server
 
 
@@ -262,10 +264,9 @@ def test_nobody_changes_or_deletes_a_line(url: str) -> None:
 
 def of_role(url: str, name: str, *settings: str) -> str:
     """The store as a role with the rights that docs/accounts.md names sees it."""
-    names = ", ".join([VERSION_TABLE, *METADATA.tables])
     with create_engine(normal_url(url)).begin() as owner:
         owner.execute(text(f"CREATE ROLE {name} LOGIN"))
-        owner.execute(text(f"GRANT SELECT, INSERT ON {names} TO {name}"))
+        owner.execute(text(f"GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA public TO {name}"))
         for setting in settings:
             owner.execute(text(f"ALTER ROLE {name} {setting}"))
     return url.replace("tacit@", f"{name}@")
@@ -286,6 +287,36 @@ def test_the_migrations_make_the_tables_that_the_library_uses(place: str, tmp_pa
         context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
         assert compare_metadata(context, METADATA) == []
         assert context.get_current_revision() == database.HEAD
+
+
+@pytest.mark.parametrize("place", ["postgresql", "sqlite"])
+def test_a_store_of_the_first_version_is_brought_up_by_its_owner(
+    place: str, tmp_path: Path, request: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of it is lost, and what it protects may be named from then on."""
+    where = str(tmp_path / "b.db")
+    if place == "postgresql":
+        url = request.getfixturevalue("url")
+        with create_engine(normal_url(url), isolation_level="AUTOCOMMIT").begin() as owner:
+            owner.execute(text("CREATE DATABASE older"))
+        where = url.replace("/postgres?", "/older?")
+        assert where != url
+    upgrade, unit = command.upgrade, Unit("who", 3)
+    with monkeypatch.context() as then:
+        then.setattr(command, "upgrade", lambda config, _: upgrade(config, "1"))
+        then.setattr(database, "HEAD", "1")
+        account = PrivacyAccount.create(where, "older", 1.0, 0.0, unit=unit)
+        account.reserve([Pure(0.25)], "x", unit=unit).close()
+    if place == "postgresql":
+        with pytest.raises(AccountError, match=r"cannot make new ones.*let their owner run tacit budget list"):
+            PrivacyAccount(of_role(where, "younger"), "older")
+    account = PrivacyAccount(where, "older")
+    assert (account.spent, account.unit, len(account.reservations())) == (0.25, unit, 1)
+    account.reserve([Pure(0.25)], "y", unit=Unit("who", 3, "patient")).close()
+    assert account.unit == Unit("who", 3, "patient")
+    with Database(normal_url(where)).read() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        assert (compare_metadata(context, METADATA), context.get_current_revision()) == ([], database.HEAD)
 
 
 def batch(seed: int) -> tuple[pd.DataFrame, Any]:

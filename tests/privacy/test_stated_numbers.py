@@ -62,7 +62,7 @@ def test_what_private_rows_promise_where_nothing_is_said() -> None:
         ("composition:MOST", 1e12),
         ("coverage:TOLERANCE", 1e-9),
         ("coverage:MOST_USES", 16_777_216),
-        ("database:HEAD", "1"),
+        ("database:HEAD", "2"),
         ("database:WAIT", 600.0),
         ("database:POLL", 0.1),
         ("database:AGAIN", ("40001", "40P01")),

@@ -180,7 +180,10 @@ def _protected(unit: Unit | str | None) -> str:
     """Who is protected, in words."""
     if unit is None:
         return "what the first fit protects"
-    return "one row" if isinstance(unit, str) else f"all rows with one {unit.column}, at most {unit.max_rows}"
+    if isinstance(unit, str):
+        return "one row"
+    rows = f"all rows with one {unit.column}, at most {unit.max_rows}"
+    return f"one {unit.name}: {rows}" if unit.name else rows
 
 
 def _affordable(account: PrivacyAccount) -> str:

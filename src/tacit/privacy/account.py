@@ -103,7 +103,7 @@ class PrivacyAccount(PromisedBudget, Shown):
         if not isinstance(dataset, str) or not dataset or not dataset.isprintable():
             raise ValueError(f"an account needs the name of a data set, of characters that can be printed: {dataset!a}")
         facts = Facts(float(epsilon), float(delta), Neighbouring(neighbouring))
-        _store_at(url).create_account(dataset, facts, None if unit is None else unit_key(unit))
+        _store_at(url).create_account(dataset, facts, unit)
         return cls(url, dataset)
 
     @staticmethod
@@ -131,7 +131,7 @@ class PrivacyAccount(PromisedBudget, Shown):
         unit = self._store.unit(self.dataset)
         if unit is None:
             return None
-        return ROW if unit == UNIT_OF_A_ROW else Unit(*unit)
+        return ROW if unit == UNIT_OF_A_ROW else Unit(*unit, self._store.unit_name(self.dataset))
 
     def reserve(
         self,
@@ -248,7 +248,7 @@ class PrivacyAccount(PromisedBudget, Shown):
         also: Callable[[Connection, int], None] | None = None,
     ) -> Reservation:
         """A reservation of what is decided on all earlier ones."""
-        identifier, planned = self._store.reserve(self.dataset, label, unit_key(unit), decide, also)
+        identifier, planned = self._store.reserve(self.dataset, label, unit, decide, also)
         return Reservation(planned, self.neighbouring, label, self._closing(identifier, label, timeless=timeless))
 
     def reserve_kept(
@@ -262,7 +262,7 @@ class PrivacyAccount(PromisedBudget, Shown):
         identifier, _ = self._store.reserve(
             self.dataset,
             label,
-            unit_key(unit),
+            unit,
             self._decision(planned, label, unit),
             also=lambda connection, number: keep(connection, number, beginning),
         )

@@ -31,7 +31,8 @@ from sqlalchemy.exc import (
 
 from tacit.privacy.ledger import AccountError
 
-HEAD = "1"  # the last of the migrations, which a store must be at
+HEAD = "2"  # the last of the migrations, which a store must be at
+OLDER = ("1",)  # from which a store is brought there when it is first used
 
 VERSION_TABLE = "tacit_version"
 
@@ -127,9 +128,14 @@ class Database:
         Raises:
             AccountError: for whatever the database cannot do.
         """
-        with self._telling("nothing was spent"), self._engine() as engine, engine.begin() as connection:
-            self._check_version(connection)
-            yield connection
+        with self._telling("nothing was spent"), self._engine() as engine:
+            with engine.begin() as connection:
+                if not self._check_version(connection):
+                    yield connection
+                    return
+            self.write(lambda _: None)
+            with engine.begin() as connection:
+                yield connection
 
     def write(
         self, work: Callable[[Connection], T], consequence: str = "nothing was spent", *, repeatable: bool = False
@@ -147,7 +153,8 @@ class Database:
         """
 
         def checked(connection: Connection) -> T:
-            self._check_version(connection)
+            if self._check_version(connection):
+                self._bring_up(connection)
             return work(connection)
 
         return self._written(checked, consequence, RETURN, repeatable)
@@ -246,15 +253,27 @@ class Database:
                 reason += UNREACHED
             raise AccountError(f"the budget store {self.name} cannot be used: {reason}", f"; {consequence}") from error
 
-    def _check_version(self, connection: Connection) -> None:
+    def _bring_up(self, connection: Connection) -> None:
+        """Makes the tables that an older version of the library did not have."""
+        try:
+            self._upgrade(connection)
+        except ProgrammingError as error:
+            reason = str(error.orig).partition("\n")[0]
+            raise AccountError(f"{self.name} has tables of an older version, and this role cannot make new ones "
+                               f"({reason}): let their owner run tacit budget list once, and "
+                               "grant SELECT and INSERT on all tables again") from error  # fmt: skip
+
+    def _check_version(self, connection: Connection) -> bool:
+        """Whether the tables are those of an older version; raises unless they are of one that is known."""
         try:
             version = connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalar()  # noqa: S608
         except (OperationalError, ProgrammingError):
             if self._has_tables():
                 raise
             raise AccountError(f"{self.name} holds no budgets; create the account first") from None
-        if version != HEAD:
+        if version not in (HEAD, *OLDER):
             raise AccountError(f"{self.name} has tables of version {version}, and this version of tacit uses {HEAD}")
+        return str(version) != HEAD
 
     def _has_tables(self) -> bool:
         with self._engine() as engine, engine.connect() as connection:

@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +74,7 @@ def extract_of(account: PrivacyAccount) -> dict[str, Any]:
             "epsilon": account.epsilon,
             "delta": account.delta,
             "neighbouring": str(account.neighbouring),
-            "unit": unit if unit is None or isinstance(unit, str) else asdict(unit),
+            "unit": unit if unit is None or isinstance(unit, str) else unit.to_dict(),
             "lines": lines,
         }
     )

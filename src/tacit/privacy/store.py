@@ -37,14 +37,16 @@ from tacit.privacy.store_records import (
     ENTRIES,
     LONGEST_LABEL,
     RESERVATIONS,
-    UNITS,
     Facts,
     Held,
     Line,
     read_charges,
     read_facts,
-    read_unit,
+    unit_name_of,
+    unit_of,
+    write_unit,
 )
+from tacit.schema import Unit
 
 MOST_VALUES = 256
 """Different costs that a total tells apart exactly; accountants compose no more than so many on a grid either."""
@@ -186,7 +188,7 @@ def _is_gone(holder: str) -> bool:
 class Store(Database):
     """The tables behind accounts."""
 
-    def create_account(self, dataset: str, facts: Facts, unit: tuple[str, int] | None = None) -> None:
+    def create_account(self, dataset: str, facts: Facts, unit: Unit | str | None = None) -> None:
         """Writes a new account, and its unit if there is one yet."""
         row = {"dataset": dataset, "epsilon": facts.epsilon, "delta": facts.delta, "created": _now()}
 
@@ -199,7 +201,7 @@ class Store(Database):
                     f"PrivacyAccount(url, {dataset!r}), or see tacit budget show"
                 ) from None
             if unit is not None:
-                _write_unit(connection, dataset, unit)
+                write_unit(connection, dataset, unit)
 
         self.prepare()
         self.write(add)
@@ -207,7 +209,12 @@ class Store(Database):
     def unit(self, dataset: str) -> tuple[str, int] | None:
         """What the account protects; None if no fit has said so yet."""
         with self.read() as connection:
-            return _unit(connection, dataset)
+            return unit_of(connection, dataset)
+
+    def unit_name(self, dataset: str) -> str:
+        """What one unit is called; empty if no schema said so."""
+        with self.read() as connection:
+            return unit_name_of(connection, dataset)
 
     def take_batch(self, dataset: str, fingerprint: str, first: str) -> None:
         """Writes down that a batch was learned from, of the series whose first reservation is called ``first``."""
@@ -249,14 +256,15 @@ class Store(Database):
         self,
         dataset: str,
         label: str,
-        unit: tuple[str, int],
+        unit: Unit | str | None,
         decide: Callable[[Held], Sequence[Charge]],
         also: Callable[[Connection, int], None] | None = None,
     ) -> tuple[int, tuple[Charge, ...]]:
         """Adds a reservation in one durable write: of what ``decide`` says on all so far, unless it raises.
 
         No other process can reserve between the decision and the write, and both read one line of the history
-        (``docs/theory/running_totals.md``). The first reservation fixes the account's unit. ``also`` writes more about
+        (``docs/theory/running_totals.md``). The first reservation fixes the account's unit, and
+        the first that names it its name. ``also`` writes more about
         the reservation of that number in the same transaction: both are there, or neither.
 
         Returns:
@@ -271,8 +279,7 @@ class Store(Database):
                 raise AccountError(f"{self.name} has lost its account for {dataset!r}")
             state = _Held(connection, dataset)
             charges = tuple(decide(state))
-            if state.unit is None:
-                _write_unit(connection, dataset, unit)
+            write_unit(connection, dataset, unit)
             total = state.total.plus(charges)
             _write_curves(connection, total)
             texts = {"charges": json.dumps([charge.to_dict() for charge in charges]), "total": write_total(total)}
@@ -342,7 +349,7 @@ class _Held(Held):
 
     def __init__(self, connection: Connection, dataset: str) -> None:
         self._connection, self._dataset = connection, dataset
-        self.unit, self.total = _unit(connection, dataset), _total(connection, dataset)
+        self.unit, self.total = unit_of(connection, dataset), _total(connection, dataset)
 
     def charges_of(self, label: str) -> list[tuple[Charge, ...]]:
         mine = RESERVATIONS.c.dataset == self._dataset, RESERVATIONS.c.label == label
@@ -362,15 +369,6 @@ def write_batch(connection: Connection, dataset: str, fingerprint: str, first: s
     """Writes down that a batch was learned from."""
     if not _seen(connection, dataset, fingerprint):
         connection.execute(insert(BATCHES).values(dataset=dataset, fingerprint=fingerprint, first=first))
-
-
-def _write_unit(connection: Connection, dataset: str, unit: tuple[str, int]) -> None:
-    connection.execute(insert(UNITS).values(dataset=dataset, column=unit[0], max_rows=unit[1]))
-
-
-def _unit(connection: Connection, dataset: str) -> tuple[str, int] | None:
-    row = connection.execute(select(UNITS).where(UNITS.c.dataset == dataset)).one_or_none()
-    return None if row is None else read_unit(row.column, row.max_rows)
 
 
 def _total(connection: Connection, dataset: str) -> Sums:

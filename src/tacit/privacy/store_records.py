@@ -10,12 +10,27 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, Float, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text
+from sqlalchemy import (
+    Column,
+    Connection,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    insert,
+    select,
+)
 
 from tacit.privacy.charges import Charge, charge_from_dict
 from tacit.privacy.composition import Sums
 from tacit.privacy.ledger import AccountError, Entry
-from tacit.privacy.unit import Neighbouring
+from tacit.privacy.unit import Neighbouring, unit_key
+from tacit.schema import Unit
 
 METADATA = MetaData()
 
@@ -38,6 +53,14 @@ UNITS = Table(
     Column("column", String(255), nullable=False),
     Column("max_rows", Integer, nullable=False),
 )
+
+UNIT_NAMES = Table(
+    "tacit_unit_names",
+    METADATA,
+    Column("dataset", ForeignKey("tacit_accounts.dataset"), primary_key=True),
+    Column("name", Text, nullable=False),
+)
+"""Written when a schema first names what an account protects."""
 
 RESERVATIONS = Table(
     "tacit_reservations",
@@ -167,15 +190,34 @@ def read_facts(epsilon: Any, delta: Any, neighbouring: Any) -> Facts:
     return Facts(float(epsilon), float(delta), Neighbouring(neighbouring))
 
 
-def read_unit(column: Any, max_rows: Any) -> tuple[str, int]:
-    """What an account protects, as column and most rows.
+def unit_of(connection: Connection, dataset: str) -> tuple[str, int] | None:
+    """What an account protects, as column and most rows; None if nobody said.
 
     Raises:
         AccountError: if it is no unit.
     """
+    row = connection.execute(select(UNITS).where(UNITS.c.dataset == dataset)).one_or_none()
+    if row is None:
+        return None
+    column, max_rows = row.column, row.max_rows
     if not isinstance(column, str) or not isinstance(max_rows, int) or max_rows < 1:
         raise AccountError(f"the budget store is damaged: {max_rows!r:.40} rows of {column!r:.40} are no unit")
     return column, max_rows
+
+
+def unit_name_of(connection: Connection, dataset: str) -> str:
+    """What one unit of an account is called; empty if no schema said so."""
+    name = connection.execute(select(UNIT_NAMES.c.name).where(UNIT_NAMES.c.dataset == dataset)).scalar()
+    return "" if name is None else str(name)
+
+
+def write_unit(connection: Connection, dataset: str, unit: Unit | str | None) -> None:
+    """Writes what an account protects, and what it is called, as far as nobody said so before."""
+    if unit_of(connection, dataset) is None:
+        column, max_rows = unit_key(unit)
+        connection.execute(insert(UNITS).values(dataset=dataset, column=column, max_rows=max_rows))
+    if isinstance(unit, Unit) and unit.name and not unit_name_of(connection, dataset):
+        connection.execute(insert(UNIT_NAMES).values(dataset=dataset, name=unit.name))
 
 
 def read_charges(text: Any) -> tuple[Charge, ...]:

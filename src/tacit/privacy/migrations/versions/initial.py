@@ -17,7 +17,7 @@ def upgrade() -> None:
     _history()
     _kept()
     for name in NAMES:
-        _only_append(f"tacit_{name}")
+        only_append(f"tacit_{name}")
 
 
 def _of(table: str, column: str, *, key: bool = True) -> sa.Column[object]:
@@ -94,7 +94,8 @@ def _kept() -> None:
     )
 
 
-def _only_append(table: str) -> None:
+def only_append(table: str) -> None:
+    """Lets nobody change or delete a row of a table."""
     if op.get_bind().dialect.name == "sqlite":
         for verb in ("UPDATE", "DELETE"):
             op.execute(
