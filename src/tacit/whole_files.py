@@ -14,11 +14,12 @@ import shutil
 import stat
 import tempfile
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 UNFINISHED = ".tacit-"
 """So begin the names of files that are not complete."""
@@ -201,3 +202,16 @@ def _synchronise(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The content of a TOML file.
+
+    Raises:
+        OSError: if it cannot be read.
+        ValueError: if it is none, or nested too deeply.
+    """
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -131,9 +132,22 @@ def test_an_extract_without_the_line_that_paid_does_not_hold(signed: Path, tacit
     assert "no line that paid for it" in text_of(done)
 
 
-@pytest.mark.parametrize("content", [b"[1]", b"\xff\xfe", b"", b"  {"])
-def test_a_damaged_extract_is_refused_as_one(signed: Path, tacit: Run, content: bytes) -> None:
-    signed.write_bytes(content)
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: "[1]",
+        lambda text: "",
+        lambda text: "  {",
+        lambda text: "[" * 5000,
+        lambda text: re.sub(r'"epsilon": [0-9.]+', '"epsilon": NaN', text, count=1),
+        lambda text: re.sub(r'"delta": [0-9.e-]+', '"delta": "1e-6"', text, count=1),
+        lambda text: text.replace('"lines"', '"lines": [], "lines"', 1),
+    ],
+)
+def test_a_damaged_extract_is_refused_as_one(signed: Path, tacit: Run, spoil: Callable[[str], str]) -> None:
+    whole = signed.read_text()
+    signed.write_text(spoil(whole))
+    assert signed.read_text() != whole
     done = tacit("verify", "model.json", "--account", signed)
     assert done.exit_code == 2
     assert "is no extract of an account" in text_of(done)
@@ -157,7 +171,7 @@ def test_an_extract_says_nothing_of_rows_people_or_times(signed: Path) -> None:
     ("change", "words"),
     [
         ({"epsilon": 0.01}, "more than the 0.01 it claims"),
-        ({"delta": 2.0}, "are no promise"),
+        ({"delta": 2.0}, "is no extract"),
         ({"lines": 3}, "is no extract"),
         ({"format": "x"}, "is no extract"),
         ({"version": 2}, "is no extract"),

@@ -75,6 +75,7 @@ def test_the_command_line_overrides_a_plan(folder: Path, tacit: Callable[..., An
         ('model = "m.json"', "'model' is not an option of a plan"),
         ('tape = "fit.tape"', "'tape' is not an option of a plan"),
         ("epsilon = ", "is not TOML"),
+        ("epsilon = " + "[" * 5000, "is not TOML: it is nested too deeply"),
         ('learner = "tree"', "'tree' is not one of"),
         ('epsilon = "much"', "is not a number"),
     ],

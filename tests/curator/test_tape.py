@@ -223,6 +223,8 @@ def test_a_damaged_file_is_refused_in_words(change: Any, tmp_path: Path) -> None
         header(note="the exact answers are 17 and 4"),
         header(public_seed=" " + begun().public_seed),
         lambda table: table.replace_schema_metadata({**table.schema.metadata, "note": "17 and 4"}),
+        lambda table: table.replace_schema_metadata({HEADER: table.schema.metadata[HEADER] + b" "}),
+        lambda table: table.replace_schema_metadata({HEADER: b'{"rows": 7, ' + table.schema.metadata[HEADER][1:]}),
         column("charge", json.dumps(CHARGE.to_dict(), indent=17)),
         column("shape", [-1, 1]),
     ],

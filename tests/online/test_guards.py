@@ -217,9 +217,11 @@ def test_files_that_hold_no_stream(tmp_path: Any) -> None:
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
     with pytest.raises(FileExistsError):
         write_secrets(tmp_path / "a", {})
-    for text in ("[]", '{"format": "x"}'):
+    whole = (tmp_path / "a").read_text()
+    spoiled = [whole[:place] + "9" + whole[place + 1 :] for place in range(len(whole) - 1) if whole[place] != "9"]
+    for text in ("[]", '{"format": "x"}', "", "[" * 5000, whole[: len(whole) // 2], *spoiled):
         (tmp_path / "b").write_text(text)
-        with pytest.raises(ValueError, match="not a suspended stream"):
+        with pytest.raises(ValueError, match=r"not a suspended stream, or was changed"):
             read_secrets(tmp_path / "b")
 
 

@@ -51,6 +51,7 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path):
         ('published = "28.11.2026"', "a day as YYYY-MM-DD"),
         ('published = "20261128"', "a day as YYYY-MM-DD"),
         ("purpose: x", "is no TOML file"),
+        ("purpose = " + "[" * 5000, "is no TOML file: it is nested too deeply"),
     ],
 )
 def test_what_cannot_be_used_is_named(tmp_path, text, words):

@@ -246,6 +246,8 @@ def test_errors_name_the_place_and_the_remedy(data: dict[str, Any], words: list[
     [
         (b"[columns.x\nkind = 1", ["not valid TOML", "line 1"]),
         (b'[columns.x]\nkind = "numeric"\nlower = \n', ["not valid TOML", "line 3"]),
+        (b"x = " + b"[" * 5000, ["not valid TOML", "nested too deeply"]),
+        (b"x = " + b"9" * 5000, ["not valid TOML", "digits"]),
         (b"[columns.x]\nkind = '\xff'", ["not UTF-8"]),
         (b"[columns.x]\nkind = 2020-01-01", ["unknown kind"]),
         (b'[columns.x]\nkind = "categorical"\ncategories = [2020-01-01]', ["column 'x'", "date", "quotes"]),

@@ -6,7 +6,6 @@ import difflib
 import json
 import os
 import re
-import tomllib
 from dataclasses import dataclass, fields
 from enum import Enum
 from pathlib import Path
@@ -17,7 +16,7 @@ import typer
 
 from tacit.cli import arguments as shared
 from tacit.cli.failures import Mistake
-from tacit.whole_files import write_text
+from tacit.whole_files import read_toml, write_text
 
 OF_ONE_RUN = (
     "data", "plan", "save_plan", "model", "report", "certificate", "tape", "adds_to", "dry_run", "force", "progress",
@@ -35,7 +34,7 @@ def read_plan(context: typer.Context, path: Path | None) -> Path | None:
     if path is None:
         return None
     try:
-        options = tomllib.loads(path.read_text("utf-8"))
+        options = read_toml(path)
     except OSError as error:
         raise typer.BadParameter(f"{path}: {error.strerror}") from None
     except ValueError as error:

@@ -94,7 +94,7 @@ def write_tape(path: str | os.PathLike[str], beginning: Beginning, tape: Tape) -
     for passage in tape.passages:
         link = passage.link(link)
         rows.append(_row(passage, link))
-    metadata = {HEADER: json.dumps(_header(beginning), allow_nan=False).encode()}
+    metadata = {HEADER: _header(beginning)}
     table = pa.Table.from_pylist(rows, schema=ROWS.with_metadata(metadata))
 
     def fill(place: IO[bytes]) -> None:
@@ -116,8 +116,8 @@ def read_tape(path: str | os.PathLike[str]) -> TapeFile:
     try:
         file = pq.ParquetFile(pa.BufferReader(content))  # not by its name, which may look like a partition
         table = file.read()
-        header = json.loads((table.schema.metadata or {})[HEADER])
-        beginning = _beginning(header)
+        header = (table.schema.metadata or {})[HEADER]
+        beginning = _beginning(json.loads(header))
         passages, problems = _passages(table)
         if header != _header(beginning) or [*table.schema.metadata] != [HEADER] or _parts(file) != len(content):
             problems.append("the file holds more than a tape, and nothing says what the rest is")
@@ -129,8 +129,9 @@ def read_tape(path: str | os.PathLike[str]) -> TapeFile:
     return TapeFile(beginning, Tape(passages), tuple(problems))
 
 
-def _header(beginning: Beginning) -> dict[str, Any]:
-    return {"format": FORMAT, "version": VERSION, **asdict(beginning), "reasons": [*beginning.reasons]}
+def _header(beginning: Beginning) -> bytes:
+    facts = {"format": FORMAT, "version": VERSION, **asdict(beginning), "reasons": [*beginning.reasons]}
+    return json.dumps(facts, allow_nan=False).encode()
 
 
 def _row(passage: Passage, link: bytes) -> dict[str, Any]:

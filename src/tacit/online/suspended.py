@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -16,27 +17,32 @@ WARNING = (
 
 
 def write_secrets(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
-    """Writes a new file that only its owner may read.
+    """Writes a new file that only its owner may read; its last line is the SHA-256 of the one before.
 
     Raises:
         FileExistsError: if there is a file already; nothing is overwritten.
     """
     text = json.dumps({"format": FORMAT, "warning": WARNING, **content})
-    write_text(path, text, private=True, replace=False)
+    write_text(path, f"{text}\n{_digest(text)}\n", private=True, replace=False)
 
 
 def read_secrets(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Reads a suspended stream; lists among its parameters become tuples again.
 
     Raises:
-        ValueError: if it is none.
+        ValueError: if it is none, or not as it was written.
     """
-    content = json.loads(Path(path).read_text(encoding="utf-8"))
+    text, _, digest = Path(path).read_text(encoding="utf-8").removesuffix("\n").rpartition("\n")
+    content = json.loads(text) if digest == _digest(text) else None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f"{path} is not a suspended stream")
+        raise ValueError(f"{path} is not a suspended stream, or was changed after it was written")
     parameters = content["parameters"]
     content["parameters"] = {name: tuple(v) if isinstance(v, list) else v for name, v in parameters.items()}
     return content
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def retire_secrets(path: str | os.PathLike[str]) -> None:

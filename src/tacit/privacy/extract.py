@@ -7,7 +7,6 @@ costs, and see whether a signed model is among the lines.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -15,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.privacy.canonical import finite, infinite
+from tacit.privacy.canonical import finite, infinite, read_json
 from tacit.privacy.charges import Charge, charge_from_dict
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import AccountError, Entry
+from tacit.privacy.promised_budget import check_promise
 from tacit.privacy.verification import cost_problems, coverage_problems
 
 if TYPE_CHECKING:
@@ -93,9 +93,10 @@ def read_extract(path: str | os.PathLike[str]) -> Extract:
         AccountError: if it is none.
     """
     try:
-        data = infinite(json.loads(Path(path).read_text(encoding="utf-8")))
+        data = infinite(read_json(Path(path).read_bytes()))
         if (data["format"], data["version"]) != (FORMAT, FORMAT_VERSION):
             raise ValueError(f"it is {data['format']!r:.40} of version {data['version']!r:.10}")
+        check_promise(data["epsilon"], data["delta"])
         lines: Sequence[Mapping[str, Any]] = data["lines"]
         return Extract(
             str(data["dataset"]),

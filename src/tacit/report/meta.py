@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import difflib
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 from tacit.errors import TacitError, problem_list
 from tacit.report import svg
+from tacit.whole_files import read_toml
 
 KEYS: Mapping[str, str] = {
     "title": "name of the model for people",
@@ -70,8 +69,8 @@ def read_meta(path: str | os.PathLike[str] | None) -> Meta:
     if path is None:
         return Meta()
     try:
-        document = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        document = read_toml(path)
+    except ValueError as error:
         raise MetaError(f"{path} is no TOML file: {error}") from None
     meta, problems = Meta(), []
     for key, value in document.items():

@@ -373,7 +373,7 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
 def column_from_dict(data: Mapping[str, Any]) -> Column:
     """The inverse of :meth:`Column.to_dict`; refuses unknown kinds and keys."""
     if not isinstance(data, Mapping):
-        raise SchemaError(f"must be a table of keys, got {data!r}", 'write for example kind = "numeric"')
+        raise SchemaError(f"must be a table of keys, got {data!r:.80}", 'write for example kind = "numeric"')
     if "kind" not in data:
         raise SchemaError("is missing", f"give one of {', '.join(KINDS)}", "kind")
     kind = data["kind"]

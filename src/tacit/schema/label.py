@@ -198,7 +198,7 @@ def _is_list(value: Any) -> bool:
 
 def _keys_of(data: Any, kind: type, required: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(data, Mapping):
-        raise SchemaError(f"must be a table of keys, got {data!r}", "")
+        raise SchemaError(f"must be a table of keys, got {data!r:.80}", "")
     refuse_unknown(data, [field.name for field in fields(kind)])
     for field in required:
         if field not in data:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, final
 
@@ -18,7 +16,7 @@ from tacit.schema.columns import Column, IdColumn, OrdinalColumn, column_from_di
 from tacit.schema.errors import SchemaError, refuse_unknown
 from tacit.schema.label import Label, Unit
 from tacit.schema.values import check_name
-from tacit.whole_files import write_text
+from tacit.whole_files import read_toml, write_text
 
 T = TypeVar("T")
 
@@ -131,12 +129,12 @@ class Schema(Brief, Shown):
         """Reads a schema file; errors name the file, and for syntax the line."""
         where = os.fspath(path)
         try:
-            data = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+            data = read_toml(path)
         except OSError as error:
             raise SchemaError(f"cannot be read ({error.strerror})", "give a schema file", where=where) from None
         except UnicodeDecodeError:
             raise SchemaError("is not UTF-8 text", "save it as UTF-8", where=where) from None
-        except tomllib.TOMLDecodeError as error:
+        except ValueError as error:
             raise SchemaError(f"is not valid TOML: {error}", "", where=where) from None
         return _within(where, Schema.from_dict, data)
 
