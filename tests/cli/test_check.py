@@ -258,3 +258,26 @@ def test_times_beyond_the_calendar_are_counted_as_a_fit_reads_them(place: Path, 
         [found] = looked(tacit, "d.parquet", "--schema", "s.toml")["columns"]
         counts = (found["missing"], found["clipped_below"], found["clipped_above"], found["unknown"])
         assert counts == (1, 1, 1, 0), kind
+
+
+@pytest.mark.parametrize(
+    ("categories", "words"),
+    [
+        (["a", "a\u200b"], r"are 'a' and 'a\u200b' one value? Then write them the same way"),
+        (["\u00e9", "e\u0301"], r"are '\xe9' and 'e\u0301' one value?"),
+        (["Male", "male"], "are 'Male' and 'male' one value?"),
+        (["M\u00c3\u00bcnchen", "Bonn"], "mean 'M\u00fcnchen'?"),
+        (["a", "b"], ""),
+    ],
+)
+def test_declared_values_that_look_alike_are_told(place: Path, tacit: Run, categories: list[str], words: str) -> None:
+    (place / "s.toml").write_text(SCHEMA.replace('["a", "b"]', json.dumps(categories)), encoding="utf-8")
+    complaints = looked(tacit, "d.csv", "--schema", "s.toml")["complaints"]
+    assert any(words in each for each in complaints if "column 'work'" in each) or not words
+    assert any("one value?" in each or " mean " in each for each in complaints) is bool(words)
+
+
+def test_what_a_fit_refuses_is_told(place: Path, tacit: Run) -> None:
+    (place / "s.toml").write_text(SCHEMA.replace('kind = "id"', 'kind = "numeric"\nlower = 0\nupper = 9'))
+    (complaint,) = [c for c in looked(tacit, "d.csv", "--schema", "s.toml")["complaints"] if "a fit refuses" in c]
+    assert "column 'id': looks like an identifier (its name)" in complaint

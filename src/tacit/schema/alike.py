@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -47,12 +49,34 @@ def spelled_apart(texts: Iterable[str]) -> str:
     """A question about texts that look alike, or hold what nobody sees; empty if there are none."""
     alike: dict[str, str] = {}
     for text in texts:
-        same = alike.setdefault(_visible(unicodedata.normalize("NFKC", text)).casefold(), text)
+        same = alike.setdefault(_loosely(text), text)
         if same != text:
             shown = ascii if _composed(same) == _composed(text) else repr
             return f"are {shown(same)} and {shown(text)} one value? Then write them the same way"
+    garbled = next(((text, right) for text in alike.values() if (right := _mended(text)) != text), None)
+    if garbled is not None:
+        return f"does {garbled[0]!r} mean {garbled[1]!r}? Then write it so, or give --encoding"
     hidden = next((text for text in alike.values() if any(map(_is_hidden, text))), "")
     return f"has {hidden!r} an invisible character by mistake? Then write it without" if hidden else ""
+
+
+def _loosely(text: str) -> str:
+    """A text without case, quotes around it, a point at its end, and what parts its words."""
+    plain = _visible(unicodedata.normalize("NFKC", text)).casefold()
+    bare = plain.strip("\"'").rstrip(".,;") or plain
+    return _BETWEEN_WORDS.sub(" ", bare)
+
+
+_BETWEEN_WORDS = re.compile(r"(?<=[^\W\d_])[ _-]+(?=[^\W\d_])")
+
+
+def _mended(text: str) -> str:
+    """A text as it was before it was read in a wrong encoding, or written for a web page."""
+    plain = html.unescape(text) if re.search(r"&(#\d+|[a-zA-Z]{2,8});", text) else text
+    try:
+        return plain if plain.isascii() else plain.encode("cp1252").decode("utf-8")
+    except UnicodeError:
+        return plain
 
 
 def without_hidden(text: str) -> str:

@@ -29,6 +29,7 @@ DATE_FORMATS = (
     *("%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d. %b %Y"),
     *("%d/%b/%Y", "%d%b%Y", "%b %d, %Y", "%b %d %Y", "%Y-%b-%d", "%Y-%m", "%Y/%m", "%m/%Y", "%b %Y", "%b-%Y", "%b-%y"),
     *("%a, %d %b %Y", "%a %d %b %Y", "%a, %b %d, %Y", "%a %b %d %Y", "%a, %d.%m.%Y", "%a %d/%m/%Y"),
+    *("%d%m%Y", "%m%d%Y"),
 )
 """The spellings that a draft recognises; where two fit the same cells, the first is drafted and the doubt is noted."""
 
@@ -46,7 +47,7 @@ FIRST_YEAR_OF_TWO_DIGITS = 1969
 def _pattern(date_format: str) -> re.Pattern[str]:
     """What a date of a format looks like; a time of day may follow, and plays no part."""
     parts = re.split(r"(%.)", date_format)
-    glued = re.search(r"%[Ymd]%[Ymd]", date_format) is not None  # without separators every part has its full width
+    glued = re.search(r"%[Yymd]%[Yymd]", date_format) is not None  # without separators every part has its full width
     words = [_DIRECTIVES[part] if part.startswith("%") else re.escape(part) for part in parts]
     text = "".join(words).replace(r"\d{1,2}", r"\d{2}") if glued else "".join(words)
     return re.compile(rf"{text}([T ].*)?", re.ASCII | re.IGNORECASE | re.DOTALL)

@@ -27,8 +27,9 @@ from tacit.schema.draft_columns import Cells, Reading, cells_of, draft_column, r
 from tacit.schema.errors import SchemaError, nearest, refuse_unknown
 from tacit.schema.identifiers import Verdict, evident, judge
 from tacit.schema.label import MOST_CLASSES, Label
+from tacit.schema.notations import rewriting
 from tacit.schema.schema import Schema
-from tacit.schema.spellings import MARKS, Spelled, far_marks, leading_zeros, marks_among, rewriting, spelled
+from tacit.schema.spellings import MARKS, Spelled, far_marks, leading_zeros, marks_among, spelled
 from tacit.schema.times import as_times, date_format
 from tacit.schema.values import Value, needs_exact, parse_number, plain_date
 

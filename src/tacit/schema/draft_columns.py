@@ -28,18 +28,18 @@ from tacit.schema.csv_format import COMMA, POINT
 from tacit.schema.errors import SchemaError
 from tacit.schema.identifier_names import tells_apart
 from tacit.schema.identifiers import MOSTLY, Verdict, evident, judge
+from tacit.schema.notations import compound, rewriting
 from tacit.schema.spellings import (
     FEW,
     MARKS,
     Spelled,
     are_codes,
-    compound,
+    doubtful_marks,
     far_marks,
     leading_zeros,
-    lone_negatives,
+    made_dates,
     marks_among,
     plain_number_of,
-    rewriting,
     spelled,
     strays_among,
 )
@@ -51,6 +51,9 @@ MOST_LISTED = 200
 
 MOST_CODES, LEAST_CELLS = 10, 20
 """Whole numbers of so few values, in so many cells or more, may be codes."""
+
+FIRST_YEAR, LAST_YEAR = 1600, 2100
+"""Years between which dates are beyond doubt."""
 
 APART_QUESTION = "may it tell persons apart, with other columns? Then keep only the year, or the region"
 """What is asked about days of birth and places."""
@@ -206,7 +209,7 @@ def _in_other_notation(
     if question:
         column, note = _categories(cells, reading) if len(present) <= FEW else (IgnoredColumn(), "ignored until then")
     elif are_weeks(present):
-        question = f"are weeks such as {next(iter(present))!r} times? Then write the dates of their Mondays"
+        question = f"is {next(iter(present))!r} a week or a quarter? Then write the day on which it begins"
         column, note = _categories(cells, reading)
     else:
         return None
@@ -266,6 +269,8 @@ def _dates(days: Mapping[int, int], date_format: str = "") -> tuple[Column, str]
     column = DateColumn("month", dt.date(first.year, 1, 1), dt.date(last.year, 12, 31), format=date_format)
     form = f" written as {date_format}" if date_format else ""
     note = f"a date{form}, by month: change granularity to year or weekday where that matters more"
+    if first.year > LAST_YEAR or last.year < FIRST_YEAR:
+        note += f"; are years such as {first.year} shifted, or of another calendar? Then write those of the common one"
     if marks:
         shown = " and ".join(str(dt.date.fromordinal(mark)) for mark in marks)
         share, what = sum(days[mark] for mark in marks) / sum(days.values()), "does" if len(marks) == 1 else "do"
@@ -282,7 +287,10 @@ def _categories(cells: Cells, reading: Reading) -> tuple[Column, str]:
     missing = sum(counts.values()) < cells.rows
     cut = f"the {MOST_LISTED} most frequent of {len(counts)} values are listed; the rest is 'other'"
     column = CategoricalColumn(tuple(listed), missing=missing, exact=needs_exact(listed))
-    notes = (spelled_apart(counts), marks_among(listed), cut if len(counts) > MOST_LISTED else "")
+    notes = (
+        spelled_apart(counts) or marks_among(listed) or made_dates(listed),
+        cut if len(counts) > MOST_LISTED else "",
+    )
     return column, "; ".join(filter(None, notes))
 
 
@@ -302,7 +310,7 @@ def _numbers(name: str, counts: Mapping[float, int], cell_format: CellFormat, no
         share = sum(counts[mark] for mark in marks) / sum(counts.values())
         listed = ", ".join(f"{mark:.12g}" for mark in marks)
         notes.append(f"{listed} ({share:.1%} of cells) taken for missing: leave missing_values out if it is a value")
-    if lone := lone_negatives({value: counts[value] for value in values}):
+    if lone := doubtful_marks({value: counts[value] for value in values}):
         shown, what = " and ".join(f"{number:.12g}" for number in lone), "does" if len(lone) == 1 else "do"
         every = ", ".join(f"{number:.12g}" for number in (*marks, *lone))
         notes.append(f"{what} {shown} say that a value is missing? Then declare missing_values = [{every}]")
@@ -314,7 +322,8 @@ def _numbers(name: str, counts: Mapping[float, int], cell_format: CellFormat, no
     ):
         notes.append('a few whole numbers: if they are codes without order, declare kind = "categorical"')
     column, more = _between(values, CellFormat(cell_format.symbol, cell_format.thousands, marks))
-    return column, "; ".join(part for part in (*notes, more) if part)
+    questions = [part for part in notes if "?" in part]
+    return column, "; ".join(part for part in (*notes, more) if part and part not in questions[1:])
 
 
 def _between(values: list[float], cell_format: CellFormat) -> tuple[Column, str]:

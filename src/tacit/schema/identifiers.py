@@ -26,6 +26,9 @@ dmitri olga natalia elena anastasia wei ming li yan hiroshi yuki priya rahul ami
 GIVEN_NAMES = frozenset(_GIVEN_NAMES.split())
 """Names of persons, and hardly of anything else, by which two words with capitals are taken for a person's."""
 
+COMMON_SHARE = 0.3
+"""Share of single words that are common given names from which on all are taken for such."""
+
 NAMED_SHARE = 0.1
 """Share of categories from which on such names among them say that all are persons'."""
 
@@ -46,12 +49,21 @@ SHAPES: Mapping[str, str] = {
 }
 """What identifiers of one kind look like, whatever their column is called."""
 
-_PART = r"(?:[^\W\d_]\.|[^\W\d_a-z][^\W\d_]*(?:['\u2019-][^\W\d_]+)*\.?)"
-NAME = re.compile(rf"{_PART}(?:,? (?:von|van|de|der|den|del|di|da|bin|al|el|la|le|zu|{_PART})){{1,4}}")
-"""A name of a person: two to four words with capitals, or family name, comma, given names."""
+_PART = r"(?:(?:[^\W\d_]\.-?)+|[^\W\d_a-z][^\W\d_]*(?:['\u2019-][^\W\d_]+)*\.?)"
+_WESTERN = rf"{_PART}(?:,? (?:von|van|de|der|den|del|di|da|bin|al|el|la|le|zu|{_PART})){{1,4}}"
+_CHINESE = (
+    "[王李张刘陈杨赵黄周吴徐孙朱马胡郭林何高梁郑罗宋谢唐韩曹许邓萧冯曾程蔡彭潘袁于董余苏叶吕魏蒋田杜丁沈姜范傅钟卢汪戴崔任陆廖姚方邱"
+    "夏谭韦贾邹熊孟秦阎薛侯雷段郝孔邵史毛常万顾赖康贺严尹钱施牛洪龚陳張劉楊趙吳][\u4e00-\u9fff]{1,2}"
+)
+_KOREAN = "[김이박최정강조윤장임한오서신권황안송류전홍][\uac00-\ud7a3]{2}"
+NAME = re.compile(f"{_WESTERN}|{_CHINESE}|{_KOREAN}")
+"""A name of a person: two to four words with capitals, or family name, comma, given names; or Chinese, or Korean."""
 
 INITIALS = re.compile(r"(?:[^\W\d_a-z]\. ?-?){2,4}[^\W\d_a-z]?")
 """``J.S.``, ``A. B.``, ``J.-P. M.``"""
+
+WITH_INITIAL = re.compile(rf"(?=.*\b[^\W\d_]\.){_WESTERN}")
+"""``Meier, C.``, ``E. Becker``."""
 
 TITLED = re.compile(rf"(?:Dr|Prof|Mrs?|Ms|Miss|Herr|Frau|Sra?|Mme|Sig|Dott)\.? (?:(?:Dr|Med)\. )?{_PART}(?: {_PART})*")
 """``Dr. Becker``, ``Frau Prof. Wolf``."""
@@ -225,10 +237,14 @@ def _are_names(texts: Sequence[str]) -> bool:
 
 
 def _are_addressed(texts: Sequence[str]) -> bool:
-    """Whether most texts are persons however few there are: with a title, or initials (``J. S.``)."""
-    return any(
-        sum(_named(text, pattern) for text in texts) >= max(least, (len(texts) + 2) // 2)
-        for pattern, least in ((TITLED, 2), (INITIALS, FEWEST_NAMES))
+    """Whether most texts are persons however few there are: with a title, with initials, or common given names."""
+    most = (len(texts) + 2) // 2
+    n_common = sum(text.casefold() in GIVEN_NAMES for text in texts)
+    return (
+        sum(_named(text, TITLED) for text in texts) >= max(2, most)
+        or sum(_named(text, INITIALS) for text in texts) >= max(FEWEST_NAMES, most)
+        or sum(WITH_INITIAL.fullmatch(text) is not None for text in texts) >= max(FEWEST_NAMES, most)
+        or n_common >= max(FEWEST_NAMES, COMMON_SHARE * len(texts))
     )
 
 

@@ -9,13 +9,40 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from tacit.schema.alike import without_hidden
-from tacit.schema.cell_format import PLAIN_CELLS, THOUSANDS, CellFormat
+from tacit.schema.cell_format import MONTHS, PLAIN_CELLS, THOUSANDS, CellFormat
 from tacit.schema.csv_format import COMMA, POINT
 from tacit.schema.values import MINUS, parse_number
 
 MARKS = frozenset(
-    ("na", "n/a", "n.a.", "nan", "null", "none", "nil", "-", "--", "?", ".", "unknown", "missing", "#n/a")
+    (
+        "na",
+        "n/a",
+        "n.a.",
+        "nan",
+        "null",
+        "none",
+        "nil",
+        "-",
+        "--",
+        "?",
+        ".",
+        "unknown",
+        "missing",
+        "#n/a",
+        "#ref!",
+        "#name?",
+        "#value!",
+        "#div/0!",
+        "#num!",
+        "#null!",
+        "(blank)",
+        "(null)",
+        "<na>",
+        "n.d.",
+        "k.a.",
+        "s/d",
+        "unk",
+    )
 )
 """Texts that say that a value is missing."""
 
@@ -35,62 +62,28 @@ CURRENCIES = frozenset(_CODES.split())
 NUMBERS_PER_STRAY = 10
 """Texts with so many different numbers per other text, or more, are numbers: the others say what is missing."""
 
-_GAP = "[ \u00a0\u2009\u202f]"
-_CORE = rf"\d(?:[\d.,'\u2019]|{_GAP}(?=\d))*"
-_UNIT = r"[^\s\d.,+:/<>=~\u00bc-\u00be\u2150-\u215f-]"
+GAP = "[ \u00a0\u2009\u202f]"
+"""Blanks between the digits of a number, or beside them."""
+
+CORE = rf"\d(?:[\d.,'\u2019]|{GAP}(?=\d))*"
+"""The digits of a number, with what may stand between them."""
+
+DASHES = r"\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
+"""What people write for a minus, beside the hyphen."""
+
+_UNIT = rf"[^\s\d.,+:/<>=~{DASHES}\u00bc-\u00be\u2150-\u215f-]"
 _WITH_SYMBOL = re.compile(
-    rf"[+-]?{_GAP}*(?P<before>{_UNIT}{{0,6}}){_GAP}*[+-]?{_CORE}{_GAP}*(?P<after>{_UNIT}[^\s\d]{{0,7}})?"
+    rf"[+-]?{GAP}*(?P<before>{_UNIT}{{0,6}}){GAP}*[+-]?{CORE}{GAP}*(?P<after>{_UNIT}[^\s\d]{{0,7}})?"
 )
 
-_SIGN = r"[^\w\s.,+:/<>=~()-]{0,2}"
-_NEGATIVE = re.compile(rf"^({_SIGN}){_GAP}*\(({_SIGN}{_GAP}*{_CORE}{_GAP}*{_SIGN})\)({_SIGN})$")
-_MINUS_BEHIND = re.compile(rf"^({_SIGN}{_GAP}*{_CORE}){_GAP}*-$")
-
-_DIGITS = {"\u066b": POINT, "\u066c": "", "\u00b7": POINT}
-"""Points and groups of Arabic numbers, and the raised point of British ones."""
-
-_REWRITTEN = (
-    (re.compile(r'^(?:="(.*)"|[\'\u2019](.*))$'), r"\1\2"),
-    (re.compile(r"^([+-]?\d+\.?\d*)[dD]([+-]?\d{1,3})$"), r"\1e\2"),
-    (re.compile(r"(?<=\d)_(?=\d{3}(?!\d))"), ""),
-    (re.compile(r"^([+-]?\d+\.?\d*) ?(?:[*\u2020\u2021]+|\[\w+\])$"), r"\1"),
-)
-
-_YEAR, _WORD = r"((19|20)\d\d)", r"[^\W\d_]{3,10}\.?"
-_OTHER_MONTH = re.compile(
-    rf"\d{{1,2}}\.?[-. /]{_WORD}[-. /]({_YEAR}|\d\d)|{_YEAR}[-. /]{_WORD}[-. /]\d{{1,2}}|{_WORD}[-. /]{_YEAR}"
-)
-_LAKHS = re.compile(r"[+-]?\d{1,2}(,\d{2})+,\d{3}(\.\d+)?")
-_ABOUT = re.compile(
+ABOUT = re.compile(
     r"(?i:circa|ca\.?|about|approx\.?|rund|etwa)\s?\d{1,6}([.,]\d+)?|[<>=~\u2248\u2264\u2265]{1,2}\s*\d{1,6}([.,]\d+)?|\d{1,3}\+"
 )
+"""Texts that say about how much something is."""
 
-_UNITS = (
-    "feet|foot|ft|inch(?:es)?|in|yd|hours?|hrs?|h|min(?:ute)?s?|m|sec(?:ond)?s?|s|days?|d|weeks?|wks?|w|"
-    "months?|mos?|mths?|years?|yrs?|y|lbs?|st|oz|kg|cm|mm"
-)
-_PART = rf"\d+(?:\.\d+)? ?(?:['\u2019\u2032\u00b4\"\u201d\u2033\u00b0]|(?:{_UNITS})(?![a-z])\.?),?"
-_SEVERAL = re.compile(
-    rf"-?(?:{_PART} ?)+(?:{_PART}|\d{{1,2}}(?:\.\d+)?)(?: ?[NSEW])?|P(?=T?\d)(?:\d+[YMWD])*T?(?:\d+[HMS])*",
-    re.IGNORECASE,
-)
-
-_COMPOUND = (
-    (_SEVERAL, "has {} several units, such as feet and inches? Then write one number in one unit"),
-    (_OTHER_MONTH, "is {} a date? Then write it with numbers alone, such as 1999-10-07"),
-    (_LAKHS, "is {} a number? Then write it without commas"),
-    (_ABOUT, "does {} say about how much? Then write the number alone"),
-    (
-        re.compile(r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d)?"),
-        "is {} a time of the day? Then write its hours as a number, such as 8.5",
-    ),
-    (re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,8}"), "is {} a hexadecimal number? Then write it in decimal digits"),
-    (
-        re.compile(r"\d{1,4}/\d{1,4}"),
-        "is {} a fraction, a day, or two numbers? Then write a number, a date, or two columns",
-    ),
-)
-"""What quantities in other notations look like, and the question about them."""
+_MONTH = "|".join(MONTHS)
+_DAY_AND_MONTH = re.compile(rf"\d{{1,2}}-({_MONTH})|({_MONTH})-\d{{1,2}}", re.IGNORECASE)
+_SHORTENED = re.compile(r"[+-]?\d(?:[.,]\d{1,5})?E\+(?:1[1-9]|2\d)", re.IGNORECASE)
 
 FEW = 20
 """Distinct texts that are left categories although they have numbers in them."""
@@ -100,6 +93,9 @@ LONGEST_UNIT = 2
 
 MOST_MARKS = 4
 """Different reasons for missing, such as 96 to 99, at one end of a column."""
+
+TIMES_OTHERS = 5
+"""Times the cells of every other value that one has which may say that there is none."""
 
 MOST_SHOWN = 3
 """Marks for missing that a note lists."""
@@ -133,8 +129,10 @@ def spelled(counts: Mapping[str, int], decimal: str = POINT, thousands: str = ""
     if _are_numbers(counts, plain) and not (thousands and any(thousands in text for text in counts)):
         doubt = _points_of_thousands(plain) if decimal == POINT and not thousands else ""
         minus = f"{MINUS!r} is read as a minus" if any(MINUS in text for text in plain) else ""
-        return Spelled(plain, note=doubt or minus)
-    if _mostly(counts, lambda text: plain_number_of(text, COMMA) is not None) and decimal == POINT and not thousands:
+        short = next((text for text in plain if _SHORTENED.fullmatch(text)), "")
+        lost = f"has a spreadsheet cut digits off {short!r}? Then export them as text" if short else ""
+        return Spelled(plain, note=doubt or minus or lost)
+    if mostly(counts, lambda text: plain_number_of(text, COMMA) is not None) and decimal == POINT and not thousands:
         return _commas(counts)
     return _with_symbol(counts, thousands)
 
@@ -155,7 +153,7 @@ def _are_numbers(counts: Mapping[str, int], numbers: Mapping[str, float]) -> boo
     return bool(numbers) and (marks or NUMBERS_PER_STRAY * len(strays) <= len(numbers))
 
 
-def _mostly(counts: Mapping[str, int], holds: Callable[[str], object]) -> bool:
+def mostly(counts: Mapping[str, int], holds: Callable[[str], object]) -> bool:
     """Whether something is said of more than half of the cells."""
     return 2 * sum(count for text, count in counts.items() if holds(text)) > sum(counts.values())
 
@@ -192,7 +190,7 @@ def _points_of_thousands(plain: Mapping[str, float]) -> str:
 def _with_symbol(counts: Mapping[str, int], thousands: str) -> Spelled | None:
     """Numbers with a symbol, with thousands, or with both."""
     matches = {text: match for text in counts if (match := _WITH_SYMBOL.fullmatch(text.replace(MINUS, "-")))}
-    if not _mostly(counts, matches.__contains__):
+    if not mostly(counts, matches.__contains__):
         return None
     pairs: Counter[tuple[str, str]] = Counter()
     for text, match in matches.items():
@@ -238,7 +236,7 @@ def _is_unit(pair: tuple[str, str]) -> bool:
 def are_codes(counts: Mapping[str, int]) -> bool:
     """Whether most cells are capitals, not those of a currency, right before digits: ``DE941443398``, ``NY5521``."""
     matches = {text: re.fullmatch(r"([A-Z]{2,6})\d{3,}", text) for text in counts}
-    return _mostly(counts, lambda text: (match := matches[text]) and match[1] not in CURRENCIES)
+    return mostly(counts, lambda text: (match := matches[text]) and match[1] not in CURRENCIES)
 
 
 def _under(counts: Mapping[str, int], cell_format: CellFormat) -> Spelled | None:
@@ -253,45 +251,13 @@ def _under(counts: Mapping[str, int], cell_format: CellFormat) -> Spelled | None
     return Spelled(numbers, cell_format, f"read as numbers{''.join(parts)}: is that right?" if parts else "")
 
 
-def rewritten(text: str) -> str:
-    """A text as it would stand for a number: ``(104)`` of accountants, digits of other scripts, ``1.5D+02``.
-
-    What keeps others from reading it goes: invisible characters, what Excel writes around texts, marks of notes.
-    """
-    plain = "".join(_DIGITS.get(c) or str(unicodedata.decimal(c, c)) for c in without_hidden(text))
-    plain = _MINUS_BEHIND.sub(r"-\1", _NEGATIVE.sub(r"-\1\2\3", plain))
-    for pattern, meaning in _REWRITTEN:
-        plain = pattern.sub(meaning, plain)
-    return plain
-
-
-def rewriting(counts: Mapping[str, int], decimal: str, thousands: str) -> str:
-    """The question whether texts mean the numbers that :func:`rewritten` makes of them; empty if there is none."""
-    meanings = {text: rewritten(text) for text in counts}
-    text = next((text for text, meaning in meanings.items() if text != meaning), "")
-    if not text or spelled({meanings[text]: count for text, count in counts.items()}, decimal, thousands) is None:
-        return ""
-    return f"does {text!r} mean {meanings[text]!r}? Then write it so"
-
-
-def compound(counts: Mapping[str, int]) -> str:
-    """A question about texts that are quantities in another notation: ``08:30``, ``0x1f``, ``3/17``; empty if none."""
-    for pattern, question in _COMPOUND:
-        fitting = {text for text in counts if pattern.fullmatch(text)}
-        numbers = {text for text in counts if parse_number(text) is not None}
-        if fitting and _mostly(counts, (fitting | numbers).__contains__):
-            example = next(text for text in counts if text in fitting)
-            return question.format(repr(example))
-    return ""
-
-
 def strays_among(counts: Mapping[str, int]) -> str:
     """What is said of texts that spell no number in a column of numbers.
 
     Those that say that a value is missing are listed. Others may be names of people, and are only counted.
     """
     words = {text: "".join(filter(str.isalnum, text.casefold())) for text in sorted(counts)}
-    marks = [text for text, word in words.items() if not word or word in WORDS_FOR_MISSING or _ABOUT.fullmatch(text)]
+    marks = [text for text, word in words.items() if not word or word in WORDS_FOR_MISSING or ABOUT.fullmatch(text)]
     others = counts.keys() - set(marks)
     cells, texts = sum(counts[text] for text in others), len(others)
     number = f"{cells} cell{'s' * (cells > 1)} of {texts} other text{'s' * (texts > 1)}"
@@ -303,6 +269,12 @@ def marks_among(texts: Iterable[str]) -> str:
     marks = [repr(text) for text in texts if text.casefold() in MARKS]
     what = "does" if len(marks) == 1 else "do"
     return f"{what} {' and '.join(marks)} say that a value is missing? Then leave those cells empty" if marks else ""
+
+
+def made_dates(texts: Iterable[str]) -> str:
+    """A question about categories of which a spreadsheet may have made days: ``5-Oct`` of ``5-10``; empty if none."""
+    text = next((text for text in texts if _DAY_AND_MONTH.fullmatch(text)), "")
+    return f"has a spreadsheet made a date of another value in {text!r}? Then write it as it was" if text else ""
 
 
 def leading_zeros(counts: Mapping[str, int]) -> bool:
@@ -345,8 +317,26 @@ def _is_mark(number: float, others: Sequence[float]) -> bool:
     return number < 0 <= others[0] or re.fullmatch(r"-?(9+\.9+|99+|9+[678]|77+|88+)", f"{number:.12g}") is not None
 
 
-def lone_negatives(counts: Mapping[float, int]) -> Sequence[float]:
-    """The few negative numbers, whole and repeated, of a column of more than ``FEW`` others; none if it has others."""
+def doubtful_marks(counts: Mapping[float, int]) -> Sequence[float]:
+    """The few numbers of a column of more than ``FEW`` others that may say that a value is missing, and are not far.
+
+    Negative ones, whole and repeated, where no others are; or a zero below all others, or nines above them, that hold
+    several times the cells of every other.
+    """
     negative = sorted(number for number in counts if number < 0)
-    few = len(negative) <= MOST_MARKS and len(counts) - len(negative) >= FEW
-    return negative if few and all(float(n).is_integer() and counts[n] > 1 for n in negative) else ()
+    several = len(negative) <= MOST_MARKS and len(counts) - len(negative) >= FEW
+    if negative and several and all(float(n).is_integer() and counts[n] > 1 for n in negative):
+        return negative
+    *others, last = sorted(counts)
+    if len(others) < FEW:
+        return ()
+    gap, span = others[1] - others[0], last - others[1]
+    zero = [0.0] if others[0] == 0 and 10 * gap >= span and _many(0.0, counts) else []
+    nines = [number for number in (*others[-MOST_MARKS:], last) if _is_mark(number, others) and number >= 99]
+    return [*zero, *(number for number in nines if _many(number, counts))]
+
+
+def _many(number: float, counts: Mapping[float, int]) -> bool:
+    """Whether a number holds several times the cells that others have."""
+    usual = sorted(counts.values())[-MOST_MARKS - 2 :]
+    return counts[number] >= max(3, TIMES_OTHERS * usual[0])

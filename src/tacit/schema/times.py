@@ -16,8 +16,8 @@ FIRST_LOOK = 200
 def date_format(counts: Mapping[str, int]) -> tuple[str, str] | None:
     """The format that more than half of the cells have as dates, and what is doubtful about it; None if none."""
     first = list(counts)[:FIRST_LOOK]
-    tried = [shape for shape in DATE_FORMATS if any(parse_date(text, shape) for text in first)]
-    fitting = {shape: sum(count for text, count in counts.items() if parse_date(text, shape)) for shape in tried}
+    tried = [shape for shape in DATE_FORMATS if any(_fits(text, shape) for text in first)]
+    fitting = {shape: sum(count for text, count in counts.items() if _fits(text, shape)) for shape in tried}
     best = max(tried, key=fitting.__getitem__, default="")
     if not best or 2 * fitting[best] <= sum(counts.values()):
         return None
@@ -28,11 +28,17 @@ def date_format(counts: Mapping[str, int]) -> tuple[str, str] | None:
     return best, f"{doubt}{two}" if doubt else two.removeprefix("; ")
 
 
-_WEEK = re.compile(r"\d{4}-?W[0-5]\d(?:-?[1-7])?", re.ASCII | re.IGNORECASE)
+_WEEK = re.compile(r"\d{4}-?W[0-5]\d(?:-?[1-7])?|\d{4}[-/ ]?Q[1-4]|Q[1-4][-/ ]?\d{4}", re.ASCII | re.IGNORECASE)
+
+
+def _fits(text: str, shape: str) -> bool:
+    """Whether a text is a date of a format; of digits alone, only one of these centuries."""
+    date = parse_date(text, shape)
+    return date is not None and (not text.isdecimal() or 1800 <= date.year <= 2200 or text[:4] in ("0001", "9999"))
 
 
 def are_weeks(counts: Mapping[str, int]) -> bool:
-    """Whether most cells are weeks of ISO 8601, such as ``2024-W07``."""
+    """Whether most cells are weeks of ISO 8601, or quarters: ``2024-W07``, ``Q1 2024``."""
     return 2 * sum(count for text, count in counts.items() if _WEEK.fullmatch(text)) > sum(counts.values())
 
 
@@ -64,6 +70,9 @@ _CLOCKS: Sequence[tuple[str, float, float]] = (
 _BY_DIGITS = 6
 """The first clocks, whose numbers are so long that they need no name of a date beside them."""
 
+FEWEST = 20
+"""Numbers with fractions from which on their length alone may say that they are times."""
+
 _DATES = ("date", "datum", "dates", "data", "dat", "dt", "dtm", "fecha", "dob", "birthday", "timestamp", "epoch", "dtc")
 _STAMP = re.compile(r"((?:19|20)\d{6})([01]\d|2[0-3])([0-5]\d)?([0-5]\d)?", re.ASCII)
 """A day and its time without anything between them: ``20190411113000``."""
@@ -79,7 +88,7 @@ def as_times(name: str, numbers: Sequence[float]) -> str:
     is_date = names_date(name)
     for what, per_day, of_1970 in _CLOCKS if is_date else _CLOCKS[:_BY_DIGITS]:
         first, last = ((number / per_day - of_1970) / 365.2425 + 1970 for number in (min(numbers), max(numbers)))
-        recent = 1995 <= first <= last <= 2035 and last - first <= 25 and whole
+        recent = 1995 <= first <= last <= 2035 and last - first <= 25 and (whole or len(numbers) > FEWEST)
         if recent or (is_date and 1900 <= first <= last <= 2040 and last >= 1990):
             day = dt.date(1970, 1, 1) + dt.timedelta(days=numbers[0] / per_day - of_1970)
             return f"is {f'{numbers[0]:.3f}'.removesuffix('.000')} the day {day}, in {what}? Then write the date"
@@ -104,6 +113,8 @@ def _as_digits(numbers: Sequence[float]) -> str:
         fitting = (1900 <= number // base < 2100 and 1 <= number % base <= most for number in numbers)
         if len(numbers) >= fewest and all(fitting):
             return question.format(texts[0])
+    if len(texts) >= FEWEST and all(parse_date(text, "%y%m%d") for text in texts):
+        return f'is {texts[0]} a day? Then declare kind = "date" with format = "%y%m%d"'
     return ""
 
 
