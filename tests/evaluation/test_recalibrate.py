@@ -80,6 +80,14 @@ def test_the_prior_of_a_correction_by_hand(monkeypatch):
     assert prior == pytest.approx(expected)
 
 
+def test_a_group_without_rows_has_no_knot():
+    """Of exact counts there are empty groups, and a curve with their scores, which are nothing, did not increase."""
+    p = np.where(np.arange(400) % 2, 0.39, 0.43)
+    knots, values = fitted_curve(released({"p": p}, (np.arange(400) % 3 > 0).astype(int), 0.0, 0))
+    assert np.all(np.diff(knots) > 0)
+    assert np.all(np.diff(values) > 0)
+
+
 @pytest.mark.parametrize(("n", "sd"), [(500, 10.0), (1000, 4.0), (5000, 10.0), (5000, 200.0)])
 def test_what_is_right_is_left_alone(n, sd):
     """A correction that nothing calls for is rare, in at most one of six, and small."""

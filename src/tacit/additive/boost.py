@@ -53,6 +53,7 @@ class AdditiveLearner(Learner):
     joins_noisy = True
     discovers = True
     most_classes = MOST_CLASSES
+    least_budget = 2e-5
     holds_monotone = True
 
     def __post_init__(self) -> None:

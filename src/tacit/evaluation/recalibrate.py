@@ -165,7 +165,9 @@ def fitted_curve(counts: ScoreCounts) -> tuple[Floats, Floats] | None:
     if prior is None or best < CONVINCING:
         return None
     correction = _posterior(counts, groups, likely, prior)
-    rising = isotonic_regression((1 - LEAST_SLOPE) * scores + correction, weights=np.maximum(sizes, 1e-9)).x
+    filled = sizes > 1e-6  # a group without rows has no score of its own
+    scores, sizes = scores[filled], sizes[filled]
+    rising = isotonic_regression((1 - LEAST_SLOPE) * scores + correction[filled], weights=sizes).x
     return scores, rising + LEAST_SLOPE * scores
 
 

@@ -14,7 +14,8 @@ from tacit.encoding.values import LabelIndex
 from tacit.models.base import Model
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
-from tacit.privacy.request import LEAST_EPSILON, Request
+from tacit.privacy.gaussian import LEAST_EPSILON
+from tacit.privacy.request import Request
 from tacit.queries.score_rules import TARGET_BITS
 from tacit.schema import NumericColumn, Schema, Unit
 from tacit.schema.cell_format import PLAIN_CELLS, CellFormat

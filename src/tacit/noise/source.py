@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tacit.errors import TacitError
 from tacit.noise.exponential import ScoreBlocks
 
 
@@ -48,11 +49,12 @@ def check_scale(scale: float) -> float:
     """The scale as a float.
 
     Raises:
-        ValueError: if it is not a finite number in ``(0, 2**50]``.
+        TacitError: if it is not a finite number in ``(0, 2**50]``.
     """
     value = float(scale)
     if not math.isfinite(value) or not 0.0 < value <= SCALE_LIMIT:
-        raise ValueError(f"the scale of integer noise must be finite and in (0, 2**50], got {scale}; nothing was drawn")
+        limit = "must be finite and in (0, 2**50]"
+        raise TacitError(f"the scale of integer noise {limit}, got {scale}: allow a larger epsilon; nothing was drawn")
     return value
 
 

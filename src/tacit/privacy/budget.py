@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, NonPrivate, Pure
 from tacit.privacy.charges import Laplace as LaplaceCharge
-from tacit.privacy.gaussian import range_of_gaussian
+from tacit.privacy.gaussian import check_far, range_of_gaussian
 
 _gaussian = lru_cache(maxsize=1024)(Gaussian)
 """A fit asks for the same few again and again, and each is checked when it is made."""
@@ -33,9 +33,14 @@ class Allowance:
 
     @staticmethod
     def of(epsilon: float, delta: float) -> Allowance:
-        """The allowance of a request; ``epsilon=inf`` asks for no privacy."""
+        """The allowance of a request; ``epsilon=inf`` asks for no privacy.
+
+        Raises:
+            ValueError: for an epsilon that noise cannot be computed for.
+        """
         if math.isinf(epsilon):
             return Allowance(epsilon, delta, math.inf)
+        check_far(epsilon)
         if delta == 0:
             return Allowance(epsilon, delta, 0.0)
         from tacit.privacy.calibration import gaussian_noise_multiplier

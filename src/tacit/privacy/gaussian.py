@@ -20,6 +20,15 @@ SMALLEST_DELTA = 1e-290  # below this the density underflows, and a tail bound a
 SMALL_SPAN = 4.0
 """Ranges below this are converted by way of the centre of the normal distribution, larger ones by way of its tail."""
 
+LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e9
+"""Beyond these noise is larger than integers hold, or smaller than numbers tell apart."""
+
+LEAST_DELTA = 1e-300
+"""A smaller one that is not zero would be zero in parts."""
+
+FAR = 1e100
+"""Beyond it, or below its inverse, the square of an epsilon is no double."""
+
 LARGEST_ARGUMENT = 26.0  # of `erfc`, before it underflows
 RANGE_ERROR = 1e-12  # relative error granted to a conversion between a range and a Gaussian
 
@@ -85,8 +94,30 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     return smallest_true(lambda epsilon: gaussian_delta(mu, epsilon) <= delta, 0.0, bound)
 
 
+def beyond(epsilon: float, delta: float) -> list[str]:
+    """What is wrong with a positive epsilon and a delta in [0, 1) that somebody asks for."""
+    wrong = []
+    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON and not math.isinf(epsilon):
+        span = f"{LEAST_EPSILON:g} and {MOST_EPSILON:g}"
+        wrong.append(f"epsilon must lie between {span} (inf asks for no privacy), got {epsilon:g}")
+    if 0 < delta < LEAST_DELTA:
+        wrong.append(f"delta must be 0, or at least {LEAST_DELTA:g}, got {delta:g}")
+    return wrong
+
+
+def check_far(epsilon: float) -> None:
+    """Raises ``ValueError`` for an epsilon whose square is no double."""
+    if not 1 / FAR <= epsilon <= FAR:
+        raise ValueError(f"epsilon must lie between {1 / FAR:g} and {FAR:g} to compute noise for it, got {epsilon!r}")
+
+
 def smallest_gaussian_multiplier(epsilon: float, delta: float) -> float:
-    """The smallest noise multiplier whose delta at ``epsilon`` is at most ``delta``, rounded up."""
+    """The smallest noise multiplier whose delta at ``epsilon`` is at most ``delta``, rounded up.
+
+    Raises:
+        ValueError: if epsilon is so small or so large that doubles do not hold its square.
+    """
+    check_far(epsilon)
 
     def enough(multiplier: float) -> bool:
         return gaussian_delta(1 / multiplier, epsilon) <= delta

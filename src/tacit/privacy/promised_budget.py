@@ -14,7 +14,7 @@ from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, Gaussian, Repeated
 from tacit.privacy.composition import Sums
 from tacit.privacy.coverage import TOLERANCE
-from tacit.privacy.gaussian import gaussian_epsilon
+from tacit.privacy.gaussian import beyond, gaussian_epsilon
 from tacit.privacy.ledger import AccountError, BudgetExceeded, Reservation
 from tacit.privacy.unit import Neighbouring, describe_unit, unit_key
 from tacit.schema import Unit
@@ -45,6 +45,8 @@ def check_promise(epsilon: float, delta: float) -> None:
     accountants.check_delta(delta)
     if not epsilon > 0:
         raise ValueError(f"epsilon must be positive, got {epsilon}")
+    if wrong := beyond(epsilon, delta):
+        raise ValueError("; ".join(wrong))
 
 
 class PromisedBudget:

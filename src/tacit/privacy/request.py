@@ -13,6 +13,7 @@ import numpy as np
 
 from tacit.errors import UNSPENT, TacitError
 from tacit.privacy.budget import Allowance
+from tacit.privacy.gaussian import beyond
 from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 
@@ -60,6 +61,7 @@ class Request:
                 "random_state must be None (fresh entropy, releasable) or a non-negative integer (repeatable, not "
                 f"releasable), got {random_state!r}"
             )
+        problems = problems or beyond(epsilon, delta)
         if problems:
             raise RequestError("; ".join(problems))
         seed = None if random_state is None else int(random_state)
@@ -67,18 +69,8 @@ class Request:
 
     @property
     def allowance(self) -> Allowance:
-        """The request as a budget that can be divided; raises :class:`RequestError` for more than is computed with."""
-        _check_most(self.epsilon)
+        """The request as a budget that can be divided."""
         return Allowance.of(self.epsilon, self.delta)
-
-
-LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e9
-"""Beyond these noise is larger than integers hold, or smaller than numbers tell apart."""
-
-
-def _check_most(epsilon: float) -> None:
-    if MOST_EPSILON < epsilon < math.inf:
-        raise RequestError(f"epsilon must be at most {MOST_EPSILON:g}, or inf for no privacy, got {epsilon:g}")
 
 
 def check_noise_fits(allowance: Allowance, least: float, algorithm: str) -> None:
@@ -88,9 +80,8 @@ def check_noise_fits(allowance: Allowance, least: float, algorithm: str) -> None
     """
     if not allowance.is_private:
         return
-    _check_most(allowance.epsilon)
     strength = allowance.epsilon if allowance.is_pure else allowance.mu
-    if allowance.epsilon < LEAST_EPSILON or strength < least:
+    if strength < least:
         raise RequestError(
             f"epsilon {allowance.epsilon:g} at delta {allowance.delta:g} is too small: its noise is larger than the "
             f"integers that {algorithm} computes with. Nothing can be learned under it; allow a larger epsilon"
