@@ -57,6 +57,9 @@ def test_a_page_is_its_owners_alone(fitted: Path, rows: Path, tacit: Callable[..
     assert page.startswith("<!doctype html>")
     assert "Row 2" in page
     assert "green" in page
+    certificate = json.loads((fitted / "model.json").read_text())["certificate"]
+    assert f"SHA-256 of the model: {certificate['model_digest']}" in page
+    assert f"<h2>A prediction of {certificate['target']} explained</h2>" in page
     assert stat.S_IMODE((rows / "out.html").stat().st_mode) == 0o600
 
 

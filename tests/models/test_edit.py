@@ -70,6 +70,18 @@ def test_a_curve_that_must_rise_is_the_nearest_that_does() -> None:
     assert str(falling.history[0]).endswith("contradicts what was measured at 11.6 standard deviations (at [0, 20))")
 
 
+def test_categories_rise_in_the_order_in_which_they_are_named() -> None:
+    """Of an ordinal column, say: the model does not know that its categories have an order."""
+    edited = model().edit("ward").monotone("increasing", "n", "s")
+    assert effect(edited, 1) == [0.0, 0.0, 0.0, 0.1]
+    assert str(edited.history[0]).startswith("ward made increasing over n, s, which contradicts")
+    for direction, names in (("increasing", "sn"), ("decreasing", "ns")):
+        assert effect(model().edit("ward").monotone(direction, *names), 1) == effect(model().edit("ward"), 1)
+    for term, names in (("ward", ["n"]), ("ward", ["n", "n"]), ("ward", ["n", "x"]), ("age", ["0", "20"])):
+        with pytest.raises(RequestError, match="in their order" if term == "ward" else "takes no categories"):
+            model().edit(term).monotone("increasing", *names)
+
+
 def test_a_smooth_curve_averages_neighbours() -> None:
     edited = model().edit("age").smooth()
     assert effect(edited) == [-0.75, -0.125, 0.325, 0.525, 0.825, 0.2]
@@ -121,7 +133,7 @@ def test_a_second_change_is_compared_with_what_was_released() -> None:
         (lambda: model().edit("ward").flatten("west"), "has no 'west'; it has n, s"),
         (lambda: model().edit("ward").flatten(), "has categories: name some of n, s"),
         (lambda: model().edit("ward").smooth(), "categories"),
-        (lambda: model().edit("ward").monotone("increasing"), "only the curve of a number or a date"),
+        (lambda: model().edit("ward").monotone("increasing"), "in their order"),
         (lambda: model().edit("age").monotone("up"), "'increasing' or 'decreasing'"),
         (lambda: model().edit("age").set(math.nan, 0, 20), "finite number"),
         (lambda: model("increasing").edit("age").set(-5.0, 80, 100), "declared to be increasing"),

@@ -16,15 +16,17 @@ from cyclonedx.validation.json import JsonStrictValidator
 import tacit
 from tacit.examples import hospital
 from tacit.models.binding import ClaimError
+from tacit.privacy.assumptions import Assumption
 from tacit.privacy.canonical import sha256
 from tacit.privacy.certificate import Certificate
-from tacit.privacy.charges import Gaussian
+from tacit.privacy.charges import Gaussian, Laplace
 from tacit.privacy.signatures import new_key, read_private_key, read_public_key, signature
 from tacit.report.dossier import dossier, html, missing
 from tacit.report.erasure import erasure_problems, erasure_statement, guess, letter, refit_after
 from tacit.report.meta import KEYS, Meta
 from tacit.report.ml_bom import ml_bom
-from tacit.report.paperwork import PaperError, json_text, read_paperwork
+from tacit.report.page import limits
+from tacit.report.paperwork import PaperError, json_text, metrics, read_paperwork
 from tacit.report.registry_entry import hub_card, registry_entry, yaml_text
 from tests.privacy.test_signatures import certificate
 
@@ -54,7 +56,7 @@ ENTRY = part(
             privacy_parameters=part(epsilon={"type": "number"}, delta={"type": "number"}),
         ),
         deployment_model=part(
-            model_name={"enum": ["Central"]}, actors=TEXT, release_type={"enum": ["One release"]},
+            model_name={"enum": ["Central", "Federated"]}, actors=TEXT, release_type={"enum": ["One release"]},
             release_type_details=TEXT, data_source_type={"enum": ["Static"]},
             access_type={"enum": ["Non-interactive"]},
         ),
@@ -99,6 +101,38 @@ def papers(model):
     folder = model.parent
     audits = [folder / "audit.json", folder / "replay.json"]
     return read_paperwork(model, folder / "card.toml", folder / "score.json", audits)
+
+
+def test_a_group_is_promised_what_its_charges_cost_together():
+    """Gaussian noise of mu for one is of 4 mu for four."""
+    made = replace(certificate(), charges=(Gaussian(4.2246785),), epsilon=1.0, delta=1e-6)
+    assert "for four relatives epsilon is 4.59." in " ".join(limits(made))
+    pure = replace(certificate(), charges=(Laplace(0.5),), epsilon=2.0, delta=0.0)
+    assert "for four relatives epsilon is 8." in " ".join(limits(pure))
+
+
+def test_what_says_nothing_of_a_model_is_no_metric_of_it():
+    """Counts of rows, and intervals of all that a share can be."""
+    group = {
+        "rows": {"value": 9.0, "low": 8, "high": 10}, "positives": {"value": 0.1, "low": 0.0, "high": 0.2},
+        "auc": {"value": 0.95, "low": 0.0, "high": 1.0}, "accuracy": {"value": 0.9, "low": 0.1, "high": 1.0},
+        "log_loss": {"value": 0.4, "low": 0.0, "high": 1.5}, "r2": None, "mae": {"value": None, "low": 0, "high": 1},
+    }  # fmt: skip
+    assert [name for name, _ in metrics(group)] == ["accuracy", "log_loss"]
+
+
+@pytest.mark.parametrize(("shared", "words"), [(False, "exact totals"), (True, "The coordinator is not trusted")])
+def test_papers_of_a_joined_fit_say_where_the_rows_stayed(bare, shared, words):
+    assumed = [Assumption("sites", "which sites take part: a, b", True)]
+    assumed += [Assumption("honest sites", "1 of the 2 sites", True)] * shared
+    papers = replace(bare, certificate=bare.certificate.assuming(*assumed))
+    model = registry_entry(papers)["deployment"]["deployment_model"]
+    assert model["model_name"] == "Federated"
+    assert words in model["actors"]
+    assert "a, b" in model["actors"]
+    text = dossier(papers)
+    assert "The rows stayed at their sites" in text
+    assert "one computer" not in text
 
 
 @pytest.fixture(scope="module")
@@ -168,8 +202,7 @@ def test_the_model_card_has_a_header_that_hugging_face_reads(which, request):
     }  # fmt: skip
     index = read.get("model-index", [{"results": [{"metrics": []}]}])
     values = {each["type"]: each["value"] for each in index[0]["results"][0]["metrics"]}
-    overall = {} if filled.evaluation is None else filled.evaluation["overall"]
-    assert values == {name: figure["value"] for name, figure in overall.items() if isinstance(figure, dict)}
+    assert values == ({} if filled.evaluation is None else {"auc": 0.71})
     assert f"epsilon, delta | {made.epsilon:.6g}, {made.delta:g}" in body
     assert ("## Evaluation" in body) == (filled.evaluation is not None)
     forged = hub_card(replace(filled, meta=Meta(title="<b> [x](y) ---\nlicense: mit")))

@@ -90,8 +90,10 @@ def explain(arguments: ExplainArguments) -> None:
 
     inputs: dict[str, str | Path | None] = {"the data": arguments.data, "the model": arguments.model}
     check_outputs({"--html": arguments.html}, inputs, force=arguments.force)
-    model, _ = load_model(arguments.model)
-    explained: Explanation = replace(model.explain(_row(arguments, model)), first=arguments.row)
+    model, certificate = load_model(arguments.model)
+    target = (certificate or {}).get("target")
+    title = "A prediction explained" if target is None else f"A prediction of {target} explained"
+    explained: Explanation = replace(model.explain(_row(arguments, model)), first=arguments.row, title=title)
     if arguments.html is not None:
         explained.save(arguments.html)
     if arguments.as_json:

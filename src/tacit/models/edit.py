@@ -136,21 +136,21 @@ class Edit:
                 mix[place, min(max(place + step, 0), last - 1)] += share
         return self._mixed(mix, "smoothed")
 
-    def monotone(self, direction: str) -> Edit:
+    def monotone(self, direction: str, *categories: str) -> Edit:
         """Lets a curve rise or fall only: the nearest such curve, bins weighed by what is known of them.
 
         Args:
             direction: ``"increasing"`` or ``"decreasing"``.
+            categories: of a column of categories, those that have an order, in this order; others stay.
         """
         feature, main = self._main(single=True)
         if direction not in ("increasing", "decreasing"):
             raise RequestError(f"a direction is 'increasing' or 'decreasing', got {direction!r}")
-        if not feature.ordered:
-            raise RequestError(f"{self.term!r} has categories; only the curve of a number or a date rises or falls")
-        values, precision = main.effect[:-1, 0], np.maximum(main.sd[:-1, 0], 1e-9) ** -2.0
-        fitted = isotonic_regression(values, weights=precision, increasing=direction == "increasing").x
-        effect = np.append(fitted, main.effect[-1, 0])[:, None]
-        return self._changed(replace(main, effect=effect), f"made {direction}")
+        places, text = _in_order(feature, categories), f" over {', '.join(categories)}" if categories else ""
+        values, precision = main.effect[places, 0], np.maximum(main.sd[places, 0], 1e-9) ** -2.0
+        effect = main.effect.copy()
+        effect[places, 0] = isotonic_regression(values, weights=precision, increasing=direction == "increasing").x
+        return self._changed(replace(main, effect=effect), f"made {direction}{text}")
 
     def set(self, value: float, *places: Any) -> Edit:
         """Sets the effect of bins, in the unit of the scores: log-odds, or the target's.
@@ -316,6 +316,21 @@ def _inside(feature: Feature, places: Sequence[Any]) -> Bools:
             f"{feature.name!r} goes from {text(edges[0])} to {text(edges[-1])}: not {places[0]} to {places[1]}"
         )
     return np.append(inside, False)
+
+
+def _in_order(feature: Feature, categories: Sequence[str]) -> list[int]:
+    """The bins that an order is about: those of an interval each, or those of categories that are named."""
+    if feature.ordered and not categories:
+        return list(range(feature.n_bins - 1))
+    names = feature.bin_labels()
+    if feature.ordered or len(set(categories)) < max(2, len(categories)) or not set(categories) <= set(names):
+        how = (
+            "takes no categories: its values have an order"
+            if feature.ordered
+            else (f"has categories: name two or more of them in their order, each once: {', '.join(names[:20])}")
+        )
+        raise RequestError(f"{feature.name!r} {how}")
+    return [names.index(name) for name in categories]
 
 
 def _words(feature: Feature, places: Sequence[Any]) -> str:

@@ -125,16 +125,20 @@ def _of_model(papers: Paperwork) -> dict[str, str]:
         inputs = f"Columns, as the schema declares them: {', '.join(columns)}."
     return {
         "minimisation": f"The model uses {len(names)} columns: {listed}. Values outside of the declared bounds and "
-        f"categories are clipped or treated as missing.{'' if certificate.unit is None else dropped} Only noisy "
-        "statistics left the table.",
+        f"categories are clipped or treated as missing.{'' if certificate.unit is None else dropped} "
+        + (
+            "The rows stayed at their sites, which sent masked sums."
+            if papers.sites
+            else "Only noisy statistics left the table."
+        ),
         "method": f"{certificate.algorithm} asked for {certificate.releases:,} statistics of the table; each was "
         "answered with noise, and the model was computed from the answers alone. The order and the number of the "
         "questions do not depend on the rows except through earlier answers.",
         "outputs": "The model, its predictions and its report are functions of the noisy answers. They need no further "
         "protection, whatever is computed from them and however often.",
         "logic": f"The model is of the kind “{kind}”. Its report (tacit report) shows all of it, with the uncertainty.",
-        "architecture": f"One JSON file without executable code, made with {versions}. Training and predictions need "
-        "one computer.",
+        "architecture": f"One JSON file without executable code, made with {versions}. "
+        + ("It was trained at several sites." if papers.sites else "Training and predictions need one computer."),
         "data": f"The data are not part of the model. Public and not protected: {papers.unprotected}",
         "changes": "The model does not learn in use. A new fit to the same data is a release of its own, and its cost "
         "adds up.",
@@ -174,8 +178,8 @@ def _of_privacy(papers: Paperwork) -> dict[str, str]:
         f"{strength.word}.{warned}",
         "unit": f"Protected: {certificate.protected}. {papers.adjacent}",
         "composition": f"{papers.accounting} {payment}",
-        "bounds_of_rows": f"Bounds and categories are declared in the schema; {count} theorems bound how far one row "
-        "moves an answer.",
+        "bounds_of_rows": f"Bounds and categories are declared in the schema; {count} "
+        f"{'theorem bounds' if count == 1 else 'theorems bound'} how far one row moves an answer.",
         "implementation": "Sums are integers and noise is drawn exactly on the integers "
         f"({certificate.noise_source}), from the randomness of the operating system. No floating-point number is "
         "noised.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from tacit.display import shortened
 from tacit.encoding.frames import Frame
 from tacit.encoding.matrix_rows import ROWS
 from tacit.models.base import ClassModel, Model
+from tacit.models.binding import model_digest
 from tacit.models.terms import LOG_ODDS, LOG_RATIO, Terms, terms_of
 from tacit.report import svg
 from tacit.report.figures import environment, page, style
@@ -63,6 +65,8 @@ class Explanation:
         chances: of classes their probabilities, shape ``(rows, classes)``; of a number the predictions, ``(rows, 1)``.
         classes: of the model, the positive one last; nothing where it predicts a number.
         first: number of the first row.
+        digest: of the model, SHA-256.
+        title: what a page is called.
     """
 
     terms: Terms
@@ -70,6 +74,8 @@ class Explanation:
     chances: Floats
     classes: tuple[str, ...]
     first: int = 0
+    digest: str = ""
+    title: str = "Predictions explained"
 
     @property
     def unit(self) -> str:
@@ -178,6 +184,7 @@ class Explanation:
             multiplies=self._multiplies,
             unit=self.unit,
             rest=len(self) - len(indices),
+            digest=self.digest,
         )
 
     def _line(self, each: Contribution, reach: float) -> dict[str, Any]:
@@ -195,7 +202,7 @@ class Explanation:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes an HTML page that only its owner can read: it shows the values of the rows."""
-        text = page("Predictions explained", self._repr_html_())
+        text = page(self.title, f"<h2>{escape(self.title)}</h2>{self._repr_html_()}")
         write_text(path, text, private=True)
 
 
@@ -216,9 +223,10 @@ def explain(model: Model, data: Any) -> Explanation:
         tuple(", ".join(texts[name][row] for name in columns if name in texts) for columns in terms.columns)
         for row in range(len(terms.start))
     )
+    digest = model_digest(model)
     if isinstance(model, ClassModel):
-        return Explanation(terms, values, model.predict_proba(data), tuple(map(str, model.classes)))
-    return Explanation(terms, values, np.asarray(model.predict(data))[:, None], ())
+        return Explanation(terms, values, model.predict_proba(data), tuple(map(str, model.classes)), digest=digest)
+    return Explanation(terms, values, np.asarray(model.predict(data))[:, None], (), digest=digest)
 
 
 def _farthest(each: Contribution) -> float:

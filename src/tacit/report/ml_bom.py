@@ -12,7 +12,7 @@ from typing import Any
 from tacit.models.base import ClassModel
 from tacit.privacy.strength import attack_risks, percent
 from tacit.report.page import limits
-from tacit.report.paperwork import Paperwork
+from tacit.report.paperwork import Paperwork, metrics
 
 MODEL, DATA, CLAIM, EVIDENCE, ASSESSOR = "model", "training-data", "privacy-claim", "certificate", "tacit"
 
@@ -72,7 +72,7 @@ def _model(papers: Paperwork) -> dict[str, Any]:
     }
     cases = {"useCases": [papers.meta["purpose"]]} if "purpose" in papers.meta else {}
     ethics = {"ethicalConsiderations": [{"name": papers.meta["fairness"]}]} if "fairness" in papers.meta else {}
-    metrics = list(_metrics(papers))
+    measured = list(_metrics(papers))
     return {
         "type": "machine-learning-model",
         "bom-ref": MODEL,
@@ -90,7 +90,7 @@ def _model(papers: Paperwork) -> dict[str, Any]:
                 "inputs": [{"format": f"column {name}"} for name in model.feature_names],
                 "outputs": [{"format": f"prediction of {certificate.target or 'the label'}"}],
             },
-            **({"quantitativeAnalysis": {"performanceMetrics": metrics}} if metrics else {}),
+            **({"quantitativeAnalysis": {"performanceMetrics": measured}} if measured else {}),
             "considerations": {**cases, "technicalLimitations": limits(certificate), **ethics},
         },
         "properties": [{"name": f"tacit:{name}", "value": str(value)} for name, value in figures.items()],
@@ -101,14 +101,13 @@ def _metrics(papers: Paperwork) -> Iterator[dict[str, Any]]:
     """The metrics of an evaluation, of all rows and of subgroups."""
     score = papers.evaluation or {}
     for group, figures in {"": score.get("overall", {}), **score.get("subgroups", {})}.items():
-        for name, figure in figures.items():
-            if isinstance(figure, dict) and {"value", "low", "high"} <= set(figure):
-                yield {
-                    "type": name,
-                    "value": str(figure["value"]),
-                    **({"slice": group} if group else {}),
-                    "confidenceInterval": {"lowerBound": str(figure["low"]), "upperBound": str(figure["high"])},
-                }
+        for name, figure in metrics(figures):
+            yield {
+                "type": name,
+                "value": str(figure["value"]),
+                **({"slice": group} if group else {}),
+                "confidenceInterval": {"lowerBound": str(figure["low"]), "upperBound": str(figure["high"])},
+            }
 
 
 def _data(papers: Paperwork) -> dict[str, Any]:
@@ -122,7 +121,7 @@ def _data(papers: Paperwork) -> dict[str, Any]:
             {
                 "type": "dataset",
                 "name": papers.meta.get("dataset", certificate.data or "training data"),
-                "description": f"{papers.stated('dataset')} Not published. {papers.adjacent}",
+                "description": f"{papers.stated('dataset').rstrip('.')}. Not published. {papers.adjacent}",
                 "classification": "personal data",
                 **({"governance": {"custodians": who}} if who else {}),
             }

@@ -20,7 +20,7 @@ from tacit.models.summary import Summary, seen
 from tacit.privacy.assumptions import EDIT
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.label import Stage
-from tacit.privacy.strength import percent, sharp_advantage
+from tacit.privacy.strength import group_epsilon, percent, sharp_advantage
 from tacit.privacy.unit import unit_question
 from tacit.report.budget import by_theorem, stages
 from tacit.report.drawing import Drawing
@@ -50,13 +50,14 @@ EVERYBODY = (
     "in the table, and the model can be used to guess facts about them."
 )
 ROWS = (
-    "Somebody with several rows is protected for each row alone, not for all of them together; for k rows epsilon is k "
-    "times as large. Declare a unit in the schema to change that."
+    "Somebody with several rows is protected for each row alone, and less for all of them together. Declare a unit in "
+    "the schema to change that."
 )
 OTHERS = "Other releases from the same data add up with this one. A budget account counts them; nothing else does."
 DATA = "The data themselves, and whoever can read them, are not protected by this; nor are running times and memory."
 QUALITY = (
-    "Nothing is said about accuracy or fairness. A figure on a test set that is not public is a release of its own."
+    "The guarantee says nothing about accuracy or fairness. A figure on a test set that is not public is a release of "
+    "its own."
 )
 
 
@@ -64,9 +65,10 @@ def limits(claim: Certificate | None, name: str = "") -> list[str]:
     """What a reader must not conclude; ``name`` is what the schema calls a protected unit."""
     if claim is None:
         return [EVERYBODY, OTHERS, DATA, QUALITY]
-    family = f"for four relatives epsilon is {4 * claim.epsilon:.3g}, and delta grows too"
+    four = group_epsilon(claim.charges, claim.delta, 4)
+    family = "for four relatives " + ("nothing is promised" if math.isinf(four) else f"epsilon is {four:.3g}")
     by_row = claim.unit is None and claim.rows_per_unit == 1
-    name = unit_word(claim.unit, claim.rows_per_unit, name)
+    name = unit_word(claim.unit, claim.rows_per_unit, name or claim.unit_name or "")
     group = f"A group is protected less than one {name}: {family}."
     dropped = f"Rows of one {name} beyond {claim.rows_per_unit} are dropped before anything is measured."
     several = ROWS if by_row else dropped

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,9 +85,27 @@ class Paperwork:
         """Which tables are compared."""
         return promise_of(self.certificate).who
 
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """What a joined fit assumes of its sites: which they are, and how many draw noise; nothing for another."""
+        return tuple(each.text for each in self.certificate.assumptions if each.subject in ("sites", "honest sites"))
+
     def stated(self, key: str) -> str:
         """What a person wrote about a key of :data:`tacit.report.meta.KEYS`, or what is to be written there."""
         return self.meta.get(key, f"TO FILL: {KEYS[key]}")
+
+
+SHARES = ("auc", "accuracy")  # figures between 0 and 1: an interval of all of it says nothing
+
+COUNTS = ("rows", "positives")  # figures of an evaluation that say nothing about the model
+
+
+def metrics(group: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The figures of an evaluation that measure a model, but for those whose interval says nothing."""
+    for name, figure in group.items():
+        whole = isinstance(figure, Mapping) and {"value", "low", "high"} <= set(figure) and figure["value"] is not None
+        if whole and name not in COUNTS and not (figure["low"] <= 0 and figure["high"] >= 1 and name in SHARES):
+            yield name, figure
 
 
 def read_paperwork(

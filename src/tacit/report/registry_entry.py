@@ -14,7 +14,7 @@ from tacit.models.base import ClassModel
 from tacit.privacy.strength import percent
 from tacit.report.meta import filing
 from tacit.report.page import limits, promise_of
-from tacit.report.paperwork import Paperwork
+from tacit.report.paperwork import Paperwork, metrics
 
 DRAFT, TIER = "Draft", 3
 
@@ -71,10 +71,18 @@ def _privacy(papers: Paperwork) -> dict[str, Any]:
 
 
 def _model(papers: Paperwork) -> dict[str, Any]:
+    who = papers.stated("controller")
+    actors = f"The curator ({who}) holds the rows and runs the fit, and is trusted."
+    if papers.sites:
+        trusted = (
+            "sees exact totals and draws the noise, and is trusted" if len(papers.sites) == 1 else "is not trusted"
+        )
+        actors = (
+            f"Sites keep their rows and send sums under masks: {'; '.join(papers.sites)}. The coordinator {trusted}."
+        )
     return {
-        "model_name": "Central",
-        "actors": f"The curator ({papers.stated('controller')}) holds the rows and runs the fit, and is trusted. "
-        "Readers of the model, its report and its certificate are not.",
+        "model_name": "Federated" if papers.sites else "Central",
+        "actors": f"{actors} Readers of the model, its report and its certificate are not trusted.",
         "release_type": "One release",
         "release_type_details": papers.stated("releases"),
         "data_source_type": "Static",
@@ -158,20 +166,15 @@ def _header(papers: Paperwork) -> dict[str, Any]:
     }  # fmt: skip
     score = papers.evaluation
     if score is not None:
-        metrics = [
-            {"type": name, "value": figure["value"]}
-            for name, figure in score["overall"].items()
-            if isinstance(figure, dict) and isinstance(figure.get("value"), int | float)
-        ]
+        figures = [{"type": name, "value": figure["value"]} for name, figure in metrics(score["overall"])]
         data = {"type": "private", "name": papers.meta.get("dataset", "rows that were kept apart")}
-        results = [{"task": {"type": task}, "dataset": data, "metrics": metrics}]
+        results = [{"task": {"type": task}, "dataset": data, "metrics": figures}]
         header["model-index"] = [{"name": papers.name, "results": results}]
     return header
 
 
 def _body(papers: Paperwork, file: str) -> Iterator[str]:
     certificate = papers.certificate
-    name = certificate.unit_name or ""
     promise, filed = promise_of(certificate), filing(papers.meta, papers.evaluation)
     yield f"# {_plain(papers.name)}\n\n{_plain(papers.description)}\n"
     yield from (f"**{key.capitalize()}:** {_plain(text)}\n" for key, text in filed.facts)
@@ -190,7 +193,7 @@ def _body(papers: Paperwork, file: str) -> Iterator[str]:
         yield from (f"| {' | '.join(map(_plain, row))} |" for row in filed.figures)
         yield f"\nMeasured with noise on rows that were kept apart{': ' + filed.cost if filed.cost else ''}.\n"
     yield "## Limits\n"
-    yield from (f"* {_plain(text)}" for text in limits(certificate, name))
+    yield from (f"* {_plain(text)}" for text in limits(certificate))
     yield ""
 
 
