@@ -102,7 +102,7 @@ def test_every_month_and_every_year_has_its_own_cell() -> None:
 BAD = [
     "2020-02-30", "2020-13-01", "0000-01-01", "20200101", "2020-W01-1", "31.12.2020", "yesterday", "", " ", "NaN",
     True, 3, 2020.5, float("inf"), b"2020-01-32", [1], {"a": 1}, object(), pd.NaT, np.datetime64("NaT"), 10**400,
-    np.datetime64(5, "as"), np.datetime64(-1, "fs"), np.timedelta64(1, "s"), np.timedelta64("NaT"),
+    np.timedelta64(1, "s"), np.timedelta64("NaT"),
 ]  # fmt: skip
 
 
@@ -152,10 +152,33 @@ def test_no_moment_or_duration_of_numpys_makes_a_fit_fail() -> None:
         assert found[-1] == dates_as_numbers([dt.date(2020, 3, 2)], granularity)[0]
 
 
-def test_far_dates_are_clipped() -> None:
-    """Arrow and numpy know years that Python's dates do not."""
+FAR: list[tuple[Any, list[float]]] = [
+    (np.array(["-0044-03-15", "12021-01-01"], "M8[D]"), [-43.5, 12021.5]),
+    (np.array([10**17, 30], "M8[Y]"), [np.nan, 2000.5]),
+    ([np.datetime64(10**17, "Y"), np.datetime64(2**62, "W")], [np.nan, np.nan]),
+    (np.array([2**62, 12], "M8[M]"), [np.nan, 1971.5]),
+    (np.array([2**62, 0], "M8[25s]"), [np.nan, 1970.5]),
+    (np.array([2**62, 0], "M8[s]"), [146138514283.5, 1970.5]),
+    (np.array([2**63 - 1, 1 - 2**63], "M8[ns]"), [2262.5, 1677.5]),
+    (np.array([2**63 - 1, 1 - 2**63], "M8[D]"), [1e9, -1e9]),
+    (pa.array([2**62, -(2**62)], pa.timestamp("s")), [146138514283.5, -146138510344.5]),
+    (pa.array([2**62, 0], pa.timestamp("ms", "Europe/Rome")), [146140482.5, 1970.5]),
+    (pa.array([2**62, 0], pa.timestamp("s")).dictionary_encode(), [146138514283.5, 1970.5]),
+    (pa.array([2**63 - 1, -1], pa.timestamp("us", "Europe/Rome")), [np.nan, 1970.5]),
+    (pa.array([2**62, -1], pa.date64()), [146140482.5, 1969.5]),
+    (pd.Series(np.array([2**62, 0], "M8[s]")), [146138514283.5, 1970.5]),
+    (pl.Series([2**62, 0]).cast(pl.Datetime("ms")), [146140482.5, 1970.5]),
+]
+
+
+@pytest.mark.parametrize(("values", "years"), FAR)
+def test_far_dates_are_clipped(values: Any, years: list[float]) -> None:
+    """Arrow and numpy know years that Python's dates do not; days of no 64 bits are missing, and never wrap around."""
+    found = dates_as_numbers(values, "year")
+    np.testing.assert_array_equal(np.clip(found, -1e9, 1e9), np.clip(years, -1e9, 1e9))
     grid = NumericGrid.of_dates(GRIDS["year"])
-    assert grid.encode(np.array(["-0044-03-15", "12021-01-01"], "datetime64[D]")).tolist() == [0, 5]
+    codes = [grid.missing if np.isnan(year) else 0 if year < 2019 else 5 for year in years]
+    assert grid.encode(values).tolist() == codes
 
 
 # The schema.

@@ -82,6 +82,13 @@ ARROW: list[Any] = [
     pa.RunEndEncodedArray.from_arrays([N], pa.array([1])),
     pa.array([dt.date(2000, 1, 1)] * N).dictionary_encode(),
 ]
+ARROW += [
+    pa.array([decimal.Decimal(100)] * N, pa.decimal256(50, -2)),
+    *[pa.array([1, 2] * 3, kind).dictionary_encode() for kind in (pa.int8(), pa.float32(), pa.timestamp("s"))],
+    *[pa.array(["1", "x"] * 3, kind).dictionary_encode() for kind in (pa.string(), pa.binary())],
+    pa.DictionaryArray.from_arrays([0, 1] * 3, pa.array([True, False])),
+]
+PANDAS += [pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([array]))) for array in ARROW]
 POLARS: list[Any] = [
     pl.Series([[1]] * N),
     pl.Series([[1, 2]] * N, dtype=pl.Array(pl.Int64, 2)),
@@ -129,6 +136,30 @@ def test_no_type_ends_in_an_error_of_another_library(values: Any) -> None:
         for vector in (frame.column("a"), frame.without_rows().column("a")):
             with contextlib.suppress(TacitError):
                 index.encode(vector)
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.float64(), pa.decimal128(4, -1), pa.string(), pa.binary(), pa.bool_()])
+@pytest.mark.parametrize("library", ["arrow", "pandas", "pandas with Arrow", "polars", "polars Enum"])
+def test_categoricals_are_read_as_the_values_that_they_list(library: str, kind: pa.DataType) -> None:
+    """Whether a library keeps each value once says nothing of the column."""
+    texts = pa.types.is_string(kind) or pa.types.is_binary(kind)
+    values: list[Any] = ["10", "x", None] if texts else [True, False, None] if kind == pa.bool_() else [10, 20, None]
+    known: Any = list(map(decimal.Decimal, values[:2])) if pa.types.is_decimal(kind) else values[:2]
+    stored: Any = pa.DictionaryArray.from_arrays([0, 1, None], pa.array(known, kind))
+    if library == "pandas":
+        stored = pd.Series(pd.Categorical(values))
+    elif library == "pandas with Arrow":
+        stored = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([stored])))
+    elif library != "arrow":
+        names = ["10", "x"] if texts else ["10", "20"]
+        stored = pl.Series([*names, None], dtype=pl.Categorical if library == "polars" else pl.Enum(names))
+        values = [*names, None]
+    expected = [1.0, 0.0] if kind == pa.bool_() and "polars" not in library else [10.0, np.nan if texts else 20.0]
+    np.testing.assert_array_equal(columns_of(_table(stored)).numbers("a"), [*expected, np.nan])
+    index = LabelIndex(tuple(dict.fromkeys(values[:2])))
+    assert index.encode(stored).tolist() == [0, 1, 255]
+    with pytest.raises(FrameError, match="is numeric in the schema"):
+        as_numbers(stored, "a")
 
 
 def test_binary_columns_are_the_texts_that_a_csv_file_would_hold(tmp_path: Any) -> None:

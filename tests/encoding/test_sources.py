@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import re
 import sqlite3
 import sys
 from pathlib import Path
@@ -22,8 +21,9 @@ import tacit.encoding.read as read_module
 import tacit.encoding.sources as sources_module
 import tacit.encoding.sql_sources as sql_module
 from tacit.encoding.errors import DataError
+from tacit.encoding.folders import files_of
 from tacit.encoding.source import DeclaredSource, read_source
-from tacit.encoding.sources import FileReader, files_of, read_files
+from tacit.encoding.sources import FileReader, read_files
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.privacy.request import RequestError
@@ -202,6 +202,59 @@ def test_parts_of_other_columns_or_types_are_named(tmp_path: Path) -> None:
     frame().to_csv(tmp_path / "part-9.csv", index=False)
     pq.write_table(table, tmp_path / "part-1.parquet")
     refused("of different kinds", where=tmp_path)
+
+
+NUMBERS = [
+    [pa.int64(), pa.float64()],
+    [pa.float64(), pa.int8(), pa.null(), pa.uint64()],
+    [pa.decimal128(5, 1), pa.decimal128(9, 4), pa.int32()],
+    [pa.dictionary(pa.int32(), pa.int64()), pa.float64(), pa.int64()],
+]
+TEXTS = [
+    [pa.string(), pa.large_string()],
+    [pa.large_string(), pa.dictionary(pa.int32(), pa.string())],
+    [pa.null(), pa.dictionary(pa.int8(), pa.large_string()), pa.string()],
+]
+
+
+@pytest.mark.parametrize("kinds", [*NUMBERS, *TEXTS])
+@pytest.mark.parametrize("declared", ["numeric", "categorical", "label"])
+def test_types_that_rows_decide_are_one(kinds: list[pa.DataType], declared: str, tmp_path: Path) -> None:
+    """A gap makes fractions of whole numbers, and so did one row decide if a folder is read."""
+    values: list[Any] = ["u", "v", None] if kinds in TEXTS else [1, 2, None]
+    far = {pa.int64(): 2**60 + 1}  # which no double is, and that is no reason to stop
+    known = ["1", "v"] if kinds in TEXTS else [1, 2]
+    columns: Any = {"x": {"kind": "categorical", "categories": known}}
+    if declared == "numeric":
+        columns = {"x": {"kind": "numeric", "lower": 0, "upper": 4}}
+    written: Any = {"columns": columns, "label": {"column": "x" if declared == "label" else "y", "classes": known}}
+    if declared == "label":
+        written["columns"] = {"y": {"kind": "categorical", "categories": known}}
+    schema = Schema.from_dict(written)
+    for number, kind in enumerate(kinds):
+        x = pa.array([None] * 3) if kind == pa.null() else _encoded([*values[:2], far.get(kind)], kind)
+        table = pa.table({"x": x, "y": ["1"] * 3, "part": [number] * 3})
+        pq.write_table(table, tmp_path / f"{number}.parquet")
+    source = DeclaredSource(read_source(tmp_path), schema)
+    encoding, label = TableEncoding.of(schema), LabelIndex(tuple(known))
+    encoding.check(source.without_rows)
+    parts = [[*encoding.encode(chunk), label.encode(labels)] for chunk, labels in source.chunks()]
+    together = read_files(tmp_path, ["x", "y"])
+    expected = pd.DataFrame(
+        {"x": [v for k in kinds for v in ([None] * 3 if k == pa.null() else [*values[:2], far.get(k)])], "y": "1"}
+    )
+    label_column = "x" if declared == "label" else "y"
+    for rows in (together, expected):
+        named = rows.column(label_column) if rows is together else rows[label_column].astype(object)
+        found = [*encoding.encode(rows), label.encode(named)]
+        for part, column in zip(zip(*parts, strict=True), found, strict=True):
+            np.testing.assert_array_equal(np.concatenate(part), column)
+
+
+def _encoded(values: list[Any], kind: pa.DataType) -> pa.Array:
+    dictionary = pa.types.is_dictionary(kind)
+    plain = pa.array(values, kind.value_type if dictionary else kind)
+    return plain.dictionary_encode() if dictionary else plain
 
 
 @pytest.mark.parametrize("empty", [0, 1, 2])
@@ -389,46 +442,3 @@ def test_a_column_that_went_after_the_check_is_named(tmp_path: Path, way: str) -
         base.close()
     with pytest.raises(DataError, match=r"has no column 'age'"):
         list(reader.chunks(["age", "dose"], frozenset()))
-
-
-@pytest.mark.parametrize("again", ["link", "hard link", "pattern", "list"])
-def test_a_file_under_two_names_is_refused(again: str, tmp_path: Path) -> None:
-    """Its rows would be there twice, and a person of one row would weigh two."""
-    (tmp_path / "a.csv").write_text("age\n40\n")
-    where: Any = tmp_path
-    if again == "link":
-        (tmp_path / "b.csv").symlink_to("a.csv")
-    elif again == "hard link":
-        os.link(tmp_path / "a.csv", tmp_path / "b.csv")
-    elif again == "pattern":
-        (tmp_path / "b.csv").symlink_to("a.csv")
-        where = str(tmp_path / "*.csv")
-    else:
-        where = [tmp_path / "a.csv", tmp_path / "." / "a.csv"]
-    with pytest.raises(DataError, match=r"is the same file as .*a\.csv, and its rows would count twice"):
-        files_of(where)
-
-
-@pytest.mark.parametrize(("name", "fine"), [("a.csv.gz", False), ("a.csv.GZ", False), ("b.csv.gz", True)])
-def test_a_file_packed_beside_itself_is_refused(name: str, fine: bool, tmp_path: Path) -> None:
-    """What ``gzip --keep`` leaves; the same name in another folder may be another file."""
-    for place in ("a.csv", name, f"part-{name}", f"more/{name}"):
-        (tmp_path / place).parent.mkdir(exist_ok=True)
-        (tmp_path / place).write_text("age\n40\n")
-    if fine:
-        assert len(files_of(tmp_path)) == 4
-        return
-    for where in (tmp_path, [tmp_path / name, tmp_path / "a.csv"]):
-        with pytest.raises(DataError, match=r"a\.csv.* are named as one file, packed and not"):
-            files_of(where)
-
-
-@pytest.mark.parametrize("name", ["b.csv.zip", "b.CSV.ZST", "b.jsonl", "b.feather", "part/b.tsv.bz2"])
-def test_a_folder_with_rows_that_are_not_read_is_refused(name: str, tmp_path: Path) -> None:
-    for place in ("a.csv", "notes.txt", "schema.json", "a.csv.bak", f".{Path(name).name}", name):
-        (tmp_path / place).parent.mkdir(exist_ok=True)
-        (tmp_path / place).write_text("age\n40\n")
-    with pytest.raises(DataError, match=rf"{re.escape(name)} beside a\.csv is of a kind that is not read"):
-        files_of(tmp_path)
-    (tmp_path / name).unlink()
-    assert files_of(tmp_path) == (tmp_path / "a.csv",)

@@ -92,8 +92,9 @@ def _discovered(
 ) -> tuple[Schema, Certificate]:
     """The schema that a file's rows have, and what finding it cost."""
     from tacit.discovery.discover_schema import discover_schema
+    from tacit.encoding.folders import files_of
     from tacit.encoding.read import check_columns, check_decimals, column_names, is_parquet
-    from tacit.encoding.sources import files_of, read_files
+    from tacit.encoding.sources import read_files
     from tacit.schema import Unit
 
     first = files_of(data)[0]

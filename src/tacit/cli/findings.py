@@ -16,9 +16,10 @@ from tacit.cli.console import finite
 from tacit.encoding.arrow import dictionary_of, listed, positions
 from tacit.encoding.dates import bounds_of, dates_as_numbers, days_of
 from tacit.encoding.errors import DataError, FrameError
+from tacit.encoding.folders import files_of
 from tacit.encoding.numbers import decimal_points, number_or_nan, parse_numbers
 from tacit.encoding.read import check_decimals, column_names, is_parquet, structure
-from tacit.encoding.sources import files_of, read_files
+from tacit.encoding.sources import read_files
 from tacit.encoding.table import encoder_of
 from tacit.encoding.tokens import as_tokens
 from tacit.encoding.values import (

@@ -76,8 +76,8 @@ def _protected(unit: Unit | None) -> str:
 
 def _columns(arguments: FitArguments, target: str, discovers: bool, schema: Schema | None) -> Any:
     """Columns that no schema names, without rows; the names of the others are checked as the fit would."""
+    from tacit.encoding.folders import files_of
     from tacit.encoding.read import check_columns, check_decimals, column_names
-    from tacit.encoding.sources import files_of
 
     columns = [target]
     if schema is not None:

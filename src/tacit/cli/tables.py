@@ -77,8 +77,9 @@ def training_table(
     Raises:
         DataError: if the file cannot be read or lacks a column; it says which.
     """
+    from tacit.encoding.folders import files_of
     from tacit.encoding.read import check_decimals, column_names, is_parquet
-    from tacit.encoding.sources import files_of, read_files
+    from tacit.encoding.sources import read_files
     from tacit.schema.columns import is_plain_number
     from tacit.schema.csv_format import PLAIN
 

@@ -43,7 +43,12 @@ def floats(array: pa.Array) -> Floats:
 
 def positions(coded: pa.DictionaryArray, null: int) -> Ints:
     """Where in its dictionary the value of every row stands, and ``null`` where there is none."""
-    return _values(coded.indices.cast(pa.int64()), np.int64, null)
+    return integers(coded.indices.cast(pa.int64()), null)
+
+
+def integers(array: pa.Array, null: int) -> Ints:
+    """An array of int64, ``null`` where it is null."""
+    return _values(array, np.int64, null)
 
 
 def dictionary_of(chunk: pa.Array) -> pa.DictionaryArray:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Floats
-from tacit.encoding.arrow import as_texts, dictionary_of, in_chunks, is_arrow, listed, positions
+from tacit.arrays import Floats, Ints
+from tacit.encoding.arrow import as_texts, dictionary_of, in_chunks, integers, is_arrow, listed, positions
 from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import series_of
 from tacit.packages import LazyModule
@@ -40,6 +40,15 @@ MONDAY, SUNDAY = dt.date(2024, 1, 1), dt.date(2024, 1, 7)
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 _NAT = np.datetime64("NaT", "D")
+_NONE = np.iinfo(np.int64).min
+"""How NaT is stored."""
+
+_PER_DAY = {"h": 24, "m": 1440, "s": 86_400, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
+_PER_DAY |= {"ps": 86_400 * 10**12, "fs": np.iinfo(np.int64).max, "as": np.iinfo(np.int64).max}
+"""How many moments of a unit are in a day; of the finest, all that there are after 1970."""
+
+FAR = 10**12
+"""Days from 1970 that no date of a schema reaches, and from which on numpy's years may wrap around."""
 
 Day = Callable[[Any], np.datetime64]
 """From a Python value to the day that it stands for, or NaT."""
@@ -86,13 +95,14 @@ def dates_as_numbers(values: Any, granularity: str, date_format: str = "") -> Fl
 
 def _numbers_of_days(days: npt.NDArray[np.datetime64], granularity: str) -> Floats:
     valid = ~np.isnat(days)
-    safe = np.where(valid, days, np.datetime64(0, "D"))
+    number = np.where(valid, days.astype(np.int64), 0)
+    safe = np.clip(number, -FAR, FAR).astype("datetime64[D]")
     if granularity == YEAR:
         numbers = safe.astype("datetime64[Y]").astype(np.int64) + 1970.5
     elif granularity == "month":
         numbers = 1970 + (safe.astype("datetime64[M]").astype(np.int64) + 0.5) / 12
     else:
-        numbers = (safe.astype(np.int64) + 3) % 7 + 0.5  # the first day of 1970 was a Thursday
+        numbers = (number % 7 + 3) % 7 + 0.5  # the first day of 1970 was a Thursday
     return np.where(valid, numbers, np.nan)
 
 
@@ -105,9 +115,23 @@ def _days(values: Any, day: Day) -> npt.NDArray[np.datetime64]:
         return _of_arrow(values, day)
     array = values if isinstance(values, np.ndarray) else None
     if array is not None and array.ndim == 1 and array.dtype.kind == "M":
-        fine = np.datetime_data(array.dtype)[0] in ("ps", "fs", "as")  # of these numpy makes no days at once
-        return (array.astype("datetime64[ns]") if fine else array).astype("datetime64[D]")
+        return _of_numpy(array)
     return _one_by_one(list(values if array is None else array.ravel().tolist()), day)
+
+
+def _of_numpy(moments: npt.NDArray[np.datetime64]) -> npt.NDArray[np.datetime64]:
+    """The days of numpy's moments, NaT where the number of a day would be too large, which numpy wraps around."""
+    unit, multiple = np.datetime_data(moments.dtype)
+    if unit == "generic":  # which only NaT is
+        return np.full(len(moments), _NAT)
+    numbers = moments.astype(np.int64)
+    if unit in _PER_DAY:
+        days = numbers * multiple // _PER_DAY[unit]
+    else:
+        days = moments.astype("datetime64[D]").astype(np.int64)
+    reach = 2.0**63 / multiple / {"Y": 365.2425, "M": 365.2425 / 12, "W": 7}.get(unit, 1)
+    days[(np.abs(numbers.astype(np.float64)) > reach) | (numbers == _NONE)] = _NONE
+    return days.view("datetime64[D]")
 
 
 def _arrow_of(series: nw.Series[Any]) -> Any:
@@ -129,7 +153,9 @@ def days_of(values: pa.ChunkedArray) -> npt.NDArray[np.datetime64] | None:
     Raises:
         FrameError: for times of a zone that is not known here, which the type says, whatever rows there are.
     """
-    kind = values.type
+    if pa.types.is_dictionary(values.type) and pa.types.is_temporal(values.type.value_type):
+        values = values.cast(values.type.value_type)
+    kind, moments = values.type, values
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         try:
             pc.local_timestamp(pa.nulls(1, kind))  # of no rows at all, Arrow looks for no zone
@@ -139,12 +165,18 @@ def days_of(values: pa.ChunkedArray) -> npt.NDArray[np.datetime64] | None:
         kind = values.type
     if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
         return None
-    parts = [
-        chunk.cast(pa.date32(), safe=False).cast(pa.int32()).to_numpy(zero_copy_only=False) for chunk in values.chunks
-    ]
-    floats = [part.astype(np.float64) for part in parts]
-    days = [np.where(np.isnan(part), np.iinfo(np.int64).min, part).astype(np.int64) for part in floats]
-    return np.concatenate([np.empty(0, np.int64), *days]).view("datetime64[D]")
+    per_day = 1 if pa.types.is_date32(kind) else _PER_DAY[getattr(kind, "unit", "ms")]
+    numbers = _integers(values)
+    days = np.where(numbers == _NONE, _NONE, numbers // per_day)
+    if values is not moments:  # the last local times are wrapped around
+        days[np.abs(numbers.astype(np.float64) - _integers(moments)) > 2.0**62] = _NONE
+    return days.view("datetime64[D]")
+
+
+def _integers(moments: pa.ChunkedArray) -> Ints:
+    """The numbers that Arrow has for dates and times."""
+    wide = moments.cast(pa.int32() if pa.types.is_date32(moments.type) else pa.int64()).cast(pa.int64())
+    return np.concatenate([np.empty(0, np.int64), *(integers(chunk, _NONE) for chunk in wide.chunks)])
 
 
 def _of_arrow(values: pa.ChunkedArray, day: Day) -> npt.NDArray[np.datetime64]:
@@ -205,7 +237,7 @@ def _is_number(value: Any) -> bool:
 
 def _day_of(moment: np.datetime64) -> np.datetime64:
     try:
-        day: np.datetime64 = np.array([moment]).astype("datetime64[D]")[0]
+        day: np.datetime64 = _of_numpy(np.array([moment]))[0]
     except (OverflowError, ValueError):  # no day has so large a number, or the moment has no unit
         return _NAT
     return day

@@ -267,6 +267,8 @@ def take(values: Any, index: Ints) -> Any:
     """Entries of a vector, or rows of a matrix, by position."""
     if is_plain(values) and not values.dtype.isnative:  # pandas refuses to take such numbers
         return values.to_numpy()[index]
+    if str(getattr(values, "dtype", "")).startswith(("string_view[", "binary_view[", "run_end_")):  # pandas, by Arrow
+        values = values.array.__arrow_array__()
     if is_arrow(values):
         return _plain_layout(values).take(index)
     if hasattr(values, "gather"):  # polars

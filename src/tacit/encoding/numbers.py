@@ -66,11 +66,13 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> npt.NDArray[
     if is_plain(values):
         return np.asarray(values.to_numpy())
     values = in_chunks(values)
+    if str(getattr(values, "dtype", "")).endswith("[pyarrow]"):  # pandas, by Arrow
+        values = in_chunks(values.array.__arrow_array__())
     if is_arrow(values) and pa.types.is_decimal(values.type) and values.type.scale < 0:  # narwhals has no such type
         values = values.cast(pa.float64())
     series = series_of(values)
     if series is not None:
-        numbers = _loosely(series) if loose else None
+        numbers = _loosely(series, name) if loose else None
         return _from_series(series, name) if numbers is None else numbers
     if isinstance(values, np.ma.MaskedArray):
         shown = as_numbers(np.ma.getdata(values), name, loose).astype(np.float64)
@@ -100,11 +102,14 @@ def is_object(values: Any) -> bool:
     return str(getattr(values, "dtype", "")).lower() == "object"  # polars writes it with a capital
 
 
-def _loosely(series: nw.Series[Any]) -> npt.NDArray[Any] | None:
-    """Texts and objects value by value; None for another dtype."""
+def _loosely(series: nw.Series[Any], name: str) -> npt.NDArray[Any] | None:
+    """Texts, objects and categoricals value by value; None for another dtype."""
     native = series.to_native()
     if is_object(native) or str(getattr(native, "dtype", "")) == "category":
         return np.fromiter(map(number_or_nan, native.to_list()), np.float64, len(series))
+    if isinstance(series.dtype, nw.Categorical | nw.Enum):
+        coded = in_chunks(series.to_arrow())
+        return texts_as_numbers(coded) if _is_text(coded.type) else as_numbers(_decoded(coded), name, loose=True)
     if isinstance(series.dtype, nw.Binary) or (is_arrow(native) and is_binary(native.type)):
         binary = series.to_arrow()
         return texts_as_numbers(as_texts(in_chunks(binary)))
@@ -207,6 +212,11 @@ def texts_as_numbers(texts: pa.ChunkedArray, name: str = "") -> Floats:
         table = np.append(parse_numbers(coded.dictionary), np.nan)
         parts.append(table[positions(coded, len(table) - 1)])
     return np.concatenate(parts)
+
+
+def _decoded(coded: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A dictionary-encoded column as the values that it stands for."""
+    return coded.cast(coded.type.value_type)
 
 
 _WORDS = {"true": "1", "false": "0"}

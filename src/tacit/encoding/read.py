@@ -67,7 +67,7 @@ def read_columns(
     present = column_names(path, dialect)
     check_columns(names, present, os.fspath(path))
     if is_parquet(path):
-        with _explained(path):
+        with explained(path):
             table = _parquet(path).read(columns=list(names))
         return Frame({name: table[name] for name in names}, table.num_rows)
     numeric_names = frozenset(numeric)
@@ -81,6 +81,11 @@ def check_columns(names: Iterable[str], present: Sequence[str], where: str) -> N
     for name in names:
         if not counts[name]:
             check_visible(name, present, where)
+            if f"{os.sep}{name}=" in f"{os.sep}{where}":
+                raise DataError(
+                    f"{where} has no column '{name}', which stands in the name of its folder: Parquet files in such "
+                    "folders are read by pyarrow.dataset.dataset(..., partitioning='hive') and by DuckDB"
+                )
             width = (
                 f"it has {len(present):,} column{'s' if len(present) != 1 else ''} (of a CSV file the first line is "
                 "the header, with no title or comment above it; --delimiter says what separates its cells)"
@@ -101,7 +106,7 @@ def check_decimals(path: str | os.PathLike[str], numeric: Collection[str], diale
     """
     if dialect.said or not numeric or is_parquet(path):
         return
-    with _explained(path, dialect=dialect):
+    with explained(path, dialect=dialect):
         mark = dialect.delimiter_of(_header(path, dialect))
     if mark == ";":
         raise DataError(
@@ -115,7 +120,8 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
     return _starts(path).startswith(_PARQUET)
 
 
-def _is_gzip(path: str | os.PathLike[str]) -> bool:
+def is_gzip(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is packed with gzip; errors as in :func:`read_columns`."""
     return _starts(path).startswith(_GZIP)
 
 
@@ -127,13 +133,13 @@ def _parquet(path: str | os.PathLike[str]) -> Any:
 
 def parquet_types(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The type of each column of a Parquet file, which is public; errors as in :func:`read_columns`."""
-    with _explained(path):
+    with explained(path):
         return {field.name: field.type for field in _parquet(path).schema_arrow}
 
 
 def parquet_groups(path: str | os.PathLike[str]) -> list[int]:
     """How many rows each row group of a Parquet file has; errors as in :func:`read_columns`."""
-    with _explained(path):
+    with explained(path):
         facts = _parquet(path).metadata
         return [facts.row_group(number).num_rows for number in range(facts.num_row_groups)]
 
@@ -142,7 +148,7 @@ def parquet_chunks(
     path: str | os.PathLike[str], names: Sequence[str], rows: int, groups: Sequence[int] | None = None
 ) -> Iterator[Frame]:
     """The rows of a Parquet file, or of some row groups, so many at a time; errors as in :func:`read_columns`."""
-    with _explained(path):
+    with explained(path):
         group_list, file = None if groups is None else list(groups), _parquet(path)
         check_columns(names, file.schema_arrow.names, os.fspath(path))  # it may have changed since it was checked
         for batch in file.iter_batches(batch_size=rows, columns=list(names), row_groups=group_list):
@@ -152,9 +158,9 @@ def parquet_chunks(
 def column_names(path: str | os.PathLike[str], dialect: CsvFormat = PLAIN) -> list[str]:
     """The names a file gives its columns, which are public; errors as in :func:`read_columns`."""
     if is_parquet(path):
-        with _explained(path):
+        with explained(path):
             return list(_parquet(path).schema_arrow.names)
-    with _explained(path, dialect=dialect):
+    with explained(path, dialect=dialect):
         line = _header(path, dialect).rstrip("\r\n")
         mark = dialect.delimiter_of(line)
         scanner = Scanner(mark, False, os.fspath(path))  # a header is one line, whatever rows may be
@@ -284,7 +290,7 @@ def _in_blocks(path: str | os.PathLike[str], reader: Callable[[int], Iterator[T]
     """What is read in larger and larger blocks, until no row is longer than one; see :func:`csv_chunks`."""
     block = BLOCK_BYTES
     while True:
-        with _explained(path, block, dialect):
+        with explained(path, block, dialect):
             try:
                 yield from reader(block)
                 return
@@ -305,7 +311,7 @@ def _parse_options(
 
 
 def _starts(path: str | os.PathLike[str]) -> bytes:
-    with _explained(path), Path(path).open("rb") as file:
+    with explained(path), Path(path).open("rb") as file:
         start = file.read(START)
     where = os.fspath(path)
     if not start:
@@ -318,10 +324,17 @@ def _starts(path: str | os.PathLike[str]) -> bytes:
 
 
 @contextmanager
+def unpacked(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """The bytes of a file, of a packed one those inside."""
+    with gzip.open(path) if is_gzip(path) else Path(path).open("rb") as stream:
+        yield stream
+
+
+@contextmanager
 def _rows(path: str | os.PathLike[str], dialect: CsvFormat, checked: bool = True) -> Iterator[CheckedRows]:
     """The bytes of a CSV file in UTF-8; where they are ``checked``, the first fault of its structure is an error."""
     scanner = _scanner(path, dialect) if checked else None
-    with pa.input_stream(os.fspath(path), compression="gzip" if _is_gzip(path) else None) as raw:
+    with pa.input_stream(os.fspath(path), compression="gzip" if is_gzip(path) else None) as raw:
         yield CheckedRows(raw, dialect, scanner)
 
 
@@ -331,14 +344,14 @@ def _scanner(path: str | os.PathLike[str], dialect: CsvFormat) -> Scanner:
 
 def structure(path: str | os.PathLike[str], dialect: CsvFormat = PLAIN) -> Structure:
     """Rows, cells with line breaks, and faults of a CSV file; errors as in :func:`read_columns`."""
-    with _explained(path, dialect=dialect), _rows(path, dialect, checked=False) as stream:
+    with explained(path, dialect=dialect), _rows(path, dialect, checked=False) as stream:
         return structure_of(stream, _scanner(path, dialect))
 
 
 def _header(path: str | os.PathLike[str], dialect: CsvFormat = PLAIN) -> str:
     """The first line with its end, of a compressed file too."""
     where, encoding = os.fspath(path), "utf-8-sig" if dialect.encoding == UTF8 else dialect.encoding
-    with gzip.open(path) if _is_gzip(path) else Path(path).open("rb") as raw:
+    with unpacked(path) as raw:
         start = raw.read(START)
         check_start(where, start)
         check_unicode(where, start, dialect.encoding)
@@ -352,7 +365,7 @@ def _header(path: str | os.PathLike[str], dialect: CsvFormat = PLAIN) -> str:
 
 
 @contextmanager
-def _explained(path: str | os.PathLike[str], block: int = 0, dialect: CsvFormat = PLAIN) -> Iterator[None]:
+def explained(path: str | os.PathLike[str], block: int = 0, dialect: CsvFormat = PLAIN) -> Iterator[None]:
     """Turns what the readers below raise into one sentence without a cell of the file in it."""
     where = os.fspath(path)
     try:
@@ -383,4 +396,4 @@ def _reason(path: str | os.PathLike[str], error: Exception, block: int) -> str:
         return "is a damaged Parquet file"
     if isinstance(error, pa.ArrowInvalid) and block:
         return f"has a row longer than {block >> 20} MB"
-    return "is a damaged or truncated gzip file" if _is_gzip(path) else "cannot be read as a table"
+    return "is a damaged or truncated gzip file" if is_gzip(path) else "cannot be read as a table"

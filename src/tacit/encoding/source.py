@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, final
 
 from tacit.encoding.errors import DataError
+from tacit.encoding.folders import files_of
 from tacit.encoding.frames import Frame
 from tacit.encoding.inputs import numbers_of
 from tacit.encoding.read_table import csv_format
-from tacit.encoding.sources import DatasetReader, FileReader, Reader, files_of
+from tacit.encoding.sources import DatasetReader, FileReader, Reader
 from tacit.encoding.sql_sources import DUCKDB, DuckReader, SqlReader, as_query, check_url
 from tacit.privacy.request import RequestError, is_number
 from tacit.schema import Schema

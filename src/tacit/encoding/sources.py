@@ -6,10 +6,8 @@ cells hold is not. A chunk says nothing of the rows: they are cut by size, and n
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import os
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.encoding.errors import DataError
+from tacit.encoding.folders import check_copies, files_of
 from tacit.encoding.frames import Frame
 from tacit.encoding.read import (
     check_columns,
@@ -36,15 +35,6 @@ from tacit.schema.csv_format import PLAIN, CsvFormat
 
 CHUNK_ROWS = 1 << 18
 """Rows that are read at a time, where a reader can say."""
-
-ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv", ".tsv.gz")
-"""What files of a folder are read; others, and those whose names begin with a dot or underscore, are not."""
-
-UNREAD = tuple(
-    f"{kind}.{packed}" for kind in (".csv", ".tsv", ".parquet") for packed in ("bz2", "lz4", "xz", "zip", "zst")
-)
-UNREAD += (".jsonl", ".ndjson", ".feather", ".arrow", ".orc", ".avro", ".parquet.gz")
-"""Rows that no fit reads: a folder that has such files is refused, or a part of its rows would be left out unseen."""
 
 UNTYPED_FORMATS = ("csv", "json")
 """Files of a data set whose rows say what types they have."""
@@ -133,6 +123,7 @@ class FileReader(Reader):
                 )
             self.check_columns(names, column_names(path, self.dialect), str(path))
             check_decimals(path, numeric, self.dialect)
+        check_copies(self.paths)
         if not parquet:
             texts = pa.nulls(0, pa.string())
             return Frame({name: np.empty(0) if name in numeric else texts for name in names}, 0)
@@ -143,12 +134,12 @@ class FileReader(Reader):
         """The type of a column in all files; where it is null in one, that file has none of its values."""
         declared = [(kind, path) for kind, path in zip(types, self.paths, strict=True) if kind != pa.null()]
         for kind, path in declared[1:]:
-            if kind != declared[0][0]:
+            if _family(kind) != _family(declared[0][0]):
                 raise DataError(
                     f"column '{name}' is {kind} in {path}, and {declared[0][0]} in {declared[0][1]}: "
                     "all files of a source need the same types"
                 )
-        return declared[0][0] if declared else pa.null()
+        return _common([kind for kind, _ in declared])
 
     def chunks(self, names: Sequence[str], numeric: frozenset[str]) -> Iterator[Frame]:
         for path in self.paths:
@@ -207,8 +198,24 @@ def read_files(
 def _one_after_another(columns: Sequence[Any]) -> Any:
     if isinstance(columns[0], np.ndarray):
         return np.concatenate(columns)
-    kind = next((column.type for column in columns if column.type != pa.null()), pa.null())
-    return pa.chunked_array([chunk.cast(kind) for column in columns for chunk in column.chunks], kind)
+    kind = _common([column.type for column in columns if column.type != pa.null()])
+    return pa.chunked_array([chunk.cast(kind, safe=False) for column in columns for chunk in column.chunks], kind)
+
+
+def _family(kind: pa.DataType) -> pa.DataType:
+    """One type for those between which rows decide: a gap makes fractions of whole numbers, a digit wider decimals."""
+    of = pa.types
+    if of.is_integer(kind) or of.is_float64(kind) or of.is_decimal(kind):
+        return pa.float64()
+    if of.is_string(kind) or of.is_string_view(kind):
+        return pa.large_string()
+    return _family(kind.value_type) if of.is_dictionary(kind) else kind
+
+
+def _common(kinds: Sequence[pa.DataType]) -> pa.DataType:
+    """A type for the values of all of these, which are of one family."""
+    first = kinds[0] if kinds else pa.null()
+    return first if all(kind == first for kind in kinds) else _family(first)
 
 
 @final
@@ -228,6 +235,7 @@ class DatasetReader(Reader):
     def empty(self, names: Sequence[str], numeric: frozenset[str]) -> Frame:
         del numeric
         self.check_columns(names, self.columns(), self.name)
+        check_copies([path for path in self._files if path.is_file()])
         schema = self.dataset.schema
         return Frame({name: pa.nulls(0, schema.field(name).type) for name in names}, 0)
 
@@ -251,72 +259,13 @@ class DatasetReader(Reader):
         )
 
     def state(self) -> str | None:
-        files = [Path(name) for name in getattr(self.dataset, "files", ())]
-        if not files or not all(file.is_file() for file in files):
+        if not self._files or not all(file.is_file() for file in self._files):
             return None
-        return _digest([*(_stamp(path, kept=True) for path in files), str(self.dataset.schema)])
+        return _digest([*(_stamp(path, kept=True) for path in self._files), str(self.dataset.schema)])
 
-
-_URL = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
-"""How a URL begins; a path has made one slash of two."""
-
-
-def files_of(where: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[Path, ...]:
-    """The files that a path, a folder, a pattern or a list of these means, sorted by name.
-
-    Raises:
-        DataError: if there are none, one is there under two names or packed beside itself, which would double its
-            rows, or a folder holds rows of a kind that is not read.
-    """
-    files = _files_of(where)
-    first: dict[tuple[int, int] | Path, Path] = {}
-    for file in files:
-        facts = file.stat()
-        other = first.setdefault((facts.st_dev, facts.st_ino), file)
-        if other is not file:
-            raise DataError(f"{file} is the same file as {other}, and its rows would count twice: name it once")
-        place = file.with_suffix("") if file.suffix.lower() == ".gz" else file
-        if (other := first.setdefault(place.resolve(), file)) is not file:
-            raise DataError(f"{file} and {other} are named as one file, packed and not, whose rows would count twice")
-    return files
-
-
-def _files_of(where: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[Path, ...]:
-    if not isinstance(where, str | os.PathLike):
-        files = tuple(path for each in where for path in _files_of(each))
-        if not files:
-            raise DataError("an empty list names no files")
-        return files
-    path = Path(where)
-    if path.is_dir():
-        return _inside(path)
-    if path.exists() or not glob.has_magic(str(where)):
-        if not path.exists():
-            if _URL.match(str(where)):  # not repeated: it may hold a password
-                raise DataError("files are read here, and the URL of a database or a store was given")
-            raise DataError(f"{path} does not exist")
-        return (path,)
-    names = glob.glob(str(where), recursive=True)  # noqa: PTH207 - a pattern may begin anywhere
-    matching = sorted(Path(name) for name in names if Path(name).is_file())
-    if not matching:
-        raise DataError(f"no file matches {str(where)!r}")
-    return tuple(matching)
-
-
-def _inside(folder: Path) -> tuple[Path, ...]:
-    """The files of rows in a folder."""
-    files = [file for file in folder.rglob("*") if file.is_file() and not _hidden(file.relative_to(folder))]
-    inside = sorted(file for file in files if file.name.lower().endswith(ENDINGS))
-    if not inside:
-        raise DataError(f"{folder} holds no files of rows; they end in {', '.join(ENDINGS)}")
-    unread = min((file for file in files if file.name.lower().endswith(UNREAD)), default=None)
-    if unread is not None:
-        raise DataError(f"{unread} beside {inside[0].name} is of a kind that is not read: rewrite it, or take it away")
-    return tuple(inside)
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in path.parts)
+    @property
+    def _files(self) -> list[Path]:
+        return [Path(name) for name in getattr(self.dataset, "files", ())]
 
 
 def _stamp(path: Path, kept: bool = False) -> str:
