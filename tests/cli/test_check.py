@@ -182,6 +182,17 @@ def test_cells_with_line_breaks_are_counted(place: Path, tacit: Run) -> None:
     assert looked(tacit, "d.csv", "--schema", "s.toml", "--multiline")["columns"][1]["unknown"] == 3
 
 
+@pytest.mark.parametrize("head", ["# made by x, 2024", "Sales report", "% a\n% b", "// c"])
+def test_a_line_above_the_names_is_one_fault(head: str, place: Path, tacit: Run) -> None:
+    """And not one for every row, each with more cells than the title has."""
+    (place / "d.csv").write_text(f"{head}\n{ROWS}" + "30,a,yes,5,no\n" * 20)
+    done = tacit("check", "d.csv", "--schema", "s.toml")
+    assert done.exit_code == 2
+    assert "no title or comment above it" in done.stderr
+    assert "faults" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_file_with_faults_is_refused_with_all_of_them_and_the_rows_that_have_none(place: Path, tacit: Run) -> None:
     lines = [*ROWS.splitlines(), *["30,a,yes,5,no"] * 20]
     lines[8], lines[12] = '30,"a,yes,5,no', "30,a,yes,5,no,more"

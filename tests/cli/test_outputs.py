@@ -117,7 +117,8 @@ def test_not_even_force_destroys_what_is_read_or_cannot_be_made_again(shop: Path
     write_secrets("stream.json", {})
     command = WRITES[option]
     own = [word for word in command if Path(word).is_file()]
-    for place in (*own, "budget.db", "budget.db.key", "pair", "other.db", "stream.json"):
+    shutil.copy("parties/south.pem", "other.pem")
+    for place in (*own, "budget.db", "budget.db.key", "pair", "pair.pub", "other.db", "stream.json", "other.pem"):
         before = Path(place).read_bytes()
         done = tacit(*command, option[option.index("--") :], place, "--force")
         assert (done.exit_code, "overwrit" in done.stderr) == (2, True), done.output

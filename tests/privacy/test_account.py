@@ -13,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -485,12 +486,24 @@ def test_no_account_is_made_where_none_can_be(
     assert Path("theirs.db").read_bytes() == before
 
 
-@pytest.mark.parametrize("changed", [{"dataset": name} for name in ("", "a\nb", "a\0", "\ud800", 5, None)])
+@pytest.mark.parametrize(
+    "changed", [{"dataset": name} for name in ("", "a\nb", "a\0", "\ud800", 5, None, "d ", " d", "\u3000d", "\u200bd")]
+)
 def test_a_data_set_has_a_name_that_can_be_printed(changed: dict[str, Any], tmp_path: Path) -> None:
     promise: dict[str, Any] = {"dataset": "d", "epsilon": 1.0, "delta": 0.0, **changed}
     with pytest.raises(ValueError, match="needs the name of a data set"):
         PrivacyAccount.create(str(tmp_path / "b.db"), **promise)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("alike", ["Größe 2", "größe 1", "GRÖSSE1", "gro\u0308ße  1", "Größe １"])
+def test_names_that_read_alike_are_one_account(alike: str, tmp_path: Path) -> None:
+    """One data set would have two budgets; a name that is there already is refused as ever."""
+    PrivacyAccount.create(str(tmp_path / "b.db"), "Größe 1", 1.0, 0.0)
+    words = nullcontext() if alike == "Größe 2" else pytest.raises(AccountError, match="'Größe 1', which reads like")
+    with words:
+        PrivacyAccount.create(str(tmp_path / "b.db"), alike, 1.0, 0.0)
+    assert PrivacyAccount.datasets(str(tmp_path / "b.db")) == ("Größe 1", "Größe 2")[: 1 + (alike == "Größe 2")]
 
 
 @pytest.mark.parametrize(

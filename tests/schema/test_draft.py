@@ -134,6 +134,22 @@ def test_a_wrong_label_is_named() -> None:
         draft_schema({"y": [1, 2]}, "y", public=True)
 
 
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ("yes yes yes", "column 'y': holds one value in every row that has any, 'yes'; is this the label"),
+        ("7 7 7", "holds one value in every row that has any, 7"),
+        ("yes _ yes", "holds one value in every row that has any, 'yes'"),
+        ("_ _ _", "holds no value in any row"),
+    ],
+)
+def test_a_label_of_one_value_or_none_is_said(cells: str, words: str, tmp_path: Path) -> None:
+    lines = [f"{i},{cell.replace('_', '')}" for i, cell in enumerate(cells.split())]
+    (tmp_path / "rows.csv").write_text("\n".join(["x,y", *lines * 20]))
+    with pytest.raises(SchemaError, match=words):
+        draft_schema(read_sample(tmp_path / "rows.csv"), "y", public=True)
+
+
 def test_dates_of_a_sample_in_a_file_are_dates(tmp_path: Path) -> None:
     path = tmp_path / "sample.csv"
     path.write_text("day,ill\n2019-11-28,no\n2020-06-23,yes\n,yes\n")

@@ -18,7 +18,7 @@ from tacit.encoding.dates import bounds_of, dates_as_numbers, days_of
 from tacit.encoding.errors import DataError, FrameError
 from tacit.encoding.folders import files_of
 from tacit.encoding.numbers import decimal_points, number_or_nan, parse_numbers
-from tacit.encoding.read import check_decimals, column_names, is_parquet, structure
+from tacit.encoding.read import check_columns, check_decimals, column_names, is_parquet, structure
 from tacit.encoding.sources import read_files
 from tacit.encoding.table import encoder_of
 from tacit.encoding.tokens import as_tokens
@@ -93,6 +93,7 @@ def find(
     identifier = schema.id_column
     if identifier is not None and (schema.unit is not None or identifier in present) and identifier not in names:
         names.append(identifier)
+    check_columns(names, present, str(path))  # of a title above the names each row would be a fault
     as_written = replace(dialect, decimal=POINT)  # all as texts, to tell what is empty from what is no number
     try:
         frame, decimal = read_files(path, names, (), on_rows, as_written), dialect.decimal

@@ -1,7 +1,7 @@
 """Output files of commands. One rule: a file that is there stays as it is, unless --force says otherwise.
 
 Not even ``--force`` replaces what the command itself reads, or what cannot be made again: a database, where an account
-may be, a private key, or the state of a stream. All of it is checked before anything is charged.
+may be, a key or its certificate, or the state of a stream. All of it is checked before anything is charged.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ IRREPLACEABLE = {
     "an SQLite database, which may hold accounts": re.compile(rb"SQLite format 3\0"),
     "the state of a stream": re.compile(rb'\{"format": "tacit suspended stream"'),
     "a private key": re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----|[0-9a-f]{64}\n?\Z"),
+    "a public key or a certificate, which others hold": re.compile(rb"-----BEGIN |ssh-|ecdsa-"),
 }
 """How files begin that no command overwrites."""
 

@@ -10,8 +10,11 @@ from collections.abc import Mapping, Sequence
 
 from tacit.encoding.errors import DataError
 
-START = 32
+START = 512
 """Bytes by which a file is told."""
+
+TAR = (257, b"ustar")
+"""Where an archive of tar says that it is one, and how."""
 
 _SHEET = "a zip archive or a spreadsheet"
 _KINDS: Mapping[bytes, str] = {
@@ -20,6 +23,19 @@ _KINDS: Mapping[bytes, str] = {
     b"BZh": "compressed with bzip2",
     b"\xfd7zXZ\x00": "compressed with xz",
     b"\x28\xb5\x2f\xfd": "compressed with zstd",
+    b"\x04\x22\x4d\x18": "compressed with lz4",
+    b"\xff\x06\x00\x00sNaPpY": "compressed with snappy",
+    b"\x5d\x00\x00\x80\x00": "compressed with lzma",
+    b"LZIP\x01": "compressed with lzip",
+    b"\x1f\x9d\x90": "compressed with compress",
+    b"Rar!\x1a\x07": "a RAR archive",
+    b"RDX3\n": "a file of R",
+    b"RDX2\n": "a file of R",
+    b"X\n\x00\x00\x00": "a file of R",
+    b"\x93NUMPY": "an array of numpy",
+    b"\x00" * 12 + b"\xc2\xea\x81\x60": "a SAS file",
+    b"HEADER RECORD*******": "a SAS file",
+    b"-----BEGIN PGP": "encrypted with PGP",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
     b"ARROW1": "an Arrow or Feather file",
     b"ORC": "an ORC file",
@@ -54,8 +70,17 @@ _JSON = re.compile(r"\ufeff?\s*(?:\{\s*(?:[\"}]|$)|\[\s*(?:[\[{\"\]]|$))")
 _MARKUP = re.compile(r"\ufeff?\s*<(?:\?xml|!doctype|html|table|workbook)\b", re.IGNORECASE)
 
 
-def check_start(where: str, start: bytes) -> None:
-    """Raises :class:`DataError` for a file of another kind."""
+_PACKED = {b"\x1f\x8b": "packed with gzip twice", b"PAR1": "a Parquet file that was packed with gzip"}
+"""First bytes inside a packed file, which alone are those of files that are read."""
+
+
+def check_start(where: str, start: bytes, packed: bool = False) -> None:
+    """Raises :class:`DataError` for a file of another kind; ``packed``: inside of one that gzip has packed."""
+    if start[TAR[0] :].startswith(TAR[1]):
+        raise DataError(f"{where} is an archive of tar; unpack it, and read the files of rows in it")
+    for sign, what in _PACKED.items():
+        if packed and start.startswith(sign):
+            raise DataError(f"{where} is {what}: unpack it once")
     for sign, what in _KINDS.items():
         if start.startswith(sign) and (len(sign) > 3 or b"," not in start):
             raise DataError(f"{where} is {what}; save the table as CSV (gzip is read, too) or Parquet")

@@ -353,8 +353,8 @@ def _header(path: str | os.PathLike[str], dialect: CsvFormat = PLAIN) -> str:
     where, encoding = os.fspath(path), "utf-8-sig" if dialect.encoding == UTF8 else dialect.encoding
     with unpacked(path) as raw:
         start = raw.read(START)
-        check_start(where, start)
-        check_unicode(where, start, dialect.encoding)
+        check_start(where, start, packed=is_gzip(path))
+        check_unicode(where, start[:32], dialect.encoding)
         raw.seek(0)
         with io.TextIOWrapper(raw, encoding) as file:
             line = file.readline(1 << 20)

@@ -86,7 +86,8 @@ class PrivacyAccount(PromisedBudget, Shown):
         Args:
             url: an SQLite file (path, or ``sqlite:///path``), readable by its owner alone, or
                 ``postgresql://user@host/database``.
-            dataset: the name of the data set.
+            dataset: the name of the data set. Names are exact; of two that differ only in case, blanks or Unicode
+                form one is refused, as one data set would have two budgets.
             epsilon: the promise, positive; ``inf`` promises nothing and records all.
             delta: the promise, in [0, 1); with 0, only fits that ask for ``delta=0`` can be paid for.
             neighbouring: the relation of the promise; fixed for good.
@@ -100,8 +101,9 @@ class PrivacyAccount(PromisedBudget, Shown):
         from tacit.privacy.store_records import Facts
 
         check_promise(epsilon, delta)
-        if not isinstance(dataset, str) or not dataset or not dataset.isprintable():
-            raise ValueError(f"an account needs the name of a data set, of characters that can be printed: {dataset!a}")
+        if not isinstance(dataset, str) or not dataset.isprintable() or not dataset or dataset != dataset.strip():
+            wrong = f"of characters that can be printed, and without blanks around it: {dataset!a}"
+            raise ValueError(f"an account needs the name of a data set, {wrong}")
         facts = Facts(float(epsilon), float(delta), Neighbouring(neighbouring))
         _store_at(url).create_account(dataset, facts, unit)
         return cls(url, dataset)

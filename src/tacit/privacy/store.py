@@ -40,6 +40,7 @@ from tacit.privacy.store_records import (
     Facts,
     Held,
     Line,
+    names_alike,
     read_charges,
     read_facts,
     unit_name_of,
@@ -193,6 +194,10 @@ class Store(Database):
         row = {"dataset": dataset, "epsilon": facts.epsilon, "delta": facts.delta, "created": _now()}
 
         def add(connection: Connection) -> None:
+            if alike := names_alike(connection, dataset):
+                raise AccountError(
+                    f"{self.name} has an account for {alike!r}, which reads like {dataset!r}: use that one"
+                )
             try:
                 connection.execute(insert(ACCOUNTS).values(neighbouring=str(facts.neighbouring), **row))
             except IntegrityError:

@@ -6,6 +6,7 @@ A change of the tables is a migration in ``migrations/versions``; a test compare
 from __future__ import annotations
 
 import json
+import unicodedata
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -234,3 +235,13 @@ def read_charges(text: Any) -> tuple[Charge, ...]:
     except (ValueError, TypeError, RecursionError) as error:
         reason = str(error)
     raise AccountError(f"the budget store is damaged: what was reserved cannot be read ({reason})")
+
+
+def names_alike(connection: Connection, dataset: str) -> str | None:
+    """The name of another account that differs from this one only in case, blanks or Unicode form."""
+    names = connection.execute(select(ACCOUNTS.c.dataset)).scalars()
+    return next((name for name in names if name != dataset and _folded(name) == _folded(dataset)), None)
+
+
+def _folded(name: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split())

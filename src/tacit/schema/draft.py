@@ -201,6 +201,11 @@ def _draft_label(cells: Cells, positive: Any, kind: str | None, reading: Reading
     if verdict.is_identifier or verdict.asks_identifier:
         raise _identifies(verdict, where, ", or give --kind numeric" if numbers else "")
     classes = _classes(cells)
+    if len(classes) < 2:
+        what = "no value in any row" if not classes else f"one value in every row that has any, {classes[0]!r}"
+        raise SchemaError(
+            f"holds {what}", "is this the label? If it is, write its two or more classes by hand", where=where
+        )
     exact = needs_exact(classes)
     label = Label(name, "classes", classes, () if positive is None else positive, exact=exact)
     doubt = _doubt_of_classes(cells, classes) or ("give --kind numeric if it is a quantity" if len(numbers) > 2 else "")
