@@ -31,6 +31,7 @@ from tacit.schema import (
 )
 from tacit.schema.csv_format import CsvFormat, are_cells
 from tacit.schema.draft import Draft, draft_schema
+from tacit.schema.spellings import far_marks
 
 N = 180
 ARABIC = {ord("0") + i: 0x660 + i for i in range(10)}
@@ -279,6 +280,21 @@ def test_far_marks_for_missing(tmp_path: Path, case: tuple[list[Any], tuple[floa
     if marks:
         inside = [cell for cell in cells if cell not in marks]
         assert column.upper - column.lower < 1.3 * (max(inside) - min(inside))
+
+
+def test_marks_are_sought_in_as_many_steps_as_there_are_numbers() -> None:
+    compared = [0]
+
+    class Counted(float):
+        __hash__ = float.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            compared[0] += 1
+            return float.__eq__(self, other)  # type: ignore[arg-type]
+
+    numbers = [*map(Counted, range(3000)), Counted(99999)]
+    assert far_marks(numbers, dict.fromkeys(numbers, 2)) == (99999,)
+    assert compared[0] < 20 * len(numbers)
 
 
 def test_a_few_negative_numbers_may_stand_for_missing(tmp_path: Path) -> None:

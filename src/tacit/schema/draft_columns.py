@@ -55,9 +55,6 @@ MOST_CODES, LEAST_CELLS = 10, 20
 FIRST_YEAR, LAST_YEAR = 1600, 2100
 """Years between which dates are beyond doubt."""
 
-APART_QUESTION = "may it tell persons apart, with other columns? Then keep only the year, or the region"
-"""What is asked about days of birth and places."""
-
 LOG_RATIO = 1000.0
 """Positive numbers that span this factor are drafted with log spacing."""
 
@@ -138,7 +135,8 @@ def draft_column(cells: Cells, reading: Reading) -> tuple[Column, str]:
     column, note = _drafted(cells, reading)
     many = len(cells.texts) + len(cells.numbers) + len(cells.days) > FEW
     if many and tells_apart(cells.name) and not isinstance(column, IdColumn | IgnoredColumn):
-        note = "; ".join(filter(None, (note, APART_QUESTION)))
+        coarse = 'set granularity = "year"' if isinstance(column, DateColumn) else "keep only the region"
+        note = "; ".join(filter(None, (note, f"may it tell persons apart, with other columns? Then {coarse}")))
     return column, note
 
 
@@ -203,8 +201,10 @@ def _in_other_notation(
         plain = numbers is not None and numbers.numbers and numbers.cell_format.is_plain
         column, note = _spelled(cells, numbers) if numbers is not None and plain else (IgnoredColumn(), "")
         return column, f"{note or 'ignored'}; {question}"
+    if numbers is not None and numbers.numbers:
+        return _spelled(cells, numbers)
     question = "" if are_weeks(present) else compound(present)
-    if numbers is not None and (numbers.numbers or not question):
+    if numbers is not None and not question:
         return _spelled(cells, numbers)
     if question:
         column, note = _categories(cells, reading) if len(present) <= FEW else (IgnoredColumn(), "ignored until then")

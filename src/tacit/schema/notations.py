@@ -93,7 +93,7 @@ def rewritten(text: str) -> str:
 
 def rewriting(counts: Mapping[str, int], decimal: str, thousands: str) -> str:
     """The question whether texts mean the numbers that :func:`rewritten` makes of them; empty if there is none."""
-    meanings = {text: rewritten(text) for text in counts}
+    meanings = {text: text if parse_number(text) is not None else rewritten(text) for text in counts}
     text = next((text for text, meaning in meanings.items() if text != meaning), "")
     if not text or spelled({meanings[text]: count for text, count in counts.items()}, decimal, thousands) is None:
         return ""
@@ -102,9 +102,9 @@ def rewriting(counts: Mapping[str, int], decimal: str, thousands: str) -> str:
 
 def compound(counts: Mapping[str, int]) -> str:
     """A question about texts that are quantities in another notation: ``08:30``, ``0x1f``, ``3/17``; empty if none."""
+    numbers = {text for text in counts if parse_number(text) is not None}
     for pattern, question in _COMPOUND:
         fitting = {text for text in counts if pattern.fullmatch(text)}
-        numbers = {text for text in counts if parse_number(text) is not None}
         if fitting and mostly(counts, (fitting | numbers).__contains__):
             example = next(text for text in counts if text in fitting)
             return question.format(repr(example))

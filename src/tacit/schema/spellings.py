@@ -296,7 +296,8 @@ def far_marks(values: Sequence[float], counts: Mapping[float, int]) -> tuple[flo
     rest = list(values)
     while mark := _outside(rest, counts):
         rest = [value for value in rest if value not in mark]
-    return tuple(value for value in values if value not in rest)
+    ordinary = set(rest)
+    return tuple(value for value in values if value not in ordinary)
 
 
 def _outside(values: Sequence[float], counts: Mapping[float, int]) -> Sequence[float]:
@@ -331,7 +332,8 @@ def doubtful_marks(counts: Mapping[float, int]) -> Sequence[float]:
     if len(others) < FEW:
         return ()
     gap, span = others[1] - others[0], last - others[1]
-    zero = [0.0] if others[0] == 0 and 10 * gap >= span and _many(0.0, counts) else []
+    rare = 3 * counts[others[0]] < sum(counts.values())  # where most have none, zero is what they have
+    zero = [0.0] if others[0] == 0 and rare and 10 * gap >= span and _many(0.0, counts) else []
     nines = [number for number in (*others[-MOST_MARKS:], last) if _is_mark(number, others) and number >= 99]
     return [*zero, *(number for number in nines if _many(number, counts))]
 
