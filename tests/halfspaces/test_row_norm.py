@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
+from tacit.halfspaces import learner
 from tacit.halfspaces.learner import (
     find_common_bounds,
     find_row_norm,
@@ -171,3 +174,24 @@ def test_rows_are_clipped_to_what_is_declared_beside_a_schema() -> None:
     assert encoder.clipper.norm == pytest.approx(0.25 * math.sqrt(2))
     assert np.linalg.norm(encoder.encode(columns_of(table)), axis=1).max() <= encoder.clipper.radius
     assert RowEncoder.from_dict(encoder.to_dict()) == encoder
+
+
+def test_one_pair_of_bounds_from_a_hundred_columns_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def noted(name: str) -> Callable[..., Any]:
+        find = getattr(learner, name)
+
+        def called(*rest: Any) -> Any:
+            asked.append(name)
+            return find(*rest)
+
+        return called
+
+    for name in ("find_bounds", "find_common_bounds"):
+        monkeypatch.setattr(learner, name, noted(name))
+    for width in (99, 100):
+        rows, labels = ball_rows(50, width, 0)
+        table = pd.DataFrame(rows, columns=[f"x{j}" for j in range(width)])
+        HalfspaceBoostClassifier(8.0, classes=(0, 1), measure="smooth", rounds=1, random_state=0).fit(table, labels)
+    assert asked[:2] == ["find_bounds", "find_common_bounds"]

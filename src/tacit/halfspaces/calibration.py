@@ -160,6 +160,5 @@ def fit_curve(
 
     most_offset = tuning.most_offset if with_offset else 0.0
     bounds = [(1.0 / tuning.most_slope, tuning.most_slope), (-most_offset, most_offset)]
-    start = np.array([max(prior.slope, bounds[0][0]), prior.offset if with_offset else 0.0])
-    optimum = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B")
+    optimum = minimize(loss, (prior.slope, prior.offset), jac=True, bounds=bounds, method="L-BFGS-B")
     return Calibration(float(optimum.x[0]), float(optimum.x[1]))
