@@ -27,6 +27,7 @@ from tacit.engines.blocks import MemoryTable
 from tacit.growing.gradient_trees import BaseRate, gaussian_plan, learn_gradient_trees
 from tacit.growing.newton_trees import LeafSums, without_laplace
 from tacit.growing.random_trees import RandomStructures
+from tacit.growing.tuning import BASE
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate
@@ -172,6 +173,14 @@ def test_a_column_is_found_where_noise_drowns_every_single_tree() -> None:
         learned = learn_gradient_trees(Budget(gate(codes, y, allowance, seed=seed)[0], allowance), COLUMNS)
         found.append(roc_auc_score(y, scores(learned, codes)))
     assert np.mean(found) > 0.78  # .864 by .011: seven standard errors
+
+
+@pytest.mark.parametrize(("sd", "noise"), [(0.0, 0.0), (30.0, 450.0)])
+def test_the_base_rate_is_drawn_to_one_half_by_its_noise_and_its_rows(sd: float, noise: float) -> None:
+    prior = 100.0**2 * BASE.rate_prior
+    trust = prior / (prior + 100.0 + noise)
+    rate = BaseRate(Totals(400.0, 0.1, 400.0, -320.0, sd))
+    assert rate.log_odds == pytest.approx(trust * math.log(0.1 / 0.9), rel=1e-12)
 
 
 def test_the_base_rate_uses_trees_while_scores_are_near_zero() -> None:
