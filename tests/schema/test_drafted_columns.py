@@ -665,6 +665,23 @@ ONE_QUESTION: dict[str, tuple[Sequence[Any], str, str]] = {
     "initials and names": ([f"{c}. Fox" for c in "ABCDEF"] * 30, "id", NAMED),
     "given names": (["Anna", "Maria", "Ivan", "Olga", "Peter", "Xaver", "Yim"] * 30, "id", NAMED),
     "bacteria": ([f"{c}. coli" for c in "ABCDEF"] * 30, "categorical", ""),
+    "letters that look alike": (["A", "\u0410", "B"] * 60, "categorical", "are 'A' and '\\u0410' one value?"),
+    "footnotes above the line": (
+        _cells(lambda i: f"{i}\u00b2" if i % 3 == 0 else str(i)),
+        "ignore",
+        "'0\u00b2' mean '0'?",
+    ),
+    "flags": (_cells(lambda i: f"{i} H" if i % 5 == 0 else str(i)), "ignore", "are all of these numbers?"),
+    "a unit of words": (_cells(lambda i: f"{i / 10} % p.a."), "ignore", "'0.0 % p.a.' a number and its unit?"),
+    "blanks and a comma": (
+        _cells(lambda i: f"{1 + i % 9} {100 + i},{10 + i % 80}"),
+        "ignore",
+        "a number? Then write it without commas and blanks",
+    ),
+    "hours of English": (_cells(lambda i: f"{1 + i % 12}:{i % 60:02d} PM"), "ignore", "a time?"),
+    "half years": (["H1 2020", "H2 2020", "H1 2021"] * 60, "categorical", "'H1 2020' a week or a quarter?"),
+    "dashes for missing": (["red", "\u2014", "blue"] * 60, "categorical", "say that a value is missing?"),
+    "scores": (_cells(lambda i: f"\u2264{i % 90}"), "ignore", "'\u22640' say about how much?"),
     "weeks": ([f"2024-W{i:02d}" for i in range(1, 53)] * 3, "categorical", "is '2024-W01' a week or a quarter?"),
     "weeks that differ": (
         [f"{2000 + i // 52}W{i % 52 + 1:02d}" for i in range(150)],
@@ -686,6 +703,7 @@ def test_a_doubtful_column_draws_one_question(tmp_path: Path, kind: str) -> None
 
 COUNTED: dict[str, tuple[str, Callable[[int], Any], str]] = {
     "Excel": ("admission_date", lambda i: 43831 + 7 * i, "is 43831 the day 2020-01-01, in days of Excel?"),
+    "a visit": ("admit", lambda i: 43831 + 7 * i, "in days of Excel?"),
     "running days": ("Datum", lambda i: 43831 + i, "in days of Excel?"),
     "Excel with times": ("date", lambda i: 43831 + i / 4, "in days of Excel?"),
     "Excel of births": ("dob", lambda i: 7000 + 151 * i, "is 7000 the day 1919-03-01, in days of Excel?"),

@@ -26,7 +26,7 @@ numero_paciente nro_cliente id_persona cpr BSN CPF curp aadhaar tfn matrikel cus
 ID_masked 患者ID staff_number badge_no dni NIR count_id Prénom apellidos bank_account email_address Telefon
 Versicherungsnummer subj_no dossier_no Teilnehmernummer MitarbeiterNr cedula
 numero_securite_sociale telefono Apellido card_number license_plate device_id ФИО 患者番号 身份证号 mobile_no idpaciente
-fødselsnummer home_address codice_fiscale Krankenkassennummer initials nombre_completo 주민등록번호
+fødselsnummer email_work home_address codice_fiscale Krankenkassennummer initials nombre_completo 주민등록번호
 """
 _OTHER_NAMES = """
 age income humid humidity paid valid void acid idle grid rapid said no number no_children number_of_rooms num_visits

@@ -51,7 +51,7 @@ def spelled_apart(texts: Iterable[str]) -> str:
     for text in texts:
         same = alike.setdefault(_loosely(text), text)
         if same != text:
-            shown = ascii if _composed(same) == _composed(text) else repr
+            shown = ascii if len({_visible(each.translate(_LOOKALIKES)) for each in (same, text)}) == 1 else repr
             return f"are {shown(same)} and {shown(text)} one value? Then write them the same way"
     garbled = next(((text, right) for text in alike.values() if (right := _mended(text)) != text), None)
     if garbled is not None:
@@ -60,9 +60,14 @@ def spelled_apart(texts: Iterable[str]) -> str:
     return f"has {hidden!r} an invisible character by mistake? Then write it without" if hidden else ""
 
 
+_LOOKALIKES = str.maketrans("АВЕКМНОРСТХаеорсухІіЈјЅѕΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABEKMHOPCTXaeopcyxIiJjSsABEZHIKMNOPTYXo")
+"""Cyrillic and Greek letters that look as Latin ones do."""
+
+
 def _loosely(text: str) -> str:
     """A text without case, quotes around it, a point at its end, and what parts its words."""
-    plain = _visible(unicodedata.normalize("NFKC", text)).casefold()
+    one_by_one = (c if "<su" in unicodedata.decomposition(c) else unicodedata.normalize("NFKC", c) for c in text)
+    plain = _visible("".join(one_by_one).translate(_LOOKALIKES)).casefold()
     bare = plain.strip("\"'").rstrip(".,;") or plain
     return _BETWEEN_WORDS.sub(" ", bare)
 

@@ -28,7 +28,7 @@ from tacit.schema.csv_format import COMMA, POINT
 from tacit.schema.errors import SchemaError
 from tacit.schema.identifier_names import tells_apart
 from tacit.schema.identifiers import MOSTLY, Verdict, evident, judge
-from tacit.schema.notations import compound, rewriting
+from tacit.schema.notations import beside, compound, rewriting
 from tacit.schema.spellings import (
     FEW,
     MARKS,
@@ -206,7 +206,7 @@ def _in_other_notation(
     question = "" if are_weeks(present) else compound(present)
     if numbers is not None and not question:
         return _spelled(cells, numbers)
-    if question:
+    if question := question or ("" if are_weeks(present) else beside(present)):
         column, note = _categories(cells, reading) if len(present) <= FEW else (IgnoredColumn(), "ignored until then")
     elif are_weeks(present):
         question = f"is {next(iter(present))!r} a week or a quarter? Then write the day on which it begins"

@@ -23,8 +23,11 @@ def _table(text: str) -> frozenset[str]:
     return frozenset(_plain(text).casefold().split())
 
 
-DISGUISES = frozenset(("hash", "hashed", "encrypted", "masked", "anon", "anonymised", "anonymized", "pseudonymised"))
-"""What is said last of the name of an identifier that was made another one."""
+DISGUISES = _table("""
+hash hashed encrypted masked anon anonymised anonymized pseudonymised home work privat private office primary secondary
+old new raw clean
+""")
+"""What is said last of the name of an identifier that was made another one, or is one of several."""
 
 ALONE = _table("""
 id ids uid uuid guid mrn ssn nino npi iban imei passport email phone telephone msisdn identifier pseudonym username

@@ -13,37 +13,11 @@ from tacit.schema.cell_format import MONTHS, PLAIN_CELLS, THOUSANDS, CellFormat
 from tacit.schema.csv_format import COMMA, POINT
 from tacit.schema.values import MINUS, parse_number
 
-MARKS = frozenset(
-    (
-        "na",
-        "n/a",
-        "n.a.",
-        "nan",
-        "null",
-        "none",
-        "nil",
-        "-",
-        "--",
-        "?",
-        ".",
-        "unknown",
-        "missing",
-        "#n/a",
-        "#ref!",
-        "#name?",
-        "#value!",
-        "#div/0!",
-        "#num!",
-        "#null!",
-        "(blank)",
-        "(null)",
-        "<na>",
-        "n.d.",
-        "k.a.",
-        "s/d",
-        "unk",
-    )
-)
+_MARKS = """
+na n/a n.a. nan nat null none nil - -- --- \u2013 \u2014 ? . .. ... unknown missing unk unbekannt inconnu desconocido
+#n/a #ref! #name? #value! #div/0! #num! #null! (blank) (null) <na> n.d. k.a. s/d
+"""
+MARKS = frozenset([*_MARKS.split(), "keine angabe", "nicht bekannt", "not known", "not stated", "no answer", "no data"])
 """Texts that say that a value is missing."""
 
 _WORDS = """
@@ -71,7 +45,7 @@ CORE = rf"\d(?:[\d.,'\u2019]|{GAP}(?=\d))*"
 DASHES = r"\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
 """What people write for a minus, beside the hyphen."""
 
-_UNIT = rf"[^\s\d.,+:/<>=~{DASHES}\u00bc-\u00be\u2150-\u215f-]"
+_UNIT = rf"[^\s\d.,+:/<>=~\u2248\u2264\u2265{DASHES}\u00bc-\u00be\u2150-\u215f-]"
 _WITH_SYMBOL = re.compile(
     rf"[+-]?{GAP}*(?P<before>{_UNIT}{{0,6}}){GAP}*[+-]?{CORE}{GAP}*(?P<after>{_UNIT}[^\s\d]{{0,7}})?"
 )

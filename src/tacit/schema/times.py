@@ -28,7 +28,11 @@ def date_format(counts: Mapping[str, int]) -> tuple[str, str] | None:
     return best, f"{doubt}{two}" if doubt else two.removeprefix("; ")
 
 
-_WEEK = re.compile(r"\d{4}-?W[0-5]\d(?:-?[1-7])?|\d{4}[-/ ]?Q[1-4]|Q[1-4][-/ ]?\d{4}", re.ASCII | re.IGNORECASE)
+_WEEK = re.compile(
+    r"\d{4}-?W[0-5]\d(?:-?[1-7])?|\d{4}[-/ ]?Q[1-4]|[QH][1-4][-/ ]?\d{4}|[1-4]Q\d\d(\d\d)?"
+    r"|(KW|CW|WK) ?\d{1,2}[-/ ]\d{2,4}",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 def _fits(text: str, shape: str) -> bool:
@@ -73,7 +77,11 @@ _BY_DIGITS = 6
 FEWEST = 20
 """Numbers with fractions from which on their length alone may say that they are times."""
 
-_DATES = ("date", "datum", "dates", "data", "dat", "dt", "dtm", "fecha", "dob", "birthday", "timestamp", "epoch", "dtc")
+_NAMES = """
+date datum dates data dat dt dtm dtc fecha dob birth born birthday timestamp epoch admit admitted admission discharge
+discharged death visit onset start begin end created updated opened closed due expiry aufnahme entlassung beginn ende
+"""
+_DATES = frozenset(_NAMES.split())
 _STAMP = re.compile(r"((?:19|20)\d{6})([01]\d|2[0-3])([0-5]\d)?([0-5]\d)?", re.ASCII)
 """A day and its time without anything between them: ``20190411113000``."""
 
