@@ -187,3 +187,42 @@ def test_no_row_stops_a_stream(folder: Path, tacit: Callable[..., Any]) -> None:
     assert certificate["releasable"]
     chances = model.predict_proba(pd.DataFrame({"age": [20.0, np.nan], "colour": ["red", "green"]}))  # type: ignore[attr-defined]
     assert chances.shape == (2, 2)
+
+
+def test_no_row_of_a_file_is_learned_from_twice(
+    folder: Path, tacit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not after a run that wrote its state alone, not in another order, and not after an interruption amid the rows."""
+    lines = (folder / "data.csv").read_text().splitlines()
+    for name, own in (
+        ("one", lines[1:101]),
+        ("two", lines[101:201]),
+        ("few", lines[201:211]),
+        ("late", lines[211:311]),
+    ):
+        (folder / f"{name}.csv").write_text("\n".join([lines[0], *own]) + "\n")
+        (folder / f"{name}-back.csv").write_text("\n".join([lines[0], *own[::-1]]) + "\n")
+    assert tacit("online", "one.csv", *BEGIN, "--state", "s.json").exit_code == 0
+    state = (folder / "s.json").read_bytes()
+    for again in ("one.csv", "one-back.csv"):
+        refused = tacit("online", again, "--state", "s.json")
+        assert refused.exit_code == 2
+        assert "has learned from these rows" in refused.stderr
+        assert "Nothing was spent" in refused.stderr
+    assert (folder / "s.json").read_bytes() == state
+    take = Winnow._follow
+
+    def interrupted(self: Any, *asked: Any) -> None:
+        take(self, *asked)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Winnow, "_follow", interrupted)
+        assert tacit("online", "two.csv", "--state", "s.json").exit_code == 130
+    assert "has learned from these rows" in tacit("online", "two.csv", "--state", "s.json").stderr
+    monkeypatch.setattr(Winnow, "_check_rounds", lambda *_: (_ for _ in ()).throw(ValueError("too many")))
+    assert "too many" in tacit("online", "late.csv", "--state", "s.json").stderr
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    for name in ("late", "few", "few-back"):  # one that was refused, and one of rows that may be equal by chance
+        assert tacit("online", f"{name}.csv", "--state", "s.json").exit_code == 0

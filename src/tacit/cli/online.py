@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 SETTLED = ("account", "dataset", "delta", "epsilon", "horizon", "neighbouring", "random_state", "schema", "settings")
 """Arguments that a stream has from its beginning."""
 
+ROWS_KEY = b"tacit online"
+"""The key of fingerprints of files. It need not be secret: they are in the state, which is as confidential as rows."""
+
 FIXED = ("columns", "invalid", "labels", "seed")
 """Parameters that follow from the schema, or from what rows may never do: stop a command."""
 
@@ -72,11 +75,17 @@ def run(arguments: OnlineArguments) -> None:
     together(lambda: _check_outputs(arguments), lambda: tables.check_there(arguments.data))
     going_on = arguments.state is not None and arguments.state.exists()
     learner = None if going_on else _begun(arguments)
-    rows = _rows(arguments, _schema_in(arguments) if learner is None else learner.schema)
+    schema, earlier = _continued(arguments) if learner is None else (learner.schema, [])
+    rows, fingerprint = _rows(arguments, schema)
+    if fingerprint in earlier:
+        raise Mistake(
+            f"{arguments.data.name}: the stream in {arguments.state} has learned from these rows, whole or in part: "
+            "who is in it twice is not protected by one charge. Give rows that came later, or begin a new stream"
+        )
     account = None if learner is None else learner.account
     with nullcontext() if account is None else account.closing_at_the_end(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the option says that the state is confidential
-        learner, predicted = _learn(arguments, learner, *rows)
+        learner, predicted = _learn(arguments, learner, rows, fingerprint)
         written, certificate = _write(arguments, learner, predicted)
     _summarise(arguments, learner, certificate, written, len(predicted))
 
@@ -106,8 +115,8 @@ def _begun(arguments: OnlineArguments) -> Winnow:
     return learner
 
 
-def _schema_in(arguments: OnlineArguments) -> Schema:
-    """The schema of the stream that goes on; raises for options that it has from its beginning."""
+def _continued(arguments: OnlineArguments) -> tuple[Schema, list[str]]:
+    """The schema of the stream that goes on, and its files; raises for options that it has from its beginning."""
     from tacit.online.suspended import read_secrets
     from tacit.schema import Schema
 
@@ -119,19 +128,27 @@ def _schema_in(arguments: OnlineArguments) -> Schema:
         )
     assert arguments.state is not None
     try:
-        schema = read_secrets(arguments.state)["schema"]
+        content = read_secrets(arguments.state)
+        schema, files = content["schema"], content.get("files", [])
     except (ValueError, KeyError) as error:
         raise Mistake(f"--state: {arguments.state} holds no stream to continue") from error
     if schema is None:
         raise Mistake(f"--state: the stream in {arguments.state} has no schema, and goes on in Python")
-    return Schema.from_dict(schema)
+    return Schema.from_dict(schema), files
 
 
-def _rows(arguments: OnlineArguments, schema: Schema) -> tuple[Frame, Any]:
-    """The features of all rows, and their labels as the schema names them, or None; nothing in them is an error."""
+def _rows(arguments: OnlineArguments, schema: Schema) -> tuple[tuple[Frame, Any], str]:
+    """The rows, and what they are known by; nothing in them is an error.
+
+    Returns:
+        The features of all rows and their labels as the schema names them, or None; their fingerprint, which few rows
+        that may be equal by chance have none of.
+    """
     import numpy as np
 
+    from tacit.encoding.table import TableEncoding, fingerprint
     from tacit.encoding.values import LabelIndex
+    from tacit.learning.supply import LEAST_ROWS
 
     assert schema.label is not None
     index = LabelIndex.of(schema.label)
@@ -142,22 +159,32 @@ def _rows(arguments: OnlineArguments, schema: Schema) -> tuple[Frame, Any]:
         tables.rows_of(arguments.data, arguments) as (data, csv),
     ):
         frame, labels = tables.training_table(data, schema.label.column, schema, tell, dialect=csv)
-    return frame, names[np.minimum(index.encode(labels), index.n_classes)]
+    codes = np.minimum(index.encode(labels), index.n_classes)
+    digest = fingerprint([*TableEncoding.of(schema).encode(frame), codes], ROWS_KEY) if len(codes) >= LEAST_ROWS else ""
+    return (frame, names[codes]), digest
 
 
-def _learn(arguments: OnlineArguments, begun: Winnow | None, frame: Frame, labels: Any) -> tuple[Winnow, Any]:
+def _learn(
+    arguments: OnlineArguments, begun: Winnow | None, rows: tuple[Frame, Any], fingerprint: str
+) -> tuple[Winnow, Any]:
     """Predicts every row and learns from it; returns the learner and the predictions."""
+    own = (fingerprint,) if fingerprint else ()
     if begun is not None:
-        return begun, begun.predict_then_learn(frame, labels)
+        begun.files_ = own
+        return begun, begun.predict_then_learn(*rows)
     from tacit.online import Winnow
 
     assert arguments.state is not None
     learner = Winnow.resume(arguments.state)
+    rounds, earlier = learner.rounds_, learner.files_
+    learner.files_ = (*earlier, *own)
     try:
         if arguments.model is not None:
             learner.model_features()
-        return learner, learner.predict_then_learn(frame, labels)
-    except BaseException:
+        return learner, learner.predict_then_learn(*rows)
+    except BaseException as error:
+        if isinstance(error, ValueError) and learner.rounds_ == rounds:  # refused, and not interrupted
+            learner.files_ = earlier
         learner.suspend(arguments.state)  # where it was, or further on
         raise
 

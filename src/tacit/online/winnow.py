@@ -131,6 +131,7 @@ class Winnow(Predicting, readers.river_base()):  # type: ignore[misc]
         self.certificate_: Certificate | None = None
         self.promise_: Promise | None = None
         self.rounds_ = 0
+        self.files_: tuple[str, ...] = ()  # fingerprints of files that were learned from, whole or in part
         self._began = 0  # the round with which this period began
         self._rows: readers.RowReader | None = None
         self._assumed: tuple[Assumption, ...] = ()
@@ -283,6 +284,7 @@ class Winnow(Predicting, readers.river_base()):  # type: ignore[misc]
             "schema": None if self.schema_ is None else self.schema_.to_dict(),
             "rounds": self.rounds_,
             "began": self._began,
+            "files": list(self.files_),
             "certificate": self.certificate_.to_dict(),
             "promise": None if self.promise_ is None else asdict(self.promise_),
             "secrets": self._stream.secrets(),
@@ -317,7 +319,7 @@ class Winnow(Predicting, readers.river_base()):  # type: ignore[misc]
         facts = (learner.schema, learner.columns, int(learner.bins))
         learner._rows = readers.named_rows(*names) if names else readers.declared_rows(*facts)
         learner._stream, learner.certificate_, learner.rounds_ = stream, certificate, int(content["rounds"])
-        learner._began = int(content.get("began", 0))
+        learner._began, learner.files_ = int(content.get("began", 0)), tuple(content.get("files", ()))
         learner.promise_ = Promise(**content["promise"]) if content.get("promise") else None
         learner.log_ = WinnowLog.from_dict(content["secrets"]["machine"]["log"])
         return learner
