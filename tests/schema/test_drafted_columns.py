@@ -829,6 +829,8 @@ def test_doubtful_classes_draw_one_question(case: tuple[list[Any], str]) -> None
         ("y", lambda i: f"a{i}@b.org", "an identifier"),
         ("y", lambda i: f"{i * 731 % 100000:05d}", "begin with zeros"),
         ("y", lambda i: 10**9 + i * i * 10**6, "is it an identifier?"),
+        ("zip", lambda i: 10000 + i * 731 % 90000, "may it tell persons apart? Then predict"),
+        ("plz", lambda i: ("01067", "80331", "20095")[i % 3], "may it tell persons apart? Then predict"),
     ],
 )
 def test_targets_that_are_identifiers(name: str, cell: Callable[[int], Any], words: str) -> None:

@@ -272,6 +272,7 @@ ACCEPTED: dict[str, tuple[str, Column]] = {
     "raters": ("rater", CategoricalColumn(("A.B.", "C.D.", "E.F."))),
     "a number in French": ("nombre", NumericColumn(0, 90)),
     "a card or none": ("credit_card", NumericColumn(0, 1)),
+    "an e-mail or none": ("sent_email", NumericColumn(0, 1)),
     "a customer or none": ("customer", NumericColumn(0, 1)),
     "shares of words": ("word_freq_email", NumericColumn(0, 10)),
     "six digits of occupations": (

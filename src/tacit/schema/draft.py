@@ -25,6 +25,7 @@ from tacit.schema.columns import KINDS, Column, DateColumn, column_from_dict
 from tacit.schema.csv_format import COMMA, PLAIN, POINT, UTF8, CsvFormat, are_cells
 from tacit.schema.draft_columns import Cells, Reading, cells_of, draft_column, round_outward
 from tacit.schema.errors import SchemaError, nearest, refuse_unknown
+from tacit.schema.identifier_names import tells_apart
 from tacit.schema.identifiers import Verdict, evident, judge
 from tacit.schema.label import MOST_CLASSES, Label
 from tacit.schema.notations import rewriting
@@ -126,6 +127,7 @@ def draft_schema(
     for cells in counted:
         if cells.name == label:
             target, about = _draft_label(cells, positive, kind, reading)
+            about += "; may it tell persons apart? Then predict the year, or the region" if tells_apart(label) else ""
         else:
             columns[cells.name], note = draft_column(cells, reading)
             notes.extend([f"{cells.name}: {note}"] if note else [])
@@ -164,8 +166,9 @@ def _without_heads(frame: nw.DataFrame[Any], texts: list[str]) -> tuple[nw.DataF
         heads.append(next(filter(None, row)))
     if not heads:
         return frame, []
-    what = "the first row holds" if len(heads) == 1 else f"the first {len(heads)} rows hold"
-    note = f"{what} no values, but units or names such as {heads[0][:20]!r}, and is left out: delete it from the file"
+    one = len(heads) == 1
+    what, end = ("the first row holds", "is") if one else (f"the first {len(heads)} rows hold", "are")
+    note = f"{what} no values, but units or names such as {heads[0][:20]!r}, and {end} left out: delete such lines"
     return frame.tail(len(frame) - len(heads)), [note]
 
 

@@ -298,8 +298,9 @@ def refuse_identifiers(schema: Schema) -> None:
 
 def _reason(name: str, column: Column) -> str:
     if isinstance(column, NumericColumn):
-        wide = names_persons(name, numbers=True) and column.upper - column.lower > FEW
-        return "its name" if wide or names_identifier(name) else ""
+        span = column.upper - column.lower
+        is_called = (span > 1 and names_identifier(name)) or (span > FEW and names_persons(name, numbers=True))
+        return "its name" if is_called else ""
     listed = listed_categories(column)
     texts = [value for value in listed if isinstance(value, str)]
     if len(listed) > 2 and names_identifier(name) and (len(listed) > FEW or names_holder(name)):
