@@ -152,6 +152,17 @@ def test_no_moment_or_duration_of_numpys_makes_a_fit_fail() -> None:
         assert found[-1] == dates_as_numbers([dt.date(2020, 3, 2)], granularity)[0]
 
 
+def test_no_number_of_any_size_makes_a_date_of_digits_fail() -> None:
+    """One row's whole number beyond all floats ended a fit."""
+    far = [10**400, -(10**400), 10**5000, 2**63, 1e300, float("inf"), float("nan"), np.longdouble("1e4000"), -20101231]
+    for values in (far, np.array([*far, None], object), pd.Series(far, dtype=object)):
+        assert np.isnan(dates_as_numbers(values, "month", "%Y%m%d")).all()
+    dates = [20101231, 20101231.0, np.int32(20101231), "20101231"]
+    assert len(set(dates_as_numbers(dates, "month", "%Y%m%d"))) == 1
+    times = pa.array([-(2**62), 2**62, 0]).view(pa.timestamp("s", "UTC")).dictionary_encode()
+    assert dates_as_numbers(times.to_pandas(), "year")[2] == 1970.5
+
+
 FAR: list[tuple[Any, list[float]]] = [
     (np.array(["-0044-03-15", "12021-01-01"], "M8[D]"), [-43.5, 12021.5]),
     (np.array([10**17, 30], "M8[Y]"), [np.nan, 2000.5]),

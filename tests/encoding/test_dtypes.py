@@ -86,6 +86,7 @@ ARROW += [
     pa.array([decimal.Decimal(100)] * N, pa.decimal256(50, -2)),
     *[pa.array([1, 2] * 3, kind).dictionary_encode() for kind in (pa.int8(), pa.float32(), pa.timestamp("s"))],
     *[pa.array(["1", "x"] * 3, kind).dictionary_encode() for kind in (pa.string(), pa.binary())],
+    pa.DictionaryArray.from_arrays([0, 1] * 3, pa.array(["1", "x"], pa.string_view())),
     pa.DictionaryArray.from_arrays([0, 1] * 3, pa.array([True, False])),
 ]
 PANDAS += [pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([array]))) for array in ARROW]

@@ -8,7 +8,6 @@ no cell is a reason to stop.
 from __future__ import annotations
 
 import datetime as dt
-import math
 import re
 from collections.abc import Callable
 from functools import partial
@@ -46,6 +45,9 @@ _NONE = np.iinfo(np.int64).min
 _PER_DAY = {"h": 24, "m": 1440, "s": 86_400, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 _PER_DAY |= {"ps": 86_400 * 10**12, "fs": np.iinfo(np.int64).max, "as": np.iinfo(np.int64).max}
 """How many moments of a unit are in a day; of the finest, all that there are after 1970."""
+
+LARGEST = 10**9
+"""More than any number has whose digits are a date: floats and texts do not hold all numbers."""
 
 FAR = 10**12
 """Days from 1970 that no date of a schema reaches, and from which on numpy's years may wrap around."""
@@ -226,7 +228,7 @@ def _digits(value: Any) -> str:
     """The digits of a whole number that a reader made of a text such as ``20241231``."""
     if not _is_number(value):
         return ""
-    return str(int(value)) if math.isfinite(value) and value == int(value) else ""
+    return str(int(value)) if abs(value) < LARGEST and value == int(value) else ""
 
 
 def _is_number(value: Any) -> bool:
@@ -254,5 +256,5 @@ def _year(number: Any) -> np.datetime64:
 def _date(year: Any, month: Any, day: Any) -> np.datetime64:
     try:
         return np.datetime64(dt.date(year, month, day), "D")
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return _NAT

@@ -176,6 +176,8 @@ def parse_numbers(cells: pa.Array, decimal: str = POINT) -> Floats:
 
     Where numbers have a decimal comma, a text with a point spells none: 1.234 may be meant for a thousand.
     """
+    if pa.types.is_string_view(cells.type):
+        cells = cells.cast(pa.large_string())
     if decimal == COMMA:
         cells = decimal_points(pc.if_else(pc.match_substring(cells, POINT), "", cells))
     try:
