@@ -302,8 +302,9 @@ DAYS = [
 
 
 def of_dates(part: str) -> AdditiveModel:
-    """Of a date, of which a month or a day of the week counts."""
-    grid = NumericGrid(2020.0, 2022.0, 24, "linear", part) if part == "month" else NumericGrid(0, 7, 7, dates=part)
+    """Of a date, of which a month, a year or a day of the week counts."""
+    lower, upper, cells = {"month": (2020.0, 2022.0, 24), "year": (2020.0, 2023.0, 3), "weekday": (0, 7, 7)}[part]
+    grid = NumericGrid(lower, upper, cells, "linear", part)
     column = Feature("seen", grid, np.arange(grid.n_codes), True)
     effect = np.arange(grid.n_codes) / 10
     return AdditiveModel(("no", "yes"), -1.0, (column,), (MainEffect(0, effect, effect, effect),), ())
@@ -431,6 +432,33 @@ def by_node(model: Model, lines: list[dict[str, Any]], path: Path) -> np.ndarray
     return np.array(
         json.loads(subprocess.run(command, input=json.dumps(lines), capture_output=True, text=True, check=True).stdout)
     )
+
+
+STAMPS = ("2020-12-31 23:30", "2021-01-01 00:30", "2021-04-30 23:30", "2021-05-01 00:30", "2021-05-01 12:00")
+
+
+@pytest.mark.parametrize("part", ["month", "year", "weekday"])
+def test_times_of_a_zone_count_by_its_calendar(part: str, tmp_path: Path) -> None:
+    """In a database by that of the session; of a text counts the date that is written, whatever zone follows."""
+    model, seen_apart = of_dates(part), set()
+    for zone in ("Asia/Tokyo", "America/Los_Angeles", "Pacific/Kiritimati"):
+        seen = pd.Series(pd.to_datetime(STAMPS)).dt.tz_localize("UTC").dt.tz_convert(zone)
+        with duckdb.connect() as connection:
+            connection.execute(f"SET TimeZone = '{zone}'").register("some_rows", pd.DataFrame({"seen": seen}))
+            said = connection.execute(to_sql(model, "duckdb", "some_rows")).df()["proba_yes"]
+        expected = model.predict_proba(pd.DataFrame({"seen": seen}))
+        seen_apart |= {tuple(expected[:, 1])}
+        np.testing.assert_allclose(said, expected[:, 1], atol=TOLERANCE)
+        np.testing.assert_allclose(by_onnxruntime(model, pd.DataFrame({"seen": seen.dt.tz_localize(None)})), expected)
+    texts = [
+        stamp.replace(" ", mark) + zone for stamp in STAMPS for mark in " T" for zone in ("", "Z", "+09:00", "-0800")
+    ]
+    frame = pd.DataFrame({"seen": pd.Series(texts, dtype=object)})
+    expected = model.predict_proba(frame)
+    assert len(set(expected[:, 1])) > 1
+    np.testing.assert_allclose(by_sqlite(model, frame), expected, atol=TOLERANCE)
+    if NODE is not None:
+        np.testing.assert_allclose(by_node(model, [{"seen": text} for text in texts], tmp_path), expected)
 
 
 @pytest.mark.skipif(NODE is None, reason="no node on this machine: the reader in JavaScript is not run")
