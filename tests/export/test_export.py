@@ -116,6 +116,7 @@ def by_onnxruntime(model: Model, rows: pd.DataFrame) -> np.ndarray:
     import onnxruntime
 
     made = to_onnx(model)
+    assert {each.name for each in made.graph.initializer} <= {name for node in made.graph.node for name in node.input}
     session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
     feed: dict[str, Any] = {}
     for column in program_of(model).columns:

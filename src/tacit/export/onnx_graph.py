@@ -90,7 +90,9 @@ class _Graph:
             name = _free("probabilities", names)
             self._node("Concat", parts, name=name, axis=1)
             output = make(name, types.DOUBLE, [None, len(outputs)])
-        return self.onnx.helper.make_graph(self.nodes, "tacit", inputs, [output], self.initializers)
+        used = {name for node in self.nodes for name in node.input}  # constants that fold into others stay out
+        constants = [each for each in self.initializers if each.name in used]
+        return self.onnx.helper.make_graph(self.nodes, "tacit", inputs, [output], constants)
 
     def _whole(self, tensor: str, columns: Sequence[ex.Column]) -> str:
         """One entry per row also where a model looks at none of a row's values; one alone where it has no inputs."""
