@@ -506,6 +506,10 @@ def test_parties_are_who_the_folder_says(place: Path, tmp_path: Path) -> None:
         Parties(tmp_path / "parties", tmp_path / "north.key")
     with pytest.raises(SitesError, match="belongs to none"):
         Parties(place / "parties", tmp_path / "north.key")
+    (tmp_path / "parties" / "again.pem").write_bytes((tmp_path / "parties" / "coordinator.pem").read_bytes())
+    with pytest.raises(SitesError, match="one party under two names"):
+        Parties(tmp_path / "parties", tmp_path / "north.key")
+    (tmp_path / "parties" / "again.pem").unlink()
     (tmp_path / "parties" / "x.pem").write_text("nothing")
     with pytest.raises(SitesError, match="no certificate"):
         Parties(tmp_path / "parties", tmp_path / "north.key")

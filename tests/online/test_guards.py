@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import Any
 
@@ -223,6 +224,24 @@ def test_files_that_hold_no_stream(tmp_path: Any) -> None:
         (tmp_path / "b").write_text(text)
         with pytest.raises(ValueError, match=r"not a suspended stream, or was changed"):
             read_secrets(tmp_path / "b")
+    (tmp_path / "b").write_text(f"{'[' * 9000}\n{hashlib.sha256(b'[' * 9000).hexdigest()}\n")
+    with pytest.raises(ValueError, match=r"not a suspended stream, or was changed"):
+        read_secrets(tmp_path / "b")
+
+
+@pytest.mark.parametrize("part", ["stream", "secrets", "certificate", "rounds", "parameters"])
+def test_a_damaged_stream_is_refused_and_stays_where_it_is(part: str, tmp_path: Any) -> None:
+    stream = Winnow(horizon=9, labels=(-1, 1), seed=0)
+    stream.learn_one({"a": 1}, 1)
+    with pytest.warns(UserWarning, match="secrets"):
+        stream.suspend(tmp_path / "whole")
+    content = read_secrets(tmp_path / "whole")
+    for wrong in ([[None]], {"x": {}}, "x"):
+        write_secrets(tmp_path / "s", content | {part: wrong})
+        with pytest.raises(ValueError):
+            Winnow.resume(tmp_path / "s")
+        assert not (tmp_path / "s.used").exists()
+        (tmp_path / "s").unlink()
 
 
 @pytest.mark.parametrize("row", [None, [], "age", 5, np.zeros(3), [("age", 1)]])

@@ -297,18 +297,28 @@ class Winnow(Predicting, readers.river_base()):  # type: ignore[misc]
     def resume(cls, path: str | os.PathLike[str]) -> Self:
         """Goes on from a suspended stream.
 
-        The file is renamed to ``<path>.used`` first: a second continuation would cost twice.
+        The file is renamed to ``<path>.used`` before the first row: a second continuation would cost twice.
 
         Args:
             path: what :meth:`suspend` wrote.
+
+        Raises:
+            ValueError: if it is something else, or damaged.
         """
-        content = read_secrets(path)
+        try:
+            learner = cls._resumed(read_secrets(path))
+        except (TypeError, KeyError, AttributeError, IndexError, AssertionError, OverflowError) as error:
+            raise ValueError(f"{path} is a damaged stream ({type(error).__name__})") from None
+        retire_secrets(path)
+        return learner
+
+    @classmethod
+    def _resumed(cls, content: dict[str, Any]) -> Self:
         learner = cls(schema=content["schema"], **content["parameters"])
         parameters = {**content["stream"], "neighbouring": learner._request().neighbouring}
         parameters |= {name: tuple(parameters.get(name, ())) for name in ("released", "times")}
         spec = WinnowStream(**parameters)
         certificate = Certificate.from_dict(content["certificate"])
-        retire_secrets(path)
         reservation = Reservation(
             certificate.charges, certificate.neighbouring, "a stream that goes on, paid when it opened"
         )

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, final
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -117,12 +117,16 @@ class Parties:
 
     @cached_property
     def _certificates(self) -> dict[str, x509.Certificate]:
-        certificates = {}
+        certificates: dict[str, x509.Certificate] = {}
+        holders: dict[bytes, str] = {}
         for path in sorted(self.folder.glob("*.pem")):
             try:
                 certificates[path.stem] = x509.load_pem_x509_certificate(path.read_bytes())
-            except ValueError:
+                key = certificates[path.stem].public_key().public_bytes_raw()  # type: ignore[union-attr]
+            except (ValueError, AttributeError, UnsupportedAlgorithm):
                 raise SitesError(f"{path} is no certificate: make one with tacit party") from None
+            if (other := holders.setdefault(key, path.stem)) != path.stem:
+                raise SitesError(f"{path} has the key of {other!r}: one party under two names hides nobody's sums")
         return certificates
 
     @cached_property
