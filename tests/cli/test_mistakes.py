@@ -449,3 +449,7 @@ def test_no_name_speaks_to_the_terminal(folder: Path, tacit: Callable[..., Any])
         assert all(sign.isprintable() or sign == "\n" for sign in result.output)
         assert "owned" in result.output
     assert [result.exit_code for result in shown] == [0, 2, 0]
+
+
+def test_a_value_that_is_nested_too_deeply_is_no_value(folder: Path, tacit: Callable[..., Any]) -> None:
+    refused(tacit(*FIT, "--set", "interactions=" + "[" * 9000))

@@ -16,6 +16,7 @@ from tacit import PrivacyAccount, Schema
 from tacit.curator.streams.winnow import _Winnow
 from tacit.models.files import load_with_schema
 from tacit.online import Winnow
+from tacit.online.suspended import read_secrets, write_secrets
 
 ACCOUNT = ("--account", "sqlite:///a.db", "--dataset", "d")
 BEGIN = ("--schema", "schema.toml", "--horizon", "1000", "--random-state", "3")
@@ -187,6 +188,16 @@ def test_no_row_stops_a_stream(folder: Path, tacit: Callable[..., Any]) -> None:
     assert certificate["releasable"]
     chances = model.predict_proba(pd.DataFrame({"age": [20.0, np.nan], "colour": ["red", "green"]}))  # type: ignore[attr-defined]
     assert chances.shape == (2, 2)
+
+
+def test_a_state_without_a_label_goes_on_in_python(folder: Path, tacit: Callable[..., Any]) -> None:
+    assert tacit("online", "data.csv", *BEGIN, "--state", "s.json").exit_code == 0
+    content = read_secrets(folder / "s.json")
+    del content["schema"]["label"]
+    write_secrets(folder / "t.json", content)
+    refused = tacit("online", "data.csv", "--state", "t.json")
+    assert refused.exit_code == 2
+    assert "has no schema with a label" in refused.stderr
 
 
 def test_no_row_of_a_file_is_learned_from_twice(

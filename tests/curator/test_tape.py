@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import stat
 from pathlib import Path
@@ -251,6 +252,18 @@ def test_bytes_beside_a_tape_are_named_and_no_bytes_end_in_another_error(tmp_pat
         place.write_bytes(content)
         with pytest.raises(TapeError, match="no tape"):
             read_tape(place)
+
+
+def test_both_copies_of_the_header_are_read(tmp_path: Path) -> None:
+    """Parquet files of Arrow keep it beside the description of the columns, and within: readers differ in which."""
+    place = tmp_path / "a.tape"
+    write_tape(place, begun(), recorded(*ANSWERS))
+    whole, stored = place.read_bytes(), pq.ParquetFile(place).metadata.metadata[b"ARROW:schema"]
+    schema = base64.b64decode(stored)
+    changed = base64.b64encode(schema.replace(b'"weighted": false', b'"weighted":  true'))
+    assert changed != stored
+    place.write_bytes(whole.replace(stored, changed))
+    assert "holds more than a tape" in read_tape(place).problems[0]
 
 
 def test_a_tape_of_another_version_and_a_missing_one_are_named(tmp_path: Path) -> None:

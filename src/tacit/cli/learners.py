@@ -151,5 +151,5 @@ def _base(name: Any, settings: Sequence[str]) -> Any:
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return {"True": True, "False": False, "None": None}.get(text, text)

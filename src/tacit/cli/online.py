@@ -132,9 +132,9 @@ def _continued(arguments: OnlineArguments) -> tuple[Schema, list[str]]:
         schema, files = content["schema"], content.get("files", [])
     except (ValueError, KeyError) as error:
         raise Mistake(f"--state: {arguments.state} holds no stream to continue") from error
-    if schema is None:
-        raise Mistake(f"--state: the stream in {arguments.state} has no schema, and goes on in Python")
-    return Schema.from_dict(schema), files
+    if schema is None or (declared := Schema.from_dict(schema)).label is None:
+        raise Mistake(f"--state: the stream in {arguments.state} has no schema with a label, and goes on in Python")
+    return declared, files
 
 
 def _rows(arguments: OnlineArguments, schema: Schema) -> tuple[tuple[Frame, Any], str]:

@@ -116,10 +116,13 @@ def read_tape(path: str | os.PathLike[str]) -> TapeFile:
     try:
         file = pq.ParquetFile(pa.BufferReader(content))  # not by its name, which may look like a partition
         table = file.read()
-        header = (table.schema.metadata or {})[HEADER]
-        beginning = _beginning(json.loads(header))
+        beginning = _beginning(json.loads(file.metadata.metadata[HEADER]))
         passages, problems = _passages(table)
-        if header != _header(beginning) or [*table.schema.metadata] != [HEADER] or _parts(file) != len(content):
+        copies = (
+            table.schema.metadata,
+            file.schema_arrow.metadata,
+        )  # a file has its header twice: readers differ in which
+        if any(copy != {HEADER: _header(beginning)} for copy in copies) or _parts(file) != len(content):
             problems.append("the file holds more than a tape, and nothing says what the rest is")
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError,
             RecursionError, MemoryError) as error:  # fmt: skip
