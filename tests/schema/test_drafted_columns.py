@@ -32,6 +32,7 @@ from tacit.schema import (
 from tacit.schema.csv_format import CsvFormat, are_cells
 from tacit.schema.draft import Draft, draft_schema
 from tacit.schema.spellings import far_marks
+from tacit.schema.times import date_marks
 
 N = 180
 ARABIC = {ord("0") + i: 0x660 + i for i in range(10)}
@@ -623,6 +624,8 @@ ONE_QUESTION: dict[str, tuple[Sequence[Any], str, str]] = {
         "numeric",
         'a day? Then declare kind = "date"',
     ),
+    "days of a decade": (_cells(lambda i: f"20{1 + i % 12:02d}{1 + i % 12:02d}{1 + i % 28:02d}"), "date", "as %Y%m%d"),
+    "days first": (_cells(lambda i: f"{1 + i % 28:02d}{1 + i % 12:02d}20{1 + i % 23:02d}"), "date", "as %d%m%Y"),
     "another calendar": (
         _cells(lambda i: f"14{30 + i % 15}-0{1 + i % 9}-11"),
         "date",
@@ -716,7 +719,8 @@ COUNTED: dict[str, tuple[str, Callable[[int], Any], str]] = {
     "SAS": ("birth_date", lambda i: 14_000 - 150 * i, "in days"),
     "MATLAB": ("date", lambda i: 737_791 + i, "the day 2020-01-01, in days of MATLAB?"),
     "Julian": ("date", lambda i: 2_458_850 + 3 * i, "in Julian days?"),
-    "amounts": ("amount", lambda i: 43831 + 7 * i * i, ""),
+    "amounts": ("amount", lambda i: 43831 + 7 * i, ""),
+    "numbers of thirty years": ("ref", lambda i: 10**9 + 5_500_000 * i, ""),
     "prices at a date": ("date", lambda i: 5 + 7 * i, ""),
 }
 
@@ -764,6 +768,12 @@ def test_days_that_say_nothing(tmp_path: Path, case: tuple[list[str], str, tuple
     assert column == DateColumn("month", dt.date(years[0], 1, 1), dt.date(years[1], 12, 31))
     assert words in note
     assert note.count("?") == bool(words)
+
+
+def test_a_day_far_from_few_others_is_none_at_the_edge_of_a_year_alone() -> None:
+    march = {dt.date(2021, 3, day).toordinal(): 9 for day in range(1, 31)}
+    for far, is_mark in ((dt.date(2023, 6, 4), False), (dt.date(2023, 1, 1), True), (dt.date(2021, 12, 31), False)):
+        assert date_marks({**march, far.toordinal(): 9}) == [far.toordinal()] * is_mark
 
 
 @pytest.mark.parametrize("name", ["lat", "Longitude", "zip", "dob"])

@@ -66,8 +66,7 @@ _LOOKALIKES = str.maketrans("АВЕКМНОРСТХаеорсухІіЈјЅѕΑ�
 
 def _loosely(text: str) -> str:
     """A text without case, quotes around it, a point at its end, and what parts its words."""
-    one_by_one = (c if "<su" in unicodedata.decomposition(c) else unicodedata.normalize("NFKC", c) for c in text)
-    plain = _visible("".join(one_by_one).translate(_LOOKALIKES)).casefold()
+    plain = _visible(unicodedata.normalize("NFKC", text).translate(_LOOKALIKES)).casefold()
     bare = plain.strip("\"'").rstrip(".,;") or plain
     return _BETWEEN_WORDS.sub(" ", bare)
 

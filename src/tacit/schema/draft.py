@@ -275,10 +275,6 @@ def _classes(cells: Cells) -> tuple[Value, ...]:
     return tuple(sorted(map(int, cells.texts))) if digits else tuple(sorted(cells.texts))
 
 
-def _whole(numbers: set[float]) -> bool:
-    return all(number.is_integer() for number in numbers)
-
-
 _DICTIONARY = ("name", "kind", "lower", "upper", "categories", "description", "granularity", "format")
 
 
