@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ from tacit.additive.tuning import PLANNING
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
+from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Laplace
 from tacit.privacy.label import Stage
+from tacit.privacy.request import RequestError
 
 COLUMNS = 12
 
@@ -92,3 +95,11 @@ def test_more_classes_are_learned_in_sweeps() -> None:
     fitted = learner(schema=declared(3)).fit(*table(400, 3))
     assert isinstance(fitted.model_, AdditiveClassesModel)
     assert any(entry.stage is Stage.SWEEP for entry in fitted.certificate_.entries)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-9, 0.0), (1e-7, 0.0), (1e-5, 1e-300)])
+def test_noise_that_no_integer_holds_is_refused_before_the_charge(epsilon: float, delta: float, tmp_path: Path) -> None:
+    account = PrivacyAccount.create(str(tmp_path / "budget.db"), "d", 1.0, 1e-6)
+    with pytest.raises(RequestError, match=r"too small: its noise is larger than the integers.*Nothing was spent"):
+        learner(epsilon=epsilon, delta=delta, account=account).fit(*table(60))
+    assert account.reservations() == ()

@@ -82,6 +82,7 @@ KINDS: list[dict[str, Any]] = [
     {"kind": "boolean"},
     {"kind": "date", "granularity": "year", "lower": "2000-01-01", "upper": "2020-12-31"},
     {"kind": "date", "granularity": "weekday"},
+    {"kind": "date", "granularity": "weekday", "format": "%Y%m%d"},
 ]
 
 

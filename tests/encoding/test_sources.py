@@ -257,27 +257,16 @@ def _encoded(values: list[Any], kind: pa.DataType) -> pa.Array:
     return plain.dictionary_encode() if dictionary else plain
 
 
-@pytest.mark.parametrize("empty", [0, 1, 2])
-def test_a_part_may_have_no_value_and_so_no_type(tmp_path: Path, empty: int) -> None:
-    rows = frame(90).assign(day="2020-03-31").astype(object)
-    days = {"kind": "date", "granularity": "month", "lower": "2020-01-01", "upper": "2020-12-31"}
-    written = SCHEMA.to_dict()
-    schema = Schema.from_dict({**written, "columns": {**written["columns"], "day": days}})
-    names = [*schema.features, "y"]
-    rows.loc[30 * empty : 30 * empty + 29, names] = None
-    for part in range(3):
-        pq.write_table(pa.Table.from_pandas(rows[30 * part : 30 * part + 30]), tmp_path / f"{part}.parquet")
-    types = pq.read_schema(tmp_path / f"{empty}.parquet")
-    assert all(types.field(name).type == pa.null() for name in names)
-    declared = DeclaredSource(read_source(tmp_path), schema)
-    encoding, label = TableEncoding.of(schema), LabelIndex(("no", "yes"))
-    parts = [[*encoding.encode(chunk), label.encode(labels)] for chunk, labels in declared.chunks()]
-    whole = [*encoding.encode(rows), label.encode(rows["y"])]
-    for column, expected in zip(zip(*parts, strict=True), whole, strict=True):
-        np.testing.assert_array_equal(np.concatenate(column), expected)
-    together = read_files(tmp_path, names)
-    for found, expected in zip([*encoding.encode(together), label.encode(together.column("y"))], whole, strict=True):
-        np.testing.assert_array_equal(found, expected)
+@pytest.mark.parametrize("kinds", [[pa.int64(), pa.float64()], [pa.float64(), pa.int64()], [pa.int64(), pa.string()]])
+def test_a_data_set_whose_parts_have_other_types_is_refused(kinds: list[pa.DataType], tmp_path: Path) -> None:
+    """It has the types of its first part, and one fraction in another would stop the reading, or one large number."""
+    paths = [str(tmp_path / f"{number}.parquet") for number in range(3)]
+    for path, kind in zip(paths, [*kinds, pa.null()], strict=True):
+        column = pa.nulls(1) if kind == pa.null() else pa.array([1]).cast(kind)
+        pq.write_table(pa.table({"a": column, "part": [path]}), path)
+    with pytest.raises(DataError, match=rf"'a' is {kinds[1]} in .*1.parquet, and {kinds[0]} in the data set"):
+        read_source(ds.dataset(paths)).reader.empty(["a"], frozenset())
+    assert read_source(ds.dataset([paths[0], paths[2]])).reader.empty(["a"], frozenset()).names == ("a",)
 
 
 def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

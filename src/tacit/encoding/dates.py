@@ -8,6 +8,7 @@ no cell is a reason to stop.
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 from collections.abc import Callable
 from functools import partial
@@ -226,9 +227,11 @@ def _day(value: Any, granularity: str, date_format: str) -> np.datetime64:
 
 def _digits(value: Any) -> str:
     """The digits of a whole number that a reader made of a text such as ``20241231``."""
-    if not _is_number(value):
+    try:
+        number = float(value) if _is_number(value) else math.nan
+    except OverflowError:
         return ""
-    return str(int(value)) if abs(value) < LARGEST and value == int(value) else ""
+    return str(int(number)) if abs(number) < LARGEST and number == int(number) else ""
 
 
 def _is_number(value: Any) -> bool:

@@ -237,6 +237,13 @@ class DatasetReader(Reader):
         self.check_columns(names, self.columns(), self.name)
         check_copies([path for path in self._files if path.is_file()])
         schema = self.dataset.schema
+        for part, kinds in self._parts():
+            for name in names:
+                if name in kinds.names and kinds.field(name).type not in (schema.field(name).type, pa.null()):
+                    raise DataError(
+                        f"column '{name}' is {kinds.field(name).type} in {part}, and {schema.field(name).type} in the "
+                        "data set, where one value could stop the reading: give the files themselves"
+                    )
         return Frame({name: pa.nulls(0, schema.field(name).type) for name in names}, 0)
 
     def chunks(self, names: Sequence[str], numeric: frozenset[str]) -> Iterator[Frame]:
@@ -262,6 +269,14 @@ class DatasetReader(Reader):
         if not self._files or not all(file.is_file() for file in self._files):
             return None
         return _digest([*(_stamp(path, kept=True) for path in self._files), str(self.dataset.schema)])
+
+    def _parts(self) -> Iterator[tuple[str, pa.Schema]]:
+        """The names of the parts, and what types each has, whatever the data set makes of them."""
+        try:
+            for part in self.dataset.get_fragments():
+                yield getattr(part, "path", "a part"), part.physical_schema
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{self.name} cannot be read: {type(error).__name__}") from None
 
     @property
     def _files(self) -> list[Path]:
