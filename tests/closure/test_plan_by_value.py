@@ -202,6 +202,8 @@ def test_many_selections() -> None:
 def test_sizes_by_hand() -> None:
     log = math.log
     assert samples.realizable_rows(5, 0.1, 0.05) == math.ceil(800 * (5 * log(160) + log(40)))
+    with pytest.raises(ValueError, match="alpha and beta"):
+        samples.realizable_rows(1, 0.0, 0.5)
     least = samples.agnostic_rows(5, 0.1, 0.05)
 
     def bound(m: int) -> float:
@@ -244,7 +246,6 @@ def test_sizes_of_parts_by_hand() -> None:
         halves = samples.agnostic_learner_rows(5, learner, 0.1, 0.05)
         wanted = max(
             samples.agnostic_rows(5, 0.02, 0.0125),
-            samples.relabel_rows_half(5, 0.02, 0.0125),
             samples.realizable_rows(5, 0.04, 0.0125),
             9 * learner,
         )

@@ -215,7 +215,7 @@ def test_scores_that_a_stream_begins_with() -> None:
 
 def test_lemma_4_2_by_hand() -> None:
     assert theory.confident_updates(20, 0.1, 0.4) == pytest.approx(math.log(20) / (0.02 - 0.005))
-    assert theory.private_updates(20, 0.1, 0.4, 0.25) == pytest.approx(math.log(20) / (0.03 - 0.005))
+    assert theory.confident_updates(20, 0.1, 0.4, 0.25) == pytest.approx(math.log(20) / (0.03 - 0.005))
     for rate in (0.4, 0.5):
         with pytest.raises(ValueError, match=r"below 0\.4"):
             theory.confident_updates(20, rate, 0.4)

@@ -124,12 +124,12 @@ def test_theorem_4_4_holds_with_the_ranges_that_are_true(epochs: int, samples: i
 def test_theorem_4_5_solves_its_fixed_point() -> None:
     for dimension, margin in ((200, 1 / 3), (20, 0.1)):
         bound = theory.theorem_4_5(dimension, margin, 10_000, 0.05, 0.9, 1e-6)
-        assert theory.private_updates(dimension, bound.learning_rate, margin) <= bound.epochs
+        assert theory.confident_updates(dimension, bound.learning_rate, margin) <= bound.epochs
         threshold, rate = theory.theorem_4_4(0.9, 1e-6, bound.epochs, bound.n_samples)
         assert (threshold, rate) == (bound.threshold_epsilon, bound.learning_rate)
         assert bound.threshold == math.ceil(8 * math.log(2 * 10_000**2 / 0.05) / threshold)
         assert bound.mistakes == pytest.approx(2 * bound.threshold * (bound.epochs + 1))
-        assert bound.epochs == pytest.approx(theory.private_updates(dimension, rate, margin), rel=1e-3)
+        assert bound.epochs == pytest.approx(theory.confident_updates(dimension, rate, margin), rel=1e-3)
         pairs = min(bound.epochs + 1, 10_000) * 10_000  # of a predictor that was drawn and a round
         assert pairs * theory.disagreement(bound.n_samples, margin) <= 0.05
         assert pairs * theory.disagreement(bound.n_samples - 1, margin) > 0.05

@@ -21,6 +21,8 @@ CONFIDENCES = tuple(place / 40.0 for place in range(2, 29))
 def confident_updates(dimension: int, learning_rate: float, margin: float, confidence: float = 0.5) -> float:
     """Lemma 4.2: ConfidentWinnow makes at most ``log d / ((1 - c) eta rho - eta**2 / 2)`` updates.
 
+    Nor does DP-Winnow make more, with enough samples (Lemma 4.7).
+
     Raises:
         ValueError: if the denominator is not positive: then the lemma promises nothing.
     """
@@ -47,11 +49,6 @@ def samples_for_agreement(margin: float, horizon: int, beta: float, confidence: 
 def disagreement(n_samples: int, margin: float, confidence: float = 0.5) -> float:
     """Hoeffding: how likely ``m`` samples are to disagree on one such ``x`` (Lemma 4.6, from its proof)."""
     return min(1.0, 2.0 * math.exp(-n_samples * (confidence * margin) ** 2 / 2.0))
-
-
-def private_updates(dimension: int, learning_rate: float, margin: float, confidence: float = 0.5) -> float:
-    """Lemma 4.7: with enough samples DP-Winnow makes no more updates than ConfidentWinnow may."""
-    return confident_updates(dimension, learning_rate, margin, confidence)
 
 
 def theorem_4_4(epsilon: float, delta: float, epochs: int, n_samples: int) -> tuple[float, float]:

@@ -178,20 +178,6 @@ def test_an_improper_learner_on_a_part_but_for_a_small_probability() -> None:
     assert on_average < found < 3 * on_average
 
 
-def test_sizes_of_the_learners_grow_as_stated() -> None:
-    small, large = samples.agnostic_learner_rows(2, 100, 0.1, 0.05), samples.agnostic_learner_rows(2, 10**9, 0.1, 0.05)
-    assert small.total == 2 * small.scored
-    assert large.scored == 9 * 10**9
-    parts = samples.relabel_and_learn_rows(2, 0.1, 0.05)
-    assert parts.total == parts.scored + parts.published
-    assert parts.published == samples.realizable_rows(2, 0.1, 0.05)
-    assert parts.published == math.ceil(800 * (2 * math.log(160) + math.log(40)))
-    assert parts.scored == samples.agnostic_rows(20, 0.1, 0.05)
-    assert small.scored == samples.agnostic_rows(2, 0.02, 0.0125)
-    with pytest.raises(ValueError, match="alpha and beta"):
-        samples.realizable_rows(1, 0.0, 0.5)
-
-
 def test_sizes_grow_with_dimension_accuracy_and_parts_at_the_stated_rate() -> None:
     """Twice the dimension, half of alpha, twice the parts: by which factor sizes grow."""
 
