@@ -157,6 +157,7 @@ UNREAD = {
     ("budget", "destroy"): "no such command 'destroy'; see tacit budget -h",
     ("fitt",): "no such command 'fitt'",
     ("card", "m.json"): "no such command 'card'; tacit certificate MODEL --model-card FILE writes it",
+    ("ml-bom", "m.json"): "no such command 'ml-bom'; tacit certificate MODEL --ml-bom FILE writes it",
 }
 """Command lines that cannot be read, and the whole of what is said of them."""
 

@@ -127,7 +127,9 @@ NUMBERS = {
 """What is said of texts that are no numbers, or too small ones, by the names of pydantic."""
 
 
-PAPERS = {"card": "--model-card", "dossier": "--dossier", "erasure": "--erasure", "registry": "--registry"}
+PAPERS = {"card": "model-card", "bom": "ml-bom"} | {name: name for name in (
+    "model-card", "ml-bom", "dossier", "erasure", "registry"
+)}  # fmt: skip
 """Papers that are asked for as if they were commands, and the options of ``tacit certificate`` that write them."""
 
 
@@ -139,7 +141,7 @@ def misread(error: Any) -> str:
         help_of = f"; see {error.ctx.command_path} -h" if error.ctx is not None else ""
         paper = next((option for name, option in PAPERS.items() if words == f"No such command '{name}'"), "")
         if paper:
-            help_of = f"; tacit certificate MODEL {paper} FILE writes it"
+            help_of = f"; tacit certificate MODEL --{paper} FILE writes it"
         return f"{words[:1].lower()}{words[1:]}{help_of}"
     if checked:
         [fault, *_] = checked()
