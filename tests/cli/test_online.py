@@ -193,6 +193,8 @@ def test_no_row_stops_a_stream(folder: Path, tacit: Callable[..., Any]) -> None:
 def test_a_state_without_a_label_goes_on_in_python(folder: Path, tacit: Callable[..., Any]) -> None:
     assert tacit("online", "data.csv", *BEGIN, "--state", "s.json").exit_code == 0
     content = read_secrets(folder / "s.json")
+    write_secrets(folder / "u.json", content | {"files": 1.5})
+    assert "u.json holds no stream to continue" in tacit("online", "data.csv", "--state", "u.json").stderr
     del content["schema"]["label"]
     write_secrets(folder / "t.json", content)
     refused = tacit("online", "data.csv", "--state", "t.json")

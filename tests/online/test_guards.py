@@ -224,6 +224,9 @@ def test_files_that_hold_no_stream(tmp_path: Any) -> None:
         (tmp_path / "b").write_text(text)
         with pytest.raises(ValueError, match=r"not a suspended stream, or was changed"):
             read_secrets(tmp_path / "b")
+    write_secrets(tmp_path / "c", {"parameters": [1]})
+    with pytest.raises(ValueError, match=r"not a suspended stream, or was changed"):
+        read_secrets(tmp_path / "c")
     (tmp_path / "b").write_text(f"{'[' * 9000}\n{hashlib.sha256(b'[' * 9000).hexdigest()}\n")
     with pytest.raises(ValueError, match=r"not a suspended stream, or was changed"):
         read_secrets(tmp_path / "b")

@@ -129,8 +129,8 @@ def _continued(arguments: OnlineArguments) -> tuple[Schema, list[str]]:
     assert arguments.state is not None
     try:
         content = read_secrets(arguments.state)
-        schema, files = content["schema"], content.get("files", [])
-    except (ValueError, KeyError) as error:
+        schema, files = content["schema"], list(content.get("files", []))
+    except (ValueError, KeyError, TypeError) as error:
         raise Mistake(f"--state: {arguments.state} holds no stream to continue") from error
     if schema is None or (declared := Schema.from_dict(schema)).label is None:
         raise Mistake(f"--state: the stream in {arguments.state} has no schema with a label, and goes on in Python")

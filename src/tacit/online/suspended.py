@@ -38,8 +38,10 @@ def read_secrets(path: str | os.PathLike[str]) -> dict[str, Any]:
     except RecursionError:
         content = None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
+        content = {}
+    parameters = content.get("parameters")
+    if not isinstance(parameters, dict):
         raise ValueError(f"{path} is not a suspended stream, or was changed after it was written")
-    parameters = content["parameters"]
     content["parameters"] = {name: tuple(v) if isinstance(v, list) else v for name, v in parameters.items()}
     return content
 
