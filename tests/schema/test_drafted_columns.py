@@ -676,6 +676,7 @@ ONE_QUESTION: dict[str, tuple[Sequence[Any], str, str]] = {
     ),
     "flags": (_cells(lambda i: f"{i} H" if i % 5 == 0 else str(i)), "ignore", "are all of these numbers?"),
     "a unit of words": (_cells(lambda i: f"{i / 10} % p.a."), "ignore", "'0.0 % p.a.' a number and its unit?"),
+    "units of a third": (_cells(lambda i: "red" if i % 3 else f"{i} units of it"), "categorical", ""),
     "blanks and a comma": (
         _cells(lambda i: f"{1 + i % 9} {100 + i},{10 + i % 80}"),
         "ignore",
