@@ -653,6 +653,8 @@ ONE_QUESTION: dict[str, tuple[Sequence[Any], str, str]] = {
         "numeric",
         "does 0 say that a value is missing?",
     ),
+    "zeros of most": (_cells(lambda i: 18 + i * 7 % 60 if i % 3 == 0 else 0), "numeric", ""),
+    "zeros of counts": (_cells(lambda i: i * i % 997 + 1 if i % 6 else 0), "numeric", ""),
     "zeros of gains": (_cells(lambda i: 0 if i % 2 else i * i), "numeric", ""),
     "nines of incomes": (
         _cells(lambda i: 99999 if i % 6 == 0 else 400 * i + 100),
