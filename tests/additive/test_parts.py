@@ -204,7 +204,8 @@ def test_two_classes_wait_for_what_columns_explain_where_rows_are_enough(columns
     wholes = [699.0, 701.0, 3999.0, 40_000.0]
     plans = [Planner().plan(5000.0, columns, whole / math.sqrt(columns), False) for whole in wholes]
     assert [made.undecided for made in plans] == [False, True, True, True]
-    for made, first in zip(plans[1:], (0.3, 0.15, 0.15), strict=True):
+    plain = Planner().plan(5000.0, columns, 701.0 / math.sqrt(columns), False, trees=False)
+    for made, first in zip(plans[1:], (plain.mains if plain.looks_for_pairs else 0.3, 0.15, 0.15), strict=True):
         assert (made.mains, made.trees) == (first, pytest.approx(1.0 - PLANNING.binning_share - first))
         assert (made.n_trees, made.tree_noise) == (PLANNING.kernel_trees, PLANNING.tree_noise)
         assert not made.looks_for_pairs
@@ -217,24 +218,35 @@ def decided(columns, explained, pairs=True, whole=3000.0):
     return plan, Planner().decided(plan, 5000.0, columns, signal, explained, pairs)
 
 
-@pytest.mark.parametrize("columns", [2, 9, 100])
-def test_averaged_trees_follow_where_columns_explain_much_in_noise(columns):
-    plan, after = decided(columns, PLANNING.trees_explained_from, whole=2999.0)
+@pytest.mark.parametrize("columns", [450, 1000])
+def test_averaged_trees_have_what_is_left_where_noise_hides_pairs(columns):
+    plan, after = decided(columns, PLANNING.trees_explained_from, whole=2900.0)
     assert after == replace(plan, undecided=False)
-    assert after.sweeps == PLANNING.sweeps
+    assert (after.mains, after.sweeps) == (0.3, PLANNING.sweeps)
 
 
-@pytest.mark.parametrize("columns", [2, 9, 100, 1000])
-def test_pairs_and_newton_trees_follow_where_columns_explain_much_in_little_noise(columns):
-    plan, after = decided(columns, PLANNING.trees_explained_from, whole=3001.0)
-    looks = 3001.0 / math.sqrt(columns) >= PLANNING.pairs_from
-    assert after.screening == (decided(columns, 0.0, whole=3001.0)[1].screening if looks else 0.0)
+@pytest.mark.parametrize(
+    ("columns", "whole"), [(2, 2999.0), (9, 2999.0), (100, 2999.0), (2, 3001.0), (9, 3001.0), (1000, 3001.0)]
+)
+def test_pairs_and_trees_follow_where_columns_explain_much(columns, whole):
+    plan, after = decided(columns, PLANNING.trees_explained_from, whole=whole)
+    clear, looks = whole > 3000.0, whole / math.sqrt(columns) >= PLANNING.pairs_from
+    assert after.screening == (decided(columns, 0.0, whole=whole)[1].screening if looks else 0.0)
     assert after.trees == pytest.approx(0.7 * (plan.trees - after.screening))
     assert after.pair_counts == pytest.approx(0.3 * 0.05 if looks else 0.0)
     shares = (after.binning, after.mains, after.screening, after.pair_counts, after.joint, after.trees)
     assert sum(shares) == pytest.approx(1.0)
-    assert (after.n_trees, after.tree_noise, after.tree_enough, after.undecided) == (400, 0.0, 0.01, False)
-    assert (after.sweeps, after.joint_sweeps) == (12, 12)
+    trees = (400, 0.0, 0.01) if clear else (150, PLANNING.tree_noise, 0.0)
+    assert (after.n_trees, after.tree_noise, after.tree_enough, after.undecided) == (*trees, False)
+    assert (after.sweeps, after.joint_sweeps) == (12 if clear else 24, 12)
+
+
+@pytest.mark.parametrize("whole", [701.0, 2999.0])
+def test_the_plan_of_pairs_is_followed_where_columns_explain_little_in_noise(whole):
+    after = decided(9, 0.0, whole=whole)[1]
+    plain = Planner().plan(5000.0, 9, whole / 3.0, False, trees=False)
+    for name in ("mains", "screening", "pair_counts", "joint", "sweeps", "joint_sweeps"):
+        assert getattr(after, name) == pytest.approx(getattr(plain, name))
 
 
 @pytest.mark.parametrize("explained", [0.99, 0.0])

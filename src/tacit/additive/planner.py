@@ -181,10 +181,12 @@ class Planner:
         # a single column leaves nothing to trees of several; below ``averaged_from`` noise hides interactions
         if of_all_rows(signal, n_columns) <= numbers.averaged_from or n_columns < 2:
             return plain
-        first, sweeps = numbers.first_part, plain.sweeps
-        if of_all_rows(signal, n_columns) >= numbers.trees_full:
-            first, sweeps = numbers.clear_first_part, numbers.joint_sweeps  # as many follow
-        first = min(first, plain.mains)
+        clear = of_all_rows(signal, n_columns) >= numbers.trees_full
+        first, sweeps = plain.mains, plain.sweeps
+        if clear:
+            first, sweeps = min(numbers.clear_first_part, first), numbers.joint_sweeps  # as many follow
+        elif not plain.looks_for_pairs:
+            first = min(numbers.first_part, first)
         return replace(
             plain,
             mains=first,
@@ -203,21 +205,23 @@ class Planner:
     def decided(
         self, plan: Plan, total: float, n_columns: int, signal: float, explained: float, pairs: bool = True
     ) -> Plan:
-        """The plan once columns are learned: trees have what is left, or pairs and columns, or both a part of it.
+        """The plan once columns are learned: pairs and columns have what is left, or they and trees a part of it each.
 
-        Where the effects of columns are large, trees find what columns leave over; where they are small, there is
-        little for trees to find (sixty real tables and the sets of the accuracy page, ``docs/ablation.md``). With
-        little noise Newton trees fit more closely than averaged ones, and leave pairs to pairs.
+        Where the effects of columns are large, trees find what columns and pairs leave over; where they are small,
+        there is little for trees to find (sixty real tables and the sets of the accuracy page, ``docs/ablation.md``).
+        With little noise Newton trees fit more closely than averaged ones.
 
         ``explained`` is the variance of the scores of columns (squared log-odds); other arguments as in :meth:`plan`.
         """
         numbers, part = self.numbers, 0.0
+        looks = pairs and signal >= numbers.pairs_from
+        clear = of_all_rows(signal, n_columns) >= numbers.trees_full
         if explained >= numbers.trees_explained_from:
-            if of_all_rows(signal, n_columns) < numbers.trees_full:
+            if not looks and not clear:
                 return replace(plan, undecided=False)
-            part = numbers.newton_part
+            part = numbers.tree_part
         # a pair is seen or not: what is spent on looking is not halved where trees follow as well
-        screening, counts = self._pair_shares(signal) if pairs and signal >= numbers.pairs_from else (0.0, 0.0)
+        screening, counts = self._pair_shares(signal) if looks else (0.0, 0.0)
         trees = (plan.trees - screening) * part
         counts *= 1 - part
         after = replace(
@@ -227,10 +231,10 @@ class Planner:
             joint=plan.trees - screening - counts - trees,
             joint_sweeps=numbers.joint_sweeps if part else numbers.sweeps + numbers.joint_sweeps - plan.sweeps,
             trees=trees,
-            n_trees=0,
+            n_trees=plan.n_trees if part else 0,
             undecided=False,
         )
-        return self._newton(after, total, signal, numbers.trees, numbers.enough) if part else after
+        return self._newton(after, total, signal, numbers.trees, numbers.enough) if part and clear else after
 
     def _pair_shares(self, signal: float) -> tuple[float, float]:
         """What looking for pairs and their histograms get."""

@@ -49,12 +49,12 @@ class Planning:
     trees_from: float = 900.0  # n mu from which there are any
     trees_full: float = 3000.0  # n mu from which they have
     largest_tree_share: float = 0.5
-    newton_part: float = 0.7  # of two classes: of what is left after columns and looking for pairs (rich tables)
+    tree_part: float = 0.7  # of two classes: of what is left after columns and looking for pairs (rich tables)
 
     # Averaged trees of two classes (sixty tables and the sets of the accuracy page).
     averaged_from: float = 700.0  # n mu from which they may follow the columns
-    first_part: float = 0.3  # share of the columns before that is decided
-    clear_first_part: float = 0.15  # the same from trees_full on (rich tables)
+    first_part: float = 0.3  # share of the columns before that is decided, where pairs are not tried
+    clear_first_part: float = 0.15  # at most, from trees_full on (rich tables)
     trees_explained_from: float = 0.9  # variance of the columns' scores (squared log-odds) from which trees follow
 
     # Averaged trees of several classes and of numbers (the sets of the accuracy page).
