@@ -69,6 +69,8 @@ def test_other_mistakes_are_refused() -> None:
     ):  # fmt: skip
         with pytest.raises(RequestError, match=message):
             FROM(0.1, 0.1, 0.5, n=10**9, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match=r"alpha=0.001 and margin=0.5 are too small together"):
+        FROM(0.001, 0.1, 0.5, n=10**9)
 
 
 @pytest.mark.parametrize("analysis", ["sharp", "paper"])

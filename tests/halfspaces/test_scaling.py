@@ -64,6 +64,8 @@ def test_columns_that_differ_by_more_than_the_noise_are_told_apart() -> None:
     variances = make_scaling(mean, noisy, sd, sd).variances
     assert variances[0] / variances[-1] > 5
     assert make_scaling(mean, np.zeros(30), 0.0, 0.0).variances.min() > 0
+    nothing = make_scaling(np.zeros(4), np.zeros(4), 0.0, 0.0, (2.0, 0.25))  # rows of zeros, without noise
+    assert (nothing.told_apart, nothing.variances.tolist()) == (0.0, [1e-12] * 4)
 
 
 def test_noise_that_is_longer_than_usual_tells_nothing_apart() -> None:

@@ -25,6 +25,7 @@ from tacit.closure import (
 )
 from tacit.growing.gradient_trees import choosing_plan
 from tacit.growing.tuning import GRADIENT
+from tacit.halfspaces.learn import is_long
 from tacit.online import DecisionListWinnow, Winnow
 from tests.habits import ADDITIVE, FEW_ROUNDS
 from tests.replay.neighbours import COLUMNS, LOWER, UPPER, Rows, schema_of, table_of
@@ -288,6 +289,29 @@ def chosen(case: Case) -> Case:
     return replace(case, make=make)
 
 
+def after_a_long_centre(case: Case) -> Case:
+    """The case where a halfspace's first centre is long whatever its length, so that far rows are counted better."""
+
+    def make(request: dict[str, Any]) -> Callable[[Rows], Any]:
+        run = case.make(request)
+
+        def asking(rows: Rows) -> Any:
+            long: list[bool] = []
+
+            def noted(first: Any, scaling: Any, tuning: Any) -> bool:
+                long.append(is_long(first, scaling, replace(tuning, long_centre=-np.inf)))
+                return long[-1]
+
+            with patch("tacit.halfspaces.learn.is_long", noted):
+                fitted = run(rows)
+            assert long == [True], "it was never asked"
+            return fitted
+
+        return asking
+
+    return replace(case, make=make)
+
+
 def nested(name: str, outer: Any, *estimators: Any, kind: str = "two", **facts: Any) -> Case:
     """A case of an estimator that holds others."""
     covers = {
@@ -373,6 +397,9 @@ CASES = [
     own("halfspace, SmoothBoost", halfspace, "two", measure="smooth", few=4),
     own("halfspace, no constant coordinate", halfspace, "two", fit_intercept=False, deltas=EITHER, few=4),
     own("halfspace, no constant coordinate, little noise", halfspace, "two", fit_intercept=False, epsilon=60.0, few=3),
+    after_a_long_centre(
+        own("halfspace, a long first centre", halfspace, "two", fit_intercept=False, epsilon=30.0, few=3)
+    ),
     nested("resampled, lazy Bregman", resampled, small_trees, rounds=3, relations=(REPLACE,), deltas=EITHER, few=4),
     nested("resampled, SmoothBoost", resampled, small_trees, rounds=2, measure="smooth", density=0.2, sample_size=15,
            relations=(REPLACE,), epsilon=60.0, few=6),

@@ -133,7 +133,8 @@ def make_scaling(
         sure = np.maximum(0.0, squares - squares.mean() - square_sd * math.sqrt(2.0 * math.log(2.0 * width)))
         sure = np.minimum(sure, tuning.most_apart * common)
         apart = np.where(sure > 0, np.maximum(apart, sure), apart)
-        told_apart = max(shrinkage, float(sure @ sure) / (float(sure @ sure) + width * common**2))
+        energy = float(sure @ sure)
+        told_apart = max(shrinkage, energy / (energy + width * common**2)) if energy else shrinkage
     own = max(shrinkage * square_sd, tuning.relative_floor * float(np.clip(squares.sum(), 0.0, 1.0)), 1e-12)
     variances = common + apart - mean * mean
     floor = max(own, (1 - shrinkage) * tuning.shared_floor * common)

@@ -168,7 +168,9 @@ def cheapest_margin_run(
                 least, most = (least, middle) if proves(middle) else (middle, most)
             best = MarginRun(run, privacy, most)
     if best is None:
-        raise ValueError(f"a margin of {margin:g} is too small for the weights of a run, which are integers")
+        raise ValueError(
+            f"alpha={accuracy:g} and margin={margin:g} are too small together for weights that are integers"
+        )
     return best
 
 
