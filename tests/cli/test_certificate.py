@@ -1,4 +1,4 @@
-"""`tacit certificate`: papers on the command line, and what is refused."""
+"""`tacit certificate`, `card`, `dossier` and `erasure`: papers on the command line, and what is refused."""
 
 from __future__ import annotations
 
@@ -18,20 +18,29 @@ def model(folder, tacit):
 def test_papers_are_written_and_the_statement_can_be_verified(folder, tacit, model):
     (folder / "card.toml").write_text('controller = "St. Mary\'s"\npurpose = "Calls"\n', "utf-8-sig")
     tacit("keys", "new", "key")
-    asked = ("--registry", "r.yaml", "--ml-bom", "b.json", "--dossier", "d.html", "--erasure", "e.json")
-    done = tacit("certificate", "m.json", *asked, "--sign", "key", "--meta", "card.toml")
+    asked = ("--registry", "r.yaml", "--ml-bom", "b.json")
+    done = tacit("certificate", "m.json", *asked, "--meta", "card.toml")
     assert done.exit_code == 0, done.output
     assert "members found at 1 % false alarms" in done.stdout
-    assert "legal_basis" in done.stdout
+    assert "schema_sources" in done.stdout
     assert "controller" not in done.stdout
     assert json.loads((folder / "b.json").read_text())["bomFormat"] == "CycloneDX"
-    assert (folder / "d.html").read_text().startswith("<!doctype html>")
     assert "St. Mary's" in (folder / "r.yaml").read_text()
-    assert "the statement holds" in tacit("verify", "e.json", "--key", "key.pub").stdout
+    said = json.loads(tacit("dossier", "m.json", "--meta", "card.toml", "--json").stdout)
+    assert said["written"] == "m.dossier.html"
+    assert "legal_basis" in said["left_to_a_person"]
+    assert "controller" not in said["left_to_a_person"]
+    assert (folder / "m.dossier.html").read_text().startswith("<!doctype html>")
+    assert tacit("dossier", "m.json", "-o", "d.md").exit_code == 0
+    assert (folder / "d.md").read_text().startswith("# Dossier: ")
+    assert "m.card.md" in tacit("card", "m.json", "--meta", "card.toml").stdout
+    assert (folder / "m.card.md").read_text().startswith('---\nlibrary_name: "tacit"\n')
+    assert json.loads(tacit("erasure", "m.json", "--sign", "key", "--json").stdout) == {"written": "m.erasure.json"}
+    assert "the statement holds" in tacit("verify", "m.erasure.json", "--key", "key.pub").stdout
     tacit("keys", "new", "other")
-    wrong = tacit("verify", "e.json", "--key", "other.pub", "--json")
+    wrong = tacit("verify", "m.erasure.json", "--key", "other.pub", "--json")
     assert (wrong.exit_code, json.loads(wrong.stdout)["findings"]) == (4, ["it was signed with another key"])
-    assert tacit("verify", "e.json", "--model", "m.json").exit_code == 2
+    assert tacit("verify", "m.erasure.json", "--model", "m.json").exit_code == 2
 
 
 def test_the_risks_are_there_for_machines(tacit, model):
@@ -45,24 +54,26 @@ def test_mistakes_are_named_and_nothing_is_written(folder, tacit, model):
     (folder / "bad.toml").write_text('purpos = "x"')
     (folder / "escape.toml").write_text('purpose = "red \\u001b[31m"')
     (folder / "turned.toml").write_text('purpose = "\\u202ecod.exe"')
-    for more, words in (
-        (("--erasure", "e.json"), "--erasure and --sign belong together"),
-        (("--sign", "key"), "--erasure and --sign belong together"),
-        (("--registry", "m.json"), "would overwrite"),
-        (("--registry", "r.yaml", "--meta", "bad.toml"), "did you mean 'purpose'"),
-        (("--registry", "r.csv", "--dossier", "r.pdf"), "--dossier: r.pdf must end in .md or .html or .htm"),
-        (("--registry", "r.csv", "--dossier", "r.md"), "--registry: r.csv must end in .yaml or .yml"),
-        (("--dossier", "r.md", "--meta", "escape.toml"), "purpose must hold no control characters, got '\\x1b'"),
-        (("--dossier", "r.md", "--meta", "turned.toml"), "control characters, got '\\u202e'"),
+    for command, words in (
+        (("erasure", "m.json", "--sign", "m.json"), "m.json"),
+        (("erasure", "m.json", "--sign", "key", "-o", "key"), "that would overwrite it"),
+        (("certificate", "m.json", "--registry", "m.json"), "would overwrite"),
+        (("certificate", "m.json", "--registry", "r.yaml", "--meta", "bad.toml"), "did you mean 'purpose'"),
+        (("certificate", "m.json", "--registry", "r.csv"), "--registry: r.csv must end in .yaml or .yml"),
+        (("dossier", "m.json", "-o", "r.pdf"), "--output: r.pdf must end in .html or .htm or .md"),
+        (("card", "m.json", "-o", "r.html"), "--output: r.html must end in .md"),
+        (("dossier", "m.json", "--meta", "escape.toml"), "purpose must hold no control characters, got '\\x1b'"),
+        (("card", "m.json", "--meta", "turned.toml"), "control characters, got '\\u202e'"),
     ):
-        done = tacit("certificate", "m.json", *more)
+        done = tacit(*command)
         assert done.exit_code == 2
         assert words in " ".join(done.output.split())
-    assert not list(folder.glob("[er].*"))
+    assert not [*folder.glob("r.*"), *folder.glob("m.*.*")]
 
 
 def test_a_model_that_must_not_be_released_fails_with_the_code_of_a_claim(folder, tacit):
     tacit(*FIT, "--random-state", "0")
-    done = tacit("certificate", "m.json", "--registry", "r.yaml")
-    assert done.exit_code == 4
-    assert not (folder / "r.yaml").exists()
+    tacit("keys", "new", "key")
+    for command in (("certificate", "--registry", "r.yaml"), ("card",), ("dossier",), ("erasure", "--sign", "key")):
+        assert tacit(command[0], "m.json", *command[1:]).exit_code == 4
+    assert not [*folder.glob("r.*"), *folder.glob("m.*.*")]

@@ -156,8 +156,7 @@ UNREAD = {
     ("budget", "create", "--dataset"): "option '--dataset' requires an argument",
     ("budget", "destroy"): "no such command 'destroy'; see tacit budget -h",
     ("fitt",): "no such command 'fitt'",
-    ("card", "m.json"): "no such command 'card'; tacit certificate MODEL --model-card FILE writes it",
-    ("ml-bom", "m.json"): "no such command 'ml-bom'; tacit certificate MODEL --ml-bom FILE writes it",
+    ("erasure", "m.json"): "missing option '--sign'; see tacit erasure -h",
 }
 """Command lines that cannot be read, and the whole of what is said of them."""
 

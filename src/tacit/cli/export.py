@@ -35,9 +35,7 @@ class ExportArguments:
 
     model: shared.ModelFile
     to: Annotated[Target, typer.Option("--to", help="Format: sql, onnx, excel, or json-schema (of the model file).")]
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Output file. Default: beside the model.")] = (
-        None
-    )
+    output: shared.Beside = None
     dialect: Annotated[
         Literal["postgresql", "duckdb", "sqlite", "bigquery", "snowflake", "sqlserver", "spark"], "SQL dialect."
     ] = "duckdb"

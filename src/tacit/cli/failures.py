@@ -127,21 +127,12 @@ NUMBERS = {
 """What is said of texts that are no numbers, or too small ones, by the names of pydantic."""
 
 
-PAPERS = {"card": "model-card", "bom": "ml-bom"} | {name: name for name in (
-    "model-card", "ml-bom", "dossier", "erasure", "registry"
-)}  # fmt: skip
-"""Papers that are asked for as if they were commands, and the options of ``tacit certificate`` that write them."""
-
-
 def misread(error: Any) -> str:
     """What is wrong with a command line that typer could not read: the option, its value, and what would be right."""
     param, checked = getattr(error, "param", None), getattr(error.__cause__, "errors", None)  # of pydantic
     if param is None or not (error.message or checked):
         words = " ".join(str(error.format_message()).split()).rstrip(".")
         help_of = f"; see {error.ctx.command_path} -h" if error.ctx is not None else ""
-        paper = next((option for name, option in PAPERS.items() if words == f"No such command '{name}'"), "")
-        if paper:
-            help_of = f"; tacit certificate MODEL --{paper} FILE writes it"
         return f"{words[:1].lower()}{words[1:]}{help_of}"
     if checked:
         [fault, *_] = checked()

@@ -28,11 +28,9 @@ class ReportArguments:
     """What the command line asked for."""
 
     model: shared.ModelFile
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Output file. Default: beside the model.")] = (
-        None
-    )
-    meta: Annotated[Path | None, "Facts that only a person knows (TOML): controller, purpose, contact, ..."] = None
-    evaluation: Annotated[Path | None, "Output of tacit evaluate --json."] = None
+    output: shared.Beside = None
+    meta: shared.Meta = None
+    evaluation: shared.Evaluation = None
     title: Annotated[str | None, "Title of the page."] = None
     force: shared.Force = False
     as_json: shared.Json = False

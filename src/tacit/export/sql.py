@@ -102,11 +102,11 @@ class _Query(SqlValues):
         query = self.exp.select(*beside, *outputs)
         for place, level in enumerate(self.levels):
             before = [self.exp.Star()] if place else beside  # other columns of the table could have names of ours
-            inside = self.exp.select(*before, *level).from_(source)
+            inside = self.exp.select().select(*before, *level, copy=False).from_(source, copy=False)
             materialized = True if self.dialect in MATERIALIZED else None
-            query = query.with_(f"{self.prefix}level_{place + 1}", as_=inside, materialized=materialized)
+            query = query.with_(f"{self.prefix}level_{place + 1}", as_=inside, materialized=materialized, copy=False)
             source = self.exp.to_table(f"{self.prefix}level_{place + 1}")
-        return query.from_(source)
+        return query.from_(source, copy=False)
 
     def _require_distinct(self, names: Sequence[str], whose: str) -> None:
         seen: dict[Any, str] = {}
@@ -125,7 +125,7 @@ class _Query(SqlValues):
         while len(self.levels) <= level:
             self.levels.append([])
         name = f"{self.prefix}{len(self.named)}"
-        self.levels[level].append(self.exp.alias_(expression, name, quoted=True))
+        self.levels[level].append(self.exp.alias_(expression, name, quoted=True, copy=False))
         self.named[node] = self._column(name), level + 1
         return self.named[node]
 
@@ -183,7 +183,7 @@ class _Query(SqlValues):
         if isinstance(node, ex.Sum):
             total = inside[0]
             for term in inside[1:]:
-                total = exp.Add(this=total, expression=self._paren(term))
+                total = exp.Add(this=total, expression=self._grouped(term))
             return total
         assert isinstance(node, ex.Apply)
         two = {"sub": exp.Sub, "mul": exp.Mul, "div": exp.Div}
@@ -215,7 +215,7 @@ class _Query(SqlValues):
         return self.exp.cast(case, "double") if floats else case
 
     def _tree(self, node: ex.Leaves, codes: dict[int, Any], root: int) -> Any:
-        return self.exp.cast(self._below(node, codes, root), "double")
+        return self.exp.cast(self._below(node, codes, root), "double", copy=False)
 
     def _below(self, node: ex.Leaves, codes: dict[int, Any], split: int) -> Any:
         if split < 0:
@@ -228,7 +228,8 @@ class _Query(SqlValues):
         else:
             members = [self._integer(k) for k in np.flatnonzero(goes).tolist()] or [self._integer(-1)]
             test = self.exp.In(this=index.copy(), expressions=members)
-        return self._case([(test, self._below(node, codes, right))], self._below(node, codes, left))
+        branch = self.exp.If(this=test, true=self._below(node, codes, right))
+        return self.exp.Case(ifs=[branch], default=self._below(node, codes, left))  # copies at each depth take minutes
 
 
 class _Named(ex.Expression):

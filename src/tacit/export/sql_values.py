@@ -51,8 +51,11 @@ class SqlValues:
         return getattr(self.exp, name)(this=inside.copy())
 
     def _paren(self, expression: Any) -> Any:
+        return self._grouped(expression.copy())
+
+    def _grouped(self, expression: Any) -> Any:
         simple = (self.exp.Literal, self.exp.Column, self.exp.Case, self.exp.Cast, self.exp.Func, self.exp.Paren)
-        return expression.copy() if isinstance(expression, simple) else self.exp.Paren(this=expression.copy())
+        return expression if isinstance(expression, simple) else self.exp.Paren(this=expression)
 
     def _integer(self, value: float) -> Any:
         return self.exp.Literal.number(int(value)) if value >= 0 else self.exp.Neg(this=self._integer(-value))
