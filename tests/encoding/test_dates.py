@@ -117,10 +117,29 @@ def test_what_is_no_date_is_missing(granularity: str) -> None:
         pd.Series([1.5, np.nan]),
         pl.Series([True]),
         pa.nulls(3),
-        pa.array([[1]]),
         pd.Series([], dtype=float),
     ):
         assert np.isnan(dates_as_numbers(numbers, granularity)).all()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([1, 2], "m8[D]"),
+        pd.Series(pd.to_timedelta([1], "D")),
+        pd.Series(pd.period_range("2020-01", periods=2, freq="M")),
+        pl.Series([dt.time(1)]),
+        pa.array([[1]]),
+        pa.array([{"day": 1}]),
+        pa.array([dt.timedelta(1)]).dictionary_encode(),
+    ],
+    ids=lambda values: f"{type(values).__module__}-{getattr(values, 'dtype', '')}{getattr(values, 'type', '')}",
+)
+def test_a_type_that_no_date_has_is_refused_with_and_without_rows(values: Any) -> None:
+    """A fit paid for a column of durations or periods, and found every row of it missing."""
+    for rows in (values, values[:0]):
+        with pytest.raises(FrameError, match=r"column 'on' is a date in the schema but has dtype .*Nothing was spent"):
+            dates_as_numbers(rows, "month", name="on")
 
 
 @pytest.mark.parametrize("unit", ["ps", "fs", "as"])

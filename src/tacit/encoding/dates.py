@@ -78,7 +78,7 @@ def text_of(granularity: str, number: float) -> str:
     return f"{months // 12:04d}-{months % 12 + 1:02d}"
 
 
-def dates_as_numbers(values: Any, granularity: str, date_format: str = "") -> Floats:
+def dates_as_numbers(values: Any, granularity: str, date_format: str = "", name: str = "") -> Floats:
     """A vector of dates, times or texts (numpy, pandas, polars, pyarrow, sequence) as numbers, shape ``(n,)``.
 
     Texts are dates in ISO 8601 (``2020-03-31``), or in the declared format, with or without a time, which plays no
@@ -86,14 +86,17 @@ def dates_as_numbers(values: Any, granularity: str, date_format: str = "") -> Fl
     is declared; for its digits where the format has digits alone; and for nothing otherwise.
 
     Args:
-        values: the column; whatever it holds, nothing is raised.
+        values: the column; no value in it raises anything.
         granularity: ``"year"``, ``"month"`` or ``"weekday"``.
         date_format: the declared format; empty for ISO 8601.
+        name: of the column, for the error.
 
     Raises:
-        FrameError: for a type of times whose zone is not known.
+        FrameError: for a type that holds no date (durations, times of day, periods, lists, structs), or times of a zone
+            that is not known.
     """
-    return _numbers_of_days(_days(values, partial(_day, granularity=granularity, date_format=date_format)), granularity)
+    day = partial(_day, granularity=granularity, date_format=date_format)
+    return _numbers_of_days(_days(values, day, name), granularity)
 
 
 def _numbers_of_days(days: npt.NDArray[np.datetime64], granularity: str) -> Floats:
@@ -109,16 +112,18 @@ def _numbers_of_days(days: npt.NDArray[np.datetime64], granularity: str) -> Floa
     return np.where(valid, numbers, np.nan)
 
 
-def _days(values: Any, day: Day) -> npt.NDArray[np.datetime64]:
+def _days(values: Any, day: Day, name: str) -> npt.NDArray[np.datetime64]:
     values = in_chunks(values)
     series = None if is_arrow(values) else series_of(values)
     if series is not None:
         values = _arrow_of(series)
     if is_arrow(values):
-        return _of_arrow(values, day)
+        return _of_arrow(values, day, name)
     array = values if isinstance(values, np.ndarray) else None
     if array is not None and array.ndim == 1 and array.dtype.kind == "M":
         return _of_numpy(array)
+    if array is not None and array.dtype.kind in "mV":
+        raise _dateless(name, array.dtype)
     return _one_by_one(list(values if array is None else array.ravel().tolist()), day)
 
 
@@ -182,21 +187,26 @@ def _integers(moments: pa.ChunkedArray) -> Ints:
     return np.concatenate([np.empty(0, np.int64), *(integers(chunk, _NONE) for chunk in wide.chunks)])
 
 
-def _of_arrow(values: pa.ChunkedArray, day: Day) -> npt.NDArray[np.datetime64]:
+def _of_arrow(values: pa.ChunkedArray, day: Day, name: str) -> npt.NDArray[np.datetime64]:
     days = days_of(values)
     if days is not None:
         return days
+    kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+    if pa.types.is_temporal(kind) or pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType):
+        raise _dateless(name, kind)
     values = as_texts(values)
     parts: list[npt.NDArray[np.datetime64]] = [np.empty(0, "datetime64[D]")]
     for chunk in values.chunks:
-        try:
-            coded = dictionary_of(chunk)
-        except pa.ArrowException:  # of lists and the like Arrow makes no dictionary
-            parts.append(_one_by_one(listed(chunk), day))
-            continue
+        coded = dictionary_of(chunk)
         table = np.append(_one_by_one(listed(coded.dictionary), day), _NAT)
         parts.append(table[positions(coded, len(table) - 1)])
     return np.concatenate(parts)
+
+
+def _dateless(name: str, dtype: object) -> FrameError:
+    """The error for a type that no date has, which is public: a fit would pay for a column without a value."""
+    column = f"column '{name}'" if name else "the column"
+    return FrameError(f"{column} is a date in the schema but has dtype {dtype}; convert it to dates, or leave it out")
 
 
 def _one_by_one(values: list[Any], day: Day) -> npt.NDArray[np.datetime64]:

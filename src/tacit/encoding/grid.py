@@ -117,7 +117,7 @@ class NumericGrid:
 
     def _read(self, values: Any, name: str, plainly: Callable[[Any, str], npt.NDArray[Any]]) -> npt.NDArray[Any]:
         if self.dates:
-            return dates_as_numbers(values, self.dates, self.format.date)
+            return dates_as_numbers(values, self.dates, self.format.date, name)
         numbers = plainly(values, name) if self.format.is_plain else spelled_as_numbers(values, self.format, name)
         return without_marks(numbers, self.format.missing_values)
 
