@@ -134,6 +134,22 @@ def test_a_wrong_label_is_named() -> None:
         draft_schema({"y": [1, 2]}, "y", public=True)
 
 
+def test_a_draft_without_a_feature_says_why_each_column_is_left_out() -> None:
+    """The questions that would have made features of them were lost with the draft."""
+    sample = {
+        "paid": [f"({i}.50)" for i in range(30)],
+        "weight": [f"{i}st 4lb" for i in range(30)],
+        "iban": [f"DE{10**19 + 7**20 * i % 10**19}" for i in range(30)],
+        "y": ["no", "yes"] * 15,
+    }
+    with pytest.raises(SchemaError) as error:
+        draft_schema(sample, "y", public=True)
+    first, *lines = str(error.value).splitlines()
+    assert first == "no column to learn from; correct the sample, whose columns are all left out:"
+    assert [line.split(":")[0].strip() for line in lines] == ["paid", "weight", "iban"]
+    assert "does '(0.50)' mean '-0.50'" in lines[0]
+
+
 @pytest.mark.parametrize(
     ("cells", "words"),
     [

@@ -127,6 +127,20 @@ IGNORED |= {
     "fractions": (_cells(lambda i: f"{i % 31 + 1}/{17 + i % 7}"), "a fraction, a day, or two numbers?"),
     "a minus behind": (_cells(lambda i: f"{i + 20}-"), "does '20-' mean '-20'?"),
     "months in German": (_cells(lambda i: f"{1 + i % 28}-Okt-{1950 + i % 70}"), "is '1-Okt-1950' a date?"),
+    **{
+        f"dates such as {shape}": (_cells(lambda i, shape=shape: shape.format(1 + i % 28, 1950 + i % 70)), "a date?")
+        for shape in (
+            "{} de enero de {}",
+            "lunes, {} de mayo del {}",
+            "{} d'abril de {}",
+            "{}th of June {}",
+            "June {}th, {}",
+            "den {}. marts {}",
+            "{} \u043c\u0430\u0440\u0442\u0430 {} \u0433.",
+            "{1}. janu\u00e1r {0}.",
+            "{1}\ub144 3\uc6d4 {0}\uc77c",
+        )
+    },
     "months in French": (_cells(lambda i: f"{1 + i % 28} {('août', 'déc.')[i % 2]} {1950 + i % 70}"), "a date?"),
     "months and years": (_cells(lambda i: f"März {1950 + i % 70}"), "is 'März 1950' a date?"),
     "lakhs": (_cells(lambda i: f"{1 + i % 9},{10 + i % 90},{100 + i}"), "is '1,10,100' a number?"),

@@ -380,7 +380,7 @@ def explained(path: str | os.PathLike[str], block: int = 0, dialect: CsvFormat =
     except UnicodeError:
         what, more = dialect.encoding, ""
         if what == UTF8:
-            what, more = "UTF-8", ", or give its encoding, such as latin-1 or windows-1252"
+            what, more = "UTF-8", ", or give its encoding, such as windows-1252 (Western Europe) or gb18030 (Chinese)"
         raise DataError(f"{where} is not {what} text; save it as UTF-8{more}") from None
     except csv.Error:
         raise DataError(f"{where} has a name of a column that is too long") from None

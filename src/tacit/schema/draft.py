@@ -56,6 +56,9 @@ LEAST_ROWS = 200
 MOST_HEADS, FIRST_ROWS = 3, 200
 """Rows below the header that may be heads, too; and rows by which that is judged."""
 
+MOST_REASONS = 20
+"""Columns of which an error says why they were left out."""
+
 NO_HEADER = "the first line holds values, where names of columns should stand"
 
 
@@ -131,6 +134,9 @@ def draft_schema(
         else:
             columns[cells.name], note = draft_column(cells, reading)
             notes.extend([f"{cells.name}: {note}"] if note else [])
+    if columns and not any(column.is_feature for column in columns.values()):
+        reasons = "\n  ".join(notes[:MOST_REASONS])
+        raise SchemaError(f"no column to learn from; correct the sample, whose columns are all left out:\n  {reasons}")
     return Draft(Schema(columns, target), (*notes, f"{label}: {about}"))
 
 

@@ -28,9 +28,12 @@ _REWRITTEN = (
 )
 
 _YEAR, _WORD = r"((19|20)\d\d)", r"[^\W\d_]{3,10}\.?"
+_ORDINAL, _OF = r"(\.|[\u00ba\u00aa]|er|st|nd|rd|th)", r"(de|del|di|d['\u2019]|of|den)"
 _OTHER_MONTH = re.compile(
-    rf"\d{{1,2}}\.?[-. /]{_WORD}[-. /]({_YEAR}|\d\d)|{_YEAR}[-. /]{_WORD}[-. /]\d{{1,2}}|{_WORD}[-. /]{_YEAR}"
-    rf"|{_YEAR}\ub144? ?(-[01]\d)?(-[0-3]\d)?|\w{{0,2}}\d{{1,4}}\u5e74\d{{1,2}}\u6708(\d{{1,2}}\u65e5)?"
+    rf"({_WORD},? )?\d{{1,2}}({_ORDINAL})?[-. /]({_OF} ?)?{_WORD}[-. /,]{{1,2}}({_OF} )?({_YEAR}|\d\d)( \u0433\.?)?"
+    rf"|{_WORD} \d{{1,2}}{_ORDINAL},? {_YEAR}|{_YEAR}[-. /]{{1,2}}{_WORD}[-. /]\d{{1,2}}\.?|{_WORD}[-. /]{_YEAR}"
+    rf"|{_YEAR}\ub144? ?(-[01]\d)?(-[0-3]\d)?"
+    rf"|\w{{0,2}}\d{{1,4}}[\u5e74\ub144] ?\d{{1,2}}[\u6708\uc6d4]( ?\d{{1,2}}[\u65e5\uc77c])?"
     rf"|\d{{1,2}}[A-Za-z]{{3}}{_YEAR}:[\d:.]+|{_WORD}\.? {_WORD} +\d{{1,2}} [\d:]+ .*{_YEAR}"
 )
 _LAKHS = re.compile(rf"[+-]?\d{{1,2}}(,\d{{2}})+,\d{{3}}(\.\d+)?|[+-]?\d{{1,3}}({GAP}\d{{3}})+,\d+")
