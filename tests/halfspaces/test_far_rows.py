@@ -12,6 +12,7 @@ import pytest
 from benchmarks.halfspace_hard import hard_rows
 from benchmarks.halfspace_rows import made_rows, minority_rows
 from tacit.boosting import private_rows
+from tacit.halfspaces import learn
 from tacit.halfspaces.centering import Centre
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.halfspaces.learn import is_long, many_far_rows
@@ -55,6 +56,11 @@ def test_rows_are_far_from_two_typical_scores_on(share: float, many: bool) -> No
         assert many_far_rows(sealed.budget, RADIUS_16, 0.1, [first], scaling, 1000.0, TUNING) is many
         noisy = replace(TUNING, far_rows=0.6)
         assert not many_far_rows(sealed.budget, RADIUS_16, 0.1, [first], scaling, 1000.0, noisy)
+    with private_rows(rows, labels, row_norm=1.0, epsilon=1.0, random_state=0) as sealed:
+        deviations = share * 1000 / (sealed.budget.sd(0.01))
+        for noise, told in ((-8, True), (8, False)):
+            sure = replace(TUNING, far_rows=0.0, far_deviations=deviations + noise)
+            assert many_far_rows(sealed.budget, RADIUS_16, 0.01, [first], scaling, 1000.0, sure) is told
 
 
 def test_a_centre_is_long_by_value() -> None:
@@ -110,7 +116,7 @@ def test_rounds_after_far_rows_follow_the_noise() -> None:
     rng = np.random.default_rng(0)
     rows, labels = minority_rows(1500, 20, 0.1, 0)
     turned = rows @ np.linalg.qr(rng.normal(size=(20, 20)))[0]
-    for epsilon, rounds in ((2.0, 40), (5.0, 80), (math.inf, 320)):
+    for epsilon, rounds in ((2.0, 40), (5.0, 80), (10.0, 80), (math.inf, 320)):
         assert len(fitted(turned, labels, epsilon).ensemble_.hypotheses) == rounds
 
 
@@ -123,10 +129,20 @@ def test_after_a_long_centre_few_far_rows_are_told_in_large_noise(share: float) 
     assert model.certificate_.verify() == []
 
 
-def test_rounds_pay_for_the_better_count() -> None:
+def test_rounds_pay_for_the_better_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spherical rows of a large margin have a long centre, and no rows far on the wrong side."""
+    asked: list[Any] = []
+
+    def noted(*facts: Any) -> bool:
+        asked.append((facts[2], facts[-1]))
+        return many_far_rows(*facts)
+
+    monkeypatch.setattr(learn, "many_far_rows", noted)
     rows, labels = made_rows(3500, 100, 0.2, 1)
     model = fitted(rows[:3000], labels[:3000], 1.0)
+    [(share, tuning)] = asked
+    assert 0.015 < share < 0.05
+    assert (tuning.far_scores, tuning.far_deviations) == (1.0, 0.5)
     assert len(model.ensemble_.hypotheses) == 79
     assert (model.predict(rows[3000:]) != labels[3000:]).mean() <= 0.01
     assert model.certificate_.verify() == []
