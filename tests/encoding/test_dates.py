@@ -357,6 +357,9 @@ def test_check_counts_what_is_no_date(tmp_path: Path) -> None:
     said = find(tmp_path / "rows.csv", schema).complaints
     assert any("lie below lower = 2018-01-01" in words for words in said)
     assert any("hold no date" in words for words in said)
+    frame.assign(on=[dt.time(1)] * len(frame)).to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(FrameError, match="column 'on' is a date in the schema but has dtype time64"):
+        find(tmp_path / "rows.parquet", schema)
     frame.to_parquet(tmp_path / "rows.parquet")
     [on, _] = find(tmp_path / "rows.parquet", schema).columns
     assert (on["missing"], on["unknown"], on["clipped_below"]) == (4, 0, 0)

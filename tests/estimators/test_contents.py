@@ -158,7 +158,7 @@ def test_one_text_in_a_column_without_a_schema_is_no_reason_to_stop(learner: Any
 
 def test_a_holder_hears_of_texts_that_are_taken_for_numbers() -> None:
     with pytest.warns(
-        UserWarning, match="column 'x' came as texts or objects, and RandomTreesClassifier without a schema"
+        UserWarning, match="column 'x' came as texts, categories or objects, and RandomTreesClassifier without a schema"
     ):
         check_fit(RandomTreesClassifier(), read_by_pandas("unknown"), np.zeros(41, bool))
 

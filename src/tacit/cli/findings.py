@@ -112,7 +112,7 @@ def find(
         return findings
     for name in schema.features:
         declared = schema.columns[name]
-        days = _distinct_days(frame.column(name)) if isinstance(declared, DateColumn) else None
+        days = _distinct_days(frame.column(name), declared, name) if isinstance(declared, DateColumn) else None
         _look_at_feature(findings, name, declared, days or _distinct(frame.column(name), name), decimal)
     if schema.label is not None:
         name = schema.label.column
@@ -174,10 +174,11 @@ def _distinct(values: Any, name: str) -> list[tuple[Any, int]]:
     return sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))
 
 
-def _distinct_days(values: Any) -> list[tuple[Any, int]] | None:
+def _distinct_days(values: Any, column: DateColumn, name: str) -> list[tuple[Any, int]] | None:
     """The same for a column of dates or times, as a fit reads them; None for another."""
     days = days_of(values) if isinstance(values, pa.ChunkedArray) else None
     if days is None:
+        dates_as_numbers(values[:0], column.granularity, column.format, name)  # refuses a type as a fit does
         return None
     distinct, counts = np.unique(days, return_counts=True)
     return [(None if np.isnat(day) else day, int(count)) for day, count in zip(distinct, counts, strict=True)]

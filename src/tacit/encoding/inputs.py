@@ -91,7 +91,7 @@ def warn_of_types(frame: Frame, schema: Schema) -> None:
     _warn_of_texts(
         frame,
         [name for name, column in declared if is_plain_number(column)],
-        "is declared numeric and came as texts or objects: what spells no number is missing",
+        "is declared numeric and came as texts, categories or objects: what spells no number is missing",
     )
     for name, column in declared:
         if (
@@ -133,9 +133,8 @@ def warn_of_ignored(names: Sequence[str]) -> None:
 
 def warn_of_undeclared(frame: Frame, algorithm: str) -> None:
     """Warns of texts where no schema declares anything, and the learner takes every column for numbers."""
-    what = (
-        f"came as texts or objects, and {algorithm} without a schema takes all for numbers: what spells none is missing"
-    )
+    read = f"{algorithm} without a schema takes all for numbers: what spells none is missing"
+    what = f"came as texts, categories or objects, and {read}"
     _warn_of_texts(frame, frame.names, what)
 
 
