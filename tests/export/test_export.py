@@ -193,6 +193,17 @@ def test_every_dialect_parses_its_own_query(name: str, dialect: str) -> None:
     assert {table.sql() for table in parsed.find_all(sqlglot.exp.Table)} >= {'"shop"."people"'}
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_any_name_of_a_table_is_quoted(dialect: str) -> None:
+    for name in ('q"r', "]", "`", "f(x)", "my table; drop", "--", "select"):
+        query = models()["additive"].to_sql(dialect, f"shop.{name}")
+        (parsed,) = sqlglot.parse(query, dialect=DIALECTS[dialect], error_level=sqlglot.ErrorLevel.RAISE)
+        assert ("shop", name) in {(table.db, table.name) for table in parsed.find_all(sqlglot.exp.Table)}
+    for name in ("", "a.", ".a", "a.b.c.d"):
+        with pytest.raises(ExportError, match="a table is called NAME"):
+            models()["additive"].to_sql(dialect, name)
+
+
 def test_a_query_is_of_what_it_says() -> None:
     model = models()["additive"]
     first = model.to_sql("postgresql").splitlines()[0]

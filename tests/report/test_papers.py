@@ -16,7 +16,7 @@ from cyclonedx.validation.json import JsonStrictValidator
 import tacit
 from tacit.examples import hospital
 from tacit.models.binding import ClaimError
-from tacit.privacy.assumptions import Assumption
+from tacit.privacy.assumptions import EDIT, Assumption
 from tacit.privacy.canonical import sha256
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Gaussian, Laplace
@@ -179,6 +179,13 @@ def test_the_bill_of_materials_is_cyclonedx_and_holds_the_certificate(which, req
     assert Certificate.from_json(attached.decode()) == filled.certificate
     references = {bom["metadata"]["component"]["bom-ref"], *(each["bom-ref"] for each in bom["components"])}
     assert {bom["declarations"]["claims"][0]["target"], *bom["dependencies"][0]["dependsOn"]} <= references
+
+
+def test_every_paper_says_that_a_model_was_edited_by_hand(papers):
+    words = "edited by hand from the model 0f: age removed"
+    edited = replace(papers, certificate=papers.certificate.assuming(Assumption(EDIT, words, True)))
+    for text in (hub_card(edited), dossier(edited), yaml_text(registry_entry(edited)), json.dumps(ml_bom(edited))):
+        assert "Edited by hand from the model 0f: age removed." in " ".join(text.split())
 
 
 def test_the_bill_of_materials_has_the_figures_of_an_evaluation(papers):

@@ -95,9 +95,7 @@ class _Query(SqlValues):
             if isinstance(node, ex.Column) or shared:  # of tests SQL Server makes no column
                 self._name(node)
         outputs = [self.exp.alias_(self._write(node)[0], name, quoted=True) for name, node in program.outputs]
-        source = self.exp.to_table(table)
-        for part in source.find_all(self.exp.Identifier):
-            part.set("quoted", True)
+        source = self._table(table)
         beside = [self._column(name) for name in keep]
         query = self.exp.select(*beside, *outputs)
         for place, level in enumerate(self.levels):
@@ -107,6 +105,13 @@ class _Query(SqlValues):
             query = query.with_(f"{self.prefix}level_{place + 1}", as_=inside, materialized=materialized, copy=False)
             source = self.exp.to_table(f"{self.prefix}level_{place + 1}")
         return query.from_(source, copy=False)
+
+    def _table(self, name: str) -> Any:
+        """A table by its name, whatever characters are in it; a schema and a catalogue stand before points."""
+        parts = name.split(".")
+        if not all(parts) or len(parts) > 3:
+            raise ex.ExportError(f"a table is called NAME, SCHEMA.NAME or CATALOGUE.SCHEMA.NAME, got {name!r}")
+        return self.exp.table_(*reversed(parts), quoted=True)
 
     def _require_distinct(self, names: Sequence[str], whose: str) -> None:
         seen: dict[Any, str] = {}

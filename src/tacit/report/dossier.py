@@ -308,8 +308,8 @@ def html(papers: Paperwork) -> str:
     style = (
         "body{font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
         "table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;"
-        "border-bottom:1px solid #ccc;overflow-wrap:anywhere}h2{margin-top:2rem}"
-        "td:first-child{overflow-wrap:normal;min-width:9rem}@media print{h2{break-after:avoid}}"
+        "border-bottom:1px solid #ccc;overflow-wrap:anywhere}p,li{overflow-wrap:anywhere}h2{margin-top:2rem}"
+        "td:first-child{overflow-wrap:normal;min-width:min(9rem,28vw)}@media print{h2{break-after:avoid}}"
     )
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Dossier: {escape(papers.name)}</title>'

@@ -55,12 +55,12 @@ class Paperwork:
 
     @property
     def description(self) -> str:
-        """What the model is, in a sentence."""
+        """What the model is, in a sentence, and one for every edit by hand or other remark."""
         certificate, columns = self.certificate, len(self.model.feature_names)
         about = f"A model that predicts {certificate.target}" if certificate.target else "A predictive model"
-        return (
-            f"{about} from {columns} {'column' if columns == 1 else 'columns'}, trained with {certificate.algorithm}."
-        )
+        remarks = "".join(f" {remark[:1].upper()}{remark[1:]}." for remark in certificate.remarks)
+        inputs = "column" if columns == 1 else "columns"
+        return f"{about} from {columns} {inputs}, trained with {certificate.algorithm}.{remarks}"
 
     @property
     def accounting(self) -> str:
