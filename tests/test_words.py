@@ -26,7 +26,7 @@ PLACES = (
     "predict",
     "src",
 )
-NAMES = "atleast,somme,notin,nin,uper,coo,thirdparty,categor,abd,zar,cliente,ond"
+NAMES = "atleast,nd,somme,notin,nin,uper,coo,thirdparty,categor,abd,zar,cliente,ond"
 """Words of other languages and of code."""
 
 SKIP = "*.nb*,*.js,*/schema/identifier_names.py,*/schema/times.py"

@@ -169,7 +169,7 @@ def test_a_folder_is_read_into_memory_where_a_person_has_several_rows(folder: Pa
     for number in range(2):  # a person is in both files
         (folder / "data.csv").write_text(data)
         (folder / "many").mkdir(exist_ok=True)
-        (folder / f"many/{number}.csv").write_text(data)
+        (folder / f"many/{number}.csv").write_bytes(data.replace("\n", ("\n", "\r\n")[number]).encode())
     (folder / "data.csv").write_text(data + data.partition("\n")[2])
     unit = ("--unit", "id", "--max-rows", "1", "--interactions", "false")
     for place, name in (("data.csv", "one.json"), ("many", "folder.json")):

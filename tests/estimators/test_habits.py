@@ -212,7 +212,7 @@ def test_an_epsilon_beyond_what_integers_hold_is_refused_before_it_is_charged(
     learner: Any, epsilon: float, delta: float, tmp_path: Path
 ) -> None:
     matrix, labels = (part[:40] for part in table())
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1e12, 1e-6)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1e9, 1e-6)
     named = {} if learner is AdditiveBoostRegressor else {"classes": (0, 1)}
     try:
         learner(epsilon=epsilon, delta=delta, account=account, random_state=0, **named).fit(matrix, labels)

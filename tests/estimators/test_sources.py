@@ -266,7 +266,7 @@ def account(place: Path) -> Any:
 
 def test_a_broken_file_costs_nothing(tmp_path: Path) -> None:
     for number in range(3):
-        table(500).X.assign(label=table(500).two).to_csv(tmp_path / f"{number}.csv", index=False)
+        table(500 + number).X.assign(label=table(500 + number).two).to_csv(tmp_path / f"{number}.csv", index=False)
     with (tmp_path / "2.csv").open("a") as file:
         file.write("1,2\n")
     payer = account(tmp_path)

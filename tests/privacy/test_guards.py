@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy import create_engine
 
 from tacit.errors import TacitError
 from tacit.privacy import accountants, coverage, loss
@@ -22,7 +23,7 @@ from tacit.privacy.progress import Step
 from tacit.privacy.promised_budget import EphemeralAccount, PromisedBudget, _floored, check_promise
 from tacit.privacy.random_stopping import RandomStopping
 from tacit.privacy.request import Request, check_noise_fits
-from tacit.privacy.store_records import Facts, read_charges, read_facts, read_unit
+from tacit.privacy.store_records import UNITS, Facts, read_charges, read_facts, unit_of
 from tacit.privacy.unit import Neighbouring, describe_unit, name_question, unit_key
 from tacit.privacy.verification import (
     FORMAT,
@@ -67,13 +68,13 @@ def noise_fits(epsilon: float, mu: float, least: float) -> None:
         *((calibrate, (lambda z: [Pure(1 / z)], e, 0.0)) for e in (0.0, math.inf)),
         *((Allowance(1.0, d, 1.0).charge, (share,)) for d in (0.0, 1e-6) for share in (0.0, above(1 + 1e-9))),
         *((Allowance(1.0, d, 1.0).selection, (share,)) for d in (0.0, 1e-6) for share in (0.0, above(1 + 1e-9))),
-        (noise_fits, (math.nextafter(1e-9, 0.0), 0.0, 0.0)), (noise_fits, (above(1e9), 0.0, 0.0)),
+        *((Request.of, (e, 0, ADD, 0)) for e in (TINY, math.nextafter(1e-9, 0.0), above(1e9))),
+        *((check_promise, (e, 0.0)) for e in (TINY, math.nextafter(1e-9, 0.0), above(1e9))),
         (noise_fits, (1.0, 0.0, above(1.0))), (noise_fits, (1.0, 0.25, above(0.25))),
         *((RandomStopping, pair) for pair in ((1.0, 1.0), (above(1000.0), 1.0), (2.0, -TINY), (2.0, above(100.0)))),
         (unit_key, ("person",)),
         *((read_facts, (e, d, ADD)) for e, d in ((0.0, 0.0), (1.0, 1.0), (1.0, -TINY), ("1", 0.0), (1.0, "0"))),
         (read_facts, (1.0, 0.0, "swap")),
-        *((read_unit, pair) for pair in (("p", 0), (3, 1), ("p", "1"), (None, 1))),
         *((read_charges, (text,)) for text in ("{}", "no", None, '[{"kind": "free"}]')),
         *((check_format, ({"format": FORMAT, "version": v},)) for v in (0, 2, True, "1", None)),
         *((check_format, (data,)) for data in ({"format": "x", "version": 1}, [FORMAT], {"version": 1})),
@@ -88,12 +89,12 @@ def test_just_outside(made: Callable[..., Any], given: tuple[Any, ...]) -> None:
 @pytest.mark.parametrize(
     ("made", "given", "found"),
     [
-        (Request.of, (TINY, 0, ADD, 0), Request(TINY, 0.0, Neighbouring(ADD), 0)),
+        *((Request.of, (e, 0, ADD, 0), Request(e, 0.0, Neighbouring(ADD), 0)) for e in (1e-9, 1e9)),
         (Request.of, (math.inf, BELOW_1, REPLACE, None), Request(math.inf, BELOW_1, Neighbouring(REPLACE), None)),
         (Request.of, (1, 0, ADD, np.int64(3)), Request(1.0, 0.0, Neighbouring(ADD), 3)),
         *((accountants.check_delta, (d,), None) for d in (0.0, BELOW_1)),
         *((accountants.check_epsilon, (e,), None) for e in (0.0, math.inf)),
-        *((check_promise, pair, None) for pair in ((TINY, 0.0), (math.inf, BELOW_1))),
+        *((check_promise, pair, None) for pair in ((1e-9, 0.0), (1e9, 0.0), (math.inf, BELOW_1))),
         (Allowance(1.0, 0.0, 0.0).charge, (1 + 1e-9,), Laplace(1 / (1 + 1e-9))),
         (Allowance(1.0, 1e-6, 1.0).charge, (1 + 1e-9,), Gaussian(1 / math.sqrt(1 + 1e-9))),
         *((noise_fits, given, None) for given in ((1e-9, 0.0, 0.0), (1e9, 0.0, 0.0), (1.0, 0.0, 1.0))),
@@ -104,7 +105,6 @@ def test_just_outside(made: Callable[..., Any], given: tuple[Any, ...]) -> None:
         (describe_unit, (("", 2),), "one '' with up to 2 rows"),
         (read_facts, (TINY, 0, ADD), Facts(TINY, 0.0, Neighbouring(ADD))),
         (read_facts, (1, BELOW_1, REPLACE), Facts(1.0, BELOW_1, Neighbouring(REPLACE))),
-        (read_unit, ("p", 1), ("p", 1)), (read_unit, ("", 7), ("", 7)),
         (read_charges, ("[]",), ()), (read_charges, ('[{"kind": "pure", "epsilon": 0.5}]',), (Pure(0.5),)),
         (check_format, ({"format": FORMAT, "version": 1},), None),
         (_floored, (0.0,), 0.0), (_floored, (math.inf,), math.inf), (_floored, (0.12349,), 0.1234),
@@ -254,3 +254,16 @@ def test_a_hundred_of_a_family_are_gathered() -> None:
 
     assert len(summarise(entries(99))) == 99
     assert [(e.label, e.charge) for e in summarise(entries(100))] == [("look #", Repeated(Pure(0.5), 100))]
+
+
+@pytest.mark.parametrize(("column", "rows"), [("p", 0), ("p", "x"), ("p", None), ("p", 1), ("", 7)])
+def test_a_unit_in_a_store_is_read_or_refused(column: str, rows: Any) -> None:
+    with create_engine("sqlite://").begin() as connection:
+        connection.exec_driver_sql(f'CREATE TABLE {UNITS.name} (dataset, "column", max_rows)')
+        assert unit_of(connection, "d") is None
+        connection.exec_driver_sql(f"INSERT INTO {UNITS.name} VALUES ('d', ?, ?)", (column, rows))
+        if isinstance(rows, int) and rows >= 1:
+            assert unit_of(connection, "d") == (column, rows)
+        else:
+            with pytest.raises(TacitError, match=r"the budget store is damaged: .* are no unit"):
+                unit_of(connection, "d")

@@ -117,7 +117,8 @@ def smallest_gaussian_multiplier(epsilon: float, delta: float) -> float:
     Raises:
         ValueError: if epsilon is so small or so large that doubles do not hold its square.
     """
-    check_far(epsilon)
+    if epsilon:
+        check_far(epsilon)
 
     def enough(multiplier: float) -> bool:
         return gaussian_delta(1 / multiplier, epsilon) <= delta
