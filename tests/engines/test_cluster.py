@@ -488,7 +488,7 @@ def test_a_worker_of_another_version_is_refused(client: Any, tmp_path: Path, mon
 
 def test_a_broken_file_costs_nothing(client: Any, tmp_path: Path) -> None:
     for number in range(3):
-        table(500).X.assign(label=table(500).two).to_csv(tmp_path / f"{number}.csv", index=False)
+        table(500 + number).X.assign(label=table(500 + number).two).to_csv(tmp_path / f"{number}.csv", index=False)
     with (tmp_path / "2.csv").open("a") as file:
         file.write("1,2\n")
     refused("2.csv has a row with 2 cells", made("additive"), on(client, tmp_path))
