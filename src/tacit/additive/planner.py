@@ -82,7 +82,7 @@ class Planner:
         # averaged trees need Gaussian noise, which does not grow with their number, and few enough rows to be fast;
         # where a leaf's noise is next to nothing, Newton trees fit more closely
         if trees and remainder is not Remainder.NEWTON and not pure and few:
-            # two classes: whether trees or pairs pay depends on what columns explain, which is not known yet
+            # two classes: whether trees pay depends on what columns explain, which is not known yet
             if remainder is Remainder.EXPLAINED:
                 return self._undecided(plain, signal, n_columns)
             return self._with_trees(plain, total, signal, n_columns)

@@ -118,10 +118,8 @@ def read_tape(path: str | os.PathLike[str]) -> TapeFile:
         table = file.read()
         beginning = _beginning(json.loads(file.metadata.metadata[HEADER]))
         passages, problems = _passages(table)
-        copies = (
-            table.schema.metadata,
-            file.schema_arrow.metadata,
-        )  # a file has its header twice: readers differ in which
+        # a file has its header twice, and readers differ in which they take
+        copies = (table.schema.metadata, file.schema_arrow.metadata)
         if any(copy != {HEADER: _header(beginning)} for copy in copies) or _parts(file) != len(content):
             problems.append("the file holds more than a tape, and nothing says what the rest is")
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError,

@@ -193,9 +193,8 @@ class TreeEnsembleModel(BinnedTrees):
             indent = "  " * depth
             if node < 0:
                 value, support = member.values[-1 - node], member.support[-1 - node]
-                weight = (
-                    f"  (about {support:.0f} of weight)" if self.spending != TreeSpending() else ""
-                )  # counted by none
+                counted = self.spending != TreeSpending()  # trees of a stream count no rows
+                weight = f"  (about {support:.0f} of weight)" if counted else ""
                 lines.append(f"{indent}{text}add {value:+.3g}{weight}")
                 continue
             if text:

@@ -269,8 +269,8 @@ class Store(Database):
 
         No other process can reserve between the decision and the write, and both read one line of the history
         (``docs/theory/running_totals.md``). The first reservation fixes the account's unit, and
-        the first that names it its name. ``also`` writes more about
-        the reservation of that number in the same transaction: both are there, or neither.
+        the first that names the unit fixes its name. ``also`` writes more about the reservation of that number in the
+        same transaction: both are there, or neither.
 
         Returns:
             The reservation's identifier, and its charges.

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from tacit.schema.cell_format import DATE_FORMATS, parse_date
 from tacit.schema.identifier_names import words_of
+from tacit.schema.spellings import TIMES_OTHERS, mostly
 
 FIRST_LOOK = 200
 """Distinct texts by which formats of dates are tried before all are."""
@@ -43,7 +44,7 @@ def _fits(text: str, shape: str) -> bool:
 
 def are_weeks(counts: Mapping[str, int]) -> bool:
     """Whether most cells are weeks of ISO 8601, or quarters: ``2024-W07``, ``Q1 2024``."""
-    return 2 * sum(count for text, count in counts.items() if _WEEK.fullmatch(text)) > sum(counts.values())
+    return mostly(counts, _WEEK.fullmatch)
 
 
 _TIMES = (
@@ -132,9 +133,6 @@ _YEAR, _ERA = 365, 36_525
 _MIDDLE = dt.date(2000, 1, 1).toordinal()
 """From where the mark among two days is farther away."""
 
-_TIMES_OTHERS = 5
-"""Times the cells of every other day that a day has which says that there is none."""
-
 
 def date_marks(counts: Mapping[int, int]) -> list[int]:
     """Days that may say that a date is missing, such as 1900-01-01 and 9999-12-31.
@@ -150,7 +148,7 @@ def date_marks(counts: Mapping[int, int]) -> list[int]:
         days.remove(mark)
         marks.append(mark)
     *_, second, most = sorted(days, key=counts.__getitem__) if len(days) > 2 else (0, 0)
-    if most and _is_edge(most) and counts[most] >= max(3, _TIMES_OTHERS * counts[second]):
+    if most and _is_edge(most) and counts[most] >= max(3, TIMES_OTHERS * counts[second]):
         marks.append(most)
     return sorted(marks)
 
