@@ -6,6 +6,7 @@ And whom warnings are about: the code that called the library.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -115,6 +116,11 @@ def spending() -> Iterator[None]:
         if CHARGED.get() > before:
             mark_spent(error)
         raise
+
+
+def warn(message: str, kind: type[Warning] = UserWarning) -> None:
+    """Warns whoever called the library."""
+    warnings.warn(message, kind, stacklevel=outside())
 
 
 def outside() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 @cache
@@ -28,6 +28,16 @@ class LazyModule:
         value = getattr(import_module(self._name), name)
         setattr(self, name, value)
         return value
+
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+    import pyarrow.compute as pc
+else:
+    nw, pa, pc = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.compute")
+
+__all__ = ["LazyModule", "is_installed", "loops", "nw", "pa", "pc"]
 
 
 def loops(module: str) -> Any:

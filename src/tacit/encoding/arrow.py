@@ -7,19 +7,14 @@ as long as learning a small table does.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Floats, Ints
-from tacit.packages import LazyModule
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-else:
-    pa, pc = LazyModule("pyarrow"), LazyModule("pyarrow.compute")
+from tacit.packages import pa, pc
 
 
 def is_arrow(values: Any) -> bool:
@@ -62,6 +57,16 @@ def dictionary_of(chunk: pa.Array) -> pa.DictionaryArray:
     if pa.types.is_decimal(kind) and kind.bit_width < 128:
         chunk = chunk.cast(pa.decimal128(kind.precision, kind.scale))
     return chunk.dictionary_encode()
+
+
+def by_value(tokens: pa.ChunkedArray, entry: Callable[[Any], Any], kind: npt.DTypeLike) -> npt.NDArray[Any]:
+    """``entry`` of the value of every row, a Python value or None; asked once for each distinct value of a chunk."""
+    parts = [np.empty(0, kind)]
+    for chunk in tokens.chunks:
+        coded = dictionary_of(chunk)
+        table = np.array([*map(entry, listed(coded.dictionary)), entry(None)], kind)
+        parts.append(table[positions(coded, len(table) - 1)])
+    return np.concatenate(parts)
 
 
 def listed(values: pa.Array) -> list[Any]:

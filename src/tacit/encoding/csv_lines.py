@@ -99,13 +99,7 @@ def _scan(data, place, kinds, multiline, memory):  # type: ignore[no-untyped-def
 
 @final
 class Scanner:
-    """The state between two blocks of one file.
-
-    Args:
-        delimiter: the character that separates cells.
-        multiline: whether a quoted cell may hold line breaks.
-        where: the file, for messages.
-    """
+    """The state between two blocks of one file."""
 
     def __init__(self, delimiter: str, multiline: bool, where: str) -> None:
         self._multiline, self._where = multiline, where
@@ -125,11 +119,7 @@ class Scanner:
         return int(self._memory[_BREAKS])
 
     def check(self, block: bytes) -> None:
-        """Reads the next bytes; no byte is the end of the file.
-
-        Raises:
-            DataError: at the first fault.
-        """
+        """Reads the next bytes, none at the end of the file; raises :class:`DataError` at the first fault."""
         for fault in self.faults(block):
             raise DataError(f"{self._where} has {fault}")
 
@@ -181,11 +171,6 @@ def check_header(where: str, line: str, names: Sequence[str], dialect: CsvFormat
 class CheckedRows(io.RawIOBase):
     """A CSV file as UTF-8, for a reader that asks for so many bytes: none arrives that the scanner has not passed.
 
-    Args:
-        raw: the bytes as they are in the file, uncompressed.
-        written: how the file is written.
-        scanner: of the file; None where somebody else looks at the bytes.
-
     Raises:
         DataError: from ``read``, at the first fault.
         UnicodeError: from ``read``, at bytes that are no text of the encoding.
@@ -218,19 +203,12 @@ class CheckedRows(io.RawIOBase):
 
 @dataclass
 class Structure:
-    """What a file of rows is like, whatever its cells hold.
+    """What a file of rows is like, whatever its cells hold."""
 
-    Attributes:
-        rows: number of rows that can be read.
-        breaks: cells with line breaks.
-        faults: the first few, in words; each names its line.
-        n_faults: how many there are.
-    """
-
-    rows: int = 0
-    breaks: int = 0
-    faults: list[str] = field(default_factory=list)
-    n_faults: int = 0
+    rows: int = 0  # that can be read
+    breaks: int = 0  # cells with line breaks
+    faults: list[str] = field(default_factory=list)  # the first few, in words; each names its line
+    n_faults: int = 0  # how many there are
 
 
 MOST_FAULTS = 10

@@ -12,25 +12,18 @@ import math
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Floats, Ints
-from tacit.encoding.arrow import as_texts, dictionary_of, in_chunks, integers, is_arrow, listed, positions
+from tacit.encoding.arrow import as_texts, by_value, in_chunks, integers, is_arrow
 from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import series_of
-from tacit.packages import LazyModule
+from tacit.packages import nw, pa, pc
 from tacit.schema.cell_format import parse_date
 from tacit.schema.columns import YEAR, DateColumn
-
-if TYPE_CHECKING:
-    import narwhals as nw
-    import pyarrow as pa
-    import pyarrow.compute as pc
-else:
-    nw, pa, pc = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.compute")
 
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})([T ].*)?", re.ASCII)
 _ONLY_YEAR = re.compile(r"\d{4}(\.0*)?", re.ASCII)
@@ -124,7 +117,7 @@ def _days(values: Any, day: Day, name: str) -> npt.NDArray[np.datetime64]:
         return _of_numpy(array)
     if array is not None and array.dtype.kind in "mV":
         raise _dateless(name, array.dtype)
-    return _one_by_one(list(values if array is None else array.ravel().tolist()), day)
+    return np.array([day(value) for value in (values if array is None else array.ravel().tolist())], "datetime64[D]")
 
 
 def _of_numpy(moments: npt.NDArray[np.datetime64]) -> npt.NDArray[np.datetime64]:
@@ -194,23 +187,13 @@ def _of_arrow(values: pa.ChunkedArray, day: Day, name: str) -> npt.NDArray[np.da
     kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
     if pa.types.is_temporal(kind) or pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType):
         raise _dateless(name, kind)
-    values = as_texts(values)
-    parts: list[npt.NDArray[np.datetime64]] = [np.empty(0, "datetime64[D]")]
-    for chunk in values.chunks:
-        coded = dictionary_of(chunk)
-        table = np.append(_one_by_one(listed(coded.dictionary), day), _NAT)
-        parts.append(table[positions(coded, len(table) - 1)])
-    return np.concatenate(parts)
+    return by_value(as_texts(values), day, "datetime64[D]")
 
 
 def _dateless(name: str, dtype: object) -> FrameError:
     """The error for a type that no date has, which is public: a fit would pay for a column without a value."""
     column = f"column '{name}'" if name else "the column"
     return FrameError(f"{column} is a date in the schema but has dtype {dtype}; convert it to dates, or leave it out")
-
-
-def _one_by_one(values: list[Any], day: Day) -> npt.NDArray[np.datetime64]:
-    return np.array([day(value) for value in values], "datetime64[D]")
 
 
 def _day(value: Any, granularity: str, date_format: str) -> np.datetime64:

@@ -36,14 +36,10 @@ class RowClipper:
     A row within ``norm`` is multiplied by ``radius / norm`` and truncated toward zero; a longer one is first shortened
     to ``norm``. NaN and infinity count as 0. Each row is treated by itself, and ``sum(q**2) <= radius**2`` is checked
     in integers: ``radius`` *is* the L2 sensitivity, in integer units, of a sum of rows when one is added or removed.
-
-    Attributes:
-        norm: the public bound on row norms, in natural units.
-        radius: the integer that stands for it, at most ``2**24``; rows are int16 up to 32767.
     """
 
-    norm: float = 1.0
-    radius: int = 32767
+    norm: float = 1.0  # the public bound on row norms, in natural units
+    radius: int = 32767  # the integer that stands for it, at most `MOST_RADIUS`; rows are int16 up to 32767
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.norm) and 1e-150 < self.norm < 1e150):
@@ -62,11 +58,7 @@ class RowClipper:
         return np.dtype(np.int16) if self.radius <= np.iinfo(np.int16).max else np.dtype(np.int32)
 
     def clip(self, rows: Any, threads: int | None = None) -> Any:
-        """Fixed-point rows: a numpy matrix of shape ``(n, d)`` gives one, a sparse matrix gives CSR of the same shape.
-
-        Raises:
-            FrameError: if ``rows`` is not a numeric matrix.
-        """
+        """Fixed-point rows of a matrix of shape ``(n, d)``; a sparse one gives CSR."""
         if hasattr(rows, "tocsr"):
             return self._clip_sparse(rows, threads)
         matrix = np.asarray(rows)
@@ -106,12 +98,10 @@ class RowClipper:
         return type(matrix)((out, matrix.indices, matrix.indptr), shape=matrix.shape)
 
     def to_dict(self) -> dict[str, Any]:
-        """The clipper as plain JSON data; :meth:`from_dict` is the inverse."""
         return {"kind": "row_clipper", "norm": self.norm, "radius": self.radius}
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> RowClipper:
-        """The inverse of :meth:`to_dict`."""
         return RowClipper(float(data["norm"]), int(data["radius"]))
 
 
@@ -124,19 +114,12 @@ class RowEncoder(Brief):
     boolean becomes -1 or 1 (missing: 0), an ordinal value its rank in [-1, 1] (other and missing: 0), a categorical
     value a one-hot vector with places for "other" and missing. Each feature adds at most 1 to the squared norm, the
     intercept exactly 1.
-
-    Attributes:
-        encoding: columns to codes.
-        ordinal: per feature, whether its categories are ranks.
-        clipper: the norm bound.
-        intercept: the constant that comes last in every row: True for 1, or less where rows are shorter; False for
-            none.
     """
 
     encoding: TableEncoding
-    ordinal: tuple[bool, ...]
+    ordinal: tuple[bool, ...]  # per feature, whether its categories are ranks
     clipper: RowClipper
-    intercept: bool | float = False
+    intercept: bool | float = False  # comes last in every row: True for 1, or less where rows are shorter
 
     @staticmethod
     def of(schema: Schema, norm: float | None = None, radius: int = 32767, intercept: bool = False) -> RowEncoder:
@@ -166,7 +149,6 @@ class RowEncoder(Brief):
 
     @property
     def width(self) -> int:
-        """Number of coordinates."""
         return sum(int(table.shape[1]) for table in self.tables) + (self.intercept != 0)
 
     def encode(self, data: Any, threads: int | None = None) -> npt.NDArray[np.signedinteger]:
@@ -200,7 +182,6 @@ class RowEncoder(Brief):
         return block
 
     def to_dict(self) -> dict[str, Any]:
-        """The encoder as plain JSON data; :meth:`from_dict` is the inverse."""
         return {
             "kind": "row_encoder",
             "encoding": self.encoding.to_dict(),
@@ -211,7 +192,6 @@ class RowEncoder(Brief):
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> RowEncoder:
-        """The inverse of :meth:`to_dict`."""
         return RowEncoder(
             TableEncoding.from_dict(data["encoding"]),
             tuple(data["ordinal"]),

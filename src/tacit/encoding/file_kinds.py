@@ -87,13 +87,7 @@ def check_start(where: str, start: bytes, packed: bool = False) -> None:
 
 
 def check_unicode(where: str, start: bytes, encoding: str) -> None:
-    """Raises :class:`DataError` for text of UTF-16, UTF-32 or EBCDIC that is read as anything else.
-
-    Args:
-        where: the file.
-        start: its first :data:`START` bytes.
-        encoding: as ``codecs.lookup`` names it.
-    """
+    """Raises :class:`DataError` for text of UTF-16, UTF-32 or EBCDIC that is read as anything else."""
     marked = next((name for mark, name in _ORDER_MARKS if start.startswith(mark)), "")
     bare = "" if marked else next((name for zeros, name in _ZEROS if re.match(zeros, start, re.DOTALL)), "")
     right = marked or bare

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +15,8 @@ from tacit.arrays import Ints
 from tacit.encoding.arrow import is_arrow
 from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import WITHOUT, as_numbers, is_plain, series_of, texts_as_numbers
-from tacit.packages import LazyModule, is_installed
+from tacit.packages import is_installed, nw, pa, pc
 from tacit.schema.errors import nearest
-
-if TYPE_CHECKING:
-    import narwhals as nw
-    import pyarrow as pa
-    import pyarrow.compute as pc
-else:
-    nw, pa, pc = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.compute")
-
 
 FEW_CELLS = 1 << 16
 """Not tuned, of the arithmetic: so few cells are encoded sooner than threads start."""
@@ -71,30 +63,19 @@ class Frame:
 
     A pandas or polars categorical among them is read like the texts it stands for: what it lists was made from data and
     declares nothing.
-
-    Attributes:
-        columns: per name, the native vector (numpy, pandas, polars or pyarrow).
-        n_rows: number of rows; private under add/remove, so it stays inside.
-        mixed: whether the columns come from one matrix of objects or texts, whose dtype says nothing of a column.
-        untyped: whether texts may stand for anything: the columns were read from a file that has no dtypes.
     """
 
-    columns: Mapping[str, Any]
-    n_rows: int
-    mixed: bool = False
-    untyped: bool = False
+    columns: Mapping[str, Any]  # per name, the native vector (numpy, pandas, polars or pyarrow)
+    n_rows: int  # private under add/remove, so it stays inside
+    mixed: bool = False  # whether columns come from one matrix of objects or texts, whose dtype says nothing of them
+    untyped: bool = False  # whether texts may stand for anything: they were read from a file that has no dtypes
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns, in order."""
         return tuple(self.columns)
 
     def column(self, name: str) -> Any:
-        """The native vector of a column.
-
-        Raises:
-            FrameError: if there is none of that name.
-        """
+        """The native vector of a column."""
         if name not in self.columns:
             hint = nearest(name, self.columns)
             if self.names == numbered(len(self.names)):
@@ -106,11 +87,7 @@ class Frame:
         return self.columns[name]
 
     def numbers(self, name: str) -> npt.NDArray[Any]:
-        """A column as a numpy vector of numbers, nulls and texts that are no number as NaN.
-
-        Raises:
-            FrameError: if its dtype holds neither numbers nor texts nor objects.
-        """
+        """A column as a numpy vector of numbers, nulls and texts that are no number as NaN."""
         column = self.column(name)
         if self.untyped and is_arrow(column):
             return texts_as_numbers(column, name)

@@ -14,6 +14,7 @@ from tacit.arrays import Floats, Ints
 from tacit.encoding.dates import bounds_of, dates_as_numbers, text_of
 from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import as_numbers
+from tacit.encoding.order import floats_of, key_of
 from tacit.encoding.values import spelled_as_numbers, without_marks
 from tacit.packages import loops
 from tacit.schema import DateColumn, NumericColumn
@@ -40,24 +41,16 @@ class NumericGrid:
     floating-point representation: cells are equal within an octave (from a power of two to the next) and as many in
     each octave. That is a logarithm up to 9 % of an octave, and unlike one it is the same on every machine.
 
-    Attributes:
-        lower, upper: public bounds.
-        cells: number of cells; fixed by the cuts if there are any.
-        spacing: ``"linear"``, ``"log"`` or increasing cuts strictly between the bounds.
-        dates: what counts of dates, ``"year"``, ``"month"`` or ``"weekday"``, where values are dates
-            (:mod:`tacit.encoding.dates`); empty where they are numbers.
-        format: how cells are written.
-
     Raises:
         SchemaError: for bounds or cuts that no grid can be laid over.
     """
 
     lower: float
     upper: float
-    cells: int = MOST_BINS
-    spacing: str | tuple[float, ...] = "linear"
-    dates: str = ""
-    format: CellFormat = PLAIN_CELLS
+    cells: int = MOST_BINS  # fixed by the cuts if there are any
+    spacing: str | tuple[float, ...] = "linear"  # or `"log"`, or increasing cuts strictly between the bounds
+    dates: str = ""  # what counts where values are dates: `"year"`, `"month"` or `"weekday"`; empty for numbers
+    format: CellFormat = PLAIN_CELLS  # how cells are written
 
     def __post_init__(self) -> None:
         if self.dates not in ("", *GRANULARITIES):
@@ -96,19 +89,11 @@ class NumericGrid:
         return self.cells
 
     def encode(self, values: Any, name: str = "") -> npt.NDArray[np.uint16]:
-        """Codes of a vector of numbers (numpy, pandas, polars, pyarrow, sequence), shape ``(n,)``.
-
-        Raises:
-            FrameError: if the dtype is not numeric; ``name`` says which column that was.
-        """
+        """Codes of a vector of numbers (numpy, pandas, polars, pyarrow, sequence), shape ``(n,)``."""
         return self._codes(self._read(values, name, as_numbers))
 
     def numbers(self, frame: Frame, name: str) -> npt.NDArray[Any]:
-        """A column of a table as :meth:`encode_into` takes it.
-
-        Raises:
-            FrameError: for its dtype.
-        """
+        """A column of a table as :meth:`encode_into` takes it."""
         return self._read(frame.column(name), name, lambda _, name: frame.numbers(name))
 
     def number(self, value: Any) -> float:
@@ -188,27 +173,22 @@ class NumericGrid:
         return float(self.edges(np.array([code]))[0])
 
     def edges(self, codes: npt.ArrayLike | None = None) -> Floats:
-        """:meth:`edge` for many codes at once, by default for all cells; shape ``(len(codes),)``.
-
-        Raises:
-            ValueError: for a code of no cell.
-        """
+        """:meth:`edge` for many codes at once, by default for all cells; shape ``(len(codes),)``."""
         cells = np.arange(self.cells) if codes is None else np.asarray(codes, np.int64)
         if cells.size and (cells.min() < 0 or cells.max() >= self.cells):
             raise ValueError(f"cells are numbered 0 to {self.cells - 1}")
         if not isinstance(self.spacing, str):
             return np.concatenate(([self.lower], self._cuts))[cells]
-        low, high = np.full(cells.shape, _rank(self.lower)), np.full(cells.shape, _rank(self.upper))
+        low, high = np.full(cells.shape, key_of(self.lower)), np.full(cells.shape, key_of(self.upper))
         codes_there = np.empty(cells.shape, np.uint16)
         while np.any(low < high):  # bisection over the floats themselves, with the encoder as the judge
             middle = (low >> 1) + (high >> 1) + (low & high & 1)
-            self.encode_into(_from_rank(middle), codes_there, 0, len(middle))
+            self.encode_into(floats_of(middle), codes_there, 0, len(middle))
             reached = codes_there >= cells
             low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
-        return _from_rank(low)
+        return floats_of(low)
 
     def to_dict(self) -> dict[str, Any]:
-        """The grid as plain JSON data; :meth:`from_dict` is the inverse, exactly."""
         spacing = self.spacing if isinstance(self.spacing, str) else [short_number(cut) for cut in self.spacing]
         return {
             "kind": "numeric_grid",
@@ -222,18 +202,7 @@ class NumericGrid:
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> NumericGrid:
-        """The inverse of :meth:`to_dict`."""
         spacing = data["spacing"]
         cuts = spacing if isinstance(spacing, str) else tuple(spacing)
         cell_format = CellFormat.from_dict(data.get("format", {}))
         return NumericGrid(data["lower"], data["upper"], data["cells"], cuts, data.get("dates", ""), cell_format)
-
-
-def _rank(number: float) -> np.int64:
-    """An integer that orders floats as their values do."""
-    bits = np.float64(number).view(np.int64)
-    return np.int64(bits if bits >= 0 else np.int64(-(2**63)) - bits)
-
-
-def _from_rank(ranks: Ints) -> Floats:
-    return np.where(ranks >= 0, ranks, np.int64(-(2**63)) - ranks).view(np.float64)

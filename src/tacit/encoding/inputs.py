@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered, without_rows
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.values import DROPPED, LabelIndex, spelled_as_numbers, without_marks
-from tacit.errors import outside
+from tacit.errors import warn
 from tacit.privacy.request import RequestError
 from tacit.schema import DateColumn, Schema
 from tacit.schema.cell_format import PLAIN_CELLS, CellFormat
@@ -51,9 +50,7 @@ def label_vector(y: Any) -> Any:
     if shape is not None and len(shape) == 2 and shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=outside()
-        )
+        warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning)
         return np.asarray(labels)[:, 0]
     if shape is not None and len(shape) != 1:
         raise RequestError(f"y must be a vector of labels, got shape {shape}")
@@ -71,11 +68,6 @@ def numbers_of(targets: Any, name: str = "target", cell_format: CellFormat = PLA
     """Targets as numbers; what is none is missing. A dtype of dates and the like raises ``FrameError``.
 
     Texts are taken value by value: a reader makes them of all targets for a single one's sake.
-
-    Args:
-        targets: a vector of any kind.
-        name: of the column, for the error.
-        cell_format: how its cells are written.
     """
     plain = cell_format.is_plain
     numbers = as_numbers(targets, name, loose=True) if plain else spelled_as_numbers(targets, cell_format, name)
@@ -100,11 +92,9 @@ def warn_of_types(frame: Frame, schema: Schema) -> None:
             and not column.format
             and _of_numbers(frame, name)
         ):
-            warnings.warn(
+            warn(
                 f"column {name!r} is declared a date and came as numbers: none of them is a date, and all are missing. "
-                "Write dates as texts such as 2024-12-31, or give their type",
-                UserWarning,
-                stacklevel=outside(),
+                "Write dates as texts such as 2024-12-31, or give their type"
             )
 
 
@@ -112,22 +102,18 @@ def warn_of_truths(labels: Any, index: LabelIndex) -> None:
     """Warns of truth values as labels where the declared classes have none for one of them: such rows are dropped."""
     dropped = [value for value in (False, True) if index.code_of(value) == DROPPED]
     if dropped and is_boolean(labels):
-        warnings.warn(
+        warn(
             f"y holds truth values, and the classes {', '.join(map(repr, index.classes))} have none for "
-            f"{' and '.join(map(str, dropped))}: such rows are dropped. Give y the values of the classes",
-            UserWarning,
-            stacklevel=outside(),
+            f"{' and '.join(map(str, dropped))}: such rows are dropped. Give y the values of the classes"
         )
 
 
 def warn_of_ignored(names: Sequence[str]) -> None:
     """Warns of columns that a fit without a schema leaves out."""
     if names:
-        warnings.warn(
+        warn(
             f"without a schema dates and nested values are ignored: {len(names)} columns, of which the first is "
-            f"{names[0]!r}. Declare dates in a schema (kind = 'date') to learn from them",
-            UserWarning,
-            stacklevel=outside(),
+            f"{names[0]!r}. Declare dates in a schema (kind = 'date') to learn from them"
         )
 
 
@@ -142,7 +128,7 @@ def _warn_of_texts(frame: Frame, names: Iterable[str], what: str) -> None:
     for name in names:
         if _of_numbers(frame, name) is False:
             hint = "If they were read from a file, read it with tacit.read_table; numbers have a decimal point"
-            warnings.warn(f"column {name!r} {what}. {hint}", UserWarning, stacklevel=outside())
+            warn(f"column {name!r} {what}. {hint}")
 
 
 def _of_numbers(frame: Frame, name: str) -> bool | None:
@@ -164,11 +150,7 @@ def by_position(frame: Frame, names: npt.NDArray[Any], algorithm: str) -> Frame:
     """
     if frame.names != numbered(len(names)) or frame.names == tuple(names):
         return frame
-    warnings.warn(
-        f"X does not have valid feature names, but {algorithm} was fitted with feature names",
-        UserWarning,
-        stacklevel=outside(),
-    )
+    warn(f"X does not have valid feature names, but {algorithm} was fitted with feature names")
     return _renamed(frame, names)
 
 
@@ -181,9 +163,7 @@ def by_number(frame: Frame, width: int, algorithm: str) -> Frame:
     if len(frame.names) != width or set(frame.names) & set(names):
         return frame
     if frame.names != tuple(str(place) for place in range(width)):  # pandas numbers columns that nobody named
-        warnings.warn(
-            f"X has feature names, but {algorithm} was fitted without feature names", UserWarning, stacklevel=outside()
-        )
+        warn(f"X has feature names, but {algorithm} was fitted without feature names")
     return _renamed(frame, names)
 
 

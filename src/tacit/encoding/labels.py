@@ -54,7 +54,6 @@ class NumericLabelIndex:
 
     @property
     def names(self) -> tuple[()]:
-        """There are no classes to name."""
         return ()
 
     @property
@@ -76,7 +75,6 @@ class NumericLabelIndex:
         return self.lower + np.asarray(codes, np.float64) * ((self.upper - self.lower) / self.unit)
 
     def to_dict(self) -> dict[str, Any]:
-        """The index as plain JSON data; :meth:`from_dict` is the inverse."""
         return {
             "kind": "numeric_label",
             "lower": short_number(self.lower),
@@ -87,7 +85,6 @@ class NumericLabelIndex:
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> NumericLabelIndex:
-        """The inverse of :meth:`to_dict`."""
         return NumericLabelIndex(
             data["lower"], data["upper"], data["bits"], CellFormat.from_dict(data.get("format", {}))
         )

@@ -49,26 +49,18 @@ def _full(data: Any) -> Any:
 @final
 @dataclass(frozen=True)
 class MatrixEncoder:
-    """Rows of a matrix to fixed-point rows of bounded norm; sparse stays sparse.
+    """Rows of a matrix to fixed-point rows of bounded norm; sparse stays sparse."""
 
-    Attributes:
-        n_features: width of the matrix; public.
-        clipper: the norm bound.
-        intercept: the constant that comes last in every row, in natural units; 0 for none.
-    """
-
-    n_features: int
+    n_features: int  # width of the matrix; public
     clipper: RowClipper
-    intercept: float = 0.0
+    intercept: float = 0.0  # the constant that comes last in every row, in natural units; 0 for none
 
     @property
     def width(self) -> int:
-        """Number of coordinates, the constant included."""
         return self.n_features + (self.intercept != 0)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """A name for each coordinate."""
         own = numbered(self.n_features)
         return (*own, "(intercept)") if self.intercept else own
 
@@ -97,7 +89,6 @@ class MatrixEncoder:
         return sparse.hstack([matrix, sparse.csr_matrix(constant)], format="csr")
 
     def to_dict(self) -> dict[str, Any]:
-        """The encoder as plain JSON data; :meth:`from_dict` is the inverse."""
         return {
             "kind": "matrix_encoder",
             "n_features": self.n_features,
@@ -107,5 +98,4 @@ class MatrixEncoder:
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> MatrixEncoder:
-        """The inverse of :meth:`to_dict`."""
         return MatrixEncoder(int(data["n_features"]), RowClipper.from_dict(data["clipper"]), float(data["intercept"]))

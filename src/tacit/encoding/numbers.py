@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +13,9 @@ import numpy.typing as npt
 from tacit.arrays import Floats
 from tacit.encoding.arrow import as_texts, floats, in_chunks, is_arrow, is_binary, listed, positions
 from tacit.encoding.errors import FrameError
-from tacit.packages import LazyModule, is_installed
+from tacit.packages import is_installed, nw, pa, pc
 from tacit.schema.csv_format import COMMA, POINT
 from tacit.schema.values import MINUS, parse_number
-
-if TYPE_CHECKING:
-    import narwhals as nw
-    import pyarrow as pa
-    import pyarrow.compute as pc
-else:
-    nw, pa, pc = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.compute")
 
 _WITH_COMMA = r"^(\s*[+-]?\d*),(\d+(?:[eE][+-]?\d+)?\s*)$"
 

@@ -6,33 +6,36 @@ which a column can be cut are consecutive integers, whatever the scale of the co
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Ints
+from tacit.arrays import Floats, Ints
 from tacit.encoding.frames import columns_of
 
 REACH = 2.0**960
 """Cuts lie strictly between ``-REACH`` and ``REACH``: bounds of which a grid can have the span, about the widest."""
 
-MISSING = np.iinfo(np.int64).min
+MISSING = int(np.iinfo(np.int64).min)
 """The key of NaN and of both infinities, as grids have them."""
 
 
 def key_of(value: float) -> int:
     """The key of a finite float; both zeros have 0, and the float that follows has the next key."""
-    (bits,) = struct.unpack("<q", struct.pack("<d", value))
-    return int(bits) if bits >= 0 else -(int(bits) & 0x7FFF_FFFF_FFFF_FFFF)
+    bits = int(np.float64(value).view(np.int64))
+    return bits if bits >= 0 else MISSING - bits
 
 
 def float_of(key: int) -> float:
     """The float of a key; the inverse of :func:`key_of`."""
-    (value,) = struct.unpack("<d", struct.pack("<q", abs(key)))
-    return float(-value if key < 0 else value)
+    return float(floats_of(np.array([key]))[0])
+
+
+def floats_of(keys: Ints) -> Floats:
+    """The floats of many keys."""
+    return np.where(keys >= 0, keys, np.int64(MISSING) - keys).view(np.float64)
 
 
 LARGEST_CUT = key_of(REACH) - 1
@@ -47,7 +50,7 @@ def keys_of(numbers: npt.NDArray[Any]) -> Ints:
     with np.errstate(over="ignore", invalid="ignore"):  # a long double may be beyond all doubles
         values = np.ascontiguousarray(numbers, np.float64)
     bits = values.view(np.int64)
-    keys = np.where(bits >= 0, bits, -(bits & np.int64(0x7FFF_FFFF_FFFF_FFFF)))
+    keys = np.where(bits >= 0, bits, np.int64(MISSING) - bits)
     keys = np.clip(keys, -LARGEST_CUT - 1, LARGEST_CUT + 1)
     return np.where(np.isfinite(values), keys, MISSING)
 
@@ -60,10 +63,6 @@ class FloatOrder:
     names: tuple[str, ...]
 
     def encode(self, data: Any) -> list[Ints]:
-        """One vector of keys per column; values never raise.
-
-        Raises:
-            FrameError: names the column that is missing or has the wrong dtype.
-        """
+        """One vector of keys per column; values never raise."""
         frame = columns_of(data, self.names)
         return [keys_of(frame.numbers(name)) for name in self.names]

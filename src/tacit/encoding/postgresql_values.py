@@ -12,11 +12,7 @@ KINDS = ("Date", "Timestamp", "Timestamptz", "Time", "Timetz", "Interval")
 
 
 def read_leniently(engine: Any) -> None:
-    """Lets the connections of an engine of SQLAlchemy read what Python cannot hold as nothing; others stay as they are.
-
-    Args:
-        engine: of any database.
-    """
+    """Lets the connections of an engine read what Python cannot hold as nothing; only those of psycopg need it."""
     if engine.dialect.driver != "psycopg":
         return
     from psycopg.types import datetime as loaders

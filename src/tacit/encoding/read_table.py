@@ -94,14 +94,7 @@ _NOT_BY_CHARACTER = re.compile(r"punycode|idna|undefined|mbcs|oem|hz|utf.?7|iso2
 def csv_format(
     encoding: str = UTF8, delimiter: str | None = None, decimal: str | None = None, multiline: bool = False
 ) -> CsvFormat:
-    """How a CSV file is written; raises :class:`DataError` where none can be written so.
-
-    Args:
-        encoding: any that Python knows and that writes each character by itself.
-        delimiter: one character, or ``"tab"``; None to look at the header.
-        decimal: a point or a comma; None where nobody says it.
-        multiline: whether quoted cells may hold line breaks.
-    """
+    """How a CSV file is written; raises :class:`DataError` where none can be written so."""
     try:
         name = codecs.lookup(encoding).name
         "a".encode(name)  # raises LookupError for codecs that make no text: hex, rot13, zip

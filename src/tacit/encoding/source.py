@@ -14,8 +14,7 @@ from tacit.encoding.folders import files_of
 from tacit.encoding.frames import Frame
 from tacit.encoding.inputs import numbers_of
 from tacit.encoding.read_table import csv_format
-from tacit.encoding.sources import DatasetReader, FileReader, Reader
-from tacit.encoding.sql_sources import DUCKDB, DuckReader, SqlReader, as_query, check_url
+from tacit.encoding.sources import DUCKDB, DatasetReader, FileReader, Reader
 from tacit.privacy.request import RequestError, is_number
 from tacit.schema import Schema
 from tacit.schema.columns import is_plain_number
@@ -31,18 +30,7 @@ CLUSTERS = ("dask", "workers")
 @final
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Rows that ``fit`` reads in chunks; made by :func:`tacit.read_source`.
-
-    Attributes:
-        reader: of the rows.
-        engine: what answers: ``"streamed"`` from compact files on disk, ``"memory"`` from memory, ``"dask"`` or
-            ``"workers"`` on those of a cluster.
-        directory: where these files are made; None for the system's directory of temporary files.
-        keep: whether they stay there for the next fit.
-        cluster: of dask, for the engine of that name: the address of a scheduler, or a ``distributed.Client``;
-            None for one on this machine. Of the engine ``"workers"``: what makes workers of parts.
-        recheck: of dask: in which share of the rounds a part is asked of a second worker.
-    """
+    """Rows that ``fit`` reads in chunks; made by :func:`tacit.read_source`."""
 
     reader: Reader
     engine: str = "streamed"
@@ -151,6 +139,8 @@ def _reader_of(where: Any, query: str | None, dialect: CsvFormat) -> Reader:
     if hasattr(where, "to_batches") and hasattr(where, "schema"):
         return DatasetReader(where)
     if isinstance(where, str) and (where.startswith(DUCKDB) or "://" in where):
+        from tacit.encoding.sql_sources import DuckReader, SqlReader, as_query, check_url  # takes long to load
+
         duck = where.startswith(DUCKDB)
         if not duck:
             check_url(where)

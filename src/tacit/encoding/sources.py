@@ -36,6 +36,9 @@ from tacit.schema.csv_format import PLAIN, CsvFormat
 CHUNK_ROWS = 1 << 18
 """Rows that are read at a time, where a reader can say."""
 
+DUCKDB = "duckdb:"
+"""How the URL of a database of DuckDB begins."""
+
 UNTYPED_FORMATS = ("csv", "json")
 """Files of a data set whose rows say what types they have."""
 
@@ -50,27 +53,15 @@ class Reader(ABC):
 
     @abstractmethod
     def columns(self) -> list[str]:
-        """The names of the columns, which are public.
-
-        Raises:
-            DataError: if there is no such table.
-        """
+        """The names of the columns, which are public."""
 
     @abstractmethod
     def empty(self, names: Sequence[str], numeric: frozenset[str]) -> Frame:
-        """Columns without rows, of the types that :meth:`chunks` has; looks at every part of the table.
-
-        Raises:
-            DataError: if a part has not these columns, or has others types than the first.
-        """
+        """Columns without rows, of the types that :meth:`chunks` has; raises if any part of the table has others."""
 
     @abstractmethod
     def chunks(self, names: Sequence[str], numeric: frozenset[str]) -> Iterator[Frame]:
-        """The rows of some columns; ``numeric`` ones are read as numbers where the table has texts.
-
-        Raises:
-            DataError: one sentence that names the part and what is wrong with it; never what a cell holds.
-        """
+        """The rows of some columns; ``numeric`` ones are read as numbers where the table has texts."""
 
     @abstractmethod
     def state(self) -> str | None:
@@ -87,10 +78,6 @@ class Reader(ABC):
     def count(self, names: Sequence[str]) -> int:
         """How many rows there are. Private, unless the relation says otherwise."""
         return sum(chunk.n_rows for chunk in self.chunks(list(names)[:1], frozenset()))
-
-    def check_columns(self, names: Iterable[str], present: Sequence[str], where: str) -> None:
-        """Raises :class:`DataError` unless all are there, once."""
-        check_columns(names, present, where)
 
 
 @final
@@ -121,7 +108,7 @@ class FileReader(Reader):
                 raise DataError(
                     f"{path} and {self.paths[0]} are of different kinds; a source is all CSV or all Parquet"
                 )
-            self.check_columns(names, column_names(path, self.dialect), str(path))
+            check_columns(names, column_names(path, self.dialect), str(path))
             check_decimals(path, numeric, self.dialect)
         check_copies(self.paths)
         if not parquet:
@@ -234,7 +221,7 @@ class DatasetReader(Reader):
 
     def empty(self, names: Sequence[str], numeric: frozenset[str]) -> Frame:
         del numeric
-        self.check_columns(names, self.columns(), self.name)
+        check_columns(names, self.columns(), self.name)
         check_copies([path for path in self._files if path.is_file()])
         schema = self.dataset.schema
         for part, kinds in self._parts():

@@ -17,11 +17,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+import pyarrow as pa
+from sqlalchemy import create_engine, inspect, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
 from tacit.encoding.postgresql_values import read_leniently
-from tacit.encoding.sources import CHUNK_ROWS, Reader
+from tacit.encoding.read import check_columns
+from tacit.encoding.sources import CHUNK_ROWS, DUCKDB, Reader
 from tacit.errors import missing
+from tacit.privacy.database import shown
+
+try:
+    import sqlglot
+    from sqlglot import exp
+except ModuleNotFoundError:
+    raise missing("sqlglot", "sql") from None
 
 DIALECTS = {"postgresql": "postgres", "mssql": "tsql", "mariadb": "mysql"}
 """Names of SQLAlchemy for what sqlglot calls otherwise."""
@@ -46,10 +60,7 @@ _NOW = frozenset(["now", "today", "tomorrow", "yesterday"])
 def fault_of(query: str, dialect: str, views_of: Callable[[str], Iterable[str]]) -> str:
     """Why the rows of a query are not rows of the database one by one; empty where its text does not show it.
 
-    Args:
-        query: one statement.
-        dialect: SQLAlchemy's name of the database.
-        views_of: the statements that make the views of a name, in whatever schema; none where there is no such view.
+    ``views_of``: the statements that make the views of a name, in whatever schema; none where there is no such view.
     """
     tree = _parsed(query, dialect)
     if tree is None:
@@ -69,12 +80,6 @@ def fault_of(query: str, dialect: str, views_of: Callable[[str], Iterable[str]])
 
 def _parsed(query: str, dialect: str) -> Any:
     """The tree of a statement that selects; None where it is none."""
-    try:
-        import sqlglot
-        from sqlglot import exp
-    except ModuleNotFoundError:
-        raise missing("sqlglot", "sql") from None
-
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of syntax that it passes on
     for language in (DIALECTS.get(dialect, dialect), None):
         try:
@@ -89,15 +94,11 @@ def _parsed(query: str, dialect: str) -> Any:
 
 def _tables(tree: Any) -> list[str]:
     """The tables, views and parts of WITH that a statement names, as often as it does."""
-    from sqlglot import exp
-
     return [table.name.lower() for table in tree.find_all(exp.Table) if table.name]
 
 
 def _faults(tree: Any) -> Iterator[str]:
     """What is wrong with a statement, one sentence without a subject for each."""
-    from sqlglot import exp
-
     kinds = (
         (
             (exp.Limit, exp.Offset, exp.Fetch),
@@ -138,8 +139,6 @@ def _faults(tree: Any) -> Iterator[str]:
 
 def _is_of_no_row(function: Any) -> bool:
     """Whether a function is given nothing, such as ``now()``, or ``'now'``: its value is then no row's."""
-    from sqlglot import exp
-
     arguments = list(function.iter_expressions())
     nothing = not arguments and not isinstance(function, exp.Pi)
     return nothing or any(isinstance(each, exp.Literal) and each.name.strip().lower() in _NOW for each in arguments)
@@ -147,15 +146,11 @@ def _is_of_no_row(function: Any) -> bool:
 
 def _spreads(node: Any) -> bool:
     """Whether a table is a function of other tables' columns."""
-    from sqlglot import exp
-
     return isinstance(node, exp.Table) and isinstance(node.this, exp.Func) and node.this.find(exp.Column) is not None
 
 
 def _matches(join: Any) -> bool:
     """Whether a join asks for equal values of columns on both sides."""
-    from sqlglot import exp
-
     if join.args.get("kind") in ("SEMI", "ANTI", "CROSS") or join.args.get("method") in ("POSITIONAL", "ASOF"):
         return False
     if join.args.get("method") == "NATURAL":  # of tables without a common column it joins all with all
@@ -171,13 +166,9 @@ def _matches(join: Any) -> bool:
 
 def _is_condition(node: Any) -> bool:
     """Whether a query stands where a condition or a value does."""
-    from sqlglot import exp
-
     places = (exp.From, exp.Join, exp.SetOperation, exp.CTE, exp.Subquery, exp.Create)
     return isinstance(node, exp.Query) and node.parent is not None and not isinstance(node.parent, places)
 
-
-DUCKDB = "duckdb:"
 
 NO_URL = "the URL of a database reads dialect://place, such as sqlite:///rows.db"
 
@@ -198,9 +189,6 @@ def as_query(query: str) -> str:
 
 def check_url(url: str) -> None:
     """Raises :class:`DataError` unless a URL is one of a database that SQLAlchemy knows."""
-    from sqlalchemy.engine import make_url
-    from sqlalchemy.exc import ArgumentError
-
     try:
         address = make_url(url)
     except (ArgumentError, ValueError):  # a port that is no number
@@ -238,11 +226,6 @@ class SqlReader(Reader):
 
     @property
     def name(self) -> str:
-        from sqlalchemy.engine import make_url
-        from sqlalchemy.exc import ArgumentError
-
-        from tacit.privacy.database import shown
-
         try:
             return shown(make_url(self.url))
         except ArgumentError:
@@ -254,13 +237,13 @@ class SqlReader(Reader):
 
     def empty(self, names: Sequence[str], numeric: frozenset[str]) -> Frame:
         del numeric
-        self.check_columns(names, self.columns(), self.name)
+        check_columns(names, self.columns(), self.name)
         return Frame({name: [] for name in names}, 0)
 
     def chunks(self, names: Sequence[str], numeric: frozenset[str]) -> Iterator[Frame]:
         del numeric
         with self._result(self.query) as result:
-            self.check_columns(names, list(result.keys()), self.name)  # it may have changed since it was checked
+            check_columns(names, list(result.keys()), self.name)  # it may have changed since it was checked
             places = [list(result.keys()).index(name) for name in names]
             for rows in result.partitions(CHUNK_ROWS >> 2):
                 yield Frame({name: [row[k] for row in rows] for name, k in zip(names, places, strict=True)}, len(rows))
@@ -269,11 +252,6 @@ class SqlReader(Reader):
         return None
 
     def unfit(self) -> str:
-        from sqlalchemy import create_engine, inspect
-        from sqlalchemy.engine import make_url
-        from sqlalchemy.exc import SQLAlchemyError
-        from sqlalchemy.pool import NullPool
-
         def views_of(name: str) -> list[str]:
             """Of all schemas: which of them a name is looked for in depends on the session."""
             if self._lacks_file():
@@ -294,8 +272,6 @@ class SqlReader(Reader):
 
     def _lacks_file(self) -> bool:
         """Whether there is no file of this name, which SQLite would make."""
-        from sqlalchemy.engine import make_url
-
         address = make_url(self.url)
         file = address.database if address.get_backend_name() == "sqlite" else None
         return bool(file) and file != ":memory:" and not str(file).startswith("file:") and not Path(str(file)).is_file()
@@ -303,10 +279,6 @@ class SqlReader(Reader):
     @contextmanager
     def _result(self, query: str, shows_nothing: bool = False) -> Iterator[Any]:
         """Runs a query. What a database says of its failure may quote rows; it is shown where none were read."""
-        from sqlalchemy import create_engine, text
-        from sqlalchemy.exc import SQLAlchemyError
-        from sqlalchemy.pool import NullPool
-
         name = self.name
         if self._lacks_file():
             raise DataError(f"{name} does not exist")
@@ -343,17 +315,15 @@ class DuckReader(Reader):
         return list(self._types())
 
     def empty(self, names: Sequence[str], numeric: frozenset[str]) -> Frame:
-        import pyarrow as pa
-
         del numeric
         types = self._types()
-        self.check_columns(names, list(types), self.name)
+        check_columns(names, list(types), self.name)
         return Frame({name: pa.nulls(0, types[name]) for name in names}, 0)
 
     def chunks(self, names: Sequence[str], numeric: frozenset[str]) -> Iterator[Frame]:
         del numeric
         with self._batches(self.query) as batches:
-            self.check_columns(names, batches.schema.names, self.name)  # it may have changed since it was checked
+            check_columns(names, batches.schema.names, self.name)  # it may have changed since it was checked
             for batch in batches:
                 yield Frame({name: batch.column(name) for name in names}, batch.num_rows)
 

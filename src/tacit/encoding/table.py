@@ -48,11 +48,7 @@ _KINDS: Mapping[str, Any] = {
 
 
 def encoder_of(column: Column, cells: int = MOST_BINS) -> Encoder:
-    """The encoder of a declared feature; ``cells`` is the size of numeric grids that the schema leaves open.
-
-    Raises:
-        ValueError: for a column that is no feature.
-    """
+    """The encoder of a declared feature; ``cells`` is the size of numeric grids that the schema leaves open."""
     if isinstance(column, NumericColumn):
         return NumericGrid.of(column, cells)
     if isinstance(column, DateColumn):
@@ -65,11 +61,7 @@ def encoder_of(column: Column, cells: int = MOST_BINS) -> Encoder:
 
 
 def encoder_from_dict(data: Mapping[str, Any]) -> Encoder:
-    """The inverse of an encoder's ``to_dict``.
-
-    Raises:
-        ValueError: for a kind that is not known.
-    """
+    """The inverse of an encoder's ``to_dict``."""
     kind = data.get("kind")
     if kind not in _KINDS:
         raise ValueError(f"unknown encoder kind {kind!r}; known kinds: {', '.join(_KINDS)}")
@@ -98,7 +90,6 @@ class TableEncoding(Brief):
 
     @property
     def n_codes(self) -> tuple[int, ...]:
-        """Per feature, the number of codes."""
         return tuple(encoder.n_codes for encoder in self.encoders)
 
     def encode(self, data: Any, threads: int | None = None) -> list[Codes]:
@@ -149,12 +140,10 @@ class TableEncoding(Brief):
         return zip(self.names, self.encoders, strict=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """The encoding as plain JSON data; :meth:`from_dict` is the inverse, exactly."""
         return {"columns": [{"name": name, **encoder.to_dict()} for name, encoder in self._pairs()]}
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> TableEncoding:
-        """The inverse of :meth:`to_dict`."""
         columns = data["columns"]
         return TableEncoding(
             tuple(column["name"] for column in columns), tuple(encoder_from_dict(column) for column in columns)

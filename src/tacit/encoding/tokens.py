@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,13 +10,7 @@ import numpy.typing as npt
 from tacit.encoding.arrow import in_chunks
 from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import is_object, series_of
-from tacit.packages import LazyModule, is_installed
-
-if TYPE_CHECKING:
-    import narwhals as nw
-    import pyarrow as pa
-else:
-    nw, pa = LazyModule("narwhals"), LazyModule("pyarrow")
+from tacit.packages import is_installed, nw, pa
 
 
 def _refuse_complex(values: Any, name: str) -> None:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.arrays import Bools, Ints
-from tacit.encoding.arrow import dictionary_of, listed, positions
+from tacit.encoding.arrow import by_value
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import as_numbers, series_of
@@ -76,16 +76,7 @@ def _encodable(text: str) -> str | None:
 
 
 def key_codes(values: Any, name: str = "", exact: bool = False) -> tuple[Ints, tuple[str, ...]]:
-    """A code per row, :data:`NO_KEY` where there is no key, and the text of every code. The texts are private.
-
-    Args:
-        values: a column.
-        name: of the column, for the error.
-        exact: whether values are told apart by spelling.
-
-    Raises:
-        FrameError: for dtypes that hold no texts, numbers or booleans; ``name`` names the column.
-    """
+    """A code per row, :data:`NO_KEY` where there is no key, and the text of every code. The texts are private."""
     codes, keys = codes_by(exact_key_of if exact else key_of, as_tokens(values, name))
     return codes, tuple(keys)
 
@@ -105,12 +96,7 @@ def codes_by(
 
     if isinstance(tokens, np.ndarray):
         return np.array([code(value) for value in tokens.tolist()], np.int64), list(codes)
-    parts = [np.empty(0, np.int64)]
-    for chunk in tokens.chunks:
-        coded = dictionary_of(chunk)
-        table = np.array([*(code(value) for value in listed(coded.dictionary)), NO_KEY], np.int64)
-        parts.append(table[positions(coded, len(table) - 1)])
-    return np.concatenate(parts), list(codes)
+    return by_value(tokens, code, np.int64), list(codes)
 
 
 _WHOLE = re.compile(r"(0|-?[1-9][0-9]{0,299})(\.0+)?")
@@ -150,9 +136,6 @@ def identifiers_of(frame: Frame, name: str) -> Any:
     A floating-point column that goes beyond the whole numbers that its type tells apart (2^53) merges persons: a reader
     makes it of integers for the sake of a single missing one. Each would push rows of the others out, which nobody has
     paid for, and no rule for single rows helps: the other digits are gone.
-
-    Raises:
-        FrameError: if there is no such column, or it is such a one; nothing was spent.
     """
     column = frame.column(name)
     distinct = _told(column)

@@ -8,35 +8,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Codes, Floats, Ints
 from tacit.display import Brief
-from tacit.encoding.arrow import dictionary_of, listed, positions
+from tacit.encoding.arrow import by_value
 from tacit.encoding.numbers import number_or_nan
 from tacit.encoding.tokens import as_tokens
-from tacit.packages import LazyModule
 from tacit.schema import Value
 from tacit.schema.cell_format import CellFormat
 from tacit.schema.columns import MOST_CATEGORIES
 from tacit.schema.label import Label
 from tacit.schema.values import Meaning, distinct_values, meaning
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-else:
-    pa = LazyModule("pyarrow")
-
 
 def spelled_as_numbers(values: Any, cell_format: CellFormat, name: str = "") -> Floats:
-    """A column of texts, numbers or objects as floats, value by value; a text that spells no number is NaN.
-
-    Raises:
-        FrameError: for a dtype of dates, lists or structs; ``name`` says which column that was.
-    """
+    """A column of texts, numbers or objects as floats, value by value; a text that spells no number is NaN."""
 
     def number(value: Any) -> float:
         if isinstance(value, bytes):
@@ -49,15 +39,7 @@ def spelled_as_numbers(values: Any, cell_format: CellFormat, name: str = "") -> 
     tokens = as_tokens(values, name)
     if isinstance(tokens, np.ndarray):
         return np.fromiter(map(number, tokens), np.float64, len(tokens))
-    parts: list[Floats] = [np.empty(0)]
-    for chunk in tokens.chunks:
-        if pa.types.is_null(chunk.type):
-            parts.append(np.full(len(chunk), np.nan))
-            continue
-        coded = dictionary_of(chunk)
-        table = np.array([*map(number, listed(coded.dictionary)), math.nan])
-        parts.append(table[positions(coded, len(table) - 1)])
-    return np.concatenate(parts)
+    return by_value(tokens, number, np.float64)
 
 
 def without_marks(numbers: npt.NDArray[Any], marks: tuple[float, ...]) -> npt.NDArray[Any]:
@@ -86,35 +68,19 @@ class ValueIndex(ABC):
     def n_codes(self) -> int:
         """Number of codes."""
 
-    def _codes(self, codes: Ints | list[int]) -> Codes:
-        exact = np.asarray(codes, np.int64)
-        return exact.astype(np.uint8) if self.n_codes <= 256 else exact.astype(np.uint16)
-
     @abstractmethod
     def code_of(self, value: Any) -> int:
         """The code of one Python value (None is missing)."""
 
     def encode(self, values: Any, name: str = "") -> Codes:
-        """Codes of a column (numpy, pandas, polars, pyarrow, sequence), shape ``(n,)``, uint8 if they fit.
-
-        Raises:
-            FrameError: if the dtype cannot hold declared values (dates, lists, structs); ``name`` names the column.
-        """
+        """Codes of a column (numpy, pandas, polars, pyarrow, sequence), shape ``(n,)``, uint8 if they fit."""
         tokens = as_tokens(values, name)
+        kind: Any = np.uint8 if self.n_codes <= 256 else np.uint16
         if isinstance(tokens, np.ndarray):
-            return self._encode_objects(tokens)
-        codes: list[Any] = [self._encode_chunk(chunk) for chunk in tokens.chunks]
-        return np.concatenate(codes) if codes else self._codes([])
+            return self._encode_objects(tokens).astype(kind)
+        return by_value(tokens, self.code_of, kind)
 
-    def _encode_chunk(self, chunk: pa.Array) -> Codes:
-        if pa.types.is_null(chunk.type):
-            return self._codes([self.code_of(None)]).repeat(len(chunk))
-        coded = dictionary_of(chunk)
-        table = [self.code_of(value) for value in listed(coded.dictionary)]
-        table.append(self.code_of(None))
-        return self._codes(table)[positions(coded, len(table) - 1)]
-
-    def _encode_objects(self, values: npt.NDArray[np.object_]) -> Codes:
+    def _encode_objects(self, values: npt.NDArray[np.object_]) -> Ints:
         codes_of: dict[tuple[type, Any], int] = {}
         out = np.empty(len(values), np.int64)
         for row, value in enumerate(values):
@@ -127,7 +93,7 @@ class ValueIndex(ABC):
             if code is None:
                 code = codes_of[key] = self.code_of(value)
             out[row] = code
-        return self._codes(out)
+        return out
 
 
 def is_missing(value: Any) -> bool:
@@ -254,13 +220,11 @@ class CategoryIndex(ValueIndex, Brief):
         return position if position >= 0 else self.other
 
     def to_dict(self) -> dict[str, Any]:
-        """The index as plain JSON data; :meth:`from_dict` is the inverse."""
         data = {"kind": "category_index", "categories": list(self.categories)}
         return data | ({"exact": True} if self.exact else {})
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> CategoryIndex:
-        """The inverse of :meth:`to_dict`."""
         return CategoryIndex(tuple(data["categories"]), bool(data.get("exact", False)))
 
 
@@ -290,12 +254,10 @@ class BooleanIndex(ValueIndex):
         return self.missing
 
     def to_dict(self) -> dict[str, Any]:
-        """The index as plain JSON data."""
         return {"kind": "boolean_index"}
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> BooleanIndex:
-        """The inverse of :meth:`to_dict`."""
         del data
         return BooleanIndex()
 
@@ -308,16 +270,11 @@ class LabelIndex(ValueIndex):
     With two sides (``positive`` given, or two classes) the codes are 0 and 1, and 1 is the positive side. Labels may
     then also be 0 and 1 themselves, unless one of those is a declared class; or false and true, unless one of those is,
     or both 0 and 1: a truth value says which side a row is on even where 1 is the class of the other.
-
-    Attributes:
-        classes: declared values.
-        positive: the positive ones; empty if every class stands for itself.
-        exact: whether texts that spell numbers are told apart by spelling.
     """
 
     classes: tuple[Value, ...]
-    positive: tuple[Value, ...] = ()
-    exact: bool = False
+    positive: tuple[Value, ...] = ()  # empty if every class stands for itself
+    exact: bool = False  # whether texts that spell numbers are told apart by spelling
 
     def __post_init__(self) -> None:
         label = Label("label", "classes", self.classes, self.positive, exact=self.exact)  # one place checks them
@@ -378,11 +335,9 @@ class LabelIndex(ValueIndex):
         return self._sides[position] if position >= 0 else DROPPED
 
     def to_dict(self) -> dict[str, Any]:
-        """The index as plain JSON data; :meth:`from_dict` is the inverse."""
         data = {"kind": "label_index", "classes": list(self.classes), "positive": list(self.positive)}
         return data | ({"exact": True} if self.exact else {})
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> LabelIndex:
-        """The inverse of :meth:`to_dict`."""
         return LabelIndex(tuple(data["classes"]), tuple(data["positive"]), bool(data.get("exact", False)))

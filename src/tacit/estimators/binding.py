@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import inspect
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tacit.encoding.inputs import plain
-from tacit.errors import outside
+from tacit.errors import warn
 from tacit.estimators.callers import GuaranteeVoidWarning
 from tacit.models.base import Model
 from tacit.models.binding import model_digest
@@ -68,15 +67,14 @@ def summary_of(
     rows = None if summary.rows is None else summary.rows.value
     if quiet or math.isinf(certificate.epsilon):
         return summary
-    place = outside()
     for words in around:
-        warnings.warn(words, GuaranteeVoidWarning, stacklevel=place)
+        warn(words, GuaranteeVoidWarning)
     for words in strength(certificate.epsilon, certificate.delta, None, rows, certificate.protected).warnings:
-        warnings.warn(f"a weak promise: {words}", WeakPromise, stacklevel=place)
+        warn(f"a weak promise: {words}", WeakPromise)
     if schema is not None and (question := unit_question(schema)):
-        warnings.warn(question, Doubtful, stacklevel=place)
+        warn(question, Doubtful)
     for words in summary.concerns:
-        warnings.warn(f"from what was released: {words}", Doubtful, stacklevel=place)
+        warn(f"from what was released: {words}", Doubtful)
     return summary
 
 

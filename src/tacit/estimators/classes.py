@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -15,7 +14,7 @@ from scipy.special import expit, ndtri
 from tacit.arrays import Floats
 from tacit.encoding.inputs import label_vector
 from tacit.encoding.values import DROPPED, LabelIndex
-from tacit.errors import outside
+from tacit.errors import warn
 from tacit.estimators.base import Estimator, check_fitted
 from tacit.learning.fit import Fitted
 from tacit.learning.weights import refuse_unknown, row_weights_of
@@ -83,11 +82,7 @@ def _warn_of_look_alikes(y: Any, dropped: npt.NDArray[np.bool_], classes: Sequen
     texts = sorted({value for value in others if isinstance(value, str)})
     why = next(filter(None, (difference(value, map(str, classes)) for value in texts)), "")
     if why:
-        warnings.warn(
-            f"{dropped.sum()} of {len(dropped)} labels are none of the classes, and left out; one differs only {why}",
-            UserWarning,
-            stacklevel=outside(),
-        )
+        warn(f"{dropped.sum()} of {len(dropped)} labels are none of the classes, and left out; one differs only {why}")
 
 
 class ClassEstimator(Estimator):
