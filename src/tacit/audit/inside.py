@@ -25,15 +25,10 @@ from tacit.privacy.unit import Neighbouring
 @final
 @dataclass(frozen=True)
 class Apart:
-    """Which rows of a table differ from the recorded ones.
+    """Which rows of a table differ from the recorded ones."""
 
-    Attributes:
-        moved: their positions, in the longer table.
-        count: how many of them count; a dropped row is like one that is not there.
-    """
-
-    moved: tuple[int, ...]
-    count: int
+    moved: tuple[int, ...]  # their positions, in the longer table
+    count: int  # how many of them count; a dropped row is like one that is not there
 
     @property
     def factor(self) -> int:

@@ -52,21 +52,13 @@ def first_choice(trials: int) -> int:
 
 @dataclass
 class Wager:
-    """Bets against one claim.
+    """Bets against one claim."""
 
-    Attributes:
-        lines: the inequalities of the claim.
-        measure: by which a guess is chosen.
-        in_the_middle: whether the median is the only threshold.
-        earlier: logarithm of the evidence of audits of earlier versions.
-        counts: of the guesses so far.
-    """
-
-    lines: tuple[Line, ...]
-    measure: Callable[[Counts], float]
-    in_the_middle: bool = False
-    earlier: float = 0.0
-    counts: Counts = field(default_factory=Counts)
+    lines: tuple[Line, ...]  # the inequalities of the claim
+    measure: Callable[[Counts], float]  # by which a guess is chosen
+    in_the_middle: bool = False  # whether the median is the only threshold
+    earlier: float = 0.0  # logarithm of the evidence of audits of earlier versions
+    counts: Counts = field(default_factory=Counts)  # of the guesses so far
     _guess: Guess | None = None
 
     def choose(self, with_canary: Sequence[Floats], without: Sequence[Floats]) -> None:
@@ -92,22 +84,14 @@ class Wager:
 @final
 @dataclass
 class Judge:
-    """Hears what models say, pair by pair, and knows when a claim is refuted.
+    """Hears what models say, pair by pair, and knows when a claim is refuted."""
 
-    Attributes:
-        epsilon, delta: the claim.
-        confidence: with which all bounds hold together, whenever the audit ends.
-        trials: pairs at most.
-        gaussian: whether the claim is about Gaussian noise alone; becomes False with a fit of which it is not.
-        earlier: results of audits of earlier versions of the learner.
-    """
-
-    epsilon: float
+    epsilon: float  # `epsilon`, `delta`: the claim
     delta: float
-    confidence: float
-    trials: int
-    gaussian: bool
-    earlier: Sequence[Audit] = ()
+    confidence: float  # with which all bounds hold together, whenever the audit ends
+    trials: int  # pairs at most
+    gaussian: bool  # whether the claim is about Gaussian noise alone; becomes False with a fit of which it is not
+    earlier: Sequence[Audit] = ()  # results of audits of earlier versions of the learner
     _said: tuple[list[Floats], list[Floats]] = field(default_factory=lambda: ([], []))
 
     def __post_init__(self) -> None:

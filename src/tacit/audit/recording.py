@@ -39,21 +39,13 @@ Judge = Callable[[Any, Any], Iterator[str]]
 
 @dataclass
 class Event:
-    """One passage of the gate.
+    """One passage of the gate."""
 
-    Attributes:
-        verb: which one.
-        public: what must be the same on a neighbour.
-        exact: what the rows say; secret.
-        released: what came out, and is forced on the neighbour.
-        digest: of the whole question, if it is one.
-    """
-
-    verb: str
-    public: Any
-    exact: Any = None
-    released: Any = None
-    digest: bytes = b""
+    verb: str  # which one
+    public: Any  # what must be the same on a neighbour
+    exact: Any = None  # what the rows say; secret
+    released: Any = None  # what came out, and is forced on the neighbour
+    digest: bytes = b""  # of the whole question, if it is one
 
     def __str__(self) -> str:
         if self.digest:
@@ -84,32 +76,21 @@ class Noise:
 
 @dataclass
 class Recording:
-    """What is kept of a fit, or, ``beside`` a neighbour, what it is held against.
+    """What is kept of a fit, or, ``beside`` a neighbour, what it is held against."""
 
-    Attributes:
-        events: of the recorded fit.
-        beside: the name of the neighbour; empty for the recorded fit itself.
-        moved: positions, in the longer table (or in both, if they are equally long), of the rows that differ.
-        faults: what is wrong.
-        tightest: the largest distance as a share of what is declared, over all releases.
-        position: how many events of the recorded fit came again.
-        noises: of the recorded fit's releases.
-        releases: how many answers left.
-        outcome: all that the fit shows (:func:`canonical`), and its warnings.
-    """
-
-    events: list[Event] = field(default_factory=list)
-    beside: str = ""
+    events: list[Event] = field(default_factory=list)  # of the recorded fit
+    beside: str = ""  # the name of the neighbour; empty for the recorded fit itself
+    # positions, in the longer table (or in both, if they are equally long), of the rows that differ
     moved: tuple[int, ...] = ()
-    faults: list[str] = field(default_factory=list)
-    tightest: float = 0.0
-    position: int = 0
+    faults: list[str] = field(default_factory=list)  # what is wrong
+    tightest: float = 0.0  # the largest distance as a share of what is declared, over all releases
+    position: int = 0  # how many events of the recorded fit came again
     groups: dict[int, Group] = field(default_factory=dict)
     draws: list[tuple[str, float, int]] = field(default_factory=list)
     unclaimed: Counter[tuple[str, float, int]] = field(default_factory=Counter)
-    noises: list[Noise] = field(default_factory=list)
-    releases: int = 0
-    outcome: Any = None
+    noises: list[Noise] = field(default_factory=list)  # of the recorded fit's releases
+    releases: int = 0  # how many answers left
+    outcome: Any = None  # all that the fit shows (`canonical`), and its warnings
     _noise_of: dict[bytes, str] = field(default_factory=dict)
     _ledgers: dict[int, Ledger] = field(default_factory=dict)
 

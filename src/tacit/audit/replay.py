@@ -163,13 +163,9 @@ ELSEWHERE = ("model_", "schema_", "certificate_", "summary_", "best_", "certific
 @final
 @dataclass
 class Facts:
-    """Chooses one fact on the first fits, and counts it on the others.
+    """Chooses one fact on the first fits, and counts it on the others."""
 
-    Attributes:
-        choosing: so many fits to each table choose.
-    """
-
-    choosing: int
+    choosing: int  # so many fits to each table choose
     _seen: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
     _fits: list[int] = field(default_factory=lambda: [0, 0])
     _guess: tuple[str, bool] | None = None

@@ -24,13 +24,9 @@ CLEAR = 8.0
 @final
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Ranges of score cells that hold about equally many rows; chosen from released counts.
+    """Ranges of score cells that hold about equally many rows; chosen from released counts."""
 
-    Attributes:
-        members: 0/1, shape ``(groups, cells)``.
-    """
-
-    members: Floats
+    members: Floats  # 0/1, shape `(groups, cells)`
 
     def gaps(self, counts: Floats, chances: Floats) -> Floats:
         """Positives minus promised positives by group, shape ``(..., groups)``."""

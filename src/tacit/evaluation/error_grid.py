@@ -44,13 +44,9 @@ TARGET_WEIGHTS = np.array([1.0, 1.0, 0.25, 0.25])
 @final
 @dataclass(frozen=True)
 class ErrorGrid:
-    """Cells over errors.
+    """Cells over errors."""
 
-    Attributes:
-        per_octave: cells in each octave, on each side of 0; even.
-    """
-
-    per_octave: int
+    per_octave: int  # cells in each octave, on each side of 0; even
 
     @staticmethod
     def of(groups: int) -> ErrorGrid:
@@ -142,13 +138,9 @@ def log_odds(probabilities: npt.ArrayLike) -> Floats:
 @final
 @dataclass(frozen=True)
 class ScoreGrid:
-    """Cells over log-odds. Public: made from numbers a person declared.
+    """Cells over log-odds. Public: made from numbers a person declared."""
 
-    Attributes:
-        cuts: log-odds between the cells, increasing; one fewer than cells.
-    """
-
-    cuts: tuple[float, ...]
+    cuts: tuple[float, ...]  # log-odds between the cells, increasing; one fewer than cells
 
     @staticmethod
     def of(cells: int, threshold: float) -> ScoreGrid:

@@ -78,22 +78,16 @@ class ErrorSumRequest:
 @final
 @dataclass(frozen=True, eq=False)
 class ErrorSums:
-    """Released sums of one group of rows.
+    """Released sums of one group of rows."""
 
-    Attributes:
-        sums: as :data:`~tacit.evaluation.error_grid.WEIGHTS` lists them, errors in units of the clip; shape ``(7,)``.
-        targets: sums of the first four powers of the targets from their centre, clipped to ``reach`` and divided by it,
-            shape ``(4,)``; None if not wanted.
-        noise: standard deviations of the independent noises that add up in every released sum, and in the targets'.
-        laplace: whether those are Laplace; Gaussian otherwise.
-        reach: how far targets are from their centre, in halves of the range.
-    """
-
-    sums: Floats
+    sums: Floats  # as `tacit.evaluation.error_grid.WEIGHTS` lists them, errors in units of the clip; shape `(7,)`
+    # sums of the first four powers of the targets from their centre, clipped to `reach` and divided by it, shape
+    # `(4,)`; None if not wanted
     targets: Floats | None
+    # standard deviations of the independent noises that add up in every released sum, and in the targets'
     noise: tuple[tuple[float, ...], tuple[float, ...]]
-    laplace: bool
-    reach: float = 1.0
+    laplace: bool  # whether those are Laplace; Gaussian otherwise
+    reach: float = 1.0  # how far targets are from their centre, in halves of the range
 
     def draws(self, times: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Noise as it might have been in the sums, ``(times, 7)``, and in the targets', ``(times, 4)``."""
@@ -112,14 +106,10 @@ class ErrorSums:
 @final
 @dataclass(frozen=True, eq=False)
 class ReleasedErrors(Released[ErrorSums]):
-    """Released sums of all rows and of each group, and the clip in use.
+    """Released sums of all rows and of each group, and the clip in use."""
 
-    Attributes:
-        clip: errors count as at most this large, in units of the target.
-        beyond: released rows beyond the clip, and the standard deviation of the noise; None if the clip was declared.
-    """
-
-    clip: float
+    clip: float  # errors count as at most this large, in units of the target
+    # released rows beyond the clip, and the standard deviation of the noise; None if the clip was declared
     beyond: tuple[float, float] | None
 
 

@@ -35,21 +35,13 @@ from tacit.schema import Schema, Unit
 @final
 @dataclass(frozen=True, eq=False)
 class ScoreCounts:
-    """Released counts of one group of rows, and all that is known about their noise.
+    """Released counts of one group of rows, and all that is known about their noise."""
 
-    Attributes:
-        grid: the score cells.
-        released: the noisy answers, shape ``(outputs, 2)``: rows of label 0 and 1.
-        strategy: how answers follow from cells.
-        noise: standard deviations of the independent noises that add up in every entry of ``released``.
-        laplace: whether those are Laplace; Gaussian otherwise.
-    """
-
-    grid: ScoreGrid
-    released: Floats
-    strategy: Strategy
-    noise: tuple[float, ...]
-    laplace: bool
+    grid: ScoreGrid  # the score cells
+    released: Floats  # the noisy answers, shape `(outputs, 2)`: rows of label 0 and 1
+    strategy: Strategy  # how answers follow from cells
+    noise: tuple[float, ...]  # standard deviations of the independent noises that add up in every entry of `released`
+    laplace: bool  # whether those are Laplace; Gaussian otherwise
 
     @cached_property
     def estimate(self) -> Floats:

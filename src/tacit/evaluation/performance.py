@@ -147,23 +147,14 @@ class Estimate:
 @final
 @dataclass(frozen=True)
 class Question:
-    """What to compute; all of it from one release.
+    """What to compute; all of it from one release."""
 
-    Attributes:
-        metrics: among ``auc``, ``accuracy``, ``log_loss``, ``calibration``, ``ranked_probability_score``.
-        threshold: probability from which a row is called positive.
-        cost: of a false positive and of a false negative, or None.
-        clip: probabilities are clipped to ``[clip, 1 - clip]`` in the log loss.
-        confidence: of the intervals.
-        calls_positive: whether label 1 is a class; otherwise it says that the likeliest class was right.
-    """
-
-    metrics: tuple[str, ...]
-    threshold: float
-    cost: tuple[float, float] | None
-    clip: float
-    confidence: float
-    calls_positive: bool = True
+    metrics: tuple[str, ...]  # among `auc`, `accuracy`, `log_loss`, `calibration`, `ranked_probability_score`
+    threshold: float  # probability from which a row is called positive
+    cost: tuple[float, float] | None  # of a false positive and of a false negative, or None
+    clip: float  # probabilities are clipped to `[clip, 1 - clip]` in the log loss
+    confidence: float  # of the intervals
+    calls_positive: bool = True  # whether label 1 is a class; otherwise it says that the likeliest class was right
 
 
 @final

@@ -35,19 +35,12 @@ MATRIX_UNIT = 1 << 20
 @final
 @dataclass(frozen=True, eq=False)
 class Strategy:
-    """A release matrix and its inverse.
+    """A release matrix and its inverse."""
 
-    Attributes:
-        name: for people.
-        matrix: shape ``(outputs, cells)``; columns have L1 norm (for Laplace noise) or L2 norm (Gaussian) at most 1.
-        inverse: least squares, shape ``(cells, outputs)``.
-        spread: root mean square, over all running sums, of their standard deviation per unit of noise in an output.
-    """
-
-    name: str
-    matrix: Floats
-    inverse: Floats
-    spread: float
+    name: str  # for people
+    matrix: Floats  # shape `(outputs, cells)`; columns have L1 norm (for Laplace noise) or L2 norm (Gaussian) at most 1
+    inverse: Floats  # least squares, shape `(cells, outputs)`
+    spread: float  # root mean square, over all running sums, of their standard deviation per unit of noise in an output
 
 
 def square_root(cells: int) -> Floats:

@@ -42,22 +42,18 @@ DROPPED_LABEL = -1
 @final
 @dataclass(frozen=True)
 class Criterion:
-    """How models are judged, as it was asked for.
+    """How models are judged, as it was asked for."""
 
-    Attributes:
-        name: of classes ``accuracy``, or ``log_loss`` with probabilities clipped at 1 %; of numbers ``mse``, ``mae`` or
-            ``pinball``, a row's loss over that of an error as large as the clip. None for accuracy, mean squared
-            error, or the pinball loss of the models' quantile.
-        quantile: of numbers: which one the pinball loss is about; None for the models' own.
-        target_bounds: of numbers: public bounds of the target, into which targets and predictions are clipped; None for
-            the schema's or the models' own.
-        error_clip: of numbers: larger errors count as this large, in units of the target; it must not come from the
-            rows. None for the whole range of the target. A narrow clip tells models apart from fewer rows.
-    """
-
+    # of classes `accuracy`, or `log_loss` with probabilities clipped at 1 %; of numbers `mse`, `mae` or `pinball`, a
+    # row's loss over that of an error as large as the clip. None for accuracy, mean squared error, or the pinball loss
+    # of the models' quantile.
     name: str | None = None
-    quantile: float | None = None
+    quantile: float | None = None  # of numbers: which one the pinball loss is about; None for the models' own
+    # of numbers: public bounds of the target, into which targets and predictions are clipped; None for the schema's or
+    # the models' own
     target_bounds: Any = None
+    # of numbers: larger errors count as this large, in units of the target; it must not come from the rows. None for
+    # the whole range of the target. A narrow clip tells models apart from fewer rows.
     error_clip: float | None = None
 
     def checked(self, numbers: bool) -> None:

@@ -85,22 +85,15 @@ class PairEffect(Brief):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class AdditiveScores(Brief):
-    """``scores = intercept + sum of effects``, ``k`` of them for every row. Everything in it was released.
+    """``scores = intercept + sum of effects``, ``k`` of them for every row. Everything in it was released."""
 
-    Attributes:
-        intercept: shape ``(n_scores,)``.
-        features: the columns.
-        mains: effects of one column; ``effect`` and ``sd`` have shape ``(bins, n_scores)``.
-        pairs: effects of two columns; ``effect`` and ``sd`` have shape ``(groups, groups, n_scores)``.
-        trees: trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
-        intercept_sd: standard deviation of the noise in the intercept, shape ``(n_scores,)``; None if it is not known.
-    """
-
-    intercept: Floats
-    features: tuple[Feature, ...]
-    mains: tuple[MainEffect, ...]
-    pairs: tuple[PairEffect, ...]
+    intercept: Floats  # shape `(n_scores,)`
+    features: tuple[Feature, ...]  # the columns
+    mains: tuple[MainEffect, ...]  # effects of one column; `effect` and `sd` have shape `(bins, n_scores)`
+    pairs: tuple[PairEffect, ...]  # effects of two columns; `effect` and `sd` have shape `(groups, groups, n_scores)`
+    # trees over the bins, for what columns and pairs leave over; columns are numbered as `features`
     trees: tuple[ScoreTree, ...] = ()
+    # standard deviation of the noise in the intercept, shape `(n_scores,)`; None if it is not known
     intercept_sd: Floats | None = None
 
     @property
@@ -258,27 +251,18 @@ def _of_one_score(effect: E) -> E:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AdditiveModel(ClassModel):
-    """``log-odds = intercept + sum of effects``. Frozen; everything in it was released.
-
-    Attributes:
-        classes: the two classes, the positive one last.
-        intercept: log-odds at average effects.
-        features: the columns.
-        mains: one effect per column.
-        pairs: effects of two columns.
-        trees: trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
-        intercept_sd: standard deviation of the noise in the intercept.
-    """
+    """``log-odds = intercept + sum of effects``. Frozen; everything in it was released."""
 
     kind: ClassVar[str] = "additive"
 
-    classes: tuple[Any, ...]
-    intercept: float
-    features: tuple[Feature, ...]
-    mains: tuple[MainEffect, ...]
-    pairs: tuple[PairEffect, ...]
+    classes: tuple[Any, ...]  # the two classes, the positive one last
+    intercept: float  # log-odds at average effects
+    features: tuple[Feature, ...]  # the columns
+    mains: tuple[MainEffect, ...]  # one effect per column
+    pairs: tuple[PairEffect, ...]  # effects of two columns
+    # trees over the bins, for what columns and pairs leave over; columns are numbered as `features`
     trees: tuple[Tree, ...] = ()
-    intercept_sd: float = 0.0
+    intercept_sd: float = 0.0  # standard deviation of the noise in the intercept
 
     @property
     def feature_names(self) -> tuple[str, ...]:

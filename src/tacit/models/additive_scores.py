@@ -61,17 +61,12 @@ class _AdditiveScoresModel(Model):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class AdditiveClassesModel(_AdditiveScoresModel, SoftmaxModel):
-    """Several classes: probabilities are the softmax of the scores, which are log-odds up to a constant per row.
-
-    Attributes:
-        classes: the classes, in the order of the scores.
-        scores: one score per class.
-    """
+    """Several classes: probabilities are the softmax of the scores, which are log-odds up to a constant per row."""
 
     kind: ClassVar[str] = "additive_classes"
 
-    classes: tuple[Any, ...]
-    scores: AdditiveScores
+    classes: tuple[Any, ...]  # the classes, in the order of the scores
+    scores: AdditiveScores  # one score per class
 
     @of_any_table
     def decision_function(self, frame: Frame) -> Floats:
@@ -99,18 +94,13 @@ class AdditiveOrderedModel(_AdditiveScoresModel, ClassModel):
     """Ordered classes: one score, the higher the later the class, and cut points on it (proportional odds).
 
     ``P(y <= k) = 1 / (1 + exp(F - c_k))``: an effect multiplies the odds of a higher class, at every cut alike.
-
-    Attributes:
-        classes: the classes, in their order.
-        cuts: cut points between them, in increasing order, shape ``(classes - 1,)``.
-        scores: one score.
     """
 
     kind: ClassVar[str] = "additive_ordered"
 
-    classes: tuple[Any, ...]
-    cuts: Floats
-    scores: AdditiveScores
+    classes: tuple[Any, ...]  # the classes, in their order
+    cuts: Floats  # cut points between them, in increasing order, shape `(classes - 1,)`
+    scores: AdditiveScores  # one score
 
     def __post_init__(self) -> None:
         if self.cuts.shape != (len(self.classes) - 1,) or (np.diff(self.cuts) < 0).any() or self.scores.n_scores != 1:
@@ -167,26 +157,19 @@ class AdditiveRegressionModel(_AdditiveScoresModel, NumberModel):
     """A number: the sum of an intercept and of effects, in units of the target, kept within its declared bounds.
 
     Under a log link the sum is the logarithm of the mean.
-
-    Attributes:
-        target: name of the target's column.
-        lower, upper: its declared bounds.
-        loss: ``"squared"`` (predictions are means), ``"quantile"``, or one with a log link: ``"poisson"``, ``"gamma"``,
-            ``"tweedie"`` (predictions are means).
-        quantile: which quantile, for the second.
-        scores: one score, in units of the target, or of its logarithm.
-        power: of the variance, where there is a log link; else None.
     """
 
     kind: ClassVar[str] = "additive_regression"
 
-    target: str
-    lower: float
+    target: str  # name of the target's column
+    lower: float  # `lower`, `upper`: its declared bounds
     upper: float
+    # `"squared"` (predictions are means), `"quantile"`, or one with a log link: `"poisson"`, `"gamma"`, `"tweedie"`
+    # (predictions are means)
     loss: str
-    quantile: float
-    scores: AdditiveScores
-    power: float | None = None
+    quantile: float  # which quantile, for the second
+    scores: AdditiveScores  # one score, in units of the target, or of its logarithm
+    power: float | None = None  # of the variance, where there is a log link; else None
 
     @of_any_table
     def predict(self, frame: Frame) -> Floats:

@@ -23,21 +23,13 @@ WITHOUT_SCHEMA = "without the schema that its certificate names: nobody can look
 
 @dataclass(frozen=True)
 class Claim:
-    """A certificate, alone or in a model file, and what does not hold of it.
+    """A certificate, alone or in a model file, and what does not hold of it."""
 
-    Attributes:
-        certificate: what is claimed; None if it cannot be read.
-        model: the model beside it; None if there is none, or if it cannot be read.
-        schema: the schema beside it.
-        problems: what is wrong, in sentences; empty if the claim is internally consistent.
-        remarks: what a reader must know, and is no fault.
-    """
-
-    certificate: Certificate | None
-    model: Model | None
-    schema: Schema | None
-    problems: tuple[str, ...]
-    remarks: tuple[str, ...] = ()
+    certificate: Certificate | None  # what is claimed; None if it cannot be read
+    model: Model | None  # the model beside it; None if there is none, or if it cannot be read
+    schema: Schema | None  # the schema beside it
+    problems: tuple[str, ...]  # what is wrong, in sentences; empty if the claim is internally consistent
+    remarks: tuple[str, ...] = ()  # what a reader must know, and is no fault
 
     @property
     def holds(self) -> bool:

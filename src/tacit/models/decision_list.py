@@ -29,17 +29,11 @@ HAIR = 1e-9
 
 @dataclass(frozen=True)
 class Condition:
-    """A literal: a test of the code of one feature. The thresholds do not hold for a missing number.
+    """A literal: a test of the code of one feature. The thresholds do not hold for a missing number."""
 
-    Attributes:
-        feature: position among the model's features.
-        test: ``at_least``, ``below``, ``is`` or ``is_not``.
-        code: what the code is compared with.
-    """
-
-    feature: int
-    test: str
-    code: int
+    feature: int  # position among the model's features
+    test: str  # `at_least`, `below`, `is` or `is_not`
+    code: int  # what the code is compared with
 
     def __post_init__(self) -> None:
         if self.test not in TESTS:
@@ -79,16 +73,11 @@ def threshold_text(grid: NumericGrid, code: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ListRule:
-    """One rule: a conjunction of conditions, and the class it says.
+    """One rule: a conjunction of conditions, and the class it says."""
 
-    Attributes:
-        conditions: all must hold; none at all is the last "else".
-        outcome: position of the class.
-        counts: released (noisy) rows of each class that reach this rule and meet it; None if nothing was released.
-    """
-
-    conditions: tuple[Condition, ...]
-    outcome: int
+    conditions: tuple[Condition, ...]  # all must hold; none at all is the last "else"
+    outcome: int  # position of the class
+    # released (noisy) rows of each class that reach this rule and meet it; None if nothing was released
     counts: Floats | None
 
     @property
@@ -125,25 +114,16 @@ class ListRule:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DecisionListModel(ClassModel):
-    """A list of rules; the first whose conditions hold decides. Frozen; everything in it was released.
-
-    Attributes:
-        classes: the classes.
-        encoding: the features with their public encodings.
-        rules: the rules, in order; the last one has no conditions.
-        sd: standard deviation of the noise in each released count; 0 without noise.
-        evidence: the counted errors, where they prove something about new rows.
-        full: whether as many rules were chosen as ``max_rules`` allows; of a fit, and not in its file.
-    """
+    """A list of rules; the first whose conditions hold decides. Frozen; everything in it was released."""
 
     kind: ClassVar[str] = "decision_list"
 
-    classes: tuple[Any, ...]
-    encoding: TableEncoding
-    rules: tuple[ListRule, ...]
-    sd: float = 0.0
-    evidence: CountedErrors | None = None
-    full: bool = False
+    classes: tuple[Any, ...]  # the classes
+    encoding: TableEncoding  # the features with their public encodings
+    rules: tuple[ListRule, ...]  # the rules, in order; the last one has no conditions
+    sd: float = 0.0  # standard deviation of the noise in each released count; 0 without noise
+    evidence: CountedErrors | None = None  # the counted errors, where they prove something about new rows
+    full: bool = False  # whether as many rules were chosen as `max_rules` allows; of a fit, and not in its file
 
     def __post_init__(self) -> None:
         if not self.rules or self.rules[-1].conditions:

@@ -20,22 +20,14 @@ class CountedErrors:
 
     The class and the prior over it were public before the rows were read. Rows that are not known to be right count as
     wrong.
-
-    Attributes:
-        wrong: the sum of the noisy counts of rows that the model gets wrong.
-        right: of those that it gets right.
-        wrong_cells: how many counts were added for ``wrong``.
-        right_cells: for ``right``.
-        sd: standard deviation of the noise in a count.
-        log_models: logarithm of one over the prior of the model.
     """
 
-    wrong: float
-    right: float
-    wrong_cells: int
-    right_cells: int
-    sd: float
-    log_models: float
+    wrong: float  # the sum of the noisy counts of rows that the model gets wrong
+    right: float  # of those that it gets right
+    wrong_cells: int  # how many counts were added for `wrong`
+    right_cells: int  # for `right`
+    sd: float  # standard deviation of the noise in a count
+    log_models: float  # logarithm of one over the prior of the model
 
     def bound(self, failure: float = FAILURE) -> float:
         """A bound of the error on new rows that fails with probability at most ``failure``; 1 if nothing is proved."""
@@ -61,27 +53,16 @@ SURE = 3.0
 
 @dataclass(frozen=True)
 class ErrorPromise:
-    """What a theorem promised of a fit's errors beforehand, and the number of rows that was counted in it.
+    """What a theorem promised of a fit's errors beforehand, and the number of rows that was counted in it."""
 
-    Attributes:
-        error: alpha: the share of rows that are got wrong, at most.
-        failure: probability that it is more.
-        margin: tau, of a halfspace over rows of norm at most 1 that the promise takes for granted.
-        violating: how many rows may violate the margin, as a share of ``rows``.
-        errors_on: ``"new_rows"``, which are independent draws then, or ``"training_rows"``.
-        rows: the declared number of rows.
-        counted: the released number of rows.
-        sd: standard deviation of its noise.
-    """
-
-    error: float
-    failure: float
-    margin: float
-    violating: float
-    errors_on: str
-    rows: int
-    counted: float
-    sd: float
+    error: float  # alpha: the share of rows that are got wrong, at most
+    failure: float  # probability that it is more
+    margin: float  # tau, of a halfspace over rows of norm at most 1 that the promise takes for granted
+    violating: float  # how many rows may violate the margin, as a share of `rows`
+    errors_on: str  # `"new_rows"`, which are independent draws then, or `"training_rows"`
+    rows: int  # the declared number of rows
+    counted: float  # the released number of rows
+    sd: float  # standard deviation of its noise
 
     @property
     def is_withdrawn(self) -> bool:

@@ -23,21 +23,13 @@ ROUNDED_AWAY = 2.0**-40
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Feature(Brief):
-    """A column of the model: its name, its public encoding, and the released map from codes to bins.
+    """A column of the model: its name, its public encoding, and the released map from codes to bins."""
 
-    Attributes:
-        name: the column.
-        encoder: the public encoding.
-        mapping: code -> bin, shape ``(encoder.n_codes,)``.
-        ordered: whether bins are intervals; then the last one is "missing".
-        monotone: ``"increasing"`` or ``"decreasing"`` where the effect was declared to be.
-    """
-
-    name: str
-    encoder: Encoder
-    mapping: Ints
-    ordered: bool
-    monotone: str | None = None
+    name: str  # the column
+    encoder: Encoder  # the public encoding
+    mapping: Ints  # code -> bin, shape `(encoder.n_codes,)`
+    ordered: bool  # whether bins are intervals; then the last one is "missing"
+    monotone: str | None = None  # `"increasing"` or `"decreasing"` where the effect was declared to be
 
     @property
     def n_bins(self) -> int:

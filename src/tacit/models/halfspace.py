@@ -38,28 +38,20 @@ class HalfspaceModel(ClassModel):
     """Log-odds ``slope * weights . x + offset`` over encoded rows ``x`` of norm at most 1.
 
     Frozen; everything in it was released or public.
-
-    Attributes:
-        classes: the two classes, the positive one last.
-        encoder: the public row encoding.
-        weights: one per coordinate, the constant last if there is one; shape ``(encoder.width,)``.
-        noise_sd: standard deviations of the noise in the weights, shape ``(encoder.width,)``, or one of all of them.
-        slope: log-odds per unit of ``weights . x``.
-        offset: log-odds where ``weights . x`` is 0.
-        evidence: its counted errors and the length of its code, where a bound on new rows follows from them.
-        promise: of ``from_theorem``, and whether the released number of rows withdraws it.
     """
 
     kind: ClassVar[str] = "halfspace"
 
-    classes: tuple[Any, ...]
-    encoder: RowEncoder | MatrixEncoder
-    weights: Floats
+    classes: tuple[Any, ...]  # the two classes, the positive one last
+    encoder: RowEncoder | MatrixEncoder  # the public row encoding
+    weights: Floats  # one per coordinate, the constant last if there is one; shape `(encoder.width,)`
+    # standard deviations of the noise in the weights, shape `(encoder.width,)`, or one of all of them
     noise_sd: float | Floats
-    slope: float = 1.0
-    offset: float = 0.0
+    slope: float = 1.0  # log-odds per unit of `weights . x`.
+    offset: float = 0.0  # log-odds where `weights . x` is 0.
+    # its counted errors and the length of its code, where a bound on new rows follows from them
     evidence: CountedErrors | None = None
-    promise: ErrorPromise | None = None
+    promise: ErrorPromise | None = None  # of `from_theorem`, and whether the released number of rows withdraws it
 
     def __post_init__(self) -> None:
         if self.weights.shape != (self.encoder.width,):

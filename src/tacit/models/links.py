@@ -34,15 +34,10 @@ LEAST = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class OrderedChances:
-    """Chances of ordered classes: ``P(y <= k) = 1 / (1 + exp(F - c_k))``.
+    """Chances of ordered classes: ``P(y <= k) = 1 / (1 + exp(F - c_k))``."""
 
-    Attributes:
-        below: chance of a lower class, ``P(y < k)``, shape ``(classes, rows)``.
-        above: chance of a higher class, ``P(y > k)``, the same shape: small ones are as exact as large ones.
-    """
-
-    below: Floats
-    above: Floats
+    below: Floats  # chance of a lower class, `P(y < k)`, shape `(classes, rows)`
+    above: Floats  # chance of a higher class, `P(y > k)`, the same shape: small ones are as exact as large ones
 
     @staticmethod
     def of(cuts: Floats, scores: Floats) -> OrderedChances:

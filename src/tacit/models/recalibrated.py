@@ -19,18 +19,13 @@ class RecalibratedModel(Nest, ClassModel):
     """Log-odds ``curve(log-odds of base)``: linear between knots, of slope 1 beyond them.
 
     Frozen; everything in it was released or public.
-
-    Attributes:
-        base: the model underneath; two classes.
-        knots: log-odds of the base, increasing.
-        values: log-odds there, increasing: the order of the rows, and with it the AUC, stays.
     """
 
     kind: ClassVar[str] = "recalibrated"
 
-    base: ClassModel
-    knots: Floats
-    values: Floats
+    base: ClassModel  # the model underneath; two classes
+    knots: Floats  # log-odds of the base, increasing
+    values: Floats  # log-odds there, increasing: the order of the rows, and with it the AUC, stays
 
     def __post_init__(self) -> None:
         if len(self.base.classes) != 2:

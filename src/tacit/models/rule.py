@@ -19,24 +19,16 @@ from tacit.models.plain import ModelError, classes_of, encoder_of, ints, items, 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleModel(ClassModel):
-    """``positive if the row's cell is in the concept``. Frozen; everything in it was released or public.
-
-    Attributes:
-        classes: the two classes, the positive one last.
-        names: columns the concept looks at.
-        encoders: their public encodings.
-        positive: which cells the concept holds, row-major; shape ``(product of the numbers of codes,)``.
-        text: the concept in words.
-        rates: released share of the positive class outside and inside the concept, each on its side of one half.
-    """
+    """``positive if the row's cell is in the concept``. Frozen; everything in it was released or public."""
 
     kind: ClassVar[str] = "rule"
 
-    classes: tuple[Any, ...]
-    names: tuple[str, ...]
-    encoders: tuple[Encoder, ...]
-    positive: Bools
-    text: str
+    classes: tuple[Any, ...]  # the two classes, the positive one last
+    names: tuple[str, ...]  # columns the concept looks at
+    encoders: tuple[Encoder, ...]  # their public encodings
+    positive: Bools  # which cells the concept holds, row-major; shape `(product of the numbers of codes,)`
+    text: str  # the concept in words
+    # released share of the positive class outside and inside the concept, each on its side of one half
     rates: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
@@ -96,21 +88,14 @@ class RuleModel(ClassModel):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComposedModel(Nest, ClassModel):
-    """A boolean function of the sides that several models put a row on.
-
-    Attributes:
-        classes: the two classes, the positive one last.
-        function: truth table, index ``sum of side_i * 2^i``.
-        members: the models.
-        text: the function in words, with ``x1, x2, ..`` for the members.
-    """
+    """A boolean function of the sides that several models put a row on."""
 
     kind: ClassVar[str] = "composed"
 
-    classes: tuple[Any, ...]
-    function: tuple[int, ...]
-    members: tuple[ClassModel, ...]
-    text: str
+    classes: tuple[Any, ...]  # the two classes, the positive one last
+    function: tuple[int, ...]  # truth table, index `sum of side_i * 2^i`
+    members: tuple[ClassModel, ...]  # the models
+    text: str  # the function in words, with `x1, x2, ..` for the members
 
     def __post_init__(self) -> None:
         if len(self.function) != 1 << len(self.members):
@@ -150,17 +135,12 @@ class ComposedModel(Nest, ClassModel):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class VoteModel(Nest, ClassModel):
-    """``MAJ`` of several models. Frozen; every member was released.
-
-    Attributes:
-        classes: the two classes, the positive one last.
-        members: the models, in the order they were learned.
-    """
+    """``MAJ`` of several models. Frozen; every member was released."""
 
     kind: ClassVar[str] = "vote"
 
-    classes: tuple[Any, ...]
-    members: tuple[ClassModel, ...]
+    classes: tuple[Any, ...]  # the two classes, the positive one last
+    members: tuple[ClassModel, ...]  # the models, in the order they were learned
 
     def votes(self, frame: Any) -> Bools:
         """Whether each member says the positive class, shape ``(rows, members)``."""

@@ -33,27 +33,16 @@ RECALIBRATION, REST = "recalibration", "bounds and averaging"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Terms(Brief):
-    """Terms of the scores of rows: ``start`` and all ``parts`` of a row sum to its score.
+    """Terms of the scores of rows: ``start`` and all ``parts`` of a row sum to its score."""
 
-    Attributes:
-        names: of the terms.
-        columns: the columns that each term depends on; none where it depends on all of them.
-        start: where the sum begins, shape ``(rows, n_scores)``.
-        parts: contributions, shape ``(rows, terms, n_scores)``.
-        sd: standard deviation of the noise in every contribution, the same shape; NaN where it is not known.
-        total_sd: of the noise in the score, shape ``(rows, n_scores)``; NaN where it is not known.
-        unit: of the scores: log-odds, the logarithm of the mean, or the target's own.
-        outcomes: what each score is about.
-    """
-
-    names: tuple[str, ...]
-    columns: tuple[tuple[str, ...], ...]
-    start: Floats
-    parts: Floats
-    sd: Floats
-    total_sd: Floats
-    unit: str = LOG_ODDS
-    outcomes: tuple[str, ...] = ()
+    names: tuple[str, ...]  # of the terms
+    columns: tuple[tuple[str, ...], ...]  # the columns that each term depends on; none where it depends on all of them
+    start: Floats  # where the sum begins, shape `(rows, n_scores)`
+    parts: Floats  # contributions, shape `(rows, terms, n_scores)`
+    sd: Floats  # standard deviation of the noise in every contribution, the same shape; NaN where it is not known
+    total_sd: Floats  # of the noise in the score, shape `(rows, n_scores)`; NaN where it is not known
+    unit: str = LOG_ODDS  # of the scores: log-odds, the logarithm of the mean, or the target's own
+    outcomes: tuple[str, ...] = ()  # what each score is about
 
     @property
     def scores(self) -> Floats:

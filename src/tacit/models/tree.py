@@ -40,17 +40,11 @@ def add_values(leaves: Codes, values: Floats, out: Floats) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeShape(Brief):
-    """The splits of a binary tree, without what its leaves say.
+    """The splits of a binary tree, without what its leaves say."""
 
-    Attributes:
-        columns: per split, the column it tests, shape ``(splits,)``.
-        right: per split, the codes that go right, as packed bits (bit ``c % 8`` of byte ``c // 8``), (splits, 32).
-        children: per split, its left and right child, shape ``(splits, 2)``: a later split, or ``-1 - leaf``.
-    """
-
-    columns: Ints
-    right: Bytes
-    children: Ints
+    columns: Ints  # per split, the column it tests, shape `(splits,)`
+    right: Bytes  # per split, the codes that go right, as packed bits (bit `c % 8` of byte `c // 8`), (splits, 32)
+    children: Ints  # per split, its left and right child, shape `(splits, 2)`: a later split, or `-1 - leaf`
 
     def __post_init__(self) -> None:
         splits = len(self.columns)
@@ -274,19 +268,12 @@ def threshold_sets(thresholds: npt.ArrayLike) -> Bytes:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tree(Brief):
-    """A tree whose leaves add a value to the score.
+    """A tree whose leaves add a value to the score."""
 
-    Attributes:
-        shape: the splits.
-        values: per leaf, what it adds to the score.
-        support: per leaf, how much released (noisy) weight it stands on; never negative.
-        sd: per leaf, the standard deviation of the noise in its value; None if it is not known.
-    """
-
-    shape: TreeShape
-    values: Floats
-    support: Floats
-    sd: Floats | None = None
+    shape: TreeShape  # the splits
+    values: Floats  # per leaf, what it adds to the score
+    support: Floats  # per leaf, how much released (noisy) weight it stands on; never negative
+    sd: Floats | None = None  # per leaf, the standard deviation of the noise in its value; None if it is not known
 
     def __post_init__(self) -> None:
         if not self.values.shape == self.support.shape == (self.shape.n_leaves,):
@@ -347,19 +334,12 @@ class Tree(Brief):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreTree(Brief):
-    """A tree whose leaves add a vector to the scores.
+    """A tree whose leaves add a vector to the scores."""
 
-    Attributes:
-        shape: the splits.
-        values: what leaves add, shape ``(leaves, n_scores)``.
-        support: per leaf, how much released (noisy) weight it stands on; never negative.
-        sd: standard deviation that noise leaves in ``values``; None if it is not known.
-    """
-
-    shape: TreeShape
-    values: Floats
-    support: Floats
-    sd: Floats | None = None
+    shape: TreeShape  # the splits
+    values: Floats  # what leaves add, shape `(leaves, n_scores)`
+    support: Floats  # per leaf, how much released (noisy) weight it stands on; never negative
+    sd: Floats | None = None  # standard deviation that noise leaves in `values`; None if it is not known
 
     @staticmethod
     def of(tree: Tree) -> ScoreTree:

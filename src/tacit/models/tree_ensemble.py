@@ -27,20 +27,15 @@ LINKS = ("logistic", "m_alpha", "share")
 
 @dataclass(frozen=True)
 class Link:
-    """How a score becomes the probability of the positive class.
+    """How a score becomes the probability of the positive class."""
 
-    Attributes:
-        name: ``logistic`` (log-odds), ``m_alpha`` (for sums of trees on the M-alpha loss) or ``share`` (a mean of votes
-            of -1 and 1).
-        alpha: the loss parameter, for ``m_alpha``. Below 1 the inverse canonical link is 1/2 on ``|score| <=
-            2 (1 - alpha)``, where most scores are: it would tell no row from another. So the score times ``scale`` goes
-            through the inverse link of Matsushita's loss, which rises everywhere, and is 1/2 at a score of 0 only.
-        scale: positive, for ``m_alpha``; from released class weights.
-    """
-
+    # `logistic` (log-odds), `m_alpha` (for sums of trees on the M-alpha loss) or `share` (a mean of votes of -1 and 1)
     name: str
+    # the loss parameter, for `m_alpha`. Below 1 the inverse canonical link is 1/2 on `|score| <= 2 (1 - alpha)`, where
+    # most scores are: it would tell no row from another. So the score times `scale` goes through the inverse link of
+    # Matsushita's loss, which rises everywhere, and is 1/2 at a score of 0 only.
     alpha: float = 1.0
-    scale: float = 1.0
+    scale: float = 1.0  # positive, for `m_alpha`; from released class weights
 
     def __post_init__(self) -> None:
         if self.name not in LINKS:
@@ -72,15 +67,11 @@ def _rising(z: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class TreeSpending:
-    """What one tree took of the budget of the fit, as shares of it.
+    """What one tree took of the budget of the fit, as shares of it."""
 
-    Attributes:
-        levels: for the splits of each depth, from the root down; nothing where splits are drawn at random.
-        leaves: for what the leaves say.
-    """
-
+    # for the splits of each depth, from the root down; nothing where splits are drawn at random
     levels: tuple[float, ...] = ()
-    leaves: float = 0.0
+    leaves: float = 0.0  # for what the leaves say
 
 
 class BinnedTrees(ClassModel):
@@ -109,27 +100,17 @@ class BinnedTrees(ClassModel):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeEnsembleModel(BinnedTrees):
-    """``score = intercept + sum of trees``. Frozen; everything in it was released.
-
-    Attributes:
-        classes: the two classes, the positive one last.
-        intercept: the score before any tree.
-        features: the columns; trees test their bins.
-        trees: in the order in which they were grown.
-        link: from scores to probabilities.
-        spending: of each tree.
-        intercept_sd: standard deviation of the noise in the intercept.
-    """
+    """``score = intercept + sum of trees``. Frozen; everything in it was released."""
 
     kind: ClassVar[str] = "tree_ensemble"
 
-    classes: tuple[Any, ...]
-    intercept: float
-    features: tuple[Feature, ...]
-    trees: tuple[Tree, ...]
-    link: Link
-    spending: TreeSpending = TreeSpending()
-    intercept_sd: float = 0.0
+    classes: tuple[Any, ...]  # the two classes, the positive one last
+    intercept: float  # the score before any tree
+    features: tuple[Feature, ...]  # the columns; trees test their bins
+    trees: tuple[Tree, ...]  # in the order in which they were grown
+    link: Link  # from scores to probabilities
+    spending: TreeSpending = TreeSpending()  # of each tree
+    intercept_sd: float = 0.0  # standard deviation of the noise in the intercept
 
     def decision_function(self, frame: Any) -> Floats:
         """The score of every row, shape ``(rows,)``."""
@@ -268,25 +249,16 @@ def _edge(feature: Feature, value: float) -> str:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeClassesModel(BinnedTrees, SoftmaxModel):
-    """``scores = intercept + sum of trees``, a score per class. Frozen; everything in it was released.
-
-    Attributes:
-        classes: in the order of the scores.
-        intercept: scores before any tree, shape ``(classes,)``.
-        features: the columns; trees test their bins.
-        masses: per column, the share of rows in every bin, as far as it was released.
-        trees: in the order in which they were grown.
-        intercept_sd: standard deviation of the noise in the intercept, shape ``(classes,)``.
-    """
+    """``scores = intercept + sum of trees``, a score per class. Frozen; everything in it was released."""
 
     kind: ClassVar[str] = "tree_classes"
 
-    classes: tuple[Any, ...]
-    intercept: Floats
-    features: tuple[Feature, ...]
-    masses: tuple[Floats, ...]
-    trees: tuple[ScoreTree, ...]
-    intercept_sd: Floats
+    classes: tuple[Any, ...]  # in the order of the scores
+    intercept: Floats  # scores before any tree, shape `(classes,)`
+    features: tuple[Feature, ...]  # the columns; trees test their bins
+    masses: tuple[Floats, ...]  # per column, the share of rows in every bin, as far as it was released
+    trees: tuple[ScoreTree, ...]  # in the order in which they were grown
+    intercept_sd: Floats  # standard deviation of the noise in the intercept, shape `(classes,)`
 
     def decision_function(self, frame: Any) -> Floats:
         """The scores, shape ``(rows, classes)``."""

@@ -109,15 +109,10 @@ def partial_effects(
 
 @dataclass(frozen=True, eq=False)
 class PartialEffect:
-    """What the bins of a column add to the scores on average.
+    """What the bins of a column add to the scores on average."""
 
-    Attributes:
-        effect: shape ``(bins, n_scores)``.
-        sd: standard deviation of the noise in it, where leaves know theirs; else 0.
-    """
-
-    effect: Floats
-    sd: Floats
+    effect: Floats  # shape `(bins, n_scores)`
+    sd: Floats  # standard deviation of the noise in it, where leaves know theirs; else 0
 
 
 def _partial_effect(trees: Sequence[ScoreTree], rows: list[Bytes], column: int, shares: Floats) -> PartialEffect:

@@ -54,17 +54,12 @@ BLOCK = 1 << 14
 
 @dataclass(frozen=True, eq=False)
 class LeafTables:
-    """For each code of each column that a tree tests, the leaves that it leaves possible.
+    """For each code of each column that a tree tests, the leaves that it leaves possible."""
 
-    Attributes:
-        words: shape ``(columns, 256, words)``; the subtrees that are left possible where there are some.
-        subtrees: shape ``(columns, 256, 64)``, a byte for each subtree; no subtrees where a tree takes one step.
-        width: leaves of a subtree.
-    """
-
+    # shape `(columns, 256, words)`; the subtrees that are left possible where there are some
     words: npt.NDArray[np.uint64]
-    subtrees: Bytes
-    width: int
+    subtrees: Bytes  # shape `(columns, 256, 64)`, a byte for each subtree; no subtrees where a tree takes one step
+    width: int  # leaves of a subtree
 
     @staticmethod
     def of(place: Ints, right: Bytes, last: Ints, spans: Ints, complete: bool) -> LeafTables:
