@@ -110,8 +110,7 @@ def made_pair(
 def given_pair(X: Any, y: Any, canary: Any, schema: Schema | None, target: Target, neighbouring: Neighbouring) -> Pair:
     """Two neighbouring tables from rows that somebody gives.
 
-    Raises:
-        RequestError: if the canary is no one person's.
+    Raises ``RequestError`` if the canary is no one person's.
     """
     if not isinstance(canary, tuple | list) or len(canary) != 2:
         raise RequestError("canary must be its rows and its labels, (X, y) of the same kinds as X and y")

@@ -92,8 +92,8 @@ def _finds(estimator: Any, request: Request) -> bool:
 def checked_estimator(estimator: Any, neighbouring: str | None, random_state: int | None) -> Request:
     """What an estimator claims, if it can be audited.
 
-    Raises:
-        RequestError: for what is no estimator, claims nothing, would spend a real budget, or would repeat its noise.
+    Raises ``RequestError`` for what is no estimator, claims nothing, would spend a real budget, or would repeat its
+    noise.
     """
     _check_estimator(estimator, random_state)
     return _claim(estimator, neighbouring, random_state)

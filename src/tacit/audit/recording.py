@@ -103,11 +103,7 @@ class Recording:
         self.faults.append(f"{self.beside}: {text}" if self.beside else text)
 
     def diverge(self, text: str) -> NoReturn:
-        """The fit left the recorded path; nothing that follows can be compared.
-
-        Raises:
-            Diverged: always.
-        """
+        """The fit left the recorded path; nothing that follows can be compared."""
         self.fault(text)
         raise Diverged(text)
 

@@ -32,8 +32,7 @@ def capped_scaling(logs: Floats, total: float) -> Floats:
 def soft_punishments(margins: npt.ArrayLike) -> Floats:
     """Soft punishments by margin ``y h(x)`` in [-1, 1]: the booster loses ``1 - |h(x) - y| / 2 = (1 + y h(x)) / 2``.
 
-    Raises:
-        ValueError: for margins beyond [-1, 1].
+    Raises ``ValueError`` for margins beyond [-1, 1].
     """
     values = np.asarray(margins, dtype=np.float64)
     if values.size and float(np.abs(values).max()) > 1 + 1e-9:

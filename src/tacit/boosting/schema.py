@@ -92,8 +92,7 @@ def iterate(
 ) -> None:
     """``Iter`` (Algorithm 2): one hypothesis more. Costs what the weak learner's release costs.
 
-    Raises:
-        WeakLearnerError: for a hypothesis that the embedding cannot take.
+    Raises ``WeakLearnerError`` for a hypothesis that the embedding cannot take.
     """
     hypothesis = weak_learner.learn(curator, measure, hypotheses)
     try:

@@ -34,8 +34,8 @@ def about_numbers(candidates: Sequence[Any]) -> bool:
 def measure_of(candidates: Sequence[Any], criterion: Criterion) -> Criterion:
     """By what to judge the fitted candidates: nothing is left to refuse once fits have been paid for.
 
-    Raises:
-        RequestError: if the candidates cannot be judged by one measure, or nobody declares the bounds of the target.
+    Raises ``RequestError`` if the candidates cannot be judged by one measure, or nobody declares the bounds of the
+    target.
     """
     numbers = about_numbers(candidates)
     criterion.checked(numbers)
@@ -84,8 +84,7 @@ def declared_quantile(candidate: Any) -> float | None:
 def promised_schema(model: Any, declared: Any) -> Schema | None:
     """The schema of an evaluation: the one that is given, in any of its forms, or by default that of the estimator.
 
-    Raises:
-        RequestError: if the model's certificate protects persons of more rows than this schema does.
+    Raises ``RequestError`` if the model's certificate protects persons of more rows than this schema does.
     """
     if declared is None:
         declared = model.declared()[0] if hasattr(model, "declared") else getattr(model, "schema", None)
@@ -131,10 +130,8 @@ def check_combinable(first: Certificate, neighbouring: str, unit: tuple[str, int
 def combined_certificate(first: Certificate, second: Certificate, algorithm: str) -> Certificate:
     """What two certificates say together: charges and entries of both, accounted for as one composition.
 
-    Where the two are about different people it claims more than was spent, which is safe.
-
-    Raises:
-        ValueError: if they are about different relations or units.
+    Where the two are about different people it claims more than was spent, which is safe. Raises ``ValueError`` if they
+    are about different relations or units.
     """
     check_combinable(first, second.neighbouring, (second.unit or "", second.rows_per_unit))
     reservation = Reservation((*first.charges, *second.charges), first.neighbouring, algorithm)
@@ -209,10 +206,8 @@ def plan_search(
 ) -> SearchPlan:
     """The plan under which a fit gets the most; ``runs`` and ``shape`` are those of random stopping.
 
-    ``apart``: whether no person's rows are both fitted and judged, so that a run costs the larger of the two.
-
-    Raises:
-        RequestError: for a strategy that does not exist or candidates that it does not suit.
+    ``apart``: whether no person's rows are both fitted and judged, so that a run costs the larger of the two. Raises
+    ``RequestError`` for a strategy that does not exist or candidates that it does not suit.
     """
     if strategy not in STRATEGIES:
         raise RequestError(f"strategy must be 'auto', 'each' or 'random_stopping', got {strategy!r}")

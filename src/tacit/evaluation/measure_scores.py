@@ -147,8 +147,7 @@ class ScoreGroups:
 def declared_unit(schema: Schema | None, frame: Frame) -> tuple[Unit | None, Any]:
     """The unit that a schema declares, and its column; None twice if there is none.
 
-    Raises:
-        FrameError: if the column is missing, or its type has merged identifiers.
+    Raises ``FrameError`` if the column is missing, or its type has merged identifiers.
     """
     unit = None if schema is None else schema.unit
     return unit, None if unit is None else identifiers_of(frame, unit.column)
@@ -168,8 +167,7 @@ def declared_groups(
 ) -> ScoreGroups:
     """The subgroups of a request, checked: their values are declared, and the column can hold them.
 
-    Raises:
-        ValueError: for public mistakes.
+    Raises ``ValueError`` for public mistakes.
     """
     if subgroups is None:
         if categories is not None:

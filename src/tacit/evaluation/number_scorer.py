@@ -54,10 +54,8 @@ class NumberScorer:
     def of(predictor: Any, schema: Schema | None, bounds: Any) -> NumberScorer:
         """The scorer of a model of this library, or of anything fitted with ``predict``.
 
-        Bounds of the target are those given; by default the schema's, or the model's own.
-
-        Raises:
-            RequestError: if nobody declares them, or an estimator of this library was not fitted.
+        Bounds of the target are those given; by default the schema's, or the model's own. Raises ``RequestError`` if
+        nobody declares them, or an estimator of this library was not fitted.
         """
         model = getattr(predictor, "model_", predictor)
         if model is predictor and hasattr(predictor, "declared_charge"):
@@ -91,11 +89,7 @@ class NumberScorer:
         return self.upper - self.lower
 
     def by_deviance(self) -> NumberScorer:
-        """The same model, judged by its deviance.
-
-        Raises:
-            RequestError: unless it is of a count or a cost.
-        """
+        """The same model, judged by its deviance; raises ``RequestError`` unless it is of a count or a cost."""
         if self.power is None or self.upper <= 0:
             raise RequestError(
                 "the deviance is that of a model of a count or a cost (loss poisson, gamma or tweedie): this is none"

@@ -168,8 +168,7 @@ class Scorer:
     def of(predictor: Any, schema: Schema | None) -> Scorer:
         """The scorer of a model, of one of this library's estimators, or of any fitted classifier.
 
-        Raises:
-            RequestError: if it is none of them, or was not fitted.
+        Raises ``RequestError`` if it is none of them, or was not fitted.
         """
         if isinstance(getattr(predictor, "model_", predictor), NumberModel):
             raise RequestError("this is a model of a number, and what is evaluated here are models of classes")

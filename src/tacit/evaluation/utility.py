@@ -59,8 +59,7 @@ class Criterion:
     def checked(self, numbers: bool) -> None:
         """Checks what needs no model.
 
-        Raises:
-            RequestError: for a criterion that does not exist, or is not about what the models predict.
+        Raises ``RequestError`` for a criterion that does not exist, or is not about what the models predict.
         """
         criteria, kind = (NUMBER_CRITERIA, "numbers") if numbers else (CRITERIA, "classes")
         if self.name is not None and self.name not in criteria:
@@ -75,10 +74,8 @@ class Criterion:
     def of_quantiles(self, quantiles: Sequence[float | None]) -> tuple[str, float]:
         """The criterion of numbers, and the quantile of its pinball loss (.5 where there is none).
 
-        ``quantiles`` are what each model is about, None for a mean or what is not known.
-
-        Raises:
-            RequestError: if the models are about different things and nobody said what counts.
+        ``quantiles`` are what each model is about, None for a mean or what is not known. Raises ``RequestError`` if the
+        models are about different things and nobody said what counts.
         """
         if self.quantile is not None:
             return PINBALL, float(self.quantile)
@@ -188,8 +185,7 @@ class NumberJudge(Judge):
 def judges_of(models: Sequence[Any], schema: Schema | None, criterion: Criterion) -> list[Judge]:
     """A judge for every finished model or fitted estimator, all of one measure.
 
-    Raises:
-        RequestError: if they cannot be judged by one measure.
+    Raises ``RequestError`` if they cannot be judged by one measure.
     """
     numbers = [predicts_numbers(model) for model in models]
     if all(numbers):

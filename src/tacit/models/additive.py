@@ -101,11 +101,7 @@ class AdditiveScores(Brief):
         return len(self.intercept)
 
     def check(self) -> None:
-        """Refuses what does not fit together.
-
-        Raises:
-            ModelError: says what.
-        """
+        """Refuses what does not fit together."""
         require(self.intercept.ndim == 1 and self.n_scores > 0, "it needs an intercept for every score")
         n_bins = [feature.n_bins for feature in self.features]
         for main in self.mains:
@@ -159,8 +155,7 @@ class AdditiveScores(Brief):
     def variance(self, frame: Frame) -> Floats:
         """Variance of the scores given what was released, effects taken as independent, shape ``(rows, n_scores)``.
 
-        Raises:
-            ValueError: if the model does not know it.
+        Raises ``ValueError`` if the model does not know it.
         """
         if self.intercept_sd is None or any(tree.sd is None for tree in self.trees):
             raise ValueError("the model holds no standard deviations of all its parts")

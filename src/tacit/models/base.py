@@ -76,8 +76,7 @@ class Model(Shown):
     def frame_of(self, data: Any) -> Frame:
         """The named columns of a table, or of a matrix: by position, with a warning if the model knows them by names.
 
-        Raises:
-            FrameError: if it is neither, or the matrix has another width.
+        Raises ``FrameError`` if it is neither, or the matrix has another width.
         """
         if isinstance(data, Frame):
             return data
@@ -245,11 +244,7 @@ def of_classes(model: Model) -> ClassModel:
 
 
 def class_models(parts: Sequence[Model]) -> tuple[ClassModel, ...]:
-    """The models inside another of classes.
-
-    Raises:
-        ModelError: if one is of a number.
-    """
+    """The models inside another of classes; raises ``ModelError`` if one is of a number."""
     models = tuple(part for part in parts if isinstance(part, ClassModel))
     if len(models) != len(parts):
         raise ModelError("the model is damaged: a model of classes holds a model of a number")
@@ -259,8 +254,7 @@ def class_models(parts: Sequence[Model]) -> tuple[ClassModel, ...]:
 def models_of_two_classes(parts: Sequence[Model]) -> tuple[ClassModel, ...]:
     """The models inside another of two classes.
 
-    Raises:
-        ModelError: if there is none, or one is of a number or of more classes.
+    Raises ``ModelError`` if there is none, or one is of a number or of more classes.
     """
     members = class_models(parts)
     require(members and all(len(member.classes) == 2 for member in members), "it needs models of two classes inside")
@@ -275,8 +269,7 @@ def nested(models: Sequence[Model]) -> list[dict[str, Any]]:
 def checked_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Reads a model file and checks that this version can use it.
 
-    Raises:
-        ModelError: if it is not JSON, not a model, or from a newer version.
+    Raises ``ModelError`` if it is not JSON, not a model, or from a newer version.
     """
     try:
         data = read_json(Path(path).read_bytes())
@@ -318,8 +311,7 @@ class UncertainClasses(Protocol):
 def tree_variance(trees: Sequence[Tree], codes: Sequence[Bytes]) -> Floats:
     """Variance that noise leaves in a sum of trees, per row; leaves' noises are independent.
 
-    Raises:
-        ValueError: if a tree does not know its noise.
+    Raises ``ValueError`` if a tree does not know its noise.
     """
     variance = np.zeros(len(codes[0]))
     for tree in trees:

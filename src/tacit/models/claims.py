@@ -40,8 +40,7 @@ class Claim:
 def read_claim(path: str | os.PathLike[str], model_path: str | os.PathLike[str] | None = None) -> Claim:
     """Reads a certificate (and the model that it should be of) or a model file, and checks all but the data.
 
-    Raises:
-        ModelError: if the file holds no JSON object, or neither of the two.
+    Raises ``ModelError`` if the file holds no JSON object, or neither of the two.
     """
     data = _object(path)
     if data.get("format") == "tacit model":

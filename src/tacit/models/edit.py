@@ -245,8 +245,7 @@ class Edit:
 def edit(model: Model, term: str) -> Edit:
     """Begins to edit a term of an additive model.
 
-    Raises:
-        RequestError: if the model is of another kind, or has no such term.
+    Raises ``RequestError`` if the model is of another kind, or has no such term.
     """
     _effect(_scores(model), term)
     return Edit(model, model, term)
@@ -277,8 +276,7 @@ def _with_scores(model: Model, scores: AdditiveScores) -> Model:
 def _effect(scores: AdditiveScores, term: str) -> MainEffect | PairEffect | None:
     """The effect of this name; None for the trees.
 
-    Raises:
-        RequestError: if there is none; it says which there are.
+    Raises ``RequestError`` if there is none; it says which there are.
     """
     effects: dict[str, MainEffect | PairEffect | None] = {
         scores.features[main.feature].name: main for main in scores.mains

@@ -93,8 +93,7 @@ class MeanModel(_Mean, ClassModel):
     def score_variance(self, frame: Any) -> Floats:
         """Variance that noise leaves in the log-odds: members have noise of their own.
 
-        Raises:
-            ValueError: if a member does not know its own.
+        Raises ``ValueError`` if a member does not know its own.
         """
         variances = []
         for member, share in zip(self.members, self.shares, strict=True):
@@ -159,8 +158,7 @@ class MeanNumberModel(_Mean, NumberModel):
     def score_variance(self, frame: Any) -> Floats:
         """Variance that noise leaves in the prediction: members have noise of their own.
 
-        Raises:
-            ValueError: if a member does not know its own.
+        Raises ``ValueError`` if a member does not know its own.
         """
         variances = [
             share**2 * member.score_variance(frame) for member, share in zip(self.members, self.shares, strict=True)

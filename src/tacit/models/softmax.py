@@ -21,8 +21,7 @@ class SoftmaxModel(ClassModel):
     def scores_variance(self, frame: Any) -> Floats:
         """Variance of the scores given what was released, shape ``(rows, classes)``.
 
-        Raises:
-            ValueError: if the model does not know it.
+        Raises ``ValueError`` if the model does not know it.
         """
         raise NotImplementedError
 

@@ -61,8 +61,7 @@ class Terms(Brief):
 def terms_of(model: Model, data: Any) -> Terms:
     """The terms of a model's prediction for every row of a table.
 
-    Raises:
-        RequestError: if the model is not a sum of terms.
+    Raises ``RequestError`` if the model is not a sum of terms.
     """
     kinds = cast("tuple[tuple[type[Model], Callable[[Any, Any], Terms]], ...]", _KINDS)
     for kind, terms in kinds:

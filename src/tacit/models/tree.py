@@ -200,8 +200,7 @@ class TreeShape(Brief):
 def fitting(tree: E, n_bins: Sequence[int]) -> E:
     """A tree over columns of so many bins.
 
-    Raises:
-        ModelError: if it tests a column that is not there, or a column has more bins than trees tell apart.
+    Raises ``ModelError`` if it tests a column that is not there, or a column has more bins than trees tell apart.
     """
     require(max(n_bins, default=0) <= CODES, f"trees tell at most {CODES} bins of a column apart")
     require(n_bins and tree.shape.columns.max(initial=0) < len(n_bins), "a tree tests a column that is not there")

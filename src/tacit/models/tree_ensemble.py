@@ -267,8 +267,7 @@ class TreeClassesModel(BinnedTrees, SoftmaxModel):
     def scores_variance(self, frame: Any) -> Floats:
         """Variance that noise leaves in the scores, shape ``(rows, classes)``; leaves' noises are independent.
 
-        Raises:
-            ValueError: if a tree does not know its noise.
+        Raises ``ValueError`` if a tree does not know its noise.
         """
         if any(tree.sd is None for tree in self.trees):
             raise ValueError("the model holds no standard deviations of its leaves")

@@ -51,8 +51,7 @@ def key_path(path: str | os.PathLike[str] | None, store: Path | None) -> Path:
         path: what the caller said.
         store: the file of the account; None for one in a database.
 
-    Raises:
-        AccountError: if nobody says where.
+    Raises ``AccountError`` if nobody says where.
     """
     place = path or os.environ.get(VARIABLE) or (None if store is None else f"{store}.key")
     if not place:
@@ -66,8 +65,7 @@ def key_path(path: str | os.PathLike[str] | None, store: Path | None) -> Path:
 def account_key(path: Path, dataset: str, fresh: bytes) -> AccountKey:
     """The key of an account; the file is made of 32 fresh bytes if there is none.
 
-    Raises:
-        AccountError: if it cannot be read or made, is no key, or others can read it.
+    Raises ``AccountError`` if it cannot be read or made, is no key, or others can read it.
     """
     try:
         try:

@@ -55,8 +55,7 @@ def epsilon(charges: Iterable[Charge] | Sums, delta: float) -> float:
     Returns:
         A number from 0 to ``inf``.
 
-    Raises:
-        ValueError: if delta is out of range or a charge is of no known kind.
+    Raises ``ValueError`` if delta is out of range or a charge is of no known kind.
     """
     check_delta(delta)
     return _epsilon_of(parts_of(charges), delta)
@@ -87,8 +86,7 @@ def delta(charges: Iterable[Charge] | Sums, epsilon: float) -> float:
     Returns:
         A number from 0 to 1.
 
-    Raises:
-        ValueError: if epsilon is negative or a charge is of no known kind.
+    Raises ``ValueError`` if epsilon is negative or a charge is of no known kind.
     """
     check_epsilon(epsilon)
     parts = parts_of(charges)

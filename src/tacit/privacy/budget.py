@@ -35,8 +35,7 @@ class Allowance:
     def of(epsilon: float, delta: float) -> Allowance:
         """The allowance of a request; ``epsilon=inf`` asks for no privacy.
 
-        Raises:
-            ValueError: for an epsilon that noise cannot be computed for.
+        Raises ``ValueError`` for an epsilon that noise cannot be computed for.
         """
         if math.isinf(epsilon):
             return Allowance(epsilon, delta, math.inf)

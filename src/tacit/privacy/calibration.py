@@ -28,10 +28,8 @@ def gaussian_noise_multiplier(epsilon: float, delta: float) -> float:
     """The smallest noise multiplier of a Gaussian mechanism that costs at most (epsilon, delta).
 
     ``T`` releases of multiplier ``sqrt(T)`` times this cost the same together. Exact (Balle, Wang 2018, Theorem 8) up
-    to one part in 10**12, rounded up.
-
-    Raises:
-        ValueError: if epsilon is not positive and finite, or delta not in (0, 1).
+    to one part in 10**12, rounded up. Raises ``ValueError`` unless epsilon is positive and finite, and delta in (0,
+    1).
     """
     _check_request(epsilon, delta)
     if delta == 0:
@@ -103,8 +101,7 @@ def calibrate(
         start: a first guess; a good one saves time where accountants are slow.
         tolerance: how far above the smallest the result may lie, relatively. The cost is never above the request.
 
-    Raises:
-        ValueError: if the request is out of range, or no parameter meets it.
+    Raises ``ValueError`` if the request is out of range, or no parameter meets it.
     """
     _check_request(epsilon, delta)
 

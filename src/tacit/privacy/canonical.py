@@ -27,9 +27,8 @@ LARGEST = int(sys.float_info.max)
 def read_json(text: str | bytes) -> Any:
     """The content of a JSON document.
 
-    Raises:
-        ValueError: if it is none, if readers differ in how they take it (a key that is there twice, an integer that no
-            double equals).
+    Raises ``ValueError`` if it is none, if readers differ in how they take it (a key that is there twice, an integer
+    that no double equals).
     """
     try:
         words = text if isinstance(text, str) else text.decode("utf-8")
@@ -75,8 +74,7 @@ class _Doubles(dict[float, str]):
 def canonical_json(data: Any) -> bytes:
     """The text of plain data that all files with the same content share (RFC 8785).
 
-    Raises:
-        ValueError: for numbers that JSON lacks (see :func:`finite`), and for texts that are no Unicode.
+    Raises ``ValueError`` for numbers that JSON lacks (see :func:`finite`), and for texts that are no Unicode.
     """
     parts: list[bytes] = []
     _write(data, parts, _Doubles())

@@ -243,8 +243,7 @@ _KINDS: dict[str, type[Charge]] = {
 def charge_from_dict(data: Any) -> Charge:
     """The inverse of :meth:`Charge.to_dict`.
 
-    Raises:
-        ValueError: for what is no charge. An unknown kind is an error, never a cost of zero.
+    Raises ``ValueError`` for what is no charge. An unknown kind is an error, never a cost of zero.
     """
     _require(isinstance(data, Mapping), f"a charge must be a table of its facts, got {type(data).__name__}")
     fields = dict(data)

@@ -169,9 +169,5 @@ def _counted(counter: Counter[float]) -> Counted:
 
 
 def parts_of(charges: Iterable[Charge] | Sums) -> Parts:
-    """Sorts charges into parts.
-
-    Raises:
-        ValueError: on a kind of charge that is not known.
-    """
+    """Sorts charges into parts; raises ``ValueError`` on a kind of charge that is not known."""
     return charges.parts if isinstance(charges, Sums) else Sums().plus(charges).parts

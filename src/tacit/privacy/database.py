@@ -71,9 +71,8 @@ T = TypeVar("T")
 def normal_url(url: str | bytes) -> URL:
     """The URL with an absolute path, so that it means the same in another process; a plain path is an SQLite file.
 
-    Raises:
-        AccountError: if it is no URL, of a database that is not supported, or a store in memory, which would not be
-            durable.
+    Raises ``AccountError`` if it is no URL, of a database that is not supported, or a store in memory, which would not
+    be durable.
     """
     if isinstance(url, bytes):
         raise AccountError(f"an account's store is a path or URL as a text, and {url!r} is bytes")
@@ -123,11 +122,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A transaction that sees all earlier ones.
-
-        Raises:
-            AccountError: for whatever the database cannot do.
-        """
+        """A transaction that sees all earlier ones; raises ``AccountError`` for whatever the database cannot do."""
         with self._telling("nothing was spent"), self._engine() as engine:
             with engine.begin() as connection:
                 if not self._check_version(connection):
@@ -148,8 +143,7 @@ class Database:
             repeatable: whether ``work`` may be run after a commit of it. Then it is also run again where nobody knows
                 if it was committed, and where a statement was cancelled or the server lacked room.
 
-        Raises:
-            AccountError: for whatever the database cannot do, with the consequence.
+        Raises ``AccountError`` for whatever the database cannot do, with the consequence.
         """
 
         def checked(connection: Connection) -> T:
@@ -162,8 +156,7 @@ class Database:
     def prepare(self) -> None:
         """Makes the tables if there are none, and first the file of an SQLite store, which nobody else may read.
 
-        Raises:
-            AccountError: if it cannot be made, or is something else.
+        Raises ``AccountError`` if it cannot be made, or is something else.
         """
         if self._file is not None:
             self._make(self._file)

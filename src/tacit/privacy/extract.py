@@ -87,11 +87,7 @@ def without_keyed_digests(text: str) -> str:
 
 
 def read_extract(path: str | os.PathLike[str]) -> Extract:
-    """An extract from its file.
-
-    Raises:
-        AccountError: if it is none.
-    """
+    """An extract from its file; raises ``AccountError`` if it is none."""
     try:
         data = infinite(read_json(Path(path).read_bytes()))
         if (data["format"], data["version"]) != (FORMAT, FORMAT_VERSION):

@@ -114,8 +114,7 @@ def check_far(epsilon: float) -> None:
 def smallest_gaussian_multiplier(epsilon: float, delta: float) -> float:
     """The smallest noise multiplier whose delta at ``epsilon`` is at most ``delta``, rounded up.
 
-    Raises:
-        ValueError: if epsilon is so small or so large that doubles do not hold its square.
+    Raises ``ValueError`` if epsilon is so small or so large that doubles do not hold its square.
     """
     if epsilon:
         check_far(epsilon)

@@ -117,9 +117,8 @@ class KeptReservation(Reservation):
     def release(self, what: Callable[[], str], make: Callable[[], list[Released]]) -> list[Released]:
         """What leaves: kept, and then seen.
 
-        Raises:
-            AccountError: if it cannot be kept, another release was kept in its place, or none although the fit has
-                ended: nothing leaves.
+        Raises ``AccountError`` if it cannot be kept, another release was kept in its place, or none although the fit
+        has ended: nothing leaves.
         """
         with self._lock:
             sequence = self._sequence

@@ -110,8 +110,7 @@ class Label:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The inverse of :meth:`facts` with the text under ``label``; without facts, words by themselves.
 
-        Raises:
-            KeyError, ValueError: for what is no label.
+        Raises ``KeyError`` or ``ValueError`` for what is no label.
         """
         text, round_ = str(data["label"]), data.get("round")
         if round_ is not None and not (type(round_) is int and 0 <= round_ <= MOST):

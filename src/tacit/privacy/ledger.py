@@ -206,8 +206,7 @@ class Reservation(Shown):
     def require_own_process(self, label: Label) -> None:
         """A forked copy would release for a price that was paid once.
 
-        Raises:
-            BudgetExceeded: in another process than the one that reserved; nothing may be read.
+        Raises ``BudgetExceeded`` in another process than the one that reserved; nothing may be read.
         """
         if os.getpid() != self._process:
             raise BudgetExceeded(

@@ -28,8 +28,7 @@ _CLAIM = re.compile(r"; noise in shares of (\d+) sites, of which (\d+) suffice$"
 class NoiseShares:
     """How many sites draw noise, and how many honest ones suffice.
 
-    Raises:
-        ValueError: unless ``1 <= honest <= sites``.
+    Raises ``ValueError`` unless ``1 <= honest <= sites``.
     """
 
     sites: int  # all of them

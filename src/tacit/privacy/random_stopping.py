@@ -102,8 +102,7 @@ class RandomStopping:
             runs: the charges of each of the mechanisms.
             delta: at 0 the answer is pure, otherwise a Renyi curve.
 
-        Raises:
-            ValueError: for charges that have no Renyi divergence, or at ``delta = 0`` are not pure.
+        Raises ``ValueError`` for charges that have no Renyi divergence, or at ``delta = 0`` are not pure.
         """
         parts = [parts_of(charges) for charges in runs]
         if any(part.unlimited for part in parts):

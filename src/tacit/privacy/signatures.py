@@ -32,8 +32,7 @@ class KeyFileError(TacitError):
 def new_key(path: str | os.PathLike[str]) -> Path:
     """Writes a new private key, readable by its owner alone, and the public key beside it, whose name ends in ``.pub``.
 
-    Raises:
-        FileExistsError: if there is such a file: a key is never overwritten.
+    Raises ``FileExistsError`` if there is such a file: a key is never overwritten.
     """
     private = Ed25519PrivateKey.generate()
     secret = private.private_bytes(
@@ -49,11 +48,7 @@ def new_key(path: str | os.PathLike[str]) -> Path:
 
 
 def read_private_key(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
-    """A private key from its PEM file, which has no password.
-
-    Raises:
-        KeyFileError: if it holds none.
-    """
+    """A private key from its PEM file, which has no password; raises ``KeyFileError`` if it holds none."""
     try:
         key = serialization.load_pem_private_key(Path(path).read_bytes(), None)
     except (ValueError, TypeError):
@@ -66,8 +61,7 @@ def read_private_key(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
 def read_public_key(path: str | os.PathLike[str]) -> str:
     """A public key from its PEM file, as certificates write it: 64 hexadecimal digits.
 
-    Raises:
-        KeyFileError: if it holds none.
+    Raises ``KeyFileError`` if it holds none.
     """
     try:
         key = serialization.load_pem_public_key(Path(path).read_bytes())

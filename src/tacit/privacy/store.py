@@ -108,8 +108,7 @@ def write_total(total: Sums) -> str:
 def read_total(text: Any, curves: Callable[[Iterable[str]], Mapping[str, Any]]) -> Sums:
     """The inverse; ``curves`` gives the texts of curves by their digests.
 
-    Raises:
-        AccountError: if it is no total: what was spent is then unknown, and nothing can be paid.
+    Raises ``AccountError`` if it is no total: what was spent is then unknown, and nothing can be paid.
     """
     total = Sums()
     try:

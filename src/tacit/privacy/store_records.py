@@ -181,8 +181,7 @@ class Line:
 def read_facts(epsilon: Any, delta: Any, neighbouring: Any) -> Facts:
     """What an account promises, as far as it is a promise: SQLite keeps anything in any column.
 
-    Raises:
-        AccountError: if it is none.
+    Raises ``AccountError`` if it is none.
     """
     numbers = isinstance(epsilon, int | float) and isinstance(delta, int | float)
     if not numbers or not epsilon > 0 or not 0 <= delta < 1 or neighbouring not in [str(each) for each in Neighbouring]:
@@ -194,8 +193,7 @@ def read_facts(epsilon: Any, delta: Any, neighbouring: Any) -> Facts:
 def unit_of(connection: Connection, dataset: str) -> tuple[str, int] | None:
     """What an account protects, as column and most rows; None if nobody said.
 
-    Raises:
-        AccountError: if it is no unit.
+    Raises ``AccountError`` if it is no unit.
     """
     row = connection.execute(select(UNITS).where(UNITS.c.dataset == dataset)).one_or_none()
     if row is None:
@@ -224,8 +222,7 @@ def write_unit(connection: Connection, dataset: str, unit: Unit | str | None) ->
 def read_charges(text: Any) -> tuple[Charge, ...]:
     """The charges in a list of the store.
 
-    Raises:
-        AccountError: if it holds none: what was spent is then unknown, and nothing can be paid.
+    Raises ``AccountError`` if it holds none: what was spent is then unknown, and nothing can be paid.
     """
     try:
         listed = json.loads(text)

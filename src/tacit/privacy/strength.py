@@ -171,8 +171,7 @@ def attack_risks(charges: Sequence[Charge], groups: Sequence[int] = (1, 10)) -> 
             who are replaced.
         groups: how many persons, each at least 1.
 
-    Raises:
-        ValueError: if a group is empty, or a charge is of no known kind.
+    Raises ``ValueError`` if a group is empty, or a charge is of no known kind.
     """
     single = trade_off(charges)
     return tuple(_risk(single(persons), persons) for persons in groups)

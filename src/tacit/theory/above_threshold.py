@@ -50,10 +50,8 @@ def scales(epsilon: float, queries: Queries, sensitivity: int = 1) -> Scales:
     """The noise that makes one above-threshold instance pure ``epsilon``-DP, rounded up.
 
     The split between threshold and queries is even in noise for running counts and one-way queries, and as in the
-    textbook (2 and 4) for any queries.
-
-    Raises:
-        ValueError: if epsilon is not positive and finite, or the sensitivity is not positive.
+    textbook (2 and 4) for any queries. Raises ``ValueError`` if epsilon is not positive and finite, or the sensitivity
+    is not positive.
     """
     require(0.0 < epsilon < math.inf, f"epsilon must be positive and finite, got {epsilon}")
     if sensitivity < 1:

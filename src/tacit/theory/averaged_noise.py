@@ -83,8 +83,7 @@ def averaged_run(
         margin: what rows shall have, as a share of ``m``, over the lengths of all exact centres together; 0 for signs.
         exact: whether weights are real numbers: what the theorem says of no computer.
 
-    Raises:
-        ValueError: where the levels are too coarse for so short a centre.
+    Raises ``ValueError`` where the levels are too coarse for so short a centre.
     """
     check_probability(kappa=density, beta=failure, shortest=shortest)
     potential, sigma, slack = math.log(1 / density) + math.log(1 / failure), ratio * shortest, margin * shortest

@@ -49,8 +49,7 @@ class HalfspaceCode:
         Args:
             integers: shape ``(d,)``.
 
-        Raises:
-            ValueError: if an integer is not of the class.
+        Raises ``ValueError`` if an integer is not of the class.
         """
         from scipy.special import gammaln  # models are read without scipy
 

@@ -104,8 +104,7 @@ def list_vc_bound(n_features: int) -> float:
 def conjunction_count(n_variables: int, k: int) -> int:
     """Conjunctions of at most ``k`` literals over ``d`` Boolean variables: ``sum_j 2**j C(d, j)``.
 
-    Raises:
-        ValueError: for negative numbers.
+    Raises ``ValueError`` for negative numbers.
     """
     if n_variables < 0 or k < 0:
         raise ValueError(f"n_variables and k must not be negative, got {n_variables} and {k}")

@@ -53,11 +53,7 @@ class Dimension:
 
     @property
     def value(self) -> int:
-        """The dimension.
-
-        Raises:
-            ValueError: if only an interval is known.
-        """
+        """The dimension; raises ``ValueError`` if only an interval is known."""
         if not self.exact:
             raise ValueError(f"only the interval {self.lower}..{self.upper} is proved; raise cap or seconds")
         return self.lower
@@ -73,8 +69,7 @@ class FiniteClass:
     Args:
         matrix: 0/1 array of shape ``(hypotheses, points)``.
 
-    Raises:
-        ValueError: if the matrix is not two-dimensional or holds anything but 0 and 1.
+    Raises ``ValueError`` if the matrix is not two-dimensional or holds anything but 0 and 1.
     """
 
     def __init__(self, matrix: npt.ArrayLike) -> None:
@@ -127,11 +122,7 @@ class LittlestoneSearch:
         self._best: dict[tuple[int, int], int] = {}
 
     def at_least(self, subset: int, depth: int) -> bool:
-        """Whether the sub-class has dimension at least ``depth``.
-
-        Raises:
-            WorkCapReached: when the cap is used up.
-        """
+        """Whether the sub-class has dimension at least ``depth``; raises ``WorkCapReached`` when the cap is used up."""
         if depth <= 0:
             return subset != 0 or depth < 0
         size = subset.bit_count()
@@ -168,8 +159,7 @@ class LittlestoneSearch:
     def value(self, subset: int) -> int:
         """The dimension of a sub-class; -1 if it is empty.
 
-        Raises:
-            WorkCapReached: when the cap is used up.
+        Raises ``WorkCapReached`` when the cap is used up.
         """
         depth = self._lower.get(subset, 0) if subset else -1
         while self.at_least(subset, depth + 1):

@@ -78,8 +78,7 @@ GENERAL = Shifts(-1.0, 1.0)  # all that Lemma A.1 asks for
 def paper_epsilon(score_scale: float, delta: float) -> float:
     """Lemma A.1: ``2 e (ln(1/delta) + 3/2)``, under add/remove, which is what its proof compares.
 
-    Raises:
-        ValueError: if the scale exceeds 1.256, where the proof fails, or delta is not in (0, 1).
+    Raises ``ValueError`` if the scale exceeds 1.256, where the proof fails, or delta is not in (0, 1).
     """
     check_probability(delta=delta)
     if not 0.0 < score_scale <= PAPER_LIMIT:
@@ -94,10 +93,8 @@ def paper_epsilon_twice(score_scale: float, delta: float) -> float:
     """The epsilon of each of two uses of Lemma A.1 that give ``delta`` together, as replacing a row takes.
 
     Two uses at ``(e, d)`` give ``(2 e, d (1 + exp(e)))``. The largest such ``d`` is looked for by its logarithm, as it
-    may lie below all doubles, and ``exp(e)`` above them.
-
-    Raises:
-        ValueError: as :func:`paper_epsilon`; or if the scale is 1/2 or more, where ``d exp(e)`` falls with no ``d``.
+    may lie below all doubles, and ``exp(e)`` above them. Raises ``ValueError`` as :func:`paper_epsilon`; or if the
+    scale is 1/2 or more, where ``d exp(e)`` falls with no ``d``.
     """
     once = paper_epsilon(score_scale, delta)
     if score_scale >= 0.5:
@@ -122,8 +119,7 @@ def paper_epsilon_twice(score_scale: float, delta: float) -> float:
 def paper_score_scale(epsilon: float, delta: float) -> float:
     """The score scale that Lemma A.1 gives for a request; the inverse of :func:`paper_epsilon`.
 
-    Raises:
-        ValueError: if it comes out above 1.256, where the proof fails.
+    Raises ``ValueError`` if it comes out above 1.256, where the proof fails.
     """
     scale = epsilon / (2.0 * (1.5 - math.log(delta)))
     paper_epsilon(scale, delta)

@@ -21,10 +21,7 @@ def fat_shattering_halfspaces(margin: float, length: float = 2.0) -> float:
 
     Lemma 28 (Servedio 2000): a shattered set of ``n`` points has ``|sum b_i x_i| >= margin n / length`` for all signs;
     Lemma 29 (Bartlett, Shawe-Taylor 1998): some signs give at most ``sqrt(n)``. So ``n <= length^2 / margin^2``; with
-    length 2, ``4 / margin^2``.
-
-    Raises:
-        ValueError: unless the margin is positive.
+    length 2, ``4 / margin^2``. Raises ``ValueError`` unless the margin is positive.
     """
     check_positive(margin=margin)
     return (length / margin) ** 2
@@ -98,8 +95,7 @@ def pac_bayes_margin_bound(misfits: float, n_rows: int, margin: float, failure: 
         failure: probability that the bound fails.
         length: bound on the length of the halfspace.
 
-    Raises:
-        ValueError: unless ``misfits`` is a share.
+    Raises ``ValueError`` unless ``misfits`` is a share.
     """
     if n_rows < LEAST_PAC_BAYES_ROWS:
         return 1.0

@@ -147,9 +147,7 @@ def cheapest_margin_run(
     """The run whose margin proves an error of alpha on new rows with the fewest rows, by the PAC-Bayes bound.
 
     beta / 3 is for the rounds, beta / 6 for the length of the noise, beta / 4 for label noise, beta / 4 for new rows.
-
-    Raises:
-        ValueError: where no run can be kept in integers.
+    Raises ``ValueError`` where no run can be kept in integers.
     """
     check_probability(alpha=accuracy, beta=failure, margin=margin)
     target, best = error_on_noisy_rows(accuracy, margin), None
@@ -277,10 +275,7 @@ def cheapest_promise(
 
     ``accuracy`` is alpha, ``failure`` beta, ``margin`` tau. Theorem 34 speaks of (epsilon, delta) of the run where
     epsilon is at most alpha / 36. ``noise_multiplier`` is what the whole run needs as one Gaussian mechanism, 0 without
-    privacy; ``dimension`` the most columns.
-
-    Raises:
-        ValueError: where the margin is too small for integers.
+    privacy; ``dimension`` the most columns. Raises ``ValueError`` where the margin is too small for integers.
     """
     check_probability(alpha=accuracy, beta=failure, margin=margin)
     label_noise = {"that label noise is tolerated": label_noise_rows(accuracy, failure, margin)}

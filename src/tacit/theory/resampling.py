@@ -20,10 +20,8 @@ class RoundCost:
 def sampling_amplification(base: RoundCost, distance: float, sample_size: int) -> RoundCost:
     """Lemma 55: a private mechanism on ``k`` independent draws from distributions at total variation ``zeta``.
 
-    ``(4 eps zeta k, delta (1 + e^(2 zeta k)))`` for ``eps <= 1/2``.
-
-    Raises:
-        ValueError: for a base learner with epsilon above 1/2, which the lemma does not cover.
+    ``(4 eps zeta k, delta (1 + e^(2 zeta k)))`` for ``eps <= 1/2``. Raises ``ValueError`` for a base learner with
+    epsilon above 1/2, which the lemma does not cover.
     """
     if base.epsilon > 0.5:
         raise ValueError(
@@ -44,10 +42,7 @@ def sampled_round(base: RoundCost, distance: float, sample_size: int) -> RoundCo
     noise on a count.
 
     ``base`` is of the base learner on ``k`` rows, under replacement; ``distance`` is zeta, in [0, 1], ``sample_size``
-    k.
-
-    Raises:
-        ValueError: for a distance out of range.
+    k. Raises ``ValueError`` for a distance out of range.
     """
     require(0 <= distance <= 1, f"a total variation lies in [0, 1], got {distance}")
     if base.epsilon == 0:

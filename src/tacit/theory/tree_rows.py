@@ -116,8 +116,7 @@ class SmoothedDescent:
 def smoothed(smoothing: float) -> SplitRisk:
     """The smoothed loss (:class:`~tacit.trees.losses.SmoothedLoss`): bounded slope, a better rate than Gini's.
 
-    Raises:
-        ValueError: if ``smoothing`` is not positive and finite.
+    Raises ``ValueError`` if ``smoothing`` is not positive and finite.
     """
     require(0.0 < smoothing < math.inf, f"smoothing must be positive and finite, got {smoothing}")
     descent = SmoothedDescent(smoothing)
@@ -159,8 +158,7 @@ def private_error_bound(
         failure: the chance that the bound does not hold, in (0, 1).
         shares: of epsilon, by level; as many as levels.
 
-    Raises:
-        ValueError: if there are fewer than 2 rows, or the edge or the chance is out of range.
+    Raises ``ValueError`` if there are fewer than 2 rows, or the edge or the chance is out of range.
     """
     if rows < 2 or not 0.0 < gamma <= 1.0 or not 0.0 < failure < 1.0:
         raise ValueError(f"at least 2 rows, gamma in (0, 1], failure in (0, 1): got {rows}, {gamma}, {failure}")
@@ -179,10 +177,7 @@ def rows_for_error(
     """The fewest rows from which the training error is at most ``error`` but for ``failure``, and the depth it takes.
 
     Over all depths, with :func:`level_shares`. Levels that noise outweighs do not count in the bound, so that more rows
-    never make it worse.
-
-    Raises:
-        ValueError: if ``error`` is not in (0, 1/2), or no depth up to 64 reaches it.
+    never make it worse. Raises ``ValueError`` if ``error`` is not in (0, 1/2), or no depth up to 64 reaches it.
     """
     require(0.0 < error < 0.5, f"the error must lie in (0, 1/2), got {error}")
     best: tuple[int, int] | None = None

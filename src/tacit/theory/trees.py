@@ -118,8 +118,7 @@ def tree_error_bound(shares: Sequence[float], alphas: Sequence[float], gamma: fl
         gamma: the edge of the weak learning assumption.
         sharp: ``K = gamma**2 / 2`` (:func:`risk_factor`) instead of the paper's ``gamma**2 / 16``, and the factor 1/2.
 
-    Raises:
-        ValueError: if the sequence is not K-monotonic: the theorem says nothing then.
+    Raises ``ValueError`` if the sequence is not K-monotonic: the theorem says nothing then.
     """
     constant = gamma**2 / (2.0 if sharp else 16.0)
     if not is_monotonic(alphas, shares, constant):
@@ -230,10 +229,8 @@ def selection_constant(gamma: float, delta: float, tree_share: float, mean_weigh
 def smallest_efficiency(constant: float, epsilon: float, rows: int, splits: int, failure: float) -> float:
     """Theorem 13 (Eq. 207): the tree efficiency from which all ``splits`` are good with probability ``1 - failure``.
 
-    ``log(m) / (Q' epsilon sqrt(m)) log(splits / failure)``; it asks for ``T d <= log m`` and ``m >= 3``.
-
-    Raises:
-        ValueError: for fewer than 3 rows.
+    ``log(m) / (Q' epsilon sqrt(m)) log(splits / failure)``; it asks for ``T d <= log m`` and ``m >= 3``. Raises
+    ``ValueError`` for fewer than 3 rows.
     """
     if rows < 3:
         raise ValueError(f"the theorem asks for at least 3 rows, got {rows}")

@@ -21,10 +21,8 @@ CONFIDENCES = tuple(place / 40.0 for place in range(2, 29))
 def confident_updates(dimension: int, learning_rate: float, margin: float, confidence: float = 0.5) -> float:
     """Lemma 4.2: ConfidentWinnow makes at most ``log d / ((1 - c) eta rho - eta**2 / 2)`` updates.
 
-    Nor does DP-Winnow make more, with enough samples (Lemma 4.7).
-
-    Raises:
-        ValueError: if the denominator is not positive: then the lemma promises nothing.
+    Nor does DP-Winnow make more, with enough samples (Lemma 4.7). Raises ``ValueError`` if the denominator is not
+    positive: then the lemma promises nothing.
     """
     check_positive(dimension=dimension, margin=margin, learning_rate=learning_rate)
     gain = (1.0 - confidence) * learning_rate * margin - learning_rate**2 / 2.0
@@ -57,10 +55,7 @@ def theorem_4_4(epsilon: float, delta: float, epochs: int, n_samples: int) -> tu
     ``eps_hat = epsilon / (4 sqrt(2 K log(2/delta)))`` for each above-threshold and ``eta = epsilon / (8 sqrt(2 m K
     log(2/delta)))``. The proof counts ``2 eta`` per sample; replacing the row that drives an update moves log-weights
     by up to ``2 eta`` each, apart by ``4 eta``. The statement survives, because the K above-thresholds cost one
-    together.
-
-    Raises:
-        ValueError: for an epsilon of 1 or more.
+    together. Raises ``ValueError`` for an epsilon of 1 or more.
     """
     check_positive(epsilon=epsilon, epochs=epochs, n_samples=n_samples)
     check_probability(delta=delta)
@@ -141,8 +136,7 @@ def batch_theorem(
         beta: probability that the samples fail; the whole fails with at most ``2 beta``.
         confidence: ``c``.
 
-    Raises:
-        ValueError: if the batch is below four times the slack.
+    Raises ``ValueError`` if the batch is below four times the slack.
     """
     if batch < 4 * slack:
         raise ValueError(f"a batch of {batch} is below four times the slack {slack} of above-threshold")
@@ -217,8 +211,7 @@ def list_weights(bits: Sequence[int]) -> list[float]:
         Signed weights ``w`` with ``sign(sum_i w_i [x_i true] + w_0) = list(x)`` and ``|...| >= 1``; ``w_0`` comes last.
         Rules of one block of equal bits share a size; it outweighs all later rules of the other sign.
 
-    Raises:
-        ValueError: for no bits, or other ones.
+    Raises ``ValueError`` for no bits, or other ones.
     """
     if not bits or any(bit not in (-1, 1) for bit in bits):
         raise ValueError(f"bits must be -1 or 1, and at least one, got {list(bits)}")
@@ -249,13 +242,10 @@ def list_margin(bits: Sequence[int]) -> float:
 def lemma_4_10(length: int, alternations: int) -> float:
     """A margin that every monotone list of ``r`` rules (the default is one) with ``D`` alternations has: Omega(1/r**D).
 
-    ``1 / (2 (1 + (r - 1) / D)**D)``, and 1 without alternations. Proof: let ``a`` be the sum of all sizes so far,
-    from the default up. A rule of the next block has size at most ``a + 1``, so a block of ``n`` rules multiplies ``a
-    + 1`` by at most ``1 + n``; it begins at 2, and the product is largest for equal blocks. The L1 norm is at most
-    ``a``.
-
-    Raises:
-        ValueError: for more alternations than the list can have.
+    ``1 / (2 (1 + (r - 1) / D)**D)``, and 1 without alternations. Proof: let ``a`` be the sum of all sizes so far, from
+    the default up. A rule of the next block has size at most ``a + 1``, so a block of ``n`` rules multiplies ``a + 1``
+    by at most ``1 + n``; it begins at 2, and the product is largest for equal blocks. The L1 norm is at most ``a``.
+    Raises ``ValueError`` for more alternations than the list can have.
     """
     if not 0 <= alternations < length:
         raise ValueError(f"a list of {length} rules has 0 to {length - 1} alternations, got {alternations}")

@@ -17,8 +17,7 @@ MOST_INPUTS = 16
 class TruthTable:
     """A function of ``arity`` bits: ``values[sum of bit_i * 2^i]``.
 
-    Raises:
-        ValueError: if the number of values is not a power of two, or a value is not 0 or 1.
+    Raises ``ValueError`` if the number of values is not a power of two, or a value is not 0 or 1.
     """
 
     values: tuple[int, ...]
@@ -55,8 +54,7 @@ class TruthTable:
 def named_function(name: str, arity: int) -> TruthTable:
     """``"or"``, ``"and"``, ``"majority"`` (ties, which need an even arity, count as 0) or ``"xor"`` of ``arity`` bits.
 
-    Raises:
-        ValueError: for another name, or an arity out of range.
+    Raises ``ValueError`` for another name, or an arity out of range.
     """
     if not 1 <= arity <= MOST_INPUTS:
         raise TacitError(f"a function has 1 to {MOST_INPUTS} inputs, got {arity}", UNSPENT)

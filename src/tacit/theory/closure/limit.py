@@ -42,8 +42,7 @@ class Limit:
         seconds: by the clock; ``inf`` for none. Two runs may then differ in how far they come, not in what they prove.
         progress: is told how far the search is.
 
-    Raises:
-        ValueError: if either is not positive (or not a number).
+    Raises ``ValueError`` if either is not positive (or not a number).
     """
 
     def __init__(self, nodes: int, seconds: float, progress: Progress | None = None) -> None:

@@ -40,10 +40,8 @@ def relabel_range(epsilon: float, replace: bool, score: Score = "completion") ->
     Replacing removes a row and adds one: twice that. For ``matched``, any score of matched sensitivity 1 (Definition
     5.1), the two samples are compared directly: between ``e^(-a) / 2`` and ``2 e^a``, ``2 a + ln 4``. Of adding a row
     that sensitivity says nothing: it compares samples of one size. At ``epsilon = 1`` and completion scores replacing
-    costs ``1 + ln 4``, the constant inside Lemma 5.3.
-
-    Raises:
-        ValueError: for ``matched`` without ``replace``, where there is no bound.
+    costs ``1 + ln 4``, the constant inside Lemma 5.3. Raises ``ValueError`` for ``matched`` without ``replace``, where
+    there is no bound.
     """
     require(epsilon >= 0, f"epsilon must not be negative, got {epsilon}")
     a = epsilon / 2
@@ -62,8 +60,7 @@ def public_range(epsilon: float, replace: bool) -> float:
 def relabel_epsilon(span: float, replace: bool, score: Score = "completion", public: bool = False) -> float:
     """The largest privacy parameter of Relabel whose range is at most ``span``.
 
-    Raises:
-        ValueError: if even epsilon = 0 costs more: the patterns themselves depend on the data.
+    Raises ``ValueError`` if even epsilon = 0 costs more: the patterns themselves depend on the data.
     """
     if public:
         return span if replace else 2 * span
@@ -96,8 +93,7 @@ def learned_on_part(scoring: float, learner: Cost, rate: float) -> Cost:
         learner: what the learner costs.
         rate: of the coin, in (0, 1].
 
-    Raises:
-        ValueError: for a rate out of range.
+    Raises ``ValueError`` for a rate out of range.
     """
     require(0 < rate <= 1, f"rate must lie in (0, 1], got {rate}")
     within = (1 + math.exp(-scoring)) * math.exp(learner.epsilon)
@@ -122,10 +118,8 @@ def drawn_with_replacement(learner: Cost, rows: int, draws: int) -> Cost:
     two comparisons so that the second gets the factor R gives ``P <= R P' + sum_j p_j delta_j`` with group privacy's
     ``delta_j``: ``(ln R, delta (R - 1) / (e^eps - 1))``. It needs ``R <= e^eps``, that is, not too many draws.
 
-    The paper keeps (eps, delta) for draws = rows / 9 and eps = 1, where this gives (0.19, 0.12 delta).
-
-    Raises:
-        ValueError: where the argument fails: then the sample would cost more than the learner alone.
+    The paper keeps (eps, delta) for draws = rows / 9 and eps = 1, where this gives (0.19, 0.12 delta). Raises
+    ``ValueError`` where the argument fails: then the sample would cost more than the learner alone.
     """
     growth = math.expm1(learner.epsilon)
     log_mean = draws * math.log1p(growth / rows)
@@ -139,11 +133,7 @@ def drawn_with_replacement(learner: Cost, rows: int, draws: int) -> Cost:
 
 
 def drawn_share_with_replacement(learner: Cost, share: float) -> Cost:
-    """:func:`drawn_with_replacement` for ``share * rows`` draws, whatever the number of rows (its limit from above).
-
-    Raises:
-        ValueError: as there.
-    """
+    """:func:`drawn_with_replacement` for ``share * rows`` draws, whatever the number of rows (its limit from above)."""
     growth = math.expm1(learner.epsilon)
     log_mean = share * growth
     if log_mean > learner.epsilon:
@@ -178,10 +168,7 @@ def amplified(inner: Cost, rate: float) -> Cost:
     """A random sample in which a row takes part with probability ``rate``: ``(ln(1 + q (e^eps - 1)), q delta)``.
 
     Under add/remove every row by a coin of its own; under replace a fixed number of rows without replacement (Balle,
-    Barthe, Gaboardi 2018, Theorems 8 and 9).
-
-    Raises:
-        ValueError: unless ``rate`` lies in (0, 1].
+    Barthe, Gaboardi 2018, Theorems 8 and 9). Raises ``ValueError`` unless ``rate`` lies in (0, 1].
     """
     require(0 < rate <= 1, f"rate must lie in (0, 1], got {rate}")
     return Cost(math.log1p(rate * math.expm1(inner.epsilon)), rate * inner.delta)

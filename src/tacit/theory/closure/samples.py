@@ -70,8 +70,7 @@ def private_generalisation(epsilon: float, delta: float, rows: int) -> PrivateGe
         delta: likewise; positive (for a pure algorithm take any).
         rows: size of the sample.
 
-    Raises:
-        ValueError: if ``epsilon * delta * rows`` is not below 1: then the theorem says nothing.
+    Raises ``ValueError`` if ``epsilon * delta * rows`` is not below 1: then the theorem says nothing.
     """
     product = epsilon * delta * rows
     require(0 < product < 1, f"the theorem needs 0 < epsilon * delta * rows < 1, got {product}")
@@ -109,8 +108,7 @@ def private_error_but_for(
         failure: in (0, 1).
         spare: positive; the smaller, the nearer is the factor to ``e^(2 eps)``, and the larger is what is added.
 
-    Raises:
-        ValueError: unless ``spare`` is positive.
+    Raises ``ValueError`` unless ``spare`` is positive.
     """
     _check(0.5, failure)
     check_positive(spare=spare)
@@ -240,8 +238,7 @@ def learned_on_part_rows(vc: int, learner_rows: int, alpha: float, beta: float, 
     Returns:
         ``scored``: all rows; ``published``: 0; ``total``: all rows.
 
-    Raises:
-        ValueError: unless epsilon lies in (0, 1].
+    Raises ``ValueError`` unless epsilon lies in (0, 1].
     """
     require(0 < epsilon <= 1, f"epsilon must lie in (0, 1], got {epsilon}")
     a, b = alpha / 5, beta / 5

@@ -55,11 +55,7 @@ class ShatteredSet(_OnPoints):
 
     @staticmethod
     def find(matrix: npt.ArrayLike, points: Sequence[int]) -> ShatteredSet:
-        """The witness for a set that is shattered.
-
-        Raises:
-            ValueError: if some pattern does not occur.
-        """
+        """The witness for a set that is shattered; raises ``ValueError`` if some pattern does not occur."""
         table = np.asarray(matrix)[:, list(points)].astype(np.int64)
         codes = table @ (1 << np.arange(len(points), dtype=np.int64))
         patterns, first = np.unique(codes, return_index=True)
@@ -91,8 +87,7 @@ class MistakeTree:
     def branches(self) -> Iterator[tuple[tuple[tuple[int, int], ...], int]]:
         """Every branch as ``((point, label), ...)`` with the hypothesis at its leaf.
 
-        Raises:
-            ValueError: for a leaf without a hypothesis.
+        Raises ``ValueError`` for a leaf without a hypothesis.
         """
         if self.zero is None or self.one is None or self.point is None:
             if self.hypothesis is None:
@@ -156,8 +151,7 @@ def extract_thresholds(
         points: the sequence ``x_1 .. x_n`` that the composition threshold-shatters.
         tuples: per position, the row numbers ``(h_1, .., h_k)`` whose composition is the i-th threshold.
 
-    Raises:
-        ValueError: if the composition does not hold thresholds there: no class has two different values.
+    Raises ``ValueError`` if the composition does not hold thresholds there: no class has two different values.
     """
     tables = [np.asarray(c, np.uint8) for c in classes]
     subset, (which, rising) = _one_colour(_colours(tables, points, tuples), len(points))
