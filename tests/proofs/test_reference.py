@@ -26,8 +26,9 @@ from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.query import Sensitivity
 from tacit.queries.rules import WEIGHT_UNIT, RowRule
 from tacit.report.budget import checked_share
+from tacit.theory.checks import Cost
 from tacit.theory.em_cover import Shifts, log_moment
-from tacit.theory.resampling import RoundCost, sampled_round
+from tacit.theory.resampling import sampled_round
 from tacit.trees.induction import SCORE_UNIT, SplitCandidates, SplitScore
 from tacit.trees.losses import MATSUSHITA, LogLoss, Loss, MAlphaLoss, SmoothedLoss, SquareLoss
 from tests.replay.neighbours import schema_of, table_of
@@ -163,7 +164,7 @@ def test_draws_cost_what_the_lemma_says(size: int, share: float, epsilon: float,
         count = sum(row == 0 for row in sample)
         return (1 - delta) * float(laws[count, told].sum()) + delta * (count % 2)
 
-    cost = sampled_round(RoundCost(epsilon, delta), share, size)
+    cost = sampled_round(Cost(epsilon, delta), share, size)
     p, q = ((1 - share) * common + share * own for own in (one, other))
     for first, second in ((p, q), (q, p)):
         on_first, on_second = (reference.drawn_chance(law.tolist(), size, chance) for law in (first, second))
@@ -179,7 +180,7 @@ def test_some_learner_costs_as_much_on_draws(epsilon: float, delta: float, share
     for _ in range(size):
         steps.append(float(np.exp(epsilon)) * steps[-1] + delta)
     assert all(1 - one <= np.exp(epsilon) * (1 - more) + delta for one, more in pairwise(steps))
-    cost = sampled_round(RoundCost(epsilon, delta), share, size)
+    cost = sampled_round(Cost(epsilon, delta), share, size)
     on_draws = reference.drawn_chance([1 - share, share], size, lambda sample: steps[sum(sample)])
     assert on_draws == pytest.approx(np.exp(cost.epsilon) * steps[0] + cost.delta, rel=1e-12)
 

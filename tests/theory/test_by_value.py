@@ -9,8 +9,7 @@ import pytest
 
 from tacit.theory import boosting, decision_lists, generalisation, halfspaces, resampling, tree_rows, trees
 from tacit.theory.certified_error import CODE, HalfspaceCode, certified_error, noise_of_counts, occam_bound
-from tacit.theory.checks import Cost
-from tacit.theory.resampling import RoundCost
+from tacit.theory.checks import Cost, least_where
 
 LOG, ROOT = math.log, math.sqrt
 
@@ -27,15 +26,6 @@ def test_rounds_and_rates_of_lazy_bregman() -> None:
     assert boosting.lazy_bregman_learning_rate(0.1, "errors") == pytest.approx(0.4)
     assert boosting.lazy_bregman_learning_rate(0.4, "errors") == 1.0
     assert boosting.lazy_bregman_learning_rate(0.1, analysis="paper") == pytest.approx(0.025)
-    for advantage, density in ((0.0, 0.1), (0.51, 0.1), (0.1, 0.0), (0.1, 1.0)):
-        with pytest.raises(ValueError, match="must lie"):
-            boosting.lazy_bregman_rounds(advantage, density)
-    for call in (
-        lambda: boosting.lazy_bregman_rounds(0.1, 0.1, analysis="loose"),  # type: ignore[arg-type]
-        lambda: boosting.lazy_bregman_learning_rate(0.1, "all"),  # type: ignore[arg-type]
-    ):
-        with pytest.raises(ValueError, match=r"analysis|aim"):
-            call()
 
 
 def test_regret_and_margin_of_lazy_bregman() -> None:
@@ -62,9 +52,6 @@ def test_stopping_rules() -> None:
     assert boosting.smooth_boost_rounds(0.1, 0.05) == math.ceil(2 / (0.05 * 0.01 * ROOT(0.9)))
     assert boosting.smooth_boost_margin(0.1) == pytest.approx(0.1 / 2.1)
     assert boosting.smooth_boost_slickness(0.2, 50) == pytest.approx(0.2)
-    for advantage in (0.0, 0.5):
-        with pytest.raises(ValueError, match="advantage"):
-            boosting.smooth_boost_rounds(advantage, 0.1)
     assert boosting.end_test_threshold(0.5, 1e-3) == pytest.approx(2 + 2 * LOG(1000))
     assert boosting.tested_round(0.2, 1e-6) == pytest.approx((0.4, math.exp(0.2) * 1e-6))
     assert boosting.advanced_composition(0.2, 1e-6, 50, 1e-4) == pytest.approx(
@@ -85,10 +72,6 @@ def test_the_strong_learner_as_printed() -> None:
     assert (found.density, found.divisor, found.learning_rate, found.margin) == (0.025, 0.25, 0.0625, 0.0)
     assert found.rounds == math.ceil(16 * LOG(40) * 256)
     assert found.sigma == pytest.approx(0.5 / (8 * ROOT(0.5) * ROOT(LOG(60 * found.rounds))))
-    for wrong in ((0.0, 0.1, 0.1), (0.1, 1.0, 0.1), (0.1, 0.1, 1.0)):
-        for made in (halfspaces.printed_run, lambda *given: halfspaces.run_for_signs(*given, 0.1)):
-            with pytest.raises(ValueError, match="must lie in"):
-                made(*wrong)
 
 
 def test_rows_that_halfspaces_need() -> None:
@@ -99,7 +82,6 @@ def test_rows_that_halfspaces_need() -> None:
     assert halfspaces.tolerated_noise(0.1, 0.5) == pytest.approx(0.1 * 0.5 / 32)
     assert halfspaces.label_noise_rows(0.1, 0.05, 0.5) == math.ceil(96 * LOG(80) / 0.05)
     assert halfspaces.label_noise_rows(0.1, 0.05, 0.5, 3.0) == math.ceil(96 * LOG(60) / 0.05)
-    assert halfspaces.bad_noise_probability(50, 0.05) == pytest.approx(1 - (1 - 0.05 / 150) ** 50)
     rho = halfspaces.zcdp_for(0.7, 1e-5)
     assert rho + 2 * ROOT(rho * LOG(1e5)) == pytest.approx(0.7)
     for analysis, times in (("sharp", 2), ("paper", 4)):
@@ -110,7 +92,6 @@ def test_rows_that_halfspaces_need() -> None:
     assert halfspaces.error_on_noisy_rows(0.9, 0.9) < 0.9
     assert halfspaces.transfer_privacy(0.1, 0.05, 1.0, 1e-3) == pytest.approx((0.1 / 36, 0.1 / 36 * 0.05 / 4))
     assert halfspaces.transfer_privacy(0.1, 0.05, 1e-3, 1e-9) == (1e-3, 1e-9)
-    assert halfspaces.johnson_lindenstrauss_order(0.1, 0.05, 0.5, 0.2) == pytest.approx(LOG(20) / (0.2 * 0.1 * 0.25))
 
 
 def test_parts_of_sample_sizes() -> None:
@@ -148,14 +129,11 @@ def test_bounds_on_new_rows() -> None:
     assert generalisation.transfer_bound(0.1, 1e-3) == pytest.approx((1.8, 1e-2))
     assert generalisation.private_boosting_error(0.05, 0.02, 0.01, 1e-4) == pytest.approx((0.23, 0.03))
     assert generalisation.private_boosting_error(0.95, 0.99, 0.1, 2e-3) == (1.0, 1.0)
-    for epsilon, delta in ((0.0, 1e-3), (1 / 3, 1e-3), (0.1, 0.0), (0.1, 0.025)):
-        with pytest.raises(ValueError, match="needs"):
-            generalisation.transfer_rows(epsilon, delta)
     for budget in (0.01, 0.3):
         found = float(generalisation.largest_within(np.array([0.1]), np.array([budget]))[0])
         divergence = 0.1 * LOG(0.1 / found) + 0.9 * LOG(0.9 / (1 - found))
         assert divergence == pytest.approx(budget)
-    assert [generalisation._least(lambda n, least=least: n >= least) for least in (1, 2, 3, 1000)] == [1, 2, 3, 1000]
+    assert [least_where(lambda n, least=least: n >= least) for least in (1, 2, 3, 1000)] == [1, 2, 3, 1000]
 
 
 def test_certified_errors() -> None:
@@ -174,24 +152,18 @@ def test_certified_errors() -> None:
 
 
 def test_rounds_of_resampling() -> None:
-    base = RoundCost(0.4, 1e-6)
+    base = Cost(0.4, 1e-6)
     found = resampling.sampling_amplification(base, 0.01, 30)
     assert (found.epsilon, found.delta) == (pytest.approx(4 * 0.4 * 0.3), pytest.approx(1e-6 * (1 + math.exp(0.6))))
-    with pytest.raises(ValueError, match=r"at most 0\.5"):
-        resampling.sampling_amplification(RoundCost(0.51, 0.0), 0.01, 30)
-    resampling.sampling_amplification(RoundCost(0.5, 0.0), 0.01, 30)
     sharp = resampling.sampled_round(base, 0.01, 30)
     up = 30 * LOG(1 + 0.01 * math.expm1(0.4))
     assert (sharp.epsilon, sharp.delta) == (pytest.approx(up), pytest.approx(1e-6 * math.expm1(up) / math.expm1(0.4)))
     wide = resampling.sampled_round(base, 0.1, 30)
     apart = 30 * LOG(1 + 0.1 * math.expm1(0.4)) - 30 * LOG(1 + 0.1 * math.expm1(-0.4))
     assert wide.epsilon == pytest.approx(apart)
-    assert resampling.sampled_round(RoundCost(0.0, 1e-6), 0.01, 30) == RoundCost(0.0, pytest.approx(3e-7))
-    assert resampling.sampled_round(RoundCost(30.0, 1e-6), 1.0, 30) == RoundCost(pytest.approx(1800.0, rel=1e-4), 1.0)
-    assert resampling.sampled_round(RoundCost(30.0, 0.0), 1.0, 30).delta == 0.0
-    for distance in (-0.01, 1.01):
-        with pytest.raises(ValueError, match="total variation"):
-            resampling.sampled_round(base, distance, 30)
+    assert resampling.sampled_round(Cost(0.0, 1e-6), 0.01, 30) == Cost(0.0, pytest.approx(3e-7))
+    assert resampling.sampled_round(Cost(30.0, 1e-6), 1.0, 30) == Cost(pytest.approx(1800.0, rel=1e-4), 1.0)
+    assert resampling.sampled_round(Cost(30.0, 0.0), 1.0, 30).delta == 0.0
     assert resampling.cost_of_draws(Cost(0.4, 1e-6), 0.01, 30, "sharp") == Cost(sharp.epsilon, sharp.delta)
     assert resampling.cost_of_draws(Cost(0.4, 1e-6), 0.01, 30, "paper") == Cost(found.epsilon, found.delta)
     printed = resampling.printed_round(base, 0.2, 500, 30)
@@ -230,9 +202,6 @@ def test_bounds_on_decision_lists() -> None:
     assert decision_lists.corollary_a_8(6, 2, 0.1, 0.05, 0.9, 1e-6) == pytest.approx(
         decision_lists.theorem_3_5(73, 0.1, 0.05, 0.9, 1e-6)
     )
-    for variables, k in ((-1, 2), (3, -1)):
-        with pytest.raises(ValueError, match="negative"):
-            decision_lists.conjunction_count(variables, k)
 
 
 # trees
@@ -270,9 +239,6 @@ def test_bounds_on_trees() -> None:
     least = trees.smallest_efficiency(0.01, 0.7, 900, 40, 0.05)
     assert least == pytest.approx(LOG(900) / (0.01 * 0.7 * 30) * LOG(800))
     assert trees.smallest_good_ratio(0.01, 0.2, 0.7, 900) == pytest.approx(math.exp(-0.01 * 0.2 * 0.7 * 30 / LOG(900)))
-    trees.smallest_efficiency(0.01, 0.7, 3, 40, 0.05)
-    with pytest.raises(ValueError, match="at least 3"):
-        trees.smallest_efficiency(0.01, 0.7, 2, 40, 0.05)
     for alpha, z in ((0.3, 3.0), (0.3, -1.2), (1.0, -0.5)):
         beyond = max(abs(z) / 2 - (1 - alpha), 0.0)
         expected = 0.5 + 0.5 * math.copysign(beyond / math.hypot(alpha, beyond), z)
@@ -341,17 +307,6 @@ def test_bounds_on_private_trees_by_hand() -> None:
         found = tree_rows.private_error_bound(risk, rows, 1.0, 0.5, 41, 0.05, shares)
         assert found == pytest.approx(0.5 * (first * ROOT(0.75) + lost))
     assert tree_rows.private_error_bound(tree_rows.GINI, 2, 1e-6, 0.5, 41, 0.05, (1.0,)) == 0.5
-    for wrong in (
-        (1, 0.5, 0.05),
-        (2, 0.0, 0.05),
-        (2, 1.01, 0.05),
-        (2, 0.5, 0.0),
-        (2, 0.5, 1.0),
-        (2, 0.5, 1.5),
-        (2, 0.5, -0.1),
-    ):
-        with pytest.raises(ValueError, match="at least 2 rows"):
-            tree_rows.private_error_bound(tree_rows.GINI, wrong[0], 1.0, wrong[1], 41, wrong[2], (1.0,))
     rows, depth = tree_rows.rows_for_error(0.3, tree_rows.GINI, 1.0, 0.5, 41, 0.05)
 
     def bound(rows: int, depth: int) -> float:
@@ -359,6 +314,3 @@ def test_bounds_on_private_trees_by_hand() -> None:
 
     assert bound(rows, depth) <= 0.3
     assert min(bound(rows - 1, deep) for deep in range(1, 12)) > 0.3
-    for error in (0.0, 0.5):
-        with pytest.raises(ValueError, match="error must lie"):
-            tree_rows.rows_for_error(error, tree_rows.GINI, 1.0, 0.5, 41, 0.05)

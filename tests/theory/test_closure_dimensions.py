@@ -288,9 +288,6 @@ def test_a_search_ends_by_the_clock_and_says_how_far_it_is(
     if dimension is not littlestone_dimension:
         assert not found.exact
         assert len(said) > 1
-    for wrong in ({"seconds": 0.0}, {"seconds": float("nan")}, {"cap": 0}):
-        with pytest.raises(ValueError, match="positive cap and positive seconds"):
-            dimension(matrix, **wrong)
 
 
 @pytest.mark.parametrize("more", [{"cap": 100_000}, pytest.param({}, marks=pytest.mark.slow)])
@@ -316,8 +313,3 @@ def test_a_search_in_slices_is_the_whole_search(sets: int) -> None:
             assert whole.go_on(10**9) == (found, work)
             assert (found is not None) == (plain_vc(matrix) >= size)
             assert found is None or len(np.unique(matrix[:, found], axis=0)) == 2**size
-
-
-def test_a_limit_once_reached_stays_reached() -> None:
-    limit = Limit(3, float("inf"))
-    assert [limit.reached(work) for work in (1, 3, 4, 2)] == [False, False, True, True]

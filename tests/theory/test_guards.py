@@ -12,18 +12,17 @@ import pytest
 from tacit.theory import above_threshold, boosting, em_cover, generalisation, halfspaces, resampling, tree_rows, winnow
 from tacit.theory.above_threshold import Queries
 from tacit.theory.certified_error import HalfspaceCode
-from tacit.theory.checks import check_positive, check_probability
+from tacit.theory.checks import Cost, check_positive, check_probability
 from tacit.theory.closure import bounds, privacy, samples
 from tacit.theory.closure.formula import TruthTable, named_function
 from tacit.theory.closure.limit import Limit
 from tacit.theory.decision_lists import conjunction_count, exponential_mechanism_loss, list_vc_bound, occam_sample_size
 from tacit.theory.em_cover import PAPER_LIMIT, Shifts
-from tacit.theory.resampling import RoundCost
 from tacit.theory.trees import smallest_efficiency
 from tests.theory.closure import extremal
 
 TINY = 5e-324
-HALF, ANY, OR = RoundCost(0.5, 0.0), Queries.ANY, TruthTable((0, 1, 1, 1))
+HALF, ANY, OR = Cost(0.5, 0.0), Queries.ANY, TruthTable((0, 1, 1, 1))
 COST = privacy.Cost(0.5, 0.0)
 
 
@@ -84,7 +83,7 @@ OUTSIDE: list[Case] = [
     *((generalisation.transfer_rows, pair) for pair in ((0.0, 0.0), (1 / 3, 0.01), (0.2, 0.0), (0.2, 0.05))),
     *((halfspaces.printed_run, given) for given in ((0.0, 0.1, 0.1), (0.1, 1.0, 0.1), (0.1, 0.1, 1.0))),
     (HalfspaceCode().log_halfspaces, (np.array([1 << 15]),)), (HalfspaceCode().log_halfspaces, (np.array([33]),)),
-    (resampling.sampling_amplification, (RoundCost(above(0.5), 0.0), 0.1, 9)),
+    (resampling.sampling_amplification, (Cost(above(0.5), 0.0), 0.1, 9)),
     *((resampling.sampled_round, (HALF, x, 9)) for x in (-TINY, above(1.0))),
     *((tree_rows.smoothed, (s,)) for s in (0.0, math.inf, math.nan)),
     *((tree_bound, given)

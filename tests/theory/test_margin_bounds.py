@@ -36,10 +36,6 @@ def test_the_pac_bayes_bound_by_value() -> None:
     assert found == pytest.approx(0.09454, abs=1e-5)
     assert theory.pac_bayes_margin_bound(*problem[:4], 1.0) < found
     assert theory.pac_bayes_margin_bound(0.025, 7, 0.5, 0.1) == 1.0
-    with pytest.raises(ValueError, match="margin"):
-        theory.pac_bayes_margin_bound(0.0, 100, 0.0, 0.1)
-    with pytest.raises(ValueError, match="share"):
-        theory.pac_bayes_margin_bound(1.5, 100, 0.1, 0.1)
 
 
 @pytest.mark.parametrize("n", [8, 50, 1000])

@@ -10,14 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from tacit.theory.resampling import (
-    RoundCost,
-    boost_for_people_sample_size,
-    boost_s_sample_size,
-    printed_round,
-    sampled_round,
-    sampling_amplification,
-)
+from tacit.theory.checks import Cost
+from tacit.theory.resampling import printed_round, sampled_round, sampling_amplification
 
 
 def geometric_counts(epsilon: float, distance: float, draws: int, reach: int = 400) -> tuple[np.ndarray, np.ndarray]:
@@ -41,12 +35,12 @@ def divergence(first: np.ndarray, second: np.ndarray, epsilon: float) -> float:
 @pytest.mark.parametrize(("epsilon", "distance", "draws"), [(0.3, 0.01, 50), (1.0, 0.005, 40), (0.1, 0.02, 30)])
 def test_sharp_bound_holds_and_is_attained(epsilon: float, distance: float, draws: int) -> None:
     first, second = geometric_counts(epsilon, distance, draws)
-    bound = sampled_round(RoundCost(epsilon, 0.0), distance, draws)
+    bound = sampled_round(Cost(epsilon, 0.0), distance, draws)
     assert bound.epsilon <= epsilon
     assert divergence(first, second, bound.epsilon) <= 1e-12
     assert divergence(first, second, 0.9 * bound.epsilon) > 1e-4
     if epsilon <= 0.5:
-        assert bound.epsilon < 0.3 * sampling_amplification(RoundCost(epsilon, 0.0), distance, draws).epsilon
+        assert bound.epsilon < 0.3 * sampling_amplification(Cost(epsilon, 0.0), distance, draws).epsilon
 
 
 @settings(max_examples=60, deadline=None)
@@ -69,14 +63,14 @@ def test_no_mechanism_found_by_search_beats_it(epsilon: float, distance: float, 
         weights = binom.pmf(np.arange(draws + 1), draws, distance)
         return np.asarray(sum(p * np.exp(x) / np.exp(x).sum() for p, x in zip(weights, logs, strict=True)))
 
-    bound = sampled_round(RoundCost(epsilon, 0.0), distance, draws)
+    bound = sampled_round(Cost(epsilon, 0.0), distance, draws)
     assert divergence(law(rows), law(other), 2 * bound.epsilon) <= 1e-12  # 2: the two branches are unrelated
     assert divergence(law(rows), np.exp(rows[0]) / np.exp(rows[0]).sum(), bound.epsilon) <= 1e-12
 
 
 def test_delta_of_theorem_57_is_too_small() -> None:
     """A base learner that fails with delta_b, on m = 500 draws at kappa n = 50: it fails oftener than stated."""
-    base = RoundCost(0.05, 1e-6)
+    base = Cost(0.05, 1e-6)
     draws, density, rows = 500, 0.05, 1000
     printed = printed_round(base, density, rows, draws)
     assert (printed.epsilon, printed.delta) == pytest.approx((4 * 0.05 * 10, 1e-6 * (1 + math.exp(2 * 0.05 * 10))))
@@ -86,13 +80,3 @@ def test_delta_of_theorem_57_is_too_small() -> None:
     assert fails > 1.1 * printed.delta
     assert fails <= sampled_round(base, 1 / (density * rows), draws).delta
     assert fails <= sampling_amplification(base, 1 / (density * rows), draws).delta
-
-
-def test_theorems_56_and_57_by_value() -> None:
-    accuracy, slack, base_epsilon, size, epsilon, advantage = 0.05, 1e-5, 0.4, 300, 2.0, 0.2
-    improved = math.sqrt(math.log(20) * math.log(1e5)) * 0.4 * 300 / (2.0 * 0.2 * 0.05)
-    arguments = (accuracy, slack, base_epsilon, size, epsilon, advantage)
-    assert boost_s_sample_size(*arguments) == pytest.approx(improved, rel=1e-12)
-    assert boost_for_people_sample_size(*arguments, 3.0) == pytest.approx(
-        improved * 3.0 * math.log(20) / 0.04, rel=1e-12
-    )

@@ -214,10 +214,8 @@ class Ledger:
 def hold(recording: Recording, run: Callable[[], Any], recorded: Recording | None = None) -> Recording:
     """Runs a fit, and keeps what it shows and what it warns of; on a neighbour, holds that against a recorded fit.
 
-    Args:
-        recording: what a witness of the fit writes to.
-        run: the fit; returns all that it shows.
-        recorded: of the fit that this one is a neighbour's of; None for that fit itself, whose errors are raised.
+    ``recording`` is what a witness of the fit writes to; ``run`` returns all that the fit shows; without ``recorded``
+    it is the recorded fit itself, whose errors are raised.
     """
     try:
         with warnings.catch_warnings(record=True) as caught:

@@ -55,11 +55,7 @@ class Opening:
 
 
 class Watch(Witness):
-    """Records a fit, or holds it against a recorded one.
-
-    Args:
-        recording: what is written to.
-    """
+    """Records a fit in a recording, or holds it against a recorded one."""
 
     sees_exact_answers: ClassVar[bool] = True
 

@@ -39,10 +39,8 @@ MOST_RANKED_CELLS = 8192
 def ranked_probability_scores(chances: npt.ArrayLike, places: npt.ArrayLike) -> Floats:
     """The score of every row, between 0 and 1 whatever the chances are; shape ``(rows,)``. A row's depends on it alone.
 
-    Args:
-        chances: shape ``(rows, K)``, classes in their order. What is no number counts as 0, and sums are cut off at 0
-            and 1.
-        places: the class of every row, ``0 .. K - 1``; shape ``(rows,)``.
+    ``chances``, shape ``(rows, K)``, have the classes in their order; what is no number counts as 0, and sums are cut
+    off at 0 and 1. ``places`` are the classes of the rows, ``0 .. K - 1``, shape ``(rows,)``.
     """
     finite = np.nan_to_num(np.asarray(chances, np.float64), nan=0.0, posinf=1.0, neginf=0.0)
     upto = np.clip(np.cumsum(finite, axis=1)[:, :-1], 0.0, 1.0)

@@ -45,11 +45,7 @@ class AccountKey:
 
 
 def key_path(path: str | os.PathLike[str] | None, store: Path | None) -> Path:
-    """Where the key of an account is.
-
-    Args:
-        path: what the caller said.
-        store: the file of the account; None for one in a database.
+    """Where the key of an account is: where the caller says, or beside the file of its store.
 
     Raises ``AccountError`` if nobody says where.
     """

@@ -72,13 +72,10 @@ def identifiers_assumed(names: Iterable[Any]) -> tuple[Assumption, ...]:
 
 
 def dtypes_assumed(dtypes: str | None, untyped: bool, columns: bool, label: bool) -> tuple[Assumption, ...]:
-    """What is assumed of the dtypes of a table.
+    """What is assumed of the dtypes of a table, for which the caller answers by ``"public"``.
 
-    Args:
-        dtypes: ``"public"`` where the caller answers for them.
-        untyped: whether the table has none, as a CSV file.
-        columns: whether the features are of no schema, so that their dtypes say what they hold.
-        label: whether that of the label decides which classes there can be.
+    ``untyped``: it has none, as a CSV file. ``columns``: the features are of no schema, so that dtypes say what they
+    hold. ``label``: its dtype decides which classes there can be.
     """
     if untyped or not (columns or label):
         return ()

@@ -92,16 +92,11 @@ def calibrate(
     start: float = 1.0,
     tolerance: float = 1e-6,
 ) -> float:
-    """The smallest noise parameter whose charges cost at most (epsilon, delta) together.
+    """The smallest noise parameter whose charges, which do not grow with it, cost at most (epsilon, delta) together.
 
-    Args:
-        charges_at: the charges at a positive noise parameter. They must not get more expensive as it grows.
-        epsilon: the request, positive and finite.
-        delta: the request, in [0, 1).
-        start: a first guess; a good one saves time where accountants are slow.
-        tolerance: how far above the smallest the result may lie, relatively. The cost is never above the request.
-
-    Raises ``ValueError`` if the request is out of range, or no parameter meets it.
+    A good first guess ``start`` saves time where accountants are slow; the result may lie above the smallest by
+    ``tolerance``, relatively, and its cost is never above the request. Raises ``ValueError`` if the request is out of
+    range, or no parameter meets it.
     """
     _check_request(epsilon, delta)
 

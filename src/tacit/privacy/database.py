@@ -100,11 +100,7 @@ def shown(url: URL) -> str:
 
 
 class Database:
-    """One of them.
-
-    Args:
-        url: as :func:`normal_url` returns it.
-    """
+    """One of them; its URL is as :func:`normal_url` returns it."""
 
     def __init__(self, url: URL) -> None:
         self._url = url

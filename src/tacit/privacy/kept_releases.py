@@ -83,14 +83,7 @@ def kept_fits(store: Store, dataset: str) -> tuple[Kept, ...]:
 
 
 class KeptReservation(Reservation):
-    """A reservation whose releases are kept. A failure leaves it open, so that the fit can go on.
-
-    Args:
-        kept: what is known of it.
-        neighbouring: the relation.
-        on_close: as for every reservation.
-        store: where releases are kept.
-    """
+    """A reservation whose releases are kept in a store. A failure leaves it open, so that the fit can go on."""
 
     def __init__(
         self, fit: Kept, neighbouring: Neighbouring, on_close: Callable[[tuple[Entry, ...], str], None], store: Store

@@ -100,11 +100,7 @@ def unwatched() -> AbstractContextManager[None]:
 
 
 class Watched:
-    """What a reservation tells, if anybody watches where it is made.
-
-    Args:
-        work: what it is for.
-    """
+    """What a reservation of some work tells, if anybody watches where it is made."""
 
     def __init__(self, work: str) -> None:
         self._work, self._watch, self._started = work, OPTIONS.get().watch, time.monotonic()

@@ -94,14 +94,9 @@ class RandomStopping:
         """What the search costs, when one run picks one of several mechanisms by a public lottery.
 
         Theorem 2: if a run is ``(a, e)``- and ``(b, f)``-Renyi private, the search is ``(a, e')``-Renyi private with
-        ``e' = e + (1 + shape)((1 - 1/b) f + log(1/gamma) / b) + log(mean) / (a - 1)``. With pure runs of ``e`` and
-        ``a, b`` to infinity: pure ``(2 + shape) e``. The lottery's outcome is part of what a run shows, so a run's
-        divergence is at most the largest among the mechanisms.
-
-        Args:
-            runs: the charges of each of the mechanisms.
-            delta: at 0 the answer is pure, otherwise a Renyi curve.
-
+        ``e' = e + (1 + shape)((1 - 1/b) f + log(1/gamma) / b) + log(mean) / (a - 1)``. With pure runs of ``e`` and ``a,
+        b`` to infinity: pure ``(2 + shape) e``, which is the answer at ``delta = 0``. The lottery's outcome is part of
+        what a run shows, so a run's divergence is at most the largest among the mechanisms, whose charges ``runs`` are.
         Raises ``ValueError`` for charges that have no Renyi divergence, or at ``delta = 0`` are not pure.
         """
         parts = [parts_of(charges) for charges in runs]

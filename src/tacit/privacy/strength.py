@@ -43,16 +43,11 @@ class WeakPromise(UserWarning):
 
 
 def best_guess(prior: float, epsilon: float, delta: float) -> float:
-    """How often the best guess between two neighbouring tables can be right, given an (epsilon, delta)-private release.
+    """How often the best guess between two neighbouring tables can be right, after an (epsilon, delta)-private release.
 
     The errors (false alarm, miss) that such a release allows lie on or above the lines through ``(0, 1 - delta)``,
     ``(c, c)`` and ``(1 - delta, 0)`` with ``c = (1 - delta) / (1 + e^epsilon)`` (Kairouz, Oh, Viswanath 2015); a linear
-    function of them is least at a corner.
-
-    Args:
-        prior: how likely the guesser thought the first table before, in (0, 1).
-        epsilon: at least 0, may be infinite.
-        delta: in [0, 1).
+    function of them is least at a corner. ``prior`` in (0, 1): how likely the guesser thought the first table before.
     """
     if math.isinf(epsilon):
         return 1.0
@@ -166,12 +161,8 @@ class AttackRisk:
 def attack_risks(charges: Sequence[Charge], groups: Sequence[int] = (1, 10)) -> tuple[AttackRisk, ...]:
     """The bounds for a release with these charges; exact for Gaussian ones, above the truth for others.
 
-    Args:
-        charges: what was reserved, under either neighbouring relation: a group is then of persons who come and go, or
-            who are replaced.
-        groups: how many persons, each at least 1.
-
-    Raises ``ValueError`` if a group is empty, or a charge is of no known kind.
+    Under either neighbouring relation: groups are of so many persons who come and go, or who are replaced. Raises
+    ``ValueError`` if a group is empty, or a charge is of no known kind.
     """
     single = trade_off(charges)
     return tuple(_risk(single(persons), persons) for persons in groups)

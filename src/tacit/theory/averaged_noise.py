@@ -27,13 +27,8 @@ def shortest_centre(margin: float, share: float) -> float:
 def averaged_rounds(potential: float, shortest: float, sigma: float, slack: float = 0.0) -> int:
     """``T = 2 (m^2 + sigma^2) Lambda / (m (m - slack))^2``, rounded up.
 
-    Without slack, for ``sigma = s m`` and ``gamma = m / 2``: ``(1 + s^2) Lambda / (2 gamma^2)``.
-
-    Args:
-        potential: ``Lambda``.
-        shortest: ``m``.
-        sigma: of the noise, per coordinate.
-        slack: what rounding and a margin take from the shortest centre.
+    Without slack, for ``sigma = s m`` and ``gamma = m / 2``: ``(1 + s^2) Lambda / (2 gamma^2)``. ``slack`` is what
+    rounding and a margin take from the shortest centre ``m``; ``potential`` is ``Lambda``.
     """
     require(0 <= slack < shortest, f"the slack must lie in [0, {shortest:g}), got {slack:g}")
     return math.ceil(2 * (shortest**2 + sigma**2) * potential / (shortest * (shortest - slack)) ** 2)
@@ -75,15 +70,9 @@ def averaged_run(
 ) -> AveragedRun:
     """Rounds, rate and noise for all but kappa n rows on their side, or with a margin, with probability 1 - failure.
 
-    Args:
-        density: kappa, in (0, 1).
-        failure: probability that the noise does otherwise.
-        shortest: ``m``, in (0, 1).
-        ratio: ``s = sigma / m``: much noise takes many rounds, and little takes many rows.
-        margin: what rows shall have, as a share of ``m``, over the lengths of all exact centres together; 0 for signs.
-        exact: whether weights are real numbers: what the theorem says of no computer.
-
-    Raises ``ValueError`` where the levels are too coarse for so short a centre.
+    ``ratio`` is ``sigma / m``, ``m`` the shortest centre: much noise takes many rounds, little takes many rows.
+    ``margin`` is a share of ``m``, over the lengths of all exact centres together; 0 for signs. ``exact``: weights are
+    real numbers, as on no computer. Raises ``ValueError`` where the levels are too coarse for so short a centre.
     """
     check_probability(kappa=density, beta=failure, shortest=shortest)
     potential, sigma, slack = math.log(1 / density) + math.log(1 / failure), ratio * shortest, margin * shortest

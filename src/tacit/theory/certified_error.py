@@ -41,15 +41,11 @@ class HalfspaceCode:
         return math.log(2) * np.where(shapes == 0, 0, 1 + np.maximum(digits - 2, 0))
 
     def log_halfspaces(self, integers: Ints) -> float:
-        """``ln(1 / p)`` of a prior over all vectors of such integers, fixed before any row is read.
+        """``ln(1 / p)`` of a prior over all vectors of such integers, shape ``(d,)``, fixed before any row is read.
 
         Shapes are drawn independently from probabilities that are themselves drawn from the Dirichlet distribution, so
-        that common shapes are cheap whichever they are; signs and digits have equal probability.
-
-        Args:
-            integers: shape ``(d,)``.
-
-        Raises ``ValueError`` if an integer is not of the class.
+        that common shapes are cheap whichever they are; signs and digits have equal probability. Raises ``ValueError``
+        if an integer is not of the class.
         """
         from scipy.special import gammaln  # models are read without scipy
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -23,6 +24,25 @@ def check_probability(**values: float) -> None:
     for name, value in values.items():
         if not 0.0 < value < 1.0:
             raise ValueError(f"{name} must lie in (0, 1), got {value}")
+
+
+def least_where(enough: Callable[[int], bool], low: int = 0) -> int:
+    """The least integer above ``low`` from which on a condition holds; ``ValueError`` if none up to 2**80 does."""
+    high = max(1, 2 * low)
+    while not enough(high):
+        low, high = high, 2 * high
+        require(high <= 1 << 80, "no number is enough")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def largest_where(fits: Callable[[int], bool], start: int) -> int:
+    """The largest integer that fits, at least ``start``, where the condition holds; from 1 on it stops holding once."""
+    if start < 1 and not fits(1):
+        return start
+    return least_where(lambda number: not fits(number), max(start, 1)) - 1
 
 
 @dataclass(frozen=True)

@@ -64,12 +64,9 @@ class WorkCapReached(Exception):  # noqa: N818 - not an error: it ends a search
 
 
 class FiniteClass:
-    """A finite class as bit sets: duplicates of hypotheses are dropped, columns are sets of hypotheses.
+    """A finite class as bit sets, of a 0/1 matrix ``(hypotheses, points)``; ``ValueError`` for another one.
 
-    Args:
-        matrix: 0/1 array of shape ``(hypotheses, points)``.
-
-    Raises ``ValueError`` if the matrix is not two-dimensional or holds anything but 0 and 1.
+    Duplicates of hypotheses are dropped, columns are sets of hypotheses.
     """
 
     def __init__(self, matrix: npt.ArrayLike) -> None:

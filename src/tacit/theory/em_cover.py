@@ -72,8 +72,6 @@ class Shifts:
 PENALTY = Shifts(-1.0, 0.0)
 """The paper's score, minus the number of errors: a row lowers the scores of those that cover and mislabel it."""
 
-GENERAL = Shifts(-1.0, 1.0)  # all that Lemma A.1 asks for
-
 
 def paper_epsilon(score_scale: float, delta: float) -> float:
     """Lemma A.1: ``2 e (ln(1/delta) + 3/2)``, under add/remove, which is what its proof compares.
@@ -166,15 +164,9 @@ def log_moment(
 ) -> Floats:
     """``log sup E_P[(P/Q)**lam]`` over all pairs of neighbours and all adversaries, exact for the given steps.
 
-    Args:
-        lam: Renyi order minus 1, positive; one or many.
-        score_scales: ``e_i`` of each step, in order; 0 for a step that does not look at the rows.
-        shifts: what a row can do to a covering candidate's score, in the units that ``e_i`` multiplies; one for all
-            steps, or one each.
-        replace: the relation: replace-one, or (default) the worse direction of add/remove.
-
-    Returns:
-        One number per order.
+    ``lam`` is the Renyi order minus 1, one or many; ``score_scales`` are ``e_i`` of each step, 0 for one that does not
+    look at the rows; ``shifts`` in the units that ``e_i`` multiplies, for all steps or one each. ``replace``: the
+    relation, or the worse direction of add/remove. One number per order.
     """
     orders = np.atleast_1d(np.asarray(lam, dtype=np.float64))
     return _play(score_scales, shifts, replace, lambda points: _step(orders, points), np.zeros(len(orders)))

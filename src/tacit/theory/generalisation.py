@@ -6,12 +6,11 @@ The proofs of the first two, and which of all is the smallest where, are in docs
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.theory.checks import check_positive, require
+from tacit.theory.checks import check_positive, least_where, require
 
 FAT_SHATTERING_SCALE = 16  # Theorem 23 takes the fat-shattering dimension at the margin divided by this
 
@@ -42,11 +41,6 @@ def margin_bound(misfits: float, n_rows: int, margin: float, failure: float, len
     n = float(n_rows)
     capacity = dimension * math.log(34 * math.e * n / dimension) * math.log2(578 * n)
     return min(1.0, misfits + math.sqrt(2 / n * (capacity + math.log(4 / failure))))
-
-
-def margin_bound_rows(excess: float, margin: float, failure: float, length: float = 2.0) -> int:
-    """The least number of rows at which Theorem 23 adds at most ``excess`` to the share of misfits."""
-    return _least(lambda n: margin_bound(0.0, n, margin, failure, length) <= excess)
 
 
 LEAST_PAC_BAYES_ROWS = 8  # Maurer (2004) proves `E exp(n kl(k / n || p)) <= 2 sqrt(n)` from this many rows on
@@ -84,18 +78,10 @@ def pac_bayes_margin_bound(misfits: float, n_rows: int, margin: float, failure: 
 
     by the PAC-Bayes bound (Langford, Shawe-Taylor 2002; Maurer 2004) for normal vectors around ``mu w``, which pass
     ``theta`` with probability at least ``Phi(theta)`` on a row that ``w`` gets wrong. At ``theta = 0`` a halfspace errs
-    at most twice as often as a random one. Here the smallest over a grid of both, which depends on the arguments
-    alone. Where misfits are in proportion to the error it needs ``~ log(1 / alpha) / (alpha margin^2)`` rows: the
-    order of Theorem 1.
-
-    Args:
-        misfits: bound on the share of the training rows with margin below ``margin``, fixed in advance.
-        n_rows: number of training rows, in the unit ball.
-        margin: the margin.
-        failure: probability that the bound fails.
-        length: bound on the length of the halfspace.
-
-    Raises ``ValueError`` unless ``misfits`` is a share.
+    at most twice as often as a random one. Here the smallest over a grid of both, which depends on the arguments alone.
+    Where misfits are in proportion to the error it needs ``~ log(1 / alpha) / (alpha margin^2)`` rows: the order of
+    Theorem 1. Rows are in the unit ball; ``misfits``, fixed in advance, bounds the share of them with a smaller margin;
+    ``failure`` is ``delta``. Raises ``ValueError`` unless ``misfits`` is a share.
     """
     if n_rows < LEAST_PAC_BAYES_ROWS:
         return 1.0
@@ -147,7 +133,7 @@ MARGIN_BOUNDS = {"PAC-Bayes": pac_bayes_margin_bound, "ramp loss": rademacher_ma
 def new_rows(accuracy: float, misfits: float, margin: float, failure: float, length: float = 2.0) -> dict[str, int]:
     """The least number of rows at which each of :data:`MARGIN_BOUNDS` gives an error of at most ``accuracy``."""
     return {
-        name: _least(lambda n, bound=bound: bound(misfits, n, margin, failure, length) <= accuracy)  # type: ignore[misc]
+        name: least_where(lambda n, bound=bound: bound(misfits, n, margin, failure, length) <= accuracy)  # type: ignore[misc]
         for name, bound in MARGIN_BOUNDS.items()
     }
 
@@ -177,17 +163,3 @@ def private_boosting_error(training_error: float, failure: float, epsilon: float
     """
     gap, miss = transfer_bound(epsilon, delta)
     return min(1.0, training_error + gap), min(1.0, failure + miss)
-
-
-def _least(enough: Callable[[int], bool]) -> int:
-    """The least positive integer from which a monotone condition holds."""
-    high = 1
-    while not enough(high):
-        high *= 2
-        if high > 1 << 80:
-            raise ValueError("no number of rows is enough")
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high

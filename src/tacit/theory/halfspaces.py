@@ -66,11 +66,6 @@ def label_noise_rows(accuracy: float, failure: float, margin: float, share: floa
     return math.ceil(96 * math.log(share / failure) / (accuracy * margin))
 
 
-def bad_noise_probability(rounds: int, failure: float) -> float:
-    """Claim 3: probability that any of the rounds misses its advantage, at ``failure / (3 T)`` per round."""
-    return 1 - (1 - failure / (3 * rounds)) ** rounds
-
-
 def zcdp_for(epsilon: float, delta: float) -> float:
     """The rho that Lemma 15 turns into (epsilon, delta): ``rho + 2 sqrt(rho log(1/delta)) = epsilon``."""
     log_delta = math.log(1 / delta)
@@ -80,12 +75,8 @@ def zcdp_for(epsilon: float, delta: float) -> float:
 def privacy_rows(run: AveragedRun, noise_multiplier: float, analysis: Analysis = "sharp") -> int:
     """Claim 1: the least number of rows at which the noise that privacy asks for is as much as the run allows.
 
-    The cap of the weights, ``kappa n`` rows, is a whole number.
-
-    Args:
-        run: its density, rounds and noise.
-        noise_multiplier: what the *whole* run needs as one Gaussian mechanism: a round needs ``sqrt(T)`` times it.
-        analysis: the constant of one round: 2 (sharp) or 4 (paper).
+    The cap of the weights, ``kappa n`` rows, is a whole number. ``noise_multiplier`` is what the *whole* run needs as
+    one Gaussian mechanism: a round needs ``sqrt(T)`` times it.
     """
     per_round = noise_multiplier * math.sqrt(run.rounds)
     cap = math.ceil(per_round * centering_sensitivity(1.0, 1.0, analysis) / run.sigma)
@@ -301,23 +292,3 @@ def cheapest_promise(
     alone = {averages: max(1, privacy_rows(signs, noise_multiplier, analysis))}
     transfer = {"that private errors generalise, by Theorem 31": transfer_rows(*privacy)}
     return min(promise, Promise(signs, alone | transfer | label_noise), key=lambda promise: promise.rows)
-
-
-def sample_size_order(accuracy: float, failure: float, margin: float, epsilon: float, delta: float) -> dict[str, float]:
-    """Theorem 25, parts without constants: orders of growth, not numbers of rows.
-
-    ``accuracy`` is as printed, of Theorem 23; ``relative`` of the PAC-Bayes bound, with which Theorem 1 holds.
-    """
-    log_accuracy = math.log(1 / accuracy)
-    return {
-        "relative": (log_accuracy / margin**2 + math.log(1 / failure)) / accuracy,
-        "privacy": math.sqrt(log_accuracy * math.log(1 / delta) * math.log(log_accuracy / (failure * margin**2)))
-        / (epsilon * accuracy * margin**2),
-        "accuracy": math.log(1 / (margin * accuracy)) * log_accuracy / (accuracy * margin) ** 2
-        + math.log(1 / failure) / (accuracy * margin),
-    }
-
-
-def johnson_lindenstrauss_order(accuracy: float, failure: float, margin: float, epsilon: float) -> float:
-    """Nguyen, Ullman, Zakynthinou (2019): ``1 / (eps alpha tau^2)``, the order that Theorem 25 matches."""
-    return math.log(1 / failure) / (epsilon * accuracy * margin**2)

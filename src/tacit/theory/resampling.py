@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from tacit.theory.boosting import Analysis, lazy_bregman_rounds, lazy_bregman_slickness
 from tacit.theory.checks import Cost, require
 
 
-@dataclass(frozen=True)
-class RoundCost:
-    """What one round costs: (epsilon, delta)-differential privacy under replacement."""
-
-    epsilon: float
-    delta: float
-
-
-def sampling_amplification(base: RoundCost, distance: float, sample_size: int) -> RoundCost:
+def sampling_amplification(base: Cost, distance: float, sample_size: int) -> Cost:
     """Lemma 55: a private mechanism on ``k`` independent draws from distributions at total variation ``zeta``.
 
     ``(4 eps zeta k, delta (1 + e^(2 zeta k)))`` for ``eps <= 1/2``. Raises ``ValueError`` for a base learner with
@@ -27,10 +18,10 @@ def sampling_amplification(base: RoundCost, distance: float, sample_size: int) -
         raise ValueError(
             f"Lemma 55 needs a base learner with epsilon at most 0.5, got {base.epsilon}; sampled_round does not"
         )
-    return RoundCost(4 * base.epsilon * distance * sample_size, base.delta * (1 + math.exp(2 * distance * sample_size)))
+    return Cost(4 * base.epsilon * distance * sample_size, base.delta * (1 + math.exp(2 * distance * sample_size)))
 
 
-def sampled_round(base: RoundCost, distance: float, sample_size: int) -> RoundCost:
+def sampled_round(base: Cost, distance: float, sample_size: int) -> Cost:
     """Lemma 55 without its condition, and sharper; what this library charges.
 
     Write both distributions as ``(1 - zeta) C + zeta A`` and ``(1 - zeta) C + zeta B``. The number ``K`` of draws
@@ -46,13 +37,13 @@ def sampled_round(base: RoundCost, distance: float, sample_size: int) -> RoundCo
     """
     require(0 <= distance <= 1, f"a total variation lies in [0, 1], got {distance}")
     if base.epsilon == 0:
-        return RoundCost(0.0, min(1.0, base.delta * distance * sample_size))
+        return Cost(0.0, min(1.0, base.delta * distance * sample_size))
     up = sample_size * math.log1p(distance * math.expm1(base.epsilon))
     down = sample_size * math.log1p(distance * math.expm1(-base.epsilon))
     epsilon = up if up <= base.epsilon else up - down
     if epsilon > 700:
-        return RoundCost(epsilon, 1.0 if base.delta else 0.0)
-    return RoundCost(epsilon, min(1.0, base.delta * math.expm1(epsilon) / math.expm1(base.epsilon)))
+        return Cost(epsilon, 1.0 if base.delta else 0.0)
+    return Cost(epsilon, min(1.0, base.delta * math.expm1(epsilon) / math.expm1(base.epsilon)))
 
 
 def cost_of_draws(base: Cost, distance: float, sample_size: int, analysis: Analysis) -> Cost:
@@ -61,17 +52,16 @@ def cost_of_draws(base: Cost, distance: float, sample_size: int, analysis: Analy
     :func:`sampled_round` for ``"sharp"``, :func:`sampling_amplification` for ``"paper"``.
     """
     bound = sampled_round if analysis == "sharp" else sampling_amplification
-    cost = bound(RoundCost(base.epsilon, base.delta), distance, sample_size)
-    return Cost(cost.epsilon, cost.delta)
+    return bound(base, distance, sample_size)
 
 
-def printed_round(base: RoundCost, density: float, n_rows: int, sample_size: int) -> RoundCost:
+def printed_round(base: Cost, density: float, n_rows: int, sample_size: int) -> Cost:
     """Theorem 57's round as printed: ``e^(2 eps m / (kappa n))`` in its delta, where Lemma 55 has no ``eps``.
 
     Too small; here so that a test can show it. Never charged.
     """
     distance = lazy_bregman_slickness(density, n_rows)
-    return RoundCost(
+    return Cost(
         4 * base.epsilon * distance * sample_size,
         base.delta * (1 + math.exp(2 * base.epsilon * distance * sample_size)),
     )

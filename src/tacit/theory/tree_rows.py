@@ -16,7 +16,7 @@ from functools import cached_property
 from scipy.optimize import brentq
 from scipy.special import gammainccinv
 
-from tacit.theory.checks import require
+from tacit.theory.checks import least_where, require
 from tacit.theory.trees import paper_m_alpha_sensitivity, risk_factor
 
 LARGEST_DEPTH = 64  # not tuned: beyond, a tree has more leaves than any table has rows
@@ -147,18 +147,11 @@ def largest_loss(leaves: int, candidates: int, failure: float) -> float:
 def private_error_bound(
     risk: SplitRisk, rows: int, epsilon: float, gamma: float, candidates: int, failure: float, shares: Sequence[float]
 ) -> float:
-    """A bound on the training error of the private tree, which holds but for a chance of ``failure``.
+    """A bound on the training error of the private tree, which holds but for a chance of ``failure`` in (0, 1).
 
-    Args:
-        risk: what scores splits.
-        rows: how many there are, at least 2.
-        epsilon: of all splits together (leaves, if they are released, are paid for apart).
-        gamma: the edge of the weak learning assumption, in (0, 1].
-        candidates: public splits per leaf.
-        failure: the chance that the bound does not hold, in (0, 1).
-        shares: of epsilon, by level; as many as levels.
-
-    Raises ``ValueError`` if there are fewer than 2 rows, or the edge or the chance is out of range.
+    ``risk`` scores splits, ``epsilon`` is of all of them together (leaves, if they are released, are paid for apart),
+    ``gamma`` in (0, 1] the edge of the weak learning assumption, ``candidates`` the public splits per leaf, ``shares``
+    those of epsilon by level. Raises ``ValueError`` for fewer than 2 rows, or an edge or a chance out of range.
     """
     if rows < 2 or not 0.0 < gamma <= 1.0 or not 0.0 < failure < 1.0:
         raise ValueError(f"at least 2 rows, gamma in (0, 1], failure in (0, 1): got {rows}, {gamma}, {failure}")
@@ -187,19 +180,12 @@ def rows_for_error(
         if 0.5 * reached >= error:
             continue
         shares = level_shares(depth)
-        low, high = 1, 2 if best is None else best[0]
 
         def enough(rows: int, shares: Sequence[float] = shares) -> bool:
             return private_error_bound(risk, rows, epsilon, gamma, candidates, failure, shares) <= error
 
-        if best is not None and not enough(high):
-            continue
-        while not enough(high):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        best = (high, depth)
+        if best is None or enough(best[0]):
+            best = (least_where(enough, 1), depth)
     if best is None:
         raise ValueError(f"no tree of depth {LARGEST_DEPTH} or less is known to reach an error of {error}")
     return best

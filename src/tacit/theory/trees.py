@@ -106,19 +106,14 @@ def grown_error_bound(shares: Sequence[float], gamma: float) -> float:
 def tree_error_bound(shares: Sequence[float], alphas: Sequence[float], gamma: float, sharp: bool = True) -> float:
     """Theorem 10: a bound on the training error of a tree all of whose splits have edge ``gamma`` or more.
 
-    ``exp(-K sum share_l alpha_l)`` for a K-monotonic sequence of alphas. ``sharp``: half of
-    ``prod (1 - share_l alpha_l (1 - sqrt(1 - gamma**2)))`` where alphas do not rise; then each split need only take the
-    M-alpha risk of its leaf down as far as some split of edge ``gamma`` would. Else half of the paper's form.
+    ``exp(-K sum share_l alpha_l)`` for a K-monotonic sequence of alphas. ``sharp``: ``K = gamma**2 / 2``
+    (:func:`risk_factor`) for the paper's ``gamma**2 / 16``, and half of ``prod (1 - share_l alpha_l (1 - sqrt(1 -
+    gamma**2)))`` where alphas do not rise; then each split need only take the M-alpha risk of its leaf down as far as
+    some split of edge ``gamma`` would. Else half of the paper's form.
 
-    Args:
-        shares: of each split leaf, its share of the tree's Matsushita *risk* (not of its weight) when it was split. The
-            paper writes weights; then the theorem fails: a heavy leaf that is almost pure can be split for ever while a
-            light mixed one keeps its error. For full levels both readings agree.
-        alphas: the loss parameter of each split.
-        gamma: the edge of the weak learning assumption.
-        sharp: ``K = gamma**2 / 2`` (:func:`risk_factor`) instead of the paper's ``gamma**2 / 16``, and the factor 1/2.
-
-    Raises ``ValueError`` if the sequence is not K-monotonic: the theorem says nothing then.
+    ``shares`` are those of each split leaf in the tree's Matsushita *risk* (not weight) when it was split. The paper
+    writes weights; then the theorem fails: a heavy leaf that is almost pure can be split for ever while a light mixed
+    one keeps its error. For full levels both readings agree. Raises ``ValueError`` if the sequence is not K-monotonic.
     """
     constant = gamma**2 / (2.0 if sharp else 16.0)
     if not is_monotonic(alphas, shares, constant):
@@ -165,14 +160,10 @@ def ensemble_surrogate_bound(
 ) -> float:
     """Theorem 12's proof: the mean surrogate risk, hence the training error, after rounds of unnormalised ``edges``.
 
-    ``1 - (1 - pi**2) alpha / (2 M**2) sum_t e_t**2`` where ``e_t = (1/m) sum_i w_i y_i h_t(x_i)``.
-
-    Args:
-        edges: the ``e_t``.
-        alpha: the loss parameter, above 0.
-        bound: ``M``, the largest absolute output of a weak hypothesis.
-        slack: ``pi`` in [0, 1): how far ``a`` may be from the middle of its interval, in parts of it.
-        sharp: four times the decrease, for the step of :func:`leveraging_constant` with ``sharp``.
+    ``1 - (1 - pi**2) alpha / (2 M**2) sum_t e_t**2`` where ``e_t = (1/m) sum_i w_i y_i h_t(x_i)``. ``bound`` is ``M``,
+    the largest absolute output of a weak hypothesis; ``slack`` is ``pi`` in [0, 1), how far ``a`` may be from the
+    middle of its interval. ``sharp``: four times the decrease, for the step of :func:`leveraging_constant` with
+    ``sharp``.
     """
     gain = (2.0 if sharp else 0.5) * (1.0 - slack**2) * alpha / bound**2
     return 1.0 - gain * math.fsum(e * e for e in edges)
@@ -203,12 +194,8 @@ def tree_efficiency(weight: float, error: float, depth: int) -> float:
 def good_split_probability(gap: float, epsilon: float, sensitivity: float, good: int, lazy: int) -> float:
     """A lower bound on the chance that the exponential mechanism picks a good split (Eqs. 175 to 177).
 
-    Args:
-        gap: by how much the score of every good split exceeds that of every lazy one.
-        epsilon: the budget of the choice.
-        sensitivity: what the mechanism divides by, ``P(g) ~ exp(epsilon score / sensitivity)``; paper: ``2 Delta*``.
-        good: number of good splits, at least 1.
-        lazy: number of the others.
+    The score of each of the ``good`` splits exceeds that of every one of the ``lazy`` others by ``gap``;
+    ``sensitivity`` is what the mechanism divides by, ``P(g) ~ exp(epsilon score / sensitivity)``; paper: ``2 Delta*``.
     """
     return 1.0 / (1.0 + lazy / good * math.exp(-epsilon * gap / sensitivity))
 

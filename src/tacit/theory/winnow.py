@@ -126,17 +126,9 @@ def batch_theorem(
 ) -> tuple[int, int, int, float]:
     """*Ours*: ``(K, m, L, mistakes)`` of batch Winnow with batches of ``B`` mistakes, ``eta = (1 - c) rho``.
 
-    Args:
-        dimension: number of weights.
-        margin: of the target.
-        batch: ``B``, the divisor; at least ``4 slack``, and large enough that the privacy budget pays for ``m K``
-            samples of range ``2 eta / B`` (add/remove) or ``4 eta / B`` (replace).
-        slack: above-threshold errs by at most so many mistakes, with probability ``1 - beta``.
-        horizon: rounds.
-        beta: probability that the samples fail; the whole fails with at most ``2 beta``.
-        confidence: ``c``.
-
-    Raises ``ValueError`` if the batch is below four times the slack.
+    ``batch`` is ``B``, large enough that the privacy budget pays for ``m K`` samples of range ``2 eta / B``
+    (add/remove) or ``4 eta / B`` (replace); above-threshold errs by at most ``slack`` mistakes with probability ``1 -
+    beta``; the whole fails with at most ``2 beta``. Raises ``ValueError`` if the batch is below four times the slack.
     """
     if batch < 4 * slack:
         raise ValueError(f"a batch of {batch} is below four times the slack {slack} of above-threshold")
@@ -170,20 +162,10 @@ def public_times_mistakes(
     """*Ours* (Theorem 11): mistakes of Winnow that updates every ``n`` rounds, with probability ``1 - beta``.
 
     ``(log d / gamma + (e - 1) T kappa + n log(1 / beta)) / ((1 - c) rho - theta - gamma n / 2)``, ``kappa = c rho
-    exp(-a) / (2 e a)``, ``a = m (c rho)**2 / 2``, at the best ``c`` of a grid: the learner does not know it.
-
-    Args:
-        n_weights: number of weights ``d``.
-        margin: of the target, ``rho``.
-        comparisons: rounds ``T``, times the rivals of a class.
-        interval: rounds ``n`` from one update to the next.
-        n_samples: draws ``m`` at each.
-        rate: learning rate ``gamma`` per round that counts.
-        beta: probability of failure.
-        unsure: a round counts if it is right by less than this share of the weights, ``theta``.
-
-    Returns:
-        ``inf`` where nothing is proved.
+    exp(-a) / (2 e a)``, ``a = m (c rho)**2 / 2``, at the best ``c`` of a grid: the learner does not know it; ``inf``
+    where nothing is proved. ``comparisons`` are the rounds ``T``, times the rivals of a class, ``interval`` is ``n``,
+    ``n_samples`` the draws ``m`` at each update, ``rate`` is ``gamma`` per round that counts, and a round counts if it
+    is right by less than the share ``theta = unsure`` of the weights.
     """
     check_positive(margin=margin, interval=interval, n_samples=n_samples, rate=rate)
     check_probability(beta=beta)
@@ -202,15 +184,10 @@ def public_times_mistakes(
 
 
 def list_weights(bits: Sequence[int]) -> list[float]:
-    """Weights of a halfspace that computes a monotone decision list, one per rule and one for the constant.
+    """Weights of a halfspace that computes a monotone decision list, one per rule and last the constant's, ``w_0``.
 
-    Args:
-        bits: what the rules say, each -1 or 1, the default last: "if x1 then bits[0], else if ... else bits[-1]".
-
-    Returns:
-        Signed weights ``w`` with ``sign(sum_i w_i [x_i true] + w_0) = list(x)`` and ``|...| >= 1``; ``w_0`` comes last.
-        Rules of one block of equal bits share a size; it outweighs all later rules of the other sign.
-
+    "if x1 then bits[0], else if ... else bits[-1]", each bit -1 or 1: ``sign(sum_i w_i [x_i true] + w_0) = list(x)``
+    and ``|...| >= 1``. Rules of one block of equal bits share a size; it outweighs all later rules of the other sign.
     Raises ``ValueError`` for no bits, or other ones.
     """
     if not bits or any(bit not in (-1, 1) for bit in bits):
@@ -263,10 +240,3 @@ def theorem_4_11(
     """
     margin = lemma_4_10(length, alternations)
     return theorem_4_5(2 * (dimension + 1), margin, horizon, beta, epsilon, delta)
-
-
-def theorem_4_12(
-    n_features: int, length: int, alternations: int, horizon: int, beta: float, epsilon: float, delta: float
-) -> WinnowBound:
-    """Theorem 4.12: the same for decision lists over any features: a feature takes the place of a variable."""
-    return theorem_4_11(n_features, length, alternations, horizon, beta, epsilon, delta)

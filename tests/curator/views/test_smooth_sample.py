@@ -16,7 +16,7 @@ from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
 from tacit.privacy.unit import Neighbouring
 from tacit.theory.boosting import smooth_boost_slickness
 from tacit.theory.checks import Cost
-from tacit.theory.resampling import RoundCost, sampled_round
+from tacit.theory.resampling import sampled_round
 from tests.chance import within_law, within_share
 from tests.curator.views.voters import Voter, changed, random_rows
 
@@ -63,7 +63,7 @@ def test_one_row_moves_the_drawing_by_at_most_one_over_the_size() -> None:
 def test_a_round_is_charged_by_lemma_49() -> None:
     view = view_of(1, 100, size=25)
     ((charge, theorem),) = view.charges(REPLACE)
-    drawn = sampled_round(RoundCost(0.5, 1e-3), 0.01, 25)
+    drawn = sampled_round(Cost(0.5, 1e-3), 0.01, 25)
     assert isinstance(charge, ApproxDP)
     assert charge.epsilon == pytest.approx(2 * drawn.epsilon)
     assert charge.delta == pytest.approx(math.exp(drawn.epsilon) * drawn.delta)

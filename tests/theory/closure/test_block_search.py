@@ -5,7 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tacit.theory.closure.block_search import _blocks, words_of
+from tacit.theory.closure.block_search import _blocks
+from tacit.theory.closure.vc_search import words_of
 
 
 @pytest.mark.parametrize("slice_", [1, 7, 1000])

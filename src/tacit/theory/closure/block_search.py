@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Bytes, Ints
 from tacit.theory.closure.limit import Limit, bit_positions, bits_of, lowest
-from tacit.theory.closure.vc_search import count_ones
+from tacit.theory.closure.vc_search import count_ones, words_of
 
 BATCH = 8  # not tuned: blocks that are enumerated before what lies around them is searched
 
@@ -152,11 +152,3 @@ class BlockSearch:
         ((*chain,), *_) = reached.values()
         traces = [trace for _, trace in chain] + [0]
         return [(h, lowest(trace & ~traces[i + 1])) for i, (h, trace) in enumerate(chain)]
-
-
-def words_of(rows: Bytes) -> npt.NDArray[np.uint64]:
-    """Rows of 0 and 1, shape ``(rows, points)``, as 64-bit words, ``(rows, ceil(points / 64))``."""
-    packed = np.zeros((len(rows), -(-rows.shape[1] // 64) * 8), np.uint8)
-    raw = np.packbits(rows, axis=1, bitorder="little")
-    packed[:, : raw.shape[1]] = raw
-    return packed.view(np.uint64)

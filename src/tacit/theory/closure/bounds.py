@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from tacit.theory.checks import require
+from tacit.theory.checks import largest_where, require
 from tacit.theory.closure.formula import TruthTable, disjunctive_terms
 
 MISTAKE_WEIGHT = 0.5
@@ -62,7 +62,7 @@ def littlestone_of_union(dimensions: Sequence[int]) -> int:
     def fits(rounds: int) -> bool:
         return sum(number * patterns_at_most(rounds, d) for d, number in counted.items()) >= 1 << rounds
 
-    return min(littlestone_of_union_by_voting(dimensions), _largest(fits, max(dimensions)))
+    return min(littlestone_of_union_by_voting(dimensions), largest_where(fits, max(dimensions)))
 
 
 def littlestone_of_union_by_voting(dimensions: Sequence[int]) -> int:
@@ -110,42 +110,29 @@ def littlestone_of_majority(count: int, dimension: float) -> int:
     def fits(rounds: int) -> bool:
         return rounds <= factor * math.log(math.e * rounds / dimension)
 
-    return _largest(fits, math.ceil(dimension))
-
-
-def _largest(fits: Callable[[int], bool], start: int) -> int:
-    """The largest integer that fits, at least ``start``, where the condition holds; from 1 on it stops holding once."""
-    if start < 1 and not fits(1):
-        return start
-    low, high = max(start, 1), 2 * max(start, 1)
-    while fits(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+    return largest_where(fits, math.ceil(dimension))
 
 
 def littlestone_of_tuples(dimensions: Sequence[int]) -> int:
     """Any function of k hypotheses, one from each class: the largest T with ``2^T <= product of C(T, <= d_i)``.
 
     As for unions, with tuples of experts: their common prediction, through the function, follows one branch, and some
-    tuple follows every branch of a shattered tree. It is :func:`vc_of_composition`'s number, of the larger dimension:
-    polynomial, ``O(sum d_i log k)``, whatever the function. (The paper left open whether its exponential ``k`` is
-    needed; Ghazi, Golowich, Kumar, Manurangsi 2021 showed that it is not.)
+    tuple follows every branch of a shattered tree. It is polynomial, ``O(sum d_i log k)``, whatever the function. (The
+    paper left open whether its exponential ``k`` is needed; Ghazi, Golowich, Kumar, Manurangsi 2021 showed that it is
+    not.) Of VC dimensions it is the largest n with ``2^n <= product of Sauer's bounds`` (Dudley 1978, section 2.1.1).
     """
-    return vc_of_composition(dimensions)
+
+    def fits(n: int) -> bool:
+        return math.prod(patterns_at_most(n, dimension) for dimension in dimensions) >= 1 << n
+
+    return largest_where(fits, max(dimensions, default=0))
 
 
 def littlestone_of_composition(table: TruthTable, dimensions: Sequence[int]) -> int:
-    """The Littlestone dimension of ``G(H_1, .., H_k)``: the least of all bounds.
+    """The Littlestone dimension of ``G(H_1, .., H_k)`` from those of the classes: the least of all bounds.
 
     :func:`littlestone_of_tuples` for the inputs that G depends on, and the paper's
     :func:`littlestone_of_composition_by_majorities`.
-
-    Args:
-        table: truth table of G, index ``sum of bit_i * 2^i``.
-        dimensions: Littlestone dimensions of the k classes.
     """
     require(len(dimensions) == table.arity, f"{table.arity} inputs need as many dimensions, got {len(dimensions)}")
     relevant = [d for i, d in enumerate(dimensions) if _depends_on(table, i)]
@@ -212,18 +199,6 @@ def threshold_of_union_of_two_functions(bound: int) -> int:
     """
     require(bound >= 6, f"the lower bound is stated for t >= 6, got {bound}")
     return 1 << (bound // 5)
-
-
-def vc_of_composition(dimensions: Sequence[int]) -> int:
-    """Dudley 1978 (section 2.1.1): the largest n with ``2^n <= product of Sauer's bounds`` on n points."""
-
-    def fits(n: int) -> bool:
-        product = 1
-        for dimension in dimensions:
-            product *= patterns_at_most(n, dimension)
-        return product >= 1 << n
-
-    return _largest(fits, max(dimensions, default=0))
 
 
 def patterns_at_most(points: int, dimension: int) -> int:

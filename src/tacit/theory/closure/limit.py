@@ -37,12 +37,8 @@ Progress = Callable[[int, int, int], None]
 class Limit:
     """A cap on nodes and on seconds, counted from now. Once reached, it stays reached.
 
-    Args:
-        nodes: to visit at most.
-        seconds: by the clock; ``inf`` for none. Two runs may then differ in how far they come, not in what they prove.
-        progress: is told how far the search is.
-
-    Raises ``ValueError`` if either is not positive (or not a number).
+    Two runs that end by the clock may differ in how far they come, not in what they prove. Raises ``ValueError`` unless
+    both are positive (``inf`` seconds: no clock).
     """
 
     def __init__(self, nodes: int, seconds: float, progress: Progress | None = None) -> None:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tacit.theory.checks import check_positive, require
+from tacit.theory.checks import check_positive, least_where, require
 
 PAPER_RELABEL_EPSILON = 1.0  # Algorithm 2 runs the exponential mechanism with this privacy parameter
 
@@ -43,14 +43,8 @@ def agnostic_rows(vc: int, alpha: float, beta: float) -> int:
         growth = vc * math.log(2 * math.e * m / vc) if vc else 0.0
         return math.log(4) + growth - alpha * alpha * m / 8
 
-    low = max(1, math.ceil(8 * vc / alpha**2), vc)  # the bound falls from here on
-    high = low
-    while log_bound(high) > math.log(beta):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if log_bound(middle) > math.log(beta) else (low, middle)
-    return high
+    least = max(1, math.ceil(8 * vc / alpha**2), vc)  # the bound falls from here on
+    return least_where(lambda m: log_bound(m) <= math.log(beta), least - 1)
 
 
 @dataclass(frozen=True)
@@ -65,11 +59,7 @@ class PrivateGeneralisation:
 def private_generalisation(epsilon: float, delta: float, rows: int) -> PrivateGeneralisation:
     """Theorem 3.14: ``e^(2 eps) (empirical + 10/(eps n) log(1/(eps delta n)))``; failure is O(.) with constant 1.
 
-    Args:
-        epsilon: privacy of the algorithm that outputs the predicate.
-        delta: likewise; positive (for a pure algorithm take any).
-        rows: size of the sample.
-
+    ``epsilon`` and ``delta`` (of a pure algorithm any positive one) are of the algorithm that outputs the predicate.
     Raises ``ValueError`` if ``epsilon * delta * rows`` is not below 1: then the theorem says nothing.
     """
     product = epsilon * delta * rows
@@ -98,17 +88,9 @@ def private_error_but_for(
 
     ``c empirical + e/(e-1) (c ln(K+1)/(spare rows) + K (1 + e^(eps + spare)) delta)`` with ``c = e^(2 (eps + spare))``
     and ``K = ceil(1/failure)``: of K runs on samples of their own the worst is chosen at ``spare``, which the mean over
-    all (:func:`private_error_in_expectation`) bounds (docs/theory/agnostic_part.md).
-
-    Args:
-        empirical: the share of the sample of which the predicate holds.
-        epsilon: privacy of the mechanism under adding or removing a row.
-        delta: likewise; it has to be far below ``failure``.
-        rows: of the sample.
-        failure: in (0, 1).
-        spare: positive; the smaller, the nearer is the factor to ``e^(2 eps)``, and the larger is what is added.
-
-    Raises ``ValueError`` unless ``spare`` is positive.
+    all (:func:`private_error_in_expectation`) bounds (docs/theory/agnostic_part.md). ``delta`` has to be far below
+    ``failure``; a small ``spare`` makes the factor nearly ``e^(2 eps)``, and large what is added. Raises ``ValueError``
+    unless ``spare`` is positive.
     """
     _check(0.5, failure)
     check_positive(spare=spare)
@@ -135,16 +117,10 @@ def improper_part_error(
     """How much more than the best concept an improper learner errs on a part scored on all rows, in expectation.
 
     Theorem 3 of docs/theory/agnostic_part.md without what choosing costs: ``B^2 (2 error + 1/t + r + failure + beta) +
-    (1 + B) delta`` with ``B = (1 + e^a) e^x`` and ``r`` the :func:`unseen_disagreement`; derived here.
-
-    Args:
-        vc: of the class that labels are taken from; of what the learner outputs nothing is asked.
-        half: ``t``, half of the rows of the part.
-        scoring: a.
-        learner: its epsilon ``x`` and its delta.
-        error: the share of the part on which it errs, but for probability ``failure``.
-        failure: likewise.
-        beta: of the disagreement.
+    (1 + B) delta`` with ``B = (1 + e^a) e^x`` and ``r`` the :func:`unseen_disagreement`; derived here. ``vc`` is of the
+    class that labels are taken from (of what the learner outputs nothing is asked), ``half`` is t, half of the part's
+    rows, ``scoring`` a, ``learner`` its epsilon x and its delta, ``error`` its share of errors on the part, but for
+    probability ``failure``; ``beta`` is of the disagreement.
     """
     epsilon, delta = math.log1p(math.exp(scoring)) + learner[0], learner[1]
     empirical = 2 * error + 1 / half + unseen_disagreement(vc, half, beta) + failure + beta
@@ -280,11 +256,7 @@ def composed_learner_rows(
 def improper_composed_error(parts: Sequence[float], excess: float, beta: float) -> float:
     """Theorem 7.1 for improper learners, in expectation: how much more than the best composition theirs errs.
 
-    Theorem 5 of docs/theory/agnostic_part.md: ``sum over i of (4 s + 3 b + E P(f_i != c_i))``.
-
-    Args:
-        parts: :func:`improper_part_error` of each, scored as its class's patterns.
-        excess: ``s``, in every part.
-        beta: ``b``, likewise.
+    Theorem 5 of docs/theory/agnostic_part.md: ``sum over i of (4 s + 3 b + E P(f_i != c_i))``, for the
+    :func:`improper_part_error` of each part, scored as its class's patterns.
     """
     return math.fsum(4 * excess + 3 * beta + error for error in parts)

@@ -153,11 +153,7 @@ class ThresholdSearch:
     def _candidates(self, hypotheses: int, points: int) -> dict[int, tuple[int, int]]:
         """Hypotheses with a maximal, non-empty set of points left: set -> (its size, one hypothesis)."""
         sets: dict[int, int] = {}
-        rest = hypotheses
-        while rest:
-            low = rest & -rest
-            rest ^= low
-            h = low.bit_length() - 1
+        for h in bit_positions(hypotheses):
             have = self.rows[h] & points
             if have:
                 sets.setdefault(have, h)
@@ -171,11 +167,7 @@ class ThresholdSearch:
     def _pivots(self, hypotheses: int, points: int) -> list[tuple[int, int]]:
         """Points with a minimal set of hypotheses left: (that set, one point), smallest first."""
         sets: dict[int, int] = {}
-        rest = points
-        while rest:
-            low = rest & -rest
-            rest ^= low
-            x = low.bit_length() - 1
+        for x in bit_positions(points):
             sets.setdefault(self.columns[x] & hypotheses, x)
         minimal: list[int] = []
         for s in sorted(sets, key=lambda s: (s.bit_count(), s)):

@@ -63,21 +63,21 @@ def _search(
     return 0, work, level
 
 
+def words_of(rows: Bytes) -> npt.NDArray[np.uint64]:
+    """Rows of 0 and 1, shape ``(rows, points)``, as 64-bit words, ``(rows, ceil(points / 64))``."""
+    packed = np.zeros((len(rows), -(-rows.shape[1] // 64) * 8), np.uint8)
+    raw = np.packbits(rows, axis=1, bitorder="little")
+    packed[:, : raw.shape[1]] = raw
+    return packed.view(np.uint64)
+
+
 class ShatteredSearch:
     """Looks for ``size`` columns of a 0/1 array on which all ``2**size`` patterns occur, a slice of work at a time."""
 
     def __init__(self, columns: Bytes, size: int) -> None:
-        n_hypotheses, n_points = columns.shape
-        words = -(-n_hypotheses // 64)
-        packed = np.zeros((n_points, words * 8), np.uint8)
-        raw = np.packbits(columns.T, axis=1, bitorder="little")
-        packed[:, : raw.shape[1]] = raw
-        everything = np.zeros(words * 8, np.uint8)
-        full = np.packbits(np.ones(n_hypotheses, np.uint8), bitorder="little")
-        everything[: len(full)] = full
-        self._columns = packed.view(np.uint64)
-        self._cells = np.zeros((2 ** (size + 1), words), np.uint64)
-        self._cells[1] = everything.view(np.uint64)
+        self._columns = words_of(columns.T)
+        self._cells = np.zeros((2 ** (size + 1), self._columns.shape[1]), np.uint64)
+        self._cells[1] = words_of(np.ones((1, len(columns)), np.uint8))[0]
         self._chosen = np.zeros(size, np.int64)
         self._chosen[0] = -1
         self._level = 0
