@@ -15,8 +15,7 @@ from sklearn.base import BaseEstimator
 
 import tacit
 from tacit.audit import audit_in_one_run
-from tacit.audit.one_run import epsilon_of_guesses
-from tacit.audit.one_run_bounds import gaussian_epsilons, gaussian_refuted, independent_chance
+from tacit.audit.one_run import epsilon_of_guesses, gaussian_epsilons, gaussian_refuted, independent_chance
 from tacit.privacy.charges import Gaussian
 from tests.audit.learners import FLAG
 

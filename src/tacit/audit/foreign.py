@@ -9,10 +9,9 @@ it replays it returns the recorded ones.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, final
 
 from tacit.audit.inside import distances
 from tacit.audit.neighbours import beside, moved_places
@@ -28,34 +27,8 @@ if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 
-class Auditor(Protocol):
-    """What a recorder of another project has."""
-
-    def set_replay(self) -> None:
-        """From now on answers are forced."""
-        ...
-
-    def intercept_mechanism(
-        self,
-        kind: str,
-        func: Callable[..., Any],
-        input_arg: str,
-        sensitivity_arg: str,
-        metric_fn: Callable[[Any, Any], float],
-        accountant: Callable[..., Any] | None,
-        /,
-        **arguments: Any,
-    ) -> Any:
-        """Calls ``func(**arguments)`` while it records, and returns the recorded result while it replays."""
-        ...
-
-    def check_equality(self, value: Any, label: str) -> Any:
-        """Keeps a value, or fails where it differs from the recorded one."""
-        ...
-
-
 def replay_with(
-    auditor: Auditor,
+    auditor: Any,
     estimator: Any,
     schema: Any = None,
     *,
@@ -69,7 +42,7 @@ def replay_with(
     The auditor sees exact answers, so it must stay where the rows are. Nothing is spent.
 
     Args:
-        auditor: in its state of recording; it is told to replay after the first fit.
+        auditor: in its state of recording; it is told to replay after the first fit (``set_replay``).
         estimator: to be fitted; it is copied for every fit and left as it is.
         schema: what rows are made from; by default the estimator's own. One is needed.
         X: rows to take instead, a table.
@@ -123,7 +96,7 @@ class _Told(Recording):
 class _Listening(Watch):
     """A witness that hands noisy answers on to an auditor."""
 
-    def __init__(self, recording: Recording, auditor: Auditor) -> None:
+    def __init__(self, recording: Recording, auditor: Any) -> None:
         super().__init__(recording)
         self._auditor = auditor
 

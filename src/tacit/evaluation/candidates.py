@@ -139,39 +139,16 @@ def combined_certificate(first: Certificate, second: Certificate, algorithm: str
         reservation.record(entry.charge, entry.what, entry.theorem)
     reservation.close()
     sources = sorted({*first.noise_source.split(BOTH), *second.noise_source.split(BOTH)})
-    row = first.unit is None and first.rows_per_unit == 1
-    unit = None if row else _Unit(first.unit or "", first.rows_per_unit, first.unit_name or "")
-    facts = _Facts(unit, first.schema_fingerprint or "", first.dataset or second.dataset)
-    return Certificate.of(
+    combined = Certificate.of(
         reservation,
         epsilon=0.0,
         delta=max(first.delta, second.delta),
         noise_source=BOTH.join(sources),
         noise_releasable=all(source in RELEASABLE_SOURCES for source in sources),
         algorithm=algorithm,
-        schema=None if first.schema_fingerprint is None else facts,
-        account=None if facts.dataset is None else facts,
         unverified=any(UNVERIFIED in part.reasons for part in (first, second)),
-    ).assuming(*first.assumptions, *second.assumptions)
-
-
-@dataclass(frozen=True)
-class _Unit:
-    column: str
-    max_rows: int
-    name: str
-
-
-@dataclass(frozen=True)
-class _Facts:
-    """What a certificate says of a schema and of an account."""
-
-    unit: Any
-    schema_fingerprint: str
-    dataset: str | None
-
-    def fingerprint(self) -> str:
-        return self.schema_fingerprint
+    ).about_people_of(first, first.dataset or second.dataset)
+    return combined.assuming(*first.assumptions, *second.assumptions)
 
 
 AUTO, EACH, RANDOM_STOPPING = "auto", "each", "random_stopping"

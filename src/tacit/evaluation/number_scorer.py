@@ -29,26 +29,16 @@ def predicts_numbers(predictor: Any) -> bool:
 @final
 @dataclass(frozen=True, eq=False)
 class NumberScorer:
-    """A public function from rows to numbers, and the declared range of the truth.
+    """A public function from rows to numbers, and the declared range of the truth."""
 
-    Attributes:
-        predictor: a model, or an estimator that was fitted.
-        lower, upper: public bounds of the target.
-        quantile: which quantile the model is about; None if it is about means, or that is not known.
-        power: of the variance, if the model is of a count or a cost under a log link.
-        of_deviance: whether the error of a row is its deviance, as a share of the largest.
-        verified: whether the prediction for a row is known to depend on that row alone.
-        written: how the cells of the target are written.
-    """
-
-    predictor: Any
-    lower: float
+    predictor: Any  # a model, or an estimator that was fitted
+    lower: float  # `lower`, `upper`: public bounds of the target
     upper: float
-    quantile: float | None
-    verified: bool
-    power: float | None = None
-    of_deviance: bool = False
-    cell_format: CellFormat = PLAIN_CELLS
+    quantile: float | None  # which quantile the model is about; None if it is about means, or that is not known
+    verified: bool  # whether the prediction for a row is known to depend on that row alone
+    power: float | None = None  # of the variance, if the model is of a count or a cost under a log link
+    of_deviance: bool = False  # whether the error of a row is its deviance, as a share of the largest
+    cell_format: CellFormat = PLAIN_CELLS  # how the cells of the target are written
 
     @staticmethod
     def of(predictor: Any, schema: Schema | None, bounds: Any) -> NumberScorer:

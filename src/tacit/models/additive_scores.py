@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.arrays import Floats
 from tacit.encoding.frames import Frame
-from tacit.models.additive import AdditiveScores
+from tacit.models.additive import AdditiveModel, AdditiveScores
 from tacit.models.base import ClassModel, Model, NumberModel, of_any_table
 from tacit.models.feature import Feature
 from tacit.models.links import LEAST, OrderedChances
@@ -22,6 +22,11 @@ POWERS = ("poisson", "gamma", "tweedie")
 
 LARGEST = 300.0
 """The exponential of no score overflows."""
+
+
+def additive_scores(model: Model) -> AdditiveScores | None:
+    """The sum that an additive model is made of, whatever it predicts; None of other models."""
+    return model.scores if isinstance(model, AdditiveModel | _AdditiveScoresModel) else None
 
 
 def power_of(loss: str, power: float) -> float | None:

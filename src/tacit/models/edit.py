@@ -20,7 +20,7 @@ from tacit.arrays import Bools, Floats
 from tacit.display import shortened
 from tacit.encoding.grid import NumericGrid
 from tacit.models.additive import TREES, AdditiveModel, AdditiveScores, MainEffect, PairEffect
-from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
+from tacit.models.additive_scores import additive_scores
 from tacit.models.base import Model
 from tacit.models.binding import ClaimError, model_digest
 from tacit.models.feature import Feature
@@ -252,9 +252,11 @@ def edit(model: Model, term: str) -> Edit:
 
 
 def _scores(model: Model) -> AdditiveScores:
-    if isinstance(model, AdditiveModel | AdditiveClassesModel | AdditiveOrderedModel | AdditiveRegressionModel):
-        return model.scores
-    raise RequestError(f"a model of the kind {model.kind.replace('_', ' ')!r} has no terms to edit: additive ones have")
+    scores = additive_scores(model)
+    if scores is None:
+        kind = model.kind.replace("_", " ")
+        raise RequestError(f"a model of the kind {kind!r} has no terms to edit: additive ones have")
+    return scores
 
 
 def _with_scores(model: Model, scores: AdditiveScores) -> Model:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.arrays import Floats
 from tacit.models.additive_scores import AdditiveRegressionModel
-from tacit.models.base import LEAST_CHANCE, ClassModel, Model, Nest, NumberModel, Uncertain, class_models, nested
+from tacit.models.base import LEAST_CHANCE, ClassModel, Model, Nest, NumberModel, class_models, nested
 from tacit.models.links import log_softmax, softmax
 from tacit.models.plain import ModelError, floats
 
@@ -36,6 +36,18 @@ class _Mean(Nest):
         """The weights as parts of a whole."""
         return np.asarray(self.weights) / sum(self.weights)
 
+    def score_variance(self, frame: Any) -> Floats:
+        """Variance that noise leaves in the score: members have noise of their own.
+
+        Raises ``ValueError`` if a member does not know its own.
+        """
+        variances = []
+        for member, share in zip(self.members, self.shares, strict=True):
+            if not hasattr(member, "score_variance"):
+                raise ValueError(f"a model of the kind {member.kind!r} does not say how sure it is")
+            variances.append(share**2 * member.score_variance(frame))
+        return np.asarray(np.sum(variances, axis=0))
+
     def _averaged(self, predictions: Sequence[Floats]) -> Floats:
         """The mean of what the members say, member by member.
 
@@ -57,10 +69,6 @@ class MeanModel(_Mean, ClassModel):
     """Log-probabilities averaged, and made to add up to 1 again. Of two classes: log-odds averaged.
 
     Frozen; every member was released.
-
-    Attributes:
-        members: models of the same classes, at least one.
-        weights: of the members, positive.
     """
 
     kind: ClassVar[str] = "mean"
@@ -90,18 +98,6 @@ class MeanModel(_Mean, ClassModel):
         """Probabilities, shape ``(rows, classes)``."""
         return softmax(self.log_probabilities(frame))
 
-    def score_variance(self, frame: Any) -> Floats:
-        """Variance that noise leaves in the log-odds: members have noise of their own.
-
-        Raises ``ValueError`` if a member does not know its own.
-        """
-        variances = []
-        for member, share in zip(self.members, self.shares, strict=True):
-            if not isinstance(member, Uncertain):
-                raise ValueError(f"a model of the kind {member.kind!r} does not say how sure it is")
-            variances.append(share**2 * member.score_variance(frame))
-        return np.asarray(np.sum(variances, axis=0))
-
     @classmethod
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> MeanModel:
         return cls(class_models(parts), _weights_of(body))
@@ -109,16 +105,11 @@ class MeanModel(_Mean, ClassModel):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeanNumberModel(_Mean, NumberModel):
-    """Predictions of a number averaged. Frozen; every member was released.
-
-    Attributes:
-        members: models of one number between the same bounds, at least one.
-        weights: of the members, positive.
-    """
+    """Predictions of a number averaged. Frozen; every member was released."""
 
     kind: ClassVar[str] = "mean_number"
 
-    members: tuple[AdditiveRegressionModel, ...]
+    members: tuple[AdditiveRegressionModel, ...]  # of one number between the same bounds
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -154,16 +145,6 @@ class MeanNumberModel(_Mean, NumberModel):
     def predict(self, frame: Any) -> Floats:
         """The prediction for every row, shape ``(rows,)``."""
         return self._averaged([member.predict(frame) for member in self.members])
-
-    def score_variance(self, frame: Any) -> Floats:
-        """Variance that noise leaves in the prediction: members have noise of their own.
-
-        Raises ``ValueError`` if a member does not know its own.
-        """
-        variances = [
-            share**2 * member.score_variance(frame) for member, share in zip(self.members, self.shares, strict=True)
-        ]
-        return np.asarray(np.sum(variances, axis=0))
 
     @classmethod
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> MeanNumberModel:

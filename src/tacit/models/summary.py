@@ -6,7 +6,7 @@ All of it is computed from the model and its certificate, and costs nothing (pos
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from tacit.display import Brief
-from tacit.models.additive import TREES, AdditiveModel, AdditiveScores
-from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
+from tacit.models.additive import TREES, AdditiveScores
+from tacit.models.additive_scores import additive_scores
 from tacit.models.base import ClassModel
 from tacit.models.decision_list import DecisionListModel
 from tacit.models.evidence import FAILURE
@@ -116,7 +116,7 @@ def _percent(share: float) -> str:
 
 def seen(model: Model, certificate: Certificate | None) -> Summary:
     """What the fit of a model saw."""
-    parts = _parts(model)
+    parts = additive_scores(model)
     rows = _rows(model, parts, certificate)
     missing, unknown = ({}, {}) if parts is None or rows is None else _shares(parts, rows, certificate)
     out = None if parts is None else _stands_out(parts)
@@ -200,25 +200,7 @@ def _error_bound(model: Model, certificate: Certificate | None) -> float | None:
     return None if bound >= 1 - 1 / len(model.classes) else bound
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """Features and main effects of an additive model, whatever it predicts."""
-
-    features: Sequence[Any]
-    mains: Sequence[Any]
-    more: bool
-
-
-def _parts(model: Model) -> _Parts | None:
-    if isinstance(model, AdditiveModel):
-        return _Parts(model.features, model.mains, bool(model.pairs or model.trees))
-    if isinstance(model, AdditiveClassesModel | AdditiveOrderedModel | AdditiveRegressionModel):
-        scores = model.scores
-        return _Parts(scores.features, scores.mains, bool(scores.pairs or scores.trees))
-    return None
-
-
-def _rows(model: Model, parts: _Parts | None, certificate: Certificate | None) -> Estimate | None:
+def _rows(model: Model, parts: AdditiveScores | None, certificate: Certificate | None) -> Estimate | None:
     """The released number of rows."""
     if parts is not None and parts.mains:
         return Estimate(float(parts.mains[0].counts.sum()), _sd_of_rows(certificate))
@@ -302,7 +284,7 @@ def _reach(charge: Charge, tail: float) -> float:
 
 
 def _shares(
-    parts: _Parts, rows: Estimate, certificate: Certificate | None
+    parts: AdditiveScores, rows: Estimate, certificate: Certificate | None
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Shares of values that are missing, and of no declared category, that are more than noise."""
     reach = _noise_reach(certificate, 2 * len(parts.mains))
@@ -320,13 +302,13 @@ def _shares(
     return missing, unknown
 
 
-def _stands_out(parts: _Parts) -> bool:
+def _stands_out(parts: AdditiveScores) -> bool:
     """Whether an effect is larger than its noise; pairs and trees are only there if they are."""
     for main in parts.mains:
         effect, sd = np.abs(np.asarray(main.effect)), np.maximum(np.asarray(main.sd), 1e-12)
         if effect.shape == sd.shape and (effect > CLEAR * sd).any():
             return True
-    return parts.more
+    return bool(parts.pairs or parts.trees)
 
 
 def _short(value: float, spread: float | None = None) -> str:

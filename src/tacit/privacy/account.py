@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from tacit.privacy.kept_releases import Kept
-    from tacit.privacy.store import Store
-    from tacit.privacy.store_records import Held, Line
+    from tacit.privacy.store import Held, Store
+    from tacit.privacy.store_records import Line
 
 
 class PrivacyAccount(PromisedBudget, Shown):

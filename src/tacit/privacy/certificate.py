@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tacit.display import Shown
 from tacit.privacy import accountants
@@ -45,28 +45,12 @@ from tacit.privacy.verification import (
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    from tacit.privacy.account import PrivacyAccount
+    from tacit.schema import Schema
+
 OF_NO_MODEL = "of no model: it certifies a score, a choice, a discovered schema or a stream"
 """What is said of a certificate that names no model. A score's is not bound to the model that was judged, on purpose:
 beside that model it would promise the score's epsilon for a model that cost more."""
-
-
-class NamedAccount(Protocol):
-    """What a certificate says of an account."""
-
-    @property
-    def dataset(self) -> str | None:
-        """The name of the data set."""
-
-
-class FingerprintedSchema(Protocol):
-    """What a certificate says of a schema."""
-
-    @property
-    def unit(self) -> Any:
-        """The protected unit, or None for a row."""
-
-    def fingerprint(self) -> str:
-        """A hash of the schema."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -156,8 +140,8 @@ class Certificate(Shown):
         noise_source: str,
         noise_releasable: bool,
         algorithm: str,
-        schema: FingerprintedSchema | None = None,
-        account: NamedAccount | None = None,
+        schema: Schema | None = None,
+        account: PrivacyAccount | None = None,
         unverified: bool = False,
     ) -> Self:
         """The certificate of a closed reservation.
@@ -220,6 +204,13 @@ class Certificate(Shown):
         return self._with(
             assumptions=(*self.assumptions, *added), releasable=not reasons, reasons=reasons, signature=None
         )._sealed()
+
+    def about_people_of(self, other: Certificate, dataset: str | None) -> Self:
+        """The same certificate with the unit and the schema of another one, paid from an account of this name."""
+        return self._with(
+            unit=other.unit, unit_name=other.unit_name, rows_per_unit=other.rows_per_unit,
+            schema_fingerprint=other.schema_fingerprint, dataset=dataset,
+        )._sealed()  # fmt: skip
 
     def named(self, target: str | None, data: str | None = None) -> Self:
         """The same certificate with the names of what is predicted, and of the data, for people."""

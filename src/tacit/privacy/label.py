@@ -27,7 +27,6 @@ class Stage(StrEnum):
     SCREENING = "pair screening"
     PAIR_COUNTS = "pair counts"
     RESIDUALS = "residual looks"  # from which a loss of numbers takes its scales and levels
-    UNEXPLAINED = "unexplained variance"  # of earlier versions
     SPLITS = "splits"  # choices of the tests of a tree
     TREE = "trees"
     LEAVES = "leaves"

@@ -38,7 +38,6 @@ from tacit.privacy.store_records import (
     LONGEST_LABEL,
     RESERVATIONS,
     Facts,
-    Held,
     Line,
     names_alike,
     read_charges,
@@ -281,7 +280,7 @@ class Store(Database):
         def add(connection: Connection) -> tuple[int, tuple[Charge, ...]]:
             if connection.execute(select(ACCOUNTS.c.dataset).where(ACCOUNTS.c.dataset == dataset)).scalar() is None:
                 raise AccountError(f"{self.name} has lost its account for {dataset!r}")
-            state = _Held(connection, dataset)
+            state = Held(connection, dataset)
             charges = tuple(decide(state))
             write_unit(connection, dataset, unit)
             total = state.total.plus(charges)
@@ -348,22 +347,26 @@ class Store(Database):
         )
 
 
-class _Held(Held):
-    """What an account holds, asked within the transaction that reserves."""
+class Held:
+    """What an account holds when a reservation is decided on, asked within the transaction that reserves."""
 
     def __init__(self, connection: Connection, dataset: str) -> None:
         self._connection, self._dataset = connection, dataset
-        self.unit, self.total = unit_of(connection, dataset), _total(connection, dataset)
+        self.unit = unit_of(connection, dataset)  # what reservations protect, None if nobody said
+        self.total = _total(connection, dataset)  # of all reservations so far, whatever became of them
 
     def charges_of(self, label: str) -> list[tuple[Charge, ...]]:
+        """What was reserved under a label, each time."""
         mine = RESERVATIONS.c.dataset == self._dataset, RESERVATIONS.c.label == label
         query = select(RESERVATIONS.c.charges).where(*mine).order_by(RESERVATIONS.c.id)
         return [read_charges(text) for text in self._connection.execute(query).scalars()]
 
     def has_batch(self, fingerprint: str) -> bool:
+        """Whether the rows of this fingerprint were learned from."""
         return _seen(self._connection, self._dataset, fingerprint)
 
     def has_series(self, first: str, key: str) -> bool:
+        """Whether the first batch of a series has a fingerprint that was made with a key of this name."""
         mine = BATCHES.c.dataset == self._dataset, BATCHES.c.first == first
         query = select(BATCHES.c.fingerprint).where(*mine, BATCHES.c.fingerprint.startswith(key, autoescape=True))
         return self._connection.execute(query.limit(1)).first() is not None

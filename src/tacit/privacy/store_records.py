@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +27,6 @@ from sqlalchemy import (
 )
 
 from tacit.privacy.charges import Charge, charge_from_dict
-from tacit.privacy.composition import Sums
 from tacit.privacy.ledger import AccountError, Entry
 from tacit.privacy.unit import Neighbouring, unit_key
 from tacit.schema import Unit
@@ -135,30 +133,6 @@ class Facts:
     epsilon: float
     delta: float
     neighbouring: Neighbouring
-
-
-class Held(ABC):
-    """What an account holds when a reservation is decided on.
-
-    Attributes:
-        total: all reservations so far, whatever became of them.
-        unit: what they protect, as column and most rows (no column for single rows); None if nobody said.
-    """
-
-    total: Sums
-    unit: tuple[str, int] | None
-
-    @abstractmethod
-    def charges_of(self, label: str) -> list[tuple[Charge, ...]]:
-        """What was reserved under a label, each time."""
-
-    @abstractmethod
-    def has_batch(self, fingerprint: str) -> bool:
-        """Whether the rows of this fingerprint were learned from."""
-
-    @abstractmethod
-    def has_series(self, first: str, key: str) -> bool:
-        """Whether the first batch of a series has a fingerprint that was made with a key of this name."""
 
 
 @dataclass(frozen=True)
