@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
-from dataclasses import MISSING, Field, fields, replace
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
@@ -87,26 +87,20 @@ def listed(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
 
 
-def costs_of(text: str) -> tuple[float, float]:
-    """The costs of a false positive and a false negative, from ``"1,5"``."""
+def pair_of(text: str, how: str) -> tuple[float, float]:
+    """Two numbers, from ``"1,5"``; ``how`` names the option and says what it takes."""
     try:
-        positive, negative = (float(part) for part in text.split(","))
+        first, second = (float(part) for part in text.split(","))
     except ValueError:
-        raise Mistake(
-            f"--cost: give what a false positive and a false negative cost, such as 1,5; got {text!r}"
-        ) from None
-    return positive, negative
+        raise Mistake(f"{how}; got {text!r}") from None
+    return first, second
 
 
 A = TypeVar("A")
 
 
 def number(text: str | float) -> float:
-    """A number as it is written; only ``inf`` itself is infinite, as that means no privacy.
-
-    Raises:
-        typer.BadParameter: if it is none.
-    """
+    """A number as it is written; only ``inf`` itself is infinite, as that means no privacy."""
     spelling = str(text).strip()
     try:
         value = float(spelling)
@@ -185,6 +179,33 @@ DataName = Annotated[str | None, "Name of the data set, recorded in the model an
 SqlQuery = Annotated[str | None, "With a database URL: a SELECT statement or the name of a table."]
 
 
+@dataclass(frozen=True, kw_only=True)
+class CsvArguments:
+    """How CSV files are written. The defaults are usual; these options stand last in the help of a command."""
+
+    encoding: Encoding = "utf-8"
+    delimiter: Delimiter = None
+    decimal: Decimal = None
+    multiline: Multiline = False
+
+    def csv(self) -> dict[str, Any]:
+        """The same as arguments of :func:`tacit.read_source`."""
+        return {field.name: getattr(self, field.name) for field in fields(CsvArguments)}
+
+    def csv_words(self) -> list[str]:
+        """The same as words of a command, without what is usual."""
+        changed = {f.name: value for f in fields(CsvArguments) if (value := getattr(self, f.name)) != f.default}
+        return [word for name, value in changed.items() for word in (f"--{name}", *([] if value is True else [value]))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowArguments(CsvArguments):
+    """Rows in files or in a database."""
+
+    data: Rows
+    query: SqlQuery = None
+
+
 def _with_help(hint: Any, field: Field[Any]) -> Any:
     """The annotation of a field as typer takes it, where it is a type and a help text alone.
 
@@ -201,15 +222,11 @@ def _with_help(hint: Any, field: Field[Any]) -> Any:
 def command(app: typer.Typer, name: str, arguments: type[A], run: Callable[[A], None], spends: bool = False) -> None:
     """Adds a command to an app: its options are the fields of ``arguments``, its help is the docstring of ``run``.
 
-    Args:
-        app: the app.
-        name: of the command.
-        arguments: as above.
-        run: what it does.
-        spends: whether it may spend, or speaks of a fit that would: then its errors say what was spent.
+    Those that it inherits stand last. Of a command that ``spends``, or speaks of a fit that would, errors say what was
+    spent.
     """
     hints = get_type_hints(arguments, include_extras=True)
-    options = fields(arguments)  # type: ignore[arg-type]
+    options = sorted(fields(arguments), key=lambda field: field.name not in arguments.__annotations__)  # type: ignore[arg-type]
     hints |= {field.name: _with_help(hints[field.name], field) for field in options}
 
     def invoked(**values: Any) -> None:

@@ -35,20 +35,18 @@ class CreateArguments:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShowArguments:
-    """What the command line asked for."""
-
-    account: shared.Url
-    dataset: shared.Dataset
-    as_json: shared.Json = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class ListArguments:
     """What the command line asked for."""
 
     account: shared.Url
     as_json: shared.Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowArguments(ListArguments):
+    """What the command line asked for."""
+
+    dataset: shared.Dataset
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,17 +62,11 @@ class ExportArguments:
 def create(arguments: CreateArguments) -> None:
     """Create an account: the total budget of all fits on one data set."""
     from tacit.privacy.account import PrivacyAccount
-    from tacit.privacy.unit import Neighbouring
     from tacit.schema import Unit
 
-    try:
-        relation = Neighbouring(arguments.neighbouring)
-    except ValueError:
-        relations = " or ".join(Neighbouring)
-        raise ValueError(f"--neighbouring must be {relations}, got {arguments.neighbouring!r}") from None
     unit = arguments.unit if arguments.unit in (None, "row") else Unit(str(arguments.unit), arguments.max_rows)
     account = PrivacyAccount.create(
-        arguments.account, arguments.dataset, arguments.epsilon, arguments.delta, relation, unit
+        arguments.account, arguments.dataset, arguments.epsilon, arguments.delta, arguments.neighbouring, unit
     )
     _print(account, f"Opened an account for {arguments.dataset}", arguments.as_json)
 

@@ -26,17 +26,13 @@ NOT_FOR_RELEASE = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckArguments:
+class CheckArguments(shared.CsvArguments):
     """What the command line asked for."""
 
     data: shared.Data
     schema: Annotated[Path, typer.Option("--schema", help="Schema file (TOML): the public facts about each column.")]
     unit: shared.UnitColumn = None
     max_rows: shared.MaxRows = None
-    encoding: shared.Encoding = "utf-8"
-    delimiter: shared.Delimiter = None
-    decimal: shared.Decimal = None
-    multiline: shared.Multiline = False
     strict: Annotated[bool, "Exit with code 1 if any problem is found."] = False
     as_json: shared.Json = False
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscoverArguments:
+class DiscoverArguments(shared.CsvArguments):
     """What the command line asked for."""
 
     data: Annotated[
@@ -48,10 +48,6 @@ class DiscoverArguments:
     account: shared.AccountUrl = None
     dataset: shared.AccountDataset = None
     random_state: shared.Seed = None
-    encoding: shared.Encoding = "utf-8"
-    delimiter: shared.Delimiter = None
-    decimal: shared.Decimal = None
-    multiline: shared.Multiline = False
     force: shared.Force = False
     as_json: shared.Json = False
 

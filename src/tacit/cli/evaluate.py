@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import arguments as shared
-from tacit.cli.arguments import account_of, costs_of, listed, schema_of, target_column
+from tacit.cli.arguments import account_of, listed, pair_of, schema_of, target_column
 from tacit.cli.console import as_json, finite, progress, releasable, spent, table
 from tacit.cli.outputs import check_outputs, free_place
 from tacit.cli.predict import classes_of
@@ -27,7 +27,7 @@ HIDDEN = "inconclusive (noise too large)"
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateArguments:
+class EvaluateArguments(shared.CsvArguments):
     """What the command line asked for."""
 
     model: shared.ModelFile
@@ -57,10 +57,6 @@ class EvaluateArguments:
     ] = None
     quantile: Annotated[float | None, "Quantile of the pinball loss (numeric targets)."] = None
     error_clip: Annotated[float | None, "Clip larger errors to this size (numeric targets)."] = None
-    encoding: shared.Encoding = "utf-8"
-    delimiter: shared.Delimiter = None
-    decimal: shared.Decimal = None
-    multiline: shared.Multiline = False
     force: shared.Force = False
     as_json: shared.Json = False
 
@@ -82,7 +78,8 @@ def run(arguments: EvaluateArguments) -> None:
     if promise is not None:
         check_unit(Certificate.from_dict(promise), schema)
     account = account_of(arguments.account, arguments.dataset)
-    cost = None if arguments.cost is None else costs_of(arguments.cost)
+    how = "--cost: give what a false positive and a false negative cost, such as 1,5"
+    cost = None if arguments.cost is None else pair_of(arguments.cost, how)
     names, numeric = columns_for(model, [target, *_more(arguments, schema)])
     numeric |= set() if classes_of(model) else {target}
     with (

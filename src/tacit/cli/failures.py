@@ -53,11 +53,7 @@ class Unpaid(Mistake):
 
 
 def together(*checks: Callable[[], Any]) -> tuple[Any, ...]:
-    """Makes checks that do not depend on each other; returns what each returns, or raises what all find wrong.
-
-    Raises:
-        Mistake: of a line for each, where there are several; one alone is raised as it is.
-    """
+    """Makes checks that do not depend on each other; returns what each returns, or raises what all find wrong."""
     results: list[Any] = []
     problems: list[Exception] = []
     for check in checks:
@@ -162,11 +158,7 @@ def guarded(command: Callable[P, R], spends: bool = True) -> Callable[P, R]:
     """A command whose public mistakes end in one message and an exit code.
 
     ``ValueError`` is what the library raises for public mistakes, ``OSError`` what files do. Anything else is a fault
-    and keeps its traceback.
-
-    Args:
-        command: what it does.
-        spends: whether it may spend, or speaks of a fit that would: then messages say what was spent.
+    and keeps its traceback. Messages of a command that ``spends`` say what was spent.
     """
 
     @functools.wraps(command)

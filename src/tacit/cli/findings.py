@@ -81,12 +81,7 @@ class Findings:
 def find(
     path: Path, schema: Schema, on_rows: Callable[[int], None] | None = None, dialect: CsvFormat = PLAIN
 ) -> Findings:
-    """Counts what rows hold against a schema.
-
-    Raises:
-        DataError: if the file cannot be read or lacks a column.
-        FrameError: if a Parquet column has a dtype that its declaration cannot be read from.
-    """
+    """Counts what rows hold against a schema; raises where a fit would, for a file or a dtype."""
     names = list(schema.features) + ([schema.label.column] if schema.label is not None else [])
     first = files_of(path)[0]
     present = column_names(first, dialect)

@@ -17,14 +17,13 @@ import typer
 
 from tacit.cli import arguments as shared
 from tacit.cli import tables
-from tacit.cli.arguments import account_of, check_account, listed, schema_of, target_column
+from tacit.cli.arguments import account_of, check_account, listed, pair_of, schema_of, target_column
 from tacit.cli.console import as_json, progress, stopwatch, table, watching
 from tacit.cli.failures import Mistake, together
 from tacit.cli.fit_arguments import FitArguments, command_of, restored, write_plan
 from tacit.cli.fitted import dry_run, summarise
 from tacit.cli.learners import batchwise_class, check_request, learner_class, set_parameters
-from tacit.cli.outputs import check_outputs, free_place
-from tacit.errors import STANDS
+from tacit.cli.outputs import check_outputs, write_paid
 from tacit.whole_files import write_text
 
 if TYPE_CHECKING:
@@ -32,17 +31,13 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
 
 
-def from_table(arguments: FitArguments) -> None:
-    """Train a private classifier or regressor on a table."""
-    run(arguments)
-
-
 def run(arguments: FitArguments, sites: Any = None, resume: int | None = None) -> None:
-    """A fit, to a table or to sites; ``resume``: the number of one that goes on."""
+    """Train a private classifier or regressor on a table."""  # or at sites; resume: the number of a fit that goes on
     seconds = stopwatch()
+    read_schema = partial(schema_of, arguments.schema, arguments.unit, arguments.max_rows)
     _, schema, _, key = together(
         lambda: _check_outputs(arguments),
-        lambda: check_request(arguments, partial(_schema, arguments), partial(predicts_numbers, arguments)),
+        lambda: check_request(arguments, read_schema, partial(predicts_numbers, arguments)),
         lambda: None if sites is not None else tables.check_there(arguments.data),
         lambda: _key(arguments),
     )
@@ -68,10 +63,6 @@ def run(arguments: FitArguments, sites: Any = None, resume: int | None = None) -
         learner.certificate_ = learner.certificate_.named(target, arguments.name)
         files = _write(arguments, learner, key, recorded)
     summarise(arguments, learner, schema, files, seconds(), discovers(arguments, learner))
-
-
-def _schema(arguments: FitArguments) -> Schema | None:
-    return schema_of(arguments.schema, arguments.unit, arguments.max_rows)
 
 
 def _learn(
@@ -128,12 +119,7 @@ def _is_source(arguments: FitArguments, schema: Schema | None) -> bool:
 
 
 def _source_of(arguments: FitArguments, schema: Schema | None) -> Any:
-    """The rows that are read in chunks; None for a file that is read into memory.
-
-    Raises:
-        Mistake: for options that say nothing here.
-        DataError: if there is nothing to read.
-    """
+    """The rows that are read in chunks; None for a file that is read into memory."""
     if not _is_source(arguments, schema):
         if arguments.directory is not None or arguments.keep:
             raise Mistake("--directory and --keep are for rows that stay on disk: add --engine streamed")
@@ -156,7 +142,7 @@ def _source_of(arguments: FitArguments, schema: Schema | None) -> Any:
         directory=arguments.directory,
         keep=arguments.keep,
         cluster=arguments.cluster,
-        **tables.csv_options(arguments),
+        **arguments.csv(),
     )
 
 
@@ -196,16 +182,6 @@ def predicts_numbers(arguments: FitArguments, schema: Schema | None) -> bool:
     """Whether the label is a number: the schema says so, or an option that makes sense for nothing else."""
     declared = schema is not None and schema.label is not None and schema.label.is_numeric
     return declared or arguments.loss is not None or arguments.target_bounds is not None
-
-
-def _target_bounds(text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
-    try:
-        lower, upper = (float(part) for part in text.split(","))
-    except ValueError:
-        raise Mistake(f"--target-bounds: give the lower and the upper bound, such as 0,100; got {text!r}") from None
-    return lower, upper
 
 
 def _batchwise(arguments: FitArguments, schema: Schema | None) -> Any:
@@ -268,11 +244,12 @@ def _check_classes(arguments: FitArguments, schema: Schema | None, estimator: An
 def _of_label(arguments: FitArguments, numbers: bool) -> dict[str, Any]:
     if not numbers:
         return {"classes": listed(arguments.classes)}
-    bounds = _target_bounds(arguments.target_bounds)
+    bounds = arguments.target_bounds
+    how = "--target-bounds: give the lower and the upper bound, such as 0,100"
     return {
         "loss": arguments.loss or "squared",
         "quantile": 0.5 if arguments.quantile is None else arguments.quantile,
-        "target_bounds": bounds,
+        "target_bounds": None if bounds is None else pair_of(bounds, how),
     }
 
 
@@ -290,37 +267,26 @@ def finds(estimator: Any) -> bool:
 
 def _write(arguments: FitArguments, estimator: Any, key: Any, recorded: dict[str, Any]) -> dict[str, str]:
     """Writes model, tape, certificate and report, signed if there is a key; a failure says that the budget is gone."""
+    from tacit.estimators.files import save
+
     if key is not None:
         _sign(estimator, key)
-    certificate, files = estimator.certificate_, dict[str, str]()
+    certificate = estimator.certificate_
 
-    def place_of(name: str, path: Path, replace: bool = False) -> Path:
-        place = free_place(path, arguments.force or replace)
-        files[name] = str(place)
-        return place
+    def write_report(place: Path) -> None:
+        from tacit.report.page import render
 
-    try:
-        if arguments.model is not None:
-            from tacit.estimators.files import save
+        page = render(estimator.model_, certificate.to_dict(), schema=getattr(estimator, "schema_", None))
+        write_text(place, page, private=not certificate.releasable)
 
-            save(estimator, place_of("model", arguments.model, _goes_on(arguments)))
-        if arguments.tape is not None:
-            recorded["tape"].write(place_of("tape", arguments.tape))
-        if arguments.certificate is not None:
-            write_text(place_of("certificate", arguments.certificate), certificate.to_json())
-        if arguments.report is not None:
-            from tacit.report.page import render
-
-            page = render(estimator.model_, certificate.to_dict(), schema=getattr(estimator, "schema_", None))
-            write_text(place_of("report", arguments.report), page, private=not certificate.releasable)
-    except OSError as error:
-        there = ", ".join(list(files.values())[:-1]) or "nothing"
-        raise Mistake(
-            f"{error.filename or 'a file'}: {error.strerror or error}. The fit was done and its budget (epsilon "
-            f"{arguments.epsilon:g}) is spent; written so far: {there}",
-            STANDS,
-        ) from error
-    return files
+    ways: dict[str, Callable[[Path], object]] = {
+        "model": lambda place: save(estimator, place),
+        **({"tape": recorded["tape"].write} if recorded else {}),
+        "certificate": lambda place: write_text(place, certificate.to_json()),
+        "report": write_report,
+    }
+    done = f"The fit was done and its budget (epsilon {arguments.epsilon:g}) is spent"
+    return write_paid(arguments, ways, done, "model" if _goes_on(arguments) else "")
 
 
 def _sign(estimator: Any, key: Any) -> None:

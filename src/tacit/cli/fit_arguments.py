@@ -26,11 +26,7 @@ OF_ONE_RUN = (
 
 
 def read_plan(context: typer.Context, path: Path | None) -> Path | None:
-    """Take the options in a plan as the defaults of this run; the command line overrides them.
-
-    Raises:
-        typer.BadParameter: if the file cannot be read, or holds what is no option of a plan. Nothing was spent.
-    """
+    """Takes the options in a plan as the defaults of this run; the command line overrides them."""
     if path is None:
         return None
     try:
@@ -55,11 +51,7 @@ _PASSWORD = re.compile(r"://[^@]*:[^@]*@|[?&][a-z]*password=", re.IGNORECASE)
 
 
 def write_plan(arguments: Any, path: Path) -> None:
-    """Write the options of a fit, as :func:`read_plan` reads them; defaults too, which may change.
-
-    Raises:
-        Mistake: if a password would stand in the plan, which everybody may read.
-    """
+    """Writes the options of a fit, as :func:`read_plan` reads them; defaults too, which may change."""
     if _PASSWORD.search(arguments.account or ""):
         raise Mistake(
             "--save-plan: the URL of --account holds a password, which would stand in the plan: leave it out there "
@@ -75,7 +67,7 @@ def write_plan(arguments: Any, path: Path) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitArguments:
+class FitArguments(shared.CsvArguments):
     """What the command line asked for."""
 
     data: shared.Rows
@@ -117,10 +109,6 @@ class FitArguments:
     directory: Annotated[Path | None, "Folder for the compact files; only their owner can read them."] = None
     keep: Annotated[bool, "Keep the compact files for later fits with the same schema."] = False
     tape: shared.TapeFile = None
-    encoding: shared.Encoding = "utf-8"
-    delimiter: shared.Delimiter = None
-    decimal: shared.Decimal = None
-    multiline: shared.Multiline = False
     force: shared.Force = False
     dry_run: Annotated[bool, "Show what the fit would charge, without reading a row."] = False
     resumable: Annotated[bool, "Store releases in the account, so that tacit resume can continue after a crash."] = (
@@ -158,11 +146,7 @@ class FitArguments:
 
 
 def command_of(arguments: FitArguments) -> str:
-    """What a command asked for, and where, as JSON that :func:`restored` reads.
-
-    Raises:
-        Mistake: if it could not be asked again, or if a password would be kept.
-    """
+    """What a command asked for, and where, as JSON that :func:`restored` reads."""
     if arguments.data == "-":
         raise Mistake("--resumable: standard input cannot be read again; give a file")
     if arguments.account is None:

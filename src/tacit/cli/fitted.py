@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli.console import as_json, charge_words, finite, releasable, spent, table
 from tacit.cli.failures import Unpaid
 from tacit.cli.fit_arguments import FitArguments
-from tacit.cli.tables import as_given, rows_of
+from tacit.cli.tables import rows_of
 
 if TYPE_CHECKING:
     from tacit.privacy.certificate import Certificate
@@ -28,10 +28,6 @@ def dry_run(
     """Prints what a fit would charge, after the checks of what is public about its table: the names of its columns.
 
     ``discovers``: whether the fit would find out what columns hold; ``source``: of rows that are read in chunks.
-
-    Raises:
-        DataError: if the table lacks a column, or has two of one name.
-        Unpaid: if the account does not cover it.
     """
     from tacit.privacy.charges import charge_from_dict
     from tacit.privacy.strength import percent
@@ -163,7 +159,7 @@ def summarise(
     rows |= {f"warning {i}": words for i, words in enumerate(warned, start=1)}
     if saw.concerns and arguments.schema is not None and arguments.path.is_file():
         command = shlex.join(
-            ["tacit", "check", arguments.data, "--schema", str(arguments.schema), *as_given(arguments)]
+            ["tacit", "check", arguments.data, "--schema", str(arguments.schema), *arguments.csv_words()]
         )
         rows["hint"] = f"{command} may show why (its output is confidential)"
     rows |= {"not signed": UNSIGNED} if arguments.account is not None and arguments.sign is None else {}

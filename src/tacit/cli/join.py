@@ -15,7 +15,6 @@ from tacit.cli.console import as_json, progress, table, watching
 from tacit.cli.failures import Mistake
 from tacit.cli.fit_arguments import FitArguments
 from tacit.cli.outputs import check_outputs, free_place
-from tacit.cli.tables import csv_options
 from tacit.whole_files import write_text
 
 Parties = Annotated[
@@ -56,7 +55,7 @@ class PartyArguments:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SiteArguments:
+class SiteArguments(shared.CsvArguments):
     """What the command line asked for."""
 
     data: shared.Rows
@@ -75,10 +74,6 @@ class SiteArguments:
     certificate: shared.CertificateFile = None
     query: shared.SqlQuery = None
     directory: Annotated[Path | None, "Folder for compact files of the rows during this fit."] = None
-    encoding: shared.Encoding = "utf-8"
-    delimiter: shared.Delimiter = None
-    decimal: shared.Decimal = None
-    multiline: shared.Multiline = False
     force: shared.Force = False
     proxy: Annotated[str | None, "HTTP proxy to connect through (http://HOST:PORT)."] = None
     wait: Annotated[float, "Timeout in seconds for reaching the coordinator."] = 600.0
@@ -169,7 +164,7 @@ def site(arguments: SiteArguments) -> None:
     with progress("site", quiet=arguments.as_json) as tell, options(progress=watching(tell, arguments.progress)):
         tell("reading rows, and waiting")
         visit = serve_site(
-            read_source(arguments.data, query=arguments.query, directory=arguments.directory, **csv_options(arguments)),
+            read_source(arguments.data, query=arguments.query, directory=arguments.directory, **arguments.csv()),
             Schema.from_toml(arguments.schema),
             connect=arguments.connect,
             parties=arguments.parties,

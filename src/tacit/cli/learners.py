@@ -33,11 +33,7 @@ IN_BATCHES = {"additive": ("tacit.additive.estimator", "AdditiveBoostClassifier"
 
 
 def batchwise_class(name: str, numbers: bool) -> tuple[Any, Any]:
-    """What learns in batches, and the estimator class inside it.
-
-    Raises:
-        Mistake: if this learner does not learn in batches.
-    """
+    """What learns in batches, and the estimator class inside it."""
     from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor
 
     learner_class(name, numbers)  # what it says of unknown names holds here, too
@@ -58,11 +54,7 @@ def copyable_class(name: str, numbers: bool) -> Any:
 
 
 def learner_class(name: str, numbers: bool = False) -> Any:
-    """The estimator class of a short name, for classes or for numbers.
-
-    Raises:
-        Mistake: if it learns classes alone, and ``numbers`` are to be predicted.
-    """
+    """The estimator class of a short name, for classes or for numbers."""
     if numbers and name not in REGRESSORS:
         raise Mistake(f"--learner: {name!r} learns classes, and the label is a number: use {', '.join(REGRESSORS)}")
     module, cls = (REGRESSORS if numbers else LEARNERS)[name]
@@ -86,9 +78,6 @@ def set_parameters(
     """Parameters of a learner from ``--set NAME=VALUE`` and ``--interactions``; values are JSON, or else texts.
 
     ``fixed`` are parameters that a command settles itself.
-
-    Raises:
-        Mistake: for a parameter that the learner does not have, or that has an option of its own.
     """
     lines = [*(settings or []), *([] if interactions is None else [f"interactions={interactions}"])]
     names = [name for name in inspect.signature(cls.__init__).parameters if name not in ("self", *OWN_OPTIONS, *fixed)]
@@ -115,15 +104,9 @@ def set_parameters(
 
 
 def check_request(arguments: Any, schema: Callable[[], Any], numbers: Callable[[Any], bool]) -> Any:
-    """Makes the checks of options that a fit and its plan share; returns the schema.
+    """Makes the checks of options that a fit and its plan share; reads the schema and returns it.
 
-    Args:
-        arguments: with ``learner``, ``epsilon``, ``delta``, ``neighbouring``, ``settings`` and ``interactions``.
-        schema: reads the schema.
-        numbers: says if a number is learned under a schema.
-
-    Raises:
-        Mistake: names all that is wrong.
+    ``numbers`` says if a number is learned under a schema.
     """
     from tacit.privacy.request import Request
 

@@ -114,7 +114,7 @@ def options(
     """Differentially private machine learning for tabular data, with a privacy guarantee that anyone can verify."""
 
 
-command(app, "fit", FitArguments, fit.from_table, spends=True)
+command(app, "fit", FitArguments, fit.run, spends=True)
 command(app, "resume", fit.ResumeArguments, fit.resume, spends=True)
 command(app, "online", online.OnlineArguments, online.run, spends=True)
 command(app, "predict", predict.PredictArguments, predict.run)

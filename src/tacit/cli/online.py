@@ -16,9 +16,8 @@ from tacit.cli.console import as_json, progress, releasable, spent, table
 from tacit.cli.failures import Mistake, together
 from tacit.cli.fitted import claim_facts
 from tacit.cli.learners import set_parameters
-from tacit.cli.outputs import check_outputs, free_place
+from tacit.cli.outputs import check_outputs, write_paid
 from tacit.cli.predict import check_format, write
-from tacit.errors import STANDS
 from tacit.whole_files import write_text, write_with
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ FIXED = ("columns", "invalid", "labels", "seed")
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnlineArguments:
+class OnlineArguments(shared.CsvArguments):
     """What the command line asked for."""
 
     data: shared.Data
@@ -62,10 +61,6 @@ class OnlineArguments:
     dataset: shared.AccountDataset = None
     name: shared.DataName = None
     random_state: shared.Seed = None
-    encoding: shared.Encoding = "utf-8"
-    delimiter: shared.Delimiter = None
-    decimal: shared.Decimal = None
-    multiline: shared.Multiline = False
     force: shared.Force = False
     as_json: shared.Json = False
 
@@ -138,11 +133,9 @@ def _continued(arguments: OnlineArguments) -> tuple[Schema, list[str]]:
 
 
 def _rows(arguments: OnlineArguments, schema: Schema) -> tuple[tuple[Frame, Any], str]:
-    """The rows, and what they are known by; nothing in them is an error.
+    """The features of all rows with their labels as the schema names them, or None; nothing in them is an error.
 
-    Returns:
-        The features of all rows and their labels as the schema names them, or None; their fingerprint, which few rows
-        that may be equal by chance have none of.
+    And the fingerprint that they are known by: empty for few rows, which may be equal by chance.
     """
     import numpy as np
 
@@ -224,21 +217,8 @@ def _write(arguments: OnlineArguments, learner: Winnow, predicted: Any) -> tuple
         ),
         "certificate": lambda path: write_text(path, certificate.to_json()),
     }
-    written: dict[str, str] = {}
-    try:
-        for name, way in ways.items():
-            if (path := getattr(arguments, name)) is not None:
-                place = free_place(path, arguments.force or name == "state")
-                way(place)
-                written[name] = str(place)
-    except OSError as error:
-        there = ", ".join(written.values()) or "nothing"
-        raise Mistake(
-            f"{error.filename or 'a file'}: {error.strerror or error}. The rows were learned from and the budget is "
-            f"spent; written so far: {there}",
-            STANDS,
-        ) from error
-    return written, certificate
+    done = "The rows were learned from and the budget is spent"
+    return write_paid(arguments, ways, done, "state"), certificate
 
 
 def _summarise(

@@ -9,11 +9,13 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tacit.cli.failures import Mistake, together
+from tacit.errors import STANDS
 
 BESIDE_SQLITE = ("", "-wal", "-shm", "-journal", ".key")
 """What is added to the name of an SQLite file for the files that belong to it."""
@@ -38,14 +40,8 @@ def check_outputs(
 ) -> None:
     """Raises unless every output can be made, without destroying an input, the account, or another output.
 
-    Args:
-        outputs: by their options.
-        inputs: what the command reads, by what it is, such as "the data": files, folders, patterns, or URLs.
-        account: its URL.
-        force: whether other files may be overwritten; None where no option allows it.
-
-    Raises:
-        Mistake: names the option and what is in the way; nothing is written then.
+    Outputs are called by their options, inputs (files, folders, patterns, URLs) by what they are, such as "the data".
+    ``force`` says whether other files may be overwritten; None where no option allows it.
     """
     places: dict[Path, str] = {}
     for what, where in inputs.items():
@@ -72,6 +68,27 @@ def free_place(path: Path, force: bool) -> Path:
         number += 1
         place = path.with_stem(f"{path.stem}-{number}")
     return place
+
+
+def write_paid(
+    arguments: Any, ways: Mapping[str, Callable[[Path], object]], done: str, replaced: str
+) -> dict[str, str]:
+    """Writes files that were paid for, those of which ``arguments`` name a place, in their order.
+
+    Each goes to a free place, but for the one to be ``replaced``. A failure says what was ``done`` and which are there.
+    """
+    written: dict[str, str] = {}
+    try:
+        for name, way in ways.items():
+            if (path := getattr(arguments, name)) is not None:
+                place = free_place(path, arguments.force or name == replaced)
+                way(place)
+                written[name] = str(place)
+    except OSError as error:
+        there = ", ".join(written.values()) or "nothing"
+        what = f"{error.filename or 'a file'}: {error.strerror or error}"
+        raise Mistake(f"{what}. {done}; written so far: {there}", STANDS) from error
+    return written
 
 
 def _files_of(where: str | Path | None, beside: Sequence[str] = ("",)) -> Iterator[Path]:
@@ -101,11 +118,7 @@ def _check_free(path: Path | None, option: str, force: bool | None) -> None:
 
 
 def _check_target(path: Path | None, option: str) -> None:
-    """Raises unless a file can be made at ``path``; nothing is written.
-
-    Raises:
-        Mistake: names the option and what is in the way.
-    """
+    """Raises unless a file can be made at ``path``."""
     if path is None:
         return
     folder = path.parent

@@ -12,16 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tacit.cli import arguments as shared
-from tacit.cli.arguments import costs_of, listed
+from tacit.cli.arguments import RowArguments, listed, pair_of
 from tacit.cli.console import as_json, progress, table, visible
 from tacit.cli.failures import Mistake
 from tacit.cli.outputs import check_outputs
-from tacit.cli.tables import STREAM, CsvOptions, columns_for, csv_options, encoders_of, rows_of
+from tacit.cli.tables import STREAM, columns_for, encoders_of, rows_of
 from tacit.whole_files import write_with
 
 if TYPE_CHECKING:
@@ -45,12 +45,7 @@ class Counts:
     alike: dict[str, str] = field(default_factory=dict)
 
     def add(self, frame: Frame, encoders: Iterable[tuple[str, Any]]) -> None:
-        """Counts a chunk of rows.
-
-        Args:
-            frame: the columns as they are read.
-            encoders: names and encoders of the columns that the model needs.
-        """
+        """Counts a chunk of rows in the columns that the model needs, by their encoders."""
         self.rows += frame.n_rows
         for name, encoder in encoders:
             if name not in frame.names:
@@ -115,11 +110,10 @@ OTHER_FORMATS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictArguments:
+class PredictArguments(RowArguments):
     """What the command line asked for."""
 
     model: shared.ModelFile
-    data: shared.Rows
     output: Annotated[
         Path,
         typer.Option(
@@ -136,11 +130,6 @@ class PredictArguments:
         str | None, "Choose the threshold by the cost of a false positive and a false negative, e.g. 1,5."
     ] = None
     keep: Annotated[str | None, "Columns of the data to copy to the output, comma-separated."] = None
-    query: shared.SqlQuery = None
-    encoding: shared.Encoding = "utf-8"
-    delimiter: shared.Delimiter = None
-    decimal: shared.Decimal = None
-    multiline: shared.Multiline = False
     force: shared.Force = False
     as_json: shared.Json = False
 
@@ -207,11 +196,7 @@ def _check_kept(columns: list[str], own: list[str]) -> None:
 
 
 def check_format(output: Path, option: str = "--output") -> None:
-    """Raises where a name promises a format that is not written.
-
-    Raises:
-        Mistake: names the option and the formats that are.
-    """
+    """Raises where a name promises a format that is not written."""
     if output.suffix.lower() in OTHER_FORMATS:
         raise Mistake(
             f"{option}: {output} would not be what its name says; predictions are written as Parquet where the name "
@@ -219,29 +204,19 @@ def check_format(output: Path, option: str = "--output") -> None:
         )
 
 
-class RowOptions(CsvOptions, Protocol):
-    """What options say of rows."""
-
-    @property
-    def data(self) -> str: ...
-
-    @property
-    def query(self) -> str | None: ...
-
-
-def is_elsewhere(options: RowOptions) -> bool:
+def is_elsewhere(options: RowArguments) -> bool:
     """Whether rows are in many files, or in a database."""
     return "://" in options.data or options.query is not None or not Path(options.data).is_file()
 
 
 @contextmanager
-def read(options: RowOptions) -> Iterator[Reader]:
+def read(options: RowArguments) -> Iterator[Reader]:
     """A reader of the rows; errors as in :func:`tacit.cli.tables.rows_of`."""
     from tacit.encoding.source import read_source
     from tacit.encoding.sources import FileReader
 
     if options.data != str(STREAM) and is_elsewhere(options):
-        yield read_source(options.data, query=options.query, engine="memory", **csv_options(options)).reader
+        yield read_source(options.data, query=options.query, engine="memory", **options.csv()).reader
         return
     with rows_of(Path(options.data), options) as (file, dialect):
         yield FileReader((file,), dialect)
@@ -308,7 +283,7 @@ def threshold_of(model: Model, threshold: float | None, cost: str | None) -> flo
         return threshold
     if threshold is not None:
         raise Mistake("give --threshold or --cost, not both")
-    positive, negative = costs_of(cost)
+    positive, negative = pair_of(cost, "--cost: give what a false positive and a false negative cost, such as 1,5")
     if not (min(positive, negative) >= 0 and 0 < positive + negative < float("inf")):
         raise Mistake(f"--cost: costs are at least 0, and not both 0; got {cost!r}")
     return positive / (positive + negative)

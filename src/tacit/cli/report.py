@@ -66,18 +66,12 @@ def run(arguments: ReportArguments) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplainArguments:
+class ExplainArguments(shared.RowArguments):
     """What the command line asked for."""
 
     model: shared.ModelFile
-    data: shared.Rows
     row: Annotated[int, typer.Option("--row", min=1, help="Number of the row; the first one of the data is 1.")] = 1
     html: Annotated[Path | None, "Output file: a page that only its owner can read."] = None
-    query: shared.SqlQuery = None
-    encoding: shared.Encoding = "utf-8"
-    delimiter: shared.Delimiter = None
-    decimal: shared.Decimal = None
-    multiline: shared.Multiline = False
     force: shared.Force = False
     as_json: shared.Json = False
 
@@ -103,11 +97,7 @@ def explain(arguments: ExplainArguments) -> None:
 
 
 def _row(arguments: ExplainArguments, model: Model) -> Frame:
-    """The row asked for, alone.
-
-    Raises:
-        Mistake: if there are fewer rows.
-    """
+    """The row asked for, alone."""
     from tacit.encoding.frames import Frame
 
     before = arguments.row - 1

@@ -18,7 +18,7 @@ from tacit.cli.outputs import check_outputs
 from tacit.cli.tables import rows_of
 
 if TYPE_CHECKING:
-    from tacit.schema import Column, Label, Schema
+    from tacit.schema import Column, Label
     from tacit.schema.draft import Draft
 
 app = typer.Typer(help="Schemas: the public facts about a table, in a TOML file.", no_args_is_help=True)
@@ -36,7 +36,7 @@ class Foreign(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InitArguments:
+class InitArguments(shared.CsvArguments):
     """What the command line asked for."""
 
     data: Annotated[
@@ -52,10 +52,6 @@ class InitArguments:
         str, "Thousands separator in numbers: , if 1,204 means 1204; also . or ' or a blank. The schema remembers it."
     ] = ""
     positive: Annotated[str | None, "Positive class. Default: the last one."] = None
-    encoding: shared.Encoding = "utf-8"
-    delimiter: shared.Delimiter = None
-    decimal: shared.Decimal = None
-    multiline: shared.Multiline = False
     force: shared.Force = False
     as_json: shared.Json = False
 
@@ -127,11 +123,12 @@ def export(arguments: ExportArguments) -> None:
     """Write a schema for pandera, Frictionless or Croissant, as JSON."""
     import json
 
+    from tacit.schema import Schema
     from tacit.schema.exchange import export_schema
     from tacit.whole_files import write_text
 
     check_outputs({"--output": arguments.output}, {"the schema": arguments.schema}, force=arguments.force)
-    document = export_schema(_load(arguments.schema), arguments.to.value)
+    document = export_schema(Schema.from_toml(arguments.schema), arguments.to.value)
     write_text(arguments.output, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     typer.echo(f"wrote {arguments.output} for {arguments.to.value}")
 
@@ -164,7 +161,9 @@ def _check_options(arguments: InitArguments) -> None:
 
 def show(arguments: FileArguments) -> None:
     """Show what a schema declares."""
-    loaded = _load(arguments.schema)
+    from tacit.schema import Schema
+
+    loaded = Schema.from_toml(arguments.schema)
     if arguments.as_json:
         print_json({**loaded.to_dict(), "fingerprint": loaded.fingerprint()})
         return
@@ -179,9 +178,10 @@ def show(arguments: FileArguments) -> None:
 
 def validate(arguments: FileArguments) -> None:
     """Check that a schema file is valid. Exits with 2 if it is not."""
+    from tacit.schema import Schema
     from tacit.schema.identifiers import refuse_identifiers
 
-    loaded = _load(arguments.schema)
+    loaded = Schema.from_toml(arguments.schema)
     refuse_identifiers(loaded)
     facts: dict[str, Any] = {
         "valid": True,
@@ -228,12 +228,6 @@ def describe_label(label: Label) -> str:
 def _some(values: Any) -> str:
     listed = ", ".join(str(value) for value in values[:MOST_SHOWN])
     return listed if len(values) <= MOST_SHOWN else f"{listed}, ..."
-
-
-def _load(path: Path) -> Schema:
-    from tacit.schema import Schema
-
-    return Schema.from_toml(path)
 
 
 def _drafted(arguments: InitArguments) -> Draft:

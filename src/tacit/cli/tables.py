@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from tacit.cli.arguments import CsvArguments
 from tacit.cli.failures import Mistake
 from tacit.encoding.errors import DataError
 
@@ -23,41 +24,6 @@ if TYPE_CHECKING:
 
 
 Tell = Callable[[str], None]
-
-
-def _rows(tell: Tell) -> Callable[[int], None]:
-    return lambda n: tell(f"{n:,} rows read")
-
-
-class CsvOptions(Protocol):
-    """What options say of CSV files."""
-
-    @property
-    def encoding(self) -> str: ...
-
-    @property
-    def delimiter(self) -> str | None: ...
-
-    @property
-    def decimal(self) -> str | None: ...
-
-    @property
-    def multiline(self) -> bool: ...
-
-
-USUAL = {"encoding": "utf-8", "delimiter": None, "decimal": None, "multiline": False}
-"""How CSV files are read where no option says otherwise."""
-
-
-def csv_options(options: CsvOptions) -> dict[str, Any]:
-    """The same as arguments of :func:`tacit.read_source`."""
-    return {name: getattr(options, name) for name in USUAL}
-
-
-def as_given(options: CsvOptions) -> list[str]:
-    """The same as words of a command, but for what is usual."""
-    changed = {name: value for name, value in csv_options(options).items() if value != USUAL[name]}
-    return [word for name, value in changed.items() for word in (f"--{name}", *([] if value is True else [value]))]
 
 
 def training_table(
@@ -73,9 +39,6 @@ def training_table(
 
     Without a schema all columns but the target are read as numbers; or, unless ``numbers``, as what they are, which a
     CSV file does not say.
-
-    Raises:
-        DataError: if the file cannot be read or lacks a column; it says which.
     """
     from tacit.encoding.folders import files_of
     from tacit.encoding.read import check_decimals, column_names, is_parquet
@@ -96,7 +59,7 @@ def training_table(
     numeric = [*numeric, *([target] if numeric_target else [])]
     if schema is None:
         check_decimals(files_of(path)[0], features, dialect)
-    frame = read_files(path, [*features, target], numeric, _rows(tell), dialect)
+    frame = read_files(path, [*features, target], numeric, lambda n: tell(f"{n:,} rows read"), dialect)
     untyped = schema is None and not numbers and not is_parquet(files_of(path)[0])
     return replace(frame.select(features), untyped=untyped), frame.column(target)
 
@@ -111,16 +74,12 @@ def is_many(path: Path) -> bool:
 
 
 @contextmanager
-def rows_of(path: Path, options: CsvOptions) -> Iterator[tuple[Path, CsvFormat]]:
-    """A file of rows, or standard input as one, and how it is written.
-
-    Raises:
-        Mistake: if Python knows no such encoding, or no file is written so.
-    """
+def rows_of(path: Path, options: CsvArguments) -> Iterator[tuple[Path, CsvFormat]]:
+    """A file of rows, or standard input as one, and how it is written."""
     from tacit.encoding.read_table import csv_format
 
     try:
-        dialect = csv_format(**csv_options(options))
+        dialect = csv_format(**options.csv())
     except DataError as error:
         raise Mistake(f"--{error.message}") from None
     if path != STREAM:
@@ -137,11 +96,7 @@ def rows_of(path: Path, options: CsvOptions) -> Iterator[tuple[Path, CsvFormat]]
 
 
 def columns_for(model: Model, more: Sequence[str] = ()) -> tuple[list[str], frozenset[str]]:
-    """The columns that a model needs for prediction, and ``more``; and which of them are numbers.
-
-    Raises:
-        Mistake: if the model was made for a matrix without column names.
-    """
+    """The columns that a model needs for prediction, and ``more``; and which of them are numbers."""
     from tacit.encoding.grid import NumericGrid
     from tacit.encoding.matrix_rows import ROWS
 
@@ -172,11 +127,7 @@ def encoders_of(model: Any) -> Iterator[tuple[str, Any]]:
 
 
 def check_there(data: str | os.PathLike[str]) -> None:
-    """Raises for the name of one file that does not exist; patterns, URLs and standard input are left to readers.
-
-    Raises:
-        Mistake: names it.
-    """
+    """Raises for the name of one file that does not exist; patterns, URLs and standard input are left to readers."""
     name = os.fspath(data)
     if name != "-" and "://" not in name and not set("*?[") & set(name) and not Path(name).exists():
         raise Mistake(f"{name} does not exist")

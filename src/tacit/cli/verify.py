@@ -50,8 +50,12 @@ def run(arguments: VerifyArguments) -> None:
         return
     claim = read_claim(arguments.file, arguments.model)
     problems = [*claim.problems, *_of_signature(arguments, claim.certificate)]
-    played = None if arguments.tape is None or claim.certificate is None else _of_tape(arguments, arguments.tape)
-    problems += [] if played is None else played.problems
+    played = None
+    if arguments.tape is not None and claim.certificate is not None:
+        from tacit.audit.verify_tape import verify_tape
+
+        played = verify_tape(arguments.model or arguments.file, arguments.tape)
+        problems += played.problems
     if claim.certificate is None and not problems:
         raise Mistake(f"{arguments.file} is a model without a certificate")
     _print(arguments, claim, problems, played)
@@ -79,13 +83,6 @@ def _print_statement(arguments: VerifyArguments, statement: Mapping[str, Any]) -
         table("Erasure statement", {"verdict": verdict, **({} if problems else {"signature": signed})})
     if problems:
         raise typer.Exit(CLAIM)
-
-
-def _of_tape(arguments: VerifyArguments, tape: Path) -> TapeVerdict:
-    """What comes of learning the model again from its tape."""
-    from tacit.audit.verify_tape import verify_tape
-
-    return verify_tape(arguments.model or arguments.file, tape)
 
 
 def _of_signature(arguments: VerifyArguments, certificate: Certificate | None) -> list[str]:
