@@ -234,15 +234,9 @@ class Undeclared:
 
     @staticmethod
     def of(frame: Frame, columns_unknown: bool, labels: str, classes_unknown: bool, request: Request) -> Undeclared:
-        """What is unknown about a table.
+        """What is unknown about a table: its columns, if no schema declares them, and classes, if nobody does.
 
-        Args:
-            frame: its columns.
-            columns_unknown: whether no schema declares them.
-            labels: from :func:`label_kind`.
-            classes_unknown: whether nobody declared them either. Booleans are known; others are found, which takes
-                a delta.
-            request: what the fit may spend.
+        ``labels`` are from :func:`label_kind`: booleans are known, others are found, which takes a delta.
 
         Raises:
             RequestError: if there is no column to learn from, or classes would have to be found without a delta.
@@ -313,9 +307,6 @@ def refuse_unnamed(why: str) -> NoReturn:
 
     Whatever the labels hold: that they are 0 and 1 cannot be seen without reading them, and if they were others, the
     fit would spend its budget on no rows at all.
-
-    Raises:
-        RequestError: says how to name the classes.
     """
     raise RequestError(
         f"Unknown label type: no classes were declared, and {why}. Name them, of two the positive one last, "
@@ -324,12 +315,9 @@ def refuse_unnamed(why: str) -> NoReturn:
 
 
 def refuse_undeclared(frame: Frame | None, labels: str, schema: Schema | None, classes: Any) -> None:
-    """For callers whose budget has no place for discovery: columns are declared or numbers, classes declared.
+    """Raises for what is not declared, for callers whose budget has no place for discovery.
 
     ``frame`` is None for a matrix of rows.
-
-    Raises:
-        RequestError: names what is not.
     """
     kinds = {} if frame is None or schema is not None else unknowns_of(frame).kinds
     texts = [name for name, kind in kinds.items() if kind in (KEYED, ASKED)]

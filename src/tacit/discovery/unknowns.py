@@ -75,15 +75,10 @@ def kind_of(values: Any, name: str = "") -> str:
 @final
 @dataclass(frozen=True)
 class Unknowns:
-    """What is to be found. Public: made from names and dtypes.
+    """What is to be found: columns by :data:`KINDS`, and classes. Public: made from names and dtypes.
 
-    Attributes:
-        kinds: per column, one of :data:`KINDS`, in the order of the columns.
-        classes: whether the classes of the label vector are to be found, too.
-        objects: those columns that are vectors of Python objects.
-        exact: whether categories are told apart by spelling: the columns are texts of a file that no reader took for
-            anything else.
-        exact_classes: whether classes are.
+    ``objects`` are columns that are vectors of Python objects. Categories are told apart by spelling (``exact``) where
+    columns are texts of a file that no reader took for anything else.
     """
 
     kinds: Mapping[str, str]
@@ -111,11 +106,7 @@ class Unknowns:
         return DELTA_SHARE * delta if self.key_releases else 0.0
 
     def allowance(self, epsilon: float, delta: float) -> Allowance:
-        """The allowance of everything else under a request: a fit, with discovery as a share of it.
-
-        Raises:
-            RequestError: at ``delta = 0``, if there are keys to be found.
-        """
+        """The allowance of everything else under a request; raises at ``delta = 0`` if there are keys to be found."""
         if self.key_releases and delta == 0 and np.isfinite(epsilon):
             names = (*self.of_kind(KEYED), *self.of_kind(ASKED))
             what = ", ".join(repr(name) for name in names[:5]) + (", ..." if len(names) > 5 else "")
@@ -255,9 +246,8 @@ def _column(kind: str, bounds: tuple[float, float] | None, keys: Sequence[str]) 
 class _NumberOrText(ValueIndex):
     """Numbers to 0, other values to 1, nothing to 2.
 
-    Args:
-        spelled: whether texts that spell a number are numbers, too: where everything is a text, as in a file. Where
-            Python objects stand side by side, a text was made one on purpose, as a postcode is.
+    Texts that spell a number are numbers, too, where everything is a text, as in a file (``spelled``). Where Python
+    objects stand side by side, a text was made one on purpose, as a postcode is.
     """
 
     def __init__(self, spelled: bool) -> None:

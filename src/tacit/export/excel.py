@@ -29,15 +29,7 @@ Row = Sequence[Any]
 
 
 def to_excel(subject: Any, path: str | os.PathLike[str]) -> None:
-    """Writes a model as an Excel workbook; the digests are on its first sheet and among its properties.
-
-    Args:
-        subject: a model, or a fitted estimator.
-        path: of the file.
-
-    Raises:
-        TacitError: without the package openpyxl.
-    """
+    """Writes a model or a fitted estimator as an Excel workbook, the digests on its first sheet and as properties."""
     openpyxl, custom = needed("openpyxl"), needed("openpyxl.packaging.custom")
     about = Subject.of(subject)
     book = openpyxl.Workbook()

@@ -61,13 +61,7 @@ class Number(Expression):
 
 @dataclass(frozen=True)
 class Column(Expression):
-    """The value of a column of the table; missing ones have none. Used inside the rules below and :class:`Where`.
-
-    Attributes:
-        name: of the column.
-        kind: one of the kinds above.
-        marks: numbers that say that the value is missing.
-    """
+    """The value of a column of the table; missing ones, and numbers among ``marks``, have none."""
 
     name: str
     kind: str
@@ -78,12 +72,8 @@ class Column(Expression):
 class Steps(Expression):
     """An integer by the interval that a number, a date or a day of the week lies in.
 
-    Attributes:
-        column: of kind number, date or weekday.
-        edges: increasing: numbers, days since 1970, or days since Monday.
-        values: one more than edges; ``values[k]`` for values from ``edges[k - 1]`` to below ``edges[k]``.
-        missing: for missing values and NaN.
-        bounded: whether infinities count as missing.
+    Edges are numbers, days since 1970, or days since Monday; ``values[k]`` is for values from ``edges[k - 1]`` to below
+    ``edges[k]``, ``missing`` for NaN as well, and if ``bounded`` for infinities.
     """
 
     column: Column
@@ -95,14 +85,9 @@ class Steps(Expression):
 
 @dataclass(frozen=True)
 class Words(Expression):
-    """An integer by a text without surrounding blanks.
+    """An integer by a text without surrounding blanks, as ``places`` have it; a blank one is missing.
 
-    Attributes:
-        column: of kind text.
-        places: texts and their integers.
-        truths: the same of ``"true"`` and ``"false"``, whose case does not matter.
-        other: for all other texts.
-        missing: for missing and blank ones.
+    ``truths`` are the same of ``"true"`` and ``"false"``, whose case does not matter.
     """
 
     column: Column
@@ -114,11 +99,7 @@ class Words(Expression):
 
 @dataclass(frozen=True)
 class Truths(Expression):
-    """An integer by a truth value: of false, of true, of anything else, and of a missing one.
-
-    Attributes:
-        words: whether ``yes``, ``t`` and the like spell truth values, beside ``true`` and ``false``.
-    """
+    """An integer by a truth value, which ``yes``, ``t`` and the like may spell as well (``words``)."""
 
     column: Column
     false: int
@@ -197,13 +178,7 @@ class Apply(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Leaves(Expression):
-    """The value of the leaf of a tree.
-
-    Attributes:
-        shape: of the tree, at least one split.
-        codes: integers, one per column that the tree numbers.
-        values: per leaf.
-    """
+    """The value of the leaf of a tree of at least one split; an integer per column that the tree numbers."""
 
     shape: TreeShape
     codes: tuple[Expression, ...]
@@ -216,12 +191,7 @@ class Leaves(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """What a model says of a row.
-
-    Attributes:
-        outputs: a name and a number each: a probability per class, or a prediction.
-        classes: what the outputs are probabilities of; None for a number.
-    """
+    """What a model says of a row: a name and a number per class, its probability, or (without classes) a prediction."""
 
     outputs: tuple[tuple[str, Expression], ...]
     classes: tuple[object, ...] | None

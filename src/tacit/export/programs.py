@@ -28,11 +28,7 @@ Numbers = list[ex.Expression]
 
 
 def program_of(model: Model) -> ex.Program:
-    """What a model computes.
-
-    Raises:
-        ExportError: for a kind, or a part, that has no such form.
-    """
+    """What a model computes; :class:`ExportError` for a kind, or a part, that has no such form."""
     numbers = _numbers(model)
     classes = getattr(model, "classes", None)
     if classes is None:

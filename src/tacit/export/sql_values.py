@@ -33,12 +33,7 @@ BEGINS = 10
 
 
 class SqlValues:
-    """Writes numbers, texts and dates, and the code of a column's value, as expressions of sqlglot.
-
-    Attributes:
-        exp: sqlglot's expressions.
-        dialect: sqlglot's name of the dialect.
-    """
+    """Writes numbers, texts and dates, and the code of a column's value, as expressions of sqlglot (``exp``)."""
 
     def __init__(self, exp: Any, dialect: str) -> None:
         self.exp = exp

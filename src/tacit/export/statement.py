@@ -14,11 +14,7 @@ from tacit.privacy.certificate import Certificate
 
 
 def needed(name: str) -> Any:
-    """A module of a package that only exports need.
-
-    Raises:
-        TacitError: if it is not installed.
-    """
+    """A module of a package that only exports need; :class:`TacitError` without it."""
     try:
         return import_module(name)
     except ImportError:
@@ -35,11 +31,7 @@ class Subject:
 
     @classmethod
     def of(cls, subject: Any) -> Self:
-        """Of a model, of a fitted estimator, or of itself.
-
-        Raises:
-            ExportError: for anything else.
-        """
+        """Of a model, of a fitted estimator, or of itself."""
         if isinstance(subject, cls):
             return subject
         model = subject if isinstance(subject, Model) else getattr(subject, "model_", None)

@@ -18,7 +18,7 @@ from tacit.privacy.strength import attack_risks, percent, strength_of
 from tacit.report.budget import checked_share
 from tacit.report.meta import KEYS
 from tacit.report.page import limits
-from tacit.report.paperwork import Paperwork
+from tacit.report.paperwork import Paperwork, plain
 from tacit.report.promise import risk_rows
 
 
@@ -240,9 +240,9 @@ def dossier(papers: Paperwork) -> str:
 
 def _document(papers: Paperwork) -> Iterator[str]:
     open_keys = missing(papers)
-    yield f"# Dossier: {_plain(papers.name)}\n"
+    yield f"# Dossier: {plain(papers.name)}\n"
     yield (
-        f"{_plain(papers.description)} This document collects what authorities ask for. Statements about the model "
+        f"{plain(papers.description)} This document collects what authorities ask for. Statements about the model "
         "follow from its certificate, which anyone can check with `tacit verify`; statements in quotation marks were "
         "written by a person.\n"
     )
@@ -273,7 +273,7 @@ def _facts(papers: Paperwork) -> Iterator[str]:
         "signed": signed,
     }
     yield "## The model\n\n| fact | value |\n|---|---|"
-    yield from (f"| {name} | {_plain(value)} |" for name, value in facts.items())
+    yield from (f"| {name} | {plain(value)} |" for name, value in facts.items())
     yield ""
 
 
@@ -289,15 +289,10 @@ def _risks(papers: Paperwork) -> Iterator[str]:
 
 
 def _answer(papers: Paperwork, point: Point) -> str:
-    lines = [_plain(point.answer)] if point.answer else []
-    lines += [f"“{_plain(' '.join(papers.meta[key].split()))}”" for key in point.keys if key in papers.meta]
+    lines = [plain(point.answer)] if point.answer else []
+    lines += [f"“{plain(papers.meta[key])}”" for key in point.keys if key in papers.meta]
     open_keys = [f"{KEYS[key]} (`{key}`)" for key in point.keys if key not in papers.meta]
     return " ".join([*lines, *([f"*Left to a person:* {'; '.join(open_keys)}."] if open_keys else [])])
-
-
-def _plain(text: str) -> str:
-    """A text that Markdown shows as it is."""
-    return "".join(f"\\{sign}" if sign in "\\`*_[]<>|#" else sign for sign in text)
 
 
 def html(papers: Paperwork) -> str:

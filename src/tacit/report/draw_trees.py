@@ -14,7 +14,7 @@ from tacit.models.tree_ensemble import TreeClassesModel, TreeEnsembleModel, Tree
 from tacit.models.tree_importance import partial_effects
 from tacit.report import svg
 from tacit.report.draw_additive import NOISE, main_of_classes
-from tacit.report.drawing import NAMES, WIDTH, Drawing, ranking
+from tacit.report.drawing import Drawing, ranking
 from tacit.report.model_card import ModelCard, public_column
 
 LEVEL = 147
@@ -23,12 +23,11 @@ FEW_LEVELS, ROOMY = 3, 210
 """Trees of so few levels have more room in each, for long names."""
 VALUE = 152
 """Width of the place for what a leaf adds, right of the tree."""
-HEAD, LEAF, ROW, FOOT = 30.0, 26.0, 16.0, 8.0
+HEAD, LEAF, FOOT = 30.0, 26.0, 8.0
 PICTURES, FEW_LEAVES = 3, 16
 """So many trees are drawn if they are small, otherwise one."""
 MOST_LEAVES = 64
 """Trees with more leaves are shown as text only."""
-MOST_COLUMNS = 20
 OR_MISSING = " or missing"
 
 
@@ -45,7 +44,7 @@ def draw(model: Model) -> ModelCard:
         f"A sum of {count} trees of depth {depth}: every tree adds to a score, and the score says how likely "
         f"“{positive}” is.",
         _reading(trees, len(pictures)),
-        (importance_bars(trees), *pictures),
+        (_overview(trees, "What matters", "the score moves"), *pictures),
         tuple(public_column(feature.name, feature.encoder) for feature in trees.features),
     )
 
@@ -67,24 +66,11 @@ def _reading(model: TreeEnsembleModel, pictures: int) -> str:
     )
 
 
-def importance_bars(model: TreeEnsembleModel) -> Drawing:
-    """How far each column moves the score."""
+def _overview(model: TreeEnsembleModel | TreeClassesModel, title: str, what: str) -> Drawing:
+    """How far each column moves the score of two classes, or those of several."""
     importance = model.importance()
-    largest = max(importance.values(), default=0.0) or 1.0
-    ranked = list(importance.items())[:MOST_COLUMNS]
-    parts, room = [], WIDTH - NAMES - 52.0
-    for place, (name, value) in enumerate(ranked):
-        y = FOOT + ROW * 1.2 * place
-        parts.append(svg.text(NAMES - 8, y + 11, svg.fitted(name, NAMES - 10), "name", "end"))
-        parts.append(svg.rect(NAMES, y + 1, room * value / largest, ROW - 4, "plain", f"{name}: {value:.3g}"))
-        parts.append(svg.text(NAMES + room * value / largest + 6, y + 11, svg.short(value), "tick"))
-    caption = (
-        "How far the score moves when a column alone is drawn anew: root of half the mean square, noise taken off."
-    )
-    title, height = "What matters", int(2 * FOOT + ROW * 1.2 * len(ranked))
-    markup = svg.figure(WIDTH, height, title, caption, "".join(parts), "importance")
-    rows = tuple((name, svg.short(value)) for name, value in importance.items())
-    return Drawing(title, "bars", markup, caption, float("inf"), ("column", "moves the score by"), rows)
+    caption = f"How far {what} when a column alone is drawn anew: root of half the mean square, noise taken off."
+    return ranking(title, list(importance), list(importance.values()), "overview", caption)
 
 
 def tree_picture(model: TreeEnsembleModel, number: int, identity: str) -> Drawing:
@@ -212,19 +198,9 @@ def draw_classes(model: Model) -> ModelCard:
         "below it against, up to the factor at the lower left, on average over the other columns. Trees look at "
         "several columns at once, so a value may mean more in one row than in another. Effects are factors of a "
         f"class's odds, measured against the (geometric) mean of all classes. {NOISE}",
-        (_classes_overview(trees), *_class_columns(trees)),
+        (_overview(trees, "What matters most", "the scores of all classes together move"), *_class_columns(trees)),
         tuple(public_column(feature.name, feature.encoder) for feature in trees.features),
     )
-
-
-def _classes_overview(model: TreeClassesModel) -> Drawing:
-    """How far each column moves the scores."""
-    importance = model.importance()
-    caption = (
-        "How far the scores of all classes together move when a column alone is drawn anew: root of half the mean "
-        "square, noise taken off."
-    )
-    return ranking("What matters most", list(importance), list(importance.values()), "overview", caption)
 
 
 def _class_columns(model: TreeClassesModel) -> list[Drawing]:

@@ -18,6 +18,7 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.matrix_rows import ROWS
 from tacit.models.base import ClassModel, Model
 from tacit.models.binding import model_digest
+from tacit.models.summary import CLEAR
 from tacit.models.terms import LOG_ODDS, LOG_RATIO, Terms, terms_of
 from tacit.report import svg
 from tacit.report.figures import environment, page, style
@@ -26,9 +27,6 @@ from tacit.whole_files import write_text
 
 INTERCEPT = "(intercept)"
 """What the start of the sum is called."""
-
-CLEAR = 2.0
-"""Standard deviations of the noise below which a contribution may be noise alone."""
 
 RANGE = "within two standard deviations of the noise"
 """The head of the column of ranges."""

@@ -68,11 +68,7 @@ def page(title: str, body: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Figure:
-    """One drawing of a model. A notebook shows it; it says nothing that the model does not hold.
-
-    Attributes:
-        drawing: what is drawn.
-    """
+    """One drawing of a model. A notebook shows it; it says nothing that the model does not hold."""
 
     drawing: Drawing
 
@@ -121,13 +117,7 @@ class Figure:
 
 @dataclass(frozen=True, repr=False)
 class Figures:
-    """All drawings of a model, most important ones first.
-
-    Attributes:
-        heading: what the model is.
-        reading: how to read the drawings.
-        figures: in their order; :meth:`__getitem__` finds one by its title.
-    """
+    """All drawings of a model, most important ones first, with how to read them; ``[title]`` is one of them."""
 
     heading: str
     reading: str
@@ -198,11 +188,7 @@ COLOUR, MINUS = "#0d6e6e", "#b4531a"
 
 
 def vega_lite(drawing: Drawing) -> dict[str, Any]:
-    """The specification of a drawing, with its numbers.
-
-    Raises:
-        RequestError: of a drawing that is no chart of numbers.
-    """
+    """The specification of a drawing, with its numbers."""
     if not drawing.points:
         raise RequestError(f"{drawing.title!r} is a drawing of rules, not of numbers: save it as .svg")
     points = [dict(point) for point in drawing.points]

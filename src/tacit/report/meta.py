@@ -61,11 +61,7 @@ SPACES = set("\n\r\t\u200c\u200d")
 
 
 def read_meta(path: str | os.PathLike[str] | None) -> Meta:
-    """Reads a TOML file of texts; without one, nothing is stated.
-
-    Raises:
-        MetaError: for a file that is no TOML, keys that are not among :data:`KEYS` and values that are no texts.
-    """
+    """Reads a TOML file of texts; without one, nothing is stated."""
     if path is None:
         return Meta()
     try:
@@ -121,14 +117,9 @@ FIRST = ("controller", "contact", "purpose", "dataset", "legal_basis", "account_
 
 @dataclass(frozen=True)
 class Filing:
-    """Facts that were stated, and figures that were measured.
+    """Facts that a person stated, and figures that were measured at a cost.
 
-    Attributes:
-        title: the heading of the page; empty for the usual one.
-        facts: what a person wrote: what it is about, and the text.
-        groups: header of the table of figures: all rows, and subgroups.
-        figures: a line per figure: its name, and the estimate with its interval in each group.
-        cost: what the figures cost.
+    ``groups`` head the table of figures: all rows, and subgroups; a line of it is a name and an estimate per group.
     """
 
     title: str

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,12 +41,6 @@ class ModelCard(Brief):
     public: tuple[PublicColumn, ...] = ()
     label: str = ""
     sentences: tuple[str, ...] = ()
-
-
-class Painter(Protocol):
-    """A drawing function: the card of one kind of model."""
-
-    def __call__(self, model: Model, ordinals: Collection[str] = ...) -> ModelCard: ...
 
 
 ADDITIVE = "draw_additive.draw"
@@ -88,10 +82,11 @@ def model_card(model: Model, ordinals: Collection[str] = ()) -> ModelCard:
     return painter(model, ordinals) if place == ADDITIVE else painter(model)
 
 
-def painter_at(place: str) -> Painter:
+def painter_at(place: str) -> Callable[..., ModelCard]:
     """The drawing function at a place among :data:`PAINTERS`."""
     module, name = place.split(".")
-    return cast(Painter, getattr(import_module(f"tacit.report.{module}"), name))
+    painter: Callable[..., ModelCard] = getattr(import_module(f"tacit.report.{module}"), name)
+    return painter
 
 
 MOST_LISTED = 12
@@ -106,16 +101,12 @@ def public_column(name: str, encoder: Any) -> PublicColumn:
     return PublicColumn(name, KINDS.get(kind, kind), facts(data))
 
 
-def date_facts(grid: NumericGrid) -> str:
-    """The first and the last year, month or day of the week, in words."""
-    first, last = (grid.text(edge) for edge in grid.edges(np.array([0, grid.cells - 1])))
-    return f"by {grid.dates}, from {first} to {last}"
-
-
 def facts(data: dict[str, Any]) -> str:
     """Bounds or categories, in words; an encoding that has neither is described by its remaining fields."""
     if data.get("dates"):
-        return date_facts(NumericGrid.from_dict(data))
+        grid = NumericGrid.from_dict(data)
+        first, last = (grid.text(edge) for edge in grid.edges(np.array([0, grid.cells - 1])))
+        return f"by {grid.dates}, from {first} to {last}"
     if "lower" in data and "upper" in data:
         return f"from {svg.short(float(data['lower']))} to {svg.short(float(data['upper']))}"
     listed = data.get("categories")

@@ -30,14 +30,8 @@ class PaperError(TacitError):
 class Paperwork:
     """A model that may be released, with all that is stated about it.
 
-    Attributes:
-        certificate: its certificate, which holds.
-        model: the model.
-        schema: the schema beside it; None if the file has none.
-        file_digest: SHA-256 of the bytes of the model file.
-        meta: what a person wrote.
-        evaluation: the result of ``tacit evaluate --json``; None without one.
-        audits: results of ``tacit audit --json`` or ``Replay.to_dict()``.
+    ``evaluation`` is the result of ``tacit evaluate --json``; ``audits`` are of ``tacit audit --json`` or of
+    ``Replay.to_dict()``.
     """
 
     certificate: Certificate
@@ -114,13 +108,7 @@ def read_paperwork(
     evaluation: str | os.PathLike[str] | None = None,
     audits: Sequence[str | os.PathLike[str]] = (),
 ) -> Paperwork:
-    """Reads a model file and what belongs to it.
-
-    Raises:
-        ClaimError: if the claim of the model does not hold, or it must not be released.
-        PaperError: for a certificate without its model, or a file of another kind than expected.
-        MetaError: for what a person wrote, if it cannot be read.
-    """
+    """Reads a model file and what belongs to it; :class:`ClaimError` if its claim does not hold or forbids release."""
     claim = read_claim(model)
     if claim.problems:
         raise ClaimError(f"the claim of {model} does not hold: {'; '.join(claim.problems)}")
@@ -135,11 +123,7 @@ def read_paperwork(
 
 
 def read_evaluation(path: str | os.PathLike[str]) -> Mapping[str, Any]:
-    """The result of ``tacit evaluate --json``.
-
-    Raises:
-        PaperError: if it is another file, or must not be released.
-    """
+    """The result of ``tacit evaluate --json``, unless it must not be released."""
     score = _result(path, "overall", "tacit evaluate --json")
     if not score.get("releasable", True):
         raise PaperError(f"{path}: the evaluation must not be released")
@@ -154,6 +138,12 @@ def _result(path: str | os.PathLike[str], key: str, command: str) -> Mapping[str
     if not isinstance(data, dict) or key not in data:
         raise PaperError(f"{path} is not what {command} prints")
     return data
+
+
+def plain(text: str) -> str:
+    """A text of somebody else's on one line, without marks of Markdown or HTML."""
+    marked = "".join(f"\\{sign}" if sign in "\\`*_[]<>|#" else sign for sign in " ".join(text.split()))
+    return marked.replace("&", "&amp;")
 
 
 def json_text(data: Mapping[str, Any]) -> str:

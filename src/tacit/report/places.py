@@ -30,12 +30,7 @@ PART_OF_VALUE = 1 / 20
 
 @dataclass(frozen=True)
 class Dates:
-    """Bins of dates.
-
-    Attributes:
-        names: what to call them, by the first and the last year, month or day of the week in each.
-        ticks: where the axis has ticks, and their words.
-    """
+    """Bins of dates: what to call them, by the first and the last date in each, and the axis's ticks with words."""
 
     names: tuple[str, ...]
     ticks: tuple[tuple[float, str], ...]

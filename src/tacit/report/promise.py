@@ -15,17 +15,9 @@ from tacit.privacy.unit import Neighbouring
 class Promise:
     """Words and figures of the promise.
 
-    Attributes:
-        headline: the promise in one sentence.
-        who: whom it is about.
-        unknown: what the guesser does not know.
-        factor: by what factor one protected unit can change the chance of any outcome, but for delta.
-        guess: how often the best guess at a coin flip about one unit can be right, by (epsilon, delta) alone.
-        sharp_guess: the same by the whole curve of what was accounted; None if it is not known.
-        failure: what delta means.
-        strength: ``"strong"``, ``"moderate"``, ``"weak"`` or ``"none"``, by the best guess.
-        whom: what is protected, in a word: ``"row"``, or what the schema calls a unit.
-        warnings: what deserves one, in sentences.
+    ``factor`` is that by which one protected unit can change the chance of any outcome, but for delta, whose meaning is
+    ``failure``; ``guess`` is how often the best guess at a coin flip about one unit can be right by epsilon and delta
+    alone, ``sharp_guess`` the same by the whole curve of what was accounted.
     """
 
     headline: str

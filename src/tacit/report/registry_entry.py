@@ -14,7 +14,7 @@ from tacit.models.base import ClassModel
 from tacit.privacy.strength import percent
 from tacit.report.meta import filing
 from tacit.report.page import limits, promise_of
-from tacit.report.paperwork import Paperwork, metrics
+from tacit.report.paperwork import Paperwork, metrics, plain
 
 DRAFT, TIER = "Draft", 3
 
@@ -143,12 +143,7 @@ print(model.predict({{{columns}}}))
 
 
 def hub_card(papers: Paperwork, file: str = "model.json") -> str:
-    """The text of a ``README.md`` for a repository of models.
-
-    Args:
-        papers: the model, and what was stated about it.
-        file: name of the model file in the repository.
-    """
+    """The text of a ``README.md`` for a repository of models, which has the model under the name ``file``."""
     return f"---\n{yaml_text(_header(papers))}---\n\n" + "\n".join(_body(papers, file))
 
 
@@ -176,28 +171,22 @@ def _header(papers: Paperwork) -> dict[str, Any]:
 def _body(papers: Paperwork, file: str) -> Iterator[str]:
     certificate = papers.certificate
     promise, filed = promise_of(certificate), filing(papers.meta, papers.evaluation)
-    yield f"# {_plain(papers.name)}\n\n{_plain(papers.description)}\n"
-    yield from (f"**{key.capitalize()}:** {_plain(text)}\n" for key, text in filed.facts)
+    yield f"# {plain(papers.name)}\n\n{plain(papers.description)}\n"
+    yield from (f"**{key.capitalize()}:** {plain(text)}\n" for key, text in filed.facts)
     yield "## How to use it\n"
     columns = ", ".join(f"{column!r}: [...]" for column in papers.model.feature_names)
     yield USE.format(file=file, columns=columns) + "\n"
-    yield f"## Privacy\n\n{_plain(promise.headline)} {_plain(promise.who)}\n"
+    yield f"## Privacy\n\n{plain(promise.headline)} {plain(promise.who)}\n"
     yield f"| | |\n|---|---|\n| epsilon, delta | {certificate.epsilon:.6g}, {certificate.delta:g} |"
-    guess = f"a guess about one {_plain(promise.whom)} is right at most {percent(promise.best)} of the time"
+    guess = f"a guess about one {plain(promise.whom)} is right at most {percent(promise.best)} of the time"
     yield f"| strength | {promise.strength}: {guess} |"
     yield f"| releases | {certificate.releases:,}, each with its theorem in the model file |"
     yield f"| certificate | `{certificate.digest}`; check it with `tacit verify {file}` |\n"
     if filed.figures:
-        yield f"## Evaluation\n\n| figure | {' | '.join(map(_plain, filed.groups))} |"
+        yield f"## Evaluation\n\n| figure | {' | '.join(map(plain, filed.groups))} |"
         yield f"|{'---|' * (len(filed.groups) + 1)}"
-        yield from (f"| {' | '.join(map(_plain, row))} |" for row in filed.figures)
+        yield from (f"| {' | '.join(map(plain, row))} |" for row in filed.figures)
         yield f"\nMeasured with noise on rows that were kept apart{': ' + filed.cost if filed.cost else ''}.\n"
     yield "## Limits\n"
-    yield from (f"* {_plain(text)}" for text in limits(certificate))
+    yield from (f"* {plain(text)}" for text in limits(certificate))
     yield ""
-
-
-def _plain(text: str) -> str:
-    """A text of somebody else's without marks of Markdown or HTML."""
-    marked = "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in " ".join(text.split()))
-    return marked.replace("&", "&amp;")

@@ -62,12 +62,7 @@ LOG_RATIO = 1000.0
 @final
 @dataclass(frozen=True)
 class Reading:
-    """What somebody said about the cells of a sample.
-
-    Attributes:
-        decimal: what numbers have before their fractions.
-        thousands: what stands between groups of three digits; empty if nobody said so.
-    """
+    """What somebody said that numbers of a sample have before fractions, and between groups of three digits."""
 
     decimal: str = POINT
     thousands: str = ""
@@ -76,15 +71,9 @@ class Reading:
 @final
 @dataclass(frozen=True)
 class Cells:
-    """The cells of a column, counted.
+    """The cells of a column, counted: texts in the order of rows, numbers, or days as ``date.toordinal`` has them.
 
-    Attributes:
-        name: of the column.
-        texts: per distinct text, how many cells hold it, in the order of rows; empty cells are left out.
-        numbers: the same of a column that came as numbers.
-        rows: how many rows there are.
-        kind: ``"text"``, ``"number"``, ``"truth"``, or what else the type says.
-        days: per day of a column that came as dates, as ``date.toordinal`` has it, how many cells hold it.
+    ``kind`` is ``"text"``, ``"number"``, ``"truth"``, ``"date"``, or what else the type says.
     """
 
     name: str

@@ -105,11 +105,7 @@ class Verdict:
 def judge(name: str, values: Sequence[Value], count: int, cells: Collection[int] = ()) -> Verdict:
     """Whether the values of a sample look like identifiers: :func:`evident`, or because they differ or count rows.
 
-    Args:
-        name: see :func:`evident`.
-        values: likewise.
-        count: likewise.
-        cells: how many cells hold each value, where that is known.
+    ``cells``: how many cells hold each value, where that is known.
     """
     verdict = evident(name, values, count)
     verdict = verdict if verdict.reason else _judge_values(name, values, count)
@@ -144,10 +140,7 @@ def _judge_values(name: str, values: Sequence[Value], count: int) -> Verdict:
 def evident(name: str, values: Sequence[Value], count: int) -> Verdict:
     """Whether a name or the shape of values is that of identifiers, whatever else they may spell.
 
-    Args:
-        name: of the column.
-        values: the distinct values in the order in which rows have them, without marks for missing.
-        count: how many cells hold them.
+    The values are distinct, in the order in which rows have them, without marks for missing; ``count`` cells hold them.
     """
     texts = [value for value in values if isinstance(value, str) and parse_number(value) is None]
     shape = _shape(texts) if 2 * len(texts) > len(values) else ""

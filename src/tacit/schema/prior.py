@@ -20,14 +20,8 @@ Curve = tuple[tuple[Value, float], ...]
 def plain_prior(prior: Any, importance: Any, directed: bool, curved: bool) -> dict[str, Any]:
     """A prior and a rank as they are kept.
 
-    Args:
-        prior: ``"increasing"``, ``"decreasing"``, a list of ``[value, height]``, or None.
-        importance: a rank, 1 for the column that matters most, or None.
-        directed: whether the column has an order, so that a direction means something.
-        curved: whether a list of ``[value, height]`` does.
-
-    Raises:
-        SchemaError: names the field.
+    A direction means something where the column has an order (``directed``), a list of ``[value, height]`` where
+    ``curved``.
     """
     if importance is not None:
         importance = plain_count(importance, "importance", 1, MOST_POINTS)

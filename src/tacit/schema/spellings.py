@@ -78,12 +78,9 @@ MOST_SHOWN = 3
 @final
 @dataclass(frozen=True)
 class Spelled:
-    """Numbers of a column of texts.
+    """Numbers of a column, per text that spells one, and what was decided or is doubtful.
 
-    Attributes:
-        numbers: per text that spells one.
-        cell_format: how.
-        note: what was decided or is doubtful; a doubt that nothing decides leaves ``numbers`` empty.
+    A doubt that nothing decides leaves ``numbers`` empty.
     """
 
     numbers: Mapping[str, float]
@@ -92,13 +89,7 @@ class Spelled:
 
 
 def spelled(counts: Mapping[str, int], decimal: str = POINT, thousands: str = "") -> Spelled | None:
-    """How the texts of a column spell numbers; None if they are no numbers.
-
-    Args:
-        counts: per distinct text, how many cells hold it.
-        decimal: what numbers have before their fractions.
-        thousands: what somebody said to stand between groups of three digits.
-    """
+    """How the texts of a column, with the number of cells of each, spell numbers; None if they are no numbers."""
     plain = {text: number for text in counts if (number := plain_number_of(text, decimal)) is not None}
     if _are_numbers(counts, plain) and not (thousands and any(thousands in text for text in counts)):
         doubt = _points_of_thousands(plain) if decimal == POINT and not thousands else ""
@@ -261,12 +252,7 @@ def leading_zeros(counts: Mapping[str, int]) -> bool:
 
 
 def far_marks(values: Sequence[float], counts: Mapping[float, int]) -> tuple[float, ...]:
-    """Numbers that say that a value is missing: far from all others, repeated, and of one kind: -200, 99, 999.
-
-    Args:
-        values: the distinct numbers, sorted.
-        counts: how many cells hold each.
-    """
+    """Those of sorted numbers that say that a value is missing: far from all others, repeated, such as -200 or 999."""
     rest = list(values)
     while mark := _outside(rest, counts):
         rest = [value for value in rest if value not in mark]

@@ -138,10 +138,7 @@ def date_marks(counts: Mapping[int, int]) -> list[int]:
     """Days that may say that a date is missing, such as 1900-01-01 and 9999-12-31.
 
     They begin or end a year and have far more cells than any other, or lie farther from all others than these from one
-    another.
-
-    Args:
-        counts: per day, as :meth:`datetime.date.toordinal` has it, how many cells hold it.
+    another. Days are counted as :meth:`datetime.date.toordinal` has them.
     """
     days, marks = sorted(counts), list[int]()
     while len(days) > 1 and (mark := _outermost(days, counts)):

@@ -201,13 +201,8 @@ def _loses_digits(value: Value) -> bool:
 def distinct_values(values: Any, field: str, least: int, most: int, exact: bool = False) -> tuple[Value, ...]:
     """Declared values in plain form, checked to be a list of distinct, non-empty ones.
 
-    Args:
-        values: as given.
-        field: whose they are, for errors.
-        least: how many there must be.
-        most: how many there may be.
-        exact: whether texts that spell numbers stand for themselves; otherwise values of one :func:`meaning`, and
-            numbers of more than :data:`COMPARED_DIGITS`, are refused.
+    Unless texts that spell numbers stand for themselves (``exact``), values of one :func:`meaning` and numbers of more
+    than :data:`COMPARED_DIGITS` are refused.
     """
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise SchemaError(f"must be a list, got {values!r}", 'write it as ["a", "b"]', field)
