@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import Result
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -62,13 +64,39 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+class Done(Result):
+    """What a command printed: all of it in words, or as JSON."""
+
+    @property
+    def words(self) -> str:
+        return " ".join(self.output.split())
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.stdout)
+
+
+Run = Callable[..., Done]
+
+
 @pytest.fixture
-def tacit() -> Callable[..., Any]:
-    """Runs the command line in this process: ``tacit("fit", "data.csv", ...)``; faults keep their traceback."""
+def tacit() -> Run:
+    """Runs the command line in this process; faults keep their traceback.
+
+    Of ``tacit("fit data.csv", "--name", "my data", code=0, says="spent")`` the first argument is parted at its blanks,
+    ``code`` is the exit code that must come, and ``says`` what must be among the words, a text or several.
+    """
     from tacit.cli.main import app
 
-    def run(*arguments: str) -> Any:
-        return CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+    def run(*arguments: object, code: int | None = None, says: str | Sequence[str] = ()) -> Done:
+        words = [part for place, a in enumerate(arguments) for part in (str(a).split(" ") if place == 0 else [str(a)])]
+        done = CliRunner().invoke(app, words, catch_exceptions=False)
+        done.__class__ = Done
+        assert isinstance(done, Done)
+        assert code in (None, done.exit_code), (arguments, done.output)
+        for text in [says] if isinstance(says, str) else says:
+            assert text in done.words, (arguments, text, done.output)
+        return done
 
     return run
 

@@ -16,20 +16,16 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Pure
 from tacit.privacy.extract import extract_of, read_extract
 from tacit.privacy.ledger import AccountError
+from tests.cli.conftest import Run
 
-Run = Callable[..., Any]
 PAID = ("--account", "sqlite:///budget.db", "--dataset", "people")
 FIT = ("fit", "data.csv", "--schema", "schema.toml", "--learner", "trees", "--set", "n_trees=3", *PAID)
 
 
 @pytest.fixture
 def account(folder: Path, tacit: Run) -> PrivacyAccount:
-    assert tacit("budget", "create", *PAID, "--epsilon", "9", "--delta", "1e-5").exit_code == 0
+    tacit("budget create", *PAID, "--epsilon", "9", "--delta", "1e-5", code=0)
     return PrivacyAccount("sqlite:///budget.db", "people")
-
-
-def text_of(done: Any) -> str:
-    return " ".join(done.output.split())
 
 
 def test_a_model_is_on_the_disk_before_the_account_says_completed(
@@ -49,7 +45,7 @@ def test_a_model_is_on_the_disk_before_the_account_says_completed(
 
     monkeypatch.setattr(os, "fsync", synchronised)
     monkeypatch.setattr(os, "link", linked)
-    assert tacit(*FIT, "--model", "model.json").exit_code == 0
+    tacit(*FIT, "--model", "model.json", code=0)
     assert seen == [("file", ["open"]), "named", (Path.cwd().name, ["open"])]
     assert [line.status for line in account.reservations()] == ["completed"]
 
@@ -65,12 +61,12 @@ def test_a_model_that_cannot_be_written_is_no_fit_that_completed(
         patch.setattr(files, "write_text", full)
         done = tacit(*FIT, "--model", "model.json", *resumable)
     assert done.exit_code == 2
-    assert "The charge stands" in text_of(done)
+    assert "The charge stands" in done.words
     assert [line.status for line in account.reservations()] == ["open" if resumable else "failed"]
     assert not Path("model.json").exists()
     if resumable:
         spent = account.spent
-        assert tacit("resume", "1", *PAID).exit_code == 0
+        tacit("resume 1", *PAID, code=0)
         assert Path("model.json").exists()
         assert [line.status for line in account.reservations()] == ["completed"]
         assert account.spent == spent
@@ -89,35 +85,33 @@ def test_copies_of_an_account_close_what_they_reserve(account: PrivacyAccount) -
 @pytest.fixture
 def signed(account: PrivacyAccount, tacit: Run) -> Path:
     """The extract of an account with a signed, resumable fit; its store is away."""
-    assert tacit("keys", "new", "key").exit_code == 0
-    assert tacit(*FIT, "--model", "model.json", "--sign", "key", "--resumable").exit_code == 0
-    assert tacit("budget", "export", *PAID, "--out", "extract.json").exit_code == 0
+    tacit("keys new key", code=0)
+    tacit(*FIT, "--model", "model.json", "--sign", "key", "--resumable", code=0)
+    tacit("budget export", *PAID, "--out", "extract.json", code=0)
     Path("budget.db").rename("away.db")
     return Path("extract.json")
 
 
 def test_an_extract_stands_for_the_account(signed: Path, tacit: Run) -> None:
     for more in ((), ("--dataset", "people"), ("--key", "key.pub")):
-        done = tacit("verify", "model.json", "--account", signed, *more)
-        assert done.exit_code == 0, done.output
-        assert "account the extract of the account holds the line about this signature" in " ".join(
-            text_of(done).split()
+        done = tacit(
+            "verify model.json --account",
+            signed,
+            *more,
+            code=0,
+            says="account the extract of the account holds the line about this signature",
         )
-    said = json.loads(tacit("verify", "model.json", "--account", signed, "--json").stdout)
+    said = tacit("verify model.json --account", signed, "--json").json
     assert said["account"] == "the extract of the account holds the line about this signature"
-    assert "account" not in text_of(tacit("verify", "model.json"))
+    assert "account" not in tacit("verify model.json").words
     own = ("--account", "sqlite:///away.db", "--dataset", "people")
-    assert "the account holds the line about this signature" in " ".join(
-        text_of(tacit("verify", "model.json", *own)).split()
-    )
-    assert tacit("verify", "model.json", "--account", signed, "--dataset", "others").exit_code == 2
+    assert "the account holds the line about this signature" in tacit("verify model.json", *own).words
+    tacit("verify model.json --account", signed, "--dataset", "others", code=2)
     extract = json.loads(signed.read_text())
     extract["lines"] = extract["lines"][:1]
     signed.write_text(json.dumps(extract))
-    done = tacit("verify", "model.json", "--account", signed)
-    assert done.exit_code == 4
-    assert "no line about what was signed" in text_of(done)
-    assert "holds the line" not in text_of(done)
+    done = tacit("verify model.json --account", signed, code=4, says="no line about what was signed")
+    assert "holds the line" not in done.words
 
 
 def test_an_extract_without_the_line_that_paid_does_not_hold(signed: Path, tacit: Run) -> None:
@@ -126,10 +120,9 @@ def test_an_extract_without_the_line_that_paid_does_not_hold(signed: Path, tacit
     extract["lines"] = [line for line in extract["lines"] if not line["charges"]]
     assert extract["lines"]
     signed.write_text(json.dumps(extract))
-    done = tacit("verify", "model.json", "--account", signed)
-    assert done.exit_code == 4
-    assert "no line about what was signed" not in text_of(done)
-    assert "no line that paid for it" in text_of(done)
+    done = tacit("verify model.json --account", signed, code=4)
+    assert "no line about what was signed" not in done.words
+    assert "no line that paid for it" in done.words
 
 
 @pytest.mark.parametrize(
@@ -148,9 +141,7 @@ def test_a_damaged_extract_is_refused_as_one(signed: Path, tacit: Run, spoil: Ca
     whole = signed.read_text()
     signed.write_text(spoil(whole))
     assert signed.read_text() != whole
-    done = tacit("verify", "model.json", "--account", signed)
-    assert done.exit_code == 2
-    assert "is no extract of an account" in text_of(done)
+    tacit("verify model.json --account", signed, code=2, says="is no extract of an account")
 
 
 def test_an_extract_says_nothing_of_rows_people_or_times(signed: Path) -> None:
@@ -179,9 +170,9 @@ def test_an_extract_says_nothing_of_rows_people_or_times(signed: Path) -> None:
 )
 def test_an_edited_extract_does_not_hold(signed: Path, tacit: Run, change: dict[str, Any], words: str) -> None:
     signed.write_text(json.dumps({**json.loads(signed.read_text()), **change}))
-    done = tacit("verify", "model.json", "--account", signed)
+    done = tacit("verify model.json --account", signed)
     assert done.exit_code in (2, 4)
-    assert words in text_of(done)
+    assert words in done.words
 
 
 def test_releases_that_no_charge_pays_for_show_in_an_extract(signed: Path) -> None:
@@ -203,10 +194,8 @@ def test_an_extract_does_not_tell_whether_a_site_had_the_same_rows(account: Priv
 
 def test_an_extract_overwrites_nothing_unasked(account: PrivacyAccount, tacit: Run) -> None:
     Path("there.json").write_text("mine")
-    assert tacit("budget", "export", *PAID, "--out", "there.json").exit_code == 2
+    tacit("budget export", *PAID, "--out", "there.json", code=2)
     assert Path("there.json").read_text() == "mine"
     for place in ("budget.db", "budget.db.key", "budget.db-journal"):
-        done = tacit("budget", "export", *PAID, "--out", place, "--force")
-        assert done.exit_code == 2
-        assert "belongs to it" in text_of(done)
-    assert tacit("budget", "export", *PAID, "--out", "there.json", "--force").exit_code == 0
+        tacit("budget export", *PAID, "--out", place, "--force", code=2, says="belongs to it")
+    tacit("budget export", *PAID, "--out", "there.json", "--force", code=0)

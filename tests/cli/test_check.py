@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tacit.cli.check import NOT_FOR_RELEASE
-
-Run = Callable[..., Any]
+from tests.cli.conftest import Run
 
 SCHEMA = """
 [label]
@@ -49,9 +47,8 @@ def place(folder: Path) -> Path:
 
 
 def looked(tacit: Run, *arguments: str) -> dict[str, Any]:
-    done = tacit("check", *arguments, "--json")
-    assert done.exit_code == 0, done.output
-    facts: dict[str, Any] = json.loads(done.stdout)
+    done = tacit("check", *arguments, "--json", code=0)
+    facts: dict[str, Any] = done.json
     assert facts["notice"] == NOT_FOR_RELEASE
     return facts
 
@@ -90,20 +87,19 @@ def test_it_counts_exactly(place: Path, tacit: Run) -> None:
 
 
 def test_people_get_a_table_and_the_warning_first(place: Path, tacit: Run) -> None:
-    done = tacit("check", "d.csv", "--schema", "s.toml")
-    assert done.exit_code == 0
-    text = " ".join(done.stdout.split())
+    done = tacit("check d.csv --schema s.toml", code=0)
+    text = done.words
     assert text.startswith("NOT FOR RELEASE")
     assert "'[red]x' (1)" in text
     assert "40.0 %" in text
     assert "all rows are of one class" in text
-    assert tacit("check", "d.csv", "--schema", "s.toml", "--strict").exit_code == 1
+    tacit("check d.csv --schema s.toml --strict", code=1)
 
 
 def test_good_rows_get_no_complaint(place: Path, tacit: Run) -> None:
     (place / "good.csv").write_text("y,id,ok,work,age\nno,1,yes,a,20\nyes,2,no,b,90\n")
     assert looked(tacit, "good.csv", "--schema", "s.toml", "--strict")["complaints"] == []
-    done = tacit("check", "good.csv", "--schema", "s.toml")
+    done = tacit("check good.csv --schema s.toml")
     assert "no problems beyond the table" in done.stdout
     assert "NOT FOR RELEASE" in done.stdout
 
@@ -139,7 +135,7 @@ def test_decimal_commas_are_told_from_other_texts(place: Path, tacit: Run) -> No
     (place / "s.toml").write_text("[columns.bmi]\nkind = 'numeric'\nlower = 0\nupper = 60\n")
     for cells, commas in (("24,5;1\n30,1;1\n", True), ("24,5,1;1\n", False), ("thin;1\n", False)):
         (place / "d.csv").write_text("bmi;x\n" + cells)
-        found = " ".join(tacit("check", "d.csv", "--schema", "s.toml").output.split())
+        found = " ".join(tacit("check d.csv --schema s.toml").output.split())
         assert "count as missing" in found
         assert ("give --decimal ," in found) == commas
 
@@ -169,14 +165,12 @@ def test_parquet(place: Path, tacit: Run) -> None:
     assert facts["columns"][0]["unknown_values"] == [["-inf", 1], ["inf", 1]]
     assert facts["label"]["unknown_values"] == [["-inf", 1], ["inf", 1]]
     pq.write_table(table.set_column(0, "age", pa.array([[1], [2], [3]])), place / "d.parquet")
-    done = tacit("check", "d.parquet", "--schema", "s.toml")
-    assert done.exit_code == 2
-    assert "column 'age' is numeric in the schema but has dtype" in done.stderr
+    tacit("check d.parquet --schema s.toml", code=2, says="column 'age' is numeric in the schema but has dtype")
 
 
 def test_cells_with_line_breaks_are_counted(place: Path, tacit: Run) -> None:
     (place / "d.csv").write_text(ROWS + '1,"a\nb\nc",no,1,no\n1,a,no,"\n",no\n')
-    assert tacit("check", "d.csv", "--schema", "s.toml").exit_code == 2
+    tacit("check d.csv --schema s.toml", code=2)
     facts = looked(tacit, "d.csv", "--schema", "s.toml", "--multiline")
     assert (facts["rows"], facts["cells_with_line_breaks"]) == (7, 2)
     assert looked(tacit, "d.csv", "--schema", "s.toml", "--multiline")["columns"][1]["unknown"] == 3
@@ -186,9 +180,7 @@ def test_cells_with_line_breaks_are_counted(place: Path, tacit: Run) -> None:
 def test_a_line_above_the_names_is_one_fault(head: str, place: Path, tacit: Run) -> None:
     """And not one for every row, each with more cells than the title has."""
     (place / "d.csv").write_text(f"{head}\n{ROWS}" + "30,a,yes,5,no\n" * 20)
-    done = tacit("check", "d.csv", "--schema", "s.toml")
-    assert done.exit_code == 2
-    assert "no title or comment above it" in done.stderr
+    done = tacit("check d.csv --schema s.toml", code=2, says="no title or comment above it")
     assert "faults" not in done.stderr
     assert done.stderr.count("\n") == 1
 
@@ -197,15 +189,14 @@ def test_a_file_with_faults_is_refused_with_all_of_them_and_the_rows_that_have_n
     lines = [*ROWS.splitlines(), *["30,a,yes,5,no"] * 20]
     lines[8], lines[12] = '30,"a,yes,5,no', "30,a,yes,5,no,more"
     (place / "d.csv").write_text("\n".join(lines) + "\n")
-    done = tacit("check", "d.csv", "--schema", "s.toml")
-    assert done.exit_code == 2
+    done = tacit("check d.csv --schema s.toml", code=2)
     assert done.stdout.startswith(NOT_FOR_RELEASE)
     assert "d.csv: 23 rows could be read, and a fit refuses it" in done.stdout
     assert "2 faults: a quoted cell without its closing quote in line 9" in done.stderr
     assert "(line 13)" in done.stderr
-    assert "could be read" not in tacit("check", "d.csv", "--schema", "s.toml", "--json").stdout
+    assert "could be read" not in tacit("check d.csv --schema s.toml --json").stdout
     (place / "d.csv").write_text("other\n1\n")
-    assert tacit("check", "d.csv", "--schema", "s.toml").stdout == ""
+    assert tacit("check d.csv --schema s.toml").stdout == ""
 
 
 def test_values_that_look_like_declared_ones_are_told_from_them(place: Path, tacit: Run) -> None:
@@ -252,9 +243,7 @@ def test_long_values_are_cut_and_unseen_characters_are_named(place: Path, tacit:
     unseen = {"\ufeff": "two byte order marks (U+FEFF)", "\u200b": "(U+200B) in the name of the column 'a'"}
     for character, words in unseen.items():
         Path("bom.csv").write_text(f"\ufeff{character}a,y\nu,no\n")
-        done = tacit("check", "bom.csv", "--schema", "long.toml")
-        assert done.exit_code == 2
-        assert words in " ".join(done.output.split())
+        tacit("check bom.csv --schema long.toml", code=2, says=words)
 
 
 def test_times_beyond_the_calendar_are_counted_as_a_fit_reads_them(place: Path, tacit: Run) -> None:

@@ -11,67 +11,63 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-Run = Callable[..., Any]
+from tests.cli.conftest import Run
+
 FIT = ("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json")
-
-
-def text_of(done: Any) -> str:
-    return " ".join(done.output.split())
 
 
 def test_a_signed_model_is_verified_by_its_key_and_no_other(folder: Path, tacit: Run) -> None:
     for name in ("key", "other"):
-        assert tacit("keys", "new", name).exit_code == 0
-    assert tacit("keys", "new", "key").exit_code == 2  # never overwritten
+        tacit("keys new", name, code=0)
+    tacit("keys new key", code=2)  # never overwritten
     account = ("--account", "sqlite:///b.tacit.db", "--dataset", "shop")
-    assert tacit("budget", "create", *account, "--epsilon", "2", "--delta", "1e-6").exit_code == 0
-    assert tacit(*FIT, "--sign", "key", *account).exit_code == 0
-    assert tacit("verify", "m.json", "--key", "key.pub", *account).exit_code == 0
-    wrong = tacit("verify", "m.json", "--key", "other.pub", "--json")
-    assert wrong.exit_code == 4
-    assert json.loads(wrong.stdout)["findings"] == ["it was signed with another key"]
-    lines = json.loads(tacit("budget", "show", *account, "--json").stdout)
+    tacit("budget create", *account, "--epsilon", "2", "--delta", "1e-6", code=0)
+    tacit(*FIT, "--sign", "key", *account, code=0)
+    tacit("verify m.json --key key.pub", *account, code=0)
+    wrong = tacit("verify m.json --key other.pub --json", code=4)
+    assert wrong.json["findings"] == ["it was signed with another key"]
+    lines = tacit("budget show", *account, "--json").json
     label = lines["reservations"][1]["label"]
     assert label.startswith("signed: model ")
-    shown = text_of(tacit("budget", "show", *account))
+    shown = tacit("budget show", *account).words
     digest = label.removeprefix("signed: model ")[:64]
     assert (f"signed: model {digest[:12]}…, schema" in shown, digest[:13] in shown) == (True, False)
     assert lines["spent"] == pytest.approx(lines["reservations"][0]["epsilon"])
-    assert tacit(*FIT, "--force").exit_code == 0
-    other = tacit("verify", "m.json", "--key", "key.pub")
-    assert other.exit_code == 4
-    assert "the claim does NOT hold: it is not signed" in text_of(other)
-    unsigned = tacit("verify", "m.json", *account)
-    assert unsigned.exit_code == 4
-    assert "the charges add up, but NOT known to be paid for: it cannot be matched to the account" in text_of(unsigned)
-    assert "does NOT hold" not in text_of(unsigned)
-    assert "protects one row" in text_of(unsigned)
-    said = json.loads(tacit("verify", "m.json", *account, "--json").stdout)
+    tacit(*FIT, "--force", code=0)
+    tacit("verify m.json --key key.pub", code=4, says="the claim does NOT hold: it is not signed")
+    unsigned = tacit(
+        "verify m.json",
+        *account,
+        code=4,
+        says="the charges add up, but NOT known to be paid for: it cannot be matched to the account",
+    )
+    assert "does NOT hold" not in unsigned.words
+    assert "protects one row" in unsigned.words
+    said = tacit("verify m.json", *account, "--json").json
     assert (said["holds"], said["findings"]) == (None, [])
-    assert tacit(*FIT, "--force", "--epsilon", "0.5").exit_code == 0
-    assert "its charges are missing" in text_of(tacit("verify", "m.json", *account))
+    tacit(*FIT, "--force", "--epsilon", "0.5", code=0)
+    assert "its charges are missing" in tacit("verify m.json", *account).words
     for more, words in (
         (("--account", "data.csv"), "data.csv is no extract of an account"),
         (("--account", "gone.json"), "gone.json does not exist"),
         (account[:2], "--dataset is missing"),
         (account[2:], "give --account, too"),
     ):
-        mistaken = tacit("verify", "m.json", *more)
-        assert (mistaken.exit_code, words in text_of(mistaken)) == (2, True), mistaken.output
+        tacit("verify m.json", *more, code=2, says=words)
 
 
 def test_a_fit_that_an_account_pays_for_hints_at_its_signature_once(folder: Path, tacit: Run) -> None:
     account = ("--account", "sqlite:///b.tacit.db", "--dataset", "shop")
-    assert tacit("budget", "create", *account, "--epsilon", "9", "--delta", "1e-6").exit_code == 0
-    assert text_of(tacit(*FIT, *account)).count("--sign") == 1
-    assert tacit("keys", "new", "key").exit_code == 0
-    assert "--sign" not in text_of(tacit(*FIT, *account, "--force", "--sign", "key")) + text_of(tacit(*FIT, "--force"))
+    tacit("budget create", *account, "--epsilon", "9", "--delta", "1e-6", code=0)
+    assert tacit(*FIT, *account).words.count("--sign") == 1
+    tacit("keys new key", code=0)
+    assert "--sign" not in tacit(*FIT, *account, "--force", "--sign", "key").words + tacit(*FIT, "--force").words
 
 
 def test_a_certificate_pasted_into_another_model_is_refused_everywhere(folder: Path, tacit: Run) -> None:
-    assert tacit(*FIT).exit_code == 0
+    tacit(*FIT, code=0)
     honest = json.loads(Path("m.json").read_text())
-    assert tacit(*FIT[:-1], "bare.json", "--epsilon", "inf").exit_code == 0
+    tacit(*FIT[:-1], "bare.json", "--epsilon", "inf", code=0)
     forged = {**json.loads(Path("bare.json").read_text()), "certificate": honest["certificate"]}
     Path("forged.json").write_text(json.dumps(forged))
     for command in (
@@ -80,9 +76,7 @@ def test_a_certificate_pasted_into_another_model_is_refused_everywhere(folder: P
         ("predict", "forged.json", "data.csv", "-o", "p.csv"),
         ("evaluate", "forged.json", "data.csv", "--epsilon", "1"),
     ):
-        done = tacit(*command)
-        assert done.exit_code == 4, command
-        assert "the certificate belongs to another model" in text_of(done)
+        tacit(*command, code=4, says="the certificate belongs to another model")
     page = Path("forged.html").read_text()
     assert '<div class="verdict no">' in page
     assert "Does not hold" in page
@@ -93,23 +87,23 @@ def test_a_certificate_pasted_into_another_model_is_refused_everywhere(folder: P
     assert "promise is" not in page
     assert "almost equally likely" not in page
     assert "treat the model as if it held the data" in page
-    said = text_of(tacit("verify", "forged.json"))
+    said = tacit("verify forged.json").words
     assert "strong" not in said
     assert "releasable NO" in said
-    plain = json.loads(tacit("verify", "forged.json", "--json").stdout)
+    plain = tacit("verify forged.json --json").json
     assert (plain["holds"], plain["releasable"], plain["strength"]) == (False, False, None)
 
 
 def test_an_identifier_without_a_unit_is_asked_about_wherever_a_claim_is_read(folder: Path, tacit: Run) -> None:
     schema = Path("schema.toml").read_text()
     Path("schema.toml").write_text(f'{schema}\n[columns.id]\nkind = "id"\n')
-    assert tacit(*FIT, "--report", "m.html").exit_code == 0
+    tacit(*FIT, "--report", "m.html", code=0)
     question = "the schema declares the identifier"
-    assert question in text_of(tacit("verify", "m.json"))
-    assert any(question in words for words in json.loads(tacit("verify", "m.json", "--json").stdout)["warnings"])
+    assert question in tacit("verify m.json").words
+    assert any(question in words for words in tacit("verify m.json --json").json["warnings"])
     assert question in " ".join(Path("m.html").read_text().split())
-    assert tacit(*FIT, "--force", "--unit", "id", "--max-rows", "1", "--report", "m.html").exit_code == 0
-    assert question not in text_of(tacit("verify", "m.json"))
+    tacit(*FIT, "--force", "--unit", "id", "--max-rows", "1", "--report", "m.html", code=0)
+    assert question not in tacit("verify m.json").words
     assert question not in Path("m.html").read_text()
 
 
@@ -129,8 +123,8 @@ def test_the_page_of_an_edited_file_is_red(fitted: Path, folder: Path, tacit: Ru
     file = json.loads((fitted / "model.json").read_text())
     edit(file)
     Path("m.json").write_text(json.dumps(file))
-    assert tacit("verify", "m.json").exit_code == 4
-    assert tacit("report", "m.json").exit_code == 4
+    tacit("verify m.json", code=4)
+    tacit("report m.json", code=4)
     page = Path("m.html").read_text()
     assert '<div class="verdict no">' in page
     assert "may leave the room" not in page
@@ -146,18 +140,18 @@ def test_the_page_of_an_honest_file_says_what_was_checked(fitted: Path) -> None:
 
 def test_what_is_protected_is_said(folder: Path, tacit: Run) -> None:
     done = tacit(*FIT)
-    assert "protects one row" in text_of(done)
+    assert "protects one row" in done.words
     with Path("schema.toml").open("a") as schema:
         schema.write('\n[columns.id]\nkind = "id"\n')
     asked = tacit(*FIT, "--force")
-    assert "may one id have several rows?" in text_of(asked)
+    assert "may one id have several rows?" in asked.words
     said = tacit(*FIT, "--force", "--unit", "id", "--max-rows", "3", "--report", "m.html")
-    assert "protects one id, at most 3 rows" in text_of(said)
-    assert "several rows?" not in text_of(said)
-    assert "one id, at most 3 rows" in text_of(tacit("verify", "m.json"))
+    assert "protects one id, at most 3 rows" in said.words
+    assert "several rows?" not in said.words
+    assert "one id, at most 3 rows" in tacit("verify m.json").words
     assert "all rows of one unit (at most 3, all with one value of “id”)" in Path("m.html").read_text()
     for wrong in (("--max-rows", "3"), ("--unit", "age")):
-        assert tacit(*FIT, "--force", *wrong).exit_code == 2
+        tacit(*FIT, "--force", *wrong, code=2)
 
 
 @pytest.mark.parametrize(
@@ -169,56 +163,52 @@ def test_a_column_called_an_identifier_is_asked_about(folder: Path, tacit: Run, 
     Path("people.csv").write_text("\n".join([f"{name},age,ill", *rows]))
     fit = ("fit", "people.csv", "--target", "ill", "--classes", "no,yes")
     for more in (("--dry-run",), ("--model", "people.json", "--set", "interactions=False")):
-        assert (f"may one {name} have several rows?" in text_of(tacit(*fit, *more))) is asked
+        assert (f"may one {name} have several rows?" in tacit(*fit, *more).words) is asked
 
 
 def test_what_deserves_a_look_is_said_once_and_where_to_look(folder: Path, tacit: Run) -> None:
-    assert "tacit check" not in text_of(tacit(*FIT, "--epsilon", "9"))
+    assert "tacit check" not in tacit(*FIT, "--epsilon", "9").words
     lines = Path("data.csv").read_text().splitlines()
     name, rest = lines[0].split(",", 1)
     Path("data.csv").write_text(
         "\n".join([f"{name},{rest}", *(f'"1,5",{line.split(",", 1)[1]}' for line in lines[1:])])
     )
-    said = text_of(tacit(*FIT, "--epsilon", "9", "--force"))
+    said = tacit(*FIT, "--epsilon", "9", "--force").words
     assert said.count(f"{name}: ") == said.count("% missing") == 1
     assert "hint tacit check data.csv --schema schema.toml may show why" in said
 
 
 def test_verify_says_which_schema_it_was(folder: Path, tacit: Run) -> None:
-    assert tacit(*FIT).exit_code == 0
-    fingerprint = json.loads(tacit("schema", "show", "schema.toml", "--json").stdout)["fingerprint"]
-    assert json.loads(tacit("verify", "m.json", "--json").stdout)["schema_fingerprint"] == fingerprint
-    assert f"schema fingerprint {fingerprint}" in text_of(tacit("verify", "m.json"))
+    tacit(*FIT, code=0)
+    fingerprint = tacit("schema show schema.toml --json").json["fingerprint"]
+    assert tacit("verify m.json --json").json["schema_fingerprint"] == fingerprint
+    assert f"schema fingerprint {fingerprint}" in tacit("verify m.json").words
 
 
 def test_warnings_are_told_on_every_path(folder: Path, tacit: Run) -> None:
     weak = ("--delta", "0.5", "--epsilon", "11")
     for command in (("plan", "--schema", "schema.toml"), FIT):
-        said = text_of(tacit(*command, *weak))
+        said = tacit(*command, *weak).words
         assert "elta 0.5 is above" in said, command
         assert "psilon 11 is above 10" in said, command
         assert "strong" not in said
-    page = tacit("report", "m.json")
-    assert page.exit_code == 0
+    tacit("report m.json", code=0)
     assert "Delta 0.5 is above" in Path("m.html").read_text()
     assert "promises nothing" in Path("m.html").read_text()
 
 
 def test_a_model_is_learned_again_from_its_tape_and_no_other(folder: Path, tacit: Run) -> None:
     recorded = (*FIT, "--learner", "trees", "--set", "n_trees=3", "--tape", "fit.tape")
-    assert json.loads(tacit(*recorded, "--json").stdout)["written"] == {"model": "m.json", "tape": "fit.tape"}
+    assert tacit(*recorded, "--json").json["written"] == {"model": "m.json", "tape": "fit.tape"}
     Path("data.csv").unlink()  # no row is there
-    done = tacit("verify", "m.json", "--tape", "fit.tape")
-    assert done.exit_code == 0
-    assert "the model follows from it, without a row" in text_of(done)
-    said = json.loads(tacit("verify", "m.json", "--tape", "fit.tape", "--json").stdout)["tape"]
+    done = tacit("verify m.json --tape fit.tape", code=0, says="the model follows from it, without a row")
+    said = tacit("verify m.json --tape fit.tape --json").json["tape"]
     assert (said["follows"], said["findings"], said["remarks"]) == (True, [], [])
     data = json.loads(Path("m.json").read_text())
     data["model"]["trees"][1]["values"][0] += 1
     Path("changed.json").write_text(json.dumps(data))
-    done = tacit("verify", "changed.json", "--tape", "fit.tape", "--json")
-    assert done.exit_code == 4
-    findings = json.loads(done.stdout)["findings"]
+    done = tacit("verify changed.json --tape fit.tape --json", code=4)
+    findings = done.json["findings"]
     assert findings[0] == "the certificate belongs to another model"
     assert findings[1].startswith("the model is not the one that the tape gives: model.trees[1].values[0] is ")
 
@@ -247,8 +237,6 @@ def test_a_mistaken_tape_is_named_before_anything_is_spent(
 ) -> None:
     Path("m.json").write_bytes((fitted / "model.json").read_bytes())
     pq.write_table(pa.table({"age": [40, 50]}), "people.parquet")
-    done = tacit(*arguments)
-    assert done.exit_code == 2
-    assert words in text_of(done)
-    assert "spent and" not in text_of(done)
+    done = tacit(*arguments, code=2, says=words)
+    assert "spent and" not in done.words
     assert not list(Path().glob("fit.*"))

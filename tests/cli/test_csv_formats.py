@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,7 @@ import pytest
 import tacit as library
 from tacit.encoding.errors import DataError
 from tacit.schema import CategoricalColumn, NumericColumn, Schema
-
-Run = Callable[..., Any]
+from tests.cli.conftest import Run
 
 SCHEMA = """
 [label]
@@ -95,29 +93,23 @@ def test_every_command_reads_decimal_commas(place: Path, tacit: Run) -> None:
     for data, how in (("plain.csv", ()), ("excel.csv", (*COMMAS, "--delimiter", ";"))):
         seeded = ("--schema", "schema.toml", "--random-state", "1", *how)
         fit = ("fit", data, *seeded, "--interactions", "false", "--model", "m.json", "--force", "--json")
-        done = tacit(*fit)
-        assert done.exit_code == 0, done.output
-        assert tacit(*fit, "--dry-run").exit_code == 0
-        assert tacit("predict", "m.json", data, "-o", "p.csv", "--force", *how).exit_code == 0
-        scored = tacit("evaluate", "m.json", data, "--epsilon", "1", "--random-state", "1", "--json", *how)
-        found = tacit(
-            "schema", "discover", data, "--target", "bought", "--epsilon", "50", "-o", "found.toml",
-            "--random-state", "1", "--force", *how,
-        )  # fmt: skip
+        tacit(*fit, code=0)
+        tacit(*fit, "--dry-run", code=0)
+        tacit("predict m.json", data, "-o", "p.csv", "--force", *how, code=0)
+        scored = tacit("evaluate m.json", data, "--epsilon", "1", "--random-state", "1", "--json", *how)
+        discover = f"schema discover {data} --target bought --epsilon 50 -o found.toml --random-state 1 --force"
+        found = tacit(discover, *how)
         assert (scored.exit_code, found.exit_code) == (0, 0), scored.output + found.output
-        drafted = tacit("schema", "init", data, "--target", "bought", "-o", "drafted.toml", "--force", "--json", *how)
+        drafted = tacit("schema init", data, "--target", "bought", "-o", "drafted.toml", "--force", "--json", *how)
         checked = tacit("check", data, "--schema", "schema.toml", "--json", *how)
         assert (drafted.exit_code, checked.exit_code) == (0, 0)
         made[data] = [
             json.loads(Path("m.json").read_text())["model"],
             predictions("p.csv", *(";", ",") if how else ()),
-            json.loads(scored.stdout),
+            scored.json,
             Schema.from_toml("found.toml").to_dict(),
-            json.loads(drafted.stdout)["fingerprint"],
-            [
-                {k: v for k, v in column.items() if k != "unknown_values"}
-                for column in json.loads(checked.stdout)["columns"]
-            ],
+            drafted.json["fingerprint"],
+            [{k: v for k, v in column.items() if k != "unknown_values"} for column in checked.json["columns"]],
         ]
     for place_, (one, other) in enumerate(zip(made["plain.csv"], made["excel.csv"], strict=True)):
         assert one == other, place_
@@ -143,27 +135,31 @@ def test_semicolons_are_not_read_before_somebody_says_what_numbers_have(place: P
             ("fit", "excel.csv", "--schema", "schema.toml", "--engine", "streamed", "--model", "m.json", *paid),
             ("schema", "discover", "excel.csv", "--target", "bought", "-o", "found.toml", *paid),
         ):
-            done = tacit(*command)
-            assert done.exit_code == 2, done.output
-            assert "--decimal. Nothing was spent" in " ".join(done.output.split())
+            tacit(*command, code=2, says="--decimal. Nothing was spent")
     assert account.spent == 0
     folder = Path("parts")
     folder.mkdir()
     (folder / "1.csv").write_text(rows(".", ","))
     (folder / "2.csv").write_text(rows(".", ";"))
     for source in ("excel.csv", "parts"):
-        done = tacit("check", source, "--schema", "schema.toml", "--strict")
-        assert done.exit_code == 1, done.output
-        assert "nobody said what these have: give decimal" in " ".join(done.output.split())
-    assert "nobody said" not in tacit("check", "parts", "--schema", "schema.toml", "--decimal", ".").output
+        tacit(
+            "check",
+            source,
+            "--schema",
+            "schema.toml",
+            "--strict",
+            code=1,
+            says="nobody said what these have: give decimal",
+        )
+    assert "nobody said" not in tacit("check parts --schema schema.toml --decimal .").output
     fit = ("fit", "excel.csv", "--schema", "schema.toml", "--interactions", "false", "--model", "m.json")
     Path("excel.csv").write_text(rows(".", ";"))
-    assert tacit(*fit, "--decimal", ".").exit_code == 0
-    assert tacit("predict", "m.json", "excel.csv", "-o", "p.csv").exit_code == 2
-    assert tacit("predict", "m.json", "excel.csv", "-o", "p.csv", "--force", "--decimal", ".").exit_code == 0
+    tacit(*fit, "--decimal", ".", code=0)
+    tacit("predict m.json excel.csv -o p.csv", code=2)
+    tacit("predict m.json excel.csv -o p.csv --force --decimal .", code=0)
     assert predictions("p.csv")["prediction"]
     Path("excel.csv").write_text(rows(",", "|"))  # nothing in the header tells
-    assert tacit(*fit, "--force", "--delimiter", "|").exit_code == 0
+    tacit(*fit, "--force", "--delimiter", "|", code=0)
 
 
 def test_texts_alone_need_no_word_on_decimals(tmp_path: Path) -> None:
@@ -179,17 +175,17 @@ def test_folders_and_dictionaries_are_read_so_too(place: Path, tacit: Run) -> No
     Path("many").mkdir()
     Path("many/a.csv").write_text(rows(",", ";"))
     fit = ("fit", "many", "--schema", "schema.toml", "--interactions", "false", "--random-state", "1", "--model")
-    assert tacit(*fit, "folder.json", *COMMAS).exit_code == 0
-    assert tacit("fit", "plain.csv", *fit[2:], "plain.json").exit_code == 0
+    tacit(*fit, "folder.json", *COMMAS, code=0)
+    tacit("fit plain.csv", *fit[2:], "plain.json", code=0)
     bodies = [json.loads(Path(name).read_text())["model"] for name in ("folder.json", "plain.json")]
     assert bodies[0] == bodies[1]
-    assert tacit("predict", "plain.json", "many", "-o", "p.csv", *COMMAS).exit_code == 0
-    assert tacit("predict", "plain.json", "plain.csv", "-o", "q.csv").exit_code == 0
+    tacit("predict plain.json many -o p.csv", *COMMAS, code=0)
+    tacit("predict plain.json plain.csv -o q.csv", code=0)
     assert predictions("p.csv", ";", ",") == predictions("q.csv")
     Path("words.csv").write_text("name;kind;lower;upper;categories\nheight;numeric;1,2;2,2;\nbought;;;;no|yes\n")
     init = ("schema", "init", "--dictionary", "words.csv", "--target", "bought", "-o", "new.toml")
-    assert tacit(*init).exit_code == 2
-    assert tacit(*init, *COMMAS).exit_code == 0
+    tacit(*init, code=2)
+    tacit(*init, *COMMAS, code=0)
     assert Schema.from_toml("new.toml").columns["height"] == NumericColumn(1.2, 2.2)
 
 
@@ -197,7 +193,7 @@ def test_what_is_said_after_a_fit_can_be_run(place: Path, tacit: Run) -> None:
     """The hint at ``tacit check`` names the options with which the fit read the file."""
     Path("excel.csv").write_text(rows(",", ";").replace("1,", "x"), "utf-16")
     how = ("--encoding", "utf-16", *COMMAS)
-    done = tacit("fit", "excel.csv", "--schema", "schema.toml", "--model", "m.json", *how)
+    done = tacit("fit excel.csv --schema schema.toml --model m.json", *how)
     assert "tacit check excel.csv --schema schema.toml --encoding utf-16 --decimal , may" in " ".join(
         done.stdout.split()
     )
@@ -206,19 +202,19 @@ def test_what_is_said_after_a_fit_can_be_run(place: Path, tacit: Run) -> None:
 def test_utf16_without_its_mark_is_told_which_encoding_it_has(place: Path, tacit: Run) -> None:
     Path("wide.csv").write_text(rows(".", ","), "utf-16-le")
     for given, meant in (("utf-8", "--encoding utf-16-le"), ("utf-16", "--encoding utf-16-le")):
-        done = tacit("check", "wide.csv", "--schema", "schema.toml", "--encoding", given)
+        done = tacit("check wide.csv --schema schema.toml --encoding", given)
         assert (done.exit_code, f"{meant}" in done.stderr, "byte order mark" in done.stderr) == (2, True, True), done
-    assert tacit("check", "wide.csv", "--schema", "schema.toml", "--encoding", "utf-16-le").exit_code == 0
+    tacit("check wide.csv --schema schema.toml --encoding utf-16-le", code=0)
 
 
 def test_check_says_what_to_do_about_commas_and_dates(place: Path, tacit: Run) -> None:
-    said = " ".join(tacit("check", "excel.csv", "--schema", "schema.toml").stdout.split())
+    said = " ".join(tacit("check excel.csv --schema schema.toml").stdout.split())
     assert "give --decimal , where numbers have a decimal comma" in said
-    said = " ".join(tacit("check", "excel.csv", "--schema", "schema.toml", *COMMAS).stdout.split())
+    said = " ".join(tacit("check excel.csv --schema schema.toml", *COMMAS).stdout.split())
     assert "column 'height': 0.3 % of rows hold no number and count as missing: '1,234,5'" in said
     Path("schema.toml").write_text(SCHEMA + '\n[columns.on]\nkind = "date"\ngranularity = "weekday"\n')
     Path("dates.csv").write_text("height,dose,bought,on\n1.5,1,no,31.12.2024\n")
-    said = " ".join(tacit("check", "dates.csv", "--schema", "schema.toml").stdout.split())
+    said = " ".join(tacit("check dates.csv --schema schema.toml").stdout.split())
     assert "'31.12.2024'; declare how they are written, such as format = '%d.%m.%Y'" in said
 
 
@@ -240,7 +236,7 @@ def test_check_advises_another_format_where_most_cells_have_it(place: Path, taci
     Path("schema.toml").write_text(SCHEMA + '\n[columns.on]\nkind = "date"\ngranularity = "weekday"\n')
     rows_of = [f'"{cell}",1,no,2024-01-01' if column == "height" else f"1,1,no,{cell}" for cell in cells]
     Path("data.csv").write_text("\n".join(["height,dose,bought,on", *rows_of, ""]))
-    said = " ".join(tacit("check", "data.csv", "--schema", "schema.toml").stdout.split())
+    said = " ".join(tacit("check data.csv --schema schema.toml").stdout.split())
     hints = [hint for hint in ("declare how they are written", "give --decimal ,") if hint in said]
     assert len(hints) == bool(advice)
     assert advice in said

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,32 +13,26 @@ from tacit.evaluation.performance import Estimate
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.schema import Schema
-
-Run = Callable[..., Any]
+from tests.cli.conftest import Run
 
 
 def test_evaluate_prints_figures_and_certifies_them(fitted: Path, folder: Path, tacit: Run) -> None:
-    done = tacit(
-        "evaluate", fitted / "model.json", "data.csv", "--schema", "schema.toml", "--epsilon", "2", "--subgroups",
-        "colour", "--cost", "1,4", "--certificate", "c.json",
-    )  # fmt: skip
-    assert done.exit_code == 0, done.output
+    evaluate = f"evaluate {fitted}/model.json data.csv --schema schema.toml --epsilon 2"
+    done = tacit(f"{evaluate} --subgroups colour --cost 1,4 --certificate c.json", code=0)
     for words in ("auc", "accuracy", "log loss", "calibration", "least costly threshold", "colour = red", "epsilon 2"):
         assert words in done.stdout
     assert Certificate.from_json(Path("c.json").read_text()).verify() == []
     done = tacit("evaluate", fitted / "model.json", "data.csv", "--target", "bought", "--epsilon", "inf", "--json")
-    facts = json.loads(done.stdout)
+    facts = done.json
     assert facts["overall"]["rows"]["value"] == 400
     assert facts["overall"]["accuracy"]["value"] > 0.7
     assert facts["releasable"] is False
 
 
 def test_subgroups_of_a_column_of_the_model_need_no_schema(fitted: Path, folder: Path, tacit: Run) -> None:
-    done = tacit(
-        "evaluate", fitted / "model.json", "data.csv", "--target", "bought", "--epsilon", "inf", "--json",
-        "--subgroups", "colour",
-    )  # fmt: skip
-    groups = json.loads(done.stdout)["subgroups"]
+    evaluate = f"evaluate {fitted}/model.json data.csv --target bought --epsilon inf --json"
+    done = tacit(f"{evaluate} --subgroups colour")
+    groups = done.json["subgroups"]
     assert {name: round(group["rows"]["value"]) for name, group in groups.items()} == {
         "red": 134, "green": 133, "(other)": 133, "(missing)": 0,
     }  # fmt: skip
@@ -50,10 +42,9 @@ def test_evaluate_pays_from_an_account(fitted: Path, folder: Path, tacit: Run) -
     account = PrivacyAccount.create("sqlite:///b.db", "people", 1.0, 1e-6)
     arguments = ["evaluate", fitted / "model.json", "data.csv", "--target", "bought", "--epsilon", "0.8"]
     paid = [*arguments, "--account", "sqlite:///b.db", "--dataset", "people"]
-    assert tacit(*paid).exit_code == 0
+    tacit(*paid, code=0)
     assert 0.7 < account.spent < 0.9
-    done = tacit(*paid)
-    assert done.exit_code == 3
+    done = tacit(*paid, code=3)
     assert "nothing was spent" in done.stderr.lower()
 
 
@@ -70,10 +61,7 @@ def test_evaluate_pays_from_an_account(fitted: Path, folder: Path, tacit: Run) -
     ],
 )
 def test_mistakes_of_evaluate(fitted: Path, folder: Path, tacit: Run, arguments: list[str], message: str) -> None:
-    done = tacit("evaluate", fitted / "model.json", *arguments)
-    assert done.exit_code == 2
-    assert message in " ".join(done.stderr.split())
-    assert "Nothing was spent" in done.stderr
+    tacit("evaluate", fitted / "model.json", *arguments, code=2, says=[message, "Nothing was spent"])
 
 
 def test_a_figure_that_noise_hides_is_none(fitted: Path, folder: Path, tacit: Run) -> None:
@@ -82,7 +70,7 @@ def test_a_figure_that_noise_hides_is_none(fitted: Path, folder: Path, tacit: Ru
     said = " ".join(tacit(*asked).stdout.split())
     assert "auc inconclusive (noise too large)" in said
     assert "calibration inconclusive (noise too large)" in said
-    figure = json.loads(tacit(*asked, "--json").stdout)["overall"]["auc"]
+    figure = tacit(*asked, "--json").json["overall"]["auc"]
     assert (figure["low"], figure["high"]) == (0.0, 1.0)
     assert "not known" not in tacit(*asked[:-1], "inf").stdout
 
@@ -119,20 +107,15 @@ def test_a_subgroup_without_rows_has_no_figures(fitted: Path, folder: Path, taci
 
 
 def test_the_model_remembers_what_it_predicts(fitted: Path, folder: Path, tacit: Run) -> None:
-    assert tacit("evaluate", fitted / "model.json", "data.csv", "--epsilon", "1").exit_code == 0
+    tacit("evaluate", fitted / "model.json", "data.csv", "--epsilon", "1", code=0)
     model = json.loads((fitted / "model.json").read_text())
     (folder / "bare.json").write_text(json.dumps({**model, "certificate": None}))
-    done = tacit("evaluate", "bare.json", "data.csv", "--epsilon", "1")
-    assert done.exit_code == 2
-    assert "which column is to be predicted" in " ".join(done.stderr.split())
+    tacit("evaluate bare.json data.csv --epsilon 1", code=2, says="which column is to be predicted")
 
 
 def test_discover_writes_a_schema_that_a_fit_can_use(folder: Path, tacit: Run) -> None:
-    done = tacit(
-        "schema", "discover", "data.csv", "--target", "bought", "--epsilon", "20", "-o", "found.toml", "--ignore", "id",
-        "--certificate", "c.json",
-    )  # fmt: skip
-    assert done.exit_code == 0, done.output
+    discover = "schema discover data.csv --target bought --epsilon 20 -o found.toml --ignore id"
+    tacit(f"{discover} --certificate c.json", code=0)
     schema = Schema.from_toml("found.toml")
     assert schema.to_dict()["columns"] == {
         "age": {"kind": "numeric", "lower": 16, "upper": 128},
@@ -143,7 +126,7 @@ def test_discover_writes_a_schema_that_a_fit_can_use(folder: Path, tacit: Run) -
     assert schema.label.classes == ("no", "yes")
     assert Path("found.toml").read_text().startswith("# Found in private rows at a cost of epsilon 20")
     assert Certificate.from_json(Path("c.json").read_text()).verify() == []
-    assert tacit("fit", "data.csv", "--schema", "found.toml", "--model", "m.json").exit_code == 0
+    tacit("fit data.csv --schema found.toml --model m.json", code=0)
 
 
 @pytest.mark.parametrize(
@@ -158,8 +141,5 @@ def test_discover_writes_a_schema_that_a_fit_can_use(folder: Path, tacit: Run) -
     ],
 )
 def test_mistakes_of_discover(folder: Path, tacit: Run, arguments: list[str], message: str) -> None:
-    done = tacit("schema", "discover", "data.csv", "--epsilon", "1", "-o", "new.toml", *arguments)
-    assert done.exit_code == 2
-    assert message in " ".join(done.stderr.split())
-    assert "Nothing was spent" in done.stderr
+    tacit("schema discover data.csv --epsilon 1 -o new.toml", *arguments, code=2, says=[message, "Nothing was spent"])
     assert not Path("new.toml").exists()

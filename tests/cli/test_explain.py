@@ -6,13 +6,12 @@ import json
 import math
 import os
 import stat
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import tacit as library
+from tests.cli.conftest import Run
 
 ROWS = "colour,age\nred,80\ngreen,20\nblue,\n"
 
@@ -24,9 +23,8 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_terminal_says_what_moved_the_row(fitted: Path, rows: Path, tacit: Callable[..., Any]) -> None:
-    done = tacit("explain", str(fitted / "model.json"), "rows.csv", "--row", "3")
-    assert done.exit_code == 0, done.output
+def test_the_terminal_says_what_moved_the_row(fitted: Path, rows: Path, tacit: Run) -> None:
+    done = tacit("explain", str(fitted / "model.json"), "rows.csv", "--row", "3", code=0)
     assert done.stdout.startswith("Row 3: ")
     [colour] = [line for line in done.stdout.splitlines() if line.split()[0] == "colour"]
     assert colour.split()[1] == "blue"
@@ -37,16 +35,16 @@ def test_the_terminal_says_what_moved_the_row(fitted: Path, rows: Path, tacit: C
 
 
 @pytest.mark.parametrize("row", [1, 2, 3])
-def test_json_adds_up_to_what_predict_says(fitted: Path, rows: Path, tacit: Callable[..., Any], row: int) -> None:
+def test_json_adds_up_to_what_predict_says(fitted: Path, rows: Path, tacit: Run, row: int) -> None:
     model, _ = library.load_model(fitted / "model.json")
-    told = json.loads(tacit("explain", str(fitted / "model.json"), "rows.csv", "--row", str(row), "--json").stdout)
+    told = tacit("explain", str(fitted / "model.json"), "rows.csv", "--row", str(row), "--json").json
     chance = model.predict_proba(library.read_table(rows / "rows.csv"))[row - 1, 1]  # type: ignore[attr-defined]
     total = sum(line["contribution"] for line in told["contributions"])
     assert 1 / (1 + math.exp(-total)) == pytest.approx(chance)
     assert {line["row"] for line in told["contributions"]} == {row}
 
 
-def test_a_page_is_its_owners_alone(fitted: Path, rows: Path, tacit: Callable[..., Any]) -> None:
+def test_a_page_is_its_owners_alone(fitted: Path, rows: Path, tacit: Run) -> None:
     before = os.umask(0o022)
     try:
         done = tacit("explain", str(fitted / "model.json"), "rows.csv", "--row", "2", "--html", "out.html")
@@ -63,7 +61,7 @@ def test_a_page_is_its_owners_alone(fitted: Path, rows: Path, tacit: Callable[..
     assert stat.S_IMODE((rows / "out.html").stat().st_mode) == 0o600
 
 
-def test_mistakes_are_named(fitted: Path, rows: Path, tacit: Callable[..., Any]) -> None:
+def test_mistakes_are_named(fitted: Path, rows: Path, tacit: Run) -> None:
     model = str(fitted / "model.json")
     for arguments, words in (
         (["--row", "4"], "the data have 3 rows"),
@@ -71,19 +69,15 @@ def test_mistakes_are_named(fitted: Path, rows: Path, tacit: Callable[..., Any])
         (["--html", "rows.csv"], "overwrite"),
         (["--html", "none/out.html"], "does not exist"),
     ):
-        done = tacit("explain", model, "rows.csv", *arguments)
-        assert done.exit_code == 2
-        assert words in done.output
+        tacit("explain", model, "rows.csv", *arguments, code=2, says=words)
     assert (rows / "rows.csv").read_text() == ROWS
 
 
-def test_a_list_of_rules_is_no_sum(rows: Path, tacit: Callable[..., Any]) -> None:
+def test_a_list_of_rules_is_no_sum(rows: Path, tacit: Run) -> None:
     schema = {
         "label": {"column": "y", "classes": [0, 1]},
         "columns": {"age": {"kind": "numeric", "lower": 0, "upper": 9}},
     }
     learner = library.DecisionListClassifier(schema=schema, random_state=0)
     library.save(learner.fit({"age": list(range(10))}, [0, 1] * 5), rows / "list.json")
-    done = tacit("explain", "list.json", "rows.csv")
-    assert done.exit_code == 2
-    assert "no sum of terms" in done.output
+    tacit("explain list.json rows.csv", code=2, says="no sum of terms")

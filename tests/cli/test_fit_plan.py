@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from tests.cli.conftest import Run
 
 DRY = ("fit", "data.csv", "--schema", "schema.toml", "--dry-run", "--json")
 
 
-def test_a_plan_is_read_as_it_was_written(folder: Path, tacit: Callable[..., Any]) -> None:
+def test_a_plan_is_read_as_it_was_written(folder: Path, tacit: Run) -> None:
     options = (
         "--tape",
         "fit.tape",
@@ -26,7 +25,7 @@ def test_a_plan_is_read_as_it_was_written(folder: Path, tacit: Callable[..., Any
         "--neighbouring",
         "replace_one",
     )
-    assert tacit(*DRY, *options, "--save-plan", "plan.toml").exit_code == 0
+    tacit(*DRY, *options, "--save-plan", "plan.toml", code=0)
     assert tomllib.loads(Path("plan.toml").read_text()) == {
         "schema": "schema.toml",
         "epsilon": 0.25,
@@ -36,8 +35,8 @@ def test_a_plan_is_read_as_it_was_written(folder: Path, tacit: Callable[..., Any
         "learner": "trees",
         "neighbouring": "replace_one",
     }
-    planned = json.loads(tacit("fit", "data.csv", "--plan", "plan.toml", "--dry-run", "--json").stdout)
-    assert planned == json.loads(tacit(*DRY, *options).stdout)
+    planned = tacit("fit data.csv --plan plan.toml --dry-run --json").json
+    assert planned == tacit(*DRY, *options).json
     assert (planned["epsilon"], planned["neighbouring"]) == (0.25, "replace_one")
 
 
@@ -51,18 +50,17 @@ def test_a_plan_is_read_as_it_was_written(folder: Path, tacit: Callable[..., Any
         ("sqlite:///nowhere.db", True),
     ],
 )
-def test_no_plan_holds_a_password(url: str, fine: bool, folder: Path, tacit: Callable[..., Any]) -> None:
-    run = tacit(*DRY, "--account", url, "--dataset", "d", "--save-plan", "plan.toml")
-    assert run.exit_code == 2  # there are no such accounts
+def test_no_plan_holds_a_password(url: str, fine: bool, folder: Path, tacit: Run) -> None:
+    run = tacit(*DRY, "--account", url, "--dataset", "d", "--save-plan", "plan.toml", code=2)
     assert Path("plan.toml").exists() is fine
-    assert ("--save-plan: the URL of --account holds a password" in " ".join(run.output.split())) is not fine
+    assert ("--save-plan: the URL of --account holds a password" in run.words) is not fine
     assert "secret" not in run.output
 
 
-def test_the_command_line_overrides_a_plan(folder: Path, tacit: Callable[..., Any]) -> None:
+def test_the_command_line_overrides_a_plan(folder: Path, tacit: Run) -> None:
     Path("plan.toml").write_text('schema = "schema.toml"\nepsilon = 0.25\ndelta = 0\n')
     dry = ("fit", "data.csv", "--dry-run", "--json", "--plan", "plan.toml", "--epsilon", "2")
-    planned = json.loads(tacit(*dry).stdout)
+    planned = tacit(*dry).json
     assert (planned["epsilon"], planned["delta"]) == (2.0, 0.0)
 
 
@@ -80,16 +78,12 @@ def test_the_command_line_overrides_a_plan(folder: Path, tacit: Callable[..., An
         ('epsilon = "much"', "is not a number"),
     ],
 )
-def test_a_plan_that_says_something_else_is_refused(
-    text: str, words: str, folder: Path, tacit: Callable[..., Any]
-) -> None:
+def test_a_plan_that_says_something_else_is_refused(text: str, words: str, folder: Path, tacit: Run) -> None:
     Path("plan.toml").write_text(text)
-    done = tacit(*DRY, "--plan", "plan.toml")
-    assert done.exit_code == 2
-    assert words in json.loads(done.stdout)["error"]["message"]
+    done = tacit(*DRY, "--plan", "plan.toml", code=2)
+    assert words in done.json["error"]["message"]
 
 
-def test_a_plan_that_is_not_there_is_refused(folder: Path, tacit: Callable[..., Any]) -> None:
-    done = tacit(*DRY, "--plan", "plan.toml")
-    assert done.exit_code == 2
-    assert "No such file" in json.loads(done.stdout)["error"]["message"]
+def test_a_plan_that_is_not_there_is_refused(folder: Path, tacit: Run) -> None:
+    done = tacit(*DRY, "--plan", "plan.toml", code=2)
+    assert "No such file" in done.json["error"]["message"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tacit.cli.learners import LEARNERS, learner_class
 from tacit.models.files import load_model
+from tests.cli.conftest import Run
 
 
 def relation(learner: str) -> tuple[str, ...]:
@@ -18,7 +17,7 @@ def relation(learner: str) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("learner", sorted(LEARNERS))
-def test_the_whole_way(folder: Path, tacit: Callable[..., Any], learner: str) -> None:
+def test_the_whole_way(folder: Path, tacit: Run, learner: str) -> None:
     fit = (
         "fit",
         "data.csv",
@@ -33,8 +32,7 @@ def test_the_whole_way(folder: Path, tacit: Callable[..., Any], learner: str) ->
         *relation(learner),
     )
     for command in (fit, ("verify", "m.json"), ("predict", "m.json", "data.csv", "-o", "p.csv"), ("report", "m.json")):
-        done = tacit(*command, *(("--force",) if command[0] == "report" else ()))
-        assert done.exit_code == 0, done.output
+        tacit(*command, *(("--force",) if command[0] == "report" else ()), code=0)
     assert len(Path("p.csv").read_text().splitlines()) == 401
     assert "Internally consistent" in Path("m.html").read_text()
 
@@ -48,7 +46,7 @@ def test_the_class_is_public(learner: str) -> None:
 
 
 @pytest.mark.parametrize("learner", sorted(LEARNERS))
-def test_without_a_schema_bounds_are_found(folder: Path, tacit: Callable[..., Any], learner: str) -> None:
+def test_without_a_schema_bounds_are_found(folder: Path, tacit: Run, learner: str) -> None:
     rows = [f"{i % 50},{(i * 3) % 7},{int(i % 50 > 25)}" for i in range(600)]
     Path("numbers.csv").write_text("\n".join(["a,b,y", *rows]) + "\n")
     finds = learner in ("additive", "trees")  # these ask first whether texts are numbers
@@ -57,13 +55,13 @@ def test_without_a_schema_bounds_are_found(folder: Path, tacit: Callable[..., An
     done = tacit(*fit)
     if not finds:
         assert done.exit_code == 2
-        assert f"{learner} finds no classes" in " ".join(done.output.split())
-        assert "Nothing was spent" in " ".join(done.output.split())
+        assert f"{learner} finds no classes" in done.words
+        assert "Nothing was spent" in done.words
         done = tacit(*fit, "--classes", "0,1")
     assert done.exit_code == 0, done.output
     said = "found and paid for: 2 numeric; classes 0, 1" if finds else "all columns were read as numbers"
-    assert said in " ".join(done.stdout.split())
-    assert tacit("predict", "m.json", "numbers.csv", "-o", "p.csv").exit_code == 0
+    assert said in done.words
+    tacit("predict m.json numbers.csv -o p.csv", code=0)
 
 
 @pytest.mark.parametrize(
@@ -74,13 +72,10 @@ def test_without_a_schema_bounds_are_found(folder: Path, tacit: Callable[..., An
         ("forest", ["mechanism=exponential", "n_trees=5"]),
     ],
 )
-def test_alpha_and_forests_are_on_the_command_line(
-    folder: Path, tacit: Callable[..., Any], learner: str, settings: list[str]
-) -> None:
+def test_alpha_and_forests_are_on_the_command_line(folder: Path, tacit: Run, learner: str, settings: list[str]) -> None:
     """What was set reaches the fit; predictions are not all of one class."""
     fit = ("fit", "data.csv", "--schema", "schema.toml", "--learner", learner, "--epsilon", "20", "--random-state", "0")
-    done = tacit(*fit, "--model", "m.json", *(part for setting in settings for part in ("--set", setting)))
-    assert done.exit_code == 0, done.output
+    tacit(*fit, "--model", "m.json", *(part for setting in settings for part in ("--set", setting)), code=0)
     model, _ = load_model("m.json")
     if any(setting.startswith("alpha") for setting in settings):
         assert model.link.name == "m_alpha"
@@ -88,21 +83,26 @@ def test_alpha_and_forests_are_on_the_command_line(
     else:
         assert model.link.name == ("logistic" if "mechanism=exponential" in settings else "share")
         assert len(model.trees) == 5
-    assert tacit("predict", "m.json", "data.csv", "-o", "p.csv").exit_code == 0
+    tacit("predict m.json data.csv -o p.csv", code=0)
     assert {line.split(",")[0].strip('"') for line in Path("p.csv").read_text().splitlines()[1:]} == {"no", "yes"}
-    refused = tacit(*fit, "--model", "n.json", "--set", "alpha=2" if learner == "m-alpha" else "mechanism=none")
-    assert refused.exit_code == 2
-    assert "Nothing was spent" in " ".join(refused.output.split())
+    tacit(
+        *fit,
+        "--model",
+        "n.json",
+        "--set",
+        "alpha=2" if learner == "m-alpha" else "mechanism=none",
+        code=2,
+        says="Nothing was spent",
+    )
 
 
 RESAMPLED = ("fit", "data.csv", "--schema", "schema.toml", "--learner", "resampled", "--neighbouring", "replace_one")
 
 
-def test_any_learner_is_boosted_by_its_short_name(folder: Path, tacit: Callable[..., Any]) -> None:
+def test_any_learner_is_boosted_by_its_short_name(folder: Path, tacit: Run) -> None:
     """The number of voters and a parameter of each are what was set."""
     settings = ["rounds=3", "base=m-alpha", "base__n_trees=1", "base__max_depth=2"]
-    done = tacit(*RESAMPLED, "--epsilon", "20", "--model", "m.json", *(x for s in settings for x in ("--set", s)))
-    assert done.exit_code == 0, done.output
+    tacit(*RESAMPLED, "--epsilon", "20", "--model", "m.json", *(x for s in settings for x in ("--set", s)), code=0)
     model, certificate = load_model("m.json")
     assert [(len(voter.trees), voter.trees[0].shape.depth) for voter in model.members] == [(1, 2)] * 3
     assert certificate["algorithm"] == "ResampledBoostClassifier"
@@ -119,10 +119,9 @@ def test_any_learner_is_boosted_by_its_short_name(folder: Path, tacit: Callable[
         ("basis=trees", "did you mean base?"),
     ],
 )
-def test_a_base_that_is_none_spends_nothing(folder: Path, tacit: Callable[..., Any], setting: str, words: str) -> None:
-    done = tacit(*RESAMPLED, "--model", "m.json", "--set", setting)
-    assert done.exit_code == 2
-    said = " ".join(done.output.split())
+def test_a_base_that_is_none_spends_nothing(folder: Path, tacit: Run, setting: str, words: str) -> None:
+    done = tacit(*RESAMPLED, "--model", "m.json", "--set", setting, code=2)
+    said = done.words
     assert words in said
     assert "Nothing was spent" in said
     assert not Path("m.json").exists()

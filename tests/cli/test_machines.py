@@ -7,25 +7,22 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyarrow import parquet
 
 from tacit import PrivacyAccount
 from tacit.schema import Unit
+from tests.cli.conftest import Run
 
-Run = Callable[..., Any]
 FIT = ("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json")
 COMMAND = [sys.executable, "-c", "from tacit.cli.main import main; main()"]
 
 
 def test_errors_are_json_where_json_was_asked_for(folder: Path, tacit: Run) -> None:
-    done = tacit("fit", "none.csv", "--schema", "schema.toml", "--model", "m.json", "--json")
-    assert done.exit_code == 2
-    error = json.loads(done.stdout)["error"]
+    done = tacit("fit none.csv --schema schema.toml --model m.json --json", code=2)
+    error = done.json["error"]
     assert (error["kind"], error["exit_code"]) == ("usage", 2)
     assert "none.csv does not exist" in error["message"]
     assert error["message"].endswith("Nothing was spent.")
@@ -45,9 +42,8 @@ def test_errors_are_json_where_json_was_asked_for(folder: Path, tacit: Run) -> N
     ],
 )
 def test_a_line_that_cannot_be_read_is_json_as_well(folder: Path, tacit: Run, line: str, words: str) -> None:
-    done = tacit(*line.split())
-    assert done.exit_code == 2
-    error = json.loads(done.stdout)["error"]
+    done = tacit(*line.split(), code=2)
+    error = done.json["error"]
     assert (error["kind"], error["exit_code"]) == ("usage", 2)
     assert words in error["message"].lower()  # Typer writes the name of an argument either way
     assert error["message"].endswith(".")
@@ -57,56 +53,56 @@ def test_a_line_that_cannot_be_read_is_json_as_well(folder: Path, tacit: Run, li
 
 
 def test_help_is_text_beside_json(tacit: Run) -> None:
-    assert tacit("fit", "--json", "--help").exit_code == 0
-    assert tacit("fit", "--json", "--help").stdout.lstrip().startswith("Usage")
+    tacit("fit --json --help", code=0)
+    assert tacit("fit --json --help").stdout.lstrip().startswith("Usage")
 
 
 def test_accounts_are_listed(folder: Path, tacit: Run) -> None:
     store = ("--account", "sqlite:///b.tacit.db")
     for name, epsilon in (("shop", "1"), ("clinic", "2")):
         create = ("budget", "create", *store, "--dataset", name, "--epsilon", epsilon, "--delta", "1e-6")
-        assert tacit(*create, *(("--unit", "patient_id", "--max-rows", "3") if name == "clinic" else ())).exit_code == 0
-    found = json.loads(tacit("budget", "list", *store, "--json").stdout)["accounts"]
+        tacit(*create, *(("--unit", "patient_id", "--max-rows", "3") if name == "clinic" else ()), code=0)
+    found = tacit("budget list", *store, "--json").json["accounts"]
     assert {line["dataset"]: line["remaining"] for line in found} == {"shop": 1.0, "clinic": 2.0}
     assert {line["dataset"]: line["protected"] for line in found}["clinic"] == "all rows with one patient_id, at most 3"
-    assert "clinic" in tacit("budget", "list", *store).stdout
+    assert "clinic" in tacit("budget list", *store).stdout
     unit = Unit("patient_id", 3, "patient")
     PrivacyAccount("sqlite:///b.tacit.db", "clinic").note("a line", unit)
-    shown = " ".join(tacit("budget", "show", *store, "--dataset", "clinic").stdout.split())
+    shown = " ".join(tacit("budget show", *store, "--dataset", "clinic").stdout.split())
     assert "protects one patient: all rows with one patient_id, at most 3" in shown
 
 
 def test_predictions_keep_an_identifier_and_go_to_parquet(fitted: Path, folder: Path, tacit: Run) -> None:
     predict = ("predict", fitted / "model.json", "data.csv")
-    assert tacit(*predict, "-o", "p.parquet", "--keep", "id,age").exit_code == 0
+    tacit(*predict, "-o", "p.parquet", "--keep", "id,age", code=0)
     table = parquet.read_table("p.parquet")
     assert table.column_names == ["id", "age", "prediction", "proba_no", "proba_yes"]
     assert table["id"].to_pylist() == [str(i) for i in range(400)]
-    assert tacit(*predict, "-o", "p.csv", "--keep", "id").exit_code == 0
+    tacit(*predict, "-o", "p.csv", "--keep", "id", code=0)
     with Path("p.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert [line["id"] for line in lines] == [str(i) for i in range(400)]
     assert [line["prediction"] for line in lines] == table["prediction"].to_pylist()
-    assert tacit(*predict, "-o", "q.csv", "--keep", "idd").exit_code == 2
+    tacit(*predict, "-o", "q.csv", "--keep", "idd", code=2)
 
 
 def test_a_dash_is_a_stream_on_both_sides(fitted: Path, folder: Path, tacit: Run) -> None:
-    assert tacit("predict", fitted / "model.json", "data.csv", "-o", "p.csv").exit_code == 0
+    tacit("predict", fitted / "model.json", "data.csv", "-o", "p.csv", code=0)
     done = subprocess.run(
         [*COMMAND, "predict", str(fitted / "model.json"), "-", "-o", "-"],
         input=Path("data.csv").read_bytes(), capture_output=True, check=True, env=dict(os.environ),
     )  # fmt: skip
     assert done.stdout == Path("p.csv").read_bytes()
-    assert tacit("predict", fitted / "model.json", "data.csv", "-o", "-", "--json").exit_code == 2
+    tacit("predict", fitted / "model.json", "data.csv", "-o", "-", "--json", code=2)
 
 
 def test_the_model_remembers_target_data_and_descriptions(folder: Path, tacit: Run) -> None:
     schema = Path("schema.toml").read_text().replace("lower = 18", 'lower = 18\ndescription = "in years"')
     Path("schema.toml").write_text(schema)
-    assert tacit(*FIT, "--name", "Shop 2026").exit_code == 0
+    tacit(*FIT, "--name", "Shop 2026", code=0)
     certificate = json.loads(Path("m.json").read_text())["certificate"]
     assert (certificate["target"], certificate["data"]) == ("bought", "Shop 2026")
-    assert tacit("report", "m.json").exit_code == 0
+    tacit("report m.json", code=0)
     page = Path("m.html").read_text()
     assert "<h1>A private model of bought: no or yes</h1>" in page
     assert "in years" in page
@@ -114,16 +110,14 @@ def test_the_model_remembers_target_data_and_descriptions(folder: Path, tacit: R
 
 
 def test_every_parameter_can_be_set(folder: Path, tacit: Run) -> None:
-    assert tacit(*FIT, "--interactions", "false", "--set", 'class_weight={"no": 1, "yes": 2}').exit_code == 0
+    tacit(*FIT, "--interactions", "false", "--set", 'class_weight={"no": 1, "yes": 2}', code=0)
     said = json.loads(Path("m.json").read_text())["certificate"]["parameters"]
     assert said["interactions"] is False
     assert said["class_weight"] == {"mapping": [["no", 1], ["yes", 2]]}
     trees = (*FIT, "--force", "--learner", "trees", "--set")
-    done = tacit(*trees, "nonsense=1")
-    assert done.exit_code == 2
-    assert "no parameter 'nonsense'" in " ".join(done.stderr.split())
+    tacit(*trees, "nonsense=1", code=2, says="no parameter 'nonsense'")
     for wrong in ("epsilon=2", "no_equals"):
-        assert tacit(*trees, wrong).exit_code == 2
+        tacit(*trees, wrong, code=2)
 
 
 def test_exit_codes_are_documented(tacit: Run) -> None:
@@ -141,9 +135,8 @@ def test_exit_codes_are_documented(tacit: Run) -> None:
     ],
 )
 def test_an_option_is_not_taken_for_another_ones_value(line: tuple[str, ...], folder: Path, tacit: Run) -> None:
-    done = tacit(*line)
-    assert done.exit_code == 2
+    done = tacit(*line, code=2)
     assert f"{line[-1]} is an option" in " ".join((done.stdout + done.stderr).split())
     assert not Path(line[-1]).exists()
     if line[-1] == "--json":
-        assert json.loads(done.stdout)["error"]["kind"] == "usage"
+        assert done.json["error"]["kind"] == "usage"

@@ -17,15 +17,16 @@ from tacit.curator.streams.winnow import _Winnow
 from tacit.models.files import load_with_schema
 from tacit.online import Winnow
 from tacit.online.suspended import read_secrets, write_secrets
+from tests.cli.conftest import Run
 
 ACCOUNT = ("--account", "sqlite:///a.db", "--dataset", "d")
 BEGIN = ("--schema", "schema.toml", "--horizon", "1000", "--random-state", "3")
 
 
 @pytest.fixture
-def account(folder: Path, tacit: Callable[..., Any]) -> Callable[[], float]:
+def account(folder: Path, tacit: Run) -> Callable[[], float]:
     """What is left of an account of epsilon 5."""
-    assert tacit("budget", "create", *ACCOUNT, "--epsilon", "5", "--delta", "1e-5").exit_code == 0
+    tacit("budget create", *ACCOUNT, "--epsilon", "5", "--delta", "1e-5", code=0)
     return lambda: float(PrivacyAccount("sqlite:///a.db", "d").remaining)
 
 
@@ -41,18 +42,17 @@ def predictions(path: Path) -> list[str]:
 
 
 def test_a_stream_of_two_files_is_charged_once_and_learns_as_one(
-    folder: Path, tacit: Callable[..., Any], account: Callable[[], float]
+    folder: Path, tacit: Run, account: Callable[[], float]
 ) -> None:
     lines = (folder / "data.csv").read_text().replace(",no,3\n", ",perhaps,3\n").splitlines(keepends=True)
     (folder / "data.csv").write_text("".join(lines))
     (folder / "one.csv").write_text("".join(lines[:151]))
     (folder / "two.csv").write_text("".join([lines[0], *lines[151:]]))
     outputs = ("--state", "s.json", "--predictions", "p.csv", "--model", "m.json", "--json")
-    first = tacit("online", "one.csv", *BEGIN, "--epsilon", "2", *ACCOUNT, *outputs)
-    assert first.exit_code == 0, first.output
+    tacit("online one.csv", *BEGIN, "--epsilon", "2", *ACCOUNT, *outputs, code=0)
     left, before = account(), predictions(folder / "p.csv")
     assert left < 5
-    second = json.loads(tacit("online", "two.csv", *outputs, "--certificate", "c.json", "--force").stdout)
+    second = tacit("online two.csv", *outputs, "--certificate", "c.json", "--force").json
     assert account() == left
     assert (second["rows"], second["rounds"], second["horizon"], second["epsilon"]) == (250, 400, 1000, 2.0)
 
@@ -69,13 +69,13 @@ def test_a_stream_of_two_files_is_charged_once_and_learns_as_one(
     assert certificate == json.loads((folder / "c.json").read_text())
     assert certificate["schema_fingerprint"] == schema.fingerprint()
     assert (certificate["epsilon"], certificate["target"], certificate["releasable"]) == (2.0, "bought", False)
-    assert tacit("verify", "m.json").exit_code == 0
+    tacit("verify m.json", code=0)
     for secret in ("s.json", "s.json.used", "p.csv", "m.json"):
         assert stat.S_IMODE((folder / secret).stat().st_mode) == 0o600
 
 
 def test_the_charge_is_on_disk_before_a_row_is_taken(
-    folder: Path, tacit: Callable[..., Any], account: Callable[[], float], monkeypatch: pytest.MonkeyPatch
+    folder: Path, tacit: Run, account: Callable[[], float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that dies at the first row has paid, and leaves no state."""
     left: list[float] = []
@@ -85,7 +85,7 @@ def test_the_charge_is_on_disk_before_a_row_is_taken(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(_Winnow, "feed", die)
-    done = tacit("online", "data.csv", *BEGIN, "--epsilon", "2", *ACCOUNT, "--state", "s.json")
+    done = tacit("online data.csv", *BEGIN, "--epsilon", "2", *ACCOUNT, "--state", "s.json")
     assert (done.exit_code, len(left)) == (130, 1)
     assert left[0] < 5
     assert account() == left[0]
@@ -125,22 +125,20 @@ REFUSED = {
 
 
 def test_refusals_spend_nothing_and_leave_the_stream_where_it_was(
-    folder: Path, tacit: Callable[..., Any], account: Callable[[], float]
+    folder: Path, tacit: Run, account: Callable[[], float]
 ) -> None:
     lines = (folder / "data.csv").read_text().splitlines(keepends=True)
     (folder / "long.csv").write_text("".join([*lines, *lines[1:301]]))
     (folder / "few.csv").write_text("age,bought\n30,yes\n")
     (folder / "other.json").write_text('{"format": "tacit model"}')
-    assert tacit("online", "data.csv", *BEGIN, *ACCOUNT, "--state", "s.json").exit_code == 0
+    tacit("online data.csv", *BEGIN, *ACCOUNT, "--state", "s.json", code=0)
     left, state, files = account(), (folder / "s.json").read_bytes(), {path.name for path in folder.iterdir()}
     for command, message in REFUSED.items():
-        done = tacit(*command)
-        assert done.exit_code == 2, command
-        assert message in " ".join(done.output.split()), command
+        done = tacit(*command, code=2, says=message)
         assert "Nothing was spent" in done.output or "as it was" in done.output, command
     assert (account(), (folder / "s.json").read_bytes()) == (left, state)
     assert {path.name for path in folder.iterdir()} - files <= {"s.json.used"}
-    unpaid = tacit("online", "data.csv", *BEGIN, "--epsilon", "50", *ACCOUNT, "--state", "new.json")
+    unpaid = tacit("online data.csv", *BEGIN, "--epsilon", "50", *ACCOUNT, "--state", "new.json")
     assert (unpaid.exit_code, account(), (folder / "new.json").exists()) == (3, left, False)
 
 
@@ -157,7 +155,7 @@ def test_refusals_spend_nothing_and_leave_the_stream_where_it_was(
     ],
 )
 def test_schemas_that_no_stream_or_model_holds_are_refused_before_a_charge(
-    folder: Path, tacit: Callable[..., Any], account: Callable[[], float], changes: dict[str, Any], message: str
+    folder: Path, tacit: Run, account: Callable[[], float], changes: dict[str, Any], message: str
 ) -> None:
     text = (folder / "schema.toml").read_text()
     if "label" in changes:
@@ -170,18 +168,17 @@ def test_schemas_that_no_stream_or_model_holds_are_refused_before_a_charge(
         text += '\n[unit]\ncolumn = "id"\nmax_rows = 2\n'
     (folder / "schema.toml").write_text(text)
     left = account()
-    done = tacit("online", "data.csv", *BEGIN, *ACCOUNT, "--model", "m.json")
+    done = tacit("online data.csv", *BEGIN, *ACCOUNT, "--model", "m.json")
     assert (done.exit_code, account()) == (2, left)
-    assert message in " ".join(done.output.split())
+    assert message in done.words
     assert not (folder / "m.json").exists()
 
 
-def test_no_row_stops_a_stream(folder: Path, tacit: Callable[..., Any]) -> None:
+def test_no_row_stops_a_stream(folder: Path, tacit: Run) -> None:
     """Odd values, and labels of no class, are rounds like others; what is not releasable may be read by its owner."""
     (folder / "odd.csv").write_text('age,colour,bought\nabc,,\n1e999,red,maybe\n-5,"b,c",yes\n,green,no\n')
     outputs = ("--predictions", "p.parquet", "--model", "m.json")
-    done = tacit("online", "odd.csv", "--schema", "schema.toml", "--horizon", "4", *outputs)
-    assert done.exit_code == 0, done.output
+    tacit("online odd.csv --schema schema.toml --horizon 4", *outputs, code=0)
     assert pd.read_parquet(folder / "p.parquet")["prediction"].tolist() == ["no"] * 4  # of weights 0
     model, certificate, _ = load_with_schema(folder / "m.json")
     assert certificate is not None
@@ -190,21 +187,17 @@ def test_no_row_stops_a_stream(folder: Path, tacit: Callable[..., Any]) -> None:
     assert chances.shape == (2, 2)
 
 
-def test_a_state_without_a_label_goes_on_in_python(folder: Path, tacit: Callable[..., Any]) -> None:
-    assert tacit("online", "data.csv", *BEGIN, "--state", "s.json").exit_code == 0
+def test_a_state_without_a_label_goes_on_in_python(folder: Path, tacit: Run) -> None:
+    tacit("online data.csv", *BEGIN, "--state", "s.json", code=0)
     content = read_secrets(folder / "s.json")
     write_secrets(folder / "u.json", content | {"files": 1.5})
-    assert "u.json holds no stream to continue" in tacit("online", "data.csv", "--state", "u.json").stderr
+    assert "u.json holds no stream to continue" in tacit("online data.csv --state u.json").stderr
     del content["schema"]["label"]
     write_secrets(folder / "t.json", content)
-    refused = tacit("online", "data.csv", "--state", "t.json")
-    assert refused.exit_code == 2
-    assert "has no schema with a label" in refused.stderr
+    tacit("online data.csv --state t.json", code=2, says="has no schema with a label")
 
 
-def test_no_row_of_a_file_is_learned_from_twice(
-    folder: Path, tacit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_row_of_a_file_is_learned_from_twice(folder: Path, tacit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not after a run that wrote its state alone, not in another order, and not after an interruption amid the rows."""
     lines = (folder / "data.csv").read_text().splitlines()
     for name, own in (
@@ -215,13 +208,10 @@ def test_no_row_of_a_file_is_learned_from_twice(
     ):
         (folder / f"{name}.csv").write_text("\n".join([lines[0], *own]) + "\n")
         (folder / f"{name}-back.csv").write_text("\n".join([lines[0], *own[::-1]]) + "\n")
-    assert tacit("online", "one.csv", *BEGIN, "--state", "s.json").exit_code == 0
+    tacit("online one.csv", *BEGIN, "--state", "s.json", code=0)
     state = (folder / "s.json").read_bytes()
     for again in ("one.csv", "one-back.csv"):
-        refused = tacit("online", again, "--state", "s.json")
-        assert refused.exit_code == 2
-        assert "has learned from these rows" in refused.stderr
-        assert "Nothing was spent" in refused.stderr
+        tacit("online", again, "--state", "s.json", code=2, says=["has learned from these rows", "Nothing was spent"])
     assert (folder / "s.json").read_bytes() == state
     take = Winnow._follow
 
@@ -231,11 +221,11 @@ def test_no_row_of_a_file_is_learned_from_twice(
 
     with monkeypatch.context() as patch:
         patch.setattr(Winnow, "_follow", interrupted)
-        assert tacit("online", "two.csv", "--state", "s.json").exit_code == 130
-    assert "has learned from these rows" in tacit("online", "two.csv", "--state", "s.json").stderr
+        tacit("online two.csv --state s.json", code=130)
+    assert "has learned from these rows" in tacit("online two.csv --state s.json").stderr
     monkeypatch.setattr(Winnow, "_check_rounds", lambda *_: (_ for _ in ()).throw(ValueError("too many")))
-    assert "too many" in tacit("online", "late.csv", "--state", "s.json").stderr
+    assert "too many" in tacit("online late.csv --state s.json").stderr
     monkeypatch.undo()
     monkeypatch.chdir(folder)
     for name in ("late", "few", "few-back"):  # one that was refused, and one of rows that may be equal by chance
-        assert tacit("online", f"{name}.csv", "--state", "s.json").exit_code == 0
+        tacit("online", f"{name}.csv", "--state", "s.json", code=0)

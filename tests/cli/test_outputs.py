@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,8 @@ from typer.main import get_command
 
 from tacit.online.suspended import write_secrets
 from tacit.privacy.account import PrivacyAccount
+from tests.cli.conftest import Run
 
-Run = Callable[..., Any]
 PAID = ("--account", "sqlite:///budget.db", "--dataset", "shop")
 FIT = ("fit", "data.csv", "--schema", "schema.toml", "--learner", "trees", *PAID)
 SITES = ("--schema", "schema.toml", "--parties", "parties", "--key", "south.key", *PAID)
@@ -82,7 +81,7 @@ def shop(fitted: Path, folder: Path, tacit: Run) -> Path:
         ("party", "south", "--parties", "parties", "--key", "south.key"),
         ("schema", "export", "schema.toml", "--to", "frictionless", "-o", "table.json"),
     ):
-        assert tacit(*command).exit_code == 0
+        tacit(*command, code=0)
     return folder
 
 
@@ -98,15 +97,12 @@ def test_a_file_that_is_there_stays_unless_forced(shop: Path, tacit: Run, option
     command, name = (*WRITES[option], option[option.index("--") :]), "there.tape" if "tape" in option else "there"
     Path(name).write_text("mine")
     inode = Path(name).stat().st_ino
-    done = tacit(*command, name)
-    assert done.exit_code == 2
-    assert f"{name} exists; give another" in done.stderr
-    assert "--force" in done.stderr
+    tacit(*command, name, code=2, says=[f"{name} exists; give another", "--force"])
     assert (Path(name).read_text(), Path(name).stat().st_ino) == ("mine", inode)
     assert PrivacyAccount("budget.db", "shop").reservations() == ()
     assert not Path("new.json").exists()
     if not option.startswith(("join", "site", "fit --c", "fit --r")):
-        assert tacit(*command, name, "--force").exit_code == 0
+        tacit(*command, name, "--force", code=0)
         assert Path(name).read_bytes() != b"mine"
 
 
@@ -141,9 +137,16 @@ def test_rows_in_folders_patterns_databases_and_links_are_inputs(
     Path("parts").mkdir()
     shutil.copy("data.csv", "parts/a.csv")
     Path("link.csv").symlink_to("data.csv")
-    done = tacit("predict", "model.json", data, "-o", place, "--force", *(["--query", "t"] if "://" in data else []))
-    assert done.exit_code == 2
-    assert words in done.stderr
+    tacit(
+        "predict model.json",
+        data,
+        "-o",
+        place,
+        "--force",
+        *(["--query", "t"] if "://" in data else []),
+        code=2,
+        says=words,
+    )
 
 
 def test_what_another_process_wrote_meanwhile_stays(shop: Path, tacit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,9 +161,8 @@ def test_what_another_process_wrote_meanwhile_stays(shop: Path, tacit: Run, monk
 
     real = fit._learn
     monkeypatch.setattr(fit, "_learn", lambda *given, **named: (learned(), real(*given, **named))[1])
-    done = tacit(*FIT, *(word for pair in names.items() for word in pair), "--json")
-    assert done.exit_code == 0, done.output
+    done = tacit(*FIT, *(word for pair in names.items() for word in pair), "--json", code=0)
     written = {"model": "n-2.json", "certificate": "c-2.json", "report": "n-2.html"}
-    assert json.loads(done.stdout)["written"] == written
+    assert done.json["written"] == written
     assert [Path(name).read_text() for name in names.values()] == ["other"] * 3
     assert all(Path(name).stat().st_size > 100 for name in written.values())

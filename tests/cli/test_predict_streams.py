@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +14,7 @@ from pyarrow import parquet
 
 from tacit.cli import predict
 from tacit.encoding import read, sources
-
-Run = Callable[..., Any]
+from tests.cli.conftest import Run
 
 
 @pytest.fixture
@@ -37,7 +34,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def whole(fitted: Path, folder: Path, tacit: Run) -> pa.Table:
-    assert tacit("predict", fitted / "model.json", "data.csv", "-o", "whole.parquet", "--keep", "id").exit_code == 0
+    tacit("predict", fitted / "model.json", "data.csv", "-o", "whole.parquet", "--keep", "id", code=0)
     found = parquet.read_table("whole.parquet")
     return found.set_column(0, "id", found["id"].cast(pa.string()))
 
@@ -55,13 +52,12 @@ def test_files_of_a_folder_follow_one_another(fitted: Path, folder: Path, tacit:
         part.assign(age=pd.to_numeric(part["age"]).astype(float)).to_parquet(f"parts/{number}.parquet", index=False)
     for data in ("parts", "csv", "csv/*.csv", "parts/*.parquet"):
         small_chunks.clear()
-        done = tacit("predict", fitted / "model.json", data, "--out", "p.parquet", "--force", "--keep", "id")
-        assert done.exit_code == 0, done.stderr
+        tacit("predict", fitted / "model.json", data, "--out", "p.parquet", "--force", "--keep", "id", code=0)
         found = parquet.read_table("p.parquet")
         assert found.set_column(0, "id", found["id"].cast(pa.string())).equals(expected)
         assert max(small_chunks) < 100
         assert sum(small_chunks) == 400
-    assert tacit("predict", fitted / "model.json", "csv", "-o", "p.csv", "--keep", "id").exit_code == 0
+    tacit("predict", fitted / "model.json", "csv", "-o", "p.csv", "--keep", "id", code=0)
     kinds = pa_csv.ConvertOptions(column_types={"id": pa.string(), "prediction": pa.string()})
     found = pa_csv.read_csv("p.csv", convert_options=kinds)
     assert found["id"].to_pylist() == expected["id"].to_pylist()
@@ -76,14 +72,13 @@ def test_a_data_base_is_predicted(fitted: Path, folder: Path, tacit: Run) -> Non
         frame = pd.read_csv("data.csv")
         frame.to_sql("people", base, index=False)
     query = "SELECT age, colour, id FROM people ORDER BY id"
-    done = tacit("predict", fitted / "model.json", "sqlite:///rows.db", "--query", query, "-o", "p.parquet")
-    assert done.exit_code == 0, done.stderr
+    tacit("predict", fitted / "model.json", "sqlite:///rows.db", "--query", query, "-o", "p.parquet", code=0)
     assert parquet.read_table("p.parquet").equals(expected.drop_columns("id"))
 
 
 def test_no_rows_are_no_predictions(fitted: Path, folder: Path, tacit: Run) -> None:
     Path("none.csv").write_text("age,colour,id\n")
-    assert tacit("predict", fitted / "model.json", "none.csv", "-o", "p.parquet", "--keep", "id").exit_code == 0
+    tacit("predict", fitted / "model.json", "none.csv", "-o", "p.parquet", "--keep", "id", code=0)
     found = parquet.read_table("p.parquet")
     assert (found.num_rows, found.column_names) == (0, ["id", "prediction", "proba_no", "proba_yes"])
 
@@ -93,9 +88,7 @@ def test_a_file_that_breaks_off_leaves_nothing_behind(
 ) -> None:
     text = Path("data.csv").read_text()
     Path("data.csv").write_text(text + "1,2,3,4,5,6,7\n")
-    done = tacit("predict", fitted / "model.json", "data.csv", "-o", "p.parquet")
-    assert done.exit_code == 2
-    assert "has a row with 7 cells" in " ".join(done.stderr.split())
+    tacit("predict", fitted / "model.json", "data.csv", "-o", "p.parquet", code=2, says="has a row with 7 cells")
     assert not Path("p.parquet").exists()
 
 
@@ -119,9 +112,15 @@ def test_models_made_of_models_tell_which_columns_are_numbers() -> None:
 @pytest.mark.parametrize("name", ["p.xlsx", "p.json", "p.csv.gz", "p.DuckDB"])
 def test_a_name_that_promises_another_format_is_refused(fitted: Path, folder: Path, tacit: Run, name: str) -> None:
     """CSV was written under names of spreadsheets, which no spreadsheet opens."""
-    done = tacit("predict", fitted / "model.json", "data.csv", "-o", name)
-    assert done.exit_code == 2
-    assert f"--output: {name} would not be what its name says" in " ".join(done.stderr.split())
+    tacit(
+        "predict",
+        fitted / "model.json",
+        "data.csv",
+        "-o",
+        name,
+        code=2,
+        says=f"--output: {name} would not be what its name says",
+    )
     assert not Path(name).exists()
 
 
@@ -132,8 +131,7 @@ def test_a_kept_column_may_have_no_value_in_the_first_part(fitted: Path, folder:
     for number, part in enumerate((whole[:20].assign(note=None).astype({"note": object}), whole[20:])):
         part.to_parquet(f"parts/{number}.parquet", index=False)
     assert parquet.read_schema("parts/0.parquet").field("note").type == pa.null()
-    done = tacit("predict", fitted / "model.json", "parts", "-o", "p.parquet", "--keep", "note")
-    assert done.exit_code == 0, done.output
+    tacit("predict", fitted / "model.json", "parts", "-o", "p.parquet", "--keep", "note", code=0)
     assert parquet.read_table("p.parquet")["note"].to_pylist() == [None] * 20 + ["seen"] * 20
 
 
@@ -145,15 +143,14 @@ def test_rows_that_the_model_does_not_know_are_counted_on_standard_error(
     lines = [",".join(values.get(name, "1") for name in names)] * 90
     lines += [",".join({"age": "1,970", "colour": "red"}.get(name, "1").replace(",", ".9.") for name in names)] * 110
     Path("new.csv").write_text("\n".join([",".join(names), *lines]) + "\n")
-    done = tacit("predict", fitted / "model.json", "new.csv", "-o", "p.csv")
-    assert done.exit_code == 0
+    done = tacit("predict", fitted / "model.json", "new.csv", "-o", "p.csv", code=0)
     for words in (
         "note: column 'age': 110 of 200 rows are empty or cannot be read, and count as missing",
         "note: column 'age': 90 of 200 rows lie outside the declared bounds, and are clipped",
         "90 of 200 rows hold values that are not declared, and go to 'other'; one differs only in case from 'red'",
     ):
-        assert words in " ".join(done.stderr.split())
+        assert words in done.words
     said = tacit("predict", fitted / "model.json", "data.csv", "-o", "q.csv").stderr
     assert said == "note: column 'colour': 133 of 400 rows hold values that are not declared, and go to 'other'\n"
     made = tacit("predict", fitted / "model.json", "new.csv", "-o", "p.csv", "--json", "--force")
-    assert len(json.loads(made.stdout)["notes"]) == 3
+    assert len(made.json["notes"]) == 3

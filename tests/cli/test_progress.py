@@ -7,16 +7,15 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import tacit as library
+from tests.cli.conftest import Run
 
 LINE = re.compile(r"^.+: release \d+, \d+% of the budget, \d+ s(, about \d+ s left)?$")
 
 
-def test_lines_of_progress(folder: Path, tacit: Callable[..., Any]) -> None:
+def test_lines_of_progress(folder: Path, tacit: Run) -> None:
     fit = ("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", "--force")
     done = tacit(*fit, "--progress", "--json")
     assert done.exit_code == 0

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tacit.schema import CategoricalColumn, IdColumn, NumericColumn, Schema
-
-Run = Callable[..., Any]
+from tests.cli.conftest import Run
 
 
 def test_init_writes_a_schema_that_a_person_can_correct(folder: Path, tacit: Run) -> None:
-    done = tacit("schema", "init", "data.csv", "--target", "bought", "-o", "new.toml")
-    assert done.exit_code == 0, done.output
-    assert "PUBLIC" in done.stderr
-    assert "budget" in done.stderr
-    assert "wrote new.toml: 2 features" in done.stdout
+    tacit(
+        "schema init data.csv --target bought -o new.toml",
+        code=0,
+        says=["PUBLIC", "budget", "wrote new.toml: 2 features"],
+    )
     schema = Schema.from_toml("new.toml")
     assert schema.columns["age"] == NumericColumn(15, 90)
     assert schema.columns["colour"] == CategoricalColumn(("blue", "green", "red"))
@@ -27,16 +23,13 @@ def test_init_writes_a_schema_that_a_person_can_correct(folder: Path, tacit: Run
     assert schema.label is not None
     assert schema.label.positive == ("yes",)
     assert Path("new.toml").read_text().startswith("# A schema is PUBLIC")
-    assert tacit("schema", "validate", "new.toml").exit_code == 0
+    tacit("schema validate new.toml", code=0)
 
 
 def test_init_reads_a_data_dictionary(folder: Path, tacit: Run) -> None:
     (folder / "words.csv").write_text("name,kind,lower,upper,categories\nage,numeric,0,99,\nbought,categorical,,,n|y\n")
-    done = tacit(
-        "schema", "init", "--dictionary", "words.csv", "--target", "bought", "--positive", "n", "-o", "w.toml", "--json"
-    )
-    assert done.exit_code == 0, done.output
-    facts = json.loads(done.stdout)
+    done = tacit("schema init --dictionary words.csv --target bought --positive n -o w.toml --json", code=0)
+    facts = done.json
     schema = Schema.from_toml("w.toml")
     assert facts["fingerprint"] == schema.fingerprint()
     assert schema.label is not None
@@ -50,14 +43,12 @@ def test_samples_and_dictionaries_in_other_encodings(folder: Path, tacit: Run) -
     )
     for given in (["old.csv"], ["--dictionary", "words.csv"]):
         asked = ("schema", "init", *given, "--target", "y", "-o", "new.toml", "--force")
-        assert tacit(*asked).exit_code == 2
-        assert tacit(*asked, "--encoding", "latin-1").exit_code == 0
+        tacit(*asked, code=2)
+        tacit(*asked, "--encoding", "latin-1", code=0)
         assert list(Schema.from_toml("new.toml").columns) == ["größe"]
     (folder / "words.csv").write_bytes("name,größe\n1,2\n".encode("latin-1"))
-    done = tacit(
-        "schema", "init", "--dictionary", "words.csv", "--target", "y", "-o", "x.toml", "--encoding", "latin-1"
-    )
-    assert "error: words.csv, line 2, field 'größe': unknown key" in " ".join(done.stderr.split())
+    done = tacit("schema init --dictionary words.csv --target y -o x.toml --encoding latin-1")
+    assert "error: words.csv, line 2, field 'größe': unknown key" in done.words
 
 
 @pytest.mark.parametrize(
@@ -78,9 +69,7 @@ def test_samples_and_dictionaries_in_other_encodings(folder: Path, tacit: Run) -
 def test_mistakes_end_in_one_message(folder: Path, tacit: Run, arguments: list[str], message: str) -> None:
     (folder / "empty.csv").touch()
     before = (folder / "schema.toml").read_text()
-    done = tacit("schema", "init", *arguments)
-    assert done.exit_code == 2
-    assert message in done.stderr
+    done = tacit("schema init", *arguments, code=2, says=message)
     assert "spent" not in done.stderr  # nothing could be
     assert "Traceback" not in done.output
     assert done.stdout == ""
@@ -90,13 +79,13 @@ def test_mistakes_end_in_one_message(folder: Path, tacit: Run, arguments: list[s
 
 def test_a_title_above_the_header_is_named(folder: Path, tacit: Run) -> None:
     Path("export.csv").write_text("Export of 3 May,,,\na,b,c,y\n1,2,3,no\n")
-    done = tacit("schema", "init", "export.csv", "--target", "y", "-o", "new.toml")
-    assert done.exit_code == 2
-    assert "says 'Export of 3 May' and names no other column" in " ".join(done.output.split())
+    tacit(
+        "schema init export.csv --target y -o new.toml", code=2, says="says 'Export of 3 May' and names no other column"
+    )
 
 
 def test_force_overwrites(folder: Path, tacit: Run) -> None:
-    assert tacit("schema", "init", "data.csv", "--target", "bought", "--force").exit_code == 0
+    tacit("schema init data.csv --target bought --force", code=0)
     assert "id" in Schema.from_toml("schema.toml").columns
 
 
@@ -106,8 +95,7 @@ def test_show_tells_what_is_declared(folder: Path, tacit: Run) -> None:
         '[columns.a]\nkind = "numeric"\nlower = 1\nupper = 1000\nspacing = "log"\nbins = 8\nmonotone = "increasing"\n'
         'description = "dose [mg]"\n[columns.b]\nkind = "ordinal"\ncategories = [1, 2, 3, 4, 5, 6, 7]\nmissing = true\n'
     )
-    done = tacit("schema", "show", "s.toml")
-    assert done.exit_code == 0, done.output
+    done = tacit("schema show s.toml", code=0)
     for words in (
         "numeric, from 1 to 1000, log spacing, 8 bins, increasing. dose [mg]",
         "ordinal, 7 categories: 1, 2, 3, 4, 5, 6, ..., missing expected",
@@ -115,23 +103,20 @@ def test_show_tells_what_is_declared(folder: Path, tacit: Run) -> None:
         "at most 3 rows each",
         "fingerprint",
     ):
-        assert words in " ".join(done.stdout.split())
-    facts = json.loads(tacit("schema", "show", "s.toml", "--json").stdout)
+        assert words in done.words
+    facts = tacit("schema show s.toml --json").json
     assert facts.pop("fingerprint") == Schema.from_toml("s.toml").fingerprint()
     assert Schema.from_dict(facts) == Schema.from_toml("s.toml")
 
 
 def test_validate(folder: Path, tacit: Run) -> None:
-    done = tacit("schema", "validate", "schema.toml")
-    assert done.exit_code == 0
-    assert "schema.toml is valid: 2 features, label 'bought'" in done.stdout
+    done = tacit("schema validate schema.toml", code=0, says="schema.toml is valid: 2 features, label 'bought'")
     Path("one.toml").write_text('[columns.age]\nkind = "numeric"\nlower = 0\nupper = 9\n')
-    assert "one.toml is valid: 1 feature, no label" in tacit("schema", "validate", "one.toml").stdout
-    facts = json.loads(tacit("schema", "validate", "schema.toml", "--json").stdout)
+    assert "one.toml is valid: 1 feature, no label" in tacit("schema validate one.toml").stdout
+    facts = tacit("schema validate schema.toml --json").json
     assert facts["valid"] is True
     assert facts["features"] == 2
     (folder / "bad.toml").write_text("[columns.age]\nkind = 'numeric'\nlower = 9\nupper = 1\n")
-    done = tacit("schema", "validate", "bad.toml")
-    assert done.exit_code == 2
+    done = tacit("schema validate bad.toml", code=2)
     for words in ("bad.toml", "column 'age'", "lower = 9 is not below upper = 1; give lower < upper."):
-        assert words in " ".join(done.stderr.split())
+        assert words in done.words

@@ -5,12 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import distributed
 import pytest
+
+from tests.cli.conftest import Run
 
 SAME = ("--schema", "schema.toml", "--random-state", "1", "--epsilon", "2")
 
@@ -21,9 +22,9 @@ def model(path: Path) -> Any:
 
 
 @pytest.fixture
-def expected(folder: Path, tacit: Callable[..., Any]) -> Any:
+def expected(folder: Path, tacit: Run) -> Any:
     """The model of the file in memory."""
-    assert tacit("fit", "data.csv", *SAME, "--model", "usual.json").exit_code == 0
+    tacit("fit data.csv", *SAME, "--model", "usual.json", code=0)
     return model(folder / "usual.json")
 
 
@@ -47,7 +48,7 @@ def filled(folder: Path) -> str:
     return f"sqlite:///{folder / 'rows.db'}"
 
 
-def test_every_place_gives_the_model_of_the_file(folder: Path, tacit: Callable[..., Any], expected: Any) -> None:
+def test_every_place_gives_the_model_of_the_file(folder: Path, tacit: Run, expected: Any) -> None:
     cut(folder)
     ways = [
         ("rows",),
@@ -58,13 +59,12 @@ def test_every_place_gives_the_model_of_the_file(folder: Path, tacit: Callable[.
         (filled_again(folder), "--query", "SELECT age, colour, bought FROM people"),
     ]
     for number, way in enumerate(ways):
-        found = tacit("fit", *way, *SAME, "--model", f"{number}.json")
-        assert found.exit_code == 0, found.output
+        tacit("fit", *way, *SAME, "--model", f"{number}.json", code=0)
         assert model(folder / f"{number}.json") == expected
     assert list((folder / "files").iterdir()) == []
 
 
-def test_a_cluster_gives_the_model_of_the_file(folder: Path, tacit: Callable[..., Any], expected: Any) -> None:
+def test_a_cluster_gives_the_model_of_the_file(folder: Path, tacit: Run, expected: Any) -> None:
     cut(folder)
     with distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=None) as there:
         way = ("rows", "--engine", "dask", "--cluster", there.scheduler_address)
@@ -77,11 +77,11 @@ def filled_again(folder: Path) -> str:
     return f"sqlite:///{folder / 'rows.db'}"
 
 
-def test_kept_files_stay(folder: Path, tacit: Callable[..., Any], expected: Any) -> None:
+def test_kept_files_stay(folder: Path, tacit: Run, expected: Any) -> None:
     cut(folder)
     for number in (1, 2):
         out = f"{number}.json"
-        assert tacit("fit", "rows", *SAME, "--directory", "kept", "--keep", "--model", out).exit_code == 0
+        tacit("fit rows", *SAME, "--directory", "kept", "--keep", "--model", out, code=0)
         assert model(folder / out) == expected
     assert len(list((folder / "kept").iterdir())) == 1
 
@@ -104,38 +104,33 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("name", list(MISTAKES))
-def test_mistakes_are_one_sentence_and_cost_nothing(name: str, folder: Path, tacit: Callable[..., Any]) -> None:
+def test_mistakes_are_one_sentence_and_cost_nothing(name: str, folder: Path, tacit: Run) -> None:
     cut(folder)
     arguments, words = MISTAKES[name]
     label = () if "--schema" in arguments else ("--target", "bought", "--classes", "no,yes")
-    found = tacit("fit", *arguments, *label, "--model", "out.json")
-    assert found.exit_code == 2
-    assert words in " ".join(found.output.split())
+    found = tacit("fit", *arguments, *label, "--model", "out.json", code=2, says=words)
     assert "Traceback" not in found.output
     assert not (folder / "out.json").exists()
 
 
-def test_a_dry_run_of_a_folder_reads_names_alone(folder: Path, tacit: Callable[..., Any]) -> None:
+def test_a_dry_run_of_a_folder_reads_names_alone(folder: Path, tacit: Run) -> None:
     cut(folder)
     dry = ("fit", "rows", "--schema", "schema.toml", "--dry-run", "--json")
     header = (folder / "rows" / "1.csv").read_text().splitlines()[0]
     (folder / "rows" / "1.csv").write_text(f"{header}\n1,2\n")
-    found = tacit(*dry)
-    assert found.exit_code == 0, found.output
+    found = tacit(*dry, code=0)
     assert json.loads(found.output)["columns"] == ["age", "colour"]
     (folder / "rows" / "1.csv").write_text(f"{header.replace('colour', 'color')}\n1,2,3\n")
-    found = tacit(*dry)
-    assert found.exit_code == 2
+    found = tacit(*dry, code=2)
     assert "1.csv has no column 'colour'; did you mean 'color'?" in json.loads(found.output)["error"]["message"]
     found = tacit(*dry, "--unit", "id")
     assert "1.csv has no column 'colour'; did you mean 'color'?" in json.loads(found.output)["error"]["message"]
-    found = tacit(*dry, "--unit", "id", "--engine", "streamed")
-    assert found.exit_code == 2
+    found = tacit(*dry, "--unit", "id", "--engine", "streamed", code=2)
     assert "the schema declares a unit, and rows" in json.loads(found.output)["error"]["message"]
 
 
 def test_a_folder_is_checked_evaluated_and_discovered_as_its_rows_in_one_file(
-    folder: Path, tacit: Callable[..., Any], expected: Any
+    folder: Path, tacit: Run, expected: Any
 ) -> None:
     cut(folder)
     said: dict[str, list[Any]] = {"data.csv": [], "rows": [], "rows/*": []}
@@ -144,9 +139,8 @@ def test_a_folder_is_checked_evaluated_and_discovered_as_its_rows_in_one_file(
             ("check", data, "--schema", "schema.toml", "--json"),
             ("evaluate", "usual.json", data, "--epsilon", "1", "--random-state", "1", "--json"),
         ):
-            done = tacit(*command)
-            assert done.exit_code == 0, done.output
-            found.append(json.loads(done.stdout))
+            done = tacit(*command, code=0)
+            found.append(done.json)
         discover = (
             "schema",
             "discover",
@@ -159,12 +153,12 @@ def test_a_folder_is_checked_evaluated_and_discovered_as_its_rows_in_one_file(
             "1",
             "--force",
         )
-        assert tacit(*discover, "-o", "found.toml").exit_code == 0
+        tacit(*discover, "-o", "found.toml", code=0)
         found.append(Path("found.toml").read_text())
     assert said["rows"] == said["rows/*"] == said["data.csv"]
 
 
-def test_a_folder_is_read_into_memory_where_a_person_has_several_rows(folder: Path, tacit: Callable[..., Any]) -> None:
+def test_a_folder_is_read_into_memory_where_a_person_has_several_rows(folder: Path, tacit: Run) -> None:
     data = (folder / "data.csv").read_text()
     for number in range(2):  # a person is in both files
         (folder / "data.csv").write_text(data)
@@ -173,13 +167,12 @@ def test_a_folder_is_read_into_memory_where_a_person_has_several_rows(folder: Pa
     (folder / "data.csv").write_text(data + data.partition("\n")[2])
     unit = ("--unit", "id", "--max-rows", "1", "--interactions", "false")
     for place, name in (("data.csv", "one.json"), ("many", "folder.json")):
-        done = tacit("fit", place, *SAME, *unit, "--model", name)
-        assert done.exit_code == 0, done.output
-        assert tacit("fit", place, *SAME, *unit, "--dry-run").exit_code == 0
+        tacit("fit", place, *SAME, *unit, "--model", name, code=0)
+        tacit("fit", place, *SAME, *unit, "--dry-run", code=0)
     assert model(folder / "folder.json") == model(folder / "one.json")
-    refused = tacit("fit", "many", *SAME, *unit, "--engine", "streamed", "--model", "no.json")
+    refused = tacit("fit many", *SAME, *unit, "--engine", "streamed", "--model", "no.json")
     assert "rows that are read in chunks are protected one by one: read them into one table" in " ".join(
         refused.stderr.split()
     )
     (folder / "many/2.csv").write_text("age,bought\n1,no\n")
-    assert "many/2.csv has no column 'colour'" in tacit("check", "many", "--schema", "schema.toml").stderr
+    assert "many/2.csv has no column 'colour'" in tacit("check many --schema schema.toml").stderr
