@@ -165,6 +165,8 @@ def test_help_lists_every_command(tacit: Run) -> None:
     said = tacit("--help").stdout
     for command in ("fit", "online", "predict", "report", "verify", "budget", "schema", "check", "plan", "demo"):
         assert command in said
+    for words in ("2 invalid input", "3 insufficient budget", "4 a claim that does not hold"):
+        assert words in " ".join(said.split())
 
 
 def test_demo_replaces_an_earlier_demo_and_nothing_else(tmp_path: Path, tacit: Run) -> None:

@@ -20,38 +20,6 @@ FIT = ("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json")
 COMMAND = [sys.executable, "-c", "from tacit.cli.main import main; main()"]
 
 
-def test_errors_are_json_where_json_was_asked_for(folder: Path, tacit: Run) -> None:
-    done = tacit("fit none.csv --schema schema.toml --model m.json --json", code=2)
-    error = done.json["error"]
-    assert (error["kind"], error["exit_code"]) == ("usage", 2)
-    assert "none.csv does not exist" in error["message"]
-    assert error["message"].endswith("Nothing was spent.")
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("fit data.csv --epsilon abc --json", "--epsilon"),
-        ("fit data.csv --nonsense 1 --json", "--nonsense"),
-        ("fit --json", "data"),
-        ("fitt data.csv --json", "fitt"),
-        ("budget shw --json", "shw"),
-        ("budget create --json", "--account"),
-        ("--json", "--json"),
-        ("verify m.json --json --model", "--model"),
-    ],
-)
-def test_a_line_that_cannot_be_read_is_json_as_well(folder: Path, tacit: Run, line: str, words: str) -> None:
-    done = tacit(*line.split(), code=2)
-    error = done.json["error"]
-    assert (error["kind"], error["exit_code"]) == ("usage", 2)
-    assert words in error["message"].lower()  # Typer writes the name of an argument either way
-    assert error["message"].endswith(".")
-    assert ("Nothing was spent." in error["message"]) is (line.split(maxsplit=1)[0] == "fit")
-    plain = [part for part in line.split() if part != "--json"] or ["--nonsense"]
-    assert not tacit(*plain).stdout.startswith("{")  # and is said in words otherwise
-
-
 def test_help_is_text_beside_json(tacit: Run) -> None:
     tacit("fit --json --help", code=0)
     assert tacit("fit --json --help").stdout.lstrip().startswith("Usage")
@@ -118,12 +86,6 @@ def test_every_parameter_can_be_set(folder: Path, tacit: Run) -> None:
     tacit(*trees, "nonsense=1", code=2, says="no parameter 'nonsense'")
     for wrong in ("epsilon=2", "no_equals"):
         tacit(*trees, wrong, code=2)
-
-
-def test_exit_codes_are_documented(tacit: Run) -> None:
-    said = " ".join(tacit("--help").stdout.split())
-    for words in ("2 invalid input", "3 insufficient budget", "4 a claim that does not hold"):
-        assert words in said
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,8 @@ def test_a_command_line_that_cannot_be_read_is_one_line(folder: Path, tacit: Run
     assert said.endswith(". Nothing was spent.\n" if spends else ".\n")
     in_json = tacit(*line, "--json")
     if line[-1] != "--dataset":
-        assert in_json.json["error"]["message"] == said.removeprefix("error: ").rstrip("\n")
+        message = said.removeprefix("error: ").rstrip("\n")
+        assert in_json.json == {"error": {"kind": "usage", "exit_code": 2, "message": message}}
 
 
 def test_a_command_without_arguments_shows_its_help(tacit: Run) -> None:

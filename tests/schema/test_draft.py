@@ -28,7 +28,6 @@ from tacit.schema import (
     Schema,
     SchemaError,
 )
-from tacit.schema.cell_format import parse_date
 from tacit.schema.draft import PublicDataWarning, draft_from_dictionary, draft_schema, round_outward
 from tacit.schema.draft_columns import _log_round
 
@@ -166,15 +165,6 @@ def test_a_label_of_one_value_or_none_is_said(cells: str, words: str, tmp_path: 
         draft_schema(read_sample(tmp_path / "rows.csv"), "y", public=True)
 
 
-def test_dates_of_a_sample_in_a_file_are_dates(tmp_path: Path) -> None:
-    path = tmp_path / "sample.csv"
-    path.write_text("day,ill\n2019-11-28,no\n2020-06-23,yes\n,yes\n")
-    draft = draft_schema(read_sample(path), "ill", public=True)
-    assert draft.schema.columns["day"] == DateColumn("month", "2019-01-01", "2020-12-31")
-    draft.to_toml(tmp_path / "schema.toml")
-    assert Schema.from_toml(tmp_path / "schema.toml") == draft.schema
-
-
 DICTIONARY = """name,kind,lower,upper,categories,description
 age,numeric,17,90,,"age, in years"
 work,categorical,,,Private|State gov|?,
@@ -294,45 +284,3 @@ def test_a_total_below_a_sample_is_no_row() -> None:
     )
     codes = draft_schema({**below, "cost": ["007", "1", "2", "3", "4"]}, "bought", public=True).schema.columns["cost"]
     assert isinstance(codes, CategoricalColumn)  # texts for their own sake
-
-
-@pytest.mark.parametrize("written", ["~{}", "> {}", "<={}"])
-def test_numbers_that_are_about_right_are_asked_about(written: str) -> None:
-    texts = [written.format(30 + i % 60) for i in range(300)]
-    draft = draft_schema({"x": texts, "z": [1.0, 2.5] * 150, "y": ["a", "b"] * 150}, "y", public=True)
-    assert draft.schema.columns["x"] == IgnoredColumn()
-    assert draft.notes[0].startswith(f"x: does {texts[0]!r} say about how much? Then write the number alone")
-
-
-def test_a_number_far_beyond_all_others_stops_no_draft() -> None:
-    odd = {"x": ["1e308" if i == 7 else f"{0.1 + i / 60:.2f}" for i in range(300)], "z": [1.0, 2.5] * 150}
-    draft = draft_schema({**odd, "y": ["a", "b"] * 150}, "y", public=True)
-    assert draft.schema.columns["x"] == IgnoredColumn()
-    assert "too wide for 64-bit numbers: rescale it" in draft.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("strftime", "written"),
-    [
-        ("%A, %d %B %Y", "%a, %d %b %Y"),
-        ("%a %b %d %Y", "%a %b %d %Y"),
-        ("%a, %d.%m.%Y", "%a, %d.%m.%Y"),
-        ("%A, %B %d, %Y", "%a, %b %d, %Y"),
-    ],
-)
-def test_a_day_of_the_week_beside_a_date_plays_no_part(strftime: str, written: str) -> None:
-    days = [dt.date(2019, 1, 1) + dt.timedelta(3 * i) for i in range(300)]
-    draft = draft_schema({"day": [day.strftime(strftime) for day in days], "y": ["a", "b"] * 150}, "y", public=True)
-    column = draft.schema.columns["day"]
-    assert isinstance(column, DateColumn)
-    assert column.format == written
-    assert [parse_date(day.strftime(strftime), written) for day in days] == days
-
-
-def test_security_numbers_are_no_bank_accounts() -> None:
-    codes = ["CH0012005267", "US0378331005", "DE0007164600"] * 100
-    draft = draft_schema({"paper": codes, "y": ["a", "b"] * 150}, "y", public=True)
-    assert draft.schema.columns["paper"] == CategoricalColumn(tuple(sorted(set(codes))))
-    accounts = ["NO93 8601 1117 947", "GB82WEST12345698765432", "MT84 MALT 0110 0001 2345 MTLC AST0 01S"] * 100
-    draft = draft_schema({"paid": accounts, "z": [1.0, 2.5] * 150, "y": ["a", "b"] * 150}, "y", public=True)
-    assert draft.schema.columns["paid"] == IdColumn()
