@@ -12,32 +12,42 @@ from typing import TYPE_CHECKING, Any
 from tacit import compilation
 
 if TYPE_CHECKING:
-    from tacit.additive.estimator import AdditiveBoostClassifier, AdditiveBoostRegressor
-    from tacit.citation import cite
-    from tacit.curator.options import options
-    from tacit.decision_lists.estimator import DecisionListClassifier
-    from tacit.discovery.discover_schema import discover_schema
-    from tacit.encoding.read_table import read_table
-    from tacit.encoding.source import read_source
-    from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor
-    from tacit.estimators.declared import EXPECTED_FAILED_CHECKS, DeclaredEncoder, DeclaredScaler
-    from tacit.estimators.files import load, save
-    from tacit.estimators.merging import merge
-    from tacit.evaluation.private_score import private_score
-    from tacit.evaluation.private_selection import PrivateSelection
-    from tacit.evaluation.ranked import ranked_probability_score
-    from tacit.evaluation.recalibrate import recalibrate
-    from tacit.evaluation.select_model import select_model
-    from tacit.halfspaces.estimator import HalfspaceBoostClassifier
-    from tacit.learning.sites import join_sites, serve_site
-    from tacit.models.files import load_model, save_model
-    from tacit.privacy.account import PrivacyAccount
-    from tacit.privacy.certificate import Certificate
-    from tacit.privacy.ledger import BudgetExceeded
-    from tacit.privacy.unit import Neighbouring
-    from tacit.resampling.estimator import ResampledBoostClassifier
-    from tacit.schema import Schema, SchemaError
-    from tacit.trees.estimator import BoostedTreesClassifier, MAlphaBoostClassifier, RandomTreesClassifier
+    from tacit.additive.estimator import AdditiveBoostClassifier as AdditiveBoostClassifier
+    from tacit.additive.estimator import AdditiveBoostRegressor as AdditiveBoostRegressor
+    from tacit.citation import cite as cite
+    from tacit.curator.options import options as options
+    from tacit.decision_lists.estimator import DecisionListClassifier as DecisionListClassifier
+    from tacit.discovery.discover_schema import discover_schema as discover_schema
+    from tacit.encoding.read_table import read_table as read_table
+    from tacit.encoding.source import read_source as read_source
+    from tacit.estimators.batchwise import BatchwiseClassifier as BatchwiseClassifier
+    from tacit.estimators.batchwise import BatchwiseRegressor as BatchwiseRegressor
+    from tacit.estimators.declared import EXPECTED_FAILED_CHECKS as EXPECTED_FAILED_CHECKS
+    from tacit.estimators.declared import DeclaredEncoder as DeclaredEncoder
+    from tacit.estimators.declared import DeclaredScaler as DeclaredScaler
+    from tacit.estimators.files import load as load
+    from tacit.estimators.files import save as save
+    from tacit.estimators.merging import merge as merge
+    from tacit.evaluation.private_score import private_score as private_score
+    from tacit.evaluation.private_selection import PrivateSelection as PrivateSelection
+    from tacit.evaluation.ranked import ranked_probability_score as ranked_probability_score
+    from tacit.evaluation.recalibrate import recalibrate as recalibrate
+    from tacit.evaluation.select_model import select_model as select_model
+    from tacit.halfspaces.estimator import HalfspaceBoostClassifier as HalfspaceBoostClassifier
+    from tacit.learning.sites import join_sites as join_sites
+    from tacit.learning.sites import serve_site as serve_site
+    from tacit.models.files import load_model as load_model
+    from tacit.models.files import save_model as save_model
+    from tacit.privacy.account import PrivacyAccount as PrivacyAccount
+    from tacit.privacy.certificate import Certificate as Certificate
+    from tacit.privacy.ledger import BudgetExceeded as BudgetExceeded
+    from tacit.privacy.unit import Neighbouring as Neighbouring
+    from tacit.resampling.estimator import ResampledBoostClassifier as ResampledBoostClassifier
+    from tacit.schema import Schema as Schema
+    from tacit.schema import SchemaError as SchemaError
+    from tacit.trees.estimator import BoostedTreesClassifier as BoostedTreesClassifier
+    from tacit.trees.estimator import MAlphaBoostClassifier as MAlphaBoostClassifier
+    from tacit.trees.estimator import RandomTreesClassifier as RandomTreesClassifier
 
 compilation.settle()
 
@@ -100,45 +110,7 @@ ROOMS = (
 )
 """Rooms whose modules are public by their own names."""
 
-__all__ = [
-    "EXPECTED_FAILED_CHECKS",
-    "AdditiveBoostClassifier",
-    "AdditiveBoostRegressor",
-    "BatchwiseClassifier",
-    "BatchwiseRegressor",
-    "BoostedTreesClassifier",
-    "BudgetExceeded",
-    "Certificate",
-    "DecisionListClassifier",
-    "DeclaredEncoder",
-    "DeclaredScaler",
-    "HalfspaceBoostClassifier",
-    "MAlphaBoostClassifier",
-    "Neighbouring",
-    "PrivacyAccount",
-    "PrivateSelection",
-    "RandomTreesClassifier",
-    "ResampledBoostClassifier",
-    "Schema",
-    "SchemaError",
-    "__version__",
-    "cite",
-    "discover_schema",
-    "join_sites",
-    "load",
-    "load_model",
-    "merge",
-    "options",
-    "private_score",
-    "ranked_probability_score",
-    "read_source",
-    "read_table",
-    "recalibrate",
-    "save",
-    "save_model",
-    "select_model",
-    "serve_site",
-]
+__all__ = ["__version__", *PUBLIC]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:

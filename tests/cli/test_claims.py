@@ -172,7 +172,7 @@ def test_what_deserves_a_look_is_said_once_and_where_to_look(folder: Path, tacit
 
 def test_verify_says_which_schema_it_was(folder: Path, tacit: Run) -> None:
     tacit(*FIT, code=0)
-    fingerprint = tacit("schema show schema.toml --json").json["fingerprint"]
+    fingerprint = tacit("schema validate schema.toml --json").json["fingerprint"]
     assert tacit("verify m.json --json").json["schema_fingerprint"] == fingerprint
     assert f"schema fingerprint {fingerprint}" in tacit("verify m.json").words
 

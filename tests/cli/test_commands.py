@@ -131,8 +131,8 @@ def test_verify_accepts_what_holds_and_names_what_does_not(fitted: Path, folder:
 
 def test_report_beside_the_model(fitted: Path, folder: Path, tacit: Run) -> None:
     Path("m.json").write_text((fitted / "model.json").read_text())
-    tacit("report m.json --title", "Who buys?", code=0)
-    assert "<h1>Who buys?</h1>" in Path("m.html").read_text()
+    tacit("report m.json", code=0)
+    assert "<h1>A private model of bought: no or yes</h1>" in Path("m.html").read_text()
 
 
 def test_plan_needs_no_data(folder: Path, tacit: Run) -> None:

@@ -89,26 +89,6 @@ def test_force_overwrites(folder: Path, tacit: Run) -> None:
     assert "id" in Schema.from_toml("schema.toml").columns
 
 
-def test_show_tells_what_is_declared(folder: Path, tacit: Run) -> None:
-    (folder / "s.toml").write_text(
-        '[label]\ncolumn = "y"\nkind = "numeric"\nlower = 0\nupper = 5\n[unit]\ncolumn = "who"\nmax_rows = 3\n'
-        '[columns.a]\nkind = "numeric"\nlower = 1\nupper = 1000\nspacing = "log"\nbins = 8\nmonotone = "increasing"\n'
-        'description = "dose [mg]"\n[columns.b]\nkind = "ordinal"\ncategories = [1, 2, 3, 4, 5, 6, 7]\nmissing = true\n'
-    )
-    done = tacit("schema show s.toml", code=0)
-    for words in (
-        "numeric, from 1 to 1000, log spacing, 8 bins, increasing. dose [mg]",
-        "ordinal, 7 categories: 1, 2, 3, 4, 5, 6, ..., missing expected",
-        "numeric, from 0 to 5",
-        "at most 3 rows each",
-        "fingerprint",
-    ):
-        assert words in done.words
-    facts = tacit("schema show s.toml --json").json
-    assert facts.pop("fingerprint") == Schema.from_toml("s.toml").fingerprint()
-    assert Schema.from_dict(facts) == Schema.from_toml("s.toml")
-
-
 def test_validate(folder: Path, tacit: Run) -> None:
     done = tacit("schema validate schema.toml", code=0, says="schema.toml is valid: 2 features, label 'bought'")
     Path("one.toml").write_text('[columns.age]\nkind = "numeric"\nlower = 0\nupper = 9\n')

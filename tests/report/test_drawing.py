@@ -105,13 +105,6 @@ def test_extreme_values_still_draw(drawing: Drawing) -> None:
     assert not [v for v in numbers if "nan" in v or "inf" in v]
 
 
-@pytest.mark.parametrize(
-    ("log_odds", "words"), [(0.0, "×1"), (math.log(2), "×2.00"), (-math.log(4), "÷4.00"), (math.log(500), "×500")]
-)
-def test_odds_in_words(log_odds: float, words: str) -> None:
-    assert factor(log_odds) == words
-
-
 @pytest.mark.parametrize("reach", [0.05, 0.3, 1.0, 3.0, 8.0, 30.0])
 def test_odds_ticks_stay_on_the_axis(reach: float) -> None:
     ticks = svg.odds_ticks(-reach, reach)
@@ -120,12 +113,22 @@ def test_odds_ticks_stay_on_the_axis(reach: float) -> None:
     assert (0.0, "×1") in ticks
 
 
-def test_a_skewed_column_gets_a_bent_axis() -> None:
+def test_numbers_are_short_and_odds_are_factors() -> None:
+    for value, words in ((1200000, "1.2M"), (0.0123, "0.0123"), (1234, "1234"), (25000, "25k"), (0, "0")):
+        assert svg.short(value) == words
+    for log_odds, words in ((0.0, "×1"), (math.log(2), "×2.00"), (-math.log(4), "÷4.00"), (math.log(500), "×500")):
+        assert factor(log_odds) == words
+
+
+def test_a_skewed_column_gets_a_bent_axis_of_more_than_one_number() -> None:
+    """As of fLength of the telescope's events: from 4.28 to 334, where 100 stood alone."""
     across, ticks = svg.bent_axis([0, 1, 10, 100, 1000, 100000], 0.0, 100.0)
     assert across(1000) - across(100) > 10
     assert ticks[0] == 0
     straight, _ = svg.bent_axis([0, 20, 40, 60, 80, 100], 0.0, 100.0)
     assert straight(50) == pytest.approx(50)
+    _, ticks = svg.bent_axis([4.28, *(13.0 * 1.05**k for k in range(48)), 334.0], 0.0, 300.0)
+    assert ticks == [20.0, 50.0, 100.0, 200.0]
 
 
 @pytest.mark.parametrize("low", [-900_000.0, 1000.0])
@@ -144,13 +147,6 @@ def test_edges_that_floats_cannot_tell_apart_have_an_axis(above: int) -> None:
     across, ticks = svg.bent_axis(edges, 0.0, 100.0)
     assert [across(edge) for edge in edges] == [0.0] * (12 - above) + [100.0] * above
     assert set(ticks) <= {1e16, 1e16 + 2}
-
-
-@pytest.mark.parametrize(
-    ("value", "words"), [(1200000, "1.2M"), (0.0123, "0.0123"), (1234, "1234"), (25000, "25k"), (0, "0")]
-)
-def test_short_numbers(value: float, words: str) -> None:
-    assert svg.short(value) == words
 
 
 def test_shares_of_gaussian_releases_are_shares_of_precision() -> None:
@@ -257,23 +253,27 @@ def test_a_list_s_budget_is_what_its_stages_cost() -> None:
     assert "choices" in found[0].how
 
 
-@pytest.mark.parametrize(("sd", "says"), [(0.2, "Highest at b"), (0.5, "stands out from the noise")])
-def test_captions_name_what_stands_out_from_the_noise(sd: float, says: str) -> None:
-    drawn = bars("x", ["a", "b"], [Effect(-0.5, sd, 100.0), Effect(0.5, sd, 100.0)], "x0")
-    assert says in drawn.caption
+OCCUPATIONS = {"rare": (0.6, 0.5, 30.0), "one": (0.283, 0.08, 800.0), "other": (-0.164, 0.039, 900.0)}
+RATES = {"5": (-0.6, 0.05, 1968.0), "3": (0.8, 0.15, 741.0)}
 
 
-def test_a_caption_names_two_places_that_noise_does_not_explain_where_the_ends_are_rare_and_noisy() -> None:
-    """As of the occupations in the demo: the highest and the lowest are of few rows, and others are clear."""
-    names = ["rare", "one", "other", "lowest"]
-    effects = [
-        Effect(0.6, 0.5, 30.0),
-        Effect(0.283, 0.08, 800.0),
-        Effect(-0.164, 0.039, 900.0),
-        Effect(-0.2, 0.4, 40.0),
-    ]
-    drawn = bars("occupation", names, effects, "x0")
-    assert drawn.caption.startswith("Higher at one (odds 1.33 times as high) than at other (odds 1.18 times as low).")
+@pytest.mark.parametrize(
+    ("places", "says"),
+    [
+        ({"a": (-0.5, 0.2, 100.0), "b": (0.5, 0.2, 100.0)}, "Highest at b "),
+        ({"a": (-0.5, 0.5, 100.0), "b": (0.5, 0.5, 100.0)}, "Nothing stands out from the noise."),
+        # the highest and the lowest are of few rows, and others are clear
+        (
+            {**OCCUPATIONS, "lowest": (-0.2, 0.4, 40.0)},
+            "Higher at one (odds 1.33 times as high) than at other (odds 1.18 times as low).",
+        ),
+        # no rating is missing: noise alone gives that place rows, and the longest bar
+        ({**RATES, "missing": (1.2, 0.9, 33.2)}, "Highest at 3 "),
+        ({**RATES, "missing": (1.2, 0.3, 33.2)}, "Highest at missing "),
+    ],
+)
+def test_captions_name_what_stands_out_from_the_noise(places: dict[str, tuple[float, ...]], says: str) -> None:
+    assert bars("x", list(places), [Effect(*each) for each in places.values()], "x0").caption.startswith(says)
 
 
 def test_names_of_columns_make_no_stages() -> None:
@@ -290,21 +290,6 @@ def test_names_of_columns_make_no_stages() -> None:
         ("of my own 2", 1),
     ]
     assert sum(s.share for s in found) == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize(("sd", "highest"), [(0.9, "3"), (0.3, "missing")])
-def test_a_caption_names_missing_values_only_where_their_effect_is_more_than_noise(sd: float, highest: str) -> None:
-    """As in the demo, where no rating is missing: noise alone gave that place 33 rows and the longest bar."""
-    effects = [Effect(-0.6, 0.05, 1968.0), Effect(0.8, 0.15, 741.0), Effect(1.2, sd, 33.2)]
-    drawn = bars("rate", ["5", "3", "missing"], effects, "x0")
-    assert drawn.caption.startswith(f"Highest at {highest} ")
-
-
-def test_a_bent_axis_has_more_than_one_number() -> None:
-    """As of fLength of the telescope's events: from 4.28 to 334, where 100 stood alone."""
-    edges = [4.28, *(13.0 * 1.05**k for k in range(48)), 334.0]
-    _, ticks = svg.bent_axis(edges, 0.0, 300.0)
-    assert ticks == [20.0, 50.0, 100.0, 200.0]
 
 
 def test_ranges_below_a_map_are_not_cut() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.label import Label, Stage
 from tacit.report.model_card import ModelCard, PublicColumn
-from tacit.report.page import compose, percent
+from tacit.report.page import compose
 
 CLASSES = ("<=50K", ">50K")
 WIDTHS = (390, 800, 1400)
@@ -174,11 +174,3 @@ def test_words_stand_out_from_the_paper(
           return least }"""
     )
     assert worst >= 4.5
-
-
-@pytest.mark.parametrize(
-    ("share", "written"),
-    [(0.5, "50.0 %"), (0.73105, "73.1 %"), (0.9997, "99.97 %"), (1.0, "100.0 %"), (1 - 1e-12, "over 99.9999 %")],
-)
-def test_a_share_is_never_rounded_up_to_certainty(share: float, written: str) -> None:
-    assert percent(share) == written

@@ -4,33 +4,15 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
 from tacit.privacy.calibration import gaussian_noise_multiplier
 from tacit.privacy.charges import Gaussian
-from tacit.privacy.strength import best_guess, sharp_advantage, strength
+from tacit.privacy.strength import sharp_advantage, strength
 from tacit.report.promise import count, describe, plural
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-@pytest.mark.parametrize("prior", [0.5, 0.2, 0.01])
-def test_pure_bound_is_attained_by_randomized_response(epsilon: float, prior: float) -> None:
-    """Randomized response is (epsilon, 0)-private; the best guess from its answer, or without it, is the bound."""
-    truth = math.exp(epsilon) / (1 + math.exp(epsilon))
-    joint = np.array([[prior * truth, prior * (1 - truth)], [(1 - prior) * (1 - truth), (1 - prior) * truth]])
-    assert joint.max(axis=0).sum() == pytest.approx(best_guess(prior, epsilon, 0.0), abs=1e-12)
-
-
-def test_delta_adds_what_it_must() -> None:
-    """With probability delta everything is told, otherwise randomized response: the bound is attained."""
-    epsilon, delta = 1.0, 0.1
-    truth = math.exp(epsilon) / (1 + math.exp(epsilon))
-    assert best_guess(0.5, epsilon, delta) == pytest.approx(delta + (1 - delta) * truth)
-
-
 def test_no_noise_no_promise() -> None:
-    assert best_guess(0.5, math.inf, 0.0) == 1.0
     said = describe(math.inf, 0.0, "add_or_remove_one", 1, None)
     assert said.strength == "none"
     assert "no promise" in said.headline
@@ -70,17 +52,6 @@ def test_the_word_follows_the_best_guess_and_not_epsilon() -> None:
     for epsilon, word in ((1.0, "strong"), (3.0, "moderate"), (10.0, "weak")):
         charge = [Gaussian(gaussian_noise_multiplier(epsilon, 1e-6))]
         assert strength(epsilon, 1e-6, sharp_advantage(charge, epsilon)).word == word
-
-
-def test_warnings_of_delta_and_epsilon() -> None:
-    assert strength(1.0, 1e-5).warnings == ()
-    assert "above 1e-05" in strength(1.0, 1.1e-5).warnings[0]
-    assert "1 in 1,000, the number of rows" in strength(1.0, 2e-3, rows=1000.0).warnings[0]
-    assert "the number of rows" in strength(1.0, 9e-6, rows=1e6).warnings[0]
-    assert strength(1.0, 9e-7, rows=1e6).warnings == ()
-    assert strength(10.0, 1e-6).warnings == ()
-    assert "promises almost nothing" in strength(10.1, 1e-6).warnings[0]
-    assert "nothing is protected" in strength(math.inf, 0.0).warnings[0]
 
 
 def test_words_say_row_unless_a_unit_is_declared() -> None:

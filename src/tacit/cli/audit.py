@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditArguments:
-    """What the command line asked for."""
-
     schema: shared.SchemaFile = None
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6

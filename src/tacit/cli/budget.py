@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CreateArguments:
-    """What the command line asked for."""
-
     account: shared.Url
     dataset: shared.Dataset
     epsilon: shared.Epsilon
@@ -36,23 +34,17 @@ class CreateArguments:
 
 @dataclass(frozen=True, kw_only=True)
 class ListArguments:
-    """What the command line asked for."""
-
     account: shared.Url
     as_json: shared.Json = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShowArguments(ListArguments):
-    """What the command line asked for."""
-
     dataset: shared.Dataset
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExportArguments:
-    """What the command line asked for."""
-
     account: shared.Url
     dataset: shared.Dataset
     out: Annotated[Path, typer.Option("--out", "-o", help="Output file for the extract (JSON).")]

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CertificateArguments:
-    """What the command line asked for."""
-
     model: shared.ModelFile
     registry: Annotated[Path | None, "Write an entry of the Differential Privacy Deployments Registry (YAML)."] = None
     ml_bom: Annotated[Path | None, "Write a bill of materials (CycloneDX 1.6, JSON)."] = None
@@ -106,8 +104,6 @@ def _open_keys(papers: Paperwork) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class CardArguments:
-    """What the command line asked for."""
-
     model: shared.ModelFile
     output: shared.Beside = None
     meta: shared.Meta = None
@@ -118,15 +114,11 @@ class CardArguments:
 
 @dataclass(frozen=True, kw_only=True)
 class DossierArguments(CardArguments):
-    """What the command line asked for."""
-
     audit: Annotated[list[Path] | None, "Output of tacit audit --json (repeatable)."] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ErasureArguments:
-    """What the command line asked for."""
-
     model: shared.ModelFile
     sign: Annotated[Path, typer.Option("--sign", help="Private key (see tacit keys new).")]
     output: shared.Beside = None
@@ -196,8 +188,6 @@ def _write(
 
 @dataclass(frozen=True, kw_only=True)
 class KeyArguments:
-    """What the command line asked for."""
-
     output: Annotated[Path, "Output file for the private key; the public key is written beside it."]
     as_json: shared.Json = False
 

@@ -27,8 +27,6 @@ NOT_FOR_RELEASE = (
 
 @dataclass(frozen=True, kw_only=True)
 class CheckArguments(shared.CsvArguments):
-    """What the command line asked for."""
-
     data: shared.Data
     schema: Annotated[Path, typer.Option("--schema", help="Schema file (TOML): the public facts about each column.")]
     unit: shared.UnitColumn = None

@@ -30,8 +30,6 @@ FILES = {
 
 @dataclass(frozen=True, kw_only=True)
 class DemoArguments:
-    """What the command line asked for."""
-
     folder: Annotated[Path, "Output folder."] = Path("demo")
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DiscoverArguments(shared.CsvArguments):
-    """What the command line asked for."""
-
     data: Annotated[
         Path,
         "Private rows: CSV (also .gz) or Parquet; a folder or a glob pattern of such files; - for CSV on standard "

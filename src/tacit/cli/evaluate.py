@@ -28,8 +28,6 @@ HIDDEN = "inconclusive (noise too large)"
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateArguments(shared.CsvArguments):
-    """What the command line asked for."""
-
     model: shared.ModelFile
     data: shared.Data
     epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of this evaluation.")]

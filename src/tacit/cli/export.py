@@ -31,8 +31,6 @@ ENDINGS = {Target.SQL: ".sql", Target.ONNX: ".onnx", Target.JSON_SCHEMA: ".schem
 
 @dataclass(frozen=True, kw_only=True)
 class ExportArguments:
-    """What the command line asked for."""
-
     model: shared.ModelFile
     to: Annotated[Target, typer.Option("--to", help="Format: sql, onnx, excel, or json-schema (of the model file).")]
     output: shared.Beside = None

@@ -300,8 +300,6 @@ def _sign(estimator: Any, key: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ResumeArguments:
-    """What the command line asked for."""
-
     number: Annotated[
         int | None, typer.Argument(help="Number of the fit to resume. Omit it to list resumable fits.")
     ] = None

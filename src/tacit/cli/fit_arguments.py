@@ -68,8 +68,6 @@ def write_plan(arguments: Any, path: Path) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class FitArguments(shared.CsvArguments):
-    """What the command line asked for."""
-
     data: shared.Rows
     target: Annotated[str | None, "Column to predict. Default: the label of the schema."] = None
     schema: shared.SchemaFile = None

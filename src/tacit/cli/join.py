@@ -46,8 +46,6 @@ def honest_of(trust: str, honest: int | None) -> int | None:
 
 @dataclass(frozen=True, kw_only=True)
 class PartyArguments:
-    """What the command line asked for."""
-
     name: Annotated[str, "Name of the site, or coordinator."]
     parties: Parties
     key: Annotated[Path, typer.Option("--key", help="Output file for the private key.")]
@@ -56,8 +54,6 @@ class PartyArguments:
 
 @dataclass(frozen=True, kw_only=True)
 class SiteArguments(shared.CsvArguments):
-    """What the command line asked for."""
-
     data: shared.Rows
     schema: Schema
     connect: Annotated[str, typer.Option("--connect", help="Address of the coordinator (HOST:PORT).")]
@@ -86,8 +82,6 @@ class SiteArguments(shared.CsvArguments):
 
 @dataclass(frozen=True, kw_only=True)
 class JoinArguments:
-    """What the command line asked for."""
-
     schema: Schema
     listen: Annotated[str, typer.Option("--listen", help="Address to listen on (HOST:PORT); 0.0.0.0 for all networks.")]
     parties: Parties

@@ -39,8 +39,6 @@ FIXED = ("columns", "invalid", "labels", "seed")
 
 @dataclass(frozen=True, kw_only=True)
 class OnlineArguments(shared.CsvArguments):
-    """What the command line asked for."""
-
     data: shared.Data
     schema: shared.SchemaFile = None
     horizon: Annotated[int | None, "Maximum number of rows over the whole stream (it must be public)."] = None

@@ -15,8 +15,6 @@ from tacit.cli.learners import check_request, learner_class, set_parameters
 
 @dataclass(frozen=True, kw_only=True)
 class PlanArguments:
-    """What the command line asked for."""
-
     schema: shared.SchemaFile = None
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6

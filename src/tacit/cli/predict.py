@@ -111,8 +111,6 @@ OTHER_FORMATS = (
 
 @dataclass(frozen=True, kw_only=True)
 class PredictArguments(RowArguments):
-    """What the command line asked for."""
-
     model: shared.ModelFile
     output: Annotated[
         Path,

@@ -25,13 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportArguments:
-    """What the command line asked for."""
-
     model: shared.ModelFile
     output: shared.Beside = None
     meta: shared.Meta = None
     evaluation: shared.Evaluation = None
-    title: Annotated[str | None, "Title of the page."] = None
     force: shared.Force = False
     as_json: shared.Json = False
 
@@ -53,7 +50,7 @@ def run(arguments: ReportArguments) -> None:
     check_outputs({"--output": target}, inputs, force=arguments.force)
     score = None if arguments.evaluation is None else read_evaluation(arguments.evaluation)
     claim = claim_of_model(checked_file(arguments.model))
-    write_text(target, render_claim(claim, arguments.title, papers=filing(read_meta(arguments.meta), score)))
+    write_text(target, render_claim(claim, papers=filing(read_meta(arguments.meta), score)))
     if arguments.as_json:
         as_json({"written": str(target), "holds": claim.holds, "findings": list(claim.problems)})
     else:
@@ -67,8 +64,6 @@ def run(arguments: ReportArguments) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ExplainArguments(shared.RowArguments):
-    """What the command line asked for."""
-
     model: shared.ModelFile
     row: Annotated[int, typer.Option("--row", min=1, help="Number of the row; the first one of the data is 1.")] = 1
     html: Annotated[Path | None, "Output file: a page that only its owner can read."] = None

@@ -1,4 +1,4 @@
-"""`tacit schema`: make a first schema from public data, show one, check one."""
+"""`tacit schema`: make a first schema from public data, check one, and read and write those of other tools."""
 
 from __future__ import annotations
 
@@ -12,19 +12,15 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli import discover
 from tacit.cli.console import as_json as print_json
-from tacit.cli.console import features_of, table, visible
+from tacit.cli.console import features_of, visible
 from tacit.cli.failures import Mistake
 from tacit.cli.outputs import check_outputs
 from tacit.cli.tables import rows_of
 
 if TYPE_CHECKING:
-    from tacit.schema import Column, Label
     from tacit.schema.draft import Draft
 
 app = typer.Typer(help="Schemas: the public facts about a table, in a TOML file.", no_args_is_help=True)
-
-MOST_SHOWN = 6
-"""Categories listed per column in a summary."""
 
 
 class Foreign(StrEnum):
@@ -37,8 +33,6 @@ class Foreign(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class InitArguments(shared.CsvArguments):
-    """What the command line asked for."""
-
     data: Annotated[
         Path | None, typer.Argument(help="A PUBLIC sample (CSV, also .gz, or Parquet). Never the private rows.")
     ] = None
@@ -58,16 +52,12 @@ class InitArguments(shared.CsvArguments):
 
 @dataclass(frozen=True, kw_only=True)
 class FileArguments:
-    """What the command line asked for."""
-
     schema: Annotated[Path, "A schema file (TOML)."]
     as_json: shared.Json = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImportArguments:
-    """What the command line asked for."""
-
     document: Annotated[Path, "A JSON file of the other tool. PUBLIC facts only."]
     source: Annotated[Foreign, typer.Option("--from", help="The tool that wrote it.")]
     target: Annotated[str | None, "Column to predict."] = None
@@ -79,8 +69,6 @@ class ImportArguments:
 
 @dataclass(frozen=True, kw_only=True)
 class ExportArguments:
-    """What the command line asked for."""
-
     schema: Annotated[Path, "A schema file (TOML)."]
     to: Annotated[Foreign, typer.Option("--to", help="The tool to write it for.")]
     output: Annotated[Path, typer.Option("--output", "-o", help="Output file (JSON).")] = Path("schema.json")
@@ -159,23 +147,6 @@ def _check_options(arguments: InitArguments) -> None:
         raise Mistake("--kind and --thousands are about a sample; a dictionary says it itself")
 
 
-def show(arguments: FileArguments) -> None:
-    """Show what a schema declares."""
-    from tacit.schema import Schema
-
-    loaded = Schema.from_toml(arguments.schema)
-    if arguments.as_json:
-        print_json({**loaded.to_dict(), "fingerprint": loaded.fingerprint()})
-        return
-    rows = {name: describe(column) for name, column in loaded.columns.items()}
-    if loaded.label is not None:
-        rows[f"{loaded.label.column} (label)"] = describe_label(loaded.label)
-    if loaded.unit is not None:
-        rows[f"{loaded.unit.column} (unit)"] = f"who is protected: at most {loaded.unit.max_rows} rows each"
-    table(f"{arguments.schema}: {features_of(loaded)}", rows)
-    typer.echo(f"fingerprint {loaded.fingerprint()}")
-
-
 def validate(arguments: FileArguments) -> None:
     """Check that a schema file is valid. Exits with 2 if it is not."""
     from tacit.schema import Schema
@@ -195,39 +166,6 @@ def validate(arguments: FileArguments) -> None:
         return
     label = f"label '{facts['label']}'" if facts["label"] else "no label (give --target to fit)"
     typer.echo(f"{arguments.schema} is valid: {features_of(loaded)}, {label}, fingerprint {facts['fingerprint'][:16]}")
-
-
-def describe(column: Column) -> str:
-    """A column in a few words."""
-    from tacit.schema import CategoricalColumn, DateColumn, NumericColumn, OrdinalColumn
-
-    words = [column.kind]
-    if isinstance(column, NumericColumn):
-        words.append(f"from {column.lower:.12g} to {column.upper:.12g}")
-        if column.spacing != "linear":
-            words.append("log spacing" if column.spacing == "log" else f"cut at {_some(column.spacing)}")
-        words += [f"{column.bins} bins"] if column.bins else []
-        words += [column.monotone] if column.monotone else []
-    if isinstance(column, DateColumn):
-        words.append(f"by {column.granularity}")
-        words += [] if column.lower is None else [f"from {column.lower} to {column.upper}"]
-    if isinstance(column, CategoricalColumn | OrdinalColumn):
-        words.append(f"{len(column.categories)} categories: {_some(column.categories)}")
-        words += ["missing expected"] if column.missing else []
-    return ", ".join(words) + (f". {column.description}" if column.description else "")
-
-
-def describe_label(label: Label) -> str:
-    """A label in a few words."""
-    if label.is_numeric:
-        return f"numeric, from {label.lower:.12g} to {label.upper:.12g}"
-    words = f"{len(label.classes)} classes: {_some(label.classes)}"
-    return f"{words}; positive: {_some(label.positive_classes)}" if label.positive_classes else words
-
-
-def _some(values: Any) -> str:
-    listed = ", ".join(str(value) for value in values[:MOST_SHOWN])
-    return listed if len(values) <= MOST_SHOWN else f"{listed}, ..."
 
 
 def _drafted(arguments: InitArguments) -> Draft:
@@ -277,7 +215,6 @@ def _warn() -> None:
 
 
 shared.command(app, "init", InitArguments, init)
-shared.command(app, "show", FileArguments, show)
 shared.command(app, "validate", FileArguments, validate)
 shared.command(app, "import", ImportArguments, import_)
 shared.command(app, "export", ExportArguments, export)

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class VerifyArguments:
-    """What the command line asked for."""
-
     file: Annotated[Path, "Model file, a certificate, or an erasure statement."]
     model: Annotated[Path | None, "Model that a separate certificate should belong to."] = None
     key: Annotated[Path | None, "Public key of the signer (OUTPUT.pub)."] = None
@@ -212,7 +210,7 @@ def _print(arguments: VerifyArguments, claim: Claim, problems: list[str], played
         rows["checked lemmas"] = f"behind {checked:.0%} of the charges{others}"
         if coordinator_words := _coordinator_words(certificate):
             rows["the coordinator"] = coordinator_words
-        if certificate.schema_fingerprint is not None:  # as tacit schema show prints it of a file
+        if certificate.schema_fingerprint is not None:  # as tacit schema validate prints it of a file
             rows["schema"] = f"fingerprint {certificate.schema_fingerprint}"
         rows["releasable"] = releasable(certificate)
         rows |= {"taken as public": "; ".join(public)} if (public := certificate.taken_as_public) else {}

@@ -115,10 +115,6 @@ def identity(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value).strip()
 
 
-OTHER_DATE = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2,4}", re.ASCII)
-"""Dates in another order than that of ISO 8601, which no column reads: nobody can tell 03/04/2020 without a guess."""
-
-
 MINUS = "\u2212"
 """The typographic minus, which word processors write for a hyphen."""
 
