@@ -17,7 +17,6 @@ from tacit.queries.margins import MARGIN_LIMIT, Margins
 from tacit.queries.rules import (
     LEVEL_SHIFT,
     LEVELS,
-    MARGIN_BITS,
     RowRule,
     class_count_rule,
     count_rule,
@@ -137,12 +136,6 @@ def test_margins_cannot_overflow():
 def test_an_empty_table_answers_zero():
     table = MemoryTable([np.zeros(0, np.uint8)], np.zeros(0, np.uint8), [4], 2)
     assert (table.answer(Histogram(column_cells(0, 4), signed_margin_rule(mada), Margins())) == 0).all()
-
-
-def test_fixed_point_margins_are_fine_enough():
-    margins = Margins()
-    margins.add(OneCell(), [0.3])
-    assert abs(margins.updates[0].values[0] / 2**MARGIN_BITS - 0.3) < 1e-5
 
 
 @settings(max_examples=15, deadline=None)

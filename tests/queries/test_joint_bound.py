@@ -289,19 +289,6 @@ def test_only_noise_that_is_added_and_cells_of_columns_are_taken():
 
 
 @pytest.mark.parametrize(
-    "build",
-    [
-        lambda: JointPart("a", column_cells(0, 5), ReleaseMap.from_floats(np.eye(4)), Gaussian(1.0)),
-        lambda: JointBound((), 5),
-        lambda: JointBound(bound_of(0).parts, 0),
-    ],
-)
-def test_what_does_not_fit_together_is_refused(build):
-    with pytest.raises(ValueError, match=r"columns|limit"):
-        build()
-
-
-@pytest.mark.parametrize(
     ("kind", "entry", "limit"),
     [(Gaussian, 4_000_000_000, 1000), (Gaussian, 1, 1 << 40), (Laplace, 1 << 60, 1000), (Laplace, 1, 1 << 60)],
 )

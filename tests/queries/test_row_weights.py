@@ -18,12 +18,10 @@ from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.margins import Margins
 from tacit.queries.query import largest_difference
 from tacit.queries.rules import (
-    RowRule,
     class_count_rule,
     count_rule,
     level_weights,
     signed_margin_rule,
-    weight_levels,
     weighted_rule,
 )
 from tacit.queries.selection import Selection
@@ -38,13 +36,6 @@ RULES = {
     "newton, variance": logistic_gradient_rule(0.55, 0.87, 2, variance=True),
     "newton, pure": logistic_gradient_rule(0.65, 0.6, 1),
 }
-
-
-def test_levels_are_what_they_say():
-    weights = [0.0, 1.0, 0.5, 0.25, 2.0, -1.0, np.nan, np.inf, 1e-9]
-    assert level_weights()[weight_levels(weights)].tolist() == [0, 1, 0.5, 0.25, 1, 0, 0, 1, 0]
-    fine = np.geomspace(0.001, 1, 1000)
-    assert (np.abs(level_weights()[weight_levels(fine)] / fine - 1) < 0.036).all()
 
 
 @settings(max_examples=60, deadline=None)
@@ -129,14 +120,6 @@ def test_a_learner_sees_classes_and_measures_weighted_rows():
             gate.select(choice, NonPrivate(), "a choice")
     with pytest.raises(TypeError, match="knows no weights"):
         gate.measure(object(), NonPrivate(), "something else")
-
-
-def test_a_rule_without_weights_stays_what_it_was():
-    rule = RULES["boosting"]
-    same = weighted_rule(rule, (1.0, 1.0), np.ones(1))
-    assert isinstance(same, RowRule)
-    assert (same.table == rule.table).all()
-    assert same.unit == rule.unit
 
 
 @settings(max_examples=30, deadline=None)
