@@ -173,12 +173,15 @@ class Forgetful(Rounds):
         answers, lost = [], []
         for place in sorted(places):
             self.asked += 1
-            request = WorkerRequest({place: self.parts[place]}, 0, self.history, frozenset({place}), together)
             if self.asked % 2:
-                answers.append(Worker(1).answer(request))
+                answers.append(self.answered(place, together))
             else:
                 lost.append(place)
         return joined(answers), frozenset(lost)
+
+    def answered(self, place: int, together: bool) -> Answers:
+        request = WorkerRequest({place: self.parts[place]}, 0, self.history, frozenset({place}), together)
+        return Worker(1).answer(request)
 
     def close(self) -> None:
         self.closed = True
@@ -207,12 +210,8 @@ class Again(Forgetful):
 
     def sent(self, places: frozenset[int], first: int, sends: bool, together: bool) -> tuple[Answers, frozenset[int]]:
         del first, sends
-        errands = [
-            WorkerRequest({place: self.parts[place]}, 0, self.history, frozenset({place}), together) for place in places
-        ]
-        return joined(
-            [Worker(1).answer(request) for request in [*errands, *errands[:1]][: len(errands) + self.times]]
-        ), frozenset()
+        errands = [*places, *places][: len(places) + self.times]
+        return joined([self.answered(place, together) for place in errands]), frozenset()
 
 
 @pytest.mark.parametrize("times", [1, -1])
@@ -234,8 +233,7 @@ class Wrong(Forgetful):
         del first, sends
         answers = []
         for place in sorted(places):
-            request = WorkerRequest({place: self.parts[place]}, 0, self.history, frozenset({place}), together)
-            given = Worker(1).answer(request)
+            given = self.answered(place, together)
             if place == 0:
                 each = {at: self.change(answer) for at, answer in given.each.items()}
                 given = replace(given, each=each, sums=None if given.sums is None else self.change(given.sums))

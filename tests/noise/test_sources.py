@@ -46,20 +46,13 @@ def paid(kind: type, scale: float) -> tuple[Charge | None, int]:
     return (Gaussian(math.sqrt(scale**2 - 9) / shift) if scale > 3 else None), shift  # an integer one is charged so
 
 
-@pytest.mark.law_of("gaussian")
+@pytest.mark.law_of("gaussian", "laplace")
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("scale", SCALES)
-def test_gaussian_has_its_scale(source: NoiseSource, scale: float) -> None:
-    wrong = [gaussian_pmf(0.9 * scale), gaussian_pmf(1.1 * scale)]
-    check(lambda n: source.gaussian(scale, n), gaussian_pmf(scale), wrong, *paid(Gaussian, scale))
-
-
-@pytest.mark.law_of("laplace")
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("scale", SCALES)
-def test_laplace_has_its_scale(source: NoiseSource, scale: float) -> None:
-    wrong = [laplace_pmf(0.9 * scale), laplace_pmf(1.1 * scale)]
-    check(lambda n: source.laplace(scale, n), laplace_pmf(scale), wrong, *paid(Laplace, scale))
+@pytest.mark.parametrize(("kind", "law"), [(Gaussian, gaussian_pmf), (Laplace, laplace_pmf)])
+def test_noise_has_its_scale(kind: Any, law: Callable[[float], Law], source: NoiseSource, scale: float) -> None:
+    draw = source.gaussian if kind is Gaussian else source.laplace
+    check(lambda n: draw(scale, n), law(scale), [law(0.9 * scale), law(1.1 * scale)], *paid(kind, scale))
 
 
 def test_the_shape_test_has_power() -> None:

@@ -53,27 +53,31 @@ def test_an_honest_run_has_no_fault() -> None:
     assert faults_of(honest) == []
 
 
-def test_a_branch_on_exact_answers_is_found() -> None:
+FOLLOWING: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "a scale": (lambda gate: counts(gate, multiplier=2.0 + 1e-4 * exact(gate).sum()).value, "rows steer the fit"),
+    "a number of releases": (lambda gate: [counts(gate, f"round {k}").value for k in range(exact(gate).sum() % 5)], ""),
+    "a label": (lambda gate: counts(gate, f"counts of {exact(gate).sum()}").value, "rows steer the fit"),
+    "a result": (lambda gate: [counts(gate).value, exact(gate).max()], "what the fit shows differs"),
+}
+
+
+@pytest.mark.parametrize("what", FOLLOWING)
+def test_what_follows_the_rows_is_found(what: str) -> None:
+    run, words = FOLLOWING[what]
+    assert any(words in fault for fault in faults_of(lambda rows: run(gate_of(rows))))
+
+
+@pytest.mark.parametrize(("beyond", "count", "words"), [(1, 9, "goes on with"), (0, 30, "ended before")])
+def test_a_branch_on_exact_answers_is_found(beyond: int, count: int, words: str) -> None:
+    """One that is taken beside the recorded table alone, and one that is taken on it."""
     rows = table_of("two")
-    limit = int(exact(gate_of(rows)).max())
-
-    def run(rows: Rows) -> Any:
-        gate = gate_of(rows)
-        first = counts(gate)
-        return [first.value, counts(gate, "more").value if exact(gate).max() > limit else None]
-
-    assert any("goes on with" in fault for fault in faults_of(run, rows))
-
-
-def test_a_branch_on_an_exact_answer_that_was_taken_is_found() -> None:
-    rows = table_of("two")
-    limit = int(exact(gate_of(rows)).max())
+    limit = int(exact(gate_of(rows)).max()) + beyond
 
     def run(rows: Rows) -> Any:
         gate = gate_of(rows)
         return [counts(gate).value, counts(gate, "more").value if exact(gate).max() >= limit else None]
 
-    assert any("ended before" in fault for fault in faults_of(run, rows, 30))
+    assert any(words in fault for fault in faults_of(run, rows, count))
 
 
 def test_a_branch_on_released_answers_is_none() -> None:
@@ -83,38 +87,6 @@ def test_a_branch_on_released_answers_is_none() -> None:
         return [first.value, counts(gate, "more").value if first.value.max() > 10 else None]
 
     assert faults_of(run) == []
-
-
-def test_a_scale_that_follows_the_rows_is_found() -> None:
-    def run(rows: Rows) -> Any:
-        gate = gate_of(rows)
-        return counts(gate, multiplier=2.0 + 1e-4 * float(exact(gate).sum())).value
-
-    assert any("rows steer the fit" in fault for fault in faults_of(run))
-
-
-def test_a_number_of_releases_that_follows_the_rows_is_found() -> None:
-    def run(rows: Rows) -> Any:
-        gate = gate_of(rows)
-        return [counts(gate, f"round {k}").value for k in range(int(exact(gate).sum()) % 5)]
-
-    assert faults_of(run)
-
-
-def test_a_label_that_follows_the_rows_is_found() -> None:
-    def run(rows: Rows) -> Any:
-        gate = gate_of(rows)
-        return counts(gate, f"counts of {exact(gate).sum()}").value
-
-    assert any("rows steer the fit" in fault for fault in faults_of(run))
-
-
-def test_an_exact_answer_in_the_result_is_found() -> None:
-    def run(rows: Rows) -> Any:
-        gate = gate_of(rows)
-        return [counts(gate).value, exact(gate).max()]
-
-    assert any("what the fit shows differs" in fault for fault in faults_of(run))
 
 
 def test_a_warning_about_rows_is_found() -> None:
