@@ -93,13 +93,6 @@ def test_a_fault_between_charge_and_noise_leaves_the_charge():
     assert reservation.outcome == "failed"
 
 
-def test_a_unit_of_three_rows_gets_three_times_the_noise():
-    one, _ = curator([Gaussian(1.0)])
-    three, _ = curator([Gaussian(1.0)], rows_per_unit=3)
-    ratio = three.measure(QUERY, Gaussian(1.0), "a").sd / one.measure(QUERY, Gaussian(1.0), "a").sd
-    assert ratio == pytest.approx(3, rel=0.01)
-
-
 @pytest.mark.parametrize("weights", [(), ((1.0, 1.0),)], ids=["plain", "weighted"])
 def test_rows_of_which_a_person_may_have_three_are_sealed_under_three_times_the_noise(weights):
     def released(unit):
@@ -131,12 +124,6 @@ def test_only_additive_noise_can_be_measured_with(charge):
         gate.measure(QUERY, charge, "no")
 
 
-def test_an_entry_names_its_theorem():
-    gate, reservation = curator([Gaussian(1.0)])
-    gate.measure(QUERY, Gaussian(1.0), "counts")
-    assert "weighted histogram" in reservation.entries[0].theorem
-
-
 def test_integer_noise_is_scaled_so_that_the_continuous_charge_covers_it():
     sensitivity = Sensitivity(5, 25, "")
     sigma = integer_scale(Gaussian(2.0), sensitivity)
@@ -154,12 +141,6 @@ def test_the_same_measurements_come_from_the_same_seed_and_differ_otherwise():
 def test_the_layout_says_nothing_about_the_number_of_rows():
     gate, _ = curator([Gaussian(1.0)])
     assert "3000" not in repr(gate.layout)
-
-
-def test_counts_without_a_rule_of_their_own_still_add_up():
-    gate, _ = curator([NonPrivate()])
-    query = Histogram(column_cells(0, 400), count_rule(2))
-    assert gate.measure(query, NonPrivate(), "n").value.sum() == 3000
 
 
 def reachable(thing, depth=4):

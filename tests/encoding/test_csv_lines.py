@@ -149,18 +149,8 @@ def test_all_faults_of_a_file_are_counted(tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch.setattr(csv_lines, "_BLOCK", block)
         found = structure(tmp_path / "d.csv")
         assert found.n_faults == 28
-        assert [int(re.findall(r"line (\d+)", fault)[0]) for fault in found.faults] == [
-            3,
-            4,
-            5,
-            6,
-            9,
-            10,
-            11,
-            12,
-            15,
-            16,
-        ]
+        lines = [int(re.findall(r"line (\d+)", fault)[0]) for fault in found.faults]
+        assert lines == [3, 4, 5, 6, 9, 10, 11, 12, 15, 16]
 
 
 def test_a_fault_is_found_wherever_blocks_end(tmp_path: Path) -> None:

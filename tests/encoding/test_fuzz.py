@@ -28,23 +28,8 @@ from tacit.encoding.values import LabelIndex
 from tacit.errors import TacitError
 
 POOL: list[Any] = [
-    *(
-        None,
-        "",
-        "a",
-        "b",
-        "é",
-        "e\u0301",
-        "\ud800",
-        "1",
-        "01",
-        "1e400",
-        "nan",
-        "inf",
-        "true",
-        "2020-01-02",
-        "9999-99-99",
-    ),
+    *(None, "", "a", "b", "é", "e\u0301", "\ud800", "1", "01", "1e400", "nan", "inf", "true"),
+    *("2020-01-02", "9999-99-99"),
     *(1, 0, -1, 2**70, 10**400, 1.5, float("nan"), float("inf"), True, False, 1j, b"a", b"\xff"),
     *(np.float32(0.1), np.float16(0.1), np.longdouble(1), np.int8(3), np.bool_(True), np.datetime64("NaT")),
     *(np.datetime64("2020-01-01"), np.timedelta64(1, "s"), decimal.Decimal("1.1"), decimal.Decimal("sNaN")),

@@ -156,7 +156,10 @@ def test_names_without_an_end_are_no_sample(tmp_path: Path) -> None:
         (gzip.compress(SMALL, mtime=0)[:15], "damaged or truncated gzip"),
         (gzip.compress(SMALL * 5000, mtime=0)[:-30] + b"z" * 30, "damaged or truncated gzip"),
         (SMALL + b"1,2\n", "has a row with 2 cells where its header has 3"),
-        (SMALL + "1,é,3\n".encode("latin-1"), "is not UTF-8 text; save it as UTF-8"),
+        (
+            SMALL + "1,é,3\n".encode("latin-1"),
+            "is not UTF-8 text; save it as UTF-8, or give its encoding, such as windows-1252 ",
+        ),
         ("a,é,b,c\n".encode("latin-1"), "is not UTF-8 text"),
         (SMALL.decode().encode("utf-16"), "is UTF-16 text; give encoding 'utf-16' (--encoding utf-16)"),
         (SMALL.decode().encode("utf-16-le"), "is UTF-16 text without a byte order mark; give encoding 'utf-16-le'"),

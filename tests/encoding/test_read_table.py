@@ -86,19 +86,10 @@ def test_other_encodings(tmp_path: Path, encoding: str) -> None:
     file.write_bytes(ROWS.replace("more", "größe").encode(encoding))
     assert codes(tacit.read_table(file, SCHEMA, encoding=encoding))[2] == [0, 1, 3, 3]
     assert "größe" in tacit.read_table(file, encoding=encoding).column_names
-    with pytest.raises(
-        DataError,
-        match=rf"is {encoding[:6].upper()} text.*; give encoding '{encoding}'"
-        if "utf" in encoding
-        else r"is not UTF-8 text; save it as UTF-8, or give its encoding, such as windows-1252 .*\. Nothing",
-    ):
-        tacit.read_table(file, SCHEMA)
 
 
 def test_mistakes_about_encodings(tmp_path: Path, path: Path) -> None:
     assert codes(tacit.read_table(path, SCHEMA, encoding="UTF8")) == codes(tacit.read_table(path, SCHEMA))
-    with pytest.raises(DataError, match="encoding 'latin-7x' is not one of text files"):
-        tacit.read_table(path, SCHEMA, encoding="latin-7x")
     file = tmp_path / "rows.csv"
     file.write_bytes(b"a,b\n1,\x81\n")
     with pytest.raises(DataError, match=r"is not cp1252 text; save it as UTF-8\. Nothing was spent"):

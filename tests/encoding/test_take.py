@@ -25,16 +25,12 @@ COLUMNS = {
 
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_rows_are_taken_by_position_and_keep_their_kind(kind: str) -> None:
+    nothing = take_rows(Frame({"v": COLUMNS[kind]}, 3), np.zeros(0, np.int64))
+    assert len(nothing.column("v")) == nothing.n_rows == 0
     frame = take_rows(Frame({"v": COLUMNS[kind]}, 3), np.array([2, 0, 2]))
     assert [int(v) for v in np.asarray(frame.column("v"))] == [30, 10, 30]
     assert frame.n_rows == 3
     assert type(frame.column("v")) is type(COLUMNS[kind])
-
-
-@pytest.mark.parametrize("kind", COLUMNS)
-def test_no_rows_can_be_taken(kind: str) -> None:
-    frame = take_rows(Frame({"v": COLUMNS[kind]}, 3), np.zeros(0, np.int64))
-    assert len(frame.column("v")) == frame.n_rows == 0
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

@@ -20,28 +20,15 @@ from tacit.theory.above_threshold import Queries
 class CountingStream:
     """Tells when about ``threshold`` marks have been counted, again and again, for one charge.
 
-    Fed with marks, one 0 or 1 per round, it answers with the rounds (counted from the beginning) at which the marks
-    since the last such round were found to be about ``threshold``, ``epochs`` times at most.
+    Fed with marks, one 0 or 1 per round, it answers with the rounds, counted from the beginning.
 
-    Guarantee: pure ``epsilon`` for all epochs together, when a row is one round's mark: add/remove (a round is replaced
-    by a round without a mark) and replace alike. A row is counted in one epoch (docs/theory/sensitivities.md, section
-    4).
-
-    Attributes:
-        epsilon: the privacy parameter; ``inf`` for exact counting.
-        threshold: the public threshold L.
-        epochs: how often it answers at most.
+    Guarantee: pure ``epsilon`` for all epochs together, when a row is one round's mark, under either relation: a row is
+    counted in one epoch (docs/theory/sensitivities.md, section 4).
     """
 
-    epsilon: float
+    epsilon: float  # `inf` for exact counting
     threshold: int
-    epochs: int
-
-    def __post_init__(self) -> None:
-        if not self.epsilon > 0:
-            raise ValueError(f"epsilon must be positive, got {self.epsilon}")
-        if self.epochs < 1:
-            raise ValueError(f"epochs must be at least 1, got {self.epochs}")
+    epochs: int  # how often it answers at most
 
     def charges(self, neighbouring: Neighbouring) -> tuple[StreamCharge, ...]:
         """One pure charge."""

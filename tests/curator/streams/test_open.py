@@ -243,10 +243,3 @@ def test_without_privacy_the_gate_is_exact() -> None:
     assert stream.feed(lambda g: g.private) is False
     assert stream.feed(lambda g: g.choose(SCORES, 3, BoundedRange(0.1), size=2)).tolist() == [2, 2]
     assert stream.feed(lambda g: g.above_threshold(1.0, 3, Queries.ANY).test(3))
-
-
-def test_arguments_are_checked() -> None:
-    with pytest.raises(ValueError, match="epsilon"):
-        CountingStream(0.0, 3, 1)
-    with pytest.raises(ValueError, match="epochs"):
-        CountingStream(1.0, 3, 0)
