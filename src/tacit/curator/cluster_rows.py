@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
@@ -18,7 +18,7 @@ from tacit.encoding.source import DeclaredSource, Source
 from tacit.encoding.table import TableEncoding
 from tacit.engines.blocks import BlockTable
 from tacit.engines.cluster.rounds import Recheck, Rounds, Workers
-from tacit.engines.cluster.work import Ask, Bind, ClusterError, Coarsen, Derive, Seal, Unseal
+from tacit.engines.cluster.work import Ask, Change, ClusterError, Seal, Unseal
 from tacit.engines.passes.base import Look
 from tacit.engines.rows import Rows, Workspace
 from tacit.privacy.ledger import Reservation
@@ -51,15 +51,15 @@ class ClusterTable(BlockTable):
 
     def coarsen(self, column: int, mapping: Ints) -> None:
         super().coarsen(column, mapping)
-        self._workers.tell(Coarsen(self._number, column, mapping, self._workers.open_logs()))
+        self._workers.tell(Change(self._number, "coarsen", (column, mapping), self._workers.open_logs()))
         self._public = self._public.coarsened(column, mapping)
 
     def derive(self, cells: Cells) -> None:
         super().derive(cells)
-        self._workers.tell(Derive(self._number, cells))
+        self._workers.tell(Change(self._number, "derive", (cells,)))
 
     def bind(self, bound: JointBound, own_levels: int) -> None:
-        self._workers.tell(Bind(self._number, bound, own_levels))
+        self._workers.tell(Change(self._number, "bind", (bound, own_levels)))
 
 
 PATIENCE = 60.0  # seconds that a fit waits for a worker where there is none
@@ -72,21 +72,15 @@ class SourcePart:
 
     source: DeclaredSource
 
-    def opened(self) -> OpenPart:
-        """Ready to be read."""
-        return OpenPart(PreparedSource(self.source, None))
+    def opened(self) -> Callable[[tuple[Recipe, Labels], Workspace], Rows]:
+        """Makes rows of a recipe; what the files say is encoded once for each."""
+        prepared = PreparedSource(self.source, None)
 
+        def rows(recipe: tuple[Recipe, Labels], workspace: Workspace) -> Rows:
+            (arrays,) = prepared.encoded(*recipe)
+            return rows_of(list(arrays), *recipe, workspace)
 
-class OpenPart:
-    """The same where it is read. What its files say is encoded once for each recipe."""
-
-    def __init__(self, prepared: PreparedSource) -> None:
-        self._prepared = prepared
-
-    def rows(self, recipe: tuple[Recipe, Labels], workspace: Workspace) -> Rows:
-        """The rows as a recipe says."""
-        (arrays,) = self._prepared.encoded(*recipe)
-        return rows_of(list(arrays), *recipe, workspace)
+        return rows
 
 
 class ClusterSource:
@@ -96,7 +90,6 @@ class ClusterSource:
         self._source, self._workers = source, workers
 
     def rows(self, reservation: Reservation, random_state: int | None) -> PrivateRows:
-        """The rows of one fit."""
         return SourceRows(self._source.schema, self.table, reservation, random_state)
 
     def table(self, recipe: Recipe, label_index: Labels) -> ClusterTable:
@@ -107,12 +100,7 @@ class ClusterSource:
 
 @contextmanager
 def prepare(source: DeclaredSource, encoding: TableEncoding, label_index: Labels) -> Iterator[ClusterSource]:
-    """A source whose parts are encoded by the workers of a cluster, before the charge.
-
-    Raises:
-        ClusterError: if there is no cluster, or none with workers.
-        DataError: if a part of the source cannot be read.
-    """
+    """A source whose parts are encoded by the workers of a cluster, before the charge."""
     with _workers_of(source.source, _parts_of(source)) as workers:
         try:
             ready = ClusterSource(source, workers)

@@ -47,15 +47,6 @@ def release_keys(
 
     Guarantee: the composition of ``charge`` and ``ApproxDP(0, delta)``; see :class:`tacit.queries.keys.KeyCounts`.
 
-    Args:
-        codes: the key of every row, below 0 for none.
-        texts: the text of every code.
-        gate: its reservation must hold ``charge`` and ``ApproxDP(0, delta)``; one unit may hold as many of the rows as
-            it says.
-        charge: ``Gaussian`` or ``Laplace`` for the counts, or ``NonPrivate`` for exact counts of all keys.
-        delta: sets the threshold; positive.
-        label: what this is, for the ledger.
-
     Raises:
         BudgetExceeded: if the reservation does not cover it; nothing is read then.
         ValueError: if delta is 0.

@@ -72,20 +72,13 @@ class WeightedCurator(Curator):
         return replace(super().layout, n_labels=len(self._classes))
 
     def measure_all(self, asks: Sequence[tuple[Query, Charge, Label | str]]) -> list[Measurement]:
-        """Releases noisy weighted histograms; see :meth:`Curator.measure_all`.
-
-        Raises:
-            TypeError: for a query that knows no weights; nothing was read.
-        """
+        """Releases noisy weighted histograms; see :meth:`Curator.measure_all`."""
         return super().measure_all([(self._weighted(query), charge, label) for query, charge, label in asks])
 
     def select(self, selection: Selection, charge: Charge, label: Label | str) -> Choice:
         """Chooses by weighted rows; see :meth:`Curator.select`.
 
         A weighted row weighs at most what the rule gives it, so a movement that holds for lighter rows holds here.
-
-        Raises:
-            TypeError: for a selection that does not say so, or whose queries know no weights; nothing was read.
         """
         if not selection.holds_for_lighter_rows:
             raise TypeError("this choice is made over unweighted rows")
@@ -189,15 +182,10 @@ class PrivateRows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
         return self._frame.names
 
     def with_witness(self, witness: Witness) -> PrivateRows:
-        """The same rows, whose releases a witness sees.
-
-        Raises:
-            TypeError: for a witness of exact answers, unless noise has a seed: nothing of the fit is releasable then.
-        """
+        """The same rows, whose releases a witness sees."""
         check_may_watch(witness, self._noise)
         rows = copy.copy(self)
         rows.witness, rows._noise = witness, witness.source(self._noise)
@@ -273,12 +261,7 @@ class PrivateRows:
         return release_keys(codes, texts, self.gate, charge, delta, label)
 
     def check_handed_on(self) -> None:
-        """Raises for a unit of several rows, of which a child knows nothing, or where rows stay with one curator.
-
-        Raises:
-            ValueError: for such a unit.
-            HandedOnError: where rows stay.
-        """
+        """Raises for a unit of several rows, of which a child knows nothing, or where rows stay with one curator."""
         if self._rows_per_unit != 1:
             raise ValueError("rows that are handed on are protected one by one; a unit of several is not supported")
         if self._reservation.keeps:

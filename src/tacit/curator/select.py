@@ -29,11 +29,7 @@ class Choice:
 
 
 def selection_scale(score_range: int, charge: BoundedRange) -> float:
-    """The scale at which ``exp(score / scale)`` costs the charge: the :func:`least_scale`.
-
-    Raises:
-        ValueError: if the charge is 0, or so small that no float scale serves it.
-    """
+    """The scale at which ``exp(score / scale)`` costs the charge: the :func:`least_scale`."""
     if charge.range == 0:
         raise ValueError("a selection at range 0 would be a random choice; make it with public randomness")
     return least_scale(score_range, charge.range)

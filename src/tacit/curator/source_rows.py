@@ -86,7 +86,6 @@ class PreparedSource:
         self._files: dict[Any, Sequence[Arrays]] = {}
 
     def rows(self, reservation: Reservation, random_state: int | None) -> PrivateRows:
-        """The rows of one fit."""
         return SourceRows(self._source.schema, self.table, reservation, random_state)
 
     def table(self, recipe: Recipe, label_index: Labels) -> BlockTable:

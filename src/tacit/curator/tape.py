@@ -126,11 +126,7 @@ class Tape(Witness):
         return Passage(question.verb, str(question.label), question.charge, words, digest, answer.copy())
 
     def answer_to(self, question: Question) -> Any:
-        """The recorded answer to a question.
-
-        Raises:
-            Diverged: if another question was asked here, or none.
-        """
+        """The recorded answer to a question."""
         passage = self.passage(question, np.zeros(0, np.int64))
         if self.position == len(self.passages):
             self.diverge(f"the tape ends after {self.position} releases, and the learner asks for {passage}")

@@ -66,11 +66,7 @@ class ForeignModel(ClassModel):
         return np.column_stack([~positive, positive]).astype(np.float64)
 
     def check(self) -> None:
-        """Asks about public rows, the origin and both unit vectors of the first coordinates.
-
-        Raises:
-            UntrustedResult: names the learner if an answer is no number. A function of the released result alone.
-        """
+        """Asks about public rows, the origin and both unit vectors of the first coordinates."""
         probe = np.vstack([np.zeros(self.encoder.width), np.eye(self.encoder.width)[:16]])
         try:
             decisions = self._said(np.vstack([probe, -probe]))

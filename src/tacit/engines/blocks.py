@@ -168,26 +168,19 @@ class MemoryTable(BlockTable):
 
 
 class SealedTable(Protocol):
-    """Rows that answer queries exactly and give themselves to nobody but the curator."""
+    """Rows that answer queries exactly, as :class:`BlockTable`, and give themselves to nobody but the curator."""
 
     @property
-    def layout(self) -> Layout:
-        """What is public."""
+    def layout(self) -> Layout: ...
 
-    def answer(self, query: Query | JointHistogram) -> Ints:
-        """The exact answer, the same on one thread or many."""
+    def answer(self, query: Query | JointHistogram) -> Ints: ...
 
-    def answer_all(self, queries: Sequence[Query]) -> list[Ints]:
-        """The exact answers to several queries, in fewer passes over the rows where the engine can."""
+    def answer_all(self, queries: Sequence[Query]) -> list[Ints]: ...
 
-    def coarsen(self, column: int, mapping: Ints) -> None:
-        """Replaces a column's codes by a public map of them (at most 256 values: one byte a cell)."""
+    def coarsen(self, column: int, mapping: Ints) -> None: ...
 
-    def derive(self, cells: Cells) -> None:
-        """Keeps the codes of ``cells`` for as long as the object lives."""
+    def derive(self, cells: Cells) -> None: ...
 
-    def bind(self, bound: JointBound, own_levels: int) -> None:
-        """Weighs every row down until it keeps the bound, while that lives; codes cannot change meanwhile."""
+    def bind(self, bound: JointBound, own_levels: int) -> None: ...
 
-    def open_cover(self, candidates: Conjunctions | StreamedConjunctions) -> CoverRows:
-        """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
+    def open_cover(self, candidates: Conjunctions | StreamedConjunctions) -> CoverRows: ...

@@ -38,21 +38,13 @@ PASS_BYTES = 1 << 15
 
 @dataclass(frozen=True, eq=False)
 class DenseRows:
-    """Integer rows of Euclidean length at most ``radius``; every one of them is checked when this is made.
+    """Integer rows of Euclidean length at most ``radius``; every one of them is checked when this is made."""
 
-    Attributes:
-        values: int16 or int32; shape ``(n, n_features)``, or the stored values of a CSR matrix.
-        radius: the length that stands for a row of norm 1.
-        n_features: width.
-        indices: column of each stored value, int32; None for a full matrix.
-        indptr: start of each row in ``values``, int64, ``n + 1`` entries; None for a full matrix.
-    """
-
-    values: npt.NDArray[np.int16] | npt.NDArray[np.int32]
-    radius: int
+    values: npt.NDArray[np.int16] | npt.NDArray[np.int32]  # shape `(n, n_features)`, or those that a CSR matrix stores
+    radius: int  # the length that stands for a row of norm 1
     n_features: int
-    indices: npt.NDArray[np.int32] | None = None
-    indptr: Ints | None = None
+    indices: npt.NDArray[np.int32] | None = None  # column of each stored value; None for a full matrix
+    indptr: Ints | None = None  # start of each row in `values`, `n + 1` entries; None for a full matrix
 
     def __post_init__(self) -> None:
         if self.values.dtype not in (np.int16, np.int32) or (self.values.dtype == np.int16 and self.radius > RADIUS_16):
@@ -236,11 +228,7 @@ class DenseEngine:
         return answer * query.unit
 
     def moments(self, query: MomentSum) -> Ints:
-        """The exact sum of rows, or of squared rows: one pass.
-
-        Raises:
-            ValueError: for a query over other rows.
-        """
+        """The exact sum of rows, or of squared rows: one pass."""
         rows = self.rows
         if query.n_features != rows.n_features or query.radius != rows.radius:
             raise ValueError(f"the query is over {query.n_features} features of radius {query.radius}")
@@ -260,11 +248,7 @@ class DenseEngine:
         return self.parallel(run, rows.n_features, self._thread_rows)
 
     def shortened_squares(self, query: ShortenedSquares) -> Ints:
-        """The exact sum of shortened squared rows, and of squared lengths: one pass.
-
-        Raises:
-            ValueError: for a query over other rows.
-        """
+        """The exact sum of shortened squared rows, and of squared lengths: one pass."""
         rows = self.rows
         if query.n_features != rows.n_features or query.radius != rows.radius:
             raise ValueError(f"the query is over {query.n_features} features of radius {query.radius}")

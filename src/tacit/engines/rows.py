@@ -61,11 +61,7 @@ class LeafCache:
         self._kept: list[tuple[TreeCells, list[Bytes], Codes]] = []
 
     def of(self, cells: TreeCells) -> Codes:
-        """The leaf of every row, in memory that stays until two other trees have been asked for.
-
-        Raises:
-            TypeError: if the tree tests a column that is not stored in one byte (``coarsen`` it first).
-        """
+        """The leaf of every row, in memory that stays until two other trees have been asked for."""
         shape = cells.shape
         tested = [_bytes(self._columns[column]) for column in shape.used_columns]
         for place, (key, under, leaves) in enumerate(self._kept):

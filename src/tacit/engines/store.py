@@ -156,11 +156,7 @@ class StoreWriter:
             self._finish()
 
     def append(self, arrays: Sequence[npt.NDArray[Any]]) -> None:
-        """Adds rows: arrays of one length, in the order of ``like``.
-
-        Raises:
-            DiskFullError: if there is no room.
-        """
+        """Adds rows: arrays of one length, in the order of ``like``."""
         start, rows = 0, len(arrays[0])
         self._rows += rows
         while start < rows:
@@ -210,11 +206,7 @@ class DamagedStoreError(ValueError):
 
 
 class Store:
-    """What a :class:`StoreWriter` has written, mapped; ``check`` compares checksums, which reads all of it.
-
-    Raises:
-        DamagedStoreError: if it is not as it was written.
-    """
+    """What a :class:`StoreWriter` has written, mapped; ``check`` compares checksums, which reads all of it."""
 
     def __init__(self, file: IO[bytes], check: bool = False) -> None:
         path, size = file.name, os.fstat(file.fileno()).st_size

@@ -172,13 +172,7 @@ class JointHistogram:
 
 
 def joint_sensitivity(bound: JointBound, longest: tuple[int, int], neighbouring: Neighbouring) -> Sensitivity:
-    """See :meth:`JointHistogram.joint_sensitivity`.
-
-    Args:
-        bound: of the rows.
-        longest: the L1 norm and the squared L2 norm of the rule's longest vector.
-        neighbouring: the relation.
-    """
+    """See :meth:`JointHistogram.joint_sensitivity`."""
     composed = (
         "the epsilons of Laplace noise add up, row by row: Dwork and Roth 2014"
         if bound.is_laplace

@@ -59,13 +59,7 @@ class KeyCounts:
 
     @staticmethod
     def leak(threshold: int, tail: Callable[[int], float], rows_per_unit: int) -> float:
-        """A bound on the probability that any key of one unit alone is seen.
-
-        Args:
-            threshold: in integer units; counts from there on are seen.
-            tail: an upper bound on the probability that the noise is at least a number.
-            rows_per_unit: how many rows a unit may hold.
-        """
+        """A bound on the probability that any key of one unit alone is seen."""
         each = max(tail(threshold - KEY_UNIT * rows) / rows for rows in range(1, rows_per_unit + 1))
         return rows_per_unit * each
 

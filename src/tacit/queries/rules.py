@@ -165,11 +165,7 @@ def weight_levels(weights: npt.ArrayLike) -> Bytes:
 
 
 def weighted_rule(rule: RowRule, classes: Sequence[float], levels: Floats) -> RowRule:
-    """The rule for labels ``class * len(levels) + level``, from the one for unweighted rows.
-
-    Raises:
-        ValueError: if a weight of a class or a level lies outside [0, 1].
-    """
+    """The rule for labels ``class * len(levels) + level``, from the one for unweighted rows."""
     return _weighted(rule, tuple(classes), tuple(levels.tolist()))
 
 

@@ -126,13 +126,6 @@ def connected(
 ) -> Channel:
     """A channel to the party that listens at an address.
 
-    Args:
-        address: ``HOST:PORT``.
-        parties: who may be there.
-        context: of TLS, between parties alone; through a proxy, too.
-        seconds: that it may take.
-        proxy: ``http://HOST:PORT`` of a proxy that connects (HTTP ``CONNECT``); None for none.
-
     Raises:
         OSError: if nobody listens there, or the proxy does not get there: that may change.
         SitesError: if it is nobody of the parties, or there is no such proxy.

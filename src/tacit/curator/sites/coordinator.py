@@ -240,11 +240,7 @@ class Session:
         self._pending.append(what)
 
     def ask(self, what: dict[str, Any]) -> Ints:
-        """The sum of the answers of all sites, modulo ``2**64``.
-
-        Raises:
-            SitesError: if one of them is gone, or refuses.
-        """
+        """The sum of the answers of all sites, modulo ``2**64``."""
         with self._lock:
             assert self._paid is not None
             entries = self._paid.entries[self._told :]

@@ -71,11 +71,7 @@ class Memory:
         return [gathering for line in lines if (gathering := Gathering.read(line)) is not None]
 
     def write(self, gathering: Gathering) -> None:
-        """Remembers a fit, durably; in an account the label of its reservation does so, too.
-
-        Raises:
-            SitesError: if the file cannot be written; nothing was answered.
-        """
+        """Remembers a fit, durably; in an account the label of its reservation does so, too."""
         try:
             with os.fdopen(os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
                 file.write(f"{gathering}\n".encode())
@@ -85,11 +81,7 @@ class Memory:
             raise SitesError(f"{self.file}, where this site remembers its fits: {error.strerror}") from None
 
     def check(self, now: Gathering, changed_parties: bool, changed_rows: bool) -> None:
-        """Raises unless a fit is like all earlier ones, or what is other is allowed.
-
-        Raises:
-            SitesError: says what changed, and what the coordinator would learn.
-        """
+        """Raises unless a fit is like all earlier ones, or what is other is allowed."""
         earlier = self.gatherings()
         if not changed_parties and any(each.sites != now.sites for each in earlier):
             raise SitesError(

@@ -42,15 +42,7 @@ LEAST_SITES = 2  # fewer have nobody to hide their sums among
 
 
 def new_party(name: str, key: Path, parties: Path) -> Path:
-    """Makes a key and, in the folder of all parties, the certificate that goes with it.
-
-    Args:
-        name: of the party: letters, digits, ``-`` and ``_``.
-        key: where to write the private key, readable by its owner alone.
-        parties: the folder; made if there is none.
-
-    Returns:
-        Where the certificate is.
+    """Makes a key that its owner alone can read and, in the folder of all parties, its certificate, which it returns.
 
     Raises:
         SitesError: for a name that is none.
@@ -95,17 +87,12 @@ def fingerprint_of(certificate: Path) -> str:
 class Parties:
     """All parties of joined fits, and which of them this is.
 
-    Attributes:
-        folder: of their certificates, ``NAME.pem``.
-        key: the private key of this party.
-        name: of this party; of the certificate that goes with the key.
-
     Raises:
         SitesError: if the folder does not say who takes part, or the key belongs to none of them.
     """
 
-    folder: Path
-    key: Path
+    folder: Path  # of their certificates, `NAME.pem`
+    key: Path  # the private key of this party
 
     def __post_init__(self) -> None:
         if COORDINATOR not in self._certificates:

@@ -106,11 +106,7 @@ class ShareOfNoise:
             self._unused[simple] += times
 
     def scale(self, query: Query | JointHistogram, charge: Charge) -> float:
-        """The scale of this site's noise in an answer; takes the charges that pay for it.
-
-        Raises:
-            WireError: if nothing pays for it, or its noise is not Gaussian.
-        """
+        """The scale of this site's noise in an answer; takes the charges that pay for it."""
         if not isinstance(charge, Gaussian):
             raise WireError("sites draw shares of Gaussian noise alone")
         if isinstance(query, JointHistogram):

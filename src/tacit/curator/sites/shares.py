@@ -34,11 +34,7 @@ from tacit.schema import Schema
 
 
 def plain_recipe(recipe: Recipe, schema: Schema) -> dict[str, Any]:
-    """A recipe for the rows of sites.
-
-    Raises:
-        TypeError: if it is of other columns than those of the schema, or nothing that sites can make.
-    """
+    """A recipe for the rows of sites."""
     if isinstance(recipe, Columns) and recipe.encoding.names in (schema.features, ()):
         return {"kind": "columns" if recipe.encoding.names else "label"}
     if isinstance(recipe, Vectors | Lengths) and isinstance(encoder := recipe.encoder, RowEncoder):
@@ -52,11 +48,7 @@ def plain_recipe(recipe: Recipe, schema: Schema) -> dict[str, Any]:
 
 
 def recipe_of(data: Any, schema: Schema, encoding: TableEncoding) -> Recipe:
-    """The recipe that plain data, made by :func:`plain_recipe`, stand for.
-
-    Raises:
-        WireError: if they stand for none.
-    """
+    """The recipe that plain data, made by :func:`plain_recipe`, stand for."""
     try:
         kind = data["kind"]
         if kind in ("columns", "label"):
@@ -98,11 +90,7 @@ class PairKey:
         return self._private.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
 
     def secrets(self, own: str, others: Mapping[str, bytes], session: bytes) -> dict[str, bytes]:
-        """The secret shared with each of the others, by name, in this session.
-
-        Raises:
-            ValueError: for what is no public key.
-        """
+        """The secret shared with each of the others, by name, in this session."""
         return {name: self._secret(own, name, public, session) for name, public in others.items()}
 
     def _secret(self, own: str, other: str, public: bytes, session: bytes) -> bytes:

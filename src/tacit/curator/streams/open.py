@@ -49,26 +49,20 @@ class StreamCharge:
 
 
 class Tester(Protocol):
-    """An above-threshold inside the curator; see :class:`tacit.noise.above_threshold.AboveThreshold`."""
+    """An above-threshold inside the curator, as :class:`tacit.noise.above_threshold.AboveThreshold`."""
 
     @property
-    def stopped(self) -> bool:
-        """Whether a test was above."""
+    def stopped(self) -> bool: ...
 
-    def test(self, value: int) -> bool:
-        """Whether the next query is about above the threshold."""
+    def test(self, value: int) -> bool: ...
 
-    def test_many(self, values: Ints) -> int | None:
-        """The index of the first query of a run that is; None if none is."""
+    def test_many(self, values: Ints) -> int | None: ...
 
-    def restart(self) -> None:
-        """Begins the next epoch of running counts under the same charge."""
+    def restart(self) -> None: ...
 
-    def secrets(self) -> dict[str, int | bool]:
-        """What has to be kept to go on elsewhere."""
+    def secrets(self) -> dict[str, int | bool]: ...
 
-    def restore(self, secrets: dict[str, int | bool]) -> None:
-        """Goes on from secrets."""
+    def restore(self, secrets: dict[str, int | bool]) -> None: ...
 
 
 class Machine(Protocol):

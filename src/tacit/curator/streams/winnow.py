@@ -179,11 +179,7 @@ class _Winnow:
         self._round = 0
 
     def feed(self, *rows: npt.NDArray[Any]) -> list[WinnowUpdate]:
-        """Takes rows (int8, shape ``(n, dimension)``, positive or not) and labels (see :class:`Marks`).
-
-        Raises:
-            ValueError: for a wrong shape or dtype, or more rounds than the horizon; nothing has changed then.
-        """
+        """Takes rows (int8, shape ``(n, dimension)``, positive or not) and labels (see :class:`Marks`)."""
         table, labels = rows
         self._marks.check(table, labels)
         if self._round + len(table) > self._spec.horizon:

@@ -46,14 +46,10 @@ class Recheck:
 
     Workers must not foresee it: it follows from a key that no message holds, and from the number of the round. No
     answer depends on it, so it needs no noise of its own.
-
-    Attributes:
-        share: of all rounds, between 0 (never) and 1.
-        key: 32 bytes.
     """
 
-    share: float = 0.0
-    key: bytes = b""
+    share: float = 0.0  # of all rounds, between 0 (never) and 1
+    key: bytes = b""  # 32 bytes
 
     def place(self, number: int, parts: int) -> int | None:
         """The part that is asked for twice in a round; None if none is."""
@@ -114,11 +110,7 @@ class Rounds(ABC):
         """
 
     def again(self, place: int) -> tuple[str, str, Ints]:
-        """What another worker answers for a part to the last message; the names of the first worker and of that one.
-
-        Raises:
-            ClusterError: if there is no other worker.
-        """
+        """What another worker answers for a part to the last message; the names of the first worker and of that one."""
         del place
         raise ClusterError("these workers have no names, so that no part can be asked of another one")
 
@@ -266,7 +258,6 @@ class Workers(Homes):
             raise ClusterError("recheck asks a part of a second worker, and the cluster has one")
 
     def close(self) -> None:
-        """Lets the workers forget the rows."""
         self._workers.clear()
         self._futures.clear()
 
@@ -276,14 +267,12 @@ class Workers(Homes):
         return sorted(order.keys() - {home}, key=order.__getitem__)
 
     def _call(self, home: str, request: WorkerRequest) -> Any:
-        """What will be the answer; None if the worker is gone."""
         try:
             return self._workers[home].answer(request)
         except (OSError, RuntimeError, CancelledError):
             return None
 
     def _result(self, home: str, call: Any) -> Answers | None:
-        """The answer of a worker; None if it is gone."""
         while True:
             try:
                 answers: Answers = call.result(timeout=LOOK_AGAIN)
@@ -303,7 +292,6 @@ class Workers(Homes):
     # Who holds what.
 
     def _find_homes(self) -> None:
-        """Gives every part a worker: as evenly as can be, and where it is if that is even."""
         waits = time.monotonic() + self._patience
         while len(self._homes) < len(self.parts) or time.monotonic() - self._looked > LOOK_AGAIN:
             there = self._look()

@@ -15,7 +15,7 @@ from __future__ import annotations
 import io
 import pickle
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeGuard
 
@@ -26,9 +26,7 @@ from tacit.engines.passes.base import ENTRIES, SHARED, Look, Numbering, entries_
 from tacit.engines.rows import Rows, Workspace
 from tacit.errors import UNSPENT, TacitError
 from tacit.privacy.signatures import library_version
-from tacit.queries.cells import Cells
 from tacit.queries.dense.vector_sum import CappedSum
-from tacit.queries.joint_bound import JointBound
 
 SENT_ONCE = (*SHARED, CappedSum, *ENTRIES)
 """What has a number here."""
@@ -136,25 +134,18 @@ class _Unpickler(pickle.Unpickler):
         return self._known[number]
 
 
-class OpenPart(Protocol):
-    """A part of the source that was read."""
-
-    def rows(self, recipe: Any, workspace: Workspace) -> Rows:
-        """Its rows as a recipe says, in memory."""
-
-
 class Part(Protocol):
     """A part of the source, as it travels: it holds no rows."""
 
-    def opened(self) -> OpenPart:
-        """Ready to be read, here. What it makes depends on its files and on what is asked for."""
+    def opened(self) -> Callable[[Any, Workspace], Rows]:
+        """Ready to be read, here: makes its rows of a recipe, in memory."""
 
 
 class Held:
     """A part of the rows, as all messages so far have left it."""
 
     def __init__(self, part: Part, threads: int) -> None:
-        self._part, self._workspace, self._receiver = part.opened(), Workspace(threads), Receiver()
+        self._rows, self._workspace, self._receiver = part.opened(), Workspace(threads), Receiver()
         self.position = 0
         self.tables: dict[int, Rows] = {}
         self._question: Question | None = None
@@ -173,16 +164,14 @@ class Held:
 
     def seal(self, number: int, recipe: Any) -> None:
         """Makes a table."""
-        self.tables[number] = self._part.rows(recipe, self._workspace)
+        self.tables[number] = self._rows(recipe, self._workspace)
 
 
 # Commands.
 
 
-class Command(Protocol):
-    """What is done with every part; nothing comes back."""
-
-    def __call__(self, part: Held) -> None: ...
+Command = Callable[[Held], None]
+"""What is done with every part; nothing comes back."""
 
 
 @dataclass(frozen=True)
@@ -207,48 +196,23 @@ class Unseal:
 
 
 @dataclass(frozen=True, eq=False)
-class Coarsen:
-    """Replaces the codes of a column. ``logs`` have come by then: their entries speak of the old ones."""
+class Change:
+    """Has the rows of a table coarsen, derive or bind. ``logs`` have come by then: their entries speak of old codes."""
 
     table: int
-    column: int
-    mapping: Ints
-    logs: Sequence[Any]
+    method: str
+    arguments: tuple[Any, ...]
+    logs: Sequence[Any] = ()
 
     def __call__(self, part: Held) -> None:
-        part.tables[self.table].coarsen(self.column, self.mapping)
-
-
-@dataclass(frozen=True, eq=False)
-class Derive:
-    """Keeps the codes of cells."""
-
-    table: int
-    cells: Cells
-
-    def __call__(self, part: Held) -> None:
-        part.tables[self.table].derive(self.cells)
-
-
-@dataclass(frozen=True, eq=False)
-class Bind:
-    """Weighs rows down."""
-
-    table: int
-    bound: JointBound
-    own_levels: int
-
-    def __call__(self, part: Held) -> None:
-        part.tables[self.table].bind(self.bound, self.own_levels)
+        getattr(part.tables[self.table], self.method)(*self.arguments)
 
 
 # What is asked.
 
 
-class Question(Protocol):
-    """What every part answers with whole numbers."""
-
-    def __call__(self, part: Held, place: int) -> Ints: ...
+Question = Callable[[Held, int], Ints]
+"""What every part answers with whole numbers, by its place in the order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,10 +267,6 @@ class Worker:
         self._threads = threads
         self._parts: dict[int, Held] = {}
 
-    def version(self) -> str:
-        """The version of the library here."""
-        return version()
-
     def answer(self, request: WorkerRequest) -> Answers:
         """Brings parts up to date, and answers."""
         for place in self._parts.keys() - request.keeps:
@@ -336,11 +296,7 @@ def version() -> str:
 
 
 def joined(answers: Sequence[Answers]) -> Answers:
-    """Several workers' answers as one.
-
-    Raises:
-        ClusterError: if one is no whole numbers, or of another shape than those that it is added to.
-    """
+    """Several workers' answers as one; raises :class:`ClusterError` unless all are whole numbers of one shape."""
     each = {place: answer for one in answers for place, answer in one.each.items()}
     behind = {place: seen for one in answers for place, seen in one.behind.items()}
     places = tuple(place for one in answers for place in one.places)

@@ -79,12 +79,12 @@ class Admission:
 
     @part.register
     def _(self, value: Update) -> None:
-        self._cells(value.cells)
+        self.cells(value.cells)
         _require(value.values.shape == (value.cells.size,), "an update needs a value for each of its cells")
 
     @part.register
     def _(self, value: ScoreUpdate) -> None:
-        self._cells(value.cells)
+        self.cells(value.cells)
         _require(
             value.values.ndim == 2 and len(value.values) == value.cells.size, "an update needs a line for each cell"
         )
@@ -124,13 +124,13 @@ class Admission:
 
     @_query.register
     def _(self, query: Histogram, n_labels: int) -> None:
-        self._cells(query.cells)
+        self.cells(query.cells)
         self._rule(query.rule, n_labels)
         _fits(query.cells.size * query.rule.channels)
 
     @_query.register
     def _(self, query: ScoreHistogram, n_labels: int) -> None:
-        self._cells(query.cells)
+        self.cells(query.cells)
         self._of_scores(query, n_labels)
         _fits(query.cells.size * query.rule.channels)
 
@@ -156,7 +156,7 @@ class Admission:
 
     @_query.register
     def _(self, query: SplitHistogram, n_labels: int) -> None:
-        self._cells(query.cells)
+        self.cells(query.cells)
         self._columns(query.columns)
         self._rule(query.rule, n_labels)
         _require(len(query.class_of) == n_labels, "a split needs the class of every label")
@@ -183,13 +183,9 @@ class Admission:
     def bound(self, bound: JointBound) -> None:
         """Checks what weighs rows down; raises :class:`WireError`."""
         for part in bound.parts:
-            self._cells(part.cells)
+            self.cells(part.cells)
 
     # Their parts.
-
-    def cells(self, cells: Cells) -> None:
-        """Checks cells whose codes are to be kept; raises :class:`WireError`."""
-        self._cells(cells)
 
     def _columns(self, columns: tuple[int, ...]) -> None:
         _require(all(0 <= column < self.layout.n_columns for column in columns), "there is no such column")
@@ -212,7 +208,8 @@ class Admission:
             self._columns(columns)
             _require(truth.shape == tuple(n_codes[column] for column in columns), "a literal was made for other codes")
 
-    def _cells(self, cells: Cells) -> None:
+    def cells(self, cells: Cells) -> None:
+        """Checks the cells of rows; raises :class:`WireError`."""
         if isinstance(cells, OneCell) or self._table.is_derived(cells):  # kept codes stay when those of columns change
             return
         if isinstance(cells, FirstMatch):
@@ -330,22 +327,14 @@ class SiteTables:
             raise WireError(f"nobody knows how to {str(do)[:20]!r}")
 
     def look(self, what: dict[str, Any]) -> Any:
-        """The look that was asked for, checked; see :meth:`answer`.
-
-        Raises:
-            WireError: if it is none that may be asked.
-        """
+        """The look that was asked for, checked; see :meth:`answer`."""
         _, admission = self._use(what.get("table"))
         look = self._receiver.object(what.get("look"), LOOKS)
         admission.look(look)
         return look
 
     def questions(self, what: dict[str, Any]) -> list[tuple[Any, Charge]]:
-        """The queries that are to be answered with noise, checked, each with the charge that it names.
-
-        Raises:
-            WireError: if one of them may not be asked.
-        """
+        """The queries that are to be answered with noise, checked, each with the charge that it names."""
         _, admission = self._use(what.get("table"))
         listed = what.get("questions")
         _require(isinstance(listed, list) and 0 < len(listed) <= MOST_QUESTIONS, "some questions were expected")

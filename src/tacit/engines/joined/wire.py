@@ -14,7 +14,7 @@ import typing
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, Protocol, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 import numpy as np
 
@@ -78,10 +78,9 @@ ANY_QUERY = (*NOISY, SplitHistogram)
 
 
 class Sender:
-    """The coordinator's side: from objects to plain data. All sites get the same.
+    """The coordinator's side: from objects to plain data, the same for all sites.
 
-    Args:
-        maps: whether release maps go along: where noise is added before the sites' answers are.
+    ``maps``: whether release maps go along: where noise is added before the sites' answers are.
     """
 
     def __init__(self, maps: bool = False) -> None:
@@ -89,11 +88,7 @@ class Sender:
         self._left_out = frozenset() if maps else LEFT_OUT
 
     def plain(self, value: Any) -> Any:
-        """A value as plain data.
-
-        Raises:
-            TypeError: if it is of no type that travels.
-        """
+        """A value as plain data."""
         if value is None or isinstance(value, bool | int | float | str | bytes):
             return value
         if isinstance(value, np.integer):
@@ -141,20 +136,13 @@ class Sender:
         return {"log": number, "is": type(log).__name__, "numbers": numbers, "from": start, "new": new}
 
 
-class Admits(Protocol):
-    """What a site thinks of an object, once it is made."""
-
-    def __call__(self, value: Any) -> None:
-        """Raises :class:`WireError` for what its rows cannot answer safely."""
-
-
 class Receiver:
-    """A site's side: from plain data to objects, each of which ``admits`` checks.
+    """A site's side: from plain data to objects; ``admits`` raises for one that its rows cannot answer safely.
 
     ``grown`` is called with every log that has grown, before anything else happens.
     """
 
-    def __init__(self, admits: Admits, grown: Callable[[Log], None]) -> None:
+    def __init__(self, admits: Callable[[Any], None], grown: Callable[[Log], None]) -> None:
         self._admits, self._grown = admits, grown
         self._known: dict[int, Any] = {}
 
@@ -164,11 +152,7 @@ class Receiver:
             self._known.pop(number, None)
 
     def object(self, data: Any, kinds: tuple[type, ...]) -> Any:
-        """The object that plain data stand for.
-
-        Raises:
-            WireError: unless it is one of these kinds, of checked parts.
-        """
+        """The object that plain data stand for."""
         value = self._made(data)
         if type(value) not in kinds:
             raise WireError(f"a {type(value).__name__} came in the place of {' or '.join(k.__name__ for k in kinds)}")
@@ -268,11 +252,7 @@ MOST_BYTES = 1 << 31
 
 
 def array_of(data: Any) -> Any:
-    """An array from its plain data; numbers and truth values only.
-
-    Raises:
-        WireError: if it is none.
-    """
+    """An array from its plain data, numbers and truth values only; raises :class:`WireError` if it is none."""
     if not isinstance(data, dict):
         raise WireError("an array was expected")
     kind, shape, raw = data.get("array"), data.get("shape"), data.get("bytes")
@@ -298,11 +278,7 @@ def _whole_numbers(data: Any) -> list[int]:
 
 
 def charge_of(data: Any) -> Charge:
-    """A charge from its plain data.
-
-    Raises:
-        WireError: if it is none.
-    """
+    """A charge from its plain data."""
     try:
         return charge_from_dict(data)
     except (ValueError, TypeError, KeyError, AttributeError) as error:

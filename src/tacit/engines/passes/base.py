@@ -167,11 +167,7 @@ class PassOf(Pass[Q]):
 
 @singledispatch
 def row_pass(query: Any) -> Pass[Any]:
-    """The pass that answers a query.
-
-    Raises:
-        TypeError: if none is registered for its type.
-    """
+    """The pass that answers a query."""
     raise TypeError(f"the engine cannot answer a {type(query).__name__}: no pass over rows is registered for it")
 
 

@@ -19,11 +19,7 @@ from tacit.queries.dense.vector_sum import CappedSum, CappedWeights, VectorSum
 
 
 def dense_of(rows: Rows) -> DenseEngine:
-    """The dense rows of a block.
-
-    Raises:
-        TypeError: if it has none.
-    """
+    """The dense rows of a block."""
     if rows.dense is None:
         raise TypeError("this table holds no dense rows")
     dense = rows.dense

@@ -31,17 +31,11 @@ class TooManyCandidates(TacitError):  # noqa: N818 - a public fact, and not a fa
 
 @dataclass(frozen=True, eq=False)
 class Conjunctions:
-    """Public predicates on rows: conjunctions of literals, a literal being any public predicate on a few columns.
+    """Public predicates on rows: conjunctions of literals, a literal being any public predicate on a few columns."""
 
-    Attributes:
-        columns: per literal, the column it looks at, or several.
-        truths: per literal, for which codes it holds: a boolean array with an axis per column, one entry per code.
-        members: int32, shape ``(n, width)``: per conjunction the literals in it, filled up with -1. A line of -1 is the
-            constant true.
-    """
-
-    columns: tuple[int | tuple[int, ...], ...]
-    truths: tuple[Bools, ...]
+    columns: tuple[int | tuple[int, ...], ...]  # per literal, the column it looks at, or several
+    truths: tuple[Bools, ...]  # per literal, for which codes it holds: an axis per column, an entry per code
+    # shape `(n, width)`: per conjunction its literals, filled up with -1; a line of -1 is the constant true
     members: npt.NDArray[np.int32]
 
     def __post_init__(self) -> None:

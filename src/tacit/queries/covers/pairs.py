@@ -45,11 +45,7 @@ class Pairs:
 
     @staticmethod
     def of(columns: Sequence[int | tuple[int, ...]], truths: Sequence[Bools]) -> Pairs:
-        """The pairs of literals given by the columns they look at and the codes they hold for.
-
-        Raises:
-            ValueError: if literals on the same columns know different codes.
-        """
+        """The pairs of literals given by the columns they look at and the codes they hold for."""
         groups: dict[int | tuple[int, ...], list[int]] = {}
         for literal, where in enumerate(columns):
             groups.setdefault(where, []).append(literal)

@@ -102,11 +102,7 @@ class HalfspaceLog:
     steps: list[HalfspaceStep] = field(default_factory=list)
 
     def add(self, direction: npt.ArrayLike, step: float = 1.0) -> None:
-        """Appends ``step * clip(direction . x, -1, 1)``: a finite, released direction, and a step in (0, 1024].
-
-        Raises:
-            ValueError: for another number of weights, one that is not finite, or a step out of range.
-        """
+        """Appends ``step * clip(direction . x, -1, 1)``: a finite, released direction, and a step in (0, 1024]."""
         vector = np.asarray(direction, dtype=np.float64)
         if vector.shape != (self.n_features,):
             raise ValueError(f"a halfspace over {self.n_features} features has that many weights, got {vector.shape}")
@@ -127,9 +123,6 @@ class HalfspaceLog:
 
         Steps of at most 1024, and what 16 bits leave of each as a step of its own. ``direction``, shape
         ``(n_features,)``, was released.
-
-        Raises:
-            ValueError: for another number of weights, or one that is not finite.
         """
         length = float(np.linalg.norm(direction))
         if not math.isfinite(length):
@@ -145,9 +138,6 @@ class HalfspaceLog:
         """Appends 1 (natural units, or less) where ``integers . x > 0``, minus as much where it is below 0, exactly.
 
         The integers were released, and are a vector of length at most :data:`VECTOR_NORM`.
-
-        Raises:
-            ValueError: for another number of integers, or a longer vector.
         """
         if integers.shape != (self.n_features,):
             raise ValueError(f"a halfspace over {self.n_features} features has that many, got {integers.shape}")
