@@ -222,39 +222,6 @@ def test_plain_text_is_not_read_as_wide_characters(tmp_path: Path, given: str) -
         column_names(path, CsvFormat(encoding=given))
 
 
-MAINFRAME = "age;city,dose\n44,Oslo,3\n"
-
-
-@pytest.mark.parametrize("code", ["cp037", "cp500", "cp1140"])
-@pytest.mark.parametrize("ends", [b"\x25", b"\x15", b"\x0d\x25"])
-@pytest.mark.parametrize("given", ["utf-8", "latin-1", "windows-1252", "cp437"])
-def test_ebcdic_is_named_whatever_it_is_read_as(tmp_path: Path, code: str, ends: bytes, given: str) -> None:
-    for text in (MAINFRAME, MAINFRAME.upper()):
-        path = write(tmp_path, "data.csv", text.encode(code).replace("\n".encode(code), ends))
-        with pytest.raises(
-            DataError, match=r"but EBCDIC.*such as cp037 or cp500 \(--encoding cp037\).*Nothing was spent"
-        ):
-            column_names(path, CsvFormat(encoding=given))
-
-
-def test_other_letters_are_no_ebcdic(tmp_path: Path) -> None:
-    """Only the first line decides, whatever rows hold."""
-    for name, encoding in (
-        ("возраст", "koi8-r"),
-        ("возраст", "cp1251"),
-        ("âge élevé", "latin-1"),
-        ("ηλικία", "iso8859-7"),
-    ):
-        path = write(tmp_path, "data.csv", f"{name},y\n1,2\n".encode(encoding))
-        assert column_names(path, CsvFormat(encoding=encoding)) == [name, "y"]
-    path = write(tmp_path, "data.csv", b"a,b\n" + "abcdefghi,abcdefghi\n".encode("cp037").replace(b"\x25", b"\n"))
-    assert column_names(path, CsvFormat(encoding="latin-1")) == ["a", "b"]
-    assert column_names(write(tmp_path, "data.csv", MAINFRAME.encode("cp037")), CsvFormat("cp037")) == [
-        "age;city",
-        "dose",
-    ]
-
-
 def test_places_that_hold_no_file(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="does not exist"):
         column_names(tmp_path / "none.csv")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-import string
 import unicodedata
 from collections.abc import Mapping, Sequence
 
@@ -64,7 +63,6 @@ _ZEROS = (
 )
 """How the first two characters of the alphabet stand in the first bytes where no mark says it."""
 
-_EBCDIC = f"{string.ascii_letters}{string.digits} ,;:.|_\"'()/\t-".encode("cp037")
 _ASCII = re.compile(rb"[\t\r\n -~]*[,;\t\r\n][\t\r\n -~]*")
 _JSON = re.compile(r"\ufeff?\s*(?:\{\s*(?:[\"}]|$)|\[\s*(?:[\[{\"\]]|$))")
 _MARKUP = re.compile(r"\ufeff?\s*<(?:\?xml|!doctype|html|table|workbook)\b", re.IGNORECASE)
@@ -87,26 +85,15 @@ def check_start(where: str, start: bytes, packed: bool = False) -> None:
 
 
 def check_unicode(where: str, start: bytes, encoding: str) -> None:
-    """Raises :class:`DataError` for text of UTF-16, UTF-32 or EBCDIC that is read as anything else."""
+    """Raises :class:`DataError` for text of UTF-16 or UTF-32 that is read as anything else."""
     marked = next((name for mark, name in _ORDER_MARKS if start.startswith(mark)), "")
     bare = "" if marked else next((name for zeros, name in _ZEROS if re.match(zeros, start, re.DOTALL)), "")
     right = marked or bare
     if right and encoding != right:
         what = f"{right[:6].upper()} text{' without a byte order mark' if bare else ''}"
         raise DataError(f"{where} is {what}; give encoding '{right}' (--encoding {right}), or save it as UTF-8")
-    if not right and _is_ebcdic(start) and b"a".decode(encoding, "replace") == "a":
-        raise DataError(
-            f"{where} is no {encoding} text, but EBCDIC, which mainframes write: give its encoding, such as cp037 or "
-            "cp500 (--encoding cp037), or save it as UTF-8"
-        )
     if not right and encoding.startswith(("utf-16", "utf-32")) and _ASCII.fullmatch(start):
         raise DataError(f"{where} is no {encoding[:6].upper()} text; leave encoding (--encoding) out, or give its own")
-
-
-def _is_ebcdic(start: bytes) -> bool:
-    """Whether the first line is of letters, digits and marks of EBCDIC, most of which are no characters of ASCII."""
-    line = re.split(rb"[\n\r\x15\x25]", start)[0]  # the last two end lines in EBCDIC
-    return len(line) > 5 and not line.translate(None, _EBCDIC) and 2 * sum(byte > 0x7F for byte in line) > len(line)
 
 
 def check_markup(where: str, line: str) -> None:

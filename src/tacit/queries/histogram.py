@@ -12,7 +12,7 @@ from tacit.arrays import Floats, Ints
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import Cells
 from tacit.queries.margins import Margins, Scores
-from tacit.queries.query import Sensitivity, largest_vector
+from tacit.queries.query import Sensitivity, largest_vector, of_one_cell
 from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT, LabelWeights, RowRule
 from tacit.queries.score_rules import LogLink, ScoreRule, TargetScale
 
@@ -247,10 +247,7 @@ class ResidualLevels:
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """How far one row moves the counts, in integer units."""
-        theorem, unit = "counts by residual: one row, one interval", self.unit
-        if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
-            return Sensitivity(unit, unit**2, theorem)
-        return Sensitivity(2 * unit, 2 * unit**2, f"{theorem}; replace")
+        return of_one_cell(self.unit, "counts by residual: one row, one interval", neighbouring)
 
 
 ScoreQuery = ScoreHistogram | ResidualLevels

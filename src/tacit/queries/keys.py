@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tacit.privacy.unit import Neighbouring
-from tacit.queries.query import Sensitivity
+from tacit.queries.query import Sensitivity, of_one_cell
 
 KEY_UNIT = 64  # integer units of one row: noise is drawn finer than rows, so that its integer form costs nothing
 
@@ -53,9 +53,7 @@ class KeyCounts:
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """How far one row moves the counts of keys that both tables have, in integer units."""
-        if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
-            return Sensitivity(KEY_UNIT, KEY_UNIT**2, THEOREM)
-        return Sensitivity(2 * KEY_UNIT, 2 * KEY_UNIT**2, f"{THEOREM}; replace")
+        return of_one_cell(KEY_UNIT, THEOREM, neighbouring)
 
     @staticmethod
     def leak(threshold: int, tail: Callable[[int], float], rows_per_unit: int) -> float:

@@ -33,6 +33,13 @@ class Sensitivity:
         return Sensitivity(self.l1 * rows, self.l2_squared * rows**2, f"{self.theorem}; {rows} rows per unit")
 
 
+def of_one_cell(unit: int, theorem: str, neighbouring: Neighbouring) -> Sensitivity:
+    """Of counts in which a row is in one cell, with so many integer units; a row that is replaced may be in two."""
+    if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
+        return Sensitivity(unit, unit**2, theorem)
+    return Sensitivity(2 * unit, 2 * unit**2, f"{theorem}; replace")
+
+
 def squarable(vectors: Ints) -> Ints:
     """The same integers, as Python's where sums of squares of them or of their differences might not fit 64 bits."""
     farthest = max(-int(vectors.min(initial=0)), int(vectors.max(initial=0)))

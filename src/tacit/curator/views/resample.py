@@ -57,8 +57,37 @@ def round_cost(base: Cost, total: int, size: int, analysis: Analysis) -> Cost:
     return cost_of_draws(base, 1 / total, size, analysis)
 
 
+class _Draws:
+    """What samples from a measure share."""
+
+    models: tuple[ClassModel, ...]
+    child: Plan
+
+    @property
+    def children(self) -> tuple[Plan, ...]:
+        return (self.child,)
+
+    def charges(self, neighbouring: Neighbouring) -> Sequence[tuple[Charge, str]]:
+        if neighbouring is not Neighbouring.REPLACE_ONE:
+            raise ValueError("draws from a measure are analysed for a public number of rows: use replace_one")
+        return [self._charge()] if is_private(self.child) else [(NonPrivate(), "no privacy")]
+
+    def _charge(self) -> tuple[Charge, str]:
+        raise NotImplementedError
+
+    def weights(self, rows: Rows) -> Ints:
+        """Integer weights of all rows; rows that a rule drops weigh nothing. Private: for this module alone."""
+        places, margins = vote_margins(self.models, rows)
+        weights = np.zeros(len(rows.labels), np.int64)
+        weights[places] = self._weights(margins + len(self.models))
+        return rows.witness.inside("weights", self, weights, weights)
+
+    def _weights(self, levels: Ints) -> Ints:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, eq=False)
-class MeasureSample:
+class MeasureSample(_Draws):
     """A sample, with replacement, from the lazy Bregman measure over released models."""
 
     models: tuple[ClassModel, ...]  # the voters so far; released
@@ -70,18 +99,10 @@ class MeasureSample:
     cost: Cost  # the child's (epsilon, delta); the plan must not cost more
     analysis: Analysis = "sharp"  # `"sharp"`, or `"paper"` for Lemma 55 as stated
 
-    @property
-    def children(self) -> tuple[Plan, ...]:
-        return (self.child,)
-
-    def charges(self, neighbouring: Neighbouring) -> Sequence[tuple[Charge, str]]:
-        if neighbouring is not Neighbouring.REPLACE_ONE:
-            raise ValueError("draws from a measure are analysed for a public number of rows: use replace_one")
-        if not is_private(self.child):
-            return [(NonPrivate(), "no privacy")]
+    def _charge(self) -> tuple[Charge, str]:
         theorem = "draws from a slick measure: Lemma 55 with Lemma 21"
         sharper = " (sharp: attained)" if self.analysis == "sharp" else ""
-        return [(charge_of(round_cost(self.cost, self.total, self.size, self.analysis)), theorem + sharper)]
+        return charge_of(round_cost(self.cost, self.total, self.size, self.analysis)), theorem + sharper
 
     def open(self, rows: Rows, neighbouring: Neighbouring, noise: NoiseSource) -> Sequence[Rows]:
         del neighbouring
@@ -96,16 +117,11 @@ class MeasureSample:
         labels = np.where(nobody, np.uint8(DROPPED), rows.labels[index]).astype(np.uint8)
         return [Rows(take_rows(rows.frame, index), labels)]
 
-    def weights(self, rows: Rows) -> Ints:
-        """Integer weights of all rows; rows that a rule drops weigh nothing. Private: for this module alone."""
-        places, margins = vote_margins(self.models, rows)
+    def _weights(self, levels: Ints) -> Ints:
         reach = len(self.models)
         ticks = np.rint(np.arange(-reach, reach + 1) * (self.learning_rate / 2 * TICKS)).astype(np.int64)
-        levels = margins + reach
         histogram = np.bincount(levels, minlength=len(ticks)).astype(np.int64)
-        weights = np.zeros(len(rows.labels), np.int64)
-        weights[places] = capped_scaling(histogram, ticks, self.total).per_row(levels)
-        return rows.witness.inside("weights", self, weights, weights)
+        return capped_scaling(histogram, ticks, self.total).per_row(levels)
 
 
 CAP = 1 << WEIGHT_BITS
@@ -123,7 +139,7 @@ def round_with_test(cost: Cost) -> Cost:
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothSample:
+class SmoothSample(_Draws):
     """A sample, with replacement, from a stateless measure over released models; none if the end test says stop."""
 
     models: tuple[ClassModel, ...]  # the voters so far; released
@@ -142,24 +158,16 @@ class SmoothSample:
             raise ValueError(f"weights must lie in 0..{CAP}")
 
     @property
-    def children(self) -> tuple[Plan, ...]:
-        return (self.child,)
-
-    @property
     def drawn(self) -> Cost:
         """What the child costs on its draws, under the promise."""
         return drawn_cost(self.cost, self.threshold, self.size, self.analysis)
 
-    def charges(self, neighbouring: Neighbouring) -> Sequence[tuple[Charge, str]]:
-        if neighbouring is not Neighbouring.REPLACE_ONE:
-            raise ValueError("draws from a measure are analysed for a public number of rows: use replace_one")
-        if not is_private(self.child):
-            return [(NonPrivate(), "no privacy")]
+    def _charge(self) -> tuple[Charge, str]:
         if not self.drawn.delta > 0:
             raise ValueError("an end test fails with a probability that only a positive delta pays for")
         theorem = "an end test, and draws from a slick measure: Lemmas 49 and 55 with Lemma 52"
         sharper = " (sharp)" if self.analysis == "sharp" else ""
-        return [(charge_of(round_with_test(self.drawn)), theorem + sharper)]
+        return charge_of(round_with_test(self.drawn)), theorem + sharper
 
     def open(self, rows: Rows, neighbouring: Neighbouring, noise: NoiseSource) -> Sequence[Rows]:
         del neighbouring
@@ -183,9 +191,6 @@ class SmoothSample:
         noisy = units + int(noise.laplace(math.nextafter(CAP / drawn.epsilon, math.inf), 1)[0])
         return noisy < (self.threshold + surplus) * CAP
 
-    def weights(self, rows: Rows) -> Ints:
-        """Integer weights of all rows; rows that a rule drops weigh nothing. Private: for this module alone."""
-        places, margins = vote_margins(self.models, rows)
-        weights = np.zeros(len(rows.labels), np.int64)
-        weights[places] = self.table[margins + len(self.models)]
-        return rows.witness.inside("weights", self, weights, weights)
+    def _weights(self, levels: Ints) -> Ints:
+        weights: Ints = self.table[levels]
+        return weights

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Floats, Ints
 from tacit.privacy.unit import Neighbouring
-from tacit.queries.query import Sensitivity
+from tacit.queries.query import Sensitivity, of_one_cell
 from tacit.queries.rules import MARGIN_BITS
 
 N_LEVELS = 4096  # levels of a measure over halfspace margins
@@ -212,8 +212,4 @@ class MarginCounts:
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """How far one row moves the counts."""
-        if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
-            return Sensitivity(DENSE_COUNT_UNIT, DENSE_COUNT_UNIT**2, "counts by margin and label: one row, one cell")
-        return Sensitivity(
-            2 * DENSE_COUNT_UNIT, 2 * DENSE_COUNT_UNIT**2, "counts by margin and label: one row, one cell; replace"
-        )
+        return of_one_cell(DENSE_COUNT_UNIT, "counts by margin and label: one row, one cell", neighbouring)
