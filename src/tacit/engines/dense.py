@@ -147,10 +147,10 @@ class DenseEngine:
 
     def vector_sum(self, query: VectorSum) -> Ints:
         """The exact answer under a stateless measure: one pass over the rows."""
-        cache, pending = self._open(query.log)
+        margins, pending = self._open(query.log)
         table, limit = query.table.astype(np.int32), int(np.abs(query.table).max())
         rule, flat, width = (query.levels.shift, query.levels.count // 2, table), self._flat, self.rows.n_features
-        margins, signs, block = cache.sums, self._signs, self._block
+        signs, block = self._signs, self._block
 
         def run(start: int, stop: int, sums: Ints) -> None:
             if self._is_16:
@@ -163,17 +163,13 @@ class DenseEngine:
                 kernels.signed_weights(margins, signs, *rule, weights, low, high)
                 self._add(weights, sums, low, high)
 
-        answer = self.parallel(run, self.rows.n_features, self._thread_rows)
-        cache.applied = len(query.log.steps)
-        return answer
+        return self.parallel(run, self.rows.n_features, self._thread_rows)
 
     def level_counts(self, query: CappedSum) -> Ints:
         """How many rows there are by level of their margin: what a capped measure takes its scale from."""
-        cache, pending = self._open(query.log)
         counted: list[tuple[int, Ints]] = []
-        histogram = self._level_histogram(query.levels, cache, pending, counted)
-        cache.applied = len(query.log.steps)
-        self._counted = (query, cache.applied, counted)
+        histogram = self._level_histogram(query, counted)
+        self._counted = (query, len(query.log.steps), counted)
         return histogram
 
     def capped_sum(self, query: CappedSum, capped: CappedWeights, before: int) -> Ints:
@@ -208,81 +204,79 @@ class DenseEngine:
 
     def measure_size(self, query: MeasureSize) -> Ints:
         """The exact size of a stateless measure: one pass over the rows."""
-        cache, pending = self._open(query.log)
-        histogram = self._level_histogram(query.levels, cache, pending, [])
-        cache.applied = len(query.log.steps)
-        return np.array([int(histogram @ query.table)], np.int64)
+        return np.array([int(self._level_histogram(query, []) @ query.table)], np.int64)
 
     def margin_counts(self, query: MarginCounts) -> Ints:
         """The exact counts by margin level and label: one pass."""
-        cache, pending = self._open(query.log)
+        margins, pending = self._open(query.log)
         count, levels = query.levels.count, self._levels
 
         def run(start: int, stop: int, counts: Ints) -> None:
-            self._count_levels(pending, cache.sums, self._ones, query.levels, np.zeros(count, np.int64), start, stop)
+            self._count_levels(pending, margins, self._ones, query.levels, np.zeros(count, np.int64), start, stop)
             cells = levels[start:stop].astype(np.int64) * 2 + (self.labels[start:stop] == 1)
             counts += np.bincount(cells, minlength=2 * count)
 
-        answer = self.parallel(run, 2 * count, self._thread_rows).reshape(count, 2)
-        cache.applied = len(query.log.steps)
-        return answer * query.unit
+        return self.parallel(run, 2 * count, self._thread_rows).reshape(count, 2) * query.unit
 
     def moments(self, query: MomentSum) -> Ints:
         """The exact sum of rows, or of squared rows: one pass."""
-        rows = self.rows
-        if query.n_features != rows.n_features or query.radius != rows.radius:
-            raise ValueError(f"the query is over {query.n_features} features of radius {query.radius}")
-        shift = query.square_shift
+        self._check(query)
 
         def run(start: int, stop: int, sums: Ints) -> None:
             for low, high in _blocks(start, stop, self._block):
-                stored = slice(low, high) if rows.indptr is None else slice(rows.indptr[low], rows.indptr[high])
-                block = rows.values[stored].astype(np.int64)
+                block, ends = self._stored(low, high)
                 if query.order == 2:
-                    block = (block * block) >> shift
-                if rows.indices is None:
-                    sums += block.sum(axis=0)
-                else:
-                    np.add.at(sums, rows.indices[stored], block)
+                    block = (block * block) >> query.square_shift
+                self._add_columns(block, ends, sums)
 
-        return self.parallel(run, rows.n_features, self._thread_rows)
+        return self.parallel(run, self.rows.n_features, self._thread_rows)
 
     def shortened_squares(self, query: ShortenedSquares) -> Ints:
         """The exact sum of shortened squared rows, and of squared lengths: one pass."""
-        rows = self.rows
-        if query.n_features != rows.n_features or query.radius != rows.radius:
-            raise ValueError(f"the query is over {query.n_features} features of radius {query.radius}")
+        self._check(query)
 
         def run(start: int, stop: int, sums: Ints) -> None:
             for low, high in _blocks(start, stop, self._block):
-                ends = None if rows.indptr is None else rows.indptr[low : high + 1]
-                stored = slice(low, high) if ends is None else slice(ends[0], ends[-1])
-                squares = rows.values[stored].astype(np.int64)
-                squares = (squares * squares) >> query.square_shift
+                block, ends = self._stored(low, high)
+                squares = (block * block) >> query.square_shift
                 multipliers = query.multipliers(_sums_by_row(squares * squares, ends))
                 lengths = _sums_by_row(squares, ends)
                 sums[-1] += (lengths * (query.longest // 2) // query.unit).sum()
-                if ends is None or rows.indices is None:
-                    sums[:-1] += ((squares * multipliers[:, None]) >> MULTIPLIER_BITS).sum(axis=0)
-                else:
-                    shortened = (squares * np.repeat(multipliers, np.diff(ends))) >> MULTIPLIER_BITS
-                    np.add.at(sums, rows.indices[stored], shortened)
+                each = multipliers[:, None] if ends is None else np.repeat(multipliers, np.diff(ends))
+                self._add_columns((squares * each) >> MULTIPLIER_BITS, ends, sums[:-1])
 
-        return self.parallel(run, rows.n_features + 1, self._thread_rows)
+        return self.parallel(run, self.rows.n_features + 1, self._thread_rows)
 
-    def _level_histogram(
-        self, levels: Levels, cache: _LogCache, pending: _Steps, parts: list[tuple[int, Ints]]
-    ) -> Ints:
+    def _check(self, query: MomentSum | ShortenedSquares) -> None:
+        """Raises for a query over other rows."""
+        if (query.n_features, query.radius) != (self.rows.n_features, self.rows.radius):
+            raise ValueError(f"the query is over {query.n_features} features of radius {query.radius}")
+
+    def _stored(self, low: int, high: int) -> tuple[Ints, Ints | None]:
+        """The integers of some rows, and where each sparse one begins, and the last ends."""
+        ends = None if self.rows.indptr is None else self.rows.indptr[low : high + 1]
+        stored = slice(low, high) if ends is None else slice(ends[0], ends[-1])
+        return self.rows.values[stored].astype(np.int64), ends
+
+    def _add_columns(self, values: Ints, ends: Ints | None, sums: Ints) -> None:
+        """Adds up the columns of what :meth:`_stored` gave."""
+        if ends is None or self.rows.indices is None:
+            sums += values.sum(axis=0)
+        else:
+            np.add.at(sums, self.rows.indices[ends[0] : ends[-1]], values)
+
+    def _level_histogram(self, query: CappedSum | MeasureSize, parts: list[tuple[int, Ints]]) -> Ints:
         """Brings the margins up to date; writes every row's level and counts them.
 
         ``parts`` is given the first row of every part of the pass, and the counts of that part.
         """
+        margins, pending = self._open(query.log)
 
         def run(start: int, stop: int, counts: Ints) -> None:
-            self._count_levels(pending, cache.sums, self._signs, levels, counts, start, stop)
+            self._count_levels(pending, margins, self._signs, query.levels, counts, start, stop)
             parts.append((start, counts))
 
-        return self.parallel(run, levels.count, self._thread_rows)
+        return self.parallel(run, query.levels.count, self._thread_rows)
 
     def _count_levels(
         self, steps: _Steps, margins: npt.NDArray[np.signedinteger], signs: npt.NDArray[np.int8], levels: Levels,
@@ -298,8 +292,8 @@ class DenseEngine:
             self._advance(steps, margins, low, high)
             kernels.count_levels(margins, *rule, low, high)
 
-    def _open(self, log: HalfspaceLog) -> tuple[_LogCache, _Steps]:
-        """The cache of a log, and the steps it has not seen."""
+    def _open(self, log: HalfspaceLog) -> tuple[npt.NDArray[np.signedinteger], _Steps]:
+        """The running margins of a log, and the steps that are not in them: whoever asks adds them."""
         if log.n_features != self.rows.n_features or log.radius != self.rows.radius:
             raise ValueError(
                 f"the log is over {log.n_features} features of radius {log.radius}, the rows have "
@@ -309,8 +303,9 @@ class DenseEngine:
         if cache is None:
             cache = self._logs[log] = _LogCache(self.zeros(self.rows.n_rows, np.int32))
         cache.widen_for(log, self.zeros)
-        width = self.rows.n_features
-        return cache, _Steps.of(log.steps[cache.applied :], _padded(width) if self._is_16 else width)
+        width, applied = self.rows.n_features, cache.applied
+        cache.applied = len(log.steps)
+        return cache.sums, _Steps.of(log.steps[applied:], _padded(width) if self._is_16 else width)
 
     def _advance(self, steps: _Steps, sums: npt.NDArray[np.signedinteger], start: int, stop: int) -> None:
         """Adds released halfspaces to the margins of some rows that are sparse or 32 bits wide."""
