@@ -68,23 +68,6 @@ def test_all_batches_cost_what_one_does(account):
     assert account.spent == spent[0]
 
 
-@pytest.mark.parametrize(
-    "inner", [AdditiveBoostClassifier(), BoostedTreesClassifier(n_trees=60)], ids=["additive", "trees"]
-)
-def test_more_batches_are_a_better_model(inner):
-    asked, truth = batch(4000, 99)
-    learner = BatchwiseClassifier(clone(inner).set_params(epsilon=1.0, schema=SCHEMA, random_state=0))
-    for seed in range(4):
-        learner.partial_fit(*batch(800, seed))
-
-    def quality(chances: np.ndarray) -> float:
-        return float(np.log(np.where(truth == "yes", chances[:, 1], chances[:, 0])).mean())
-
-    alone = [quality(member.predict_proba(columns_of(asked))) for member in learner.model_.members]
-    assert quality(learner.predict_proba(asked)) > np.mean(alone)  # for certain: log-probabilities are averaged
-    assert learner.score(asked, truth) > 0.6
-
-
 def test_batches_do_not_touch_each_other():
     """The model of a batch depends on its own rows and its own noise: whatever the others hold, it is the same."""
     made = []
@@ -402,10 +385,3 @@ def test_each_kind_takes_its_own_learners():
             ),
             (1.0, 1.0),
         )
-
-
-@pytest.mark.parametrize("n", [0, 1, 30])
-def test_small_batches_are_batches(n):
-    learner = BatchwiseClassifier(AdditiveBoostClassifier(epsilon=1.0, schema=SCHEMA))
-    learner.partial_fit(*batch(500, 0)).partial_fit(*batch(n, 1))
-    assert np.isfinite(learner.predict_proba(batch(50, 2)[0])).all()

@@ -34,20 +34,6 @@ def test_any_table_gives_the_same_model(kind):
     assert (model.predict_proba(tables[kind]) == reference.predict_proba(frame)).all()
 
 
-def test_what_a_fit_leaves_behind():
-    frame, labels = people()
-    model = AdditiveBoostClassifier(epsilon=2.0, schema=SCHEMA).fit(frame, labels)
-    assert model.classes_.tolist() == ["no", "yes"]
-    assert model.n_features_in_ == 3
-    assert set(model.predict(frame)) <= {"no", "yes"}
-    assert model.predict_proba(frame).sum(axis=1) == pytest.approx(np.ones(len(frame)))
-    assert model.score(frame, labels) > 0.6
-    certificate = model.certificate_
-    assert (certificate.epsilon, certificate.delta) == (2.0, 1e-6)
-    assert certificate.releasable
-    assert certificate.verify() == []
-
-
 def test_labels_may_be_classes_or_zeros_and_ones():
     frame, labels = people()
     words = AdditiveBoostClassifier(schema=SCHEMA, random_state=1).fit(frame, labels)
@@ -123,14 +109,6 @@ def test_an_account_is_shared_by_clones_and_searches(tmp_path):
     with pytest.raises(BudgetExceeded):
         greedy.fit(frame, labels)
     assert account.spent == spent
-
-
-def test_a_dry_run_reads_and_charges_nothing(tmp_path):
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 4.0, 1e-5, "add_or_remove_one")
-    shown = AdditiveBoostClassifier(epsilon=0.3, schema=SCHEMA, account=account).dry_run(n=1000)
-    assert shown["epsilon"] == 0.3
-    assert shown["charges"][0]["kind"] == "gaussian"
-    assert account.spent == 0
 
 
 @pytest.mark.usefixtures("few_trees")

@@ -202,10 +202,6 @@ def test_one_leaf_leaves_what_the_recursion_says():
     assert math.sqrt(sum(tree.sd.item() ** 2 for tree in annotated)) == pytest.approx(expected, rel=0.04)
 
 
-def test_no_trees_have_no_noise():
-    assert LeafNoise().annotate([], [], np.random.default_rng(0)) == ()
-
-
 @pytest.mark.parametrize("classes", [3, 4, 9])
 def test_log_odds_vary_as_drawn_scores_do(classes):
     """Independent errors with their mean taken off, drawn, against the formula."""

@@ -142,21 +142,6 @@ def test_rows_of_hardly_any_weight_count_for_nothing(kind, asked):
     assert np.abs(answers(spoilt) - right).mean() > far
 
 
-@pytest.mark.slow
-def test_half_the_weight_is_half_the_rows():
-    """Two groups of rows that contradict each other: alike in weight they cancel, else the heavy one wins."""
-    frame, _ = world(20_000)
-    first = np.arange(len(frame)) % 2 == 0
-    labels = np.where((frame["a"] > 0) == first, "yes", "no")
-    score = {}
-    for weight in (1.0, 0.25):
-        model = AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, random_state=0, interactions=False)
-        chances = model.fit(frame, labels, sample_weight=np.where(first, 1.0, weight)).predict_proba(frame)[:, 1]
-        score[weight] = chances[frame["a"] > 0.2].mean()
-    assert score[1.0] == pytest.approx(0.5, abs=0.03)
-    assert score[0.25] == pytest.approx(0.8, abs=0.03)
-
-
 def test_a_quarter_of_the_weight_is_a_quarter_of_the_rows():
     """Two groups of rows that contradict each other."""
     frame, _ = numbers(20_000)
@@ -170,18 +155,6 @@ def test_a_quarter_of_the_weight_is_a_quarter_of_the_rows():
     model = AdditiveBoostClassifier(epsilon=8.0, schema=CLASSES, random_state=0, interactions=False)
     chances = model.fit(frame, labels, sample_weight=np.where(labels == "y", 0.25, 1.0)).predict_proba(frame)
     assert chances.mean(axis=0) == pytest.approx([8 / 13, 1 / 13, 4 / 13], abs=0.03)
-
-
-def test_discovered_classes_may_have_weights():
-    frame, labels = classes(6000)
-    model = AdditiveBoostClassifier(epsilon=8.0, class_weight="balanced", random_state=0)
-    model.fit(frame, labels, sample_weight=np.full(6000, 0.7))
-    assert model.classes_.tolist() == ["x", "y", "z"]
-    assert model.certificate_.verify() == []
-    found = AdditiveBoostRegressor(epsilon=8.0, random_state=0)
-    frame, targets = numbers(6000)
-    found.fit(frame, targets, sample_weight=np.full(6000, 0.7))
-    assert np.corrcoef(found.predict(frame), targets)[0, 1] > 0.8
 
 
 @pytest.mark.parametrize("kind", KINDS)
