@@ -26,13 +26,12 @@ from tacit.closure import (
     Thresholds,
 )
 from tacit.closure.base import Setting
-from tacit.closure.plan import best_inner_epsilon, paper_plan, repeated_selection_range, sharp_plan
+from tacit.closure.plan import best_inner_epsilon, paper_plan, sharp_plan
 from tacit.estimators.base import check_fit
 from tacit.halfspaces.learner import HalfspaceLearner
-from tacit.models.rule import RuleModel
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.charges import BoundedRange, Pure
+from tacit.privacy.charges import Pure
 from tacit.privacy.request import RequestError
 from tacit.privacy.unit import Neighbouring
 from tacit.theory.checks import Cost
@@ -63,18 +62,6 @@ def error(model: Any, frame: pd.DataFrame, labels: np.ndarray) -> float:
     return float((model.predict(frame) != labels).mean())
 
 
-def test_three_markers_are_found_under_one_budget() -> None:
-    frame, disease, _ = people()
-    model = ComposedClassifier([Thresholds(c) for c in "abc"], "or", schema=SCHEMA, random_state=0).fit(frame, disease)
-    assert error(model, frame, disease) < 0.02
-    assert model.model_.to_text().splitlines()[0] == "yes if x1 or x2 or x3, else no"
-    assert [type(member) for member in model.model_.members] == [RuleModel] * 3
-    assert model.certificate_.epsilon == 1.0
-    assert accountants.epsilon(model.certificate_.charges, 1e-6) <= 1.0
-    best_single = FiniteClassClassifier(schema=SCHEMA, random_state=0).fit(frame, disease)
-    assert error(best_single, frame, disease) > 0.1
-
-
 @pytest.mark.parametrize("in_parts", [False, True])
 def test_concepts_that_tell_nothing_by_themselves_are_found_by_their_completions(in_parts: bool) -> None:
     """Algorithm 5 scores a concept by its best completion: every marker of an XOR errs on half of the rows alone."""
@@ -90,17 +77,6 @@ def test_concepts_that_tell_nothing_by_themselves_are_found_by_their_completions
     )
     labels = np.where(ill, "yes", "no")
     assert error(model.fit(frame, labels), frame, labels) < 0.01
-
-
-@pytest.mark.parametrize(("patterns", "relation"), [("public", "add_or_remove_one"), ("sample", "replace_one")])
-def test_learners_in_parts(patterns: str, relation: str) -> None:
-    frame, disease, _ = people(20_000)
-    learners = [FiniteClassClassifier(Thresholds(c), counts_share=0.0, bins=16) for c in "abc"]
-    model = ComposedClassifier(
-        [Thresholds(c) for c in "abc"], "or", learners, epsilon=2.0, schema=SCHEMA, random_state=1, patterns=patterns,
-        neighbouring=relation,
-    ).fit(frame, disease)  # fmt: skip
-    assert error(model, frame, disease) < 0.1
 
 
 @pytest.mark.parametrize(
@@ -319,13 +295,6 @@ def test_progress_hears_nothing_of_patterns_of_the_sample() -> None:
     assert reported
 
 
-def test_three_classes_are_refused() -> None:
-    frame, disease, _ = people(50)
-    schema = {**SCHEMA, "label": {"column": "ill", "kind": "classes", "classes": ["no", "yes", "maybe"]}}
-    with pytest.raises(RequestError, match="two classes"):
-        FiniteClassClassifier(schema=schema).fit(frame, disease)
-
-
 def test_plans_cost_what_they_are_made_for() -> None:
     for relation in (ADD, REPLACE):
         for public in (True, False):
@@ -377,11 +346,3 @@ def test_a_child_that_declares_more_than_it_got_is_refused(
     else:
         with pytest.raises(RequestError, match="declares more than the epsilon"):
             setting.child(learner, plan)
-
-
-def test_selections_compose_better_than_sums() -> None:
-    span = repeated_selection_range(Cost(1.0, 1e-6), 3)
-    assert 1 / 3 <= span < 0.6
-    assert accountants.epsilon([BoundedRange(span)] * 3, 1e-6) <= 1.0
-    assert repeated_selection_range(Cost(1.0, 0.0), 4) == 0.25
-    assert accountants.epsilon([Pure(0.25)] * 4, 0.0) <= 1.0

@@ -201,26 +201,6 @@ class Coin:
         self.heaviest = max(self.heaviest, weight)
 
 
-def test_boosting_coins_with_an_edge() -> None:
-    rng = np.random.default_rng(5)
-    booster = OnlineBoosting(lambda: Coin(rng, 0.65), edge=0.3, copies=41)
-    wrong = sum(booster.predict_one(x) != x for x in rng.integers(0, 2, 800))
-    assert wrong / 800 <= booster.mistake_bound(800, 0) / 800 + 0.03
-    assert booster.mistake_bound(800, 0) / 800 < 0.05
-    made: list[Coin] = []
-
-    def coin() -> Coin:
-        made.append(Coin(rng, 0.65))
-        return made[-1]
-
-    taught = OnlineBoosting(coin, edge=0.3, copies=9)
-    for x in rng.integers(0, 2, 300):
-        taught.learn_one(int(x), int(x))
-    assert max(c.heaviest for c in made) == pytest.approx(1.0)  # in units of the largest weight, as the bound counts
-    with pytest.raises(ValueError, match="edge"):
-        OnlineBoosting(lambda: Coin(rng, 0.6), edge=0.0, copies=3)
-
-
 class Scripted:
     """A weak learner that says the same of every point, and remembers what it was taught."""
 
@@ -276,25 +256,6 @@ def test_potentials_are_tail_probabilities_and_the_invariant_holds() -> None:
     assert weight.min() >= 0
     booster = OnlineBoosting(lambda: Coin(np.random.default_rng(0), 0.6), 0.2, 9)
     assert booster.mistake_bound(800, 3.0) == pytest.approx(800 * phi[0, 10] + 3 * weight[1:].max(axis=1).sum())
-
-
-@pytest.mark.parametrize("name", ["majority", "or", "xor"])
-def test_compositions_are_boosted_within_their_bound(name: str) -> None:
-    rng = np.random.default_rng(6)
-    arity = 3 if name == "majority" else 2
-    function = named_function(name, arity)
-    thresholds = (np.arange(6) >= np.arange(7)[:, None]).astype(int)
-    rounds = 400
-    learner = BoostedComposition(function, [thresholds] * arity, rounds, rng, copies=15)
-    chosen = rng.integers(0, 7, arity)
-    wrong, late = 0, 0
-    for t, x in enumerate(rng.integers(0, 6, rounds)):
-        y = function([int(thresholds[c, x]) for c in chosen])
-        error = learner.predict_one(int(x)) != y
-        wrong, late = wrong + error, late + (error and t >= rounds // 2)
-        learner.learn_one(int(x), y)
-    assert wrong <= learner.mistake_bound
-    assert late < 0.05 * (rounds // 2)
 
 
 def test_compositions_check_their_parts() -> None:

@@ -11,13 +11,9 @@ import pytest
 
 from tacit.arrays import Ints
 from tacit.closure.online import FiniteDomain
-from tacit.closure.online_composition import BoostedComposition, OnlineComposition
+from tacit.closure.online_composition import OnlineComposition
 from tacit.theory.closure.formula import TruthTable, named_function
 from tacit.theory.dimensions import littlestone_dimension
-
-
-def thresholds(points: int) -> Ints:
-    return (np.arange(points) >= np.arange(points + 1)[:, None]).astype(int)
 
 
 def composed(table: TruthTable, classes: list[Ints]) -> Ints:
@@ -54,29 +50,6 @@ def test_no_sequence_forces_more_mistakes_than_promised(name: str, arity: int) -
         assert littlestone_dimension(whole).value <= most <= learner.mistake_bound
         forced.append(most)
     assert max(forced) >= 2
-
-
-@pytest.mark.parametrize(
-    ("name", "arity", "points", "bound"), [("or", 2, 10, 21), ("xor", 2, 20, 29), ("majority", 3, 10, 40)]
-)
-def test_thresholds_are_learned_with_few_mistakes_whatever_the_horizon(
-    name: str, arity: int, points: int, bound: int
-) -> None:
-    """Where boosting, as in the paper, errs dozens of times within a guarantee beyond the number of rounds."""
-    rng = np.random.default_rng(0)
-    table = named_function(name, arity)
-    classes = [thresholds(points) if i % 2 else 1 - thresholds(points) for i in range(arity)]
-    learner = OnlineComposition(table, classes)
-    assert learner.mistake_bound == bound
-    chosen = rng.integers(0, points + 1, arity)
-    late = 0
-    for t, x in enumerate(rng.integers(0, points, 300)):
-        y = table([int(m[c, x]) for m, c in zip(classes, chosen, strict=True)])
-        before = learner.mistakes
-        learner.learn_one(int(x), y)
-        late += t >= 100 and learner.mistakes > before
-    assert learner.mistakes <= 10
-    assert late == 0
 
 
 @pytest.mark.parametrize("name", ["or", "xor"])
@@ -132,12 +105,6 @@ def test_predictions_weigh_tuples_by_the_mistakes_that_are_left() -> None:
     for left in range(negated.mistake_bound, -1, -1):
         assert negated.predict_one(1) == (left == 0)  # dimension 1 for label 0, one hypothesis for label 1
         negated.learn_one(0, 1)
-
-
-def test_its_guarantee_is_below_that_of_boosting() -> None:
-    table, classes = named_function("or", 2), [thresholds(6)] * 2
-    boosted = BoostedComposition(table, classes, 400, np.random.default_rng(0), copies=15)
-    assert OnlineComposition(table, classes).mistake_bound < boosted.mistake_bound / 10
 
 
 def test_points_may_be_rows_and_unexplained_labels_change_nothing() -> None:

@@ -16,7 +16,7 @@ from tacit.curator.curator import Curator
 from tacit.engines.blocks import MemoryTable
 from tacit.noise import SeededSource
 from tacit.privacy import accountants
-from tacit.privacy.charges import ApproxDP, NonPrivate, Pure, Renyi
+from tacit.privacy.charges import NonPrivate
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.covers.candidates import Conjunctions, FirstMatch, TooManyCandidates
@@ -239,34 +239,6 @@ def test_the_exact_charge_is_the_closed_hockey_stick() -> None:
         for delta in (1e-3, 1e-6, 1e-9):
             claimed = theory.adding_epsilon(scale, delta)
             assert claimed <= accountants.epsilon([charge], delta) <= 1.01 * claimed
-
-
-def test_two_covers_cost_less_than_the_sum_and_at_least_their_moments_lower_bound() -> None:
-    steps = [CoverStep(0.05, 0, 1)] * 200
-    for accounting in (Accounting.EXACT, Accounting.MOMENTS, Accounting.CURVE):
-        charge = cover_charge(steps, ADD, accounting)
-        one, two = accountants.epsilon([charge], 1e-6), accountants.epsilon([charge, charge], 1e-6)
-        assert one < two < 2 * one
-    # two independent exponential losses: P(L > eps) of their sum gives a lower bound on delta
-    two = accountants.epsilon([exact_charge(steps)] * 2, 1e-6)
-    a = math.expm1(0.05)
-    x = np.linspace(two - 0.02, two + 40 * a, 200_001)
-    t = (x + 0.1) / a
-    density = t * np.exp(-t) / a
-    lower = np.trapezoid(density * -np.expm1(two - 0.02 - x), x)
-    assert lower > 1e-6  # 0.02 less would not do
-
-
-def test_the_cheapest_analysis_depends_on_the_number_of_steps() -> None:
-    def cost(n: int, accounting: Accounting) -> float:
-        return accountants.epsilon([cover_charge([CoverStep(0.05, 0, 1)] * n, ADD, accounting, 1e-6)], 1e-6)
-
-    assert cost(8, Accounting.MOMENTS) < 0.55 * cost(8, Accounting.EXACT)
-    assert cost(1000, Accounting.EXACT) < cost(1000, Accounting.MOMENTS) <= cost(1000, Accounting.CURVE) * 1.001
-    assert cost(8, Accounting.PAPER) == pytest.approx(1.5315510, abs=1e-6)
-    assert isinstance(cover_charge([CoverStep(0.05, 0, 1)], ADD, Accounting.PAPER, 1e-6), ApproxDP)
-    assert isinstance(cover_charge([CoverStep(0.05, 0, 1)], ADD), Renyi)
-    assert cover_charge([CoverStep(0.5, 0, 1)] * 4, ADD, Accounting.PURE) == Pure(2.0)
 
 
 def test_the_scale_of_the_draw_never_costs_more_than_the_step() -> None:

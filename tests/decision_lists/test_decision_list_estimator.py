@@ -17,10 +17,9 @@ from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.models.decision_list import DecisionListModel
 from tacit.privacy import accountants
-from tacit.privacy.charges import Laplace, Renyi
+from tacit.privacy.charges import Laplace
 from tacit.privacy.request import RequestError
 from tacit.privacy.unit import Neighbouring
-from tacit.queries.covers.charges import Accounting
 from tacit.queries.covers.cover import widest_shifts
 from tacit.theory.decision_lists import paper_learner_rows
 from tacit.theory.em_cover import paper_score_scale
@@ -55,14 +54,6 @@ def test_it_finds_the_list(neighbouring: str) -> None:
         assert rule.support == pytest.approx(decided.sum(), abs=130)  # the largest error of a list is 26, deviation 15
 
 
-def test_noisy_labels_still_give_a_short_list() -> None:
-    frame, labels = people(noise=0.2)
-    model = DecisionListClassifier(schema=SCHEMA, random_state=2).fit(frame, labels)
-    test, truth = people(seed=9)
-    assert model.score(test, truth) > 0.95
-    assert model.predict_proba(test).max() < 0.95
-
-
 def test_a_rule_says_the_class_of_most_of_its_rows_and_its_model_predicts_what_the_estimator_does() -> None:
     for seed in range(4):
         frame, labels = people(600, seed, noise=0.1)
@@ -74,14 +65,6 @@ def test_a_rule_says_the_class_of_most_of_its_rows_and_its_model_predicts_what_t
         said = loaded.predict(frame)
         assert np.array_equal(fitted.predict(frame), said)
         assert np.array_equal(fitted.classes_[fitted.predict_proba(frame).argmax(axis=1)], said)
-
-
-def test_with_hardly_any_budget_it_says_the_usual_class() -> None:
-    frame, labels = people(400)
-    model = DecisionListClassifier(epsilon=0.01, schema=SCHEMA, random_state=1).fit(frame, labels)
-    assert len(model.model_.rules) == 1
-    empty = DecisionListClassifier(schema=SCHEMA, random_state=1).fit(frame[:0], labels[:0])
-    assert len(empty.model_.rules) == 1
 
 
 @pytest.mark.slow
@@ -249,26 +232,6 @@ def test_a_plan_spends_the_request_and_not_more(changes: dict) -> None:
     assert 0.999 * request.epsilon < cost <= request.epsilon
 
 
-def test_the_sharp_plan_is_about_twice_as_strong_as_the_papers_and_more_for_short_lists() -> None:
-    for n_steps, factor in ((8, 5.0), (1000, 2.8)):
-        sharp = planning.plan_of(spending(errors_only=True, n_steps=n_steps, counts_share=0.0))
-        paper = planning.plan_of(spending(errors_only=True, n_steps=n_steps, counts_share=0.0, analysis="paper"))
-        assert sharp.steps[0].scale > factor * paper.steps[0].scale
-    assert isinstance(planning.plan_of(spending()).cover, Renyi)
-    assert sharp.accounting is Accounting.EXACT
-
-
-def test_early_rules_get_more_of_the_budget() -> None:
-    steps = planning.plan_of(spending()).steps
-    assert len(steps) == 8 + 1  # one for the stage of pure rules
-    assert steps[0].scale == pytest.approx(1.4 * steps[-1].scale)
-    families = [step.family for step in steps]  # type: ignore[attr-defined]
-    assert families[0].penalty == pytest.approx(4 * families[-1].penalty)
-    assert (families[0].pure, planning.plan_of(spending(epsilon=4.0)).steps[0].family.pure) == ((8,), (8,))  # type: ignore[attr-defined]
-    for changes in ({"delta": 0.0}, {"errors_only": True}, {"rows_per_unit": 3, "epsilon": 4.0}):
-        assert planning.plan_of(spending(**changes)).rows is None
-
-
 @pytest.mark.parametrize(("pure", "knee", "beyond"), [((), 0, 0), ((16,), 0, 0), ((32, 16), 0, 0), ((8,), 2, 32)])
 def test_scores_that_follow_what_was_released_move_as_they_promise(
     pure: tuple[int, ...], knee: int, beyond: int
@@ -284,16 +247,6 @@ def test_scores_that_follow_what_was_released_move_as_they_promise(
             attained.append((shifts.low, shifts.high))
         assert min(low for low, _ in attained) == family.shifts.low
         assert max(high for _, high in attained) == family.shifts.high
-
-
-def test_stages_end_by_no_rule_and_lists_at_their_length() -> None:
-    counts = np.array([[90, 0], [400, 30], [100, 60]], np.int64)
-    family = PureFirst(2, 3, (32, 16), 2.0, 50)
-    first, second, after = (family.scores(counts, ((0, 0),) * chosen)[:, 0] for chosen in (2, 1, 0))
-    assert first.tolist() == [2 * 90 - 2 * 50, 2 * 400 - 64 * 30 - 100, 2 * 100 - 64 * 60 - 100]
-    assert second.tolist() == [4 * 90 - 200, 4 * 400 - 64 * 30 - 200, 4 * 100 - 64 * 60 - 200]
-    assert after.tolist() == [32 * 90, 32 * 400 - 64 * 30, 32 * 100 - 64 * 60]
-    assert (family.scores(counts, ((0, 0),) * 3) < -(10**11)).all()
 
 
 @pytest.mark.parametrize(("epsilon", "least"), [(2.0, 0.97), (8.0, 0.995), (math.inf, 1.0)])

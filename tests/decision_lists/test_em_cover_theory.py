@@ -103,11 +103,6 @@ def test_many_small_hazards_reach_the_closed_forms() -> None:
         assert 0.97 * claimed < reached <= claimed
 
 
-def test_the_example_of_the_notes() -> None:
-    assert theory.paper_epsilon(0.05, 1e-6) == pytest.approx(1.53, abs=0.005)
-    assert theory.adding_epsilon(0.05, 1e-6) == pytest.approx(0.5035, abs=5e-5)
-
-
 def test_the_recursion_tends_to_the_closed_forms_and_never_exceeds_them() -> None:
     lam = np.array([0.5, 2.0, 6.0])
     for scale in (0.1,):
@@ -158,13 +153,6 @@ def test_paper_mode_is_refused_where_its_proof_fails() -> None:
     assert 1 + math.expm1(x) * p > math.exp(2 * x * p)
     x = 1.25
     assert all(1 + math.expm1(x) * p <= math.exp(2 * x * p) for p in np.linspace(0, 1, 1001))
-
-
-def test_paper_bound_holds_but_is_never_the_smaller_one() -> None:
-    for scale in (0.01, 0.1, 1.0):
-        for delta in (1e-9, 1e-3):
-            assert theory.adding_epsilon(scale, delta) < theory.paper_epsilon(scale, delta)
-            assert theory.paper_score_scale(theory.paper_epsilon(scale, delta), delta) == pytest.approx(scale)
 
 
 def test_removal_is_the_tilt_of_adding() -> None:

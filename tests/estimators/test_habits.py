@@ -81,17 +81,6 @@ def test_a_loaded_model_predicts_from_any_table(learner: Any, tmp_path: Path) ->
         model.predict_proba(frame.drop(columns="a") if "a" in model.feature_names else matrix[:, :1])
 
 
-def test_a_loaded_model_of_a_number_predicts_from_any_table(tmp_path: Path) -> None:
-    matrix, _ = table()
-    frame = pd.DataFrame(matrix, columns=NAMES)
-    fitted = AdditiveBoostRegressor(epsilon=2.0, random_state=3, target_bounds=(-4, 4)).fit(frame, matrix[:, 0])
-    save_model(fitted.model_, tmp_path / "m.json")
-    model, _ = load_model(tmp_path / "m.json")
-    np.testing.assert_array_equal(model.predict(frame), fitted.predict(frame))
-    with pytest.warns(UserWarning, match="valid feature names"):
-        np.testing.assert_array_equal(model.predict(matrix), fitted.predict(frame))
-
-
 @pytest.mark.parametrize("learner", CLASSIFIERS)
 def test_columns_named_like_a_matrix_s_in_another_order_go_by_position_too(learner: Any) -> None:
     matrix, labels = table()

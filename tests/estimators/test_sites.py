@@ -103,15 +103,6 @@ def test_how_rows_are_spread_changes_no_bit(place: Path) -> None:
             assert facts(quick().fit(here.sites)) == expected
 
 
-def test_what_is_left_on_the_estimator_is_what_a_table_leaves(place: Path) -> None:
-    with joined(place, files(place), declared("two")) as here:
-        fitted = quick().fit(here.sites)
-    usual = quick().fit(table(ROWS).X, table(ROWS).two)
-    assert fitted.feature_names_in_.tolist() == usual.feature_names_in_.tolist()
-    np.testing.assert_array_equal(fitted.predict_proba(table(ROWS).X), usual.predict_proba(table(ROWS).X))
-    assert fitted.summary_ == usual.summary_
-
-
 def test_fresh_noise_needs_no_leave(place: Path) -> None:
     with joined(place, files(place), declared("two"), allow_seeded=False) as here:
         fitted = quick(random_state=None).fit(here.sites)

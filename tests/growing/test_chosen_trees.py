@@ -160,30 +160,6 @@ def test_the_first_split_is_drawn_from_the_exponential_mechanism():
     assert distance(4 / 3) > 60.0
 
 
-def test_without_noise_it_finds_an_exclusive_or_once_the_first_cut_is_made():
-    rng = np.random.default_rng(0)
-    rows = [(a, b, int((a >= 2) ^ (b >= 1))) for a, b in rng.integers(0, (4, 3), (900, 2)).tolist()]
-    rows += [(0, 0, 1)] * 40  # a reason to cut the first column somewhere
-    chooser, reservation = structures(rows)
-    shape = chooser.draw(4, 2)
-    codes = [np.array([r[k] for r in rows], np.uint8) for k in range(2)]
-    leaves, y = shape.find(codes), np.array([r[2] for r in rows])
-    agreed = sum(max(np.bincount(y[leaves == leaf], minlength=2)) for leaf in range(shape.n_leaves))
-    assert agreed / len(rows) > 0.95
-    blind = RandomStructures([np.ones(4), np.ones(3)], np.random.default_rng(0)).draw(4, 2).find(codes)
-    assert agreed > sum(max(np.bincount(y[blind == leaf], minlength=2)) for leaf in range(16))
-    assert len(reservation.entries) == 4
-    assert all("edges" in entry.theorem for entry in reservation.entries)
-
-
-def test_categories_are_cut_in_the_order_they_are_given():
-    rows = [(a, b, int(b == 1)) for a in range(4) for b in range(3)] * 10
-    chooser, _ = structures(rows, ranks=[None, np.array([0, 2, 1])])  # category 1 comes last
-    shape = chooser.draw(1, 2)
-    assert shape.columns.tolist() == [1]
-    assert shape.goes_right(0)[:3].tolist() == [False, True, False]
-
-
 def test_every_level_costs_the_charge_once_and_a_pool_pays_for_it():
     rows = [(0, 0, 0), (3, 1, 1)] * 20
     for relation in Neighbouring:
@@ -192,17 +168,6 @@ def test_every_level_costs_the_charge_once_and_a_pool_pays_for_it():
             chooser.draw(4, 2)
         assert [entry.charge for entry in reservation.entries] == [BoundedRange(0.2)] * 12
     assert reservation.entries[-1].label == "splits of tree 3, depth 3"
-
-
-def test_scores_that_have_learned_a_column_look_elsewhere():
-    """The measure follows the margins: what is known already has no edge any more."""
-    rows = [(a, b, int(a >= 2)) for a in range(4) for b in range(3)] * 30
-    rows += [(a, 2, 1) for a in range(4)] * 20
-    margins = Margins()
-    chooser, _ = structures(rows, margins=margins)
-    assert chooser.draw(1, 2).columns.tolist() == [0]
-    margins.add(column_cells(0, 4), np.array([-3.0, -3.0, 6.0, 6.0]))
-    assert chooser.draw(1, 2).columns.tolist() == [1]
 
 
 @pytest.mark.parametrize("masses", [[[1.0], [1.0]], [[0.0, 1.0, 0.0, 0.0], [1.0, 1.0, 1.0]]])

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
 from tacit.binning.tree_bins import (
@@ -25,18 +24,15 @@ from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.blocks import MemoryTable
 from tacit.growing.gradient_trees import BaseRate, gaussian_plan, learn_gradient_trees
-from tacit.growing.newton_trees import LeafSums, without_laplace
+from tacit.growing.newton_trees import without_laplace
 from tacit.growing.random_trees import RandomStructures
-from tacit.growing.tuning import BASE
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
-from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate
+from tacit.privacy.charges import BoundedRange, Gaussian, Laplace
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.margins import Margins
-from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.tree_cells import logistic_gradient_rule
-from tacit.trees.estimator import BoostedTreesClassifier
 
 CELLS = 1024
 
@@ -93,17 +89,6 @@ def test_learns_an_interaction_and_spends_what_was_planned(
     assert all(entry.theorem for entry in reservation.entries)
 
 
-def test_without_noise_it_is_ordinary_boosting() -> None:
-    codes, y = toy(6000, 1, flip=0.0)
-    allowance = Allowance.of(math.inf, 1e-6)
-    curator, reservation = gate(codes, y, allowance)
-    learned = learn_gradient_trees(Budget(curator, allowance), COLUMNS, n_trees=200, depth=6)
-    fresh, truth = toy(4000, 2, flip=0.0)
-    assert roc_auc_score(truth, scores(learned, fresh)) > 0.99
-    assert {type(e.charge) for e in reservation.entries} == {NonPrivate}
-    assert learned.rows == 6000
-
-
 def test_rows_with_nothing_to_tell_make_a_model_all_the_same() -> None:
     allowance = Allowance.of(1.0, 1e-6)
     empty = [np.zeros(0, np.uint16)] * 3 + [np.zeros(0, np.uint8)]
@@ -117,23 +102,6 @@ def test_rows_with_nothing_to_tell_make_a_model_all_the_same() -> None:
         Budget(gate(constant, np.ones(50, np.uint8), allowance)[0], allowance), COLUMNS, n_trees=5
     )
     assert np.isfinite(scores(learned, constant)).all()
-
-
-def test_bins_have_equal_mass_and_categories_the_order_of_their_rate() -> None:
-    codes, y = toy(20_000, 5, flip=0.0)
-    codes[0] = (codes[0].astype(float) ** 2 / CELLS).astype(np.uint16)
-    codes[1][:500] = CELLS
-    allowance = Allowance.of(math.inf, 1e-6)
-    budget = Budget(gate(codes, y, allowance)[0], allowance)
-    bins, _ = counted_bins(budget.part(0.4), COLUMNS, release_totals(budget.part(0.1)))
-    first = np.bincount(bins[0].mapping[codes[0]], minlength=bins[0].size)[:-1] / 20_000
-    assert bins[0].size > 60
-    assert first.max() < 0.08
-    assert bins[1].mapping[CELLS] == bins[1].size - 1
-    assert (bins[1].mapping[:-1] < bins[1].size - 1).all()
-    rate = [y[codes[3] == k].mean() for k in range(4)]
-    assert np.argmax(bins[3].mapping[:4]) == int(np.argmax(rate)) == 2
-    assert budget.layout.n_codes == tuple(b.size for b in bins)
 
 
 def test_bins_of_equal_mass_by_hand() -> None:
@@ -173,50 +141,6 @@ def test_a_column_is_found_where_noise_drowns_every_single_tree() -> None:
         learned = learn_gradient_trees(Budget(gate(codes, y, allowance, seed=seed)[0], allowance), COLUMNS)
         found.append(roc_auc_score(y, scores(learned, codes)))
     assert np.mean(found) > 0.78  # .864 by .011: seven standard errors
-
-
-@pytest.mark.parametrize(("sd", "noise"), [(0.0, 0.0), (30.0, 450.0)])
-def test_the_base_rate_is_drawn_to_one_half_by_its_noise_and_its_rows(sd: float, noise: float) -> None:
-    prior = 100.0**2 * BASE.rate_prior
-    trust = prior / (prior + 100.0 + noise)
-    rate = BaseRate(Totals(400.0, 0.1, 400.0, -320.0, sd))
-    assert rate.log_odds == pytest.approx(trust * math.log(0.1 / 0.9), rel=1e-12)
-
-
-def test_the_base_rate_uses_trees_while_scores_are_near_zero() -> None:
-    totals = Totals(1000, 0.5, 1000.0, 0.0, 500.0)
-    rate = BaseRate(totals)
-    before = rate.log_odds
-    for _ in range(50):
-        sums = LeafSums(np.full(16, 25.0), np.full(16, 62.5 / 4), 20.0, 20.0)
-        rate.add_tree(sums, np.zeros(16))
-    assert before == 0.0
-    assert rate.rows == pytest.approx(1000, rel=0.05)
-    assert rate.log_odds == pytest.approx(math.log(0.9 / 0.1), rel=0.15)
-    rate.add_tree(LeafSums(np.full(16, 25.0), np.full(16, 10.0), 20.0, 20.0), np.full(16, 3.0))
-    steady = rate.log_odds
-    assert rate.mean_score == pytest.approx(3.0)
-    rate.add_tree(LeafSums(np.full(16, -900.0), np.full(16, 10.0), 20.0, 20.0), np.zeros(16))
-    assert rate.log_odds == steady
-
-
-def test_scores_start_at_the_base_rate_and_trees_tell_it_better() -> None:
-    """Twenty trees of rows at the start: what they add up to is solved for rows and difference, weight and all."""
-    rule = logistic_gradient_rule(0.53, 0.67, 2)
-    rate, margins = BaseRate(Totals(5000, 0.1, 5000.0, -4000.0, 60.0)), Margins()
-    start = rate.start(margins, rule)
-    assert start == pytest.approx(math.log(0.1 / 0.9), rel=0.05)
-    assert margins.updates[0].values[0] / 2**MARGIN_BITS == pytest.approx(start, abs=1e-3)
-    chance = float(expit(start))
-    weight = 0.53 / math.hypot(1 - chance, 0.67 * chance * (1 - chance))
-    assert rate.curvature_at_start == pytest.approx(weight * chance * (1 - chance), rel=0.02)
-    rows, positives = 6000.0, 780.0
-    gradients = np.full(16, weight * (positives - chance * rows) / 16)
-    curvatures = np.full(16, weight * chance * (1 - chance) * rows / 16)
-    for _ in range(20):
-        rate.add_tree(LeafSums(gradients, curvatures, 1.0, 1.5), np.zeros(16))
-    assert rate.rows == pytest.approx(rows, rel=0.02)
-    assert rate.log_odds == pytest.approx(math.log(positives / (rows - positives)), rel=0.02)
 
 
 def test_the_prior_of_steps_is_one_of_chances() -> None:
@@ -342,34 +266,6 @@ def test_in_little_noise_trees_of_many_rows_choose_their_splits() -> None:
     assert blind.plan.choice == 0
     assert blind.level_shares == ()
     assert roc_auc_score(truth, scores(blind, fresh)) < found
-
-
-@pytest.mark.parametrize(("rows", "mu", "may"), [(79_000.0, 9.0, True), (1e6, 0.09, True), (1e6, 1.0, False)])
-def test_elsewhere_splits_are_random(rows: float, mu: float, may: bool) -> None:
-    assert gaussian_plan(rows, mu, may).choice == 0
-
-
-@pytest.mark.parametrize("rows", [81_000.0, 1e6, 1e8, 1e12])
-def test_plans_that_choose_are_sane_for_any_number_of_rows(rows: float) -> None:
-    chosen = gaussian_plan(rows, 2.0)
-    assert 0 < chosen.choice < 1
-    assert 64 <= chosen.trees <= 150
-    assert 6 <= chosen.columns_per_tree <= 20
-    assert chosen.rate <= 0.5
-
-
-@pytest.mark.slow
-def test_probabilities_of_a_rare_class_are_about_as_large_as_it_is_frequent() -> None:
-    """Where steps of the intercept were divided by more than rows have, they ended at half of the rate."""
-    generator, ratios = np.random.default_rng(5), []
-    columns = {f"x{j}": {"kind": "numeric", "lower": -5.0, "upper": 5.0} for j in range(6)}
-    schema = {"label": {"column": "y", "classes": [0, 1]}, "columns": columns}
-    for seed in range(2):
-        X = generator.normal(size=(20_000, 6))
-        y = (generator.random(len(X)) < expit(1.5 * X[:, 0] - X[:, 1] + 0.8 * X[:, 2] * X[:, 3] - 6.3)).astype(int)
-        model = BoostedTreesClassifier(epsilon=4.0, schema=schema, random_state=seed).fit(X, y)
-        ratios.append(model.predict_proba(X)[:, 1].mean() / y.mean())
-    assert 0.8 < np.mean(ratios) < 1.25
 
 
 class Asked(Exception):  # noqa: N818 - ends a fit before its trees

@@ -118,18 +118,6 @@ def test_a_way_that_would_go_too_far_ends_at_the_newton_step():
     assert kernel_steps(sums, 1e-6) == pytest.approx([5e-4, -5e-4, 3e-6], rel=0.01)
 
 
-def test_the_plan_follows_the_noise():
-    depths = [kernel_plan(4000, sd, 0.3, 300, 6).depth for sd in (10.0, 1.0, 1 / math.sqrt(2), 1e-12)]
-    assert depths == [
-        KERNEL.least_depth,
-        math.log2(4000 / KERNEL.rows_of_noise),
-        math.log2(8000 / KERNEL.rows_of_noise),
-        KERNEL.most_depth,
-    ]
-    ways = [kernel_plan(4000, sd, 0.3, 300, 6).variance for sd in (10.0, 1.0, 1e-12)]
-    assert ways == pytest.approx([0.03 / KERNEL.clip, 0.3 / KERNEL.clip, KERNEL.most_variance])
-
-
 def test_later_trees_step_further_where_earlier_ones_show_that_much_is_left():
     plan, point = KernelPlan(150, 5.0, 6, 0.4), KERNEL.of_a_point
     for earlier, expected in ((0, [0.1, 0.4, 0.4, 0.4]), (19, [0.1, 0.4, 0.4, 0.4]), (20, [0.1, 0.4, 0.9, 1.6])):

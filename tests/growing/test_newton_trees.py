@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -13,7 +11,7 @@ from tacit.growing.newton_trees import (
     mean_above_zero,
     shrunk_curvatures,
 )
-from tacit.growing.tuning import GROWING, NEWTON, STEPPING
+from tacit.growing.tuning import NEWTON
 
 
 def released(generator, truth, curvature, sd, leaves=64):
@@ -28,39 +26,6 @@ def released(generator, truth, curvature, sd, leaves=64):
     return g, h + generator.normal(0, sd, leaves)
 
 
-@pytest.mark.parametrize("truth", [0.03, 0.1, 0.2])
-@pytest.mark.parametrize("sd", [1.0, 20.0])
-def test_the_prior_is_found_through_the_noise(truth, sd):
-    generator = np.random.default_rng(0)
-    learned = LearnedPrior(0.001)
-    found = [learned.learn(*released(generator, truth, 200.0, sd), sd) for _ in range(150)]
-    assert np.mean(found[60:]) == pytest.approx(NEWTON.within_leaves * truth, rel=0.1)
-
-
-def test_the_numbers_of_the_prior_can_be_replaced():
-    numbers = replace(GROWING, newton=replace(NEWTON, within_leaves=2.0 * NEWTON.within_leaves))
-    sums = released(np.random.default_rng(0), 0.05, 200.0, 1.0)
-    rule, doubled = (LearnedPrior(0.001, page).learn(*sums, 1.0) for page in (GROWING, numbers))
-    assert doubled == pytest.approx(2.0 * rule)
-
-
-def test_where_nothing_is_left_the_prior_falls_to_its_bound():
-    generator = np.random.default_rng(0)
-    learned = LearnedPrior(0.02)
-    found = [learned.learn(*released(generator, 0.0, 200.0, 5.0), 5.0) for _ in range(200)]
-    assert np.mean(found[100:]) < 0.025
-    assert min(found) == 0.02
-
-
-def test_a_drowned_release_does_not_move_the_prior():
-    """Noise of 400 on curvatures of 50: one tree says nothing, and a hundred next to nothing."""
-    generator = np.random.default_rng(0)
-    learned = LearnedPrior(0.001)
-    found = [learned.learn(*released(generator, 0.5, 50.0, 400.0), 400.0) for _ in range(100)]
-    assert min(found) > 0.0
-    assert max(found) < 3 * NEWTON.within_leaves * STEPPING.first_variance
-
-
 @pytest.mark.parametrize("mean", [-2e5, -40.0, -1.0, 0.0, 0.3, 50.0])
 def test_a_variance_is_believed_to_be_positive(mean):
     """Against integration of the normal density over the positive numbers; its tail is exponential."""
@@ -71,39 +36,11 @@ def test_a_variance_is_believed_to_be_positive(mean):
     assert mean_above_zero(mean, sd) == pytest.approx(expected, rel=1e-3)
 
 
-def test_unlucky_trees_do_not_silence_the_others():
-    """Large noise, true steps of .1: the filter is often below zero, and what is believed is not."""
-    generator = np.random.default_rng(0)
-    found = []
-    for _ in range(20):
-        learned = LearnedPrior(0.001)
-        found += [learned.learn(*released(generator, 0.1, 5.0, 10.0), 10.0) for _ in range(200)][100:]
-    assert np.quantile(found, 0.05) > 0.02
-
-
 def test_absurd_releases_leave_a_prior_that_can_be_used():
     learned = LearnedPrior(0.02)
     for size in (1e12, -1e12, 0.0):
         prior = learned.learn(np.full(8, size), np.full(8, -size), 1e6)
         assert 0.02 <= prior <= NEWTON.largest_prior
-
-
-def test_the_level_of_curvatures_is_seen_where_noise_drowns_every_tree():
-    """Total 250, noise of 800 in every leaf: one tree tells nothing, and the number of rows is known to within 300."""
-    generator, found = np.random.default_rng(0), []
-    for _ in range(30):
-        level = CurvatureLevel(1000 + 300 * generator.standard_normal(), 300.0)
-        for _ in range(400):
-            mean = level.mean(250 / 16 + 800 * generator.standard_normal(16), 800.0)
-        found.append(mean)
-    assert np.mean(found) == pytest.approx(250 / 16, rel=0.3)
-    assert np.std(found) < 0.5 * 250 / 16
-
-
-def test_the_level_follows_a_change_that_trees_can_see():
-    level = CurvatureLevel(10_000, 50.0)
-    means = [level.mean(np.full(16, total / 16), 2.0) for total in np.linspace(2500, 1000, 300)]
-    assert means[-1] == pytest.approx(1000 / 16, rel=0.01)
 
 
 def test_absurd_releases_leave_a_level_that_can_be_used():

@@ -1,6 +1,11 @@
 """The rule of a halfspace's fit: measures by signal, rounds, and gradient steps that stay stable."""
 
-from __future__ import annotations
+from __future__ from scipy.special import expit
+from tacit.boosting.measures.logistic import LogisticMeasure
+from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.halfspaces.plan import Options
+from tacit.halfspaces.centering import pace_of
+import annotations
 
 import math
 
@@ -8,9 +13,7 @@ import numpy as np
 import pytest
 
 from tacit.boosting.measures.lazy_bregman import LazyBregman
-from tacit.boosting.schema import Ensemble
 from tacit.halfspaces.centering import Centering, Centre
-from tacit.halfspaces.learn import sum_of_steps
 from tacit.halfspaces.plan import PROMISED, Descent, Options
 from tacit.halfspaces.tuning import TUNING
 
@@ -89,12 +92,35 @@ def test_steps_are_stable_on_the_worst_rows_and_not_much_shorter_than_need_be(wi
     assert along_one_line(Descent(1.1 * descent.rate, descent.momentum), width / 4, 300) > 1e3
 
 
-def test_the_noise_of_the_sum_of_steps_is_what_is_said() -> None:
-    rng = np.random.default_rng(0)
-    descent, rounds, width, step = Descent(0.3, 0.8), 12, 20_000, 16.0
-    hypotheses: list[Centre] = []
-    for _ in range(rounds):
-        hypotheses.append(Centering._step(descent, rng.normal(size=width), 1.0, step, hypotheses))
-    weights, noise_sd = sum_of_steps(Ensemble(tuple(hypotheses)), width, step, descent.momentum)
-    assert weights.std() == pytest.approx(noise_sd, rel=0.03)
-    assert sum_of_steps(Ensemble(()), 3, step, 0.5)[0].tolist() == [0.0] * 3
+@pytest.mark.parametrize(
+    ("signal", "pace"), [(0.0, 0.0), (0.25, 0.5), (4.0, 2.0), (16.0, TUNING.most_pace), (math.inf, TUNING.most_pace)]
+)
+def test_the_first_step_is_long_where_there_is_little_noise(signal: float, pace: float) -> None:
+    assert pace_of(signal, 10, None) == pace
+
+
+def test_steps_are_short_where_coordinates_may_all_be_alike() -> None:
+    alike, apart, between = (pace_of(2.0, 100, told) for told in (0.0, 1.0, 0.25))
+    assert alike == pytest.approx(2.0 * (TUNING.alike_pace + TUNING.narrow_pace / 100))
+    assert apart == pytest.approx(math.sqrt(2.0) * TUNING.apart_pace)
+    assert between == pytest.approx((alike + apart) / 2)
+    assert pace_of(2.0, 5, 0.0) > 1.5 * alike
+    for told in (0.0, 0.5, 1.0):
+        assert pace_of(math.inf, 100, told) == TUNING.most_pace
+        assert pace_of(0.0, 100, told) == 0.0
+
+
+RARE = math.log(0.08 / 0.92)
+
+
+@pytest.mark.parametrize("log_odds", [RARE, 0.0, 1.0])
+def test_from_the_start_on_the_classes_weigh_the_same(log_odds: float) -> None:
+    rate = float(expit(log_odds))
+    smooth, logistic = SmoothMeasure(0.2), LogisticMeasure(16.0)
+    for weigh, start in (
+        (lambda margin: smooth.weights(margin, 0), Options().start(smooth, log_odds)),
+        (logistic.weights, Options().start(logistic, log_odds)),
+    ):
+        negative, positive = weigh(np.array([-start, start]))
+        assert positive * rate == pytest.approx(negative * (1 - rate))
+    assert Options().start(LazyBregman(0.5, 0.2, 100.0), log_odds) == 0.0

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.online_streams import classes_stream, drifting_stream, majority_stream
+from benchmarks.online_streams import classes_stream, majority_stream
 from tacit.curator.streams.open import Stream, open_row_stream
 from tacit.curator.streams.winnow import WinnowStream, _Winnow
 from tacit.noise import SeededSource
@@ -202,24 +202,6 @@ def test_theorem_9_on_a_target_that_changes() -> None:
 
 
 # The face.
-
-
-def test_targets_that_change_are_learned_anew_in_every_period() -> None:
-    rows, labels = drifting_stream(np.random.default_rng(0), 20_000, 20, 3, 4)
-    mistakes = {}
-    for period in (None, 2_500):
-        model = Winnow(4.0, horizon=20_000, labels=(-1, 1), period=period, seed=1)
-        wrong = []
-        for start in range(0, 20_000, 50):
-            part = slice(start, start + 50)
-            wrong.append((model.predict_many(rows[part]) != labels[part]).sum())
-            model.learn_many(rows[part], labels[part])
-        assert model.certificate_ is not None
-        assert (model.certificate_.epsilon, len(model.certificate_.charges)) == (4.0, 1)
-        assert model.certificate_.verify() == []
-        mistakes[period] = np.array(wrong).reshape(4, 100).sum(axis=1)
-    assert mistakes[2_500].max() < 800
-    assert mistakes[None][-1] > 1_500
 
 
 def flipping(rounds: int, at: int) -> tuple[np.ndarray, np.ndarray]:

@@ -140,32 +140,6 @@ def test_theorem_8_on_a_stream_step_by_step() -> None:
     assert mistakes <= promised
 
 
-NAMES = ("red", "green", 7, "blue")
-
-
-def test_four_classes_are_learned_under_one_budget() -> None:
-    rows, places = classes_stream(np.random.default_rng(3), 40_000, 30, 4)
-    labels = np.array(NAMES, object)[places]
-    model = Winnow(epsilon=4.0, horizon=40_000, labels=NAMES, seed=5)
-    right = []
-    for start in range(0, 40_000, 100):
-        part = slice(start, start + 100)
-        right.append((model.predict_many(rows[part]).astype(str) == labels[part].astype(str)).mean())
-        model.learn_many(rows[part], labels[part])
-    assert np.mean(right[-50:]) > 0.97
-    assert model.certificate_ is not None
-    assert (model.certificate_.epsilon, len(model.certificate_.charges)) == (4.0, 1)  # as with two classes
-    assert model.weights_ is not None
-    assert model.weights_.shape == (4, 31)
-    assert np.abs(model.weights_).sum() == pytest.approx(1.0)
-    point = dict(enumerate(rows[0].tolist()))
-    said = model.predict_proba_one(point)
-    assert tuple(said) == NAMES
-    assert sum(said.values()) == pytest.approx(1.0)
-    assert max(said, key=lambda name: said[name]) == model.predict_one(point)
-    assert set(model.clone().predict_proba_one(point).values()) == {0.25}
-
-
 def test_one_by_one_is_many_and_a_suspended_stream_goes_on(tmp_path: Path) -> None:
     rows, places = classes_stream(np.random.default_rng(3), 800, 6, 3)
     one, many = (Winnow(math.inf, horizon=800, labels=(0, 1, 2), columns=tuple(range(6))) for _ in range(2))

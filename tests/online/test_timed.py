@@ -11,18 +11,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from river import datasets, evaluate, metrics
 
-from benchmarks.online_streams import classes_stream, majority_stream, uniform_points
+from benchmarks.online_streams import classes_stream, uniform_points
 from tacit.curator.streams.open import open_row_stream
-from tacit.curator.streams.winnow import WinnowStream, draws_charge
+from tacit.curator.streams.winnow import WinnowStream
 from tacit.curator.streams.winnow_log import SHARES, Marks, WinnowLog
 from tacit.online import Winnow
-from tacit.online.schedule import DECAY, UNSURE, schedule_of
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
 from tests.online.test_winnow_stream import neighbours, run, stream_of
-from tests.online.test_winnow_theory import requested
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 
@@ -133,32 +130,12 @@ def test_without_older_weights_the_predictor_is_what_was_drawn_last() -> None:
     assert stream_of().first_log().decay is None
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
-@pytest.mark.parametrize("horizon", [1, 100, 1_250, 40_000])
-def test_the_schedule_is_a_public_rule_that_spends_all_on_draws(epsilon: float, horizon: int) -> None:
-    spec = schedule_of(requested(update="timed", margin=None, epsilon=epsilon, horizon=horizon))
-    assert spec.times[0] == round(16 / min(epsilon, 1))
-    assert all(a < b for a, b in itertools.pairwise(spec.times))
-    assert spec.times[-1] < max(horizon, spec.times[0] + 1)
-    assert horizon <= 1.21 * spec.times[-1] + 1
-    assert (spec.unsure, spec.decay) == (UNSURE, DECAY)
-    (part,) = spec.charges(ADD)
-    assert part.charge == draws_charge(spec.draw_range, len(spec.times) * spec.n_samples)
-    assert "2 apart, updates at public times" in part.theorem
-
-
 def test_what_does_not_fit_is_refused() -> None:
     for wrong in ({"times": (2, 2, 3)}, {"times": (0, 1, 2)}, {"times": (1, 2)}, {"decay": -0.1}, {"decay": 1.0}):
         with pytest.raises(ValueError, match="growing time"):
             timed_of(**wrong)
     with pytest.raises(ValueError, match="threshold_epsilon must be positive"):
         stream_of(threshold_epsilon=0.0)
-
-
-def test_the_rule_where_no_update_was_named() -> None:
-    assert [Winnow(e, margin=m)._update for e, m in ((1.0, None), (1.0, 0.5), (math.inf, None))] == [
-        "timed", "timed", "batch",
-    ]  # fmt: skip
 
 
 def test_what_leaves_is_the_same_in_one_piece_and_in_many() -> None:
@@ -181,18 +158,6 @@ def test_what_leaves_is_the_same_in_one_piece_and_in_many() -> None:
     assert fed([0, 7, 20, 140, 151, 300], True) == whole
 
 
-def test_a_short_stream_of_real_rows_is_learned() -> None:
-    names = next(iter(datasets.Phishing()))[0]
-    schema = {"columns": {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in names}}
-
-    def accuracy(update: str | None, seed: int) -> float:
-        model = Winnow(epsilon=4.0, schema=schema, horizon=1_250, update=update, seed=seed)
-        return float(evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy()).get())
-
-    assert np.mean([accuracy(None, seed) for seed in range(3)]) > 0.86
-    assert accuracy("batch", 0) < 0.84
-
-
 def mistakes_of(rows: np.ndarray, labels: np.ndarray, **asked: Any) -> np.ndarray:
     model = Winnow(horizon=len(rows), labels=(-1, 1), seed=3, **asked)
     wrong = np.zeros(len(rows), bool)
@@ -201,20 +166,6 @@ def mistakes_of(rows: np.ndarray, labels: np.ndarray, **asked: Any) -> np.ndarra
         wrong[part] = model.predict_many(rows[part]) != labels[part]
         model.learn_many(rows[part], labels[part])
     return wrong
-
-
-def test_a_majority_is_learned_with_few_mistakes() -> None:
-    rows, labels = majority_stream(np.random.default_rng(1), 20_000, 100, 3)
-    timed = mistakes_of(rows, labels)
-    assert timed.sum() < 1_000  # 565 by 25; a coin has 10,000
-    assert timed[-2_000:].mean() < 0.01
-
-
-def test_noise_of_labels_does_not_throw_it_out() -> None:
-    generator = np.random.default_rng(1)
-    rows, labels = majority_stream(generator, 5_000, 20, 3)
-    noisy = np.where(generator.random(5_000) < 0.2, -labels, labels).astype(np.int8)
-    assert mistakes_of(rows, noisy)[-2_500:].mean() < 0.36  # .24 by .017, where .2 are noise and a coin has .5
 
 
 def test_the_search_finds_marks_that_follow_other_rows(monkeypatch: pytest.MonkeyPatch) -> None:

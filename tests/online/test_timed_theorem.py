@@ -11,7 +11,6 @@ from scipy import stats
 
 from benchmarks.online_streams import majority_stream
 from tacit.curator.streams.open import open_row_stream
-from tacit.curator.streams.winnow import WinnowStream
 from tacit.curator.streams.winnow_log import Marks
 from tacit.online import Winnow
 from tacit.online.schedule import (
@@ -27,7 +26,6 @@ from tacit.privacy import accountants
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
 from tacit.theory import winnow as theory
-from tests.online.test_timed import mistakes_of
 from tests.online.test_winnow_theory import hard_stream, potential, requested
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
@@ -147,15 +145,6 @@ def wide(update: str, **changes: object) -> WinnowRequest:
     return requested(**{"dimension": 201, "horizon": 40_000, "epsilon": 0.999, "update": update, **changes})
 
 
-def test_it_promises_far_less_than_batches_in_streams_of_ordinary_length() -> None:
-    assert bound_of(wide("timed")) < 7.0e4
-    assert bound_of(wide("timed")) < bound_of(wide("batch")) / 5
-    assert bound_of(wide("timed", delta=0.0)) < bound_of(wide("batch", delta=0.0)) / 100
-    longer = bound_of(wide("timed", horizon=320_000)) / bound_of(wide("timed"))
-    assert 2.0 < longer < 3.0  # the cube root of the rounds, and logs
-    assert bound_of(wide("timed", margin=1.0, horizon=10**6)) > bound_of(wide("batch", margin=1.0, horizon=10**6))
-
-
 @pytest.mark.parametrize(
     ("margin", "horizon", "update", "mistakes", "probability"),
     [
@@ -214,16 +203,3 @@ def test_a_promise_goes_along_with_a_stream(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="secrets"):
         model.suspend(tmp_path / "stream")
     assert Winnow.resume(tmp_path / "stream").promise_ == promise
-
-
-@pytest.mark.slow
-def test_the_schedule_with_a_theorem_learns_inside_the_stream_of_the_notes() -> None:
-    rows, labels = majority_stream(np.random.default_rng(1), 40_000, 200, 3)
-    wrong = mistakes_of(rows, labels, margin=1 / 3)
-    assert wrong[-5_000:].mean() < 0.03
-    assert wrong.sum() < 7_000
-    spec: WinnowStream = schedule_of(wide("timed", epsilon=1.0))
-    model = Winnow(horizon=40_000, labels=(-1, 1), seed=3, margin=1 / 3)
-    model.learn_many(rows[:2_000], labels[:2_000])
-    assert model.log_ is not None
-    assert len(model.log_.vectors) == 1 + sum(time <= 2_000 for time in spec.times)

@@ -12,14 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from river import checks, compose, datasets, evaluate, feature_extraction, metrics, preprocessing, stats
+from river import checks, compose, datasets, feature_extraction, preprocessing, stats
 
 from benchmarks.online_streams import (
     disjunction_stream,
     list_stream,
     majority_stream,
-    point_function_stream,
-    point_rows,
     uniform_points,
 )
 from tacit import PrivacyAccount, Schema
@@ -58,24 +56,6 @@ def test_batch_learns_the_stream_of_the_notes(kind: str) -> None:
     assert (model.certificate_.epsilon, model.certificate_.delta) == (1.0, 1e-6)
     assert accountants.epsilon(model.certificate_.charges, 1e-6) <= 1.0
     assert not model.certificate_.releasable  # a seed
-
-
-def test_the_paper_learns_a_stream_as_easy_as_it_gets_when_privacy_is_loose() -> None:
-    """The first-mistake update itself works: one relevant variable, no noise."""
-    rows = uniform_points(np.random.default_rng(0), 3_000, 20)
-    model = Winnow(math.inf, horizon=3_000, labels=(-1, 1), update="first")
-    wrong = mistakes(model, rows, rows[:, 7], block=1)
-    assert wrong[-500:].sum() == 0
-
-
-def test_without_privacy_it_is_winnow() -> None:
-    rows, labels = disjunction_stream(np.random.default_rng(2), 4_000, 100, 3)
-    model = Winnow(math.inf, horizon=4_000, labels=(-1, 1))
-    wrong = mistakes(model, rows, labels, block=1)
-    assert wrong.sum() < 300
-    assert wrong[-1_000:].mean() < 0.01
-    assert model.certificate_ is not None
-    assert not model.certificate_.releasable
 
 
 @pytest.mark.slow
@@ -259,12 +239,6 @@ def test_rows_without_a_declaration_are_read_by_a_rule_that_asks_no_row() -> Non
     assert (lacking[:, :11] == -1).all()
 
 
-def test_it_works_in_rivers_loops() -> None:
-    model = Winnow(epsilon=20.0, schema=HALVES, bins=2, horizon=1_250, seed=1)
-    metric = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
-    assert metric.get() > 0.7
-
-
 # Refusals.
 
 
@@ -424,32 +398,6 @@ def test_the_start_predicts_before_the_first_row_as_after_it() -> None:
 
 
 # The lower bound's stream.
-
-
-def test_point_functions_come_at_powers_of_two() -> None:
-    pairs = list(point_function_stream(np.random.default_rng(0), 64))
-    positive = [t + 1 for t, (_, label) in enumerate(pairs) if label == 1]
-    assert positive == [1, 2, 4, 8, 16, 32, 64]
-    assert len({pairs[t - 1][0] for t in positive}) == 1
-    others = [point for point, label in pairs if label == -1]
-    assert len(set(others)) == len(others)
-    target = pairs[0][0]
-    rows = point_rows([point for point, _ in pairs], 64)
-    assert np.array_equal(-rows[:, target], np.array([label for _, label in pairs]))  # margin 1
-    assert (rows.sum(axis=1) == 62).all()
-
-
-@pytest.mark.slow
-def test_more_mistakes_with_privacy_than_without_on_point_functions() -> None:
-    pairs = list(point_function_stream(np.random.default_rng(1), 1024))
-    rows = point_rows([point for point, _ in pairs], 1024)
-    labels = -np.array([label for _, label in pairs], np.int8)
-    counts = {}
-    for epsilon in (0.5, math.inf):
-        model = Winnow(epsilon, horizon=1024, labels=(-1, 1), signed=False, constant=False, seed=1)
-        counts[epsilon] = int(mistakes(model, rows, labels, block=1).sum())
-    assert counts[0.5] >= counts[math.inf]
-    assert counts[0.5] >= math.log2(1024) / 2
 
 
 def test_a_number_too_large_for_a_float_is_no_sign():

@@ -199,15 +199,6 @@ def test_the_schedule_with_a_theorem_meets_its_conditions(changes: dict[str, obj
     assert failing <= request.beta
 
 
-def test_ours_needs_fewer_mistakes_than_the_paper_and_grows_slower() -> None:
-    mistakes = {margin: bound_of(requested(margin=margin)) for margin in (0.4, 0.2, 0.1)}
-    for margin, ours in mistakes.items():
-        paper = theory.theorem_4_5(200, margin, 10_000, 0.05, 0.999, 1e-6).mistakes
-        assert ours < 1e-6 * paper
-    assert mistakes[0.1] / mistakes[0.2] < 2.0**3.5  # about rho**-3
-    assert bound_of(requested(epsilon=0.01)) / bound_of(requested(epsilon=0.02)) < 2.2  # about 1 / epsilon
-
-
 def test_one_batch_lowers_the_potential_as_promised() -> None:
     """The step of the proof, searched for a counter-example: any batch of unconfident rows that the target allows."""
     generator = np.random.default_rng(0)

@@ -18,21 +18,6 @@ def features() -> None:
     dp.enable_features("contrib")
 
 
-def test_a_vote_of_opendps_stumps_is_more_accurate_than_one() -> None:
-    test, truth = table(5000, 1)
-    base = ClaimedLearner(opendp_stump, "OpenDP stump")
-    one, vote = (
-        ResampledBoostClassifier(base, 4.0, schema=SCHEMA, rounds=rounds, learning_rate=0.9).fit(*table(12_000, 0))
-        for rounds in (1, 15)
-    )
-    assert one.score(test, truth) < 0.75
-    assert vote.score(test, truth) > 0.83
-    assert vote.certificate_.epsilon == 4.0
-    assert not vote.certificate_.releasable  # its claim is taken on trust
-    assert "OpenDP stump" in vote.certificate_.algorithm
-    assert len({(m.column, m.threshold) for m in (member.predictor for member in vote.model_.members)}) > 3
-
-
 def test_opendp_is_given_what_a_round_leaves_for_it() -> None:
     told: list[tuple[float, float]] = []
 

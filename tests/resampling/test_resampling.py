@@ -112,13 +112,6 @@ def test_boost_s_draws_by_all_voters_before_it(monkeypatch: pytest.MonkeyPatch) 
     assert model.predict(frame).tolist() == [1, 0]
 
 
-def test_hard_rows_are_drawn_more_often() -> None:
-    frame = Frame({"v0": np.array([1.0, 1.0, -1.0, -1.0]), "v1": np.array([1.0, -1.0, -1.0, -1.0])}, 4)
-    weights = sample_view(2, 2).weights(Rows(frame, np.array([1, 1, 1, 0], np.uint8)))
-    right, half, wrong, also_right = weights
-    assert wrong > half > right == pytest.approx(also_right, abs=1)
-
-
 def test_a_round_costs_what_lemma_55_says() -> None:
     view = sample_view(1, 100, size=25)
     ((charge, theorem),) = view.charges(REPLACE)

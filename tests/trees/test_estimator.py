@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import roc_auc_score
 
 from tacit.cli.predict import predicted
 from tacit.encoding.frames import columns_of
@@ -48,25 +45,6 @@ def fitted() -> BoostedTreesClassifier:
     return BoostedTreesClassifier(epsilon=2.0, schema=SCHEMA, n_trees=100, random_state=0).fit(X, y)
 
 
-def test_learns_and_certifies(fitted: BoostedTreesClassifier) -> None:
-    X, y = table(3000, 1)
-    assert roc_auc_score(1 - y, fitted.predict_proba(X)[:, 1]) > 0.85
-    assert fitted.classes_.tolist() == ["high", "low"]
-    assert fitted.model_.classes == ("low", "high")
-    assert fitted.certificate_.epsilon == 2.0
-    assert not fitted.certificate_.releasable
-    assert set(fitted.predict(X)) == {"low", "high"}
-
-
-def test_explanations_add_up_to_the_score(fitted: BoostedTreesClassifier) -> None:
-    X, _ = table(500, 3)
-    names, parts = fitted.model_.contributions(columns_of(X))
-    assert names == ["age", "size", "town"]
-    assert fitted.model_.base_score + parts.sum(axis=1) == pytest.approx(-fitted.decision_function(X))
-    assert list(fitted.model_.importance())[-1] in names
-    assert all(value > 0 for value in fitted.model_.importance().values())
-
-
 def test_a_tree_reads_as_rules(fitted: BoostedTreesClassifier) -> None:
     said = fitted.model_.to_text(0)
     tree = fitted.model_.trees[0]
@@ -86,14 +64,6 @@ def test_conditions_in_words(fitted: BoostedTreesClassifier) -> None:
     bins[town.mapping[1]] = True
     assert model.condition(2, bins) == "town is b"
     assert model.condition(2, ~bins) == "town is not b"
-
-
-@pytest.mark.parametrize("learner", [MAlphaBoostClassifier(), RandomTreesClassifier()])
-def test_refuses_three_classes(learner: Any) -> None:
-    X, _ = table(50, 0)
-    schema = {**SCHEMA, "label": {"column": "income", "kind": "classes", "classes": ["x", "y", "z"]}}
-    with pytest.raises(ValueError, match=r"(?s)handles two classes, but 3 are declared.*spent"):
-        learner.set_params(schema=schema).fit(X, ["x"] * 50)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tacit.engines.blocks import MemoryTable
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
-from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate
+from tacit.privacy.charges import BoundedRange, Gaussian, Laplace
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.histogram import Histogram
@@ -120,17 +120,6 @@ def test_the_paper_divides_the_budget_among_leaves() -> None:
     assert {e.charge for e in reservation.entries} == {BoundedRange(2 / 21 / 16)}
 
 
-def test_gaussian_and_private_rows() -> None:
-    forest, error, reservation = learn("laplace", 1.0, delta=1e-6, depth=None, public=False)
-    assert error < 0.3
-    assert all(isinstance(e.charge, Gaussian) for e in reservation.entries)
-    assert reservation.entries[0].label == "number of rows"
-    assert 1 <= forest.depth <= 10
-    assert isinstance(reservation.charges[0], Gaussian)
-    spent = math.fsum(e.charge.precision for e in reservation.entries)
-    assert spent == pytest.approx(reservation.charges[0].precision) == pytest.approx(Allowance.of(1.0, 1e-6).mu ** 2)
-
-
 def test_a_fit_spends_all_its_precision() -> None:
     """With the bounds that nobody declared; by way of zCDP an eighth of it was left over."""
     frame = pd.DataFrame({"a": np.linspace(0, 1, 300)})
@@ -139,12 +128,6 @@ def test_a_fit_spends_all_its_precision() -> None:
     assert {type(entry.charge) for entry in entries} == {Gaussian}
     whole = math.fsum(entry.charge.precision for entry in entries)
     assert whole == pytest.approx(Allowance.of(1.0, 1e-6).mu ** 2)
-
-
-def test_without_noise() -> None:
-    _, error, reservation = learn("exponential", math.inf, depth=8)
-    assert error < 0.1
-    assert {e.charge for e in reservation.entries} == {NonPrivate()}
 
 
 def test_depth_rule() -> None:
@@ -192,32 +175,6 @@ def test_the_face() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             RandomTreesClassifier(schema=schema, **arguments, classes=(0, 1)).fit(frame, y)
-
-
-def test_noise_alone_leaves_a_leaf_at_the_base_rate() -> None:
-    """Half of its old rule's votes went to the rarer class wherever rows were few: counts were cut off at 0."""
-    rng = np.random.default_rng(5)
-    for base in (0.02, 0.08, 0.3, 0.9):
-        for rows in (0.0, 3.0, 50.0, 2000.0):
-            counts = rows * np.array([1 - base, base]) + rng.normal(0, 20.0, (60_000, 2))
-            share = drawn_to(base, counts, 20.0)
-            assert share.mean() == pytest.approx(base, rel=0.02, abs=6.5 * share.std() / 60_000**0.5)
-    assert drawn_to(0.1, np.array([[10.0, 30.0]]), 0.0) == pytest.approx((30 + 0.1 * 2) / 42)
-    assert drawn_to(0.1, np.zeros((1, 2)), 0.0) == pytest.approx(0.1)
-
-
-def test_the_base_rate_is_that_of_all_trees_and_one_half_where_noise_is_all() -> None:
-    counts = np.tile([[99.0, 1.0]], (8, 1))
-    assert base_rate_of([(counts, 0.0)] * 3) == pytest.approx(0.01)
-    assert base_rate_of([(counts, 1e6)] * 3) == pytest.approx(0.5, abs=1e-3)
-    assert base_rate_of([(-counts, 1.0)]) == pytest.approx(0.5, abs=0.5)
-    assert base_rate_of([(np.tile([[50.0, 0.0]], (8, 1)), 0.0)]) == 1e-3
-
-
-def test_labels_are_relative_to_the_base_rate() -> None:
-    """Weights are ``b`` and ``1 - b`` up to a factor, the larger one 256; at an even base rate both are."""
-    for base, expected in ((0.5, [256, 256]), (0.2, [64, 256]), (0.75, [256, 85]), (1e-3, [1, 256]), (0.999, [256, 1])):
-        assert class_weights(base).tolist() == expected
 
 
 def test_rows_are_counted_by_class_and_mean_label() -> None:

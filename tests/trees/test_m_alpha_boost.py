@@ -37,7 +37,6 @@ from tacit.trees.m_alpha_boost import (
     printed_sensitivity,
     said_by,
     scale_of_scores,
-    trees_rule,
 )
 from tests.pairwise import in_turn
 
@@ -132,13 +131,6 @@ def test_the_smoothing_follows_from_noise_and_released_support(
     assert charged == pytest.approx([range_] * len(charged))
 
 
-def test_without_noise_nodes_are_smoothed_least() -> None:
-    boost = SimpleNamespace(
-        said=[], rows=4000.0, budget=SplitBudget.of(math.inf, 0.0), choice_share=0.1, settings=settings()
-    )
-    assert MAlphaBoost.smoothed_loss(boost, 8.0) == SmoothedLoss(0.1)
-
-
 @pytest.mark.parametrize("learner", [MAlphaLearner, ForestLearner])
 def test_cells_and_a_missing_value_are_bytes(learner: Any) -> None:
     request = Request.of(1.0, 1e-6, "add_or_remove_one", 1)
@@ -154,16 +146,6 @@ def test_categories_beyond_a_byte_share_the_last_cell() -> None:
     (bins,) = public_cells(curator, [Column(0, "town", False)], 10)
     assert bins.mapping.tolist() == [*range(255), *[255] * 45]
     assert bins.size == curator.layout.n_codes[0] == 256
-
-
-def test_gaussian_budget() -> None:
-    _, error, reservation = learn(settings(criterion="gini", trees=2), 2.0, delta=1e-6, public=False)
-    assert error < 0.2
-    rho = math.fsum(
-        e.charge.range**2 / 8 if isinstance(e.charge, BoundedRange) else e.charge.precision / 2
-        for e in reservation.entries
-    )
-    assert rho == pytest.approx(reservation.charges[0].rho)
 
 
 @pytest.mark.parametrize("alpha", [1.0, "calibrated"])
@@ -233,16 +215,6 @@ def test_leaves_lost_in_the_noise_say_the_base_rate_and_none_is_extreme() -> Non
     assert exact == pytest.approx([0.25, 0.0, 10 / 45])
 
 
-def test_noise_alone_leaves_a_leaf_at_the_base_rate_on_average() -> None:
-    """One standard deviation added to either class, as before, says .19 on average where 7 % are positive."""
-    rng = np.random.default_rng(0)
-    lost = []
-    for _ in range(2000):
-        noisy = np.array([[2300.0, 170.0], [20.0, 1.5], [5.0, 0.4]]) + rng.normal(0, 20.0, (3, 2))
-        lost.append(believed_shares(noisy, 20.0)[0][1:].mean())
-    assert np.mean(lost) == pytest.approx(0.07, abs=0.02)
-
-
 def test_the_base_rate_of_leaves_by_hand() -> None:
     """By size, less the noise of products: (100 10 + 10 4 - 2) / (100**2 + 10**2 - 4); of equal leaves, of all rows."""
     for sd in (1.0, 2.0):
@@ -255,35 +227,6 @@ def test_the_base_rate_of_leaves_by_hand() -> None:
     assert base_rate_of_leaves(alike, 1.0) == base_rate_of([(alike, 1.0)])
     assert base_rate_of_leaves(np.array([[90.0, 10.0], [6.0, 4.0]]), 0.0) == pytest.approx(14 / 110)
     assert base_rate_of_leaves(np.array([[5.0, -9.0], [-3.0, 2.0]]), 100.0) == pytest.approx(0.5, abs=0.1)
-
-
-def test_noise_does_not_rank_sparse_leaves_before_dense_ones() -> None:
-    """Of 7 % positives in all leaves, at the noise of epsilon .1, leaves of no rows were .085 above that of most rows.
-
-    2,000 draws leave a deviation of .0008 in the difference, .0002 at a tenth of the noise, and .001 in the base rate.
-    """
-    rng = np.random.default_rng(1)
-    counts = np.array([1200.0, 700, 300, 150, 80, 40, 20, 10, *[0] * 8])[:, None] * [0.93, 0.07]
-    noisy = counts + rng.normal(0, 80.0, (2000, 16, 2))
-    shares = np.array([believed_shares(one, 80.0)[0] for one in noisy])
-    assert (shares[:, 8:].mean(axis=1) - shares[:, 0]).mean() < 0.03
-    shares = np.array([believed_shares(one, 8.0)[0] for one in counts + 0.1 * (noisy - counts)])
-    assert (shares[:, 8:].mean(axis=1) - shares[:, 0]).mean() < 0.0035  # .0059 where none falls below the base rate
-    assert np.mean([base_rate_of_leaves(one, 80.0) for one in noisy]) < 0.1
-
-
-def test_the_scale_makes_the_mean_chance_that_of_the_released_leaves() -> None:
-    """Whatever the coefficients are, and where later trees say little; a fifth less or more is worse."""
-    shares = np.array([0.06, 0.07, 0.09])
-    weights = np.array([500.0, 1500.0, 300.0])
-    said = MAlphaLoss(1.0).link(shares)
-    later = Said(np.full(3, -0.2), np.full(3, 0.45), weights)
-    for factor in (0.05, 0.4):
-        scale = scale_of_scores([factor, 0.3 * factor], [Said(said, shares, weights), later])
-        scores = factor * (1.3 * said - 0.3 * np.average(said, weights=weights) - 0.06)
-        chances = MAlphaLoss(1.0).inverse_link(scale * scores)
-        assert np.average(chances, weights=weights) == pytest.approx(np.average(shares, weights=weights), rel=0.15)
-    assert scale_of_scores([0.5], [Said(said, shares, np.zeros(3))]) == 1.0
 
 
 def test_the_scale_is_the_best_of_eighths_of_octaves() -> None:
@@ -329,11 +272,3 @@ def test_a_budget_that_would_choose_blindly_is_refused_before_rows_are_seen(
         else:
             with pytest.raises(RequestError, match="more splits than the budget"):
                 learner.charges(request.allowance, task)
-
-
-def test_trees_are_many_only_where_rows_outweigh_the_noise() -> None:
-    assert trees_rule(1000, SplitBudget.of(1.0, 0.0)) == 2
-    assert 2 < trees_rule(100_000, SplitBudget.of(1.0, 0.0)) < 20
-    assert trees_rule(10, SplitBudget.of(math.inf, 0.0)) == trees_rule(1e8, SplitBudget.of(1.0, 1e-6)) == 20
-    learned, _, _ = learn(settings(trees=None), 1.0)
-    assert len(learned.trees) == 2

@@ -13,8 +13,6 @@ from tacit.encoding.frames import columns_of
 from tacit.models.tree_importance import partial_effects
 from tacit.privacy.budget import Allowance
 from tacit.privacy.label import Stage
-from tacit.report.page import render
-from tests.additive.spent import share_spent
 
 COLUMNS = {
     "a": {"kind": "numeric", "lower": 0, "upper": 1},
@@ -45,35 +43,6 @@ def fitted(n: int = 6000, **asked: object) -> BoostedTreesClassifier:
 def log_loss(estimator: BoostedTreesClassifier, frame: pd.DataFrame, labels: np.ndarray) -> float:
     places = np.searchsorted(estimator.classes_, labels)
     return float(-np.log(estimator.predict_proba(frame)[np.arange(len(labels)), places]).mean())
-
-
-def prior_loss(labels: np.ndarray) -> float:
-    shares = pd.Series(labels).value_counts(normalize=True)
-    return float(-(shares * np.log(shares)).sum())
-
-
-@pytest.mark.parametrize(
-    ("asked", "least"),
-    [
-        ({"epsilon": 2.0}, 0.17),
-        ({"epsilon": 8.0}, 0.25),
-        ({"epsilon": 2.0, "delta": 0.0}, 0.06),
-        ({"epsilon": math.inf}, 0.28),
-    ],
-)
-def test_more_is_learned_the_less_noise_there_is(asked: dict[str, float], least: float) -> None:
-    frame, labels, _ = synthetic(4000, 1)
-    assert log_loss(fitted(**asked), frame, labels) < prior_loss(labels) - least
-
-
-@pytest.mark.slow
-def test_what_two_columns_say_together_is_found() -> None:
-    frame, _, chances = synthetic(4000, 1)
-    order = [sorted(CLASSES).index(name) for name in CLASSES]
-    said = fitted(epsilon=8.0).predict_proba(frame)[:, order]
-    same = ((frame["a"] > 0.5) == (frame["b"] > 0.5)).to_numpy()
-    found, truth = (table[same, 2].mean() - table[~same, 2].mean() for table in (said, chances))
-    assert found == pytest.approx(truth, rel=0.2)
 
 
 @pytest.mark.slow
@@ -110,12 +79,6 @@ def test_noise_is_as_large_as_is_said() -> None:
     assert 0.75 < (said.mean() / spread.mean()) < 1.8
 
 
-@pytest.mark.slow
-def test_a_column_that_tells_nothing_matters_least() -> None:
-    importance = fitted(epsilon=8.0).model_.importance()
-    assert min(importance, key=importance.__getitem__) == "d"
-
-
 def test_partial_effects_are_means_over_the_other_columns() -> None:
     """Of every bin, against scores of rows in which the column alone was set."""
     model = fitted(epsilon=8.0, n_trees=10).model_
@@ -130,20 +93,6 @@ def test_partial_effects_are_means_over_the_other_columns() -> None:
     assert found.effect == pytest.approx(centred, abs=0.05)
     assert np.abs(centred).max() > 0.2
     assert (found.sd >= 0).all()
-
-
-@pytest.mark.parametrize("delta", [1e-6, 0.0])
-def test_the_whole_budget_is_spent_and_no_more(delta: float) -> None:
-    found = fitted(500, epsilon=1.0, delta=delta, n_trees=3)
-    assert {entry.stage for entry in found.certificate_.entries} >= {Stage.COUNTS, Stage.TREE, Stage.INTERCEPT}
-    assert share_spent(found.certificate_) == pytest.approx(1.0, abs=1e-6)
-
-
-def test_the_report_draws_a_row_per_class() -> None:
-    found = fitted(epsilon=4.0, n_trees=20)
-    page = render(found.model_, found.certificate_.to_dict())
-    assert "a score for each of 3 classes" in page
-    assert all(f">{name}<" in page for name in [*CLASSES, *COLUMNS])
 
 
 def test_shares_of_the_budget_by_stage() -> None:

@@ -111,38 +111,6 @@ def test_a_split_with_an_edge_shrinks_the_risk_by_the_sharp_factor() -> None:
     assert np.any(factor > np.sqrt(1 - np.minimum(1.1 * edges, 1) ** 2) + 1e-6)
 
 
-def _risk(leaf: tuple[float, float]) -> float:
-    return float(MATSUSHITA.node_risk(leaf[0], sum(leaf)))
-
-
-def _grow(rng: np.random.Generator, gamma: float, alphas: list[float]) -> tuple[list[float], float]:
-    """Splits the leaf of largest risk, always with edge gamma exactly; returns the risk shares and the error."""
-    leaves = [(0.5, 0.5)]
-    risks = [_risk(leaf) for leaf in leaves]
-    shares = []
-    for _ in alphas:
-        k = int(np.argmax(risks))
-        shares.append(risks[k] / sum(risks))
-        a, b = leaves.pop(k)
-        risks.pop(k)
-        p0 = rng.random() * (1 - gamma)
-        p1 = p0 + gamma
-        leaves += [(a * p1, b * p0), (a * (1 - p1), b * (1 - p0))]
-        risks += [_risk(leaf) for leaf in leaves[-2:]]
-    return shares, sum(min(leaf) for leaf in leaves)
-
-
-def test_theorem_10_bounds_the_error_of_grown_trees() -> None:
-    rng = np.random.default_rng(2)
-    for gamma, alpha in product((0.3, 0.6), (0.2, 1.0)):
-        alphas = [alpha] * 300
-        shares, error = _grow(rng, gamma, alphas)
-        sharp = theory.tree_error_bound(shares, alphas, gamma)
-        assert error <= theory.grown_error_bound(shares, gamma) <= sharp
-        assert sharp <= 0.5 * theory.tree_error_bound(shares, alphas, gamma, sharp=False)
-    assert sharp < 0.4  # the statement is not empty
-
-
 def test_theorem_10_fails_as_printed_when_shares_are_weights() -> None:
     """All positives of the pure leaf go right and all but a tenth of its negatives left: it stays as heavy as it was.
 
@@ -191,16 +159,6 @@ def test_a_tree_of_balanced_levels_reaches_the_rate_of_theorem_10() -> None:
         assert factor <= theory.risk_factor(gamma)
         bound = theory.tree_error_bound([1.0] * level, [1.0] * level, gamma)
         assert min(positives, negatives) <= theory.risk_factor(gamma) ** level / 2 <= bound * (1 + 1e-12)
-
-
-def test_corollary_of_theorem_10() -> None:
-    error, gamma = 0.3, 0.8
-    splits = math.ceil(theory.splits_for_error(error, 1.0, gamma))
-    _, reached = _grow(np.random.default_rng(3), gamma, [1.0] * splits)
-    assert reached <= error
-    assert splits < theory.splits_for_error(error, 1.0, gamma, sharp=False)
-    levels = math.ceil(theory.levels_for_error(error, 1.0, gamma))
-    assert theory.risk_factor(gamma) ** levels / 2 <= error < theory.risk_factor(gamma) ** (levels - 1) / 2
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.5, 1.0])
