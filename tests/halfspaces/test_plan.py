@@ -1,19 +1,17 @@
 """The rule of a halfspace's fit: measures by signal, rounds, and gradient steps that stay stable."""
 
-from __future__ from scipy.special import expit
-from tacit.boosting.measures.logistic import LogisticMeasure
-from tacit.boosting.measures.smooth import SmoothMeasure
-from tacit.halfspaces.plan import Options
-from tacit.halfspaces.centering import pace_of
-import annotations
+from __future__ import annotations
 
 import math
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from tacit.boosting.measures.lazy_bregman import LazyBregman
-from tacit.halfspaces.centering import Centering, Centre
+from tacit.boosting.measures.logistic import LogisticMeasure
+from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.halfspaces.centering import Centering, Centre, pace_of
 from tacit.halfspaces.plan import PROMISED, Descent, Options
 from tacit.halfspaces.tuning import TUNING
 

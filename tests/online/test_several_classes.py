@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -138,23 +137,6 @@ def test_theorem_8_on_a_stream_step_by_step() -> None:
             before, since, updates = after, 0, updates + 1
     assert 0 < updates <= spec.epochs
     assert mistakes <= promised
-
-
-def test_one_by_one_is_many_and_a_suspended_stream_goes_on(tmp_path: Path) -> None:
-    rows, places = classes_stream(np.random.default_rng(3), 800, 6, 3)
-    one, many = (Winnow(math.inf, horizon=800, labels=(0, 1, 2), columns=tuple(range(6))) for _ in range(2))
-    for row, label in zip(rows, places, strict=True):
-        one.learn_one(dict(enumerate(row.tolist())), int(label))
-    many.learn_many(rows[:500], places[:500])
-    with pytest.warns(UserWarning, match="secrets"):
-        many.suspend(tmp_path / "stream.json")
-    many = Winnow.resume(tmp_path / "stream.json")
-    many.learn_many(rows[500:], places[500:])
-    assert one.log_ is not None
-    assert many.log_ is not None
-    assert one.log_.to_dict() == many.log_.to_dict()
-    wrong = one.predict_many(rows[-300:]) != places[-300:]
-    assert wrong.mean() < 0.05
 
 
 def test_what_is_refused_and_what_is_null() -> None:
