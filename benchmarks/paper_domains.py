@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import data
-from tacit.binning.tree_bins import Column
+from tacit.binning.measure import Column
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from tacit.binning.tree_bins import Column
+from tacit.binning.measure import Column
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import Measurement

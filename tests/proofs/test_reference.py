@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit import registry
-from tacit.binning.tree_bins import Column
+from tacit.binning.measure import Column
 from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassClassifier, Intervals, Thresholds
 from tacit.engines.blocks import MemoryTable
 from tacit.privacy.unit import Neighbouring

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.binning.tree_bins import Column
+from tacit.binning.measure import Column
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import Measurement
 from tacit.engines.blocks import MemoryTable

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from tacit.binning.tree_bins import Column
+from tacit.binning.measure import Column
 from tacit.curator.curator import Curator
 from tacit.engines.blocks import MemoryTable
 from tacit.models.tree import complete_shape, threshold_sets

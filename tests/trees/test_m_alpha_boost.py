@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from tacit.binning.tree_bins import Column
+from tacit.binning.measure import Column
 from tacit.curator.curator import Curator
 from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource

@@ -17,7 +17,7 @@ from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.printed_trees import PrintedBoost
-from tacit.binning.tree_bins import Column
+from tacit.binning.measure import Column
 from tacit.curator.curator import Curator
 from tacit.engines.blocks import MemoryTable
 from tacit.noise.seeded_source import SeededSource

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tacit.binning.tree_bins import Column
+from tacit.binning.measure import Column
 from tacit.curator.curator import Curator
 from tacit.curator.select import selection_scale
 from tacit.engines.blocks import MemoryTable

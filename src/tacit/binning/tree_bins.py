@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import CODES, Floats, Ints
+from tacit.binning.measure import Column
 from tacit.binning.shape_search import ShapeSearch
 from tacit.binning.tuning import TREE_BINNING, TreeBinning
 from tacit.curator.budget import Budget
@@ -27,15 +28,6 @@ from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell, mapped_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_class_count_rule, fine_count_rule
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column as the learner knows it: its place, its name, and whether it is ordered with a missing code last."""
-
-    index: int
-    name: str
-    ordered: bool
 
 
 @dataclass(frozen=True, eq=False)

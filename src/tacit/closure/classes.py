@@ -19,7 +19,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from tacit.arrays import Bools, Ints
-from tacit.closure.halfspace_patterns import halfspace_patterns, halfspaces_at_most
+from tacit.closure.halfspace_patterns import PlanePatterns, halfspaces_at_most
 from tacit.closure.patterns import (
     BoxPatterns,
     Patterns,
@@ -332,30 +332,26 @@ class Rectangles(OfColumns):
 
 @dataclass(frozen=True, eq=False)
 class BoundHalfspaces(BoundClass):
-    """Halfspaces over the levels of a few columns (equal steps between neighbouring cells).
-
-    In the plane nothing is listed; in higher dimension patterns are.
-    """
+    """Halfspaces over the levels of two columns (equal steps between neighbouring cells)."""
 
     columns: tuple[str, ...]
     encoders: tuple[Encoder, ...]
+    vc_dimension = 3
+    is_listed = False
     n_codes: tuple[int, ...] = field(init=False)
-    vc_dimension: int = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_codes", tuple(e.n_codes for e in self.encoders))
-        object.__setattr__(self, "vc_dimension", len(self.columns) + 1)
-        object.__setattr__(self, "is_listed", len(self.columns) != 2)
 
     def patterns_at_most(self, n: int) -> int:
-        return halfspaces_at_most(min(n, math.prod(known_values(self.encoders, self.columns))), len(self.columns))
+        return halfspaces_at_most(min(n, math.prod(known_values(self.encoders, self.columns))))
 
     def patterns(self, codes: Ints) -> Patterns:
         levels, inside = _places(self.encoders, self.columns, codes)
         points, group = np.unique(levels[inside], axis=0, return_inverse=True)
         groups = np.full(len(codes), -1, np.int64)
         groups[inside] = group.reshape(-1)
-        return PatternsOnGroups(halfspace_patterns(points.reshape(-1, len(self.columns))), groups)
+        return PatternsOnGroups(PlanePatterns(points.reshape(-1, 2)), groups)
 
     def describe(self, patterns: Patterns, index: int) -> str:
         share = patterns.row(index).mean()
@@ -364,7 +360,7 @@ class BoundHalfspaces(BoundClass):
 
 @dataclass(frozen=True)
 class Halfspaces(OfColumns):
-    """Halfspaces over one to four columns, in units of their cells. VC dimension one more than their number.
+    """Halfspaces over two columns, in units of their cells. VC dimension 3.
 
     Example:
         >>> from tacit.closure import Halfspaces
@@ -374,8 +370,8 @@ class Halfspaces(OfColumns):
     """
 
     def bind(self, encoders: Encoders) -> BoundClass:
-        if not 1 <= len(self.names) <= 4:
-            raise ConceptError(f"halfspaces take one to four columns, got {len(self.names)}")
+        if len(self.names) != 2:
+            raise ConceptError(f"halfspaces take two columns, got {len(self.names)}")
         return BoundHalfspaces(self.columns, pick(encoders, self.columns))
 
 

@@ -1,17 +1,16 @@
-"""Patterns of halfspaces on integer points: in the plane by sorting angles, in higher dimension by spanned hyperplanes.
+"""Patterns of halfspaces on integer points in the plane, by sorting angles.
 
-All arithmetic is on integers, so points on a common line or plane, which grids are full of, are no special case.
+All arithmetic is on integers, so points on a common line, which grids are full of, are no special case.
 """
 
 from __future__ import annotations
 
 import math
-from itertools import combinations
 
 import numpy as np
 
 from tacit.arrays import Bools, Ints
-from tacit.closure.patterns import ListedPatterns, Patterns
+from tacit.closure.patterns import Patterns
 
 
 class PlanePatterns(Patterns):
@@ -90,89 +89,6 @@ class _Turn:
         return total + values[:, self._centre : self._centre + 1]
 
 
-def halfspace_patterns(points: Ints) -> Patterns:
-    """All subsets of distinct integer points that a halfspace cuts off.
-
-    Args:
-        points: shape ``(n_points, d)``; in the plane ``O(N^2 log N)``, otherwise ``O(N^(d+1))``.
-    """
-    if points.shape[1] == 2:
-        return PlanePatterns(points)
-    rows: set[int] = set()
-    _collect(points, list(range(len(points))), 0, rows)
-    return ListedPatterns.of_integers(sorted(rows), len(points))
-
-
-def _collect(points: Ints, names: list[int], always: int, rows: set[int]) -> None:
-    """Adds ``always`` together with every pattern of ``points``, whose bits are ``names``.
-
-    Any strict separation can be moved, keeping sides, until it becomes a hyperplane through points that span it; what
-    lies on that hyperplane is separated there in turn. So every pattern is one open side of a spanned hyperplane and a
-    pattern of the points on it, one dimension lower; and each of these is a pattern, by tilting.
-    """
-    coordinates = _independent_coordinates(points)
-    if len(points) <= len(coordinates) + 1:  # a simplex: every subset can be cut off
-        for subset in range(1 << len(points)):
-            rows.add(always | sum(1 << name for i, name in enumerate(names) if subset >> i & 1))
-        return
-    flat = points[:, coordinates]
-    seen: set[bytes] = set()
-    for corners in combinations(range(len(flat)), len(coordinates)):
-        normal, offset = _hyperplane(flat[list(corners)])
-        if not any(normal):
-            continue
-        side = flat @ np.array(normal) - offset
-        on = side == 0
-        key = np.packbits(on).tobytes()
-        if key in seen:
-            continue
-        seen.add(key)
-        for sign in (1, -1):
-            strict = sum(1 << names[i] for i in np.flatnonzero(side * sign > 0))
-            _collect(flat[on], [names[i] for i in np.flatnonzero(on)], always | strict, rows)
-
-
-def _independent_coordinates(points: Ints) -> list[int]:
-    """Coordinates onto which the affine hull of the points projects one to one."""
-    if len(points) <= 1:
-        return []
-    rest = [[int(v) for v in row] for row in points[1:] - points[0]]
-    coordinates: list[int] = []
-    for j in range(points.shape[1]):
-        pivot = next((row for row in rest if row[j]), None)
-        if pivot is None:
-            continue
-        coordinates.append(j)
-        cleared = [
-            [v * pivot[j] - p * row[j] for v, p in zip(row, pivot, strict=True)] for row in rest if row is not pivot
-        ]
-        rest = [[v // math.gcd(*row) for v in row] for row in cleared if any(row)]
-    return coordinates
-
-
-def _hyperplane(points: Ints) -> tuple[list[int], int]:
-    """Normal and offset of the hyperplane through ``d`` points in dimension d; normal 0 if they span less."""
-    base = [int(v) for v in points[0]]
-    edges = [[int(v) - b for v, b in zip(row, base, strict=True)] for row in points[1:]]
-    d = len(base)
-    normal = [(-1) ** j * _determinant([[row[i] for i in range(d) if i != j] for row in edges]) for j in range(d)]
-    divisor = math.gcd(*normal) or 1
-    normal = [v // divisor for v in normal]
-    return normal, sum(n * b for n, b in zip(normal, base, strict=True))
-
-
-def _determinant(rows: list[list[int]]) -> int:
-    if not rows:
-        return 1
-    return sum(
-        (-1) ** j * rows[0][j] * _determinant([[row[i] for i in range(len(row)) if i != j] for row in rows[1:]])
-        for j in range(len(rows))
-        if rows[0][j]
-    )
-
-
-def halfspaces_at_most(points: int, dimension: int) -> int:
-    """Cover 1965: patterns of halfspaces on n points in dimension d, ``2 sum over i <= d of C(n - 1, i)``."""
-    if points == 0:
-        return 1
-    return 2 * sum(math.comb(points - 1, i) for i in range(dimension + 1))
+def halfspaces_at_most(points: int) -> int:
+    """Cover 1965: patterns of halfspaces on n points in the plane, ``2 sum over i <= 2 of C(n - 1, i)``."""
+    return 2 * sum(math.comb(points - 1, i) for i in range(3)) if points else 1

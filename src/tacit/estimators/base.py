@@ -280,8 +280,7 @@ class Estimator(Looking):
         with spending():
             learner, supply = self.make_learner(request_of(self)), supply_of(X, y, row_weights, self.table_task)
             taping = None if tape is None else import_module("tacit.learning.tapes").taping_of(tape)
-            supply = supply if taping is None else taping.beside(supply)
-            fitted = fit(learner, self._declared(y), supply, self.account, OPTIONS.get().keeping)
+            fitted = fit(learner, self._declared(y), supply, self.account, OPTIONS.get().keeping, taping)
             self.model_, self.schema_ = fitted.model, fitted.task.schema
             self.describe(fitted)
             self.n_features_in_ = self._width(supply.features)

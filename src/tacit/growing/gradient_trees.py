@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.binning.tree_bins import Column, Totals, TreeBins, counted_bins, public_bins, release_totals
+from tacit.binning.measure import Column
+from tacit.binning.tree_bins import Totals, TreeBins, counted_bins, public_bins, release_totals
 from tacit.binning.tuning import MANY_ROWS
 from tacit.curator.budget import Budget
 from tacit.growing.chosen_trees import columns_to_cut, structures_of

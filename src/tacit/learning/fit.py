@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from threadpoolctl import ThreadpoolController
 
@@ -36,6 +36,9 @@ from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 from tacit.schema.identifiers import refuse_identifiers
 
+if TYPE_CHECKING:  # few fits have a tape
+    from tacit.learning.tapes import Taping
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -57,11 +60,12 @@ def fit(
     supply: Supply,
     account: PrivacyAccount | None = None,
     keeping: Keeping | None = None,
+    taping: Taping | None = None,
 ) -> Fitted:
     """Learns a model under the privacy that the learner's request asks for.
 
     ``account`` pays; None for a budget of this fit alone. ``keeping``: whether releases are kept so that the fit can go
-    on later, or go on now.
+    on later, or go on now. ``taping``: a tape beside the gate, which records what leaves, or answers in place of rows.
 
     Raises:
         ValueError: for public mistakes; nothing was spent.
@@ -69,6 +73,7 @@ def fit(
     """
     check_budget(learner, account)
     task = supply.task(declared, learner)
+    task = task if taping is None else taping.task(task, learner)
     check(learner, task, account, keeping)
     if account is not None and keeping is None and not supply.in_memory:
         # making the rows ready may take hours: whether the account can pay is known before; one that goes on has paid
@@ -80,6 +85,7 @@ def fit(
         paying = pay(learner, rows, account, keeping)
         with paying as reservation, blas().limit(limits=1, user_api="blas"):  # small matrices: threads would wait
             private_rows = rows.sealed(reservation)
+            private_rows = private_rows if taping is None else taping.rows(private_rows, rows.task)
             bounded, allowance = find(private_rows, rows.task, learner)
             model = learner.learn(private_rows, allowance, bounded)
         certificate = certify(learner, rows.task, reservation, private_rows, account)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, final
@@ -13,12 +11,8 @@ from tacit.curator.rows import PrivateRows
 from tacit.curator.tape import Tape
 from tacit.curator.tape_file import Beginning, TapeFile, digest_of, write_tape
 from tacit.errors import STANDS
-from tacit.learning.declared import Declared
 from tacit.learning.learner import Learner, Task
-from tacit.learning.supply import ReadySupply, Supply
 from tacit.privacy.certificate import Certificate
-from tacit.privacy.charges import Charge
-from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import RequestError
 
 ENDINGS = (".tape", ".parquet")
@@ -65,10 +59,6 @@ class Taping:
         if self.played is not None:
             return self.played.digest
         return digest_of(self.tape, self._seed, self._rows, self._weighted)
-
-    def beside(self, supply: Supply) -> Supply:
-        """The same rows, with the tape beside their gate."""
-        return _TapedSupply(supply, self)
 
     def task(self, task: Task, learner: Learner) -> Task:
         """The task as it was recorded.
@@ -120,54 +110,6 @@ class Taping:
         """Writes the tape of a fit that has ended."""
         assert self._beginning is not None
         write_tape(path, self._beginning, self.tape)
-
-
-@final
-class _TapedSupply:
-    """A supply with a tape beside its rows."""
-
-    def __init__(self, supply: Supply, taping: Taping) -> None:
-        self._supply, self._taping = supply, taping
-
-    @property
-    def in_memory(self) -> bool:
-        return self._supply.in_memory
-
-    @property
-    def assumed(self) -> Any:
-        return self._supply.assumed
-
-    @property
-    def features(self) -> Any:
-        return self._supply.features
-
-    def task(self, declared: Declared, learner: Learner) -> Task:
-        return self._taping.task(self._supply.task(declared, learner), learner)
-
-    @contextmanager
-    def ready(self, task: Task, learner: Learner) -> Iterator[ReadySupply]:
-        with self._supply.ready(task, learner) as rows:
-            yield _TapedRows(rows, self._taping)
-
-
-@final
-class _TapedRows(ReadySupply):
-    """Rows that wait for their charge, with a tape beside them."""
-
-    def __init__(self, rows: ReadySupply, taping: Taping) -> None:
-        self._rows, self._taping, self.task = rows, taping, rows.task
-
-    def agree(self, charges: Sequence[Charge]) -> None:
-        self._rows.agree(charges)
-
-    def known_by(self, key: bytes) -> str:
-        return self._rows.known_by(key)
-
-    def sealed(self, reservation: Reservation) -> PrivateRows:
-        return self._taping.rows(self._rows.sealed(reservation), self.task)
-
-    def end(self, certificate: Certificate) -> None:
-        self._rows.end(certificate)
 
 
 def taping_of(tape: Any) -> Taping:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tacit.binning.tree_bins import Column, TreeBins
+from tacit.binning.measure import Column
+from tacit.binning.tree_bins import TreeBins
 from tacit.curator.budget import Budget
 from tacit.encoding.grid import NumericGrid
 from tacit.growing.gradient_trees import learn_gradient_trees

@@ -140,23 +140,6 @@ def _drawing(subject: str, t: int) -> Label:
     return Label(Stage.ROWS, subject, t + 1, f"round {t + 1}: {subject}")
 
 
-def iter_s(
-    private_rows: PrivateRows,
-    voters: list[ClassModel],
-    base: BaseLearner,
-    plan: ResamplingPlan,
-    learning_rate: float,
-    label_index: LabelIndex,
-    analysis: Analysis,
-) -> None:
-    """``IterS``: draws rows from ``LB-NxM`` over the voters so far, and adds what the base learner makes of them."""
-    view = MeasureSample(
-        tuple(voters), plan.total, learning_rate, plan.size, label_index, base.plan, plan.base, analysis
-    )
-    (sample,) = open_view(private_rows, view, _drawing("rows drawn from the measure", len(voters)))
-    voters.append(base.learn(sample))
-
-
 def boost_s(
     private_rows: PrivateRows,
     base: BaseLearner,
@@ -165,31 +148,18 @@ def boost_s(
     label_index: LabelIndex,
     analysis: Analysis = "sharp",
 ) -> VoteModel:
-    """``Boost-S``: T rounds, then the majority of the voters (where Boost takes the average); under replace_one."""
+    """``Boost-S``: T rounds of ``IterS``, then the majority of the voters (Boost takes the average); under replace_one.
+
+    A round draws rows from ``LB-NxM`` over the voters so far, and adds what the base learner makes of them.
+    """
     voters: list[ClassModel] = []
-    for _ in range(plan.rounds):
-        iter_s(private_rows, voters, base, plan, learning_rate, label_index, analysis)
+    for t in range(plan.rounds):
+        view = MeasureSample(
+            tuple(voters), plan.total, learning_rate, plan.size, label_index, base.plan, plan.base, analysis
+        )
+        (sample,) = open_view(private_rows, view, _drawing("rows drawn from the measure", t))
+        voters.append(base.learn(sample))
     return VoteModel(tuple(label_index.names), tuple(voters))
-
-
-def iter_tested(
-    private_rows: PrivateRows,
-    voters: list[ClassModel],
-    base: BaseLearner,
-    plan: ResamplingPlan,
-    measure: SmoothMeasure,
-    label_index: LabelIndex,
-    analysis: Analysis,
-) -> bool:
-    """``Iter`` of Algorithm 11: ends the run, or adds what the base learner makes of draws from ``SB-NxM``."""
-    t = len(voters)
-    table = np.floor(measure.weights(np.arange(-t, t + 1.0), t) * CAP).astype(np.int64)
-    view = SmoothSample(tuple(voters), table, plan.total, plan.size, label_index, base.plan, plan.base, analysis)
-    sample = open_view(private_rows, view, _drawing("end test, and rows drawn from the measure", t))
-    if not sample:
-        return False
-    voters.append(base.learn(sample[0]))
-    return True
 
 
 def boost_tested(
@@ -200,13 +170,19 @@ def boost_tested(
     label_index: LabelIndex,
     analysis: Analysis = "sharp",
 ) -> VoteModel:
-    """``Boost`` with a stopping rule (Algorithm 10), around any (epsilon, delta) learner; at most T rounds.
+    """``Boost`` with a stopping rule (Algorithms 10 and 11), around any (epsilon, delta) learner; at most T rounds.
 
-    Rows are under replace_one; ``plan.total`` is the size below which the run ends.
+    A round ends the run, where the measure is smaller than ``plan.total``, or adds what the base learner makes of draws
+    from ``SB-NxM``. Rows are under replace_one.
     """
     voters: list[ClassModel] = []
-    while len(voters) < plan.rounds and iter_tested(private_rows, voters, base, plan, measure, label_index, analysis):
-        pass
+    for t in range(plan.rounds):
+        table = np.floor(measure.weights(np.arange(-t, t + 1.0), t) * CAP).astype(np.int64)
+        view = SmoothSample(tuple(voters), table, plan.total, plan.size, label_index, base.plan, plan.base, analysis)
+        sample = open_view(private_rows, view, _drawing("end test, and rows drawn from the measure", t))
+        if not sample:
+            break
+        voters.append(base.learn(sample[0]))
     return VoteModel(tuple(label_index.names), tuple(voters))
 
 

@@ -25,7 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Floats, Ints, added
-from tacit.binning.tree_bins import Column, TreeBins, grid, release_rows
+from tacit.binning.measure import Column
+from tacit.binning.tree_bins import TreeBins, grid, release_rows
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import Measurement
 from tacit.growing.random_trees import RandomStructures

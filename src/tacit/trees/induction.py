@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from tacit.arrays import CODES, Bools, Bytes, Floats, Ints
-from tacit.binning.tree_bins import Column
+from tacit.binning.measure import Column
 from tacit.curator.curator import Curator
 from tacit.models.tree import TreeShape, complete_shape
 from tacit.privacy.charges import Charge

@@ -34,7 +34,8 @@ from typing import Final
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.binning.tree_bins import Column, TreeBins, release_rows
+from tacit.binning.measure import Column
+from tacit.binning.tree_bins import TreeBins, release_rows
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree, TreeShape
 from tacit.models.tree_ensemble import Link, TreeSpending

@@ -15,7 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.binning.tree_bins import Column, TreeBins, binned_columns, public_bins
+from tacit.binning.measure import Column
+from tacit.binning.tree_bins import TreeBins, binned_columns, public_bins
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
 from tacit.growing.gradient_trees import laplace_plan
