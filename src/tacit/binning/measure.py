@@ -59,12 +59,9 @@ class Bins:
 
 
 def release_total(budget: Budget, numbers: Measuring = MEASURING) -> tuple[float, float]:
-    """The number of rows that count (those with a known label), with noise, and never absurdly small.
+    """The number of rows with a known label, with noise and never absurdly small, and the share of the allowance spent.
 
     Rates are sums over it, so where a first release for the budget leaves it in doubt there is a second.
-
-    Returns:
-        The number, and the share of the allowance that was spent.
     """
     query = Histogram(OneCell(), fine_count_rule(budget.layout.n_labels))
     share, sd, sure = budget.share, budget.sd(), numbers.sure_of_rows
@@ -251,8 +248,7 @@ def measure_bins(
 ) -> tuple[list[Bins], float]:
     """Bins of every column, each for the budget; the columns' codes in the table are replaced by them.
 
-    Returns:
-        The bins, and what further looks took of the allowance beyond that, less what planned ones did not need.
+    The second number is what further looks took of the allowance beyond that, less what planned ones did not need.
     """
     layout = budget.layout
     means = _Means(budget, total, fine_count_rule(layout.n_labels), tuning)

@@ -17,11 +17,7 @@ from tacit.binning.tuning import BINNING, MANY_ROWS, REFINING, SMOOTHING, Binnin
 
 @lru_cache(maxsize=8)
 def public_shapes(cells: int, numbers: Smoothing = SMOOTHING) -> Floats:
-    """Densities that columns tend to have: flat, decaying from either end (with and without a spike at 0), bumps.
-
-    Returns:
-        Array of shape ``(shapes, cells)``, every line summing to 1.
-    """
+    """Densities of columns, ``(shapes, cells)``: flat, falling from either end (also with a spike at 0), bumps."""
     x = (np.arange(cells) + 0.5) / cells
     first = (np.arange(cells) == 0).astype(float)
     shapes = [np.ones(cells)]
@@ -102,18 +98,10 @@ def smooth_histograms(
 
 
 class AdaptiveHistogram:
-    """Groups of neighbouring atoms, and the rows that each is believed to hold; heavy groups are split again.
+    """Groups of neighbouring atoms (from ``starts`` on), and the rows that each is believed to hold (``masses``).
 
     Atoms are equal parts of the range. A public encoding has at most as many codes, "missing" apart, and code ``k`` of
-    ``m`` is on atom ``k atoms // m``; groups between them hold none.
-
-    Args:
-        n_codes: codes of the column's public encoding: in order, and then "missing".
-        tuning: the numbers.
-
-    Attributes:
-        starts: first atom of every group, shape ``(groups,)``, increasing from 0.
-        masses: rows in every group, shape ``(groups,)``.
+    ``m`` is on atom ``k atoms // m``; groups between them hold none. Heavy groups are split again.
     """
 
     def __init__(self, n_codes: int, tuning: Binning = BINNING) -> None:

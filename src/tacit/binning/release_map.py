@@ -20,12 +20,9 @@ def _leading_modes(masses: Floats, covariance: Floats) -> tuple[Floats, Floats]:
 def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float) -> Floats:
     """A release map of leading prior eigenmodes, shape ``(modes, bins)``, water-filled against the known noise.
 
-    A bin's image is its column of the map. Squared images are 1 on the average of the rows.
-
-    Args:
-        masses: shares of the bins, shape ``(bins,)``, summing to 1.
-        covariance: prior covariance of the effect, shape ``(bins, bins)``.
-        noise_to_signal: noise variance over the squared signal that a mode of eigenvalue 1 makes in the sum.
+    A bin's image is its column of the map. Squared images are 1 on the average of the rows. ``masses`` are shares of
+    the bins, ``covariance`` is the prior's of the effect; ``noise_to_signal`` the noise variance over the squared
+    signal that a mode of eigenvalue 1 makes in the sum.
     """
     values, modes = _leading_modes(masses, covariance)
     count = max(int((values > 1e-6 * values[0]).sum()), 1)

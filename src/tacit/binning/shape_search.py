@@ -100,12 +100,8 @@ def _first_contrasts(n_values: int, numbers: Searching, noise_to_signal: float) 
 class ShapeSearch:
     """Beliefs about where the rows of one numeric column lie, and what to ask next.
 
-    Args:
-        column: its place in the table.
-        n_codes: codes of its public encoding: at least one, in order, and then "missing".
-        rows: released number of rows.
-        window: first code, and the one behind the last, of the codes to look at; all others count as missing.
-        numbers: by which it is tuned.
+    ``n_codes`` are those of its public encoding, in order, and then "missing"; ``rows`` is their released number;
+    ``window`` the first code, and the one behind the last, of the codes to look at: all others count as missing.
     """
 
     def __init__(

@@ -156,11 +156,7 @@ class OfColumns(ConceptClass):
 
 
 def levels_of(encoder: Encoder, column: str) -> Ints:
-    """Per code, its place in the order of the column's values; -1 for missing and other.
-
-    Raises:
-        ConceptError: for a column without an order.
-    """
+    """Per code, its place in the order of the column's values; -1 for missing and other. Refuses those without."""
     if isinstance(encoder, NumericGrid):
         n = encoder.cells
     elif isinstance(encoder, CategoryIndex):

@@ -36,16 +36,9 @@ Function = str | TruthTable | Sequence[int] | Callable[..., int]
 
 
 def truth_table(function: Function, arity: int) -> TruthTable:
-    """The truth table of a function of ``arity`` concepts.
+    """The truth table of a function of ``arity`` concepts, as :class:`ComposedClassifier` takes it.
 
-    Args:
-        function: ``"or"``, ``"and"``, ``"majority"`` or ``"xor"``; an expression in ``x1, x2, ..`` with ``and``,
-            ``or``, ``not``, ``^`` and parentheses; a :class:`TruthTable` or its ``2^k`` values, index ``sum of x_(i+1)
-            2^i``; or a Python function of k bits.
-        arity: number of concepts.
-
-    Raises:
-        ValueError: if the function does not have that many inputs, or cannot be read. Nothing was spent.
+    Raises :class:`TacitError` if it does not have that many inputs, or cannot be read. Nothing was spent.
     """
     if isinstance(function, str):
         table = named_function(function, arity) if function.lower() in NAMES else _expression(function, arity)

@@ -91,11 +91,7 @@ class ConceptSet:
 def concept_sets(
     classes: Sequence[ConceptClass], encoding: TableEncoding, cap: int, n_points: int | None
 ) -> list[ConceptSet]:
-    """Classes bound to an encoding, checked.
-
-    Raises:
-        ConceptError: names what a class lacks, or how many patterns it may have. Nothing was spent.
-    """
+    """Classes bound to an encoding, checked: :class:`ConceptError` names what a class lacks, or its size."""
     encoders = dict(zip(encoding.names, encoding.encoders, strict=True))
     sets = [ConceptSet(declared.bind(encoders), encoding, cap, n_points) for declared in classes]
     for concept_set in sets:

@@ -52,11 +52,7 @@ CHOSEN = Label(Stage.SELECTION, "concept with the fewest errors")
 
 
 def coarse_encoding(task: Task, names: Sequence[str], bins: int) -> TableEncoding:
-    """The encoding of some columns, numeric ones in ``bins`` cells unless the schema fixes theirs.
-
-    Raises:
-        ConceptError: names a column that is not among the features.
-    """
+    """The encoding of some columns, numeric ones in ``bins`` cells unless the schema fixes theirs."""
     encoding = task.encoding
     assert encoding is not None
 

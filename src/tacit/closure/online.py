@@ -63,11 +63,7 @@ class FiniteDomain:
         self._cap = cap
 
     def ones(self, x: Hashable) -> int:
-        """The hypotheses that label ``x`` 1, as bits.
-
-        Raises:
-            ValueError: if ``x`` is none of the points.
-        """
+        """The hypotheses that label ``x`` 1, as bits; :class:`ValueError` if it is none of the points."""
         if x not in self._column:
             raise ValueError(f"the class has no point {x!r}")
         return self._column[x]
@@ -137,11 +133,7 @@ class MajorityState:
 
 
 class OnlineLearner:
-    """A realisable learner with ``predict_one`` and ``learn_one``. Counts its mistakes.
-
-    Args:
-        state: where it starts.
-    """
+    """A realisable learner with ``predict_one`` and ``learn_one``. Counts its mistakes."""
 
     def __init__(self, state: RealisableLearner) -> None:
         self._state = state

@@ -47,10 +47,8 @@ class Patterns(ABC):
 class BoxPatterns(Patterns):
     """Points in boxes of an integer grid, by prefix sums: thresholds, intervals, rectangles.
 
-    Args:
-        levels: shape ``(n_points, d)``, from 0; a point with a negative level is in no box.
-        boxes: inclusive bounds ``low_1, high_1, .., low_d, high_d``, shape ``(patterns, 2 d)``; ``low = high + 1`` for
-            the empty pattern.
+    ``levels`` have shape ``(n_points, d)``, from 0; a point with a negative level is in no box. ``boxes`` are inclusive
+    bounds ``low_1, high_1, .., low_d, high_d``, shape ``(patterns, 2 d)``; ``low = high + 1`` for the empty pattern.
     """
 
     def __init__(self, levels: Ints, boxes: Ints) -> None:

@@ -110,11 +110,7 @@ def best_inner_epsilon(floor: float) -> float:
 
 
 def paper_plan(target: Cost, neighbouring: Neighbouring) -> StepPlan:
-    """Algorithms 4 and 5 as printed, subsampled to ``target``.
-
-    Raises:
-        ValueError: under add/remove, for which the paper proves nothing.
-    """
+    """Algorithms 4 and 5 as printed, subsampled to ``target``; under replace_one, the relation of the paper's proof."""
     if neighbouring is not Neighbouring.REPLACE_ONE:
         raise ValueError("the paper's constants are for neighbouring='replace_one'")
     learner = Cost(1.0, 0.0)

@@ -74,17 +74,12 @@ def _add(tree: Ints, node: int, change: int) -> None:
 def _sweep(
     costs: Ints, order: Ints, starts: Ints, last: Ints, last_kinds: int, tree: Ints, falling: bool, best: Ints
 ) -> None:
-    """One direction of the first cut; keeps the least errors of each of its places in ``best``.
+    """One direction of the first cut; keeps the least errors of each of its places, from below on, in ``best``.
 
-    Args:
-        costs: errors of every point by first bit and last bit, shape ``(points, 4)``, index ``first + 2 last``.
-        order: points by the rank of their first value, without those that have none.
-        starts: where each rank begins in ``order``, and its end.
-        last: rank of every point's last value; -1 for none.
-        last_kinds: directions of the last cut.
-        tree: room for it, shape ``(2 * size, 3)``.
-        falling: which direction of the first cut.
-        best: per place, from below all values to above them.
+    ``costs`` are errors of every point, shape ``(points, 4)``, index ``first bit + 2 last bit``; ``order`` the points
+    by the rank of their first value, without those that have none, and ``starts`` where each rank begins; ``last`` the
+    rank of every point's last value, -1 for none; ``last_kinds`` the directions of the last cut; ``tree`` is room,
+    shape ``(2 size, 3)``.
     """
     size = len(tree) // 2
     tree[:] = 0
@@ -115,17 +110,11 @@ def _sweep(
 
 @nb.njit(nogil=True, cache=True)
 def sweep(table: Ints, ranks: Ints, orders: Ints, starts: Ints, kinds: Ints, size: int, best: Ints) -> None:
-    """The fewest errors over all later cuts, for every place and direction of the first.
+    """The fewest errors over all later cuts, for every place and direction of the first, shape ``(2, places)``.
 
-    Args:
-        table: errors of every point by the three bits, shape ``(points, 8)``, index ``first + 2 middle + 4 last``.
-        ranks: rank of every point's value in the three columns, -1 for none; shape ``(3, points)``. A column that is
-            not there has no values.
-        orders: points by rank, per column; shape ``(3, points)``, what has no value at the end.
-        starts: where each rank begins in ``orders``, shape ``(3, points + 1)``, filled up with the last end.
-        kinds: directions of the three cuts.
-        size: a power of two, at least the distinct values of the last column.
-        best: filled; shape ``(2, distinct values of the first column + 1)``, rising and falling.
+    ``table`` has errors of every point, shape ``(points, 8)``, index ``first + 2 middle + 4 last`` bit; ``ranks``,
+    ``orders`` and ``starts`` are of :func:`ordered_column`, by column (one that is not there has no values); ``kinds``
+    the directions of the cuts; ``size`` a power of two, at least the distinct values of the last column.
     """
     n = len(table)
     costs = np.empty((n, 4), np.int64)
@@ -236,11 +225,7 @@ class RawSet:
 
 
 def raw_sets(concepts: Sequence[ConceptClass]) -> list[RawSet]:
-    """Raw thresholds over one order of all their columns; none if no class is raw.
-
-    Raises:
-        ConceptError: if only some are raw, or there are too many.
-    """
+    """Raw thresholds over one order of all their columns; none if no class is raw; refuses some, or too many."""
     raw = [concept for concept in concepts if isinstance(concept, RawThresholds)]
     if raw and len(raw) < len(concepts):
         raise ConceptError("raw thresholds go together with raw thresholds only")
@@ -256,12 +241,7 @@ def raw_sets(concepts: Sequence[ConceptClass]) -> list[RawSet]:
 
 
 def check_raw(sets: Sequence[RawSet], task: Task, neighbouring: Neighbouring) -> None:
-    """Checks the public side of a task for raw thresholds.
-
-    Raises:
-        ConceptError: for a column that is not there, or is declared to be no number.
-        RequestError: for units of several rows.
-    """
+    """Refuses tasks that raw thresholds cannot learn: by their columns, or for units of several rows."""
     for column in sets[0].encoding.names:
         if column not in task.names:
             raise ConceptError(f"a concept class needs column '{column}', which is not among the features")

@@ -70,12 +70,7 @@ class Child:
 
     @staticmethod
     def of(estimator: object, cost: Cost, neighbouring: Neighbouring, task: Task) -> Child:
-        """Gives the learner of an estimator its budget and asks what it will charge.
-
-        Raises:
-            RequestError: if it is not one of the private classifiers, or declares more than its budget. Nothing was
-                spent.
-        """
+        """Gives the learner of an estimator its budget and asks what it will charge; refuses one that declares more."""
         name = type(estimator).__name__
         if not isinstance(estimator, PrivateClassifier):
             raise RequestError(f"{name} declares no charge: a learner must be one of the private classifiers")
@@ -150,11 +145,7 @@ class Step:
         theorem: str,
         neighbouring: Neighbouring,
     ) -> Step:
-        """Puts the views of a step together.
-
-        Raises:
-            ValueError: if a view cannot be charged, for example when too many rows are drawn with replacement.
-        """
+        """Puts the views of a step together; :class:`ValueError` if one cannot be charged, as for too many draws."""
         draws = None
         inner = child.plan
         if plan.draws is not None:

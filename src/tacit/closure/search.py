@@ -64,13 +64,9 @@ def completion_scores(
 ) -> Ints:
     """Equation (17): for every pattern of ``own`` the fewest errors over all choices of the later patterns.
 
-    Args:
-        function: of the earlier models' bits, then ``own``'s, then the later ones'.
-        labels: what earlier models say, shape ``(points, models)``.
-        own: patterns to score.
-        later: the classes still to come, in order.
-        counts: rows of each label, shape ``(points, 2)``.
-        progress: called with (done, all) now and then; for the operator's eyes, since the numbers depend on the rows.
+    The function is of the earlier models' bits (``labels``, shape ``(points, models)``), then ``own``'s, then the later
+    ones'; ``counts`` are rows of each label, shape ``(points, 2)``. ``progress`` is called with (done, all) now and
+    then; for the operator's eyes, since the numbers depend on the rows.
     """
     if len(own) == 0:
         return np.zeros(0, np.int64)

@@ -38,11 +38,7 @@ class FeatureError(TacitError):
 
 
 def read_condition(text: str, feature: str, names: Sequence[str], encoders: Sequence[Encoder]) -> Condition:
-    """One condition: ``"age >= 40"``, ``"age < 40"``, ``"sex is Male"``, ``"sex is not Male"``, ``"age is missing"``.
-
-    Raises:
-        FeatureError: says what could not be read.
-    """
+    """One condition, ``"age >= 40"``, ``"sex is not Male"`` or ``"age is missing"``; refuses what it cannot read."""
     match = CONDITION.match(text.strip())
     if match is None:
         raise FeatureError(feature, f"{text!r} is not a condition; write 'column >= number' or 'column is value'")
@@ -79,11 +75,7 @@ def _threshold(grid: NumericGrid, value: str, feature: str) -> int:
 def feature_candidates(
     features: Sequence[str], names: Sequence[str], encoders: Sequence[Encoder], constant: bool
 ) -> Candidates:
-    """The user's features, each a conjunction: ``"age >= 40 and sex is Male"``.
-
-    Raises:
-        FeatureError: names the feature and what is wrong with it.
-    """
+    """The user's features, each a conjunction: ``"age >= 40 and sex is Male"``; refuses what it cannot read."""
     lines = [
         [read_condition(part, feature, names, encoders) for part in re.split(r"\s+and\s+", feature)]
         for feature in features

@@ -88,12 +88,10 @@ def single_codes(n_codes: int, holds: bool) -> list[Bools]:
 
 
 def column_literals(column: int, encoder: Encoder, most: int) -> tuple[Ints | None, list[Condition], list[Bools]]:
-    """The literals of one column: thresholds both ways, each declared category and its negation, and "is missing".
+    """The map of a column to coarse codes (or None), its conditions, and for which coarse codes each holds.
 
-    "is not missing" and "is not other" hold for nearly every row: noise would take them for rules.
-
-    Returns:
-        The map to coarse codes (or None), the conditions, and for which coarse codes each holds.
+    They are thresholds both ways, each declared category and its negation, and "is missing". "is not missing" and "is
+    not other" hold for nearly every row: noise would take them for rules.
     """
     if not isinstance(encoder, NumericGrid):
         declared = [code for code in range(encoder.n_codes) if code not in _odd_codes(encoder)]

@@ -327,11 +327,7 @@ def learner_of(kind: type[L], estimator: Estimator, request: Request) -> L:
 
 
 def check_fit(estimator: Estimator, X: Any, y: Any) -> tuple[Learner, Task, Frame, Any]:
-    """The learner, the task, the columns and the labels of a fit to a table. Reads no row and charges nothing.
-
-    Raises:
-        ValueError: for all that a fit would refuse for public reasons.
-    """
+    """The learner, the task, the columns and the labels of a fit to a table; refuses what a fit would. Reads no row."""
     return estimator.check_table(X, y)
 
 

@@ -20,14 +20,7 @@ from tacit.schema import Schema
 
 
 def assumptions_of(estimator: Any, X: Any, y: Any, weighted: bool = False) -> tuple[Assumption, ...]:
-    """What a fit of an estimator to a table takes as public, beside its schema and what called it.
-
-    Args:
-        estimator: with its parameters, and its model.
-        X: the table.
-        y: the labels; a list has no dtype.
-        weighted: whether rows have weights.
-    """
+    """What a fit of an estimator to a table takes as public, beside its schema and what called it."""
     schema, classes = estimator.declared()
     labelled = schema is not None and schema.label is not None
     untyped = isinstance(X, Frame) and X.untyped

@@ -53,15 +53,8 @@ def scores_in_order(classes: Sequence[Any], scores: Floats) -> Floats:
 def accuracy(model: Any, schema: Schema | None, predicted: npt.NDArray[Any], y: Any, sample_weight: Any) -> float:
     """The share of rows whose class was predicted, with labels read as a fit reads them. Not private.
 
-    Args:
-        model: fitted, of classes.
-        schema: of the model, whose label says how labels are read; None, or one without a label, for its classes.
-        predicted: a class of each row, shape ``(rows,)``.
-        y: labels, shape ``(rows,)``; rows of others than the declared ones are left out, as in a fit.
-        sample_weight: a weight of each row, or None.
-
-    Raises:
-        RequestError: if no row has a declared label.
+    Rows of others than the declared labels are left out, as in a fit; refused if none is left. All vectors have shape
+    ``(rows,)``; the schema's label says how labels are read, without one the model's classes.
     """
     declared = None if schema is None else schema.label
     index = LabelIndex(tuple(model.classes)) if declared is None or declared.is_numeric else LabelIndex.of(declared)

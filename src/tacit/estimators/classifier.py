@@ -89,11 +89,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator, ClassEstimator):
 
 
 def child_learner(estimator: PrivateEstimator, request: Request, **declared: Any) -> Learner:
-    """A learner with the parameters of an estimator, but not its budget; ``declared`` are schema and classes.
-
-    Raises:
-        RequestError: for parameters that make no sense at this request.
-    """
+    """A learner with the parameters of an estimator, but not its budget; ``declared`` are schema and classes."""
     own = clone(estimator).set_params(
         epsilon=request.epsilon, delta=request.delta, neighbouring=str(request.neighbouring), account=None, **declared
     )

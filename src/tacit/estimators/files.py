@@ -79,11 +79,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def learner_in(certificate: Certificate, schema: Schema | None, path: str | os.PathLike[str]) -> Any:
-    """An unfitted learner with the parameters that a certificate lists; ``path`` is of the file that it comes from.
-
-    Raises:
-        ModelError: if plain data do not hold it. Nothing was spent.
-    """
+    """An unfitted learner with the parameters that a certificate lists; refused where plain data do not hold it."""
     declared = schema if certificate.schema_fingerprint is not None else None
     return _learner(infinite(dict(certificate.parameters)), declared, path)
 

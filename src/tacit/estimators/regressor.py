@@ -23,14 +23,8 @@ from tacit.schema.cell_format import PLAIN_CELLS
 def r_squared(schema: Schema | None, predicted: Floats, y: Any, sample_weight: Any) -> float:
     """R squared of predictions, with labels read as a fit reads them. Not private.
 
-    Args:
-        schema: of the model, whose label says how labels are written; None, or one without a label, for plain numbers.
-        predicted: a number of each row, shape ``(rows,)``.
-        y: labels, shape ``(rows,)``; rows without a number are left out, as in a fit.
-        sample_weight: a weight of each row, or None.
-
-    Raises:
-        RequestError: if no row has a number.
+    Rows without a number are left out, as in a fit; refused if none is left. All vectors have shape ``(rows,)``; the
+    schema's label says how labels are written, without one they are plain numbers.
     """
     cell_format = PLAIN_CELLS if schema is None or schema.label is None else schema.label.cell_format
     truth = numbers_of(label_vector(y), cell_format=cell_format)

@@ -35,13 +35,10 @@ THEOREM = "edges of splits: a row moves each by at most its weight, up or down"
 
 @nb.njit(nogil=True, cache=True)
 def expected_parts(upto, low, high, parts):  # type: ignore[no-untyped-def]
-    """The part of each node's rows expected left of the cuts in its box, were columns independent.
+    """The part of each node's rows expected left of the cuts in its box, were columns independent, in integer units.
 
-    Args:
-        upto: the mass before each place of a column, and all of it.
-        low: per node, the first place of its box.
-        high: the last.
-        parts: receives integer units; cuts outside a box keep what they have.
+    ``upto`` is the mass before each place of a column, and all of it; boxes reach from ``low`` to ``high``. In
+    ``parts`` cuts outside a box keep what they have.
     """
     for node in range(len(low)):
         start = upto[low[node]]
@@ -53,15 +50,10 @@ def expected_parts(upto, low, high, parts):  # type: ignore[no-untyped-def]
 
 @nb.njit(nogil=True, cache=True)
 def column_edges(weights, start, order, parts, first, scores):  # type: ignore[no-untyped-def]
-    """Writes the edges of a column's cuts, in every node.
+    """Writes the edges of a column's cuts in every node to ``scores``, from its candidate ``first`` on.
 
-    Args:
-        weights: by node, code of all columns side by side, and class.
-        start: where the column's codes begin.
-        order: its codes in the order in which they are cut.
-        parts: see :class:`EdgeScore`.
-        first: where its candidates begin.
-        scores: what is written, shape ``(nodes, candidates)``.
+    ``weights`` are by node, code of all columns side by side (the column's from ``start`` on), and class; ``order`` has
+    the codes as they are cut; ``parts`` are those of :class:`EdgeScore`.
     """
     for node in range(len(parts)):
         whole = upto = np.int64(0)
@@ -108,19 +100,13 @@ def edge_selection(query: SplitHistogram, score: EdgeScore) -> Selection:
 
 
 class ChosenStructures(RandomStructures):
-    """Complete trees whose nodes cut where labels still differ most from what the scores say.
+    """Complete trees whose nodes cut where labels still differ most from what the scores (``margins``) say.
 
     The edge of a split under the measure of the boosting schema (Bun, Carmosino and Sorrell 2020; the measure is
     MadaBoost's) is what a weak learner that is one split looks for. One choice costs the same however many columns and
-    thresholds there are, and the nodes of a level hold disjoint rows, so a level is chosen for the price of a node. In
-    little noise such trees see what random ones would need many more of to see; in large noise choices are nearly
-    random, and random trees, which cost nothing, are better.
-
-    Args:
-        curator: the only access to a table with two labels.
-        charge: what the choices of one level cost.
-        margins: the log that the measure depends on.
-        masses, generator, ranks, reordered: as :class:`~tacit.growing.random_trees.RandomStructures` takes them.
+    thresholds there are, and the nodes of a level hold disjoint rows, so a level is chosen for the price of a node,
+    ``charge``. In little noise such trees see what random ones would need many more of to see; in large noise choices
+    are nearly random, and random trees, which cost nothing, are better.
     """
 
     def __init__(

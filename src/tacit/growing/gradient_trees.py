@@ -37,12 +37,7 @@ from tacit.queries.tree_cells import HESSIAN_IS_FREE, logistic_gradient_rule
 
 
 class BaseRate:
-    """Precision-weighted averages of the number of rows and of the difference of the classes.
-
-    Args:
-        totals: the released number of rows of each class.
-        tuning: the numbers of the learner.
-    """
+    """Precision-weighted averages of the number of rows and of the difference of the classes, as both are released."""
 
     def __init__(self, totals: Totals, tuning: Base = BASE) -> None:
         self.tuning = tuning

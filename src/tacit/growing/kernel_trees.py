@@ -54,18 +54,11 @@ def kernel_plan(
     most_variance: float = KERNEL.most_variance,
     numbers: Kernel = KERNEL,
 ) -> KernelPlan:
-    """The plan for so much noise.
+    """The plan of so many trees for so much noise.
 
-    Args:
-        rows: the released number of rows.
-        sd: standard deviation of the noise where one number of sensitivity 1 takes what all trees may spend.
-        noise: standard deviation that noise may have in a score, about.
-        trees: how many.
-        columns_per_tree: how many columns a tree may cut.
-        longest: the largest norm of a row's contribution.
-        most_variance: the prior variance of a score is never larger; for contributions that are longer per unit of the
-            score it is smaller.
-        numbers: of the tuning.
+    ``sd`` is the standard deviation of the noise where one number of sensitivity 1 takes what all trees may spend,
+    ``noise`` about what it may be in a score; ``longest`` the largest norm of a row's contribution. The prior variance
+    of a score is at most ``most_variance``, and smaller for contributions that are longer per unit of the score.
     """
     mu = 1.0 / max(sd, 1e-9)
     depth = math.log2(max(rows * mu**2 / numbers.rows_of_noise, 1.0))
@@ -84,14 +77,10 @@ class LeftOver:
     """The variance of what scores still lack, from the sums of the first trees: costs nothing.
 
     A sum of what rows contribute to a leaf varies by what its rows lack on average, by noise, and by the rows
-    themselves, of which the variance is released beside it. Deep leaves are lost in noise, so sums are looked
-    at some levels up. Where noise is large they are next to no evidence, and the prior stays; where rows are many,
-    they show whether there is anything to learn.
-
-    Args:
-        own: the variance of the rows' contribution in one direction, per unit of the released curvature.
-        squares: the mean, over directions, of the squared curvature in one, relative to the released.
-        numbers: of the tuning.
+    themselves: by ``own`` in one direction per unit of the released curvature. Deep leaves are lost in noise, so sums
+    are looked at some levels up. Where noise is large they are next to no evidence, and the prior stays; where rows are
+    many, they show whether there is anything to learn. ``squares`` is the mean, over directions, of the squared
+    curvature in one, relative to the released.
     """
 
     def __init__(self, own: float = 1.0, squares: float = 1.0, numbers: Growing = GROWING) -> None:

@@ -40,15 +40,12 @@ def mean_above_zero(mean: float, sd: float) -> float:
 class VarianceFilter:
     """The variance of leaves' true steps, from the sums of all trees so far.
 
-    A leaf's sum of ``y - p`` varies by the step that its rows need on average, by the rows themselves and by the
-    noise: ``E g**2 = h**2 v + k h + sd**2``. On rows whose own variation earlier trees have fitted in part, ``k`` is
-    below 1. A filter over the trees finds ``v``, each tree weighing as much as it can tell: where noise is large that
-    is next to nothing, and the first belief stays. A variance is not negative: what is believed is the mean of the
-    filter's normal distribution cut off at 0, so that a few unlucky trees do not stop all others.
-
-    Args:
-        drift: by how much the variance may change from one tree to the next (standard deviation).
-        numbers: of the tuning.
+    A leaf's sum of ``y - p`` varies by the step that its rows need on average, by the rows themselves and by the noise:
+    ``E g**2 = h**2 v + k h + sd**2``. On rows whose own variation earlier trees have fitted in part, ``k`` is below 1.
+    A filter over the trees finds ``v``, which may ``drift`` (standard deviation from tree to tree), each tree weighing
+    as much as it can tell: where noise is large that is next to nothing, and the first belief stays. A variance is not
+    negative: what is believed is the mean of the filter's normal distribution cut off at 0, so that a few unlucky trees
+    do not stop all others.
     """
 
     def __init__(self, drift: float, numbers: Stepping = STEPPING) -> None:
@@ -112,13 +109,9 @@ class LeafSums:
 def without_laplace(values: Floats, variance: Floats, scale: float) -> Floats:
     """The posterior mean of a Gaussian value with mean 0 behind Laplace noise, shape of ``values``.
 
-    Beyond ``variance / scale`` it does not grow: the score of Laplace noise is its sign, so where noise is the larger
-    part an answer has twice the information that it has under Gaussian noise of the same variance.
-
-    Args:
-        values: with noise.
-        variance: of the value itself, positive, shape of ``values``.
-        scale: of the noise, positive.
+    Beyond ``variance / scale`` (of the value, and of the noise) it does not grow: the score of Laplace noise is its
+    sign, so where noise is the larger part an answer has twice the information that it has under Gaussian noise of the
+    same variance.
     """
     sd = np.sqrt(variance)
     noise = np.maximum(scale, sd / CLEAREST)  # beyond, the difference below would cancel
@@ -128,15 +121,11 @@ def without_laplace(values: Floats, variance: Floats, scale: float) -> Floats:
 
 
 class LearnedPrior:
-    """The prior of steps, from what all trees so far released: costs nothing.
+    """The prior of steps, never below ``least``, from what all trees so far released: costs nothing.
 
-    It is ``numbers.within_leaves`` times the variance that leaves' means show (:class:`VarianceFilter`), the variance
-    at a point and not of a leaf's mean: a point's score is the sum of steps of many different leaves. Where it is sure
-    that nothing is left to learn, steps vanish by themselves, and trees do not fit noise.
-
-    Args:
-        least: lower bound of the prior.
-        numbers: of the tuning.
+    It is ``within_leaves`` times the variance that leaves' means show (:class:`VarianceFilter`), the variance at a
+    point and not of a leaf's mean: a point's score is the sum of steps of many different leaves. Where it is sure that
+    nothing is left to learn, steps vanish by themselves, and trees do not fit noise.
     """
 
     def __init__(self, least: float, numbers: Growing = GROWING) -> None:
@@ -158,14 +147,9 @@ class LearnedPrior:
 class CurvatureLevel:
     """The mean curvature of leaves, from all trees so far: costs nothing.
 
-    Every tree sums up the same rows, so its total says what the other totals say, but for a slow change as scores move
-    away from 0. Where noise hides one tree's total, a filter over all of them still sees it.
-
-    Args:
-        rows: the number of rows, at least 1.
-        sd: standard deviation of its noise.
-        curvature: of each row, as it is weighted, before the first tree.
-        drift: by what part of itself the total may change from one tree to the next.
+    Every tree sums up the same rows, so its total says what the other totals say, but for a slow change (``drift``,
+    relative, from tree to tree) as scores move away from 0. Where noise hides one tree's total, a filter over all of
+    them still sees it. Before the first tree, ``rows`` with noise of ``sd`` have a ``curvature`` each.
     """
 
     def __init__(self, rows: float, sd: float, curvature: float = 0.25, drift: float = NEWTON.level_drift) -> None:

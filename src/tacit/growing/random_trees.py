@@ -17,16 +17,12 @@ from tacit.models.tree import TreeShape, complete_shape, threshold_sets
 
 @nb.njit(nogil=True, cache=True)
 def cut_nodes(picks, places, upto, first, last, tested, cuts):  # type: ignore[no-untyped-def]
-    """Chooses column and threshold of every node of a complete tree, numbered level by level.
+    """Chooses column (``tested``) and threshold (``cuts``) of every node of a complete tree, numbered level by level.
 
-    Args:
-        picks: per node, the columns that are tried in turn; the first that can still be cut there is, else the last.
-        places: per node, where between the ends of its box the cut is, by mass, in [0, 1).
-        upto: of all columns one after another, the mass before each place and all of it.
-        first: where each column's part of ``upto`` begins.
-        last: the last place of each column.
-        tested: receives the column of each node.
-        cuts: receives its threshold, below the upper end of the node's box; that end where there is nothing to cut.
+    ``picks`` are columns tried in turn: the first that can still be cut in the node's box, else the last; ``places``
+    say where between the ends of that box the cut is, by mass, in [0, 1). ``upto`` has, of all columns one after
+    another from ``first`` on, the mass before each place and all of it; ``last`` is each column's last place. Where
+    there is nothing to cut, the threshold is the upper end of the box.
     """
     splits, columns = len(places), len(last)
     low = np.zeros((2 * splits + 1, columns), np.int64)
@@ -75,15 +71,8 @@ class Cuts:
 class RandomStructures:
     """Complete trees whose nodes cut a few columns at thresholds uniform in mass.
 
-    Each tree takes the next columns of a shuffled cycle, so that all columns get their turn.
-
-    Args:
-        masses: per column, how much of the rows each code is believed to hold; a column of one code is left out.
-        generator: public randomness.
-        ranks: per column, the place of each code in the order in which it is cut, for columns whose codes have no order
-            of their own; None for codes in order.
-        reordered: columns whose codes are put into a new random order for every tree.
-        numbers: of the tuning.
+    Each tree takes the next columns of a shuffled cycle, so that all columns get their turn; one of a single code is
+    left out. ``masses``, ``ranks`` and ``reordered`` are those of :class:`Cuts`; the generator is public randomness.
     """
 
     def __init__(

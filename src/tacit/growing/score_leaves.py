@@ -167,10 +167,6 @@ class LeafSteps:
 
     The prior's variance is learned from the sums of the trees so far, by how much they scatter beyond noise and chance
     (empirical Bayes on released numbers): where nothing is left over for trees to find, steps vanish.
-
-    Args:
-        plan: the rate and the first prior.
-        numbers: of the tuning.
     """
 
     def __init__(self, plan: NewtonPlan, numbers: Growing = GROWING) -> None:
@@ -194,13 +190,8 @@ class LeafSteps:
 class KernelSteps:
     """Steps of the leaves of kernel trees: the same way along every sum, less where it is too far.
 
-    See :mod:`tacit.growing.kernel_trees`; how much is left over is seen in all directions together.
-
-    Args:
-        plan: how far to go.
-        shape: of leaves' curvatures, to begin with.
-        scatter: variance of a row's contribution per unit of curvature.
-        numbers: of the tuning.
+    See :mod:`tacit.growing.kernel_trees`; how much is left over is seen in all directions together. ``scatter`` is the
+    variance of a row's contribution per unit of curvature.
     """
 
     def __init__(self, plan: KernelPlan, shape: CurvatureShape, scatter: float, numbers: Growing = GROWING) -> None:

@@ -40,13 +40,10 @@ def likely_counts(noisy: Floats, sd: float, total: float, spread: float) -> tupl
 def released_counts(
     budget: Budget, share: float, what: str, spread: float, total: float | None = None
 ) -> tuple[Floats, float]:
-    """Releases the rows of each class; one that noise hides is thought rare, not absent.
+    """Releases the rows of each class: what counts are likely to be, and the variance of their logarithms over rows.
 
-    ``spread`` is how much the logarithms of class sizes are thought to scatter; ``total`` is None for what the counts
-    add up to.
-
-    Returns:
-        What counts are likely to be, and the variance of their logarithms on average over rows.
+    One that noise hides is thought rare, not absent. ``spread`` is how much the logarithms of class sizes are thought
+    to scatter; ``total`` is None for what the counts add up to.
     """
     query = Histogram(OneCell(), fine_class_count_rule(budget.layout.n_labels))
     release = budget.measure(query, share, Label(Stage.COUNTS, what))
@@ -64,12 +61,7 @@ def log_odds_of(counts: Floats) -> Floats:
 
 
 def softmax_curvature(chances: Floats, rule: SoftmaxRule) -> Floats:
-    """The mean of ``c(p) (diag p - p p')``: how much contributions fall as scores rise, shape ``(classes, classes)``.
-
-    Args:
-        chances: of rows, shape ``(rows, classes)``.
-        rule: what rows contribute, which says what ``c`` is.
-    """
+    """The mean of ``c(p) (diag p - p p')`` over rows, shape ``(classes, classes)``; the rule says what ``c`` is."""
     least = chances.min(axis=1)
     longest = np.sqrt(1 - 2 * least + np.square(chances).sum(axis=1)) if rule.norm == 2 else 2 - 2 * least
     weighted = chances / longest[:, None]
@@ -77,14 +69,7 @@ def softmax_curvature(chances: Floats, rule: SoftmaxRule) -> Floats:
 
 
 class SimulatedRows:
-    """Rows that follow the released distribution of every column, with their scores.
-
-    Args:
-        counts: released counts per bin, of every column of the table.
-        n_scores: scores per row.
-        generator: public randomness.
-        rows: how many.
-    """
+    """Rows that follow the released distribution of every column (``counts`` per bin), with their scores."""
 
     def __init__(self, counts: Sequence[Floats], n_scores: int, generator: np.random.Generator, rows: int) -> None:
         spread = (np.arange(rows) + 0.5) / rows  # one row in every such part of the mass, in random order

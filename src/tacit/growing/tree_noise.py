@@ -29,15 +29,10 @@ def add_by_leaf(leaves, scores, sums):  # type: ignore[no-untyped-def]
 
 @nb.njit(nogil=True, cache=True)
 def _one_round(leaves, sds, gains, noise, scores, naive):  # type: ignore[no-untyped-def]
-    """A round of noise: every leaf steps by its own, and takes back a part of its rows' mean score.
+    """A round of noise: each leaf steps by its own (``sds``), and takes back a part (``gains``) of its rows' mean.
 
-    Args:
-        leaves: of the rows.
-        sds: of the noise, per leaf.
-        gains: which part of a mean a leaf takes back.
-        noise: standard normal, shape ``(leaves, runs)``.
-        scores: of the rows, shape ``(rows, runs)``; receives the round.
-        naive: per row, variance of all noise so far; receives the round's.
+    ``noise`` is standard normal, shape ``(leaves, runs)``; ``scores`` of the rows, and ``naive``, per row the variance
+    of all noise so far, receive the round.
     """
     steps, counts = np.zeros(noise.shape), np.zeros(len(sds))
     for i in range(len(leaves)):
@@ -91,10 +86,7 @@ class LeafNoise:
     def left_over(self, shapes: Sequence[TreeShape], masses: Sequence[Floats], generator: np.random.Generator) -> float:
         """The share of the noise's standard deviation that later rounds do not take back, in (0, 1].
 
-        Args:
-            shapes: of the trees, in the order of their rounds.
-            masses: released masses of every column's codes; columns are taken to be independent.
-            generator: public randomness.
+        Rows are simulated from released ``masses`` of every column's codes, columns taken to be independent.
         """
         count, runs = self.numbers.simulated_rows, self.numbers.runs
         rows = [generator.choice(len(mass), count, p=mass / mass.sum()).astype(np.uint8) for mass in masses]

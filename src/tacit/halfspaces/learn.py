@@ -260,22 +260,14 @@ def sum_of_steps(ensemble: Ensemble[Centre], width: int, step: float, momentum: 
 
 
 def rounded(weights: Floats, squares: Floats, mean: Floats, constant: float, price: float) -> Ints:
-    """Integers in proportion to ``weights``, but for what rows do not tell, that ``CODE`` says in few nats.
+    """Rounds weights to integers in proportion, less what rows do not tell, that ``CODE`` says in few nats.
 
-    Every weight takes the number of digits that is cheapest: ``price`` per unit of variance that the change of its
-    weight gives to scores, in units of the variance that they have, and the nats of its shape and digits, in four
-    passes, the first with shapes of equal probability. What the change of the others does to the mean score the weight
-    of the constant takes in, where there is one.
-
-    Args:
-        weights: shape ``(d,)``.
-        squares: variances of coordinates, shape ``(d,)``; of the constant coordinate, its square counts.
-        mean: means of coordinates, shape ``(d,)``.
-        constant: value of the last coordinate if it is the same in all rows, else 0.
-        price: nats per unit of relative variance.
-
-    Returns:
-        Integers of length at most :data:`~tacit.queries.dense.halfspace_log.VECTOR_NORM`, all 0 only for weights of 0.
+    Every weight takes the number of digits that is cheapest: ``price`` nats per unit of variance that the change of it
+    gives to scores, in units of the variance that they have, and the nats of its shape and digits, in four passes, the
+    first with shapes of equal probability. The weight of the last coordinate, whose value is ``constant`` (0 for none),
+    takes in what the change of the others does to the mean score. ``squares`` are variances of coordinates (of the
+    constant one, its square), ``mean`` their means. Integers have a length of at most ``VECTOR_NORM``, and are all 0
+    only for weights of 0.
     """
     length = float(np.linalg.norm(weights))
     if length == 0:

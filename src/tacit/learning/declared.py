@@ -92,11 +92,7 @@ def _distinct(chunk: Any) -> list[Any]:
 
 
 def number_declared(schema: Schema | None, bounds: Any, name: str) -> Declared:
-    """The label of a regressor; ``bounds`` None if nobody declared them, or the schema does.
-
-    Raises:
-        RequestError: if the label has classes, or the bounds are none.
-    """
+    """The label of a regressor; ``bounds`` None if nobody declared them, or the schema does. Refuses classes."""
     label = None if schema is None else schema.label
     if label is not None and not label.is_numeric:
         raise RequestError(
@@ -110,11 +106,7 @@ def number_declared(schema: Schema | None, bounds: Any, name: str) -> Declared:
 
 
 def common_schema(own: Any, inner: Sequence[Any], name: str) -> Schema | None:
-    """The schema of an estimator: its own, or else that of the estimators inside it.
-
-    Raises:
-        RequestError: if two of them differ.
-    """
+    """The schema of an estimator: its own, or else that of the estimators inside it, which may not differ."""
     declared = [declared_schema(own), *(declared_schema(getattr(learner, "schema", None)) for learner in inner)]
     schemas = [schema for schema in declared if schema is not None]
     if any(schema != schemas[0] for schema in schemas):

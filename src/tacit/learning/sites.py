@@ -150,11 +150,7 @@ class _ReadySites(ReadySupply):
 
 
 def supply_of(sites: Sites, y: Any, row_weights: Any) -> SitesSupply:
-    """Sites as a supply.
-
-    Raises:
-        RequestError: for labels or weights.
-    """
+    """Sites as a supply; refuses labels and weights beside them."""
     if y is not None or row_weights is not None:
         raise RequestError("sites hold their labels, and their rows have no weights: leave y and sample_weight out")
     return SitesSupply(sites)

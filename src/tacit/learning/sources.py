@@ -97,11 +97,7 @@ class _ReadySource(ReadySupply):
 
 
 def supply_of(source: Source, y: Any, row_weights: Any) -> SourceSupply:
-    """A source as a supply.
-
-    Raises:
-        RequestError: for labels or weights: labels are a column of the source, and its rows have no weights.
-    """
+    """A source as a supply; refuses labels and weights beside it."""
     if y is not None:
         raise RequestError("a source holds its labels, in the column that the schema names: leave y out")
     if row_weights is not None:

@@ -104,11 +104,7 @@ LEAST_ROWS = 32  # rows of the smallest batch that is known again
 
 
 class Begun:
-    """Which batches of a learner without an account were begun: copies share it, so that each goes on once.
-
-    Attributes:
-        key: what fingerprints of batches are made with.
-    """
+    """Which batches of a learner without an account were begun: copies share it, so that each goes on once."""
 
     def __init__(self) -> None:
         self.key = fresh_key()
@@ -118,11 +114,7 @@ class Begun:
         self._process = os.getpid()
 
     def take(self, number: int, fingerprint: str) -> None:
-        """Begins a batch.
-
-        Raises:
-            BudgetExceeded: if a batch of this number or with these rows was begun: it would have to be charged.
-        """
+        """Begins a batch; raises :class:`BudgetExceeded` if one of this number or with these rows was begun."""
         with self._lock:
             forked, again = os.getpid() != self._process, number in self._numbers
             if forked or again or fingerprint in self._fingerprints:
@@ -225,14 +217,7 @@ TableTask = Callable[[Any, Any, Declared, Learner], tuple[Task, Frame, Any]]
 
 @final
 class TableSupply:
-    """A table in memory.
-
-    Args:
-        X: the table.
-        y: the labels.
-        row_weights: public weights in (0, 1], shape ``(rows,)``; None if all rows count alike.
-        table_task: reads the public side.
-    """
+    """A table in memory; ``row_weights`` are public, in (0, 1], and ``table_task`` reads the public side."""
 
     in_memory: ClassVar[bool] = True
     assumed: tuple[Assumption, ...] = ()
@@ -248,11 +233,7 @@ class TableSupply:
 
     @contextmanager
     def ready(self, task: Task, learner: Learner) -> Iterator[ReadySupply]:
-        """See :class:`Supply`.
-
-        Raises:
-            RequestError: for weights that the learner cannot use, or that are not one for every row.
-        """
+        """Raises :class:`RequestError` for weights that the learner cannot use, or not one for every row."""
         if self._weights is not None and learner.refuses_weights:
             raise RequestError(learner.refuses_weights)
         if self._weights is not None and len(self._weights) != self.frame.n_rows:
@@ -277,11 +258,7 @@ class _ReadyTable(ReadySupply):
 
 
 def supply_of(X: Any, y: Any, row_weights: Floats | None, table_task: TableTask) -> Supply:
-    """What ``fit`` was given, as a supply.
-
-    Raises:
-        RequestError: for labels or weights beside rows that hold their own labels and have no weights.
-    """
+    """What ``fit`` was given, as a supply; refuses labels or weights beside rows that hold their own."""
     kind = type(X)
     module = SUPPLIES.get(f"{kind.__module__}.{kind.__qualname__}")
     if module is None:

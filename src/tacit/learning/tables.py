@@ -35,11 +35,7 @@ from tacit.schema import Schema
 
 
 def task_of(X: Any, y: Any, declared: Declared, learner: Learner) -> tuple[Task, Frame, Any]:
-    """The task of a table, as ``fit`` takes it, its columns and its labels.
-
-    Raises:
-        ValueError: for public mistakes: columns, dtypes, schema.
-    """
+    """The task of a table, as ``fit`` takes it, its columns and its labels; refuses public mistakes."""
     check_labels_given(y, learner.name)
     frame, labels = table_of(X), label_vector(y)
     check_as_many(frame, labels)

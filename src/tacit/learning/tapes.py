@@ -20,11 +20,7 @@ ENDINGS = (".tape", ".parquet")
 
 
 def check_name(path: Path) -> None:
-    """Raises for a name that says of a tape, which is a Parquet file, that it is something else.
-
-    Raises:
-        RequestError: names the endings that are right. Nothing was spent.
-    """
+    """Raises :class:`RequestError` for a name that says of a tape, which is a Parquet file, that it is another."""
     if path.suffix and path.suffix.lower() not in ENDINGS:
         endings = " or ".join(ENDINGS)
         raise RequestError(f"tape: {path} would hold Parquet, whatever its name says: let it end in {endings}")
@@ -32,14 +28,9 @@ def check_name(path: Path) -> None:
 
 @final
 class Taping:
-    """A tape beside one fit.
+    """A tape beside one fit: one that is recorded, into the file at ``path`` if any, or one that is ``played``.
 
-    Args:
-        path: of the file that the fit is recorded into; None to write it later, or not at all.
-        played: a tape that answers in place of rows; None to record.
-
-    Raises:
-        RequestError: if no file can be made there. Nothing was spent.
+    Raises :class:`RequestError` if no file can be made there. Nothing was spent.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None, played: TapeFile | None = None) -> None:
@@ -61,11 +52,7 @@ class Taping:
         return digest_of(self.tape, self._seed, self._rows, self._weighted)
 
     def task(self, task: Task, learner: Learner) -> Task:
-        """The task as it was recorded.
-
-        Raises:
-            RequestError: for a fit that no tape can hold.
-        """
+        """The task as it was recorded; raises :class:`RequestError` for a fit that no tape can hold."""
         reason = None
         if not learner.request.allowance.is_private:
             reason = "without privacy (epsilon=inf) it would hold exact answers of the rows"

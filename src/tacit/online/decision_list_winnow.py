@@ -63,11 +63,7 @@ def conjunction_width(dimension: int, k: int) -> int:
 
 @lru_cache(maxsize=16)
 def all_conjunctions(dimension: int, k: int) -> Conjunctions:
-    """The coordinates, then all conjunctions of 2 to ``k`` of them with all signs.
-
-    Raises:
-        FeatureError: if they are more than can be enumerated.
-    """
+    """The coordinates, then all conjunctions of 2 to ``k`` of them with all signs; refused if they are too many."""
     width = conjunction_width(dimension, k)
     if width > MOST_FEATURES:
         raise FeatureError(
@@ -88,11 +84,7 @@ def all_conjunctions(dimension: int, k: int) -> Conjunctions:
 
 
 def named_conjunctions(features: Sequence[str], coordinates: Sequence[str]) -> Conjunctions:
-    """Features in words: ``"age >= 40 and not sex is Male"``, over the words of the coordinates.
-
-    Raises:
-        FeatureError: names the feature and what is wrong with it.
-    """
+    """Features in words, ``"age >= 40 and not sex is Male"``, over the words of the coordinates; refuses others."""
     place_of = {name: place for place, name in enumerate(coordinates)}
     lines = []
     for feature in features:

@@ -62,11 +62,7 @@ def _is(value: Any, declared: Any) -> bool:
 
 
 def signs_of(labels: Any, classes: tuple[Any, ...], n: int) -> npt.NDArray[np.int8]:
-    """:func:`sign_of` every label, shape ``(n,)``.
-
-    Raises:
-        RowError: if there are not ``n`` of them; public.
-    """
+    """:func:`sign_of` every label, shape ``(n,)``; raises :class:`RowError` if there are not ``n`` of them."""
     values = np.asarray(labels, object if isinstance(labels, list | tuple) else None)  # in texts 1 would not be 1
     if values.shape != (n,):
         raise RowError(f"there must be a label per row, got shape {values.shape} for {n} rows")
@@ -88,11 +84,7 @@ def place_of(label: Any, classes: tuple[Any, ...]) -> int:
 
 
 def codes_of(labels: Any, classes: tuple[Any, ...], n: int) -> npt.NDArray[np.int8] | npt.NDArray[np.int16]:
-    """Every label as a stream takes it: :func:`signs_of` two classes, :func:`place_of` more, as int16.
-
-    Raises:
-        RowError: if there are not ``n`` of them; public.
-    """
+    """Every label as a stream takes it: :func:`signs_of` two classes, :func:`place_of` more, as int16."""
     if len(classes) == 2:
         return signs_of(labels, classes, n)
     values = np.asarray(labels, object)
@@ -121,10 +113,8 @@ def as_labels(labels: tuple[Any, ...]) -> npt.NDArray[Any]:
 def shares_of(scores: npt.NDArray[np.float64], labels: tuple[Any, ...]) -> dict[Any, float]:
     """The share of weights of sum 1 that vote for each class, for one row.
 
-    Args:
-        scores: what the weights say of the row: one score of two classes, of the positive one, shape ``()``; or ``C``
-            of more, shape ``(C,)``, of which the shares are ``1/C + (s - mean(s)) / (C - 1)``.
-        labels: what the classes are called, of two the positive one last.
+    ``scores`` is one number for two classes, of the positive one; of ``C`` classes, shape ``(C,)``, shares are ``1/C +
+    (s - mean(s)) / (C - 1)``.
     """
     if len(labels) == 2:
         positive = 0.5 + 0.5 * float(scores)

@@ -92,9 +92,7 @@ class RowError(TacitError):
 class SignRows:
     """Rows that are signs already: -1 and 1, or booleans.
 
-    Attributes:
-        names: the columns, in order; keys of a row must be these.
-        declared: whether the names were declared: then a row may lack some (they read as -1) and have others.
+    If names were ``declared``, a row may lack some (they read as -1) and have others; else its keys must be these.
     """
 
     names: tuple[Any, ...]
@@ -254,11 +252,8 @@ def _float(value: Any) -> float:
 class SchemaRows:
     """Rows under a schema: a coordinate per threshold, category and boolean; nothing a row holds is an error.
 
-    A number that is missing is below every threshold. Columns that a row lacks are missing.
-
-    Attributes:
-        encoding: the declared columns.
-        cuts: per numeric column its codes between which it is split; empty for the others.
+    A number that is missing is below every threshold. Columns that a row lacks are missing. ``cuts`` are, per numeric
+    column, its codes between which it is split; empty for the others.
     """
 
     encoding: TableEncoding

@@ -113,11 +113,7 @@ class WinnowRequest:
 class Promise:
     """A bound on the mistakes of a schedule, for a target of a margin in rows that were fixed beforehand.
 
-    Attributes:
-        mistakes: at most so many.
-        probability: with at least this probability.
-        rounds: of the stream, or of each of its periods.
-        margin: of the target.
+    At most so many, with at least this probability, in the rounds of the stream or of each of its periods.
     """
 
     mistakes: float
@@ -158,11 +154,7 @@ def promise_of(request: WinnowRequest) -> Promise | None:
 
 @lru_cache(maxsize=64)
 def schedule_of(request: WinnowRequest) -> WinnowStream:
-    """The stream that spends the request.
-
-    Raises:
-        ValueError: if the schedule does not exist for it; says why.
-    """
+    """The stream that spends the request; a :class:`ValueError` says why there is none for it."""
     if math.isinf(request.epsilon):
         exact = replace(request, update="batch") if request.update == "timed" else request
         return _stream(exact, math.inf, 1, 10**6, 1, request.margin or EXACT_RATE)  # Lemma 4.2 at c = 0

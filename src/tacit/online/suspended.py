@@ -17,21 +17,13 @@ WARNING = (
 
 
 def write_secrets(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
-    """Writes a new file that only its owner may read; its last line is the SHA-256 of the one before.
-
-    Raises:
-        FileExistsError: if there is a file already; nothing is overwritten.
-    """
+    """Writes a new file that only its owner may read, and overwrites none; its last line is the SHA-256 of the first."""
     text = json.dumps({"format": FORMAT, "warning": WARNING, **content})
     write_text(path, f"{text}\n{_digest(text)}\n", private=True, replace=False)
 
 
 def read_secrets(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Reads a suspended stream; lists among its parameters become tuples again.
-
-    Raises:
-        ValueError: if it is none, or not as it was written.
-    """
+    """Reads a suspended stream; a :class:`ValueError` says that it is none, or not as it was written."""
     text, _, digest = Path(path).read_text(encoding="utf-8").removesuffix("\n").rpartition("\n")
     try:
         content = json.loads(text) if digest == _digest(text) else None

@@ -69,11 +69,7 @@ def most_reserved(epsilon: float, delta: float, rounds: int) -> Charge:
 def base_budget(
     target: Cost, total: int, size: int, analysis: Analysis, draws_cost: DrawsCost = round_cost
 ) -> Cost:  # fmt: skip
-    """The largest cost of a base learner whose draws cost at most ``target`` per round.
-
-    Raises:
-        RequestError: if no base learner is private enough.
-    """
+    """The largest cost of a base learner whose draws cost at most ``target`` per round; refused if there is none."""
 
     def of(epsilon: float) -> Cost:
         if target.delta == 0:
@@ -115,14 +111,10 @@ def plan_resampling(
     analysis: Analysis,
     tested: bool = False,
 ) -> ResamplingPlan:
-    """Divides a budget.
+    """Divides a budget over ``rounds`` (T) at ``density`` (kappa); refused if the rows are too few for what is asked.
 
-    ``rounds`` is T, ``density`` kappa; ``size`` counts draws per round: None for a quarter of ``kappa n``, where a
-    round costs about a quarter of what the base learner declares. ``tested``: whether every round tests in private
-    whether the measure is large enough.
-
-    Raises:
-        RequestError: if the rows are too few for what is asked.
+    ``size`` counts draws per round: None for a quarter of ``kappa n``, where a round costs about a quarter of what the
+    base learner declares. ``tested``: whether every round tests in private whether the measure is large enough.
     """
     total = max(1, math.floor(density * n_rows))
     draws = max(1, total // 4) if size is None else size
@@ -145,11 +137,7 @@ def plan_resampling(
 
 
 def check_rows(n_rows: int, density: float, total: int, cost: Cost) -> None:
-    """Whether the first end test lets a run begin: then all rows weigh 1, and Theorem 53 asks for enough of them.
-
-    Raises:
-        RequestError: names the number of rows that would do.
-    """
+    """Refuses fewer rows than Theorem 53 asks for, so that the first end test, when all weigh 1, lets a run begin."""
     surplus = end_test_threshold(cost.epsilon, cost.delta) + NOISE_SPARE / cost.epsilon
     if n_rows < total + surplus:
         least = math.ceil(surplus / (1 - density)) + 1

@@ -83,11 +83,7 @@ class SplitBudget:
         return Pure(self.amount) if self.pure else ZCDP(self.amount)
 
     def selection(self, share: float) -> Charge:
-        """A selection that takes ``share`` of the pool.
-
-        Raises:
-            RequestError: if that is so little that it would choose blindly.
-        """
+        """A selection that takes ``share`` of the pool; refused if that is so little that it would choose blindly."""
         if math.isinf(self.amount):
             return NonPrivate()
         if self.gaussian:

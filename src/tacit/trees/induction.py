@@ -148,11 +148,8 @@ def split_selection(
 ) -> Selection:
     """The choice of a split in every leaf; leaves hold disjoint rows, so all of them are chosen for the price of one.
 
-    ``rule`` is the weight of a row, one channel; ``cap`` that of :class:`SplitScore`; ``movement`` is taken instead of
-    the sharp range, if it is larger.
-
-    Raises:
-        ValueError: for weights out of [0, 1].
+    ``rule`` is the weight of a row, one channel, in [0, 1] (others raise ValueError); ``cap`` that of
+    :class:`SplitScore`; ``movement`` is taken instead of the sharp range, if it is larger.
     """
     if not 0 <= int(rule.table.min()) <= int(rule.table.max()) <= WEIGHT_UNIT:
         raise ValueError("weights must lie in [0, 1]")

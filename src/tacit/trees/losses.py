@@ -179,11 +179,7 @@ CRITERIA = ("gini", "entropy", "error", SMOOTHED)  # what may score splits inste
 
 
 def loss_of(criterion: str | float) -> Loss:
-    """The loss a criterion stands for: a number in [0, 1] is M-alpha's; else ``"gini"``, ``"entropy"``, ``"error"``.
-
-    Raises:
-        ValueError: if it is none of these.
-    """
+    """The loss a criterion stands for: a number in [0, 1] is M-alpha's; else ``"gini"``, ``"entropy"``, ``"error"``."""
     if isinstance(criterion, str):
         losses: dict[str, Loss] = {"gini": SquareLoss(), "entropy": LogLoss(), "error": ZERO_ONE}
         if criterion not in losses:
