@@ -27,15 +27,10 @@ class DecisionListClassifier(CommonParameters, PrivateClassifier):
     steps of it.
 
     Args:
-        epsilon: privacy parameter, positive; ``inf`` for no privacy.
-        delta: additive slack of the guarantee, in [0, 1); 0 asks for pure differential privacy.
-        neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
-        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
-            bounds are found with 5 % of the budget.
+        epsilon, delta, neighbouring, schema, account, random_state, dtypes: as in
+            :class:`~tacit.RandomTreesClassifier`.
         classes: the classes, when no schema names them; ``"public"`` takes them from y. None: labels must be
             booleans; others are refused.
-        account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
-        random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         k: the most conditions in a rule.
         max_rules: how many rules are chosen at most; None for as many as there are candidates (the paper's schedule).
         thresholds: how many evenly spaced thresholds a numeric column has at most; some more stand near its lower end.
@@ -46,8 +41,6 @@ class DecisionListClassifier(CommonParameters, PrivateClassifier):
         analysis: how the choice is accounted for: ``"sharp"`` (the cheapest that applies), ``"moments"``, ``"curve"``,
             ``"exact"`` or ``"paper"``, as :class:`~tacit.queries.covers.charges.Accounting` explains.
         counts_share: share of epsilon for the rows each rule decides, in [0, 1); 0 releases none.
-        dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: where no schema declares all
-            columns and the label, the certificate is not releasable (docs/claims.md).
 
     Attributes:
         model_: the frozen :class:`~tacit.models.decision_list.DecisionListModel`; ``print(model_.to_text())``.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -126,13 +126,11 @@ class ScoredClasses(ClassEstimator):
         return scores_in_order(self.model_.classes, self.model_.decision_function(frame))
 
 
-class Weighting(ClassEstimator):
-    """An estimator of classes whose rows may have weights. A subclass has a parameter ``class_weight``.
+class RowWeights(Estimator):
+    """An estimator whose rows may have weights, which only shrink what a row contributes: a fit costs the same."""
 
-    Weights only ever shrink what a row contributes, so the charge of a fit is the same with and without them.
-    """
-
-    class_weight: Any
+    instead: ClassVar[str] = ""
+    """What to do in place of what ``fit`` does not take."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, tape: Any = None, **unknown: Any) -> Self:
         """Learns a model under the requested privacy.
@@ -140,14 +138,15 @@ class Weighting(ClassEstimator):
         Args:
             X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``. Or what
                 :func:`tacit.read_source` gives, which holds the labels, too.
-            y: labels, shape ``(rows,)``: classes declared or found, or 0/1 with 1 the positive one. Others are dropped.
+            y: labels, shape ``(rows,)``: classes declared or found, or 0/1 with 1 the positive one; of regressors
+                numbers, clipped into their bounds. Rows with others, or without one, are dropped.
             sample_weight: a weight in (0, 1] for every row, shape ``(rows,)``: divide by a bound that is public, not
                 by the largest weight found. Weights are public, as all arguments are: one outside is refused, and
                 the error shows it. Clip weights that follow from private columns, row by row, before they come here.
                 A weight must be a matter of its own row (how it was sampled, how sure its label is) and must not be
                 derived from other rows, or the guarantee fails: no weights by class counts, residuals of a model
-                fitted to these rows, or ranks. Weights are kept to within 4 %, and below 1/4000 are 0. None: all
-                rows count 1.
+                fitted to these rows, or ranks. Weights are kept to within 4 %, and below 1/4000 are 0. Bounds that
+                nobody declared are found from unweighted rows. None: all rows count 1.
             tape: path of a file for the questions and what is released in answer, from which ``tacit verify --tape``
                 learns the model again without rows (docs/tape.md); None for none.
             unknown: refused, with what to do instead.
@@ -156,8 +155,14 @@ class Weighting(ClassEstimator):
             ValueError: for mistakes that are public: arguments, columns, dtypes, schema. Nothing was spent then.
             BudgetExceeded: if the account cannot pay for the fit; nothing was read.
         """
-        refuse_unknown(unknown)
+        refuse_unknown(unknown, self.instead)
         return self._fit(X, y, row_weights_of(sample_weight), tape)
+
+
+class Weighting(RowWeights, ClassEstimator):
+    """An estimator of classes whose rows may have weights. A subclass has a parameter ``class_weight``."""
+
+    class_weight: Any
 
 
 class Uncertainty(ScoredClasses):

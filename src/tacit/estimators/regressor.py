@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -11,10 +11,9 @@ from sklearn.metrics import r2_score
 
 from tacit.arrays import Floats
 from tacit.encoding.inputs import label_vector, numbers_of
-from tacit.estimators.classes import deviations_within
+from tacit.estimators.classes import RowWeights, deviations_within
 from tacit.estimators.classifier import PrivateEstimator
 from tacit.learning.declared import Declared, number_declared
-from tacit.learning.weights import refuse_unknown, row_weights_of
 from tacit.privacy.request import RequestError
 from tacit.schema import Schema
 from tacit.schema.cell_format import PLAIN_CELLS
@@ -37,7 +36,7 @@ def r_squared(schema: Schema | None, predicted: Floats, y: Any, sample_weight: A
     return float(r2_score(truth[counted], predicted[counted], sample_weight=weights[counted]))
 
 
-class PrivateRegressor(RegressorMixin, PrivateEstimator):
+class PrivateRegressor(RowWeights, RegressorMixin, PrivateEstimator):
     """Base of the private regressors. A subclass has a parameter ``target_bounds``.
 
     Bounds of the target are public: from the schema's label, or from ``target_bounds``; where nobody declares them they
@@ -45,29 +44,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
     """
 
     target_bounds: Sequence[float] | None
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, tape: Any = None, **unknown: Any) -> Self:
-        """Learns a model under the requested privacy.
-
-        Args:
-            X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``. Or what
-                :func:`tacit.read_source` gives, which holds the labels, too.
-            y: numbers, shape ``(rows,)``, clipped into their bounds; rows without one are dropped.
-            sample_weight: a public weight in (0, 1] for every row, shape ``(rows,)``, as
-                :meth:`tacit.AdditiveBoostClassifier.fit` takes them: weights only ever shrink what a row contributes,
-                so they cost nothing. Bounds that nobody declared are found from unweighted rows. None: all rows
-                count 1.
-            tape: path of a file for the questions and what is released in answer, from which ``tacit verify --tape``
-                learns the model again without rows (docs/tape.md); None for none.
-            unknown: refused, with what to do instead of an offset.
-
-        Raises:
-            ValueError: for mistakes that are public: arguments, columns, dtypes, schema. Nothing was spent then.
-            BudgetExceeded: if the account cannot pay for the fit; nothing was read.
-        """
-        instead = "of counts with an exposure, y is count / exposure, and sample_weight exposure over its public bound"
-        refuse_unknown(unknown, instead)
-        return self._fit(X, y, row_weights_of(sample_weight), tape)
+    instead = "of counts with an exposure, y is count / exposure, and sample_weight exposure over its public bound"
 
     def predict(self, X: Any) -> Floats:
         """The prediction for every row, within the target's bounds, shape ``(rows,)``."""

@@ -62,15 +62,8 @@ class HalfspaceBoostClassifier(ScoredClasses, CommonParameters, PrivateClassifie
     costs.
 
     Args:
-        epsilon: privacy parameter, positive; ``inf`` for no privacy.
-        delta: additive slack of the guarantee, in [0, 1); 0 asks for pure differential privacy.
-        neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
-        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
-            bounds are found with 5 % of the budget.
-        classes: the two classes, the positive one last, when no schema names them; ``"public"`` takes them from y.
-            None: labels must be booleans; others are refused.
-        account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
-        random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
+        epsilon, delta, neighbouring, schema, classes, account, random_state, dtypes: as in
+            :class:`~tacit.RandomTreesClassifier`.
         row_norm: a public bound on the length of a row; longer rows are shortened. Without a schema ``X`` is then a
             numeric matrix, full or sparse (CSR), taken as it is, and no bounds are found. Beside a schema it is about
             encoded rows: numbers go from -1 to 1 between their bounds, a category is a vector of length 1. None: a
@@ -95,8 +88,6 @@ class HalfspaceBoostClassifier(ScoredClasses, CommonParameters, PrivateClassifie
         divisor: of lazy Bregman, what every average is divided by; margins are then not clipped, as the theorem of
             :meth:`from_theorem` needs it. 0 for the average's own length, and clipped margins.
         promise: what :meth:`from_theorem` promises; leave it to that.
-        dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: where no schema declares all
-            columns and the label, the certificate is not releasable (docs/claims.md).
 
     Attributes:
         model_: the frozen :class:`~tacit.models.halfspace.HalfspaceModel`.

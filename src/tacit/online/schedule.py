@@ -67,30 +67,19 @@ TOLERANCE = 1e-3
 
 @dataclass(frozen=True)
 class WinnowRequest:
-    """Everything that decides a schedule; public.
-
-    Attributes:
-        dimension, signed: shape of the weights.
-        update: ``"batch"``, ``"every"``, ``"first"`` or ``"timed"``.
-        epsilon, delta, neighbouring: the budget.
-        horizon: rounds.
-        margin: of the target, for the schedules with a theorem; None for the usual schedule.
-        beta: the theorems may fail with about this probability.
-        classes: how many there are.
-        carried: share of released weights in those that a period begins with.
-    """
+    """Everything that decides a schedule; public."""
 
     dimension: int
     signed: bool
-    update: str
+    update: str  # `"batch"`, `"every"`, `"first"` or `"timed"`
     epsilon: float
     delta: float
     neighbouring: Neighbouring
-    horizon: int
-    margin: float | None = None
-    beta: float = 0.05
+    horizon: int  # rounds
+    margin: float | None = None  # of the target, for the schedules with a theorem; None for the usual schedule
+    beta: float = 0.05  # the theorems may fail with about this probability
     classes: int = 2
-    carried: float = 0.0
+    carried: float = 0.0  # share of released weights in those that a period begins with
 
     @property
     def n_weights(self) -> int:

@@ -16,8 +16,24 @@ WARNING = (
 )
 
 
+class StreamClosed(RuntimeError):  # noqa: N818 - a state, told to whoever asks too much of it
+    """A stream that has moved elsewhere, or a copy that never had one: it predicts and cannot learn.
+
+    Example:
+        >>> import pickle
+        >>> from tacit.online import StreamClosed, Winnow
+        >>> model = Winnow(horizon=100, labels=(-1, 1))
+        >>> model.learn_many([[1, -1]], [1])
+        >>> try:
+        ...     pickle.loads(pickle.dumps(model)).learn_many([[1, -1]], [1])
+        ... except StreamClosed:
+        ...     print("a copy cannot learn")
+        a copy cannot learn
+    """
+
+
 def write_secrets(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
-    """Writes a new file that only its owner may read, and overwrites none; its last line is the SHA-256 of the first."""
+    """Writes a new file for its owner alone, and overwrites none; its last line is the SHA-256 of the one before."""
     text = json.dumps({"format": FORMAT, "warning": WARNING, **content})
     write_text(path, f"{text}\n{_digest(text)}\n", private=True, replace=False)
 

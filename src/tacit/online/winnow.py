@@ -24,7 +24,7 @@ from tacit.online import rows as readers
 from tacit.online.labels import as_labels, check_labels, classes_of, code_of, codes_of
 from tacit.online.predicting import MOST_CELLS, Predicting
 from tacit.online.schedule import Promise, WinnowRequest, of_the_smaller_promise, promise_of, schedule_of
-from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
+from tacit.online.suspended import StreamClosed, read_secrets, retire_secrets, write_secrets
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.assumptions import Assumption
 from tacit.privacy.certificate import Certificate
@@ -32,22 +32,6 @@ from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError
 from tacit.privacy.spending import certified, reserve
-
-
-class StreamClosed(RuntimeError):  # noqa: N818 - a state, told to whoever asks too much of it
-    """A stream that has moved elsewhere, or a copy that never had one: it predicts and cannot learn.
-
-    Example:
-        >>> import pickle
-        >>> from tacit.online import StreamClosed, Winnow
-        >>> model = Winnow(horizon=100, labels=(-1, 1))
-        >>> model.learn_many([[1, -1]], [1])
-        >>> try:
-        ...     pickle.loads(pickle.dumps(model)).learn_many([[1, -1]], [1])
-        ... except StreamClosed:
-        ...     print("a copy cannot learn")
-        a copy cannot learn
-    """
 
 
 @dataclass(eq=False, repr=False)
@@ -173,12 +157,8 @@ class Winnow(Predicting, readers.river_base()):  # type: ignore[misc]
     def predict_then_learn(self, X: Any, y: Any) -> npt.NDArray[Any]:
         """Predicts every row, and then learns from it, in order: progressive validation of many rows at once.
 
-        Args:
-            X: the rows; see :meth:`learn_many`.
-            y: the labels, shape ``(n,)``.
-
-        Returns:
-            What :meth:`predict_one` says of each row before it is learned from, shape ``(n,)``.
+        Returns what :meth:`predict_one` says of each row before it is learned from, shape ``(n,)``. Rows and labels are
+        those of :meth:`learn_many`.
 
         Example:
             >>> from tacit.online import Winnow
@@ -295,12 +275,9 @@ class Winnow(Predicting, readers.river_base()):  # type: ignore[misc]
 
     @classmethod
     def resume(cls, path: str | os.PathLike[str]) -> Self:
-        """Goes on from a suspended stream.
+        """Goes on from the file that :meth:`suspend` wrote.
 
-        The file is renamed to ``<path>.used`` before the first row: a second continuation would cost twice.
-
-        Args:
-            path: what :meth:`suspend` wrote.
+        It is renamed to ``<path>.used`` before the first row: a second continuation would cost twice.
 
         Raises:
             ValueError: if it is something else, or damaged.

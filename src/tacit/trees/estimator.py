@@ -138,15 +138,8 @@ class MAlphaBoostClassifier(ScoredClasses, CommonParameters, PrivateClassifier):
     :class:`~tacit.BoostedTreesClassifier` is more accurate.
 
     Args:
-        epsilon: privacy parameter, positive; ``inf`` for no privacy.
-        delta: additive slack of the guarantee, in [0, 1); 0 asks for pure differential privacy.
-        neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
-        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
-            bounds are found with 5 % of the budget.
-        classes: the two classes, the positive one last, when no schema names them; ``"public"`` takes them from y.
-            None: labels must be booleans; others are refused.
-        account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
-        random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
+        epsilon, delta, neighbouring, schema, classes, account, random_state, dtypes: as in
+            :class:`~tacit.RandomTreesClassifier`.
         alpha: a number in (0, 1], that of the M-alpha loss; or ``"calibrated"`` for objective calibration.
         n_trees: how many trees; None for 2 to 20, by the number of rows and the budget.
         max_depth: depth of every tree, 1 to 16; None for 4, or for as deep as ``max_leaves`` asks.
@@ -160,8 +153,6 @@ class MAlphaBoostClassifier(ScoredClasses, CommonParameters, PrivateClassifier):
         max_leaves: split the leaf of largest risk first until there are so many leaves; finding it is paid for. None
             for complete trees.
         noise: ``"auto"``; or ``"gaussian"`` or ``"laplace"``, which are refused where delta does not allow them.
-        dtypes: ``"public"`` where the dtypes of the table do not come from its rows. None: where no schema declares all
-            columns and the label, the certificate is not releasable (docs/claims.md).
 
     Attributes:
         model_: the frozen :class:`~tacit.models.tree_ensemble.TreeEnsembleModel`.
