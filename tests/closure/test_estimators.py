@@ -18,11 +18,7 @@ from tacit.closure import (
     ConceptError,
     Conjunctions,
     FiniteClassClassifier,
-    Halfspaces,
-    Intervals,
     Rectangles,
-    RuleClass,
-    Stumps,
     Thresholds,
 )
 from tacit.closure.base import Setting
@@ -99,26 +95,6 @@ def test_any_private_learner_becomes_agnostic(learner: Any, limit: float) -> Non
         assert learner.epsilon == 1.0, "the given learner is a pattern: its own parameters stay"
 
 
-@pytest.mark.slow
-def test_a_part_scored_on_all_rows_needs_fewer_at_a_small_epsilon() -> None:
-    """Means of 40 fits, of .31 and .07 (docs/closure.md): their difference is seven of its standard errors."""
-    frame, _, noisy = people(3_000, noise=0.4)
-    clean = np.where(frame["a"] >= 5, "yes", "no")
-    learner = FiniteClassClassifier(Thresholds("a"), counts_share=0.0)
-    common = {"concepts": Thresholds("a"), "schema": SCHEMA, "patterns": "sample", "epsilon": 0.1}
-    found = {}
-    for analysis in ("sharp", "part"):
-        models = [
-            AgnosticClassifier(learner, **common, analysis=analysis, random_state=seed).fit(frame, noisy)
-            for seed in range(40)
-        ]
-        found[analysis] = np.mean([error(model, frame, clean) for model in models])
-    assert found["part"] < found["sharp"]
-    (entry,) = models[0].certificate_.entries
-    assert "scored on all rows" in entry.theorem
-    assert accountants.epsilon(models[0].certificate_.charges, 1e-6) <= 0.1
-
-
 def test_a_part_is_for_rows_that_come_and_go_and_stops_at_no_content() -> None:
     frame, _, noisy = people(300)
     common = {"concepts": Thresholds("a"), "schema": SCHEMA, "analysis": "part", "random_state": 0}
@@ -134,47 +110,6 @@ def test_a_part_is_for_rows_that_come_and_go_and_stops_at_no_content() -> None:
     assert error(free, frame, noisy) == 0
     twice = AgnosticClassifier(**common, epsilon=4.0, repetitions=2).fit(frame, noisy)
     assert error(twice, frame, noisy) < 0.2
-
-
-def test_paper_mode_learns_from_a_part_of_the_rows() -> None:
-    """At an epsilon of 1 it takes .03 of them, and errs by .06 +- .08 over salts; at 3 .36 and .004 +- .011."""
-    frame, _, noisy = people(20_000, noise=0.1)
-    clean = np.where(frame["a"] >= 5, "yes", "no")
-    learner = FiniteClassClassifier(Thresholds("a"), counts_share=0.0)
-    common = {"concepts": Thresholds("a"), "schema": SCHEMA, "neighbouring": "replace_one", "random_state": 0}
-    sharp = AgnosticClassifier(learner, **common).fit(frame, noisy)
-    paper = AgnosticClassifier(learner, analysis="paper", epsilon=3.0, **common).fit(frame, noisy)
-    assert error(sharp, frame, clean) < 0.03
-    assert error(paper, frame, clean) < 0.4
-    (entry,) = paper.certificate_.entries
-    assert "amplification" in entry.theorem
-    assert "Lemma 5.3" in entry.theorem
-
-
-def test_finite_classes_of_every_kind() -> None:
-    frame, _, marker = people()
-    south = np.where(frame["ward"] == "south", "yes", "no")
-    corner = np.where((frame["a"] < 5) & (frame["b"] < 5), "yes", "no")
-    sloped = np.where(frame["a"] + frame["b"] > 10, "yes", "no")
-    band = np.where((frame["c"] >= 2.5) & (frame["c"] < 7.5), "yes", "no")
-    for concepts, labels, limit in (
-        (Thresholds("a", "rising"), marker, 0.02),
-        (Intervals("c"), band, 0.02),
-        (Stumps(["a", "b", "c"]), marker, 0.02),
-        (Rectangles(("a", "b")), corner, 0.02),
-        (Halfspaces(("a", "b")), sloped, 0.06),
-        (Conjunctions(("ward",), length=1), south, 0.0),
-        (
-            RuleClass(("a", "ward"), (lambda v: v["a"] >= 5, lambda v: v["ward"] == "south"), ("high", "south")),
-            south,
-            0.0,
-        ),
-    ):
-        model = FiniteClassClassifier(concepts, schema=SCHEMA, random_state=0, bins=16).fit(frame, labels)
-        assert error(model, frame, labels) <= limit, concepts
-    assert model.model_.to_text() == "yes if south, else no"
-    low, high = model.model_.rates
-    assert low < 0.05 < 0.95 < high
 
 
 def test_no_privacy_is_exact_and_marked() -> None:

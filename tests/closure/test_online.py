@@ -99,24 +99,6 @@ def test_mistakes_of_a_union_stay_below_3d_plus_3_log_k() -> None:
     assert UnionLearner([square] * 8).mistake_bound == 3 * 2 + 3 * 3
 
 
-def test_points_may_be_rows_of_features() -> None:
-    points = [{"age": a, "ill": b} for a in (1, 2) for b in (False, True)]
-    learner = StandardOptimal(np.array([[0, 0, 1, 1], [0, 1, 0, 1]]), points)
-    for x in points:
-        learner.learn_one(x, x["age"] == 2)
-    assert [learner.predict_one(x) for x in points] == [0, 0, 1, 1]
-    learner.learn_one(points[0], 1)  # unexplained: nothing is left to change
-    assert learner.predict_one(points[3]) == 1
-    with pytest.raises(ValueError, match="all 3 columns of the class, got 1"):
-        StandardOptimal(np.eye(3, dtype=int), ["a"])
-    with pytest.raises(ValueError, match="no point 7"):
-        StandardOptimal(np.eye(3, dtype=int)).predict_one(7)
-    with pytest.raises(ValueError, match="a union needs at least one class"):
-        UnionLearner([])
-    with pytest.raises(ValueError, match="at least one hypothesis"):
-        StandardOptimal(np.zeros((0, 2)))
-
-
 @dataclass(frozen=True)
 class LastLabel:
     """Expects the label it saw last."""

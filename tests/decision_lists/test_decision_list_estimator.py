@@ -249,23 +249,6 @@ def test_scores_that_follow_what_was_released_move_as_they_promise(
         assert max(high for _, high in attained) == family.shifts.high
 
 
-@pytest.mark.parametrize(("epsilon", "least"), [(2.0, 0.97), (8.0, 0.995), (math.inf, 1.0)])
-def test_rows_that_pure_rules_fit_are_fitted(epsilon: float, least: float) -> None:
-    """A big rule that errs on a tenth of its rows beside smaller ones without errors, as in mushroom."""
-    rng = np.random.default_rng(0)
-    smell = rng.choice(list("abcdefgh"), 8000, p=[0.3, 0.25, 0.2, 0.1, 0.05, 0.04, 0.03, 0.03])
-    labels = np.isin(smell, ["b", "c", "e"]).astype(int)
-    columns = {"smell": {"kind": "categorical", "categories": list("abcdefgh")}}
-    schema = {"label": {"column": "y", "classes": [0, 1]}, "columns": columns}
-    table = pd.DataFrame({"smell": smell})
-    model = DecisionListClassifier(epsilon, schema=schema, random_state=1).fit(table, labels)
-    assert model.score(table, labels) >= least
-    assert len(model.model_.rules) <= 9
-    names = [str(entry) for entry in model.certificate_.entries]
-    assert names[:1] == ["number of rows"]
-    assert model.certificate_.verify() == []
-
-
 # Candidates.
 
 

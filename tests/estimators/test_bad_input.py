@@ -172,18 +172,6 @@ def test_fewer_than_fifty_rows(n, kind, declared, weighted):
         check(model.fit(frame, label(frame["x0"], kind), sample_weight=weights), asked, epsilon, delta)
 
 
-def test_what_is_not_there_is_not_claimed():
-    """Thirty rows at a small budget: on average no more than what is thought beforehand lets noise say."""
-    frame, claimed = normals(30), []
-    for seed in range(5):
-        model = AdditiveBoostClassifier(
-            epsilon=0.1, schema={"label": LABELS["classes"], "columns": dict.fromkeys(("x0", "x1"), NUMBER)},
-            random_state=seed,
-        ).fit(frame, label(frame["x0"], "classes"))  # fmt: skip
-        claimed.append(np.ptp(model.predict_proba(frame), axis=0).max())
-    assert np.mean(claimed) < 0.3
-
-
 def test_one_class_of_few_rows_is_near_the_prior():
     """All are positive, which noise of more than 40 rows may hide."""
     declared = {"label": LABELS["two"], "columns": dict.fromkeys(("x0", "x1"), NUMBER)}
@@ -193,13 +181,6 @@ def test_one_class_of_few_rows_is_near_the_prior():
         chances = model.fit(normals(40), np.full(40, "q", object)).predict_proba(normals(40))[:, 1]
         ranges.append(np.ptp(chances))
     assert np.mean(ranges) < 0.6  # .06 to .44, by .15: seven standard errors
-
-
-def test_a_duplicate_of_the_label_is_found():
-    for kind in ("two", "trees", "classes", "squared"):
-        frame, labels, columns = duplicates_of_the_label(kind)
-        model = learner(kind, columns, 4.0, 1e-6, "add_or_remove_one").set_params(random_state=0)
-        assert model.fit(frame, labels).score(frame, labels) > 0.85
 
 
 def test_an_account_never_pays_more_than_was_asked_for(tmp_path):

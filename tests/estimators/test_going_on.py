@@ -456,6 +456,8 @@ def test_other_rows_other_parameters_and_no_fit_are_refused(tmp_path: Path) -> N
         gone_on(made("trees", payer, **FEW), kept.identifier, X.iloc[1:], y[1:])
     with pytest.raises(AccountError, match="of other parameters"):
         gone_on(made("trees", payer, **FEW, epsilon=2.0), kept.identifier, X, y)
+    with pytest.raises(AccountError, match="of other parameters"):  # of the same cost
+        gone_on(made("trees", payer, **FEW, max_depth=4), kept.identifier, X, y)
     with pytest.raises(AccountError, match=r"no fit 7 that can go on \(there are: 1\)"):
         gone_on(made("trees", payer, **FEW), 7, X, y)
     spent = payer.spent
@@ -485,10 +487,3 @@ def test_rows_of_units_must_be_the_same_persons_and_the_first_the_same(tmp_path:
         gone_on(learner(), kept.identifier, X.assign(who=np.roll(X["who"], 2)), y)
     order = np.lexsort((rows % 2, -(rows // 2)))  # the persons in another order, and of each the same row first
     gone_on(learner(), kept.identifier, X.iloc[order], y[order])
-
-
-def test_parameters_that_cost_the_same_are_told_apart(tmp_path: Path) -> None:
-    payer = account(tmp_path)
-    stopped(made("trees", payer, **FEW, max_depth=3), 15, *rows_of("trees"))
-    with pytest.raises(AccountError, match="of other parameters"):
-        gone_on(made("trees", payer, **FEW, max_depth=4), payer.kept()[0].identifier, *rows_of("trees"))

@@ -105,8 +105,7 @@ def test_a_streamed_fit_is_the_fit_in_memory(
     assert list((tmp_path / "files").iterdir()) == []
 
 
-@pytest.mark.parametrize("parts", [1, 17])
-@pytest.mark.parametrize("block_rows", [1, 200, 1 << 20])
+@pytest.mark.parametrize(("parts", "block_rows"), [(17, 1), (1, 200), (17, 200), (1, 1 << 20)])
 def test_partitions_and_blocks_change_no_bit(
     parts: int, block_rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

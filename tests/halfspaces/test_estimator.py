@@ -17,20 +17,6 @@ from tacit.privacy.charges import Gaussian
 from tacit.privacy.request import RequestError
 from tests.boosting.common import margin_rows, minority_rows
 from tests.habits import SCHEMA, people
-from tests.pairwise import in_turn
-
-
-@pytest.mark.parametrize(
-    ("measure", "neighbouring"),
-    in_turn(["smooth", "lazy_bregman", "logistic"], [("add_or_remove_one",), ("replace_one",)]),
-)
-def test_margin_data_is_learned_at_epsilon_one(measure: str, neighbouring: str) -> None:
-    rows, labels, _ = margin_rows(6000, 50, 0.2, seed=1, spread=0.5)
-    model = HalfspaceBoostClassifier(
-        1.0, 1e-6, neighbouring, row_norm=1.0, measure=measure, random_state=0, density=0.6, classes=(0, 1)
-    ).fit(rows[:4000], labels[:4000])
-    error = float((model.predict(rows[4000:]) != labels[4000:]).mean())
-    assert error < (0.05 if measure == "smooth" else 0.12)
 
 
 @pytest.mark.slow
@@ -48,19 +34,6 @@ def test_the_default_boosts_where_the_centre_errs_on_a_minority(margin: float, m
     )
     lazy.fit(rows[:20_000], (signs[:20_000] > 0).astype(int))
     assert (lazy.predict(rows[20_000:]) != (signs[20_000:] > 0)).mean() <= 0.01
-
-
-@pytest.mark.slow
-def test_error_does_not_grow_with_the_dimension() -> None:
-    """The same margin in 20 and in 2,000 dimensions: noise is longer by ten, a row's share of it is not."""
-    errors = []
-    for dimension in (20, 2000):
-        rows, labels, _ = margin_rows(5000, dimension, 0.25, seed=3)
-        model = HalfspaceBoostClassifier(1.0, row_norm=1.0, random_state=1, classes=(0, 1)).fit(
-            rows[:3000], labels[:3000]
-        )
-        errors.append(float((model.predict(rows[3000:]) != labels[3000:]).mean()))
-    assert max(errors) < 0.02
 
 
 @pytest.mark.parametrize("matrix", ["full", "csr", "csc", "coo"])
@@ -180,13 +153,6 @@ def test_the_game_view_knows_the_classes() -> None:
         odd[0] = "neither"
         assert learner.diagnose(rows, odd, density=0.2).bad_share == pytest.approx(400 / 1999, abs=1e-3)
     assert found == pytest.approx([found[0]] * 4, abs=0.01)
-
-
-def test_pure_privacy_is_supported() -> None:
-    rows, labels, _ = margin_rows(4000, 5, 0.4, seed=1)
-    model = HalfspaceBoostClassifier(4.0, 0.0, row_norm=1.0, random_state=0, classes=(0, 1)).fit(rows, labels)
-    assert model.certificate_.delta == 0
-    assert model.score(rows, labels) > 0.9
 
 
 def test_label_noise_leaves_the_certificate_as_it_is() -> None:

@@ -61,7 +61,7 @@ def ball_rows(n: int, width: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return np.hstack([(signs * margins)[:, None], rest]), (signs > 0).astype(int)
 
 
-@pytest.mark.parametrize("width", [10, 300])
+@pytest.mark.parametrize("width", [10, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "way", ["row_norm", "schema", pytest.param("schema and row_norm", marks=pytest.mark.slow), "neither"]
 )

@@ -87,18 +87,6 @@ def test_learns(alpha: float | str, public: bool) -> None:
     assert all(e.theorem for e in reservation.entries)
 
 
-def test_other_criteria_and_growths() -> None:
-    assert learn(settings(criterion="gini"), 10.0)[1] < 0.12
-    assert learn(settings(criterion="error", depth=4), 10.0)[1] < 0.12
-    learned, error, reservation = learn(settings(leaves=6, depth=16, criterion="gini"), 20.0)
-    assert error < 0.15
-    splits = [e.charge.range for e in reservation.entries if isinstance(e.charge, BoundedRange)]
-    assert splits == pytest.approx([20.0 * 0.5 / 4 / 9] * 36)  # of each tree five splits, and four leaves to split
-    assert {t.shape.n_leaves for t in learned.trees} == {6}
-    _, _, reservation = learn(settings(leaves=2, depth=16, criterion="gini", trees=1), 20.0)
-    assert [e.charge.range for e in reservation.entries if isinstance(e.charge, BoundedRange)] == [20.0 * 0.5]
-
-
 @pytest.mark.parametrize(("changes", "range_", "nodes"), [({}, 10.0 / 24, [1, 2, 4]), ({"leaves": 4}, 10.0 / 40, [4])])
 def test_the_smoothing_follows_from_noise_and_released_support(
     monkeypatch: pytest.MonkeyPatch, changes: dict[str, int], range_: float, nodes: list[int]
