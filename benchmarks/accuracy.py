@@ -30,13 +30,15 @@ from benchmarks.accuracy_report import EPSILONS, LIMIT
 from benchmarks.evaluation import calibration_error
 
 HERE = Path(__file__).resolve().parent
-RESULTS, TABLES = "accuracy", "tables"
-"""Names of the stored results: of the data sets, and of the sixty tables."""
+RESULTS, TABLES, SYNTHETIC = "accuracy", "tables", "synthetic"
+"""Names of the stored results: of the data sets, of the sixty tables, and of the part on synthetic rows beside both."""
 
 S_BDT = {0.01: 0.787, 0.02: 0.831, 0.03: 0.849, 0.1: 0.876, 0.5: 0.893}
 """S-BDT's published AUC on Adult's complete rows (tuned on the test set), by epsilon, at delta 5e-8."""
 
 DELTA, S_BDT_DELTA = 1e-6, 5e-8
+ELSEWHERE = (*outside.NAMES, *synthetic.GIVEN)
+"""Learners of another Python, which has to be named."""
 NOT_PRIVATE = (*peers.CEILING, *peers.FLOOR, synthetic.NOT_PRIVATE)
 CHANCES = 20
 """Draws of labels from a model's own probabilities: how wrong exactly right ones look on so few test rows."""
@@ -120,6 +122,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", nargs="+", default=["all"], help="data sets, or 'large' or 'all'")
     parser.add_argument("--tables", action="store_true", help="the sixty tables, two splits, in every mode")
+    parser.add_argument("--synthetic", action="store_true", help=f"a store of its own, {', '.join(synthetic.DATA)}")
     parser.add_argument("--who", nargs="+", default=None, choices=everyone)
     parser.add_argument("--epsilon", nargs="+", type=float, default=None)
     parser.add_argument("--delta", type=float, default=DELTA)
@@ -127,7 +130,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--limit", action="store_true", help=f"epsilon {LIMIT:g} alone: the non-private limit")
     parser.add_argument("--protocol", choices=["default", "s-bdt"], default="default")
-    parser.add_argument("--peer-python", type=Path, help=f"a Python with what {', '.join(outside.NAMES)} need")
+    parser.add_argument("--peer-python", type=Path, help=f"a Python with what {', '.join(ELSEWHERE)} need")
     parser.add_argument("--seconds", type=float, default=synthetic.SECONDS, help="of one fit on synthetic rows")
     parser.add_argument("--version", default=None, help="name of our version; the last commit of src/tacit")
     parser.add_argument("--again", action="store_true", help="run even what is known")
@@ -141,13 +144,17 @@ def arguments() -> argparse.Namespace:
         args.data = names if args.data == ["all"] else args.data
         args.who, args.seeds = args.who or list(accuracy_tables.MODES), args.seeds or accuracy_tables.SPLITS
         args.epsilon = args.epsilon or ([LIMIT] if args.limit else list(accuracy_tables.EPSILONS))
+    if args.synthetic:
+        args.data = list(synthetic.DATA) if args.data == ["all"] else args.data
+        args.who, args.seeds = args.who or list(synthetic.PEERS), args.seeds or 1
+        args.epsilon = args.epsilon or [float(epsilon) for epsilon in synthetic.EPSILONS]
     args.who, args.seeds = args.who or ["additive"], args.seeds or 5
     args.epsilon = args.epsilon or ([LIMIT] if args.limit else list(EPSILONS))
     groups = {"large": data.LARGE, "all": data.LARGE + data.SMALL}
     args.data = [name for item in args.data for name in groups.get(item, (item,))]
     args.version = args.version or version()
-    if set(args.who) & set(outside.NAMES) and args.peer_python is None:
-        parser.error(f"{', '.join(outside.NAMES)} need --peer-python, see benchmarks/outside.py")
+    if set(args.who) & set(ELSEWHERE) and args.peer_python is None:
+        parser.error(f"{', '.join(ELSEWHERE)} need --peer-python, see benchmarks/outside.py and synthetic.py")
     return args
 
 
@@ -157,8 +164,8 @@ def main() -> None:
     if args.report:
         print(json.dumps({"benchmark": "accuracy", **accuracy_report.write(list(known(RESULTS).values()), S_BDT)}))
         return
-    kept = TABLES if args.tables else RESULTS
-    learners = {**peers.PRIVATE, **peers.CEILING, **peers.FLOOR, **synthetic.learners(args.seconds)}
+    kept = TABLES if args.tables else SYNTHETIC if args.synthetic else RESULTS
+    learners = {**peers.PRIVATE, **peers.CEILING, **peers.FLOOR, **synthetic.learners(args.seconds, args.peer_python)}
     if args.peer_python is not None:
         learners |= outside.learners(args.peer_python)
     done, results = ({} if args.again else known(kept)), []

@@ -146,7 +146,7 @@ def page(facts: dict[str, Any]) -> str:
         parts += ["## Pure privacy\n", PURE_WORDS, _pure(facts["pure"])]
     parts += ["## S-BDT's protocol\n", _adult(facts)]
     if facts.get("synthetic"):
-        parts += ["## Private synthetic rows, and DP-FTRL\n", synthetic_page.section(facts["synthetic"])]
+        parts += ["## Private synthetic rows\n", synthetic_page.section(facts["synthetic"])]
     parts += ["## Every set\n", _limit(facts), f"![AUC per set]({SETS})\n"]
     parts += [f"{PROTOCOL}\nVersions: {versions}.{_programs(facts)}\n"]
     return "\n".join(parts)

@@ -1,8 +1,9 @@
 """The benchmark tables: data sets that stand beside the checkout, their public schemas, and the splits all peers share.
 
 Nothing here is part of the product. The folders are ``../shared/data`` beside the checkout, or
-``TACIT_BENCHMARK_DATA``; and, for sixty more on which the planning rule is judged, what
-:mod:`benchmarks.public_tables` wrote, ``../shared/tables``, or ``TACIT_BENCHMARK_TABLES``.
+``TACIT_BENCHMARK_DATA``; for sixty more on which the planning rule is judged, what
+:mod:`benchmarks.public_tables` wrote, ``../shared/tables``, or ``TACIT_BENCHMARK_TABLES``; and, for tables with deep
+interactions, ``../shared/rich`` or ``TACIT_BENCHMARK_RICH``.
 """
 
 from __future__ import annotations
@@ -48,6 +49,13 @@ def table_tasks() -> dict[str, Any]:
     return _tasks_of(tables_folder(), "TACIT_BENCHMARK_TABLES")
 
 
+@cache
+def rich_tasks() -> dict[str, Any]:
+    """The same for the tables with deep interactions."""
+    place = Path(os.environ.get("TACIT_BENCHMARK_RICH", HERE.parent.parent / "shared" / "rich"))
+    return _tasks_of(place, "TACIT_BENCHMARK_RICH")
+
+
 def _tasks_of(place: Path, variable: str) -> dict[str, Any]:
     path = place / "tasks.json"
     if not path.exists():
@@ -56,9 +64,9 @@ def _tasks_of(place: Path, variable: str) -> dict[str, Any]:
 
 
 def task_of(name: str) -> dict[str, Any]:
-    """What is known of a data set, of either folder."""
-    known = tasks()
-    return dict(known[name] if name in known else table_tasks()[name])
+    """What is known of a data set, of any folder."""
+    known = next((known for of in (tasks, table_tasks) if name in (known := of())), None)
+    return dict((known or rich_tasks())[name])
 
 
 @dataclass(frozen=True, eq=False)

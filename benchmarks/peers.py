@@ -15,6 +15,7 @@ from benchmarks.adassp import boosted_adassp, unit_rows
 from benchmarks.data import Table, splittable
 from benchmarks.dp_ftrl import dp_ftrl as ftrl_coefficients
 from benchmarks.outside import scaled
+from benchmarks.tabpate import tabpate
 
 Learner = Callable[[Table, Table, float, float, int], np.ndarray]
 """``(train, test, epsilon, delta, seed) -> log-odds`` of the positive class."""
@@ -170,6 +171,7 @@ PRIVATE: dict[str, Learner] = {
     "dp_ebm_fast": partial(dp_ebm, learning_rate=FAST_RATE),
     "boosted_adassp": adassp,
     "dp_ftrl": dp_ftrl,
+    "tabpate": tabpate,
 }
 OURS = ("additive", "additive_pairs", "additive_columns", "trees")
 CEILING: dict[str, Learner] = {"boosted_trees": boosted_trees, "forest": forest, "logistic": logistic}

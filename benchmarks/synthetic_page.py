@@ -16,35 +16,36 @@ import numpy as np
 from benchmarks import store, synthetic
 
 FACTS = Path(__file__).resolve().parent / "results" / "synthetic.json"
-EPSILONS = ("1", "4")
 NAMES = {
     "additive": "AdditiveBoost",
     "dp_ebm": "DP-EBM",
-    "dp_ftrl": "DP-FTRL",
-    "smartnoise_mst": "smartnoise MST",
-    "smartnoise_aim": "smartnoise AIM",
-    "dpmm_mst": "dpmm MST",
-    "dpmm_aim": "dpmm AIM",
-    "dpmm_privbayes": "dpmm PrivBayes",
+    "smartnoise_aim": "AIM",
+    "dpmm_mst": "MST",
+    "dpmm_privbayes": "PrivBayes",
+    "dpsynth_swift": "SWIFT",
+    "tab_pe": "Tab-PE",
+    "tabpate": "votes",
     "binned_rows": "*LightGBM, same bins*",
     "boosted_trees": "*boosted trees*",
 }
 FIGURES = {
-    "auc": "AUC",
+    "auc": "AUC at epsilon 1/4",
 }
 
 WORDS = """\
-Peers that release private synthetic rows, from which LightGBM learns with its defaults: AIM and MST of
-smartnoise-synth {smartnoise}; AIM, MST and PrivBayes of dpmm {dpmm}. One split and one draw of the noise on `adult`
-and {tables} of the sixty tables: differences below about .02 are not significant. Empty: not run; "late": stopped at
-the time limit.
+LightGBM with its defaults learns from private synthetic rows: by AIM of smartnoise-synth {smartnoise}, MST and
+PrivBayes of dpmm {dpmm}, SWIFT of dpsynth {dpsynth} and Tab-PE of private-evolution {pe}. "Votes" is TabPATE's idea:
+forests on disjoint parts vote on rows drawn from noisy marginals, and a forest learns the noisy shares. One split and
+one draw of the noise: differences below about .02 are not significant. Empty: not run; "late": stopped at the time
+limit.
 
-    python -m benchmarks.accuracy --tables --data {names} --seeds 1 --epsilon 1 4 --seconds 240 \\
-      --who {whos}
+    python -m benchmarks.accuracy --synthetic --peer-python PYTHON --who additive dp_ebm \\
+      {whos}
 
 A column is its declared categories, or {bins} bins of equal width between its declared bounds, plus a code for
-missing; "LightGBM, same bins" learns from those bins without privacy. The number of rows is public to these peers, and
-settings are the libraries' defaults (fewer iterations for dpmm's MST and PrivBayes).
+missing; Tab-PE has the numbers. "LightGBM, same bins" has no privacy. The number of rows is public, except to SWIFT;
+shares of classes, gaps and whole numbers are public to Tab-PE. Settings are the libraries' defaults (fewer iterations
+for dpmm), for Tab-PE its examples' ({made:,} rows, {rounds} rounds; `adult` {adult_rounds}).
 """
 
 
@@ -52,7 +53,7 @@ def summary(lines: Iterable[dict[str, Any]], dp_ebm: Iterable[dict[str, Any]]) -
     """``set -> {"rows", figure -> epsilon -> learner -> value}`` on the splits that the synthetic peers have run.
 
     Args:
-        lines: of both files of results; of our learners the last line of a split counts.
+        lines: of all files of results; of our learners the last line of a split counts.
         dp_ebm: lines of DP-EBM where the files have none.
     """
     lines = [*dp_ebm, *lines]
@@ -68,7 +69,7 @@ def summary(lines: Iterable[dict[str, Any]], dp_ebm: Iterable[dict[str, Any]]) -
         if who not in NAMES or line["seed"] not in seeds.get(name, ()) or line.get("protocol"):
             continue
         rows[name] = line.get("n", rows.get(name, 0))
-        for at in EPSILONS if epsilon is None else {f"{epsilon:g}"} & set(EPSILONS):
+        for at in synthetic.EPSILONS if epsilon is None else {f"{epsilon:g}"} & set(synthetic.EPSILONS):
             for figure in FIGURES:
                 value = "late" if "failed" in line else line.get(figure)
                 found.setdefault((name, figure, at, who), {})[line["seed"]] = value
@@ -98,32 +99,41 @@ def section(facts: dict[str, Any]) -> str:
     words = WORDS.format(
         smartnoise=pins["smartnoise-synth"],
         dpmm=pins["dpmm"],
-        whos=" ".join(synthetic.PEERS),
+        dpsynth=synthetic.VERSIONS["dpsynth_swift"],
+        pe=synthetic.VERSIONS["tab_pe"],
+        whos=" ".join([*synthetic.PEERS, "tabpate"]),
         bins=synthetic.BINS,
-        names=" ".join(name for name in facts if name != "adult"),
-        tables=len(set(facts) - {"adult"}),
+        made=synthetic.MADE,
+        rounds=synthetic.ROUNDS,
+        adult_rounds=synthetic.ADULT_ROUNDS,
     )
     return "\n".join([words, *(f"{title}:\n\n{_table(facts, figure)}" for figure, title in FIGURES.items())])
 
 
 def _table(facts: dict[str, Any], figure: str) -> str:
-    names = list(NAMES)
-    lines = [["set", "rows", "epsilon", *(NAMES[who] for who in names)]]
+    lines = [["set", "rows", *NAMES.values()]]
     for name, of_set in facts.items():
-        for at in EPSILONS:
-            cells = of_set.get(figure, {}).get(at, {})
-            shown = [cells.get(who) for who in names]
-            texts = [value if isinstance(value, str) else f"{value:.3f}" if value else "" for value in shown]
-            lines.append([name, f"{of_set['rows']:,}", at, *texts])
+        cells = [of_set.get(figure, {}).get(at, {}) for at in synthetic.EPSILONS]
+        lines.append([name, f"{of_set['rows']:,}", *(_cell([cell.get(who) for cell in cells]) for who in NAMES)])
     first, *others = ("| " + " | ".join(line) + " |" for line in lines)
-    return "\n".join([first, "|---" * (len(names) + 3) + "|", *others]) + "\n"
+    return "\n".join([first, "|---" * len(lines[0]) + "|", *others]) + "\n"
+
+
+def _cell(values: list[Any]) -> str:
+    """The figures at each epsilon; one where they are the same."""
+    texts = [f"{value:.3f}" if isinstance(value, float) else value or "–" for value in values]
+    return "" if set(texts) == {"–"} else "/".join(dict.fromkeys(texts))
 
 
 def main() -> None:
     """The command."""
     from benchmarks import accuracy  # which makes the page, and so needs this module
 
-    lines = [line for path in (accuracy.RESULTS, accuracy.TABLES) for line in accuracy.known(path).values()]
+    lines = [
+        line
+        for path in (accuracy.RESULTS, accuracy.TABLES, accuracy.SYNTHETIC)
+        for line in accuracy.known(path).values()
+    ]
     facts = summary(lines, tables_dp_ebm())
     FACTS.write_text(json.dumps(facts, indent=1) + "\n")
     print(json.dumps({"benchmark": "synthetic", "auc": {name: of_set["auc"] for name, of_set in facts.items()}}))

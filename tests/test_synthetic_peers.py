@@ -64,6 +64,17 @@ def test_the_code_of_a_row_does_not_depend_on_other_rows() -> None:
     assert alone == synthetic.coded(whole)[0].tolist()
 
 
+def test_tab_pe_has_numbers_within_their_bounds_and_the_gaps_that_there_are() -> None:
+    train = table([10.0, 99.0, np.nan], ["red", "blue", "red"], [0, 1, 0])
+    test = table([12.5, -3.0], ["blue", None], [0, 1])
+    info, rows, others = synthetic.cells(train, test)
+    assert info == [("int", {"min": 10.0, "max": 20.0}), ("cat", {"categories": [0, 1]})]
+    assert rows.tolist() == [[10.0, 0.0], [20.0, 1.0], [10.0, 0.0]]
+    assert others.tolist() == [[12.5, 1.0], [10.0, 2.0]]
+    info = synthetic.cells(test, train)[0]
+    assert info == [("float", {"min": 10.0, "max": 20.0}), ("cat", {"categories": [0, 1, 2]})]
+
+
 @pytest.fixture
 def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "worker.py"
@@ -135,7 +146,7 @@ def test_a_named_peer_can_be_run_alone_and_the_one_without_privacy_has_no_epsilo
         "--data",
         "made_up",
         "--who",
-        "dpmm_aim",
+        "dpmm_privbayes",
         "binned_rows",
         "--epsilon",
         "1",
@@ -147,9 +158,45 @@ def test_a_named_peer_can_be_run_alone_and_the_one_without_privacy_has_no_epsilo
     args = accuracy.arguments()
     assert args.seconds == 5
     found = [(job["who"], job["epsilon"], job["seed"]) for job, _, _ in accuracy.jobs(args)]
-    private = [("dpmm_aim", 1.0, 0), ("dpmm_aim", 4.0, 0), ("binned_rows", None, 0)]
+    private = [("dpmm_privbayes", 1.0, 0), ("dpmm_privbayes", 4.0, 0), ("binned_rows", None, 0)]
     assert found == private + [(who, epsilon, 1) for who, epsilon, _ in private]
     assert set(synthetic.PEERS) == set(synthetic.learners())
+
+
+@pytest.mark.parametrize("who", [*synthetic.GIVEN, "dp_sgd_mlp"])
+def test_a_peer_of_another_python_asks_for_it(
+    who: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["accuracy", "--synthetic", "--who", who])
+    with pytest.raises(SystemExit):
+        accuracy.arguments()
+    assert "need --peer-python" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "argv", ["accuracy", "--synthetic", "--who", who, "--peer-python", "python"])
+    args = accuracy.arguments()
+    assert (args.data, args.epsilon, args.seeds) == (list(synthetic.DATA), [1.0, 4.0], 1)
+
+
+def test_swift_has_all_of_the_allowance_and_its_columns_are_put_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent: list[float] = []
+
+    def mechanism(generator: np.random.Generator, columns: dict[str, Any]) -> Any:
+        return types.SimpleNamespace(
+            synthetic_data=types.SimpleNamespace(to_dict=lambda: dict(reversed(columns.items())))
+        )
+
+    def configured(mechanism: str) -> Any:
+        assert mechanism == "swift"
+        return types.SimpleNamespace(configure=lambda zcdp_rho: spent.append(zcdp_rho) or made)
+
+    made = mechanism
+    mbi, library = types.ModuleType("mbi"), types.ModuleType("dpsynth.discrete_mechanisms")
+    mbi.Dataset, mbi.Domain = lambda columns, domain: columns, lambda names, sizes: None  # type: ignore[attr-defined]
+    library.DiscreteConfig, library.SWIFTConfig = configured, lambda: "swift"  # type: ignore[attr-defined]
+    for name, module in (("mbi", mbi), ("dpsynth", types.ModuleType("dpsynth")), (library.__name__, library)):
+        monkeypatch.setitem(sys.modules, name, module)
+    rows = np.array([[4, 0, 1], [3, 2, 0]])
+    assert synthetic_worker.dpsynth({"mu": 0.4, "seed": 0, "sizes": [5, 3, 2]}, rows).tolist() == rows.tolist()
+    assert spent == pytest.approx([0.08])
 
 
 class Label:
@@ -171,7 +218,7 @@ class Transformer:
 
 
 class Synthesizer:
-    """As snsynth's MST: a model that makes rows of merged codes, their columns in its own order."""
+    """As snsynth's AIM: a model that makes rows, their columns in its own order."""
 
     @property
     def synthesizer(self) -> Synthesizer:
@@ -182,13 +229,9 @@ class Synthesizer:
         self.df = pd.DataFrame({"col2": [1] * rows, "col0": [3] * rows, "col1": [0] * rows})
         return self
 
-    def undo_compress_fn(self, made: Synthesizer) -> Synthesizer:
-        made.df["col0"] += 1
-        return made
-
     @staticmethod
     def create(kind: str, epsilon: float, delta: float) -> Synthesizer:
-        assert (kind, epsilon, delta) == ("mst", 1.0, 1e-6)
+        assert (kind, epsilon, delta) == ("aim", 1.0, 1e-6)
         return Synthesizer()
 
     def fit(self, rows: np.ndarray, transformer: Transformer) -> None:
@@ -203,9 +246,9 @@ def test_smartnoise_is_told_the_declared_codes_and_its_columns_are_put_in_order(
     transform.LabelTransformer, transform.TableTransformer = Label, Transformer  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "snsynth", library)
     monkeypatch.setitem(sys.modules, "snsynth.transform", transform)
-    job = {"kind": "mst", "epsilon": 1.0, "delta": 1e-6, "sizes": [5, 3, 2]}
+    job = {"kind": "aim", "epsilon": 1.0, "delta": 1e-6, "sizes": [5, 3, 2]}
     made = synthetic_worker.smartnoise(job, np.array([[0, 0, 1], [1, 2, 0]]))
-    assert made.tolist() == [[4, 0, 1], [4, 0, 1]]
+    assert made.tolist() == [[3, 0, 1], [3, 0, 1]]
 
 
 def test_rows_of_one_class_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
