@@ -16,7 +16,7 @@ from benchmarks.data import Table
 from benchmarks.synthetic import coded
 from tacit.privacy.budget import Allowance
 
-TEACHERS, PART = 200, 40
+TEACHERS, PART = 200, 20
 """The number of teachers at most, and the rows of each at least."""
 
 QUERIES = 2000
