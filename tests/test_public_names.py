@@ -76,10 +76,6 @@ def test_an_unknown_module_of_a_room_is_an_attribute_error() -> None:
     assert not hasattr(tacit.theory, "nonsense")
 
 
-def test_lists_agree() -> None:
-    assert set(tacit.__all__) == {*tacit.PUBLIC, "__version__"}
-
-
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="Nonsense"):
         _ = tacit.Nonsense

@@ -19,18 +19,7 @@ FOREIGN = re.compile(r"""<(?:script|img|link)[^>]*(?:src|href)="https?://""")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built site."""
     folder = tmp_path_factory.mktemp("site")
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-q",
-        "-W",
-        "--keep-going",
-        "-d",
-        str(folder / "trees"),
-        "docs",
-        str(folder),
-    ]
+    command = [sys.executable, *f"-m sphinx -q -W --keep-going -d {folder}/trees docs {folder}".split()]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
     return folder

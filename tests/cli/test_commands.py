@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from importlib import resources
 from pathlib import Path
 
@@ -28,18 +25,10 @@ def test_fit_leaves_model_certificate_and_report(fitted: Path) -> None:
     assert [p.name for p in fitted.iterdir() if p.name.startswith(".")] == []
 
 
-def test_predict_in_a_fresh_process_without_the_data(fitted: Path, tmp_path: Path) -> None:
-    (tmp_path / "new.csv").write_text("colour,age\nred,80\ngreen,20\nblue,\n")
-    command = [sys.executable, "-c", "from tacit.cli.main import main; main()", "predict", str(fitted / "model.json")]
-    path = os.pathsep.join(filter(None, [str(Path(__file__).parents[2] / "src"), os.environ.get("PYTHONPATH")]))
-    subprocess.run(
-        [*command, "new.csv", "-o", "p.csv"],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-        env={**os.environ, "PYTHONPATH": path},
-    )
-    with (tmp_path / "p.csv").open() as file:
+def test_predictions_need_no_data_but_their_own(fitted: Path, folder: Path, tacit: Run) -> None:
+    Path("new.csv").write_text("colour,age\nred,80\ngreen,20\nblue,\n")
+    tacit(f"predict {fitted}/model.json new.csv -o p.csv", code=0)
+    with Path("p.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert len(lines) == 3
     assert list(lines[0]) == ["prediction", "proba_no", "proba_yes"]

@@ -11,26 +11,17 @@ from tacit.models.files import load_model
 from tests.cli.conftest import Run
 
 
-def relation(learner: str) -> tuple[str, ...]:
-    """What a learner needs to know of the relation: draws from rows are analysed for a public number of them."""
-    return ("--neighbouring", "replace_one") if learner == "resampled" else ()
+def options(learner: str) -> tuple[str, ...]:
+    """Few trees, and the relation where draws from rows are analysed for a public number of them."""
+    few = {"trees": 3, "forest": 5, "m-alpha": 2}.get(learner)
+    relation = ("--neighbouring", "replace_one") if learner == "resampled" else ()
+    return (*relation, *(() if few is None else ("--set", f"n_trees={few}")))
 
 
 @pytest.mark.parametrize("learner", sorted(LEARNERS))
 def test_the_whole_way(folder: Path, tacit: Run, learner: str) -> None:
-    fit = (
-        "fit",
-        "data.csv",
-        "--schema",
-        "schema.toml",
-        "--learner",
-        learner,
-        "--model",
-        "m.json",
-        "--report",
-        "m.html",
-        *relation(learner),
-    )
+    fit = ("fit", "data.csv", "--schema", "schema.toml", "--learner", learner, "--model", "m.json", *options(learner))
+    fit += ("--report", "m.html")
     for command in (fit, ("verify", "m.json"), ("predict", "m.json", "data.csv", "-o", "p.csv"), ("report", "m.json")):
         tacit(*command, *(("--force",) if command[0] == "report" else ()), code=0)
     assert len(Path("p.csv").read_text().splitlines()) == 401
@@ -51,7 +42,7 @@ def test_without_a_schema_bounds_are_found(folder: Path, tacit: Run, learner: st
     Path("numbers.csv").write_text("\n".join(["a,b,y", *rows]) + "\n")
     finds = learner in ("additive", "trees")  # these ask first whether texts are numbers
     fit = ("fit", "numbers.csv", "--target", "y", "--learner", learner, "--model", "m.json", "--epsilon", "4")
-    fit += relation(learner)
+    fit += options(learner)
     done = tacit(*fit)
     if not finds:
         assert done.exit_code == 2

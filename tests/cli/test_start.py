@@ -23,13 +23,3 @@ def test_a_fit_from_a_csv_file_waits_for_nothing_it_does_not_use(folder: Path) -
     fit = ["fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", "--report", "m.html"]
     done = subprocess.run([sys.executable, "-c", SCRIPT, *fit], capture_output=True, text=True, cwd=folder, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
-
-
-def test_exit_codes_reach_the_shell_and_output_is_whole(folder: Path) -> None:
-    command = [sys.executable, "-c", "from tacit.cli.main import main; main()"]
-    done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0
-    assert done.stdout.endswith("\n")
-    done = subprocess.run([*command, "fit", "none.csv"], capture_output=True, text=True, cwd=folder, check=False)
-    assert done.returncode == 2
-    assert "Nothing was spent" in done.stderr

@@ -47,7 +47,7 @@ def tacit(place: Path, command: str, shell: str = "{}", **more: Any) -> subproce
 FIT = "fit d.csv --schema s.toml --learner forest --epsilon 8 --force --model"
 
 
-@pytest.mark.parametrize("shell", ["{} <&- >&- 2>&-", "{} --json | head -c 1", "{} --progress 2>&1 | true"])
+@pytest.mark.parametrize("shell", ["{} <&- >&- 2>&-", "{} --json --progress 2>&1 | head -c 1"])
 def test_a_fit_ends_well_whoever_reads(shell: str, place: Path) -> None:
     name = f"m{abs(hash(shell))}.json"
     done = tacit(place, f"{FIT} {name}", shell)
@@ -57,19 +57,11 @@ def test_a_fit_ends_well_whoever_reads(shell: str, place: Path) -> None:
     assert model["certificate"]["outcome"] == "completed"
 
 
-@pytest.mark.parametrize(
-    ("command", "shell", "code"),
-    [
-        ("schema init d.csv --target y -o drafted.toml --force", "{} 2>&1 | true", 0),
-        ("check d.csv --schema nowhere.toml", "{} 2>&1 | true", 2),
-    ],
-)
-def test_a_reader_who_has_gone_changes_no_exit_code(command: str, shell: str, code: int, place: Path) -> None:
-    assert tacit(place, command, shell).returncode == code
-    assert (place / "drafted.toml").exists() or "init" not in command
+def test_a_reader_who_has_gone_changes_no_exit_code(place: Path) -> None:
+    assert tacit(place, "check d.csv --schema nowhere.toml", "{} 2>&1 | true").returncode == 2
 
 
-@pytest.mark.parametrize("command", ["--version", "fit --help", f"{FIT} full.json --json", "predict m.json d.csv -o -"])
+@pytest.mark.parametrize("command", ["--version", f"{FIT} full.json --json", "predict m.json d.csv -o -"])
 def test_a_full_disk_is_one_line(command: str, place: Path) -> None:
     done = tacit(place, command, "{} > /dev/full")
     assert (done.returncode, done.stdout) == (2, "")

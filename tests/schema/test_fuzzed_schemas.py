@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
+import pickle
 import random
 import re
 from collections import Counter
@@ -103,9 +105,12 @@ def run(seeds: range, folder: Path) -> Counter[str]:
             counts["refused"] += 1
             continue
         counts["loaded"] += 1
-        assert Schema.from_dict(schema.to_dict()) == schema
-        schema.to_toml(path)
-        assert Schema.from_toml(path).fingerprint() == schema.fingerprint()
+        schema.to_toml(path, header="made from\nnothing")
+        copies = Schema.from_dict(schema.to_dict()), pickle.loads(pickle.dumps(schema)), copy.deepcopy(schema)
+        for again in (Schema.from_toml(path), *copies):
+            assert again == schema
+            assert again.fingerprint() == schema.fingerprint()
+            assert list(map(repr, again.columns.items())) == list(map(repr, schema.columns.items()))
         encoding = TableEncoding.of(schema)
         assert TableEncoding.from_dict(encoding.to_dict()) == encoding
         for column in encoding.encode({name: ["7", None, "x"] for name in schema.features}):

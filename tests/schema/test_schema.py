@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tacit.schema import (
     BooleanColumn,
     CategoricalColumn,
-    Column,
-    IdColumn,
-    IgnoredColumn,
     Label,
     NumericColumn,
-    OrdinalColumn,
     Schema,
     SchemaError,
     Unit,
 )
-from tacit.schema.values import identity, needs_exact
 
 PAGE = """
 [label]
@@ -67,89 +59,6 @@ def test_the_file_of_the_architecture_page_reads_as_it_says(tmp_path: Path) -> N
     assert schema.label == Label("income", classes=("<=50K", ">50K"), positive=">50K")
     assert schema.unit == Unit("person_id", 3)
     assert schema.id_column == "person_id"
-
-
-texts = st.text(min_size=1, max_size=8)
-finite = st.floats(-1e6, 1e6).filter(lambda x: x == 0 or abs(x) > 1e-200)
-values = texts.filter(str.strip) | st.integers(1 - 2**53, 2**53 - 1) | finite | st.booleans()
-categories = st.lists(
-    values, min_size=1, max_size=6, unique_by=lambda v: identity(v if isinstance(v, str) else _plain(v))
-)
-
-
-def _plain(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-@st.composite
-def numeric_columns(draw: st.DrawFn) -> Column:
-    lower, span = draw(finite), draw(st.floats(1e-3, 1e6))
-    upper = lower + span
-    kind = draw(st.sampled_from(["linear", "log", "cuts"]))
-    if kind == "log" and lower <= 0:
-        lower, upper = 0.5, 0.5 + span
-    spacing: Any = kind
-    if kind == "cuts":
-        inside = draw(st.lists(st.floats(0.01, 0.99), min_size=1, max_size=5, unique=True))
-        spacing = sorted({lower + share * span for share in inside})
-        if not all(lower < cut < upper for cut in spacing):
-            spacing = "linear"
-    bins = None if kind == "cuts" else draw(st.none() | st.integers(2, 65535))
-    return NumericColumn(lower, upper, bins, spacing, draw(st.sampled_from([None, "increasing"])), draw(texts))
-
-
-@st.composite
-def listed_columns(draw: st.DrawFn) -> Column:
-    kind, named = draw(st.sampled_from([CategoricalColumn, OrdinalColumn])), draw(categories)
-    return kind(tuple(named), draw(st.booleans()), exact=needs_exact(named) or draw(st.booleans()))
-
-
-columns = (
-    numeric_columns()
-    | listed_columns()
-    | st.builds(BooleanColumn, texts)
-    | st.just(IgnoredColumn())
-    | st.just(IdColumn())
-)
-
-
-@st.composite
-def schemas(draw: st.DrawFn) -> Schema:
-    named = draw(st.dictionaries(texts, columns, max_size=5))
-    named["feature"] = draw(numeric_columns())
-    two = draw(st.lists(values, min_size=2, max_size=5, unique_by=lambda v: identity(_plain(v))))
-    label = draw(
-        st.none()
-        | st.just(
-            Label(
-                "the label",
-                classes=tuple(two),
-                positive=draw(st.sampled_from([(), two[0], two[:1]])),
-                exact=needs_exact(two),
-            )
-        )
-        | st.builds(Label, st.just("the label"), st.just("numeric"), lower=st.just(-1.5), upper=st.floats(0, 9))
-    )
-    unit = draw(st.none() | st.builds(Unit, st.just("the unit"), st.integers(1, 9)))
-    return Schema(named, label, unit)
-
-
-@settings(max_examples=50, deadline=None)
-@given(schema=schemas())
-def test_round_trips_are_exact(schema: Schema, tmp_path_factory: pytest.TempPathFactory) -> None:
-    path = tmp_path_factory.mktemp("schema") / "s.toml"
-    schema.to_toml(path, header="made from\nnothing")
-    for again in (
-        Schema.from_toml(path),
-        Schema.from_dict(schema.to_dict()),
-        pickle.loads(pickle.dumps(schema)),
-        copy.deepcopy(schema),
-    ):
-        assert again == schema
-        assert again.to_dict() == schema.to_dict()
-        assert again.fingerprint() == schema.fingerprint()
-        assert list(again.columns) == list(schema.columns)
-        assert [repr(c) for c in again.columns.values()] == [repr(c) for c in schema.columns.values()]
 
 
 def test_the_fingerprint_sees_what_matters() -> None:
