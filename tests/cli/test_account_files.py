@@ -190,12 +190,3 @@ def test_an_extract_does_not_tell_whether_a_site_had_the_same_rows(account: Priv
         account.reserve([Pure(0.1)], f"fit for others, sites {'a' * 64}, rows {rows}").close()
     labels = [line["label"] for line in extract_of(account)["lines"]]
     assert labels == [f"fit for others, sites {'a' * 64}, rows"] * 3
-
-
-def test_an_extract_overwrites_nothing_unasked(account: PrivacyAccount, tacit: Run) -> None:
-    Path("there.json").write_text("mine")
-    tacit("budget export", *PAID, "--out", "there.json", code=2)
-    assert Path("there.json").read_text() == "mine"
-    for place in ("budget.db", "budget.db.key", "budget.db-journal"):
-        tacit("budget export", *PAID, "--out", place, "--force", code=2, says="belongs to it")
-    tacit("budget export", *PAID, "--out", "there.json", "--force", code=0)

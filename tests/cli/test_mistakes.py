@@ -49,6 +49,7 @@ def written(folder: Path, fitted: Path) -> None:
     damaged = {**model, "model": {name: part for name, part in model["model"].items() if name != "intercept"}}
     texts = {
         "upper.csv": text.replace("age,colour", "AGE,colour"), "empty.csv": "", "indexed.csv": ",age,bought\n0,30,0\n",
+        "sold.csv": text.replace("bought", "sold"), "twice.csv": text.replace("bought", "bought,bought"),
         "text.parquet": text, "text.csv.gz": text, "one.csv": "age\n40\n",
         "bare.toml": schema[schema.index("[columns.age]") :], "aeg.toml": schema.replace("columns.age", "columns.aeg"),
         "turned.toml": schema.replace("upper = 90", "upper = 9"), "broken.toml": "[label",
@@ -82,6 +83,19 @@ MISTAKES = {
     **{f"{USUAL} --epsilon {epsilon}": ("epsilon",) for epsilon in ("0", "nan")},
     **{f"{USUAL} --delta {delta}": ("delta",) for delta in ("1", "-0.1")},
     f"{USUAL} --random-state -3": ("random_state",),
+    "fit data.csv --schema schema.toml": ("--model",),
+    "fit data.csv --schema schema.toml --model nowhere/out.json": ("--model", "nowhere"),
+    "fit data.csv --schema schema.toml --model data.csv": ("the data",),
+    "fit data.csv --schema schema.toml --model ./schema.toml": ("the schema",),
+    f"{USUAL} --report .": ("--report",),
+    f"{USUAL} --report out.json": ("--report", "what --model writes"),
+    f"{USUAL} --account sqlite:///b.db": ("--dataset",),  # before any file is read
+    "fit data.csv --schema turned.toml --model out.json --account sqlite:///b.db": ("--dataset",),
+    "fit upper.csv --schema schema.toml --dry-run": ("did you mean 'AGE'?",),
+    "fit sold.csv --schema schema.toml --dry-run": ("sold.csv has no column 'bought'",),
+    "fit twice.csv --schema schema.toml --dry-run": ("two columns named 'bought'",),
+    "fit gone.csv --schema schema.toml --dry-run": ("gone.csv does not exist",),
+    "fit data.csv --schema schema.toml --dry-run --unit person": ("data.csv has no column 'person'",),
     f"{USUAL} --set interactions={'[' * 9000}": (),
     "fit dta.csv --schema schema.toml --model out.json": ("dta.csv does not exist",),
     "fit empty.csv --schema schema.toml --model out.json": ("empty.csv", "empty"),
@@ -135,25 +149,6 @@ def test_dry_run_reads_names_as_the_fit_would(folder: Path, tacit: Run) -> None:
     refused(tacit(*dry, "BOUGHT", "--encoding", "latin-1"), "did you mean 'bought'?")
 
 
-def test_dry_run_looks_for_the_columns_of_the_schema(folder: Path, tacit: Run) -> None:
-    dry = ("fit", "data.csv", "--schema", "schema.toml", "--dry-run")
-    tacit(*dry, code=0)
-    edited("data.csv", "age,colour", "AGE,colour")
-    refused(tacit(*dry), "did you mean 'AGE'?")
-    edited("data.csv", "AGE,colour", "age,colour")
-    edited("data.csv", "bought", "sold")
-    refused(tacit(*dry), "data.csv has no column 'bought'")
-    edited("data.csv", "sold", "bought,bought")
-    refused(tacit(*dry), "two columns named 'bought'")
-    refused(tacit("fit gone.csv", *dry[2:]), "gone.csv does not exist")
-
-
-def test_dry_run_looks_for_the_column_of_the_unit(folder: Path, tacit: Run) -> None:
-    dry = ("fit", "data.csv", "--schema", "schema.toml", "--dry-run", "--unit")
-    tacit(*dry, "id", code=0, says="one id, at most one row")
-    refused(tacit(*dry, "person"), "data.csv has no column 'person'")
-
-
 def test_a_full_disk_names_the_file(folder: Path, tacit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -205,66 +200,6 @@ def test_a_command_without_arguments_shows_its_help(tacit: Run) -> None:
     for line in ((), ("budget",)):
         done = tacit(*line, code=2, says="Usage:")
         assert "error" not in done.stderr
-
-
-def test_outputs_that_cannot_be_written(folder: Path, tacit: Run) -> None:
-    refused(tacit(*FIT[:-1], "nowhere/out.json"), "--model", "nowhere")
-    refused(tacit(*FIT, "--report", "."), "--report")
-    refused(tacit(*FIT, "--report", "out.json"), "--report", "what --model writes")
-    refused(tacit(*FIT[:-1], "data.csv"), "the data")
-    refused(tacit(*FIT[:-1], "./schema.toml"), "the schema")
-    refused(tacit(*FIT[:4]), "--model")
-    assert Path("data.csv").read_text().startswith("age,colour")
-
-
-@pytest.mark.parametrize("force", [False, True])
-def test_a_model_that_another_fit_wrote_meanwhile_is_kept(
-    folder: Path, tacit: Run, monkeypatch: pytest.MonkeyPatch, force: bool
-) -> None:
-    """Two fits into one file, both of which were paid for: the later one had overwritten the earlier."""
-    import tacit.cli.fit as command
-
-    monkeypatch.setattr(command, "_key", lambda _: Path("m.json").write_text("of another fit") and None)
-    done = tacit(*FIT[:-1], "m.json", "--json", *(["--force"] if force else []))
-    place = "m.json" if force else "m-2.json"
-    assert done.json["written"]["model"] == place
-    assert json.loads(Path(place).read_text())["format"] == "tacit model"
-    assert (Path("m.json").read_text() == "of another fit") is not force
-
-
-@pytest.mark.parametrize("option", ["--model", "--report", "--certificate"])
-@pytest.mark.parametrize("ending", ["", "-wal"])
-def test_outputs_that_would_destroy_the_account(folder: Path, tacit: Run, option: str, ending: str) -> None:
-    account = ("--account", "sqlite:///b.tacit.db", "--dataset", "d")
-    tacit("budget create", *account, "--epsilon", "2", "--delta", "0", code=0)
-    asked = ("fit", "data.csv", "--schema", "schema.toml", "--epsilon", "1", "--delta", "0")
-    refused(tacit(*asked, option, f"b.tacit.db{ending}", *account), option, "the account")
-    assert "spent" in tacit("budget show", *account).output
-    found = ("schema", "discover", "data.csv", "--target", "bought", "--epsilon", "1", "--delta", "0")
-    refused(tacit(*found, "--force", "-o", f"b.tacit.db{ending}", *account), "the account")
-    tacit("fit data.csv --schema schema.toml --epsilon 1 --model m.json", code=0)
-    asked = ("evaluate", "m.json", "data.csv", "--target", "bought", "--epsilon", "1", "--certificate")
-    refused(tacit(*asked, f"b.tacit.db{ending}", *account), "the account")
-
-
-def test_outputs_that_would_destroy_what_they_are_made_of(folder: Path, tacit: Run) -> None:
-    tacit(*FIT[:-1], "m.json", "--epsilon", "1", code=0)
-    kept = Path("m.json").read_text()
-    refused(tacit("report m.json -o m.json"), "the model", spends=False)
-    refused(tacit("predict m.json data.csv -o m.json"), "the model", spends=False)
-    assert Path("m.json").read_text() == kept
-    refused(
-        tacit("schema init data.csv --target bought -o data.csv --force"),
-        "the sample",
-        spends=False,
-    )
-    assert Path("data.csv").read_text().startswith("age,colour")
-
-
-def test_account_without_its_data_set(folder: Path, tacit: Run) -> None:
-    refused(tacit(*FIT, "--account", "sqlite:///b.tacit.db"), "--dataset")
-    edited("schema.toml", "upper = 90", "upper = 9")  # what options alone tell comes before any file is read
-    refused(tacit(*FIT, "--account", "sqlite:///b.tacit.db"), "--dataset")
 
 
 def test_what_rows_hold_is_no_mistake(folder: Path, tacit: Run) -> None:
