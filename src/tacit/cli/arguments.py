@@ -180,8 +180,31 @@ SqlQuery = Annotated[str | None, "With a database URL: a SELECT statement or the
 
 
 @dataclass(frozen=True, kw_only=True)
+class JsonArguments:
+    """Of a command that speaks to people or to machines."""
+
+    as_json: Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class WritingArguments(JsonArguments):
+    """Of a command that writes files."""
+
+    force: Force = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaidArguments:
+    """Of a command that spends, from an account if there is one, and certifies it."""
+
+    certificate: CertificateFile = None
+    account: AccountUrl = None
+    dataset: AccountDataset = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class CsvArguments:
-    """How CSV files are written. The defaults are usual; these options stand last in the help of a command."""
+    """How CSV files are written. The defaults are usual."""
 
     encoding: Encoding = "utf-8"
     delimiter: Delimiter = None

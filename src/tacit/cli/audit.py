@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditArguments:
+class AuditArguments(shared.JsonArguments):
     schema: shared.SchemaFile = None
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6
@@ -30,7 +30,6 @@ class AuditArguments:
     )
     confidence: Annotated[float, "Confidence level of the bounds, between 0 and 1."] = 0.95
     random_state: Annotated[int | None, "Random seed. Makes the audit reproducible."] = None
-    as_json: shared.Json = False
 
 
 def run(arguments: AuditArguments) -> None:

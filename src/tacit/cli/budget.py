@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CreateArguments:
+class CreateArguments(shared.JsonArguments):
     account: shared.Url
     dataset: shared.Dataset
     epsilon: shared.Epsilon
@@ -29,13 +29,11 @@ class CreateArguments:
     neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
     unit: Annotated[str | None, "Column that identifies a person, or row. Default: the unit of the first fit."] = None
     max_rows: Annotated[int, "With --unit: maximum number of rows per person."] = 1
-    as_json: shared.Json = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListArguments:
+class ListArguments(shared.JsonArguments):
     account: shared.Url
-    as_json: shared.Json = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,14 +22,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CertificateArguments:
+class CertificateArguments(shared.WritingArguments):
     model: shared.ModelFile
     registry: Annotated[Path | None, "Write an entry of the Differential Privacy Deployments Registry (YAML)."] = None
     ml_bom: Annotated[Path | None, "Write a bill of materials (CycloneDX 1.6, JSON)."] = None
     meta: shared.Meta = None
     evaluation: shared.Evaluation = None
-    force: shared.Force = False
-    as_json: shared.Json = False
 
 
 def run(arguments: CertificateArguments) -> None:
@@ -103,13 +101,11 @@ def _open_keys(papers: Paperwork) -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CardArguments:
+class CardArguments(shared.WritingArguments):
     model: shared.ModelFile
     output: shared.Beside = None
     meta: shared.Meta = None
     evaluation: shared.Evaluation = None
-    force: shared.Force = False
-    as_json: shared.Json = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,12 +114,10 @@ class DossierArguments(CardArguments):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ErasureArguments:
+class ErasureArguments(shared.WritingArguments):
     model: shared.ModelFile
     sign: Annotated[Path, typer.Option("--sign", help="Private key (see tacit keys new).")]
     output: shared.Beside = None
-    force: shared.Force = False
-    as_json: shared.Json = False
 
 
 def card(arguments: CardArguments) -> None:
@@ -187,9 +181,8 @@ def _write(
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeyArguments:
+class KeyArguments(shared.JsonArguments):
     output: Annotated[Path, "Output file for the private key; the public key is written beside it."]
-    as_json: shared.Json = False
 
 
 def new_key_pair(arguments: KeyArguments) -> None:

@@ -26,13 +26,12 @@ NOT_FOR_RELEASE = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckArguments(shared.CsvArguments):
+class CheckArguments(shared.CsvArguments, shared.JsonArguments):
     data: shared.Data
     schema: Annotated[Path, typer.Option("--schema", help="Schema file (TOML): the public facts about each column.")]
     unit: shared.UnitColumn = None
     max_rows: shared.MaxRows = None
     strict: Annotated[bool, "Exit with code 1 if any problem is found."] = False
-    as_json: shared.Json = False
 
 
 def run(arguments: CheckArguments) -> None:

@@ -29,12 +29,10 @@ FILES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class DemoArguments:
+class DemoArguments(shared.WritingArguments):
     folder: Annotated[Path, "Output folder."] = Path("demo")
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6
-    force: shared.Force = False
-    as_json: shared.Json = False
 
 
 def run(arguments: DemoArguments) -> None:

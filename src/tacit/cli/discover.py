@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscoverArguments(shared.CsvArguments):
+class DiscoverArguments(shared.CsvArguments, shared.PaidArguments, shared.WritingArguments):
     data: Annotated[
         Path,
         "Private rows: CSV (also .gz) or Parquet; a folder or a glob pattern of such files; - for CSV on standard "
@@ -42,12 +42,7 @@ class DiscoverArguments(shared.CsvArguments):
     unit: Annotated[str | None, "Column that identifies the protected person."] = None
     dtypes: Annotated[str | None, "public: the column types of a Parquet file do not depend on its rows."] = None
     max_rows: Annotated[int, "With --unit: maximum number of rows per person."] = 1
-    certificate: shared.CertificateFile = None
-    account: shared.AccountUrl = None
-    dataset: shared.AccountDataset = None
     random_state: shared.Seed = None
-    force: shared.Force = False
-    as_json: shared.Json = False
 
 
 def run(arguments: DiscoverArguments) -> None:

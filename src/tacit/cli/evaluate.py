@@ -27,7 +27,7 @@ HIDDEN = "inconclusive (noise too large)"
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateArguments(shared.CsvArguments):
+class EvaluateArguments(shared.CsvArguments, shared.PaidArguments, shared.WritingArguments):
     model: shared.ModelFile
     data: shared.Data
     epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of this evaluation.")]
@@ -45,9 +45,6 @@ class EvaluateArguments(shared.CsvArguments):
     categories: Annotated[
         str | None, "Values of that column, comma-separated. Default: those of the schema or the model."
     ] = None
-    certificate: shared.CertificateFile = None
-    account: shared.AccountUrl = None
-    dataset: shared.AccountDataset = None
     random_state: shared.Seed = None
     metrics: Annotated[
         str | None,
@@ -55,8 +52,6 @@ class EvaluateArguments(shared.CsvArguments):
     ] = None
     quantile: Annotated[float | None, "Quantile of the pinball loss (numeric targets)."] = None
     error_clip: Annotated[float | None, "Clip larger errors to this size (numeric targets)."] = None
-    force: shared.Force = False
-    as_json: shared.Json = False
 
 
 def run(arguments: EvaluateArguments) -> None:

@@ -30,7 +30,7 @@ ENDINGS = {Target.SQL: ".sql", Target.ONNX: ".onnx", Target.JSON_SCHEMA: ".schem
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExportArguments:
+class ExportArguments(shared.WritingArguments):
     model: shared.ModelFile
     to: Annotated[Target, typer.Option("--to", help="Format: sql, onnx, excel, or json-schema (of the model file).")]
     output: shared.Beside = None
@@ -39,8 +39,6 @@ class ExportArguments:
     ] = "duckdb"
     table: Annotated[str, "Name of the table in the SQL query."] = "data"
     keep: Annotated[list[str] | None, "Column to select beside the predictions (repeatable)."] = None
-    force: shared.Force = False
-    as_json: shared.Json = False
 
 
 def run(arguments: ExportArguments) -> None:

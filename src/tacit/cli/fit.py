@@ -299,14 +299,13 @@ def _sign(estimator: Any, key: Any) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResumeArguments:
+class ResumeArguments(shared.JsonArguments):
     number: Annotated[
         int | None, typer.Argument(help="Number of the fit to resume. Omit it to list resumable fits.")
     ] = None
     account: shared.Url
     dataset: shared.Dataset
     progress: shared.Progress = False
-    as_json: shared.Json = False
 
 
 def resume(options: ResumeArguments) -> None:

@@ -67,7 +67,7 @@ def write_plan(arguments: Any, path: Path) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitArguments(shared.CsvArguments):
+class FitArguments(shared.CsvArguments, shared.PaidArguments, shared.WritingArguments):
     data: shared.Rows
     target: Annotated[str | None, "Column to predict. Default: the label of the schema."] = None
     schema: shared.SchemaFile = None
@@ -81,11 +81,8 @@ class FitArguments(shared.CsvArguments):
     interactions: shared.Interactions = None
     model: Annotated[Path | None, "Output file for the model (JSON)."] = None
     report: shared.ReportFile = None
-    certificate: shared.CertificateFile = None
     sign: shared.SigningKey = None
     name: shared.DataName = None
-    account: shared.AccountUrl = None
-    dataset: shared.AccountDataset = None
     random_state: shared.Seed = None
     classes: Annotated[str | None, "Classes, comma-separated, the positive one last; for a fit without a schema."] = (
         None
@@ -107,7 +104,6 @@ class FitArguments(shared.CsvArguments):
     directory: Annotated[Path | None, "Folder for the compact files; only their owner can read them."] = None
     keep: Annotated[bool, "Keep the compact files for later fits with the same schema."] = False
     tape: shared.TapeFile = None
-    force: shared.Force = False
     dry_run: Annotated[bool, "Show what the fit would charge, without reading a row."] = False
     resumable: Annotated[bool, "Store releases in the account, so that tacit resume can continue after a crash."] = (
         False
@@ -123,7 +119,6 @@ class FitArguments(shared.CsvArguments):
     ] = None
     save_plan: Annotated[Path | None, "Output file for the options of this fit (TOML)."] = None
     progress: shared.Progress = False
-    as_json: shared.Json = False
 
     @property
     def path(self) -> Path:

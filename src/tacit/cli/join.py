@@ -45,15 +45,14 @@ def honest_of(trust: str, honest: int | None) -> int | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartyArguments:
+class PartyArguments(shared.JsonArguments):
     name: Annotated[str, "Name of the site, or coordinator."]
     parties: Parties
     key: Annotated[Path, typer.Option("--key", help="Output file for the private key.")]
-    as_json: shared.Json = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class SiteArguments(shared.CsvArguments):
+class SiteArguments(shared.CsvArguments, shared.PaidArguments, shared.WritingArguments):
     data: shared.Rows
     schema: Schema
     connect: Annotated[str, typer.Option("--connect", help="Address of the coordinator (HOST:PORT).")]
@@ -64,24 +63,19 @@ class SiteArguments(shared.CsvArguments):
     neighbouring: shared.Relation = shared.ADD_OR_REMOVE_ONE
     trust: Trust = "coordinator"
     honest: Honest = None
-    account: shared.AccountUrl = None
-    dataset: shared.AccountDataset = None
     record: Annotated[Path | None, "Log file: one line for every answer, with the question."] = None
-    certificate: shared.CertificateFile = None
     query: shared.SqlQuery = None
     directory: Annotated[Path | None, "Folder for compact files of the rows during this fit."] = None
-    force: shared.Force = False
     proxy: Annotated[str | None, "HTTP proxy to connect through (http://HOST:PORT)."] = None
     wait: Annotated[float, "Timeout in seconds for reaching the coordinator."] = 600.0
     allow_seeded: Annotated[bool, "Accept a seeded, reproducible fit; only for tests on made-up rows."] = False
     allow_changed_parties: Annotated[bool, "Take part although other sites do than in an earlier fit."] = False
     allow_changed_rows: Annotated[bool, "Take part although the rows are not those of an earlier fit."] = False
     progress: shared.Progress = False
-    as_json: shared.Json = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class JoinArguments:
+class JoinArguments(shared.PaidArguments, shared.WritingArguments):
     schema: Schema
     listen: Annotated[str, typer.Option("--listen", help="Address to listen on (HOST:PORT); 0.0.0.0 for all networks.")]
     parties: Parties
@@ -98,18 +92,13 @@ class JoinArguments:
     quantile: shared.Quantile = None
     model: Annotated[Path, typer.Option("--model", help="Write the model here (JSON).")]
     report: shared.ReportFile = None
-    certificate: shared.CertificateFile = None
     tape: shared.TapeFile = None
     sign: shared.SigningKey = None
     name: shared.DataName = None
-    account: shared.AccountUrl = None
-    dataset: shared.AccountDataset = None
     random_state: shared.Seed = None
     wait: Annotated[float, "Timeout in seconds until all sites have connected."] = 600.0
     patience: Annotated[float, "Timeout in seconds for each answer from a site."] = 600.0
-    force: shared.Force = False
     progress: shared.Progress = False
-    as_json: shared.Json = False
 
     def fit_arguments(self) -> FitArguments:
         """The same as a fit, whose rows are elsewhere."""

@@ -38,7 +38,7 @@ FIXED = ("columns", "invalid", "labels", "seed")
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnlineArguments(shared.CsvArguments):
+class OnlineArguments(shared.CsvArguments, shared.PaidArguments, shared.WritingArguments):
     data: shared.Data
     schema: shared.SchemaFile = None
     horizon: Annotated[int | None, "Maximum number of rows over the whole stream (it must be public)."] = None
@@ -53,14 +53,9 @@ class OnlineArguments(shared.CsvArguments):
         Path | None, "Output file for the prediction of each row, made before it is learned from (confidential)."
     ] = None
     model: Annotated[Path | None, "Output file for the model of the released weights."] = None
-    certificate: shared.CertificateFile = None
     settings: shared.Settings = None
-    account: shared.AccountUrl = None
-    dataset: shared.AccountDataset = None
     name: shared.DataName = None
     random_state: shared.Seed = None
-    force: shared.Force = False
-    as_json: shared.Json = False
 
 
 def run(arguments: OnlineArguments) -> None:

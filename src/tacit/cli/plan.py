@@ -14,7 +14,7 @@ from tacit.cli.learners import check_request, learner_class, set_parameters
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanArguments:
+class PlanArguments(shared.JsonArguments):
     schema: shared.SchemaFile = None
     epsilon: shared.Epsilon = 1.0
     delta: shared.Delta = 1e-6
@@ -25,7 +25,6 @@ class PlanArguments:
     settings: shared.Settings = None
     interactions: shared.Interactions = None
     rows: Annotated[int | None, "Number of rows to forecast for (it must be public)."] = None
-    as_json: shared.Json = False
 
 
 def _is_number(declared: Any) -> bool:

@@ -110,7 +110,7 @@ OTHER_FORMATS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictArguments(RowArguments):
+class PredictArguments(RowArguments, shared.WritingArguments):
     model: shared.ModelFile
     output: Annotated[
         Path,
@@ -128,8 +128,6 @@ class PredictArguments(RowArguments):
         str | None, "Choose the threshold by the cost of a false positive and a false negative, e.g. 1,5."
     ] = None
     keep: Annotated[str | None, "Columns of the data to copy to the output, comma-separated."] = None
-    force: shared.Force = False
-    as_json: shared.Json = False
 
 
 def run(arguments: PredictArguments) -> None:

@@ -24,13 +24,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportArguments:
+class ReportArguments(shared.WritingArguments):
     model: shared.ModelFile
     output: shared.Beside = None
     meta: shared.Meta = None
     evaluation: shared.Evaluation = None
-    force: shared.Force = False
-    as_json: shared.Json = False
 
 
 def run(arguments: ReportArguments) -> None:
@@ -63,12 +61,10 @@ def run(arguments: ReportArguments) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplainArguments(shared.RowArguments):
+class ExplainArguments(shared.RowArguments, shared.WritingArguments):
     model: shared.ModelFile
     row: Annotated[int, typer.Option("--row", min=1, help="Number of the row; the first one of the data is 1.")] = 1
     html: Annotated[Path | None, "Output file: a page that only its owner can read."] = None
-    force: shared.Force = False
-    as_json: shared.Json = False
 
 
 def explain(arguments: ExplainArguments) -> None:

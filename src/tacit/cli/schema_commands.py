@@ -32,7 +32,7 @@ class Foreign(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InitArguments(shared.CsvArguments):
+class InitArguments(shared.CsvArguments, shared.WritingArguments):
     data: Annotated[
         Path | None, typer.Argument(help="A PUBLIC sample (CSV, also .gz, or Parquet). Never the private rows.")
     ] = None
@@ -46,25 +46,20 @@ class InitArguments(shared.CsvArguments):
         str, "Thousands separator in numbers: , if 1,204 means 1204; also . or ' or a blank. The schema remembers it."
     ] = ""
     positive: Annotated[str | None, "Positive class. Default: the last one."] = None
-    force: shared.Force = False
-    as_json: shared.Json = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileArguments:
+class FileArguments(shared.JsonArguments):
     schema: Annotated[Path, "A schema file (TOML)."]
-    as_json: shared.Json = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportArguments:
+class ImportArguments(shared.WritingArguments):
     document: Annotated[Path, "A JSON file of the other tool. PUBLIC facts only."]
     source: Annotated[Foreign, typer.Option("--from", help="The tool that wrote it.")]
     target: Annotated[str | None, "Column to predict."] = None
     positive: Annotated[str | None, "Positive class. Default: the last one."] = None
     output: Annotated[Path, typer.Option("--output", "-o", help="Output file.")] = Path("schema.toml")
-    force: shared.Force = False
-    as_json: shared.Json = False
 
 
 @dataclass(frozen=True, kw_only=True)

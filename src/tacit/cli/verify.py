@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerifyArguments:
+class VerifyArguments(shared.JsonArguments):
     file: Annotated[Path, "Model file, a certificate, or an erasure statement."]
     model: Annotated[Path | None, "Model that a separate certificate should belong to."] = None
     key: Annotated[Path | None, "Public key of the signer (OUTPUT.pub)."] = None
@@ -32,7 +32,6 @@ class VerifyArguments:
     tape: Annotated[Path | None, "Tape of the fit: the model is learned again from it, without rows, and compared."] = (
         None
     )
-    as_json: shared.Json = False
 
 
 def run(arguments: VerifyArguments) -> None:
