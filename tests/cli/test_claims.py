@@ -94,19 +94,6 @@ def test_a_certificate_pasted_into_another_model_is_refused_everywhere(folder: P
     assert (plain["holds"], plain["releasable"], plain["strength"]) == (False, False, None)
 
 
-def test_an_identifier_without_a_unit_is_asked_about_wherever_a_claim_is_read(folder: Path, tacit: Run) -> None:
-    schema = Path("schema.toml").read_text()
-    Path("schema.toml").write_text(f'{schema}\n[columns.id]\nkind = "id"\n')
-    tacit(*FIT, "--report", "m.html", code=0)
-    question = "the schema declares the identifier"
-    assert question in tacit("verify m.json").words
-    assert any(question in words for words in tacit("verify m.json --json").json["warnings"])
-    assert question in " ".join(Path("m.html").read_text().split())
-    tacit(*FIT, "--force", "--unit", "id", "--max-rows", "1", "--report", "m.html", code=0)
-    assert question not in tacit("verify m.json").words
-    assert question not in Path("m.html").read_text()
-
-
 @pytest.mark.parametrize(
     "edit",
     [
@@ -135,13 +122,21 @@ def test_what_is_protected_is_said(folder: Path, tacit: Run) -> None:
     assert "protects one row" in done.words
     with Path("schema.toml").open("a") as schema:
         schema.write('\n[columns.id]\nkind = "id"\n')
-    asked = tacit(*FIT, "--force")
-    assert "may one id have several rows?" in asked.words
+    question = "the schema declares the identifier"  # asked wherever a claim is read
+    tacit(*FIT, "--force", "--report", "m.html", code=0, says="may one id have several rows?")
+    tacit("verify m.json", code=0, says=question)
+    facts = tacit("verify m.json --json").json
+    assert any(question in words for words in facts["warnings"])
+    assert question in " ".join(Path("m.html").read_text().split())
+    fingerprint = tacit("schema validate schema.toml --json").json["fingerprint"]
+    assert facts["schema_fingerprint"] == fingerprint
+    assert f"schema fingerprint {fingerprint}" in tacit("verify m.json").words
     said = tacit(*FIT, "--force", "--unit", "id", "--max-rows", "3", "--report", "m.html")
     assert "protects one id, at most 3 rows" in said.words
     assert "several rows?" not in said.words
-    assert "one id, at most 3 rows" in tacit("verify m.json").words
-    assert "all rows of one unit (at most 3, all with one value of “id”)" in Path("m.html").read_text()
+    verified, page = tacit("verify m.json", says="one id, at most 3 rows").words, Path("m.html").read_text()
+    assert "all rows of one unit (at most 3, all with one value of “id”)" in page
+    assert question not in verified + page
     for wrong in (("--max-rows", "3"), ("--unit", "age")):
         tacit(*FIT, "--force", *wrong, code=2)
 
@@ -168,13 +163,6 @@ def test_what_deserves_a_look_is_said_once_and_where_to_look(folder: Path, tacit
     said = tacit(*FIT, "--epsilon", "9", "--force").words
     assert said.count(f"{name}: ") == said.count("% missing") == 1
     assert "hint tacit check data.csv --schema schema.toml may show why" in said
-
-
-def test_verify_says_which_schema_it_was(folder: Path, tacit: Run) -> None:
-    tacit(*FIT, code=0)
-    fingerprint = tacit("schema validate schema.toml --json").json["fingerprint"]
-    assert tacit("verify m.json --json").json["schema_fingerprint"] == fingerprint
-    assert f"schema fingerprint {fingerprint}" in tacit("verify m.json").words
 
 
 def test_warnings_are_told_on_every_path(folder: Path, tacit: Run) -> None:

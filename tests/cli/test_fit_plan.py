@@ -13,18 +13,8 @@ DRY = ("fit", "data.csv", "--schema", "schema.toml", "--dry-run", "--json")
 
 
 def test_a_plan_is_read_as_it_was_written(folder: Path, tacit: Run) -> None:
-    options = (
-        "--tape",
-        "fit.tape",
-        "--epsilon",
-        "0.25",
-        "--set",
-        "n_trees=7",
-        "--learner",
-        "trees",
-        "--neighbouring",
-        "replace_one",
-    )
+    more = "--tape fit.tape --epsilon 0.25 --set n_trees=7 --learner trees --neighbouring replace_one"
+    options = more.split()
     tacit(*DRY, *options, "--save-plan", "plan.toml", code=0)
     assert tomllib.loads(Path("plan.toml").read_text()) == {
         "schema": "schema.toml",

@@ -96,13 +96,7 @@ CATEGORIES = [f"{a}{b}" for a in "abcdefghijklmnop" for b in "qrstuvwxyzABCDEF"]
 CONTINUED = ("online", "data.csv", "--state", "s.json")
 REFUSED = {
     ("online", "data.csv", *BEGIN): "give --model, --predictions or --state",
-    (
-        "online",
-        "data.csv",
-        *BEGIN[2:],
-        "--state",
-        "new.json",
-    ): "new.json does not exist, and a new stream needs --schema. N",
+    ("online", "data.csv", *BEGIN[2:], "--state", "new.json"): "new.json does not exist, and a new stream needs --sch",
     ("online", "data.csv", *BEGIN[:2], "--model", "m.json"): "a new stream needs --horizon, the max",
     ("online", "data.csv", "--schema", "schema.toml", "--horizon", "399", "--model", "m.json"): "399 rounds",
     ("online", "data.csv", *BEGIN, "--model", "m.json", "--set", "labels=[0,1]"): "no parameter 'labels'",
@@ -147,10 +141,7 @@ def test_refusals_spend_nothing_and_leave_the_stream_where_it_was(
     [
         ({"label": None}, "declares no [label]"),
         ({"classes": ["no", "yes", "maybe"], "positive": None}, "tells two classes apart"),
-        (
-            {"categories": [f"{a}{b}" for a in "abcdefghijklmnop" for b in "qrstuvwxyzABCDEF"]},
-            "column 'colour': a model has at most 254 categories",
-        ),
+        ({"categories": CATEGORIES}, "column 'colour': a model has at most 254 categories"),
         ({"unit": True}, "a stream protects single rows"),
     ],
 )

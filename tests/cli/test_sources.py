@@ -141,19 +141,8 @@ def test_a_folder_is_checked_evaluated_and_discovered_as_its_rows_in_one_file(
         ):
             done = tacit(*command, code=0)
             found.append(done.json)
-        discover = (
-            "schema",
-            "discover",
-            data,
-            "--target",
-            "bought",
-            "--epsilon",
-            "9",
-            "--random-state",
-            "1",
-            "--force",
-        )
-        tacit(*discover, "-o", "found.toml", code=0)
+        discover = f"schema discover {data} --target bought --epsilon 9 --random-state 1 --force -o found.toml"
+        tacit(discover, code=0)
         found.append(Path("found.toml").read_text())
     assert said["rows"] == said["rows/*"] == said["data.csv"]
 
