@@ -1,9 +1,11 @@
-"""Closed standard streams, readers that go away, and columns that would be overwritten: no failure after a charge."""
+"""Commands in processes of their own: closed streams, readers that go away, Ctrl-C, and what a command loads."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +14,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import tacit as library
 from tacit.cli.main import app
+from tests.cli.conftest import Run
 
 SCHEMA = """
 [label]
@@ -37,7 +41,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def tacit(place: Path, command: str, shell: str = "{}", **more: Any) -> subprocess.CompletedProcess[str]:
+def run(place: Path, command: str, shell: str = "{}", **more: Any) -> subprocess.CompletedProcess[str]:
     whole = shell.format(f"{sys.executable} -m tacit {command}")
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", whole], cwd=place, capture_output=True, text=True, check=False, **more
@@ -50,7 +54,7 @@ FIT = "fit d.csv --schema s.toml --learner forest --epsilon 8 --force --model"
 @pytest.mark.parametrize("shell", ["{} <&- >&- 2>&-", "{} --json --progress 2>&1 | head -c 1"])
 def test_a_fit_ends_well_whoever_reads(shell: str, place: Path) -> None:
     name = f"m{abs(hash(shell))}.json"
-    done = tacit(place, f"{FIT} {name}", shell)
+    done = run(place, f"{FIT} {name}", shell)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     model = json.loads((place / name).read_text())
@@ -58,12 +62,12 @@ def test_a_fit_ends_well_whoever_reads(shell: str, place: Path) -> None:
 
 
 def test_a_reader_who_has_gone_changes_no_exit_code(place: Path) -> None:
-    assert tacit(place, "check d.csv --schema nowhere.toml", "{} 2>&1 | true").returncode == 2
+    assert run(place, "check d.csv --schema nowhere.toml", "{} 2>&1 | true").returncode == 2
 
 
 @pytest.mark.parametrize("command", ["--version", f"{FIT} full.json --json", "predict m.json d.csv -o -"])
 def test_a_full_disk_is_one_line(command: str, place: Path) -> None:
-    done = tacit(place, command, "{} > /dev/full")
+    done = run(place, command, "{} > /dev/full")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ")
     assert len(done.stderr.splitlines()) == 1, done.stderr
@@ -72,16 +76,16 @@ def test_a_full_disk_is_one_line(command: str, place: Path) -> None:
 
 
 def test_no_stream_can_be_written(place: Path) -> None:
-    assert tacit(place, "--version", "{} > /dev/full 2> /dev/full").returncode == 2
+    assert run(place, "--version", "{} > /dev/full 2> /dev/full").returncode == 2
 
 
 def test_predictions_end_where_nobody_reads_on(place: Path) -> None:
-    done = tacit(place, "predict m.json d.csv -o -", "{} | head -n 1")
+    done = run(place, "predict m.json d.csv -o -", "{} | head -n 1")
     assert (done.returncode, done.stdout.count("\n")) == (0, 1)
 
 
 def test_predictions_to_a_closed_stream_are_a_mistake(place: Path) -> None:
-    done = tacit(place, "predict m.json d.csv -o -", "{} >&-")
+    done = run(place, "predict m.json d.csv -o -", "{} >&-")
     assert done.returncode == 2
     assert "standard output is closed" in done.stderr
 
@@ -96,3 +100,58 @@ def test_a_kept_column_is_never_overwritten(place: Path, monkeypatch: pytest.Mon
         assert not (place / "kept.csv").exists()
     assert CliRunner().invoke(app, [*predict, "age,y"]).exit_code == 0
     assert (place / "kept.csv").read_text().startswith('"age","y","prediction"')
+
+
+LINE = re.compile(r"^.+: release \d+, \d+% of the budget, \d+ s(, about \d+ s left)?$")
+
+
+def test_lines_of_progress(folder: Path, tacit: Run) -> None:
+    fit = ("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", "--force")
+    done = tacit(*fit, "--progress", "--json")
+    assert done.exit_code == 0
+    lines = done.stderr.splitlines()
+    assert lines
+    assert all(LINE.match(line) for line in lines), lines
+    json.loads(done.stdout)
+    assert tacit(*fit).stderr == ""
+
+
+def test_an_interrupted_fit_leaves_a_valid_ledger(folder: Path) -> None:
+    """The signal comes when the first release is told of; thousands would follow."""
+    library.PrivacyAccount.create("sqlite:///b.db", "rows", 3.0, 1e-6)
+    fit = ("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", "--progress")
+    fit = (*fit, "--learner", "trees", "--set", "n_trees=5000")
+    paid = ("--account", "sqlite:///b.db", "--dataset", "rows")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tacit", *fit, *paid], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    first = process.stderr.readline()
+    assert LINE.match(first.rstrip())
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "stays charged" in " ".join(err.split())
+    [line] = library.PrivacyAccount("sqlite:///b.db", "rows").reservations()
+    assert line.status == "failed"
+    assert line.entries
+    assert not Path("m.json").exists()
+
+
+SLOW = ("sklearn", "pandas", "scipy.stats", "scipy.optimize", "dp_accounting", "sqlalchemy", "pyarrow.parquet")
+
+SCRIPT = f"""
+import sys
+from tacit.cli.main import app
+try:
+    app()
+except SystemExit as end:
+    assert not end.code, end.code
+print([name for name in {SLOW!r} if name in sys.modules])
+"""
+
+
+def test_a_fit_from_a_csv_file_waits_for_nothing_it_does_not_use(folder: Path) -> None:
+    fit = ["fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", "--report", "m.html"]
+    done = subprocess.run([sys.executable, "-c", SCRIPT, *fit], capture_output=True, text=True, cwd=folder, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
