@@ -6,18 +6,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
-from tacit.boosting.game import diagnose, pythia, soft_punishments
+from tacit.boosting.game import soft_punishments
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.logistic import LogisticMeasure
-from tacit.boosting.measures.measure import stateless_sum
 from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.boosting.schema import Ensemble, boost
-from tacit.boosting.sealed import private_rows
-from tacit.privacy.request import RequestError
-from tacit.queries.dense.halfspace_log import HalfspaceLog
 
 TINY = 5e-324
 NOBODY: Any = None
@@ -64,12 +59,6 @@ def test_just_inside(made: Callable[..., Any], given: tuple[Any, ...]) -> None:
     made(*given)
 
 
-@pytest.mark.parametrize("row_norm", [0.0, -1.0, math.inf, math.nan])
-def test_a_ball_has_a_positive_radius(row_norm: float) -> None:
-    with pytest.raises(RequestError, match="row_norm"), private_rows([[1.0]], [1], row_norm=row_norm, epsilon=1.0):
-        pass
-
-
 def test_a_run_that_is_stopped_at_once_and_one_that_cannot_be_private() -> None:
     measure, rounds = LazyBregman(0.5, 0.5, 9.0), []
 
@@ -82,21 +71,3 @@ def test_a_run_that_is_stopped_at_once_and_one_that_cannot_be_private() -> None:
     assert rounds == [0]
     with pytest.raises(TypeError, match="not be private"):
         boost(NOBODY, NOBODY, NOBODY, NOBODY, 1)
-
-
-def test_games_at_their_borders() -> None:
-    assert soft_punishments([]).tolist() == []
-    assert pythia(np.array([0.0, 0.0, 0.1, 0.2]), 0.25).bad.tolist() == [0]  # a margin of 0 is no mistake
-    assert pythia(np.array([-0.1, -0.2, 0.1, 0.2]), 0.5).theta == 0.0
-    assert len(pythia(np.arange(100.0), 0.07).bad) == 7  # and 0.07 * 100 is a little more
-    assert len(pythia(np.arange(100.0), 0.0701).bad) == 8
-    assert diagnose([[0.0, -0.1, 0.5]], 0.5).mistakes == pytest.approx(1 / 3)
-
-
-def test_weights_of_0_and_1_are_weights() -> None:
-    log = HalfspaceLog(2)
-    for weight in (0.0, 1.0):
-        stateless_sum(log, lambda margins, weight=weight: np.full_like(margins, weight), 4.0)
-    for weight in (-TINY, above(1.0)):
-        with pytest.raises(ValueError, match="weight in"):
-            stateless_sum(log, lambda margins, weight=weight: np.full_like(margins, weight), 4.0)

@@ -96,15 +96,12 @@ def test_a_measure_of_one_s_own_has_the_sensitivity_of_its_largest_weight() -> N
     moved = np.linalg.norm(exact[0] - exact[1])
     assert moved == pytest.approx(0.75, rel=1e-3)
     assert 0.9 * bound / query.unit < moved <= bound / query.unit
-    for weights in (lambda m: 1 + 0 * m + 1e-6, lambda m: -(m**2), lambda m: m[:3], lambda m: m * np.nan):
-        with pytest.raises(ValueError, match="weight in"):
-            stateless_sum(log, weights, 4.0)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"row_norm": -1.0}, "row_norm"),
+        *(({"row_norm": norm}, "row_norm") for norm in (0.0, -1.0, math.inf, math.nan)),
         ({"epsilon": 0.0}, "epsilon"),
         ({"y": np.zeros(3)}, "same number of rows"),
     ],

@@ -174,11 +174,3 @@ def test_a_weak_learner_that_returns_no_number_is_refused_by_name(worst: float) 
     curator, _ = curator_over(np.eye(3), np.ones(3))
     with pytest.raises(WeakLearnerError, match=r"Broken returned .* must be finite"):
         boost(curator, DenseEmbedding(HalfspaceLog(3)), SmoothMeasure(0.1), Broken(), 2)
-
-
-def test_what_is_no_rule_over_hypotheses_is_refused() -> None:
-    curator, _ = curator_over(np.eye(3), np.ones(3))
-    with pytest.raises(TypeError, match="not a rule over released hypotheses"):
-        boost(curator, DenseEmbedding(HalfspaceLog(3)), object(), Fixed(), 1)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="rounds"):
-        boost(curator, DenseEmbedding(HalfspaceLog(3)), SmoothMeasure(0.1), Fixed(), 0)

@@ -37,8 +37,9 @@ def test_the_paper_s_test_is_algorithm_11() -> None:
     """Laplace noise of scale 1 / epsilon, surplus 2 + log(1 / delta) / epsilon; each test is entered."""
     log, measure = HalfspaceLog(3), SmoothMeasure(0.2)
     end_test = EndTest.of_paper(log, 42.0, 0.5, 1e-3, 5.0)
-    assert end_test.charge == Laplace(2.0)
+    assert (end_test.charge, end_test.threshold, end_test.reach) == (Laplace(2.0), 42.0, 5.0)
     assert end_test.surplus == pytest.approx(2 + math.log(1e3) / 0.5)
+    assert EndTest(log, 50.0, Laplace(2.0), 12.0).surplus == 0.0
     curator, reservation = curator_over(ROWS, LABELS, (Repeated(Laplace(2.0), 1000),), seed=3)
     stopped = sum(end_test(curator, measure, 0) for _ in range(1000))
     gap = 60 - 42 - end_test.surplus  # positive: stops when the noise is below -gap

@@ -13,7 +13,6 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import mean_absolute_error, mean_pinball_loss, mean_squared_error, r2_score
 
 from tacit.additive.estimator import AdditiveBoostRegressor
-from tacit.curator.measurement import Measurement
 from tacit.encoding.values import CategoryIndex
 from tacit.engines.blocks import MemoryTable
 from tacit.evaluation.error_grid import (
@@ -33,8 +32,8 @@ from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Gaussian, Laplace, Pure
 from tacit.privacy.ledger import BudgetExceeded
-from tacit.privacy.unit import Neighbouring
 from tests.chance import Z, at_least_share
+from tests.evaluation.scores import Recorder, check_sensitivity, refused
 
 ANY_MODEL = tuple(name for name in NUMBER_METRICS if name != "deviance")
 """Figures of every model of a number: the deviance is of counts and costs alone."""
@@ -159,39 +158,16 @@ def test_one_account_pays_once(tmp_path):
     assert alone.certificate.verify() == []
 
 
-class Recorder:
-    """A curator that keeps the question and answers nothing."""
-
-    def measure(self, query, charge, label):
-        self.query = query
-        return Measurement(label, np.zeros(query.shape), 0.0, charge, "")
-
-
 @pytest.mark.parametrize("norm", [1, 2])
 @pytest.mark.parametrize("groups", [1, 3])
 @pytest.mark.parametrize("clip", [0.1, 1.0])
 def test_no_row_moves_the_sums_by_more_than_is_charged(norm, groups, clip):
-    """All pairs of rows over a coarse grid, under both relations; and adding the longest row reaches the bound."""
+    """All rows over a coarse grid."""
     grid, recorder = ErrorGrid(1), Recorder()
     named = ScoreGroups("g", (CategoryIndex(("a",)),), tuple("abc")[:groups] if groups > 1 else ())
     SumRelease.of(recorder, 0, grid.moments(clip), named, norm, Gaussian(1.0))
-    answers = []
-    for cell in range(grid.cells):
-        for group in range(groups):
-            for label in (0, 255):
-                columns = [np.array([cell], np.uint16), np.zeros(1, np.uint16), np.array([group], np.uint8)]
-                table = MemoryTable(columns, np.array([label], np.uint8), [grid.cells + 1, 2, groups], 2)
-                answers.append(table.answer(recorder.query).ravel())
-    exact = np.array(answers)
-    for relation in Neighbouring:
-        pairs = exact if relation is Neighbouring.ADD_OR_REMOVE_ONE else (exact[:, None] - exact[None])
-        moves = pairs.reshape(-1, exact.shape[1])
-        declared = recorder.query.sensitivity(relation)
-        assert np.abs(moves).sum(axis=1).max() <= declared.l1
-        assert (moves**2).sum(axis=1).max() <= declared.l2_squared
-        if relation is Neighbouring.ADD_OR_REMOVE_ONE:
-            assert np.abs(moves).sum(axis=1).max() > 0.9 * declared.l1
-            assert (moves**2).sum(axis=1).max() > 0.81 * declared.l2_squared
+    rows = [[cell, 0, group] for cell in range(grid.cells) for group in range(groups)]
+    check_sensitivity(recorder.query, rows, [grid.cells + 1, 2, groups], (0, 255))
 
 
 def test_a_target_is_in_one_cell():
@@ -332,22 +308,4 @@ def test_models_bring_their_bounds_loss_and_quantile():
     ],
 )  # fmt: skip
 def test_public_mistakes_are_refused(asked, message, tmp_path):
-    X, y = world(50, 0)
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.2, 1e-6)
-    with pytest.raises(ValueError, match=message) as caught:
-        private_score(Said(), X, y, **{"target_bounds": BOUNDS, "account": account, **asked})
-    assert "othing was spent" in str(caught.value)
-    assert account.spent == 0
-
-
-def test_models_of_classes_have_no_target():
-    class Known:
-        classes_ = np.array([0, 1])
-
-        def predict_proba(self, rows):
-            return np.full((len(rows["f"]), 2), 0.5)
-
-    X, _ = world(50, 0)
-    for asked in ({"target_bounds": BOUNDS}, {"error_clip": 1.0}, {"quantile": 0.5}):
-        with pytest.raises(ValueError, match="model of classes"):
-            private_score(Known(), X, np.zeros(50), **asked)
+    refused(message, tmp_path, private_score, Said(), *world(50, 0), **{"target_bounds": BOUNDS} | asked)

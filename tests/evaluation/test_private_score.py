@@ -14,7 +14,6 @@ from sklearn.metrics import accuracy_score, confusion_matrix, log_loss, roc_auc_
 
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.curator.curator import Curator
-from tacit.curator.measurement import Measurement
 from tacit.engines.blocks import MemoryTable
 from tacit.evaluation import calibration
 from tacit.evaluation import performance as metrics
@@ -32,7 +31,7 @@ from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 from tests.chance import at_least_share, at_most_share, near
-from tests.evaluation.scores import Known, world
+from tests.evaluation.scores import Known, Recorder, check_sensitivity, refused, world
 
 NAMES = ("auc", "accuracy", "log_loss", "calibration")
 
@@ -96,44 +95,16 @@ def test_one_release_pays_for_everything(tmp_path):
     assert [entry.charge for entry in alone.certificate.entries] == [Laplace(1.0)]
 
 
-class Recorder:
-    """A curator that keeps the question and answers exactly."""
-
-    def __init__(self, table=None):
-        self.table = table
-
-    def measure(self, query, charge, label):
-        self.query = query
-        value = np.zeros(query.shape) if self.table is None else self.table.answer(query) / query.unit
-        return Measurement(label, value, 0.0, charge, "")
-
-
 @pytest.mark.parametrize(("norm", "charge"), [(2, Gaussian(1.0)), (1, Laplace(1.0))])
 @pytest.mark.parametrize("groups", [1, 3])
 def test_no_row_moves_the_release_by_more_than_is_charged(norm, charge, groups):
-    """All pairs of single rows over a coarse grid, under both relations; and the bound is reached."""
+    """All single rows over a coarse grid."""
     grid = ScoreGrid.of(8, 0.5)
     recorder = Recorder()
     release_counts(recorder, grid, groups, charge, strategy(8, norm), shared(groups, norm))
-    rows = [(cell, group, label) for cell in range(8) for group in range(groups) for label in (0, 1, 255)]
-    answers = []
-    for cell, group, label in rows:
-        columns = [np.array([cell], np.uint16), np.array([group], np.uint8)][: 1 + (groups > 1)]
-        table = MemoryTable(columns, np.array([label], np.uint8), [9, groups][: len(columns)], 2)
-        answers.append(table.answer(recorder.query).ravel())
-    exact = np.array(answers)
-    for relation in Neighbouring:
-        moves = (
-            exact
-            if relation is Neighbouring.ADD_OR_REMOVE_ONE
-            else (exact[:, None] - exact[None]).reshape(-1, exact.shape[1])
-        )
-        declared = recorder.query.sensitivity(relation)
-        found = np.abs(moves).sum(axis=1).max() if norm == 1 else (moves**2).sum(axis=1).max()
-        bound = declared.l1 if norm == 1 else declared.l2_squared
-        assert found <= bound
-        assert found > 0.9**norm * bound or relation is Neighbouring.REPLACE_ONE
-        assert recorder.query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2 <= MATRIX_UNIT * (1 + 1e-9)
+    rows = [[cell, group][: 1 + (groups > 1)] for cell in range(8) for group in range(groups)]
+    check_sensitivity(recorder.query, rows, [9, groups][: 1 + (groups > 1)], (0, 1, 255))
+    assert recorder.query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2 <= MATRIX_UNIT * (1 + 1e-9)
 
 
 def test_what_is_released_is_what_was_counted():
@@ -284,15 +255,19 @@ def test_subgroups_are_judged_under_the_same_charge():
     assert json.loads(json.dumps(score.to_dict()))["subgroups"]["c"]["auc"]["value"] < 0.75
 
 
-def test_more_than_two_classes():
-    generator = np.random.default_rng(5)
-    n = 6000
-    odds = generator.normal(size=(n, 3))
+def several(n: int, seed: int, spread: float = 1.5, classes: int = 3) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Rows with the chances of so many classes, and classes drawn from them."""
+    generator = np.random.default_rng(seed)
+    odds = generator.normal(0, spread, (n, classes))
     chances = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
-    y = np.array([generator.choice(3, p=p) for p in chances])
-    X = {f"p{k}": chances[:, k] for k in range(3)}
-    model = Known(("x", "y", "z"))
-    labels = np.array(["x", "y", "z"])[y]
+    y = (np.cumsum(chances, axis=1) < generator.random(n)[:, None]).sum(axis=1).clip(0, classes - 1)
+    return {f"p{k}": chances[:, k] for k in range(classes)} | {"g": np.where(np.arange(n) % 3 == 0, "a", "b")}, y
+
+
+def test_more_than_two_classes():
+    X, y = several(6000, 5)
+    chances = np.stack([X[f"p{k}"] for k in range(3)], axis=1)
+    model, labels = Known(("x", "y", "z")), np.array(["x", "y", "z"])[y]
     exact = private_score(model, X, labels, math.inf)
     assert exact["accuracy"].value == pytest.approx(np.mean(chances.argmax(axis=1) == y), abs=1e-9)
     assert exact["log_loss"].value == pytest.approx(
@@ -306,16 +281,8 @@ def test_more_than_two_classes():
     assert near(noisy["accuracy"], exact["accuracy"].value)
 
 
-def three_classes(n: int, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    generator = np.random.default_rng(seed)
-    odds = generator.normal(0, 1.5, (n, 3))
-    chances = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
-    y = (np.cumsum(chances, axis=1) < generator.random(n)[:, None]).sum(axis=1)
-    return {f"p{k}": chances[:, k] for k in range(3)} | {"g": np.where(np.arange(n) % 3 == 0, "a", "b")}, y
-
-
 def test_the_auc_of_several_classes_is_the_mean_over_each_against_the_rest(tmp_path):
-    X, y = three_classes(8000, 0)
+    X, y = several(8000, 0)
     chances = np.stack([X[f"p{k}"] for k in range(3)], axis=1)
     each = [roc_auc_score(y == k, chances[:, k]) for k in range(3)]
     model, asked = Known((0, 1, 2)), {"subgroups": "g", "categories": ["a", "b"]}
@@ -342,11 +309,8 @@ def test_the_auc_of_several_classes_is_the_mean_over_each_against_the_rest(tmp_p
 
 
 def test_thresholds_are_about_two_classes(tmp_path):
-    X, y = three_classes(500, 0)
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 2.5, 1e-6)
-    with pytest.raises(ValueError, match=r"threshold is about two classes, and there are 3.*Nothing was spent"):
-        private_score(Known((0, 1, 2)), X, y, 1.0, threshold=0.3, account=account)
-    assert account.spent == 0
+    X, y = several(500, 0)
+    refused("about two classes, and there are 3", tmp_path, private_score, Known((0, 1, 2)), X, y, threshold=0.3)
     overall = private_score(Known((0, 1, 2)), X, y, 1.0, random_state=0).overall
     for ask in (lambda: overall.accuracy_at(0.5), overall.roc):
         with pytest.raises(ValueError, match="class_auc has the AUC of each class against the rest"):
@@ -355,11 +319,11 @@ def test_thresholds_are_about_two_classes(tmp_path):
 
 @pytest.mark.slow
 def test_auc_intervals_of_several_classes_hold_the_truth():
-    model, hits, truth = Known((0, 1, 2)), 0, None
-    X, y = three_classes(200_000, 1)
+    model, hits = Known((0, 1, 2)), 0
+    X, y = several(200_000, 1)
     truth = private_score(model, X, y, math.inf, metrics=["auc"])["auc"].value
     for seed in range(25):
-        X, y = three_classes(2000, 10 + seed)
+        X, y = several(2000, 10 + seed)
         found = private_score(model, X, y, 2.0, metrics=["auc"], random_state=seed)["auc"]
         hits += found.low <= truth <= found.high
     assert hits >= 22
@@ -418,9 +382,9 @@ def test_whatever_rows_hold_the_figures_are_finite(rows, epsilon):
         labels = np.array(["?", None, 7] * 10, object)
     else:
         X["p"] = np.full(30, np.nan)
-    score = private_score(
-        Known(), X, labels, epsilon, cost=(1, 2), subgroups="g", categories=["a", "b"], random_state=0
-    )
+    metrics = (*NAMES, "ranked_probability_score")
+    asked = {"cost": (1, 2), "subgroups": "g", "categories": ["a", "b"], "random_state": 0}
+    score = private_score(Known(), X, labels, epsilon, metrics=metrics, **asked)
     for group in (score.overall, *score.subgroups.values()):
         for estimate in (*group.metrics.values(), group.rows, group.positives):
             assert 0 <= estimate.low <= estimate.value <= estimate.high < math.inf
@@ -466,16 +430,14 @@ def test_a_halfspace_s_score_depends_on_that_row_alone(width):
         ({"y": np.zeros(3)}, "same number of rows"),
         ({"epsilon": 0}, "epsilon"),
         ({"neighbouring": "both"}, "neighbouring"),
+        ({"target_bounds": (-20, 20)}, "model of classes"),
+        ({"error_clip": 1.0}, "model of classes"),
+        ({"quantile": 0.5}, "model of classes"),
     ],
 )
 def test_public_mistakes_cost_nothing(change, message, tmp_path):
     X, y = world(40, 8)
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
-    arguments = {"model": Known(), "X": X, "y": y, "epsilon": 1.0, "account": account} | change
-    with pytest.raises(ValueError, match=message) as caught:
-        private_score(**arguments)
-    assert "Nothing was spent" in str(caught.value)
-    assert account.spent == 0
+    refused(message, tmp_path, private_score, **{"model": Known(), "X": X, "y": y, "epsilon": 1.0} | change)
 
 
 def test_the_least_costly_threshold_can_be_acted_on():

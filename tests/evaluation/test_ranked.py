@@ -24,8 +24,8 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Gaussian, Laplace
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.unit import Neighbouring
-from tests.evaluation.scores import Known, world
-from tests.evaluation.test_private_score import Recorder
+from tests.evaluation.scores import Known, Recorder, check_sensitivity, refused, world
+from tests.evaluation.test_private_score import several
 
 NAME = "ranked_probability_score"
 GRADES = ("poor", "fair", "good", "best")
@@ -39,12 +39,8 @@ ORDERED = Schema.from_dict(
 
 def graded(n: int, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Rows with the chances of four grades, and grades drawn from them."""
-    generator = np.random.default_rng(seed)
-    odds = generator.normal(0, 1.2, (n, 4))
-    chances = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
-    places = (np.cumsum(chances, axis=1) < generator.random(n)[:, None]).sum(axis=1).clip(0, 3)
-    columns = {f"p{k}": chances[:, k] for k in range(4)}
-    return columns | {"g": np.where(np.arange(n) % 3 == 0, "a", "b")}, np.array(GRADES)[places]
+    X, places = several(n, seed, 1.2, 4)
+    return X, np.array(GRADES)[places]
 
 
 def chances_of(X: dict[str, np.ndarray]) -> np.ndarray:
@@ -114,25 +110,13 @@ def test_without_noise_it_is_the_exact_figure_of_all_rows_and_of_groups() -> Non
 @pytest.mark.parametrize(("norm", "charge"), [(2, Gaussian(1.0)), (1, Laplace(1.0))])
 @pytest.mark.parametrize("groups", [1, 3])
 def test_no_row_moves_the_release_by_more_than_is_charged(norm: int, charge: Gaussian | Laplace, groups: int) -> None:
-    """Single rows of every 16th cell and the outermost, in every group, under both relations; the bound is reached."""
+    """Rows of every 16th cell and the outermost, in every group."""
     recorder = Recorder()
     release_ranked(recorder, groups, norm, charge)
     size = ranked_grid(groups).cells
-    answers = []
-    for cell in (*range(0, size, 16), size - 1):
-        for group in range(groups):
-            columns = [np.array([cell], np.uint16), np.array([group], np.uint8)][: 1 + (groups > 1)]
-            table = MemoryTable(columns, np.array([1], np.uint8), [size + 1, groups][: len(columns)], 2)
-            answers.append(table.answer(recorder.query).ravel())
-    nobody = np.zeros_like(answers[0])
-    for relation in Neighbouring:
-        others = [nobody] if relation is Neighbouring.ADD_OR_REMOVE_ONE else [*answers, nobody]
-        declared = recorder.query.sensitivity(relation)
-        moves = [answer - other for answer in answers for other in others]
-        found = max(np.abs(move).sum() if norm == 1 else (move.astype(object) ** 2).sum() for move in moves)
-        bound = declared.l1 if norm == 1 else declared.l2_squared
-        assert found <= bound
-        assert found > 0.9**norm * bound or relation is Neighbouring.REPLACE_ONE
+    cells = (*range(0, size, 16), size - 1)
+    rows = [[cell, group][: 1 + (groups > 1)] for cell in cells for group in range(groups)]
+    check_sensitivity(recorder.query, rows, [size + 1, groups][: 1 + (groups > 1)], (1,))
     declared = recorder.query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE)
     assert (declared.l1 if norm == 1 else declared.l2) <= MATRIX_UNIT * (1 + 1e-5)
 
@@ -204,33 +188,9 @@ def test_it_is_charged_as_one_more_release_and_names_its_theorem(tmp_path) -> No
     assert set(private_score(Known(GRADES), X, y, 1.0).overall.metrics) == {"accuracy", "log_loss", "calibration"}
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 0.5])
-@pytest.mark.parametrize("rows", ["none", "one", "strange labels", "no numbers"])
-def test_whatever_rows_hold_the_figures_are_finite(rows: str, epsilon: float) -> None:
-    X, y = graded(30, 7)
-    labels = np.asarray(y, object)
-    if rows in ("none", "one"):
-        keep = slice(0, 0 if rows == "none" else 1)
-        X, labels = {name: values[keep] for name, values in X.items()}, labels[keep]
-    elif rows == "strange labels":
-        labels = np.array(["?", None, 7] * 10, object)
-    else:
-        X |= {"p0": np.full(30, np.nan), "p1": np.full(30, np.inf)}
-    score = private_score(
-        Known(GRADES), X, labels, epsilon, metrics=(NAME,), subgroups="g", categories=["a", "b"], schema=ORDERED
-    )
-    for group in (score.overall, *score.subgroups.values()):
-        found = group[NAME]
-        assert 0 <= found.low <= found.value <= found.high <= 1
-
-
 def test_classes_in_no_order_are_refused_and_cost_nothing(tmp_path) -> None:
     X, y = graded(100, 4)
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.0, 1e-6)
-    with pytest.raises(ValueError, match="classes in an order") as caught:
-        private_score(Known(GRADES), X, y, 1.0, metrics=(NAME,), account=account)
-    assert "Nothing was spent" in str(caught.value)
-    assert account.spent == 0
+    refused("classes in an order", tmp_path, private_score, Known(GRADES), X, y, metrics=(NAME,))
     numbers = np.array([GRADES.index(grade) for grade in y])
     assert NAME in private_score(Known((0, 1, 2, 3)), X, numbers, 1.0, metrics=(NAME,)).overall.metrics
 

@@ -23,22 +23,19 @@ from tacit.evaluation.utility import NUMBER_CRITERIA, NUMBER_LEVELS, Criterion, 
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.charges import BoundedRange, Pure, Renyi
+from tacit.privacy.charges import BoundedRange
 from tacit.privacy.ledger import BudgetExceeded
 from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
-from tests.evaluation.scores import Known, refused_search, watched
+from tests.evaluation.scores import Known, refused, search
+from tests.evaluation.test_selection import NUMBERS as SCHEMA
 from tests.evaluation.test_selection import Recorder
+from tests.evaluation.test_selection import of_numbers as candidates
+from tests.evaluation.test_selection import products as rows
 from tests.pairwise import in_turn
 from tests.seen import Seen, seen_numbers
 
 BOUNDS = (-4.0, 4.0)
-SCHEMA = Schema.from_dict(
-    {
-        "label": {"column": "y", "kind": "numeric", "lower": -4, "upper": 4},
-        "columns": {name: {"kind": "numeric", "lower": -4, "upper": 4} for name in ("a", "b")},
-    }
-)
 
 
 class Says:
@@ -192,12 +189,7 @@ def test_a_narrow_clip_tells_apart_what_a_wide_one_cannot():
     ],
 )
 def test_mistakes_of_a_choice_cost_nothing(models, change, message, tmp_path):
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
-    X, y = world(30)
-    with pytest.raises(ValueError, match=message) as caught:
-        select_model(models, X, y, 1.0, account=account, **{"target_bounds": BOUNDS} | change)
-    assert "Nothing was spent" in str(caught.value)
-    assert account.spent == 0
+    refused(message, tmp_path, select_model, models, *world(30), **{"target_bounds": BOUNDS} | change)
 
 
 def searched(X, y, **options):
@@ -245,14 +237,10 @@ def test_no_label_is_read_before_the_charge_is_durable(door, tmp_path):
 @pytest.mark.parametrize("door", DOORS)
 def test_labels_of_a_kind_that_cannot_be_cost_nothing(door, tmp_path):
     """The dtype is public; what a list holds is not, and never raises."""
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
     X, y = world(30)
     X |= {"p": np.full(30, 0.5)}
-    with pytest.raises(ValueError, match="dtype") as caught:
-        door(X, y.astype("datetime64[s]"), epsilon=1.0, account=account)
-    assert "Nothing was spent" in str(caught.value)
-    assert account.spent == 0
-    door(X, [*y[:-3].tolist(), "?", 1j, [1.0]], epsilon=1.0, account=account)
+    refused("dtype", tmp_path, door, X, y.astype("datetime64[s]"))
+    door(X, [*y[:-3].tolist(), "?", 1j, [1.0]], epsilon=1.0)
 
 
 def test_a_search_hears_what_fits_would_refuse_before_it_pays(tmp_path):
@@ -324,42 +312,6 @@ def test_models_of_different_bounds_or_quantiles_ask_for_a_measure():
 # Searches.
 
 
-def rows(n, seed=0):
-    generator = np.random.default_rng(seed)
-    X = {name: generator.normal(size=n) for name in ("a", "b")}
-    return X, X["a"] * X["b"] + 0.3 * generator.normal(size=n)
-
-
-def candidates(count=3, **parameters):
-    """Models without interactions are blind to a product; the last candidate is not."""
-    parameters = {"schema": SCHEMA} | parameters
-    blind = [AdditiveBoostRegressor(interactions=False, **parameters) for _ in range(count - 1)]
-    return [*blind, AdditiveBoostRegressor(**parameters)]
-
-
-@pytest.mark.parametrize(("strategy", "delta"), [("each", 0.0), ("random_stopping", 1e-6), ("random_stopping", 0.0)])
-def test_a_search_finds_the_better_setting_within_its_budget(strategy, delta, monkeypatch):
-    """Random stopping may draw none of the candidate that is not blind: its fits say if it did."""
-    tried = watched(AdditiveBoostRegressor, monkeypatch)
-    X, y = rows(6000)
-    search = PrivateSelection(
-        candidates(), 16.0, delta, strategy=strategy, runs=12, error_clip=2.0, random_state=1
-    ).fit(X, y)
-    assert (search.best_index_ == 2) == (tried.count(False) < len(tried))
-    if search.best_index_ == 2:
-        assert search.score(*rows(2000, 1)) > 0.15
-    certificate = search.certificate_
-    assert certificate.verify() == []
-    assert 0.9 * 16.0 < accountants.epsilon(certificate.charges, delta) <= 16.0 * (1 + 1e-9)
-    assert search.best_.certificate_ is certificate
-    kinds = {type(charge) for charge in certificate.charges}
-    if strategy == "random_stopping":
-        assert kinds == ({Renyi} if delta else {Pure})
-    else:
-        assert BoundedRange in kinds
-    assert private_score(search, X, y, 1.0)["mae"].value >= 0
-
-
 def test_a_search_is_what_its_candidates_are():
     search = PrivateSelection(candidates(2), epsilon=4.0)
     assert is_regressor(search)
@@ -398,7 +350,7 @@ def test_quantiles_are_judged_by_their_own_loss(strategy):
     ],
 )
 def test_mistakes_of_a_search_cost_nothing(change, message, tmp_path):
-    refused_search({"candidates": candidates(2)} | change, rows(20), message, tmp_path)
+    refused(message, tmp_path, search, *rows(20), **{"candidates": candidates(2)} | change)
 
 
 def test_undeclared_columns_need_no_schema_where_they_are_numbers():

@@ -41,7 +41,7 @@ from tacit.privacy.loss import (
     split_atoms,
 )
 from tacit.privacy.promised_budget import EphemeralAccount, compact
-from tacit.privacy.random_stopping import LOG_UNIT, ORDERS, SLACK, WITNESSES, RandomStopping
+from tacit.privacy.random_stopping import ORDERS, SLACK, WITNESSES, RandomStopping
 from tacit.privacy.renyi import (
     ROUNDING,
     curve_divergence,
@@ -142,7 +142,8 @@ def test_conversions_of_renyi_divergences() -> None:
 
 
 def test_ends_of_the_gaussian_trade_off() -> None:
-    assert (gaussian_delta(0.0, 0.3), gaussian_delta(math.inf, 0.3)) == (0.0, 1.0)
+    assert (gaussian_delta(0.0, 0.3), gaussian_delta(math.inf, 0.3), gaussian_delta(1e200, 1.0)) == (0.0, 1.0, 1.0)
+    assert (gaussian_delta(1.0, math.inf), gaussian_epsilon(0.0, 0.0), gaussian_epsilon(1e-9, 1e-6)) == (0.0, 0.0, 0.0)
     assert (gaussian_epsilon(0.0, 0.1), gaussian_epsilon(1.0, 0.0), gaussian_epsilon(math.inf, 0.1)) == (
         0.0, math.inf, math.inf
     )  # fmt: skip
@@ -294,11 +295,6 @@ def test_shares_of_an_allowance() -> None:
         NonPrivate(), NonPrivate(), NonPrivate(), 0.0
     )  # fmt: skip
     assert free.part(0.5) is free
-    for share in (0.0, 1.0001):
-        for ask in (gaussian.charge, gaussian.selection):
-            with pytest.raises(ValueError, match="share"):
-                ask(share)
-    gaussian.charge(1.0)
     assert Allowance.of(1.0, 1e-6).mu == pytest.approx(1 / smallest_gaussian_multiplier(1.0, 1e-6))
 
 
@@ -369,27 +365,6 @@ def test_words_for_promises() -> None:
 # random stopping
 
 
-@pytest.mark.parametrize(("mean", "shape"), [(5.0, 1.0), (3.0, 0.0), (20.0, 2.5), (50.0, 20.0)])
-def test_the_number_of_runs(mean: float, shape: float) -> None:
-    rule = RandomStopping(mean, shape)
-    gamma = rule.gamma
-    k = np.arange(1, 20_001, dtype=float)
-    logs = k * math.log1p(-gamma)
-    if shape == 0:
-        logs -= np.log(k)
-    else:
-        logs[1:] += np.cumsum(np.log((k[:-1] + shape) / (k[:-1] + 1)))
-    weights = np.exp(logs - logs.max())
-    assert (weights @ k) / weights.sum() == pytest.approx(mean, rel=1e-6)
-    some = rule.log_probabilities[:500]
-    assert some - some[0] == pytest.approx(logs[: len(some)] - logs[0])
-    beyond = weights[len(rule.log_probabilities) :] @ k[len(rule.log_probabilities) :]
-    assert beyond < 2.0**-40 * weights[0]
-    assert rule.scores[:9] == pytest.approx((logs[:9] - logs.max()) * LOG_UNIT, abs=1.0)
-    if shape == 1.0:
-        assert gamma == pytest.approx(1 / mean)
-
-
 def test_what_random_stopping_costs() -> None:
     rule = RandomStopping(5.0, 0.5)
     assert rule.charge([[Pure(0.3)], [Pure(0.2), Pure(0.2)]], 0.0) == Pure(2.5 * 0.4 * (1 + 1e-12) + 2 * SLACK)
@@ -401,9 +376,3 @@ def test_what_random_stopping_costs() -> None:
     falling = [min(total[i:]) for i in range(len(total))]
     assert list(found.orders) == ORDERS.tolist()
     assert found.divergences == pytest.approx(falling)
-    for mean, shape in ((1.0, 1.0), (1001.0, 1.0), (5.0, -0.1), (5.0, 101.0)):
-        with pytest.raises(ValueError, match="must lie"):
-            RandomStopping(mean, shape)
-    RandomStopping(1000.0, 100.0)
-    with pytest.raises(ValueError, match="must be pure"):
-        rule.charge([[Gaussian(1.0)]], 0.0)

@@ -31,12 +31,15 @@ def test_agrees_with_the_public_accountant(rule, multiplier):
     assert np.allclose(ours[middle], theirs[middle], rtol=1e-3)
 
 
-@pytest.mark.parametrize("rule", [*RULES, RandomStopping(1.2, 3.0), RandomStopping(500.0, 1.0)], ids=str)
+@pytest.mark.parametrize(
+    "rule", [*RULES, RandomStopping(1.2, 3.0), RandomStopping(500.0, 1.0), RandomStopping(50.0, 20.0)], ids=str
+)
 def test_the_drawn_distribution_is_the_stated_one(rule):
     weights = np.exp(rule.scores / LOG_UNIT)
     drawn = weights / weights.sum()
     k = np.arange(1, len(drawn) + 1, dtype=np.float64)
     assert (k * drawn).sum() == pytest.approx(rule.mean, rel=1e-9)
+    assert rule.shape != 1.0 or rule.gamma == pytest.approx(1 / rule.mean)
     steps = (k[:-1] + rule.shape) / (k[:-1] + 1) if rule.shape else k[:-1] / (k[:-1] + 1)
     exact = np.concatenate([[0.0], np.cumsum(np.log(steps))]) + (k - 1) * math.log1p(-rule.gamma)
     assert np.abs(rule.scores / LOG_UNIT - exact + exact.max()).max() < SLACK / 4
