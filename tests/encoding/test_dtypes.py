@@ -48,7 +48,11 @@ NUMPY: list[Any] = [
     np.fromiter([pd.NaT, pd.NA, 10**400, "\ud800", pd.Timestamp.max, pd.Interval(0, 1)], object, N),
 ]
 PANDAS: list[Any] = [
-    *[pd.Series(array) for array in NUMPY if array.dtype.names is None and array.dtype.kind not in "UM"],
+    *[
+        pd.Series(array, dtype=object if array.dtype == object else None)
+        for array in NUMPY
+        if array.dtype.names is None and array.dtype.kind not in "UM"
+    ],
     *[pd.Series(np.arange(N).astype(kind)) for kind in (">f8", ">i4", ">f4")],
     pd.Series(pd.period_range("2000", periods=N, freq="M")),
     pd.Series(pd.interval_range(0, N)),

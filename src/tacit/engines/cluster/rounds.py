@@ -269,7 +269,7 @@ class Workers(Homes):
     def _call(self, home: str, request: WorkerRequest) -> Any:
         try:
             return self._workers[home].answer(request)
-        except (OSError, RuntimeError, CancelledError):
+        except (OSError, RuntimeError, ValueError, CancelledError):  # older versions of distributed raise ValueError
             return None
 
     def _result(self, home: str, call: Any) -> Answers | None:
