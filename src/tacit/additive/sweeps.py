@@ -137,8 +137,8 @@ class State:
         added = self.add(OneCell(), step[None, :])[0]
         return float(((step if self.loss.tuned else added) ** 2).sum())
 
-    def move(self, term: Term, target: Floats, length: float) -> float:
-        """Moves a term part of the way to the effects wanted; returns the mean square over the rows of the step."""
+    def move(self, term: Term, target: Floats, length: float) -> Floats:
+        """Moves a term part of the way to the effects wanted; returns the step."""
         if self.loss.growth is not None:
             target = term.effect + tempered(target - term.effect)
         # what was judged on tables keeps the exact step beside the rounded log; others keep what the log rounded to
@@ -150,7 +150,7 @@ class State:
             step = self.add(term.cells, length * (target - term.effect))
             new = term.effect + step
         term.effect = new
-        return mean_square(term.counts, step)
+        return step
 
     def directions(self) -> Directions:
         """Where the loss is curved now."""
@@ -244,7 +244,8 @@ def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: st
                 query = loss.query(term.cells, loss.rule, term.release_map)
                 release = unit.measure(query, 1.0, label(term.name, number))
             term.observe(release, directions.gain)
-            moved += state.move(term, term.solve(directions, state.hyper_prior.log(term.kind)), length)
+            step = state.move(term, term.solve(directions, state.hyper_prior.log(term.kind)), length)
+            moved += mean_square(term.counts, step) if pace.converges else 0.0
         state.hyper_prior.learn(terms)
         if state.public_prior is not None:
             state.public_prior.learn(state.directions())

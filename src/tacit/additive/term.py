@@ -140,6 +140,7 @@ class Term:
         growth: float | None = None,
     ) -> None:
         self.name, self.kind, self.cells, self.counts = name, prior.kind, prior.cells, prior.counts
+        self._total = prior.counts.sum()
         self.release_map = None if prior.release_map is None else ReleaseMap.from_floats(prior.release_map)
         self._guarded, self._covariances, self._told = prior.counts + prior.guard, prior.covariances, noise_variance
         self._follows_scatter, self._growth = follows_scatter, growth
@@ -187,7 +188,7 @@ class Term:
     @property
     def variance(self) -> float:
         """Variance of the effects over the rows, summed over scores: its importance."""
-        return float((self.counts[:, None] * self.effect**2).sum() / self.counts.sum())
+        return float((self.counts[:, None] * self.effect**2).sum() / self._total)
 
     def doubt(self, directions: Directions, noise: float = 1.0) -> float:
         """Posterior variance of the effects over the rows, summed over scores; arguments as in :meth:`sd`."""

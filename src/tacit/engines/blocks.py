@@ -73,7 +73,7 @@ class BlockTable:
             together = passes[0].answer_together(queries, self)
             if together is not None:
                 return together
-        return [self.answer(query) for query in queries]
+        return [each.answer(query, self) for each, query in zip(passes, queries, strict=True)]
 
     def coarsen(self, column: int, mapping: Ints) -> None:
         """Replaces a column's codes by a public map of them (at most 256 values: one byte a cell)."""

@@ -18,7 +18,7 @@ from tacit.engines import kernels
 from tacit.engines.cover import first_match
 from tacit.engines.dense import DenseRows
 from tacit.models.tree_leaves import find_leaves
-from tacit.queries.cells import Cells, OneCell, ProductCells
+from tacit.queries.cells import Cells, OneCell, ProductCells, each_its_own
 from tacit.queries.covers.candidates import FirstMatch
 from tacit.queries.joint_bound import JointBound
 from tacit.queries.query import Layout
@@ -179,17 +179,17 @@ class Rows:
         """Codes of all rows and the table from code to cell."""
         derived = self._derived.get(cells)
         if derived is not None:
-            return derived, np.arange(cells.size, dtype=np.int32)
+            return derived, each_its_own(cells.size)
         if isinstance(cells, OneCell):
-            return self.zeros, np.zeros(1, np.int32)
+            return self.zeros, each_its_own(1)
         if isinstance(cells, ProductCells):
             if len(cells.columns) == 1:
                 return self.columns[cells.columns[0]], cells.offsets[0]
-            return self._product(cells, np.zeros), np.arange(cells.size, dtype=np.int32)
+            return self._product(cells, np.zeros), each_its_own(cells.size)
         if isinstance(cells, FirstMatch):
-            return first_match(cells, self.columns, len(self.labels)), np.arange(cells.size, dtype=np.int32)
+            return first_match(cells, self.columns, len(self.labels)), each_its_own(cells.size)
         if isinstance(cells, TreeCells):
-            return leaves_of(self).of(cells), np.arange(cells.size, dtype=np.int32)
+            return leaves_of(self).of(cells), each_its_own(cells.size)
         raise TypeError(f"the memory engine has no rule for {type(cells).__name__}")
 
     def _product(self, cells: ProductCells, zeros: Callable[[int, Any], Codes]) -> Codes:
@@ -285,3 +285,12 @@ class Rows:
 def leaves_of(rows: Rows) -> LeafCache:
     """The leaves of rows under the trees that were asked for last."""
     return rows.kept(LeafCache, lambda rows: LeafCache(rows.columns, rows.run, rows.workspace.zeros))
+
+
+def folded(by_code: Ints, lookup: npt.NDArray[np.int32], size: int) -> Ints:
+    """Sums by cell from sums by code."""
+    if lookup is each_its_own(size):
+        return by_code
+    by_cell = np.zeros((size, by_code.shape[1]), np.int64)
+    kernels.fold(by_code, lookup, by_cell)
+    return by_cell

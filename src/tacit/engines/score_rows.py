@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Codes, Ints
-from tacit.engines import kernels, score_kernels
-from tacit.engines.rows import FollowsCodes, Rows
+from tacit.engines import score_kernels
+from tacit.engines.rows import FollowsCodes, Rows, folded
+from tacit.queries.cells import each_its_own
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.margins import Margins, Scores, Update
 from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT, LabelWeights
@@ -60,7 +61,7 @@ class MarginRows(FollowsCodes):
         if entry is None:
             return self._rows.zeros, np.zeros(1, np.int32)
         codes, lookup = self._rows.codes(entry.cells)
-        return codes, np.ascontiguousarray(entry.values[lookup])
+        return codes, _by_code(entry.values, lookup)
 
     def before_codes_change(self, column: int) -> None:
         """Applies all logs: updates so far speak of the old codes."""
@@ -105,9 +106,7 @@ class ScoreRows(FollowsCodes):
         codes, lookup = self._rows.codes(query.cells)  # behind what catches up: trees share the memory for leaves
         run = partial(contribute, codes)
         by_code = self._rows.run(run, len(lookup) * channels).reshape(len(lookup), channels)
-        by_cell = np.zeros((query.cells.size, channels), np.int64)
-        kernels.fold(by_code, lookup, by_cell)
-        return by_cell
+        return folded(by_code, lookup, query.cells.size)
 
     def _contributions(self, query: ScoreHistogram, labels: Codes) -> Contribute:
         """Adds what the rule of a query says of every row to the line of its code."""
@@ -159,9 +158,14 @@ class ScoreRows(FollowsCodes):
             cache = self._scores[scores] = Running(sums)
         for entry in scores.updates[cache.applied :]:
             codes, lookup = self._rows.codes(entry.cells)
-            self._rows.run(partial(_update, codes, np.ascontiguousarray(entry.values[lookup]), cache.sums))
+            self._rows.run(partial(_update, codes, _by_code(entry.values, lookup), cache.sums))
         cache.applied = len(scores.updates)
         return cache.sums
+
+
+def _by_code(values: npt.NDArray[np.int32], lookup: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """What an update adds for every code, from what it adds in every cell."""
+    return values if lookup is each_its_own(len(lookup)) else np.ascontiguousarray(values[lookup])
 
 
 def _tables(link: LogLink) -> tuple[Ints, Ints, Ints]:

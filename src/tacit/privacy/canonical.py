@@ -61,10 +61,16 @@ def _integer(text: str) -> int | float:
     return double
 
 
-class _Doubles(dict[float, str]):
-    """The texts of doubles, each written once: the numbers of a model recur."""
+class Written(str):
+    """The canonical text of a part that was written before."""
 
-    def __missing__(self, value: float) -> str:
+    __slots__ = ()
+
+
+class _Texts(dict[Any, str]):
+    """The texts of doubles and strings, each written once: the numbers of a model recur, and the keys of a ledger."""
+
+    def __missing__(self, value: float | str) -> str:
         text = repr(value)  # the same digits; powers of ten, whole doubles, and what is no number are written otherwise
         plain = text[-1] in "123456789" and "e" not in text
         self[value] = text if plain else rfc8785.dumps(value).decode()
@@ -76,30 +82,31 @@ def canonical_json(data: Any) -> bytes:
 
     Raises ``ValueError`` for numbers that JSON lacks (see :func:`finite`), and for texts that are no Unicode.
     """
-    parts: list[bytes] = []
-    _write(data, parts, _Doubles())
-    return b"".join(parts)
+    parts: list[str] = []
+    _write(data, parts, _Texts())
+    return "".join(parts).encode()
 
 
-def _write(data: Any, parts: list[bytes], doubles: _Doubles) -> None:
+def _write(data: Any, parts: list[str], texts: _Texts) -> None:
     """Appends the text of plain data: lists of numbers at once, of which models are made, the rest by the library."""
-    types = set(map(type, data)) if type(data) in (list, dict) else set()
-    if type(data) is list and types == {float}:
-        parts.append(f"[{','.join(map(doubles.__getitem__, data))}]".encode())
-    elif type(data) is list and types == {int} and -MOST <= min(data) <= max(data) <= MOST:
-        parts.append(f"[{','.join(map(str, data))}]".encode())
-    elif type(data) is list:
+    kind, types = type(data), set(map(type, data)) if type(data) in (list, dict) else set()
+    if kind is list and types in ({float}, {str}):
+        parts.append(f"[{','.join(map(texts.__getitem__, data))}]")
+    elif kind is list and types == {int} and -MOST <= min(data) <= max(data) <= MOST:
+        parts.append(str(data).replace(" ", ""))
+    elif kind is list:
         for place, value in enumerate(data):
-            parts.append(b"," if place else b"[")
-            _write(value, parts, doubles)
-        parts.append(b"]" if data else b"[]")
-    elif type(data) is dict and types == {str}:
-        for place, key in enumerate(sorted(data, key=lambda key: key.encode("utf-16be"))):
-            parts += [b"," if place else b"{", rfc8785.dumps(key), b":"]
-            _write(data[key], parts, doubles)
-        parts.append(b"}")
+            parts.append("," if place else "[")
+            _write(value, parts, texts)
+        parts.append("]" if data else "[]")
+    elif kind is dict and types == {str}:
+        in_order = sorted(data) if "".join(data).isascii() else sorted(data, key=lambda key: key.encode("utf-16be"))
+        for place, key in enumerate(in_order):
+            parts += ["," if place else "{", texts[key], ":"]
+            _write(data[key], parts, texts)
+        parts.append("}")
     else:
-        parts.append(rfc8785.dumps(data))
+        parts.append(data if kind is Written else texts[data] if kind is str else rfc8785.dumps(data).decode())
 
 
 def sha256(data: Any) -> str:

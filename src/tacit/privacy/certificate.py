@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from tacit.display import Shown
 from tacit.privacy import accountants
 from tacit.privacy.assumptions import EDIT, Assumption, objections, united
-from tacit.privacy.canonical import canonical_json, finite, read_json, sha256
+from tacit.privacy.canonical import Written, canonical_json, finite, read_json, sha256
 from tacit.privacy.charges import Charge, uses
 from tacit.privacy.ledger import COMPLETED, Entry, Reservation
 from tacit.privacy.unit import Neighbouring
@@ -377,7 +377,7 @@ class Certificate(Shown):
     def _with(self, **changes: Any) -> Self:
         """With other attributes and the same releases, which are long to write down."""
         changed = replace(self, **changes)
-        vars(changed)["_ledger"] = self._ledger
+        vars(changed).update(_ledger=self._ledger, _written_ledger=self._written_ledger)
         return changed
 
     def _content(self) -> dict[str, Any]:
@@ -394,8 +394,12 @@ class Certificate(Shown):
     def _ledger(self) -> dict[str, Any]:
         return ledger_facts(self.charges, self.entries)
 
+    @cached_property
+    def _written_ledger(self) -> dict[str, Written]:
+        return {name: Written(canonical_json(part).decode()) for name, part in self._ledger.items()}
+
     def _computed_ledger_digest(self) -> str:
-        return sha256(self._ledger)
+        return sha256(self._written_ledger)
 
     def _computed_digest(self) -> str:
-        return sha256({**self._content(), "version": FORMAT_VERSION})
+        return sha256({**self._content(), **self._written_ledger, "version": FORMAT_VERSION})

@@ -102,6 +102,12 @@ SHARES = _table("freq frequency count share rate ratio pct percent mean avg n")
 """Words before the name of an identifier that make a quantity of it."""
 
 
+COMPOUNDS = frozenset(
+    word for holder in HOLDERS for word in ("id" + holder, *(holder + end for end in NUMBERS - {"name"}), holder + "id")
+)
+"""An identifier in one word: ``userid``, ``idcliente``, ``patientno``."""
+
+
 def names_identifier(name: str) -> bool:
     """Whether a column is called an identifier: ``PassengerId``, ``patient_no``, ``MRN``, ``e-mail``, ``userid``."""
     words = words_of(name)
@@ -114,8 +120,7 @@ def names_identifier(name: str) -> bool:
         return True
     if (last in NUMBERS and before in HOLDERS) or (words[0] in ("id", "numero", "nro") and last in HOLDERS):
         return True
-    ends = (*NUMBERS - {"name"}, "id")
-    return any(last in ("id" + holder, *(holder + end for end in ends)) for holder in HOLDERS)
+    return last in COMPOUNDS
 
 
 def names_holder(name: str) -> bool:

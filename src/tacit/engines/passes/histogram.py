@@ -8,13 +8,12 @@ from typing import TypeGuard
 
 import numba as nb
 import numpy as np
-import numpy.typing as npt
 
 from tacit.arrays import Codes, Ints
 from tacit.engines import kernels
 from tacit.engines.kernels import HALF, TOP, map_codes
 from tacit.engines.passes.base import Blocks, LabelledPass, Pass, PassOf, SumsOf, register, row_pass
-from tacit.engines.rows import FollowsCodes, RowRange, Rows
+from tacit.engines.rows import FollowsCodes, RowRange, Rows, folded
 from tacit.engines.score_rows import MarginRows, ScoreRows
 from tacit.queries.cells import ProductCells
 from tacit.queries.histogram import CellFunction, Histogram, ResidualLevels, ScoreHistogram
@@ -233,13 +232,6 @@ class KeptCounts(FollowsCodes):
     def before_codes_change(self, column: int) -> None:
         """Forgets the counts of a column."""
         self._counted.pop(column, None)
-
-
-def folded(by_code: Ints, lookup: npt.NDArray[np.int32], size: int) -> Ints:
-    """Sums by cell from sums by code."""
-    by_cell = np.zeros((size, by_code.shape[1]), np.int64)
-    kernels.fold(by_code, lookup, by_cell)
-    return by_cell
 
 
 register(Histogram, HistogramPass())
