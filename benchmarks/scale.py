@@ -54,7 +54,7 @@ def chunk(rows: int, columns: int, seed: int) -> pa.Table:
     """Rows whose label follows effects of nine columns and a product; columns from the twelfth on do nothing."""
     generator = np.random.default_rng(seed)
     X = generator.standard_normal((rows, columns))
-    score = X[:, :8] @ np.linspace(1.0, 0.2, 8) + np.sin(2 * X[:, 8]) + 0.8 * X[:, 9] * X[:, 10]
+    score = X[:, :8] @ np.linspace(1.0, 0.2, 8) + np.sin(2 * X[:, 8]) + 0.8 * X[:, 9] * X[:, 10 % columns]
     y = (score + 1.5 * generator.standard_normal(rows) > 0).astype(np.int8)
     return pa.table({**{f"x{j}": X[:, j] for j in range(columns)}, "y": y})
 
@@ -259,7 +259,7 @@ def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000, 10_000_000])
-    parser.add_argument("--columns", type=int, default=20, help="at least 11")
+    parser.add_argument("--columns", type=int, default=20, help="at least 10")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=["memory", "streamed", "lightgbm"])
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--place", type=Path, default=None, help="where tables are generated; deleted unless given")
