@@ -99,7 +99,7 @@ def test_sweeps_are_few_where_the_model_hardly_moves():
     def sweeps(signal: float, pure: bool = False) -> int:
         return Planner().plan(1000.0, 10, signal, pure).sweeps
 
-    below, above = 0.99 * PLANNING.noisy_below, PLANNING.noisy_below
+    below, above = 0.99 * PLANNING.pairs_from, PLANNING.pairs_from
     assert (sweeps(below), sweeps(above)) == (PLANNING.noisy_sweeps, PLANNING.sweeps)
     assert sweeps(below, pure=True) == sweeps(above, pure=True) == PLANNING.pure_sweeps
 

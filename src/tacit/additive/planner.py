@@ -271,7 +271,7 @@ class Planner:
         self, total: float, n_columns: int, signal: float, pure: bool, pairs: bool, remainder: Remainder
     ) -> Plan:
         # of several classes and numbers few sweeps were no better, and quantiles too sure of themselves
-        few = remainder is Remainder.EXPLAINED and signal < self.numbers.noisy_below
+        few = remainder is Remainder.EXPLAINED and signal < self.numbers.pairs_from
         sweeps = self.numbers.noisy_sweeps if few else self.numbers.sweeps
         if pure:  # rows of quantiles are bounded alone, so that noise is what it is and bias counts for more
             clear = signal >= self._pairs_from(n_columns, pure) or remainder is Remainder.NEWTON

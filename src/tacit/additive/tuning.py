@@ -24,8 +24,7 @@ class Planning:
 
     # Numbers of sweeps.
     sweeps: int = 24  # over the columns
-    noisy_sweeps: int = 6  # the same for two classes below noisy_below, where the model hardly moves
-    noisy_below: float = 70.0  # q
+    noisy_sweeps: int = 6  # the same for two classes below pairs_from, where the model hardly moves
     joint_sweeps: int = 12  # over columns and pairs together
     pure_sweeps: int = 2  # at delta 0, where noise grows with the number of releases (sixty tables)
     pure_clear_sweeps: int = 4  # the same where pairs are tried
