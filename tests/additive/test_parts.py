@@ -222,7 +222,7 @@ def decided(columns, explained, pairs=True, whole=3000.0):
 def test_averaged_trees_have_what_is_left_where_noise_hides_pairs(columns):
     plan, after = decided(columns, PLANNING.trees_explained_from, whole=2900.0)
     assert after == replace(plan, undecided=False)
-    assert (after.mains, after.sweeps) == (0.3, PLANNING.sweeps)
+    assert (after.mains, after.sweeps) == (0.3, PLANNING.noisy_sweeps)
 
 
 @pytest.mark.parametrize(
@@ -284,6 +284,14 @@ def test_pairs_stand_beside_trees_of_several_classes_and_numbers():
     quantiles = Planner().plan(5000.0, 9, 2000.0, False, remainder=Remainder.NEWTON)
     assert (quantiles.looks_for_pairs, quantiles.tree_noise) == (True, 0.0)
     assert quantiles.trees == 0.5
+
+
+@pytest.mark.parametrize("signal", [140.0, 500.0, 1e5])
+def test_pairs_have_the_same_shares_wherever_they_are_tried(signal):
+    plan = Planner().plan(5000.0, 9, signal, False, trees=False)
+    assert (plan.binning, plan.mains, plan.screening, plan.pair_counts) == (0.12, 0.35, 0.1, 0.05)
+    assert (plan.joint, plan.sweeps, plan.joint_sweeps) == (pytest.approx(0.38), 24, 12)
+    assert not Planner().plan(5000.0, 9, 139.9, False, trees=False).looks_for_pairs
 
 
 def test_a_single_column_has_nothing_to_interact_with():

@@ -221,7 +221,7 @@ class Planner:
                 return replace(plan, undecided=False)
             part = numbers.tree_part
         # a pair is seen or not: what is spent on looking is not halved where trees follow as well
-        screening, counts = self._pair_shares(signal) if looks else (0.0, 0.0)
+        screening, counts = (numbers.screening, numbers.pair_counting) if looks else (0.0, 0.0)
         trees = (plan.trees - screening) * part
         counts *= 1 - part
         after = replace(
@@ -235,15 +235,6 @@ class Planner:
             undecided=False,
         )
         return self._newton(after, total, signal, numbers.trees, numbers.enough) if part and clear else after
-
-    def _pair_shares(self, signal: float) -> tuple[float, float]:
-        """What looking for pairs and their histograms get."""
-        numbers, ramp = self.numbers, self._pair_ramp(signal)
-        screening = numbers.screening * (numbers.least_screening + (1 - numbers.least_screening) * ramp)
-        return screening, numbers.pair_counting
-
-    def _pair_ramp(self, signal: float) -> float:
-        return min(1.0, between(signal, self.numbers.pairs_from, self.numbers.pairs_full))
 
     def _with_trees(self, plain: Plan, total: float, signal: float, n_columns: int) -> Plan:
         """The plan with trees of several scores, or of numbers, where the budget allows; otherwise ``plain``."""
@@ -277,14 +268,13 @@ class Planner:
             clear = signal >= self._pairs_from(n_columns, pure) or remainder is Remainder.NEWTON
             sweeps = self.numbers.pure_clear_sweeps if clear else self.numbers.pure_sweeps
         joint_sweeps = self.numbers.pure_joint_sweeps if pure else self.numbers.joint_sweeps
-        converges = total > MANY_ROWS and signal > 10 * self.numbers.pairs_full and not pure
+        converges = total > MANY_ROWS and signal > self.numbers.converging_from and not pure
         mains = 1 - self.numbers.binning_share
         if not pairs or n_columns < 2 or signal < self._pairs_from(n_columns, pure):
             # where noise is large the model hardly moves: an early release is then worth as much as a late one
             recency = 0.0 if pure or signal >= self.numbers.pairs_from else -1.0
             return Plan(self.numbers.binning_share, mains, 0.0, 0.0, 0.0, sweeps, 0, converges, recency)
-        ramp, (screening, pair_counts) = self._pair_ramp(signal), self._pair_shares(signal)
-        least = self.numbers.least_joint
-        first = (mains - least) * (1 - ramp) + self.numbers.before_pairs * ramp - least * (1 - ramp)
-        joint = mains - first - screening - pair_counts
-        return Plan(self.numbers.binning_share, first, screening, pair_counts, joint, sweeps, joint_sweeps, converges)
+        numbers = self.numbers
+        first, screening, counts = numbers.before_pairs, numbers.screening, numbers.pair_counting
+        joint = mains - first - screening - counts
+        return Plan(numbers.binning_share, first, screening, counts, joint, sweeps, joint_sweeps, converges)

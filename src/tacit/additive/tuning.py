@@ -26,6 +26,7 @@ class Planning:
     sweeps: int = 24  # over the columns
     noisy_sweeps: int = 6  # the same for two classes below pairs_from, where the model hardly moves
     joint_sweeps: int = 12  # over columns and pairs together
+    converging_from: float = 10_000.0  # q from which sweeps over very many rows end by themselves
     pure_sweeps: int = 2  # at delta 0, where noise grows with the number of releases (sixty tables)
     pure_clear_sweeps: int = 4  # the same where pairs are tried
     pure_joint_sweeps: int = 3
@@ -37,12 +38,9 @@ class Planning:
 
     # Pairs.
     pairs_from: float = 140.0  # q from which they are tried
-    pairs_full: float = 1000.0  # q from which they have their full shares:
-    before_pairs: float = 0.35  # the columns before pairs
+    before_pairs: float = 0.35  # share of the columns before pairs
     screening: float = 0.1  # looking for pairs
-    least_screening: float = 0.4  # of that share, at pairs_from
     pair_counting: float = 0.05  # counts of the pairs found
-    least_joint: float = 0.1  # sweeps over columns and pairs, at pairs_from
 
     # Newton trees: a row is in one leaf of a tree, so the noise does not grow with the number of columns.
     trees_from: float = 900.0  # n mu from which there are any
