@@ -177,72 +177,55 @@ def test_the_intercept_finds_the_rate_without_noise():
         assert 1 / (1 + math.exp(-intercept.value[0])) == pytest.approx(rate, abs=0.005)
 
 
-def test_the_trees_share_goes_with_the_logarithm_of_mu():
-    assert [Planner().kernel_share(mu) for mu in (0.01, 0.25, 1.5, 9.0)] == pytest.approx([0.0, 0.3, 0.6, 0.6])
-
-
 @pytest.mark.parametrize("columns", [2, 9, 100])
 def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns):
     """They cost the same however many columns there are; pairs do not."""
-    wholes = [399.0, 1000.0, 2001.0, 7500.0]
+    wholes = [699.0, 701.0, 2999.0, 7500.0]
     signals = [whole / math.sqrt(columns) for whole in wholes]
     plans = [Planner().plan(5000.0, columns, signal, False, remainder=Remainder.AVERAGED) for signal in signals]
-    full = [Planner().kernel_share(whole / 5000.0) for whole in wholes]
-    wanted = [0.0, full[1] * math.log(1000 / 400) / math.log(2000 / 400), full[2], full[3]]
-    bins = [PLANNING.binning_share * (1 - share) for share in wanted]
-    kept = [
-        (1 - max(part, PLANNING.least_binning_share)) / (1 - part) for part in bins
-    ]  # of all, where bins need their least
-    expected = [share * part for share, part in zip(wanted, kept, strict=True)]
-    assert [made.trees for made in plans] == pytest.approx(expected)
-    assert expected == pytest.approx(wanted, rel=0.025)
-    assert not any(made.undecided for made in plans)
+    for made, signal, whole in zip(plans, signals, wholes, strict=True):
+        rest = 1 - 0.12 - 0.35 - (0.1 if signal >= PLANNING.pairs_from else 0.0)
+        assert made.trees == pytest.approx(0.7 * rest if whole > 700.0 else 0.0)
+        assert made.tree_noise == (PLANNING.tree_noise if whole > 700.0 else 0.0)
+        assert not made.undecided
 
 
-@pytest.mark.parametrize("columns", [2, 9, 100])
-def test_two_classes_wait_for_what_columns_explain_where_rows_are_enough(columns):
-    wholes = [699.0, 701.0, 3999.0, 40_000.0]
+@pytest.mark.parametrize("columns", [2, 9, 100, 1000])
+def test_two_classes_wait_for_what_is_explained_where_rows_are_enough(columns):
+    wholes = [699.0, 701.0, 2999.0, 3001.0, 40_000.0]
     plans = [Planner().plan(5000.0, columns, whole / math.sqrt(columns), False) for whole in wholes]
-    assert [made.undecided for made in plans] == [False, True, True, True]
-    plain = Planner().plan(5000.0, columns, 701.0 / math.sqrt(columns), False, trees=False)
-    for made, first in zip(plans[1:], (plain.mains if plain.looks_for_pairs else 0.3, 0.15, 0.15), strict=True):
-        assert (made.mains, made.trees) == (first, pytest.approx(1.0 - PLANNING.binning_share - first))
-        assert (made.n_trees, made.tree_noise) == (PLANNING.kernel_trees, PLANNING.tree_noise)
-        assert not made.looks_for_pairs
+    assert [made.undecided for made in plans] == [False, True, True, True, True]
+    for made, whole in zip(plans[1:], wholes[1:], strict=True):
+        looks, clear = whole / math.sqrt(columns) >= PLANNING.pairs_from, whole > 3000.0
+        assert (made.looks_for_pairs, made.screening) == (looks, 0.1 if looks else 0.0)
+        assert made.mains == (0.15 if clear else 0.35)
+        assert made.trees == pytest.approx(1.0 - PLANNING.binning_share - made.mains - made.screening)
+        assert made.sweeps == (12 if clear else 24 if looks else 6)
+        assert (made.n_trees, made.tree_noise) == ((400, 0.0) if clear else (150, PLANNING.tree_noise))
 
 
 def decided(columns, explained, pairs=True, whole=3000.0):
-    """The plan that waits, and the one after columns are learned."""
-    signal = whole / math.sqrt(columns)
-    plan = Planner().plan(5000.0, columns, signal, False)
-    return plan, Planner().decided(plan, 5000.0, columns, signal, explained, pairs)
+    """The plan that waits, and the one after pairs are looked for."""
+    plan = Planner().plan(5000.0, columns, whole / math.sqrt(columns), False, pairs)
+    return plan, Planner().decided(plan, explained)
 
 
-@pytest.mark.parametrize("columns", [450, 1000])
-def test_averaged_trees_have_what_is_left_where_noise_hides_pairs(columns):
-    plan, after = decided(columns, PLANNING.trees_explained_from, whole=2900.0)
-    assert after == replace(plan, undecided=False)
-    assert (after.mains, after.sweeps) == (0.3, PLANNING.noisy_sweeps)
-
-
-@pytest.mark.parametrize(
-    ("columns", "whole"), [(2, 2999.0), (9, 2999.0), (100, 2999.0), (2, 3001.0), (9, 3001.0), (1000, 3001.0)]
-)
-def test_pairs_and_trees_follow_where_columns_explain_much(columns, whole):
+@pytest.mark.parametrize("columns", [2, 9, 100, 450, 1000])
+@pytest.mark.parametrize("whole", [701.0, 2999.0, 3001.0])
+def test_pairs_and_trees_follow_where_much_is_explained(columns, whole):
     plan, after = decided(columns, PLANNING.trees_explained_from, whole=whole)
-    clear, looks = whole > 3000.0, whole / math.sqrt(columns) >= PLANNING.pairs_from
-    assert after.screening == (decided(columns, 0.0, whole=whole)[1].screening if looks else 0.0)
-    assert after.trees == pytest.approx(0.7 * (plan.trees - after.screening))
-    assert after.pair_counts == pytest.approx(0.3 * 0.05 if looks else 0.0)
+    assert (after.mains, after.sweeps, after.screening) == (plan.mains, plan.sweeps, plan.screening)
+    assert after.trees == pytest.approx(0.7 * plan.trees)
+    assert after.pair_counts == pytest.approx(0.3 * 0.05 if plan.looks_for_pairs else 0.0)
     shares = (after.binning, after.mains, after.screening, after.pair_counts, after.joint, after.trees)
     assert sum(shares) == pytest.approx(1.0)
-    trees = (400, 0.0, 0.01) if clear else (150, PLANNING.tree_noise, 0.0)
+    trees = (400, 0.0, 0.01) if whole > 3000.0 else (150, PLANNING.tree_noise, 0.0)
     assert (after.n_trees, after.tree_noise, after.tree_enough, after.undecided) == (*trees, False)
-    assert (after.sweeps, after.joint_sweeps) == (12 if clear else 24, 12)
+    assert after.joint_sweeps == 12
 
 
-@pytest.mark.parametrize("whole", [701.0, 2999.0])
-def test_the_plan_of_pairs_is_followed_where_columns_explain_little_in_noise(whole):
+@pytest.mark.parametrize("whole", [1500.0, 2999.0])
+def test_the_plan_of_pairs_is_followed_where_little_is_explained_in_noise(whole):
     after = decided(9, 0.0, whole=whole)[1]
     plain = Planner().plan(5000.0, 9, whole / 3.0, False, trees=False)
     for name in ("mains", "screening", "pair_counts", "joint", "sweeps", "joint_sweeps"):
@@ -251,12 +234,11 @@ def test_the_plan_of_pairs_is_followed_where_columns_explain_little_in_noise(who
 
 @pytest.mark.parametrize("explained", [0.99, 0.0])
 @pytest.mark.parametrize("columns", [2, 9, 100])
-def test_pairs_and_columns_follow_where_they_explain_little(columns, explained):
+def test_pairs_and_columns_follow_where_little_is_explained(columns, explained):
     plan, after = decided(columns, explained * PLANNING.trees_explained_from)
-    plain = Planner().plan(5000.0, columns, 3000.0 / math.sqrt(columns), False, trees=False)
     assert after.looks_for_pairs
-    assert (after.screening, after.pair_counts) == (plain.screening, plain.pair_counts)
-    assert after.joint == pytest.approx(plan.trees - plain.screening - plain.pair_counts)
+    assert (after.screening, after.pair_counts) == (plan.screening, 0.05)
+    assert after.joint == pytest.approx(plan.trees - 0.05)
     assert (after.trees, after.n_trees, after.undecided) == (0.0, 0, False)
     assert (after.mains, after.sweeps, after.joint_sweeps) == (plan.mains, 12, 24)
 

@@ -51,7 +51,7 @@ def forecast(
     else:
         signal = signal_to_noise(rows, n_columns, allowance.sd(1.0))
         plan = planner.plan(rows, n_columns, signal, allowance.is_pure, pairs, trees)
-        without_trees = planner.decided(plan, rows, n_columns, signal, 0.0, pairs) if plan.undecided else plan
+        without_trees = planner.decided(plan, 0.0) if plan.undecided else plan
         learns, sure_from = _bought(plan, without_trees), enough * noise
     signal = rows / max(noise, 1e-12)
     return {

@@ -85,11 +85,7 @@ def learn(
     if priors and loss.n_scores == 1:
         state.public_prior = PublicPrior(list(zip(mains, start.bins, strict=True)), priors, tuning.expecting)
     plan = plan.passed_on(sweep(budget.part(plan.mains), _pace(loss, plan.pace), mains, state))
-    # trees pay where columns explain much; how much they do is known only now, from released effects
-    if plan.undecided:
-        explained = added(term.variance for term in mains)
-        plan = planner.decided(plan, start.total, len(columns), start.signal, explained, pairs)
-    pair_effects, plan = _learn_pairs(budget, plan, mains, state) if plan.joint else ([], plan)
+    pair_effects, plan = _learn_pairs(budget, plan, planner, mains, state)
     grown: tuple[Tree, ...] | tuple[ScoreTree, ...] = ()
     if plan.n_trees:
         # the clip of the last sweeps fits residuals that columns have since made smaller
@@ -202,18 +198,20 @@ def main_term(column: Column, bins: Bins, each: Budget, state: State) -> Term:
 
 
 def _learn_pairs(
-    budget: Budget, plan: Plan, mains: list[Term], state: State
+    budget: Budget, plan: Plan, planner: Planner, mains: list[Term], state: State
 ) -> tuple[list[tuple[Side, Side, Term]], Plan]:
-    """The pairs that were found, and the plan that hands on what was not needed."""
-    columns, pace = state.start.columns, _pace(state.loss, plan.joint_pace)
-    numbers = state.tuning.pairing
-    sides = [
-        pair_side(columns[i].index, columns[i].name, state.start.bins[i], numbers)
-        for i in free_columns(columns, mains, state.start.signal, numbers)
-    ]
-    most = most_pairs(len(columns), numbers)
-    looks = plan.looks_for_pairs and len(sides) > 1
-    screened = screen_pairs(budget.part(plan.screening), sides, most, state) if looks else []
+    """The pairs that were found, and the plan that is decided and hands on what was not needed."""
+    columns, numbers = state.start.columns, state.tuning.pairing
+    free = free_columns(columns, mains, state.start.signal, numbers) if plan.looks_for_pairs else []
+    sides = [pair_side(columns[i].index, columns[i].name, state.start.bins[i], numbers) for i in free]
+    most, looks = most_pairs(len(columns), numbers), len(sides) > 1
+    screened, variance = screen_pairs(budget.part(plan.screening), sides, most, state) if looks else ([], 0.0)
+    # trees pay where effects are large; how large they are is known only now, from what is released
+    if plan.undecided:
+        plan = planner.decided(plan, added(term.variance for term in mains) + variance)
+    if not plan.joint:
+        return [], plan
+    pace = _pace(state.loss, plan.joint_pace)
     # nothing stood out of the noise: columns have the budget of the pairs, and what was spent on looking is lost
     if not screened:
         remainder = budget.part(plan.joint + plan.pair_counts + (0.0 if looks else plan.screening))

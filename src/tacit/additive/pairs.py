@@ -135,8 +135,8 @@ class Screen:
 
 def log_evidence(
     left: Screen, right: Screen, release: Floats, sd: float, response: tuple[float, float], scales: Sequence[float]
-) -> float:
-    """Log marginal likelihood of an interaction (best of a few sizes) above that of noise alone.
+) -> tuple[float, float]:
+    """Log marginal likelihood of an interaction (best of a few sizes) above that of noise alone, and that size.
 
     The release has shape ``(left modes, right modes)``; ``response`` is the number of rows and the curvature;
     ``scales`` are the sizes of the interaction that are looked at.
@@ -145,15 +145,16 @@ def log_evidence(
     modes = left.rotation.T @ release @ right.rotation
     noise = sd**2 + total * slope * np.outer(left.sampling, right.sampling)
     signal = np.outer(left.signal, right.signal) * (total * slope) ** 2
-    best = -np.inf
+    evidence = []
     for scale in scales:
         variance = noise + scale**2 * signal
-        best = max(best, float((-0.5 * np.log(variance / noise) + 0.5 * modes**2 * (1 / noise - 1 / variance)).sum()))
-    return best
+        above = (-0.5 * np.log(variance / noise) + 0.5 * modes**2 * (1 / noise - 1 / variance)).sum()
+        evidence.append((float(above), scale))
+    return max(evidence)
 
 
-def screen_pairs(budget: Budget, sides: list[Side], most: int, state: State) -> list[tuple[Side, Side]]:
-    """The pairs whose residuals hold more than noise, strongest first, at most ``most``.
+def screen_pairs(budget: Budget, sides: list[Side], most: int, state: State) -> tuple[list[tuple[Side, Side]], float]:
+    """The pairs whose residuals hold more than noise, strongest first, at most ``most``; the variance of their scores.
 
     Every pair among ``sides`` is released once as a noisy table of residual sums, and the budget pays for all. Its
     evidence is the sum over the directions of the scores.
@@ -162,7 +163,7 @@ def screen_pairs(budget: Budget, sides: list[Side], most: int, state: State) -> 
     each = budget.split(len(candidates))
     nominal = each.sd(1.0, state.loss.bound) ** 2
     screens = {side.column: Screen.of(side, nominal, total, numbers) for side in sides}
-    directions, asks, evidence = state.directions(), [], []
+    directions, asks, evidence, variances = state.directions(), [], [], []
     for left, right in candidates:
         modes = np.kron(screens[left.column].matrix, screens[right.column].matrix)
         released = ReleaseMap.from_floats(np.asarray(modes, np.float64))
@@ -171,13 +172,16 @@ def screen_pairs(budget: Budget, sides: list[Side], most: int, state: State) -> 
     for (left, right), release in zip(candidates, each.measure_all(asks), strict=True):
         a, b, sd = screens[left.column], screens[right.column], max(release.sd, LEAST_SD)
         tables = (release.value @ directions.basis).reshape(len(a.matrix), len(b.matrix), -1)
-        slopes = enumerate(directions.curvatures)
-        evidence.append(
-            added(log_evidence(a, b, tables[:, :, j], sd, (total, float(h)), numbers.screen_scales) for j, h in slopes)
-        )
+        sizes = [
+            log_evidence(a, b, tables[:, :, j], sd, (total, float(h)), numbers.screen_scales)
+            for j, h in enumerate(directions.curvatures)
+        ]
+        evidence.append(added(above for above, _ in sizes))
+        variances.append(added(scale**2 for _, scale in sizes))
     least = numbers.least_evidence * float(np.sqrt(len(directions.curvatures)))
     order = np.argsort(-np.array(evidence), kind="stable")[:most]
-    return [candidates[i] for i in order if evidence[i] > least]
+    strongest = [i for i in order if evidence[i] > least]
+    return [candidates[i] for i in strongest], added(variances[i] for i in strongest)
 
 
 def pair_priors(budget: Budget, pairs: list[tuple[Side, Side]], mode_variance: float, state: State) -> list[Prior]:

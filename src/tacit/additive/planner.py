@@ -1,7 +1,6 @@
 """The planning rule: how the budget is divided, from public numbers alone.
 
-Limits: the rule sees the number of rows, columns and the noise, and not the table. It fails where columns say little
-alone and interactions are not of pairs (``docs/planning.md``).
+Limits: the rule sees the number of rows, columns and the noise, and of the table how much columns and pairs explain.
 
 ``docs/planning.md`` explains the rule and names the script that fits it; its numbers are in
 :mod:`tacit.additive.tuning`.
@@ -76,22 +75,25 @@ class Planner:
             trees: whether trees over the residual are wanted.
             remainder: what may follow columns and pairs.
         """
-        whole = of_all_rows(signal, n_columns)
+        numbers, whole = self.numbers, of_all_rows(signal, n_columns)
         plain = self._columns_and_pairs(total, n_columns, signal, pure, pairs, remainder)
-        few = total <= MANY_ROWS and whole <= self.numbers.kernel_upto * total
-        # averaged trees need Gaussian noise, which does not grow with their number, and few enough rows to be fast;
-        # where a leaf's noise is next to nothing, Newton trees fit more closely
-        if trees and remainder is not Remainder.NEWTON and not pure and few:
-            # two classes: whether trees pay depends on what columns explain, which is not known yet
-            if remainder is Remainder.EXPLAINED:
-                return self._undecided(plain, signal, n_columns)
-            return self._with_trees(plain, total, signal, n_columns)
-        # under Laplace noise a tree costs as much as a sweep; below ``trees_from`` leaves are mostly noise
-        if not trees or pure or whole <= self.numbers.trees_from:
+        # under Laplace noise a tree costs as much as a sweep; a single column leaves nothing to trees of several
+        if not trees or pure or n_columns < 2:
             return plain
-        ramp = min(1.0, between(whole, self.numbers.trees_from, self.numbers.trees_full))
-        enough = self.numbers.random_enough if total > MANY_ROWS else 0.0
-        columns = plain.scaled(1 - self.numbers.largest_tree_share * ramp)
+        # averaged trees need few enough rows to be fast; where a leaf's noise is next to nothing, Newton trees fit more
+        # closely
+        if remainder is not Remainder.NEWTON and total <= MANY_ROWS and whole <= numbers.kernel_upto * total:
+            if whole <= numbers.averaged_from:  # noise hides interactions
+                return plain
+            clear = remainder is Remainder.EXPLAINED and whole >= numbers.trees_full
+            plan = self._undecided(plain, total, signal, clear)
+            # two classes: whether trees pay depends on what is explained without them, which is not known yet
+            return plan if remainder is Remainder.EXPLAINED else self.decided(plan, math.inf)
+        if whole <= numbers.trees_from:  # leaves are mostly noise
+            return plain
+        ramp = min(1.0, between(whole, numbers.trees_from, numbers.trees_full))
+        enough = numbers.random_enough if total > MANY_ROWS else 0.0
+        columns = plain.scaled(1 - numbers.largest_tree_share * ramp)
         return self._newton(columns, total, signal, self.tree_count(total, signal), enough)
 
     def _newton(self, plan: Plan, total: float, signal: float, n_trees: int, enough: float) -> Plan:
@@ -169,86 +171,45 @@ class Planner:
         rate = interpolate(self.numbers.slow_tree_rate, self.numbers.tree_rate, way)
         return min(rate * math.sqrt(max(self.numbers.trees / n_trees, 1.0)), 0.5)
 
-    def kernel_share(self, mu: float) -> float:
-        """The full share of trees of several scores, or of numbers, that are averaged as a kernel."""
-        way = between(mu, self.numbers.noisy_mu, self.numbers.clear_mu)
-        rise = self.numbers.largest_kernel_share - self.numbers.kernel_share if way > 0 else self.numbers.kernel_share
-        return max(self.numbers.kernel_share + rise * min(way, 1.0), 0.0)
-
-    def _undecided(self, plain: Plan, signal: float, n_columns: int) -> Plan:
-        """The plan that waits for what columns explain, where the budget allows; otherwise ``plain``."""
+    def _undecided(self, plain: Plan, total: float, signal: float, clear: bool) -> Plan:
+        """The plan of columns, of looking for pairs, and of trees that have all the rest until :meth:`decided`."""
         numbers = self.numbers
-        # a single column leaves nothing to trees of several; below ``averaged_from`` noise hides interactions
-        if of_all_rows(signal, n_columns) <= numbers.averaged_from or n_columns < 2:
-            return plain
-        clear = of_all_rows(signal, n_columns) >= numbers.trees_full
-        first, sweeps = plain.mains, plain.sweeps
-        if clear:
-            first, sweeps = min(numbers.clear_first_part, first), numbers.joint_sweeps  # as many follow
-        elif not plain.looks_for_pairs:
-            first = min(numbers.first_part, first)
-        return replace(
+        first = min(numbers.clear_first_part if clear else numbers.before_pairs, plain.mains)
+        plan = replace(
             plain,
             mains=first,
-            sweeps=sweeps,
-            screening=0.0,
+            sweeps=numbers.joint_sweeps if clear else plain.sweeps,  # as many follow
             pair_counts=0.0,
             joint=0.0,
             joint_sweeps=0,
-            trees=1.0 - plain.binning - first,
+            trees=1.0 - plain.binning - first - plain.screening,
             n_trees=numbers.kernel_trees,
             tree_columns=numbers.columns_per_tree,
             tree_noise=numbers.tree_noise,
             undecided=True,
         )
+        return self._newton(plan, total, signal, numbers.trees, numbers.enough) if clear else plan
 
-    def decided(
-        self, plan: Plan, total: float, n_columns: int, signal: float, explained: float, pairs: bool = True
-    ) -> Plan:
-        """The plan once columns are learned: pairs and columns have what is left, or they and trees a part of it each.
+    def decided(self, plan: Plan, explained: float) -> Plan:
+        """The plan once pairs are looked for: pairs and columns have what is left, or they and trees a part of it each.
 
-        Where the effects of columns are large, trees find what columns and pairs leave over; where they are small,
-        there is little for trees to find (sixty real tables and the sets of the accuracy page, ``docs/ablation.md``).
-        With little noise Newton trees fit more closely than averaged ones.
+        Where effects are large, trees find what columns and pairs leave over; where they are small, there is little for
+        trees to find (sixty real tables and the sets of the accuracy page, ``docs/ablation.md``).
 
-        ``explained`` is the variance of the scores of columns (squared log-odds); other arguments as in :meth:`plan`.
+        ``explained`` is the variance of the scores of columns, and of pairs as looking shows it (squared log-odds).
         """
-        numbers, part = self.numbers, 0.0
-        looks = pairs and signal >= numbers.pairs_from
-        clear = of_all_rows(signal, n_columns) >= numbers.trees_full
-        if explained >= numbers.trees_explained_from:
-            if not looks and not clear:
-                return replace(plan, undecided=False)
-            part = numbers.tree_part
-        # a pair is seen or not: what is spent on looking is not halved where trees follow as well
-        screening, counts = (numbers.screening, numbers.pair_counting) if looks else (0.0, 0.0)
-        trees = (plan.trees - screening) * part
-        counts *= 1 - part
-        after = replace(
+        numbers = self.numbers
+        part = numbers.tree_part if explained >= numbers.trees_explained_from else 0.0
+        trees = part * plan.trees
+        counts = numbers.pair_counting * (1.0 - part) if plan.looks_for_pairs else 0.0
+        return replace(
             plan,
-            screening=screening,
             pair_counts=counts,
-            joint=plan.trees - screening - counts - trees,
+            joint=plan.trees - trees - counts,
             joint_sweeps=numbers.joint_sweeps if part else numbers.sweeps + numbers.joint_sweeps - plan.sweeps,
             trees=trees,
             n_trees=plan.n_trees if part else 0,
             undecided=False,
-        )
-        return self._newton(after, total, signal, numbers.trees, numbers.enough) if part and clear else after
-
-    def _with_trees(self, plain: Plan, total: float, signal: float, n_columns: int) -> Plan:
-        """The plan with trees of several scores, or of numbers, where the budget allows; otherwise ``plain``."""
-        whole = of_all_rows(signal, n_columns)
-        share = self.kernel_share(whole / total)
-        if whole <= self.numbers.kernel_from or n_columns < 2 or not share:
-            return plain
-        ramp = min(1.0, between(whole, self.numbers.kernel_from, self.numbers.kernel_full))
-        rest = plain.scaled(1 - share * ramp)
-        return replace(
-            rest.with_binning(max(rest.binning, self.numbers.least_binning_share)),
-            n_trees=self.numbers.kernel_trees,
-            tree_columns=self.numbers.columns_per_tree,
-            tree_noise=self.numbers.tree_noise * math.sqrt(ramp),
         )
 
     def _pairs_from(self, n_columns: int, pure: bool) -> float:

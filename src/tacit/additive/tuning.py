@@ -46,25 +46,15 @@ class Planning:
     trees_from: float = 900.0  # n mu from which there are any
     trees_full: float = 3000.0  # n mu from which they have
     largest_tree_share: float = 0.5
-    tree_part: float = 0.7  # of two classes: of what is left after columns and looking for pairs (rich tables)
+    tree_part: float = 0.7  # of what is left after columns and looking for pairs (rich tables)
 
-    # Averaged trees of two classes (sixty tables and the sets of the accuracy page).
-    averaged_from: float = 700.0  # n mu from which they may follow the columns
-    first_part: float = 0.3  # share of the columns before that is decided, where pairs are not tried
-    clear_first_part: float = 0.15  # at most, from trees_full on (rich tables)
-    trees_explained_from: float = 0.9  # variance of the columns' scores (squared log-odds) from which trees follow
-
-    # Averaged trees of several classes and of numbers (the sets of the accuracy page).
-    kernel_from: float = 400.0  # n mu from which there are any
-    kernel_full: float = 2000.0  # n mu from which they have their full share:
-    noisy_mu: float = 0.25  # at this mu
-    kernel_share: float = 0.3  # this share, from there with log mu
-    clear_mu: float = 1.5  # to this mu
-    largest_kernel_share: float = 0.6  # and share: a few rows in a leaf exceed its noise
+    # Averaged trees (sixty tables and the sets of the accuracy page).
+    averaged_from: float = 700.0  # n mu from which they may follow columns and pairs
+    clear_first_part: float = 0.15  # share of the columns before pairs from trees_full on (rich tables)
+    trees_explained_from: float = 0.9  # variance of scores (squared log-odds) from which those of two classes follow
     tree_noise: float = 0.33  # standard deviation of the noise that they leave in a score (log-odds)
     kernel_trees: int = 150
     kernel_upto: float = 10.0  # mu; beyond, noise is next to nothing, and Newton trees fit more closely
-    least_binning_share: float = 0.05  # trees are as deep as bins are fine
 
     # Newton trees: how many, and how far a tree steps towards the posterior mean, by q.
     trees: int = 400  # up to fast_from
