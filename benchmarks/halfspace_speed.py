@@ -11,8 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from tacit.boosting.measures.lazy_bregman import LazyBregman
-from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.boosting.measures import LazyBregman, SmoothMeasure
 from tacit.curator.curator import Curator
 from tacit.engines.blocks import MemoryTable
 from tacit.engines.dense import DenseRows

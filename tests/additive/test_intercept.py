@@ -14,7 +14,7 @@ from tacit.additive.term import Directions
 from tacit.additive.tuning import EFFECTS, PLANNING
 from tacit.binning.measure import release_total
 from tacit.binning.tuning import MEASURING
-from tacit.boosting.measures.mada_boost import mada_boost
+from tacit.boosting.mada_boost import mada_boost
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import Measurement

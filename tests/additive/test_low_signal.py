@@ -16,7 +16,7 @@ from tacit.additive.posterior import SCALES
 from tacit.additive.sweeps import HyperPrior, step_length
 from tacit.additive.term import ReleaseAverage
 from tacit.additive.tuning import PLANNING, SWEEPING
-from tacit.boosting.measures.mada_boost import mada_boost
+from tacit.boosting.mada_boost import mada_boost
 from tests.additive.test_intercept import observe
 
 

@@ -20,7 +20,7 @@ from tacit.additive.ordered_loss import (
     ordered_rule,
 )
 from tacit.additive.tuning import SWEEPING
-from tacit.boosting.measures.mada_boost import mada_boost_rule
+from tacit.boosting.mada_boost import mada_boost_rule
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.growing.softmax import SimulatedRows

@@ -25,7 +25,7 @@ from tacit.additive.posterior import (
 from tacit.additive.tuning import EFFECTS, PLANNING
 from tacit.binning.refine import public_shapes, smooth_histograms
 from tacit.binning.release_map import principal_modes, with_missing
-from tacit.boosting.measures.mada_boost import mada_boost
+from tacit.boosting.mada_boost import mada_boost
 from tests.additive.test_intercept import observe
 
 

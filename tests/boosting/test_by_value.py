@@ -17,11 +17,8 @@ from tacit.boosting.game import (
     pythia,
     soft_punishments,
 )
-from tacit.boosting.measures.lazy_bregman import LazyBregman
-from tacit.boosting.measures.logistic import REACH, LogisticMeasure
-from tacit.boosting.measures.mada_boost import mada_boost, mada_boost_rule
-from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT, stateless_sum
-from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.boosting.mada_boost import mada_boost, mada_boost_rule
+from tacit.boosting.measures import DENSE_WEIGHT_UNIT, REACH, LazyBregman, LogisticMeasure, SmoothMeasure, stateless_sum
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels
 from tacit.queries.dense.vector_sum import TICKS
 from tacit.queries.rules import WEIGHT_UNIT

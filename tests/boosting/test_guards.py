@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from tacit.boosting.game import soft_punishments
-from tacit.boosting.measures.lazy_bregman import LazyBregman
-from tacit.boosting.measures.logistic import LogisticMeasure
-from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.boosting.measures import LazyBregman, LogisticMeasure, SmoothMeasure
 from tacit.boosting.schema import Ensemble, boost
 
 TINY = 5e-324

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.boosting.game import divergence
-from tacit.boosting.measures.lazy_bregman import LazyBregman
-from tacit.boosting.measures.mada_boost import mada_boost
-from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.boosting.mada_boost import mada_boost
+from tacit.boosting.measures import LazyBregman, SmoothMeasure
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.dense.halfspace_log import HalfspaceLog
 from tacit.queries.dense.vector_sum import capped_scaling

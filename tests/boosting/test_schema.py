@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.boosting.game import diagnose
-from tacit.boosting.measures.lazy_bregman import LazyBregman
-from tacit.boosting.measures.logistic import LogisticMeasure
-from tacit.boosting.measures.measure import Measure
-from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.boosting.measures import LazyBregman, LogisticMeasure, Measure, SmoothMeasure
 from tacit.boosting.schema import WeakLearnerError, boost
 from tacit.boosting.stopping import EndTest
 from tacit.curator.curator import Curator

@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tacit.boosting.measures.lazy_bregman import LazyBregman
-from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.boosting.measures import LazyBregman, SmoothMeasure
 from tacit.boosting.stopping import EndTest
 from tacit.privacy.charges import Laplace, NonPrivate, Repeated
 from tacit.queries.dense.halfspace_log import HalfspaceLog

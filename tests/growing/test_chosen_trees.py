@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.boosting.measures.mada_boost import mada_boost
+from tacit.boosting.mada_boost import mada_boost
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.curator.rows import WeightedCurator

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from tacit.boosting.measures.lazy_bregman import LazyBregman
-from tacit.boosting.measures.logistic import LogisticMeasure
-from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.boosting.measures import LazyBregman, LogisticMeasure, SmoothMeasure
 from tacit.halfspaces.centering import Centering, Centre, pace_of
 from tacit.halfspaces.plan import PROMISED, Descent, Options
 from tacit.halfspaces.tuning import TUNING

@@ -319,12 +319,7 @@ def test_budgets_that_cannot_be_computed_with_are_refused_in_our_words(epsilon: 
 
 
 def test_budgets_whose_noise_does_not_fit() -> None:
-    check_noise_fits(Allowance.of(0.1, 0.0), 0.1, "x")
     check_noise_fits(Allowance.of(math.inf, 0.0), 0.1, "x")
-    check_noise_fits(Allowance(1.0, 1e-6, 0.1), 0.1, "x")
-    for allowance in (Allowance.of(0.099, 0.0), Allowance(1.0, 1e-6, 0.099)):
-        with pytest.raises(RequestError, match="too small"):
-            check_noise_fits(allowance, 0.1, "x")
     assert [is_number(value) for value in (1, 0.5, np.float64(1), True, "1", None)] == [True] * 3 + [False] * 3
     assert two_bounds([1, 2.5], "x") == (1.0, 2.5)
     for wrong in ([1], [2, 1], [1, 1], [1, math.inf], "12", [True, 2], 3):

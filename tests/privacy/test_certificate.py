@@ -235,9 +235,6 @@ def test_what_is_no_certificate_is_refused() -> None:
         Certificate.from_json("{")
     with pytest.raises(CertificateError, match=r"format 2.*up to 1.*newer version"):
         Certificate.from_dict({**good, "version": 2})
-    for bad_version in (None, "1", True, 0):
-        with pytest.raises(CertificateError, match="format version"):
-            Certificate.from_dict({**good, "version": bad_version})
     for name in set(CHANGES) - {"version", "tape", "unit_name"}:  # most fits have none
         missing = {key: value for key, value in good.items() if key != name}
         with pytest.raises(CertificateError, match="damaged"):

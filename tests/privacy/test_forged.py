@@ -148,7 +148,7 @@ def test_a_field_of_another_kind_is_refused(name: str, wrong: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("size", [1e6, 1e9, 1e11, 1e12, 1e15, 1e100, 1e300])
+@pytest.mark.parametrize("size", [1e6, 1e11, 1e12, 1e300])
 @pytest.mark.parametrize(
     "make", [Pure, BoundedRange, lambda size: Laplace(1 / size), lambda size: Gaussian(size**-0.5)]
 )

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import create_engine
 
 from tacit.errors import TacitError
 from tacit.privacy import accountants, coverage, loss
@@ -17,13 +16,12 @@ from tacit.privacy.calibration import calibrate, gaussian_noise_multiplier
 from tacit.privacy.charges import ZCDP, ApproxDP, Gaussian, Laplace, NonPrivate, PrivacyLoss, Pure, Repeated
 from tacit.privacy.composition import Parts, parts_of
 from tacit.privacy.coverage import TOLERANCE, Coverage
-from tacit.privacy.label import Label, Stage
-from tacit.privacy.ledger import COMPLETED, FAILED, Entry, Reservation
+from tacit.privacy.ledger import COMPLETED, FAILED, Reservation
 from tacit.privacy.progress import Step
 from tacit.privacy.promised_budget import EphemeralAccount, PromisedBudget, _floored, check_promise
 from tacit.privacy.random_stopping import RandomStopping
 from tacit.privacy.request import Request, check_noise_fits
-from tacit.privacy.store_records import UNITS, Facts, read_charges, read_facts, unit_of
+from tacit.privacy.store_records import Facts, read_charges, read_facts
 from tacit.privacy.unit import Neighbouring, describe_unit, name_question, unit_key
 from tacit.privacy.verification import (
     FORMAT,
@@ -34,7 +32,6 @@ from tacit.privacy.verification import (
     check_format,
     claim_errors,
     cost_problems,
-    summarise,
     unreleasable_reasons,
 )
 from tacit.schema import Unit
@@ -246,24 +243,3 @@ def test_time_left_and_shares_of_progress() -> None:
         return Step("w", "x", "other", None, 1, spent, 3.0).seconds_left
 
     assert (left(0.0), left(0.099), left(0.1), left(0.25), left(1.0)) == (None, None, pytest.approx(27.0), 9.0, 0.0)
-
-
-def test_a_hundred_of_a_family_are_gathered() -> None:
-    def entries(count: int) -> list[Entry]:
-        return [Entry(i, Label(Stage.OTHER, text=f"look {i}"), Pure(0.5), "t") for i in range(count)]
-
-    assert len(summarise(entries(99))) == 99
-    assert [(e.label, e.charge) for e in summarise(entries(100))] == [("look #", Repeated(Pure(0.5), 100))]
-
-
-@pytest.mark.parametrize(("column", "rows"), [("p", 0), ("p", "x"), ("p", None), ("p", 1), ("", 7)])
-def test_a_unit_in_a_store_is_read_or_refused(column: str, rows: Any) -> None:
-    with create_engine("sqlite://").begin() as connection:
-        connection.exec_driver_sql(f'CREATE TABLE {UNITS.name} (dataset, "column", max_rows)')
-        assert unit_of(connection, "d") is None
-        connection.exec_driver_sql(f"INSERT INTO {UNITS.name} VALUES ('d', ?, ?)", (column, rows))
-        if isinstance(rows, int) and rows >= 1:
-            assert unit_of(connection, "d") == (column, rows)
-        else:
-            with pytest.raises(TacitError, match=r"the budget store is damaged: .* are no unit"):
-                unit_of(connection, "d")

@@ -13,8 +13,6 @@ from tacit.privacy.verification import CertificateError
 
 ONE = Neighbouring.ADD_OR_REMOVE_ONE
 
-"""Written by the version before labels had facts."""
-
 
 def certified(*labels: Label | str) -> Certificate:
     reservation = Reservation([Gaussian(1.0)], ONE, "fit")
@@ -91,13 +89,13 @@ def test_facts_survive_a_file_and_are_part_of_its_digest() -> None:
 
 
 def test_gathering_keeps_the_stage_and_never_merges_two() -> None:
-    labels = [Label(Stage.SWEEP, f"x{i % 2}", i, f"x{i % 2}, part {i}") for i in range(120)]
+    labels = [Label(Stage.SWEEP, f"x{i % 2}", i, f"x{i % 2}, part {i}") for i in range(100)]
     others = [Label(Stage.TREE, f"x{i % 2}", i, f"x{i % 2}, part {i}") for i in range(99)]
     found = certified(*labels, *others).entries
     assert len(found) == 1 + 99
     assert (found[0].stage, found[0].label, found[0].charge) == (
         Stage.SWEEP,
         "x#, part #",
-        Repeated(Gaussian(20.0), 120),
+        Repeated(Gaussian(20.0), 100),
     )
     assert {entry.stage for entry in found[1:]} == {Stage.TREE}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.boosting.game import capped_scaling
-from tacit.boosting.measures.lazy_bregman import LazyBregman
+from tacit.boosting.measures import LazyBregman
 from tacit.queries.dense.halfspace_log import HalfspaceLog
 from tacit.queries.dense.vector_sum import CappedSum
 from tacit.theory import averaged_noise as theory

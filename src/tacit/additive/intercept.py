@@ -12,7 +12,7 @@ from scipy.special import expit, ndtri
 from tacit.additive.term import Directions
 from tacit.additive.tuning import EFFECTS, INTERCEPTS
 from tacit.arrays import Floats
-from tacit.boosting.measures.mada_boost import mada_boost
+from tacit.boosting.mada_boost import mada_boost
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.score_rules import LARGEST_BOUND

@@ -17,7 +17,7 @@ from tacit.additive.plan import Remainder
 from tacit.additive.term import Directions, strongest_order
 from tacit.additive.tuning import COUNTING, EFFECTS, Counting
 from tacit.arrays import Floats, Ints
-from tacit.boosting.measures.mada_boost import mada_boost_rule
+from tacit.boosting.mada_boost import mada_boost_rule
 from tacit.curator.budget import Budget
 from tacit.growing.softmax import SimulatedRows, log_odds_of, released_counts, softmax_curvature
 from tacit.growing.tuning import SOFTMAX, Kernel

@@ -1,13 +1,8 @@
 """What a distinguishing experiment proves about epsilon, with a confidence level and no assumption about the learner.
 
-A guesser says "with" or "without" of one model of either of two neighbouring tables, again and again. What is
-(e, d)-private obeys ``P(with | with) <= exp(e) P(with | without) + d``, and the same with the answers exchanged. A
-gambler who bets against one of these inequalities at fair odds, and never more than he has, is expected to have at most
-what he began with, as long as the claim holds: the chance that he ever has ``1 / error`` times as much is at most
-``error`` (Ville). So no number of trials has to be fixed before, an audit stops when it is decided, guesses may be
-improved on the way, and evidence of several versions of a learner multiplies.
-
-Of Gaussian noise the inequalities ``(e, delta(e))`` of its privacy profile hold together. They use guesses as they
+A gambler bets on guesses of models against ``P(with | with) <= exp(e) P(with | without) + d``, and the same with the
+answers exchanged (docs/audit.md). No number of trials has to be fixed before, guesses may be improved on the way, and
+evidence of several versions of a learner multiplies. Of Gaussian noise the inequalities ``(e, delta(e))`` of its privacy profile hold together. They use guesses as they
 mostly are, where a single inequality needs those rare ones that make an epsilon large, and so prove far more.
 
 Source: Wasserman, Zhou 2010 and Kairouz, Oh, Viswanath 2015 (privacy as a test of hypotheses); Ramdas, Grunwald, Vovk,

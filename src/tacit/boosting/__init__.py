@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tacit.boosting.game import Diagnosis, Play, Pythia, diagnose, iterated_play, lazy_dense_updates, pythia
-    from tacit.boosting.measures.lazy_bregman import LazyBregman
-    from tacit.boosting.measures.logistic import LogisticMeasure
-    from tacit.boosting.measures.measure import Measure, stateless_sum
-    from tacit.boosting.measures.smooth import SmoothMeasure
+    from tacit.boosting.measures import LazyBregman, LogisticMeasure, Measure, SmoothMeasure, stateless_sum
     from tacit.boosting.schema import Embedding, Ensemble, WeakLearner, WeakLearnerError, boost
     from tacit.boosting.sealed import SealedCells, SealedRows, private_rows, private_table
     from tacit.boosting.stopping import EndTest
@@ -26,10 +23,7 @@ if TYPE_CHECKING:
 
 MODULES = {
     "tacit.boosting.game": "Diagnosis Play Pythia diagnose iterated_play lazy_dense_updates pythia",
-    "tacit.boosting.measures.lazy_bregman": "LazyBregman",
-    "tacit.boosting.measures.logistic": "LogisticMeasure",
-    "tacit.boosting.measures.measure": "Measure stateless_sum",
-    "tacit.boosting.measures.smooth": "SmoothMeasure",
+    "tacit.boosting.measures": "LazyBregman LogisticMeasure Measure SmoothMeasure stateless_sum",
     "tacit.boosting.schema": "Embedding Ensemble WeakLearner WeakLearnerError boost",
     "tacit.boosting.sealed": "SealedCells SealedRows private_rows private_table",
     "tacit.boosting.stopping": "EndTest",

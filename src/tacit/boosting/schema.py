@@ -5,7 +5,7 @@
     repeat T times: H <- Iter(S, H)              h  <- WkL(S, mu)
     return sign of the average of H              return H and h
 
-``S`` is behind the curator. ``NxM`` is a :class:`~tacit.boosting.measures.measure.Measure`: a rule for the weight of a
+``S`` is behind the curator. ``NxM`` is a :class:`~tacit.boosting.measures.Measure`: a rule for the weight of a
 row, given the released hypotheses. ``WkL`` asks the curator for one noisy answer under that rule. So a round costs
 what its one release costs, and rounds compose (Section 3.2); everything else is post-processing.
 """
@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from tacit.boosting.measures.measure import Measure
+from tacit.boosting.measures import Measure
 from tacit.curator.curator import Curator
 from tacit.errors import TacitError
 

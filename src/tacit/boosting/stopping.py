@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from tacit.boosting.measures.measure import Measure
+from tacit.boosting.measures import Measure
 from tacit.curator.curator import Curator
 from tacit.privacy.charges import Charge, Laplace
 from tacit.privacy.label import Label, Stage

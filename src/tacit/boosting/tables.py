@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from tacit.arrays import Codes, Floats, Ints
-from tacit.boosting.measures.measure import Measure
-from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.boosting.measures import Measure, SmoothMeasure
 from tacit.curator.curator import Curator
 from tacit.encoding.table import TableEncoding
 from tacit.privacy.charges import Charge

@@ -10,7 +10,7 @@ import numba as nb
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.boosting.measures.mada_boost import mada_boost
+from tacit.boosting.mada_boost import mada_boost
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.growing.newton_trees import NewtonPlan

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.boosting.measures.measure import Measure
+from tacit.boosting.measures import Measure
 from tacit.curator.curator import Curator
 from tacit.halfspaces.plan import Descent
 from tacit.halfspaces.scaling import Scaling

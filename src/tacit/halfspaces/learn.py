@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.boosting.measures.lazy_bregman import LazyBregman
-from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT
+from tacit.boosting.measures import DENSE_WEIGHT_UNIT, LazyBregman
 from tacit.boosting.schema import Ensemble, Stop, boost, iterate
 from tacit.boosting.stopping import EndTest
 from tacit.curator.budget import Budget

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from tacit.boosting.measures.lazy_bregman import LazyBregman
-from tacit.boosting.measures.logistic import LogisticMeasure
-from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.boosting.measures import LazyBregman, LogisticMeasure, SmoothMeasure
 from tacit.halfspaces.tuning import TUNING, Tuning
 from tacit.learning.checks import check_choice, check_integer, check_number, check_truth, whole
 from tacit.privacy.request import RequestError

@@ -82,21 +82,16 @@ def _centred(terms: Terms) -> Terms:
     return replace(terms, start=start, parts=parts)
 
 
-def _of_additive(model: AdditiveModel, frame: Frame) -> Terms:
-    return replace(_of_scores(model.scores, frame), outcomes=(str(model.classes[-1]),))
-
-
-def _of_classes(model: AdditiveClassesModel, frame: Frame) -> Terms:
-    return replace(_of_scores(model.scores, frame), outcomes=tuple(map(str, model.classes)))
-
-
-def _of_ordered(model: AdditiveOrderedModel, frame: Frame) -> Terms:
-    return replace(_of_scores(model.scores, frame), outcomes=("a higher class",))
-
-
-def _of_number(model: AdditiveRegressionModel, frame: Frame) -> Terms:
-    unit = model.target if model.power is None else f"{LOG_RATIO} of {model.target}"
-    return replace(_of_scores(model.scores, frame), unit=unit, outcomes=(model.target,))
+def _of_additive(
+    model: AdditiveModel | AdditiveClassesModel | AdditiveOrderedModel | AdditiveRegressionModel, frame: Frame
+) -> Terms:
+    unit, outcomes = LOG_ODDS, ("a higher class",)
+    if isinstance(model, AdditiveRegressionModel):
+        unit = model.target if model.power is None else f"{LOG_RATIO} of {model.target}"
+        outcomes = (model.target,)
+    elif not isinstance(model, AdditiveOrderedModel):
+        outcomes = tuple(map(str, model.classes[-model.scores.n_scores :]))
+    return replace(_of_scores(model.scores, frame), unit=unit, outcomes=outcomes)
 
 
 def _of_scores(scores: AdditiveScores, frame: Frame) -> Terms:
@@ -282,10 +277,8 @@ def _of_recalibrated(model: RecalibratedModel, frame: Frame) -> Terms:
 
 
 _KINDS = (
-    (AdditiveModel, _of_additive),
-    (AdditiveClassesModel, _of_classes),
-    (AdditiveOrderedModel, _of_ordered),
-    (AdditiveRegressionModel, _of_number),
+    *((kind, _of_additive) for kind in (AdditiveModel, AdditiveClassesModel, AdditiveOrderedModel)),
+    (AdditiveRegressionModel, _of_additive),
     (TreeEnsembleModel, _of_trees),
     (TreeClassesModel, _of_tree_classes),
     (HalfspaceModel, _of_halfspace),

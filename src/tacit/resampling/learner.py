@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from tacit.arrays import Floats, Ints
-from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.boosting.measures import SmoothMeasure
 from tacit.curator.rows import PrivateRows
 from tacit.curator.trusted import TrustedLearner, run_trusted
 from tacit.curator.views.resample import CAP, MeasureSample, SmoothSample

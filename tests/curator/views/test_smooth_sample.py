@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.boosting.measures import SmoothMeasure
 from tacit.curator.views.resample import CAP, SmoothSample, drawn_cost, round_with_test
 from tacit.curator.views.view import Rows
 from tacit.encoding.values import DROPPED, LabelIndex
