@@ -2,8 +2,9 @@
 
 A gambler bets on guesses of models against ``P(with | with) <= exp(e) P(with | without) + d``, and the same with the
 answers exchanged (docs/audit.md). No number of trials has to be fixed before, guesses may be improved on the way, and
-evidence of several versions of a learner multiplies. Of Gaussian noise the inequalities ``(e, delta(e))`` of its privacy profile hold together. They use guesses as they
-mostly are, where a single inequality needs those rare ones that make an epsilon large, and so prove far more.
+evidence of several versions of a learner multiplies. Of Gaussian noise the inequalities ``(e, delta(e))`` of its
+privacy profile hold together. They use guesses as they mostly are, where a single inequality needs those rare ones that
+make an epsilon large, and so prove far more.
 
 Source: Wasserman, Zhou 2010 and Kairouz, Oh, Viswanath 2015 (privacy as a test of hypotheses); Ramdas, Grunwald, Vovk,
 Shafer 2023 (testing by betting); Gonzalez and others 2025, "Sequentially auditing differential privacy"; Kutta,
