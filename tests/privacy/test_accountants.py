@@ -161,11 +161,6 @@ def test_a_loss_that_may_be_infinite_has_no_moments(beside: list[Charge]) -> Non
     assert epsilon(charges, 2e-3) < 5.0
 
 
-def test_a_loss_that_belongs_to_no_pair_is_refused() -> None:
-    with pytest.raises(ValueError, match="no pair of distributions"):
-        PrivacyLoss((-1.0, 0.5), (0.5, 0.5))
-
-
 def test_zcdp_and_renyi_against_dp_accounting() -> None:
     orders = [1 + x / 10 for x in range(1, 600)]
     rho, eps = 0.05, 0.3
@@ -215,17 +210,12 @@ def test_an_infinite_order_makes_nothing_free(order: float, monkeypatch: pytest.
     assert delta(charges, 1.0) > gaussian_delta(2.0, 1.0)
 
 
-def test_unknown_charges_and_bad_requests_are_refused() -> None:
+def test_unknown_charges_are_refused() -> None:
     class Foreign(Charge):
         kind = "foreign"
 
     with pytest.raises(ValueError, match="Foreign"):
         epsilon([Gaussian(1.0), Foreign()], 1e-6)
-    for d in (-1e-9, 1.0, math.nan):
-        with pytest.raises(ValueError, match="delta"):
-            epsilon([Gaussian(1.0)], d)
-    with pytest.raises(ValueError, match="epsilon"):
-        delta([Gaussian(1.0)], -0.1)
 
 
 KINDS: list[Charge] = [

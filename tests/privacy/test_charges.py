@@ -40,6 +40,7 @@ HALVES = (0.5, 0.5)
         (PrivacyLoss, ((0.0, 0.0), (1.5, -0.5))), (PrivacyLoss, ((0.0,), (1.1,), -0.1)),
         (PrivacyLoss, ((0.0, math.inf), HALVES)), (PrivacyLoss, ((0.0, 0.0), (0.5, 0.5 - 2e-9))),
         (PrivacyLoss, ((0.0, 0.0), (0.5, 0.5 + 2e-9))), (PrivacyLoss, ((0.0, -3e-9), (0.0, 1.0))),
+        (PrivacyLoss, ((-1.0, 0.5), HALVES)),
         (ApproxDP, (-TINY, 0.0)), (ApproxDP, (1.0, 1.0)), (ApproxDP, (1.0, -TINY)),
         (Repeated, (ONE, 0)), (Repeated, (ONE, -1)), (Repeated, (ONE, 1.5)), (Repeated, (ONE, True)),
         (Repeated, (ONE, MOST_TIMES + 1)), (Repeated, (1.0, 2)),

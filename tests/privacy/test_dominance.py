@@ -10,6 +10,7 @@ import pytest
 from tacit.privacy.accountants import delta
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, Pure, Repeated
 from tacit.privacy.gaussian import gaussian_delta, gaussian_epsilon
+from tests.privacy.test_accountants import hockey_stick
 
 
 def integer_gaussian_delta(scale: float, shift: int, at: float) -> float:
@@ -17,8 +18,7 @@ def integer_gaussian_delta(scale: float, shift: int, at: float) -> float:
     k = np.arange(-int(60 * scale), int(60 * scale) + shift + 1, dtype=np.float64)
     masses = np.exp(-((k - shift) ** 2) / (2 * scale**2))
     masses /= masses.sum()
-    losses = shift * (2 * k - shift) / (2 * scale**2)
-    return float(np.sum(masses * np.maximum(0.0, -np.expm1(np.minimum(at - losses, 0.0)))))
+    return hockey_stick(shift * (2 * k - shift) / (2 * scale**2), masses, at)
 
 
 def worst_ratio(scale: float, shift: int, multiplier: float) -> float:
@@ -49,10 +49,6 @@ def integer_laplace(scale: float, shift: int) -> tuple[np.ndarray, np.ndarray]:
     return (np.abs(k - shift) - np.abs(k)) / scale, masses / masses.sum()
 
 
-def stick(losses: np.ndarray, masses: np.ndarray, at: float) -> float:
-    return float(np.sum(masses * np.maximum(0.0, -np.expm1(np.minimum(at - losses, 0.0)))))
-
-
 def continuous_laplace_delta(epsilon: float, at: float) -> float:
     """Delta of continuous Laplace noise, 0 <= at <= epsilon."""
     return max(0.0, -math.expm1((at - epsilon) / 2))
@@ -65,15 +61,15 @@ def test_integer_laplace_noise_costs_at_most_its_charge(scale: float, shift: int
     pair = (losses[:, None] + losses[None, :]).ravel(), (masses[:, None] * masses[None, :]).ravel()
     charge = Laplace(scale / shift)
     for at in np.linspace(0, 1.99 * shift / scale, 12):
-        assert stick(losses, masses, at) <= delta([charge], at) * (1 + 1e-6) + 1e-12
-        assert stick(*pair, at) <= delta([charge, charge], at) * (1 + 1e-6) + 1e-12
+        assert hockey_stick(losses, masses, at) <= delta([charge], at) * (1 + 1e-6) + 1e-12
+        assert hockey_stick(*pair, at) <= delta([charge, charge], at) * (1 + 1e-6) + 1e-12
 
 
 def test_integer_laplace_noise_breaks_the_continuous_charge() -> None:
     """Why a Laplace charge counts as randomised response: at sensitivity 1 integer noise is exactly that."""
     losses, masses = integer_laplace(2.0, 1)
-    assert stick(losses, masses, 0.0) > 1.1 * continuous_laplace_delta(0.5, 0.0)
-    assert stick(losses, masses, 0.2) == pytest.approx(delta([Pure(0.5)], 0.2), rel=1e-6)
+    assert hockey_stick(losses, masses, 0.0) > 1.1 * continuous_laplace_delta(0.5, 0.0)
+    assert hockey_stick(losses, masses, 0.2) == pytest.approx(delta([Pure(0.5)], 0.2), rel=1e-6)
 
 
 def adaptive_range_delta(spans: tuple[float, ...], at: float, points: int = 41) -> float:

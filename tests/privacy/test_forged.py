@@ -19,10 +19,9 @@ from tacit.privacy.canonical import finite, sha256
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, Pure, Repeated, charge_from_dict
 from tacit.privacy.coverage import Coverage
-from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError, two_bounds
-from tacit.privacy.unit import Neighbouring
 from tacit.privacy.verification import CertificateError
+from tests.privacy.test_certificate import fitted
 
 BIG = 10**400
 SMALL = {
@@ -34,13 +33,7 @@ SMALL = {
 
 
 def certificate() -> dict[str, Any]:
-    reservation = Reservation([Gaussian(10.0)], Neighbouring.ADD_OR_REMOVE_ONE, "fit")
-    with reservation:
-        reservation.record(Gaussian(10.0), "sweep", "one row, one cell")
-    made = Certificate.of(
-        reservation, epsilon=1.0, delta=1e-6, noise_source="tacit", noise_releasable=True, algorithm="Toy"
-    )
-    return made.to_dict()
+    return fitted(1).to_dict()
 
 
 def resealed(data: dict[str, Any]) -> dict[str, Any]:

@@ -10,18 +10,15 @@ from tacit.privacy.label import TEXTS, Label, Stage
 from tacit.privacy.ledger import Entry, Reservation
 from tacit.privacy.unit import Neighbouring
 from tacit.privacy.verification import CertificateError
-
-ONE = Neighbouring.ADD_OR_REMOVE_ONE
+from tests.privacy.test_certificate import certified as of_reservation
 
 
 def certified(*labels: Label | str) -> Certificate:
-    reservation = Reservation([Gaussian(1.0)], ONE, "fit")
+    reservation = Reservation([Gaussian(1.0)], Neighbouring.ADD_OR_REMOVE_ONE, "fit")
     with reservation:
         for label in labels:
             reservation.record(Gaussian(20.0), label, "a theorem")
-    return Certificate.of(
-        reservation, epsilon=6.0, delta=1e-6, noise_source="opendp", noise_releasable=True, algorithm="something"
-    )
+    return of_reservation(reservation, epsilon=6.0)
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 
 from tacit.privacy.certificate import Certificate
-from tacit.privacy.charges import Gaussian
-from tacit.privacy.ledger import Reservation
 from tacit.privacy.signatures import KeyFileError, new_key, read_private_key, read_public_key, signature_problems
-from tacit.privacy.unit import Neighbouring
+from tests.privacy.test_certificate import fitted
 
 
 @pytest.fixture
@@ -24,13 +22,7 @@ def keys(tmp_path: Path) -> tuple[Any, str]:
 
 
 def certificate() -> Certificate:
-    reservation = Reservation([Gaussian(9.0)], Neighbouring.ADD_OR_REMOVE_ONE, "fit")
-    with reservation:
-        reservation.record(Gaussian(9.0), "counts", "one row, one cell")
-    made = Certificate.of(
-        reservation, epsilon=1.0, delta=1e-6, noise_source="opendp", noise_releasable=True, algorithm="Toy"
-    )
-    return made.bound("a" * 64, "b" * 64)
+    return fitted(1).bound("a" * 64, "b" * 64)
 
 
 def test_what_was_signed_is_accepted_and_names_all_digests(keys: tuple[Any, str]) -> None:
