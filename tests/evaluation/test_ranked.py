@@ -136,7 +136,7 @@ def test_the_noise_is_what_the_intervals_are_made_from(norm: int, charge: Gaussi
     stated: list[RankedSums] = []
     for seed in range(400):
         curator = Curator(table, Reservation([charge], Neighbouring.ADD_OR_REMOVE_ONE), SeededSource(seed))
-        overall, each = release_ranked(curator, 3, norm, charge)
+        overall, *each = release_ranked(curator, 3, norm, charge)
         stated = [overall, each[1]]
         drawn.append([part.values for part in stated])
     for part, values in zip(stated, np.array(drawn).transpose(1, 0, 2), strict=True):

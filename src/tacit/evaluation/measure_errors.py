@@ -30,7 +30,7 @@ from tacit.evaluation.error_grid import (
 )
 from tacit.evaluation.measure_scores import Released, ScoreGroups, declared_unit, with_unit
 from tacit.evaluation.number_scorer import NumberScorer
-from tacit.evaluation.strategy import Strategy, charges_of, noise_draws, noises, shared, sums_by_group
+from tacit.evaluation.strategy import Strategy, charges_of, noise_draws, noises, shared, sums_by_group, views
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
@@ -147,17 +147,13 @@ def measure_errors(
             spread = SumRelease.of(curator, 1, moments, groups, norm, next(charges))
         sums = SumRelease.of(curator, 0, grid.moments(clip), groups, norm, next(charges))
     certificate = certified(account, request, reservation, private_rows, question.label, schema, not scorer.verified)
+    own = sums.views(WEIGHTS)
+    others = [(None, ())] * len(own) if spread is None else spread.views(TARGET_WEIGHTS)
     overall, *each = (
-        ErrorSums(values, None if spread is None else other[0], (noise, other[1]), norm == 1, reach)
-        for (values, noise), other in zip(sums.views(WEIGHTS), _views(spread, groups), strict=True)
+        ErrorSums(values, targets, (noise, other), norm == 1, reach)
+        for (values, noise), (targets, other) in zip(own, others, strict=True)
     )
     return ReleasedErrors(overall, tuple(each), certificate, private_rows.public_generator, clip, beyond)
-
-
-def _views(spread: SumRelease | None, groups: ScoreGroups) -> list[tuple[Floats, tuple[float, ...]]]:
-    if spread is not None:
-        return spread.views(TARGET_WEIGHTS)
-    return [(np.zeros(0), ())] * (1 + (groups.n_codes if groups.n_codes > 1 else 0))
 
 
 @final
@@ -179,9 +175,7 @@ class SumRelease:
 
     def views(self, weights: Floats) -> list[tuple[Floats, tuple[float, ...]]]:
         """Sums and noises of all rows, then of each group; noises before a sum is divided by its weight."""
-        inverse = self.by_group.inverse
-        lines = [inverse.sum(axis=0), *(inverse if len(inverse) > 1 else ())]
-        return [(line @ self.values / weights, noises(line, self.sd)) for line in lines]
+        return [(line @ self.values / weights, noises(line, self.sd)) for line in views(self.by_group)]
 
 
 def _charges(allowance: Allowance, shares: list[float], alone: bool) -> tuple[int, list[tuple[Charge, Charge]]]:

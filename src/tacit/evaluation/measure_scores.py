@@ -20,7 +20,7 @@ from tacit.encoding.units import identifiers_of
 from tacit.encoding.values import BooleanIndex, CategoryIndex, LabelIndex
 from tacit.evaluation.error_grid import CELLS, ScoreGrid
 from tacit.evaluation.ranked import RankedSums, Scorer, ranked_grid, release_ranked
-from tacit.evaluation.strategy import Strategy, best_charges, shared, sums_by_group
+from tacit.evaluation.strategy import Strategy, best_charges, noise_draws, noises, shared, sums_by_group, views
 from tacit.learning.tables import check_as_many
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
@@ -67,12 +67,8 @@ class ScoreCounts:
     def noise_draws(self, times: int, generator: np.random.Generator) -> Floats:
         """Errors of the estimate as the noise might have made them, shape ``(times, cells, 2)``; public randomness."""
         shape = (self.released.shape[0], times, 2)
-        noise = np.zeros(shape)
-        if self.laplace:
-            for sd in self.noise:
-                noise += generator.laplace(0.0, sd / np.sqrt(2.0), shape)
-        elif self.noise:
-            noise = generator.normal(0.0, self.sd, shape)
+        sds = self.noise if self.laplace else (self.sd,) * bool(self.noise)
+        noise = noise_draws(sds, self.laplace, shape, generator)
         errors = (self.strategy.inverse @ noise.reshape(shape[0], -1)).reshape(-1, times, 2)
         return np.ascontiguousarray(errors.transpose(1, 0, 2))
 
@@ -89,9 +85,9 @@ def row_draws(truth: Floats, times: int, generator: np.random.Generator) -> Floa
 
 
 def release_counts(
-    curator: Curator, grid: ScoreGrid, groups: int, charge: Charge, by_cell: Strategy, by_group: Strategy
-) -> tuple[ScoreCounts, tuple[ScoreCounts, ...]]:
-    """The counts of all rows and of each group, in one release over a table made by :meth:`ScoreGroups.encoding`.
+    curator: Curator, grid: ScoreGrid, charge: Charge, by_cell: Strategy, by_group: Strategy
+) -> list[ScoreCounts]:
+    """The counts of all rows, then of each group, in one release over a table made by :meth:`ScoreGroups.encoding`.
 
     Guarantee: that of ``charge``. A row has one score, one label and one group, so it moves one column of the release
     matrix, whose norm is at most 1: one weighted histogram (docs/theory/sensitivities.md, section 0). That matrix is
@@ -102,13 +98,11 @@ def release_counts(
         query, charge, Label(Stage.EVALUATION, f"counts by score ({by_cell.name}), label and group")
     )
     values = release.value.reshape(len(by_group.matrix), len(by_cell.matrix), 2)
-
-    def view(weights: Floats) -> ScoreCounts:
-        noise = tuple(abs(float(weight)) * release.sd for weight in weights if abs(weight) > 1e-12 and release.sd > 0)
-        return ScoreCounts(grid, np.einsum("g,gol->ol", weights, values), by_cell, noise, isinstance(charge, Laplace))
-
-    each = tuple(view(weights) for weights in by_group.inverse) if groups > 1 else ()
-    return view(by_group.inverse.sum(axis=0)), each
+    laplace = isinstance(charge, Laplace)
+    return [
+        ScoreCounts(grid, np.einsum("g,gol->ol", line, values), by_cell, noises(line, release.sd), laplace)
+        for line in views(by_group)
+    ]
 
 
 MOST_GROUPS = 64
@@ -279,8 +273,7 @@ def measure_scores(
 
         def released(private_rows: PrivateRows, score: str) -> list[ScoreCounts]:
             curator = sealed(private_rows, score, grid.encoder)
-            overall, each = release_counts(curator, grid, groups.n_codes, charges[score], by_cell, by_group)
-            return [overall, *each]
+            return release_counts(curator, grid, charges[score], by_cell, by_group)
 
         private_rows = private_rows_of("label", 0)
         counts = released(private_rows, "score")
@@ -288,8 +281,7 @@ def measure_scores(
         ranked: Sequence[RankedSums | None] = [None] * len(counts)
         if question.ranked:
             curator = sealed(private_rows, "ranked", ranked_grid(groups.n_codes))
-            all_sums, each_sum = release_ranked(curator, groups.n_codes, norm, charges["ranked"])
-            ranked = [all_sums, *each_sum]
+            ranked = release_ranked(curator, groups.n_codes, norm, charges["ranked"])
         by_class = []
         if question.each_class:  # other labels: the class or any other
             by_class = [released(private_rows_of(f"is {k}", 1 + k), f"class {k}") for k in range(scorer.n_classes)]

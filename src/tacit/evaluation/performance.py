@@ -34,14 +34,8 @@ def rows(counts: Floats) -> Floats:
     return figure
 
 
-def positive_share(counts: Floats) -> Floats:
-    """Share of rows with label 1."""
-    figure: Floats = np.clip(counts[..., 1].sum(axis=-1) / rows(counts), 0.0, 1.0)
-    return figure
-
-
 def positive_parts(counts: Floats) -> Ratio:
-    """What :func:`positive_share` divides."""
+    """Rows with label 1, and all rows."""
     return Ratio(counts[..., 1].sum(axis=-1), counts.sum(axis=(-2, -1)))
 
 
@@ -50,13 +44,6 @@ def auc_parts(counts: Floats) -> Ratio:
     negative, positive = counts[..., 0], counts[..., 1]
     below = np.cumsum(negative, axis=-1) - negative / 2
     return Ratio((positive * below).sum(axis=-1), negative.sum(axis=-1) * positive.sum(axis=-1))
-
-
-def auc(counts: Floats) -> Floats:
-    """Area under the ROC curve; rows of one cell count as ties."""
-    totals = np.maximum(counts.sum(axis=-2), 1.0)
-    figure: Floats = np.clip(auc_parts(counts).over / totals.prod(axis=-1), 0.0, 1.0)
-    return figure
 
 
 def correct_parts(counts: Floats, cut: int) -> Ratio:
@@ -93,11 +80,6 @@ def log_loss_parts(counts: Floats, grid: ScoreGrid, clip: float) -> Ratio:
     chance = np.clip(grid.probabilities, clip, 1.0 - clip)
     losses = np.stack([-np.log1p(-chance), -np.log(chance)], axis=1)
     return Ratio((counts * losses).sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)))
-
-
-def log_loss(counts: Floats, grid: ScoreGrid, clip: float) -> Floats:
-    """Mean negative log-likelihood of the labels, probabilities clipped to ``[clip, 1 - clip]``."""
-    return np.clip(log_loss_parts(counts, grid, clip).over / rows(counts), 0.0, -np.log(clip))
 
 
 def brier_parts(counts: Floats, grid: ScoreGrid) -> Ratio:

@@ -21,7 +21,7 @@ from tacit.encoding.grid import NumericGrid
 from tacit.encoding.inputs import no_rows_of
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.evaluation.error_grid import log_odds
-from tacit.evaluation.strategy import noise_draws, noises, shared, sums_by_group
+from tacit.evaluation.strategy import noise_draws, noises, shared, sums_by_group, views
 from tacit.models.base import Model, NumberModel
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
@@ -122,10 +122,8 @@ class RankedSums:
         return float(np.linalg.norm(self.noise) * np.linalg.norm(ROWS)) if self.noise else 0.0
 
 
-def release_ranked(
-    curator: Curator, groups: int, norm: int, charge: Charge
-) -> tuple[RankedSums, tuple[RankedSums, ...]]:
-    """The sums of all rows and of each group, in one release over a table made by :meth:`ScoreGroups.encoding`.
+def release_ranked(curator: Curator, groups: int, norm: int, charge: Charge) -> list[RankedSums]:
+    """The sums of all rows, then of each group, in one release over a table made by :meth:`ScoreGroups.encoding`.
 
     Guarantee: that of ``charge``. A row has one score and one group, so it moves the release by one column of its
     matrix, whose norm (1 for Laplace noise, 2 for Gaussian) is at most 1 (docs/theory/sensitivities.md, section 0).
@@ -134,12 +132,7 @@ def release_ranked(
     query = sums_by_group(ranked_matrix(ranked_grid(groups).cells), by_group, count_rule(2))
     release = curator.measure(query, charge, Label(Stage.EVALUATION, "sums of ranked probability scores, by group"))
     values = release.value.reshape(len(by_group.matrix), 3)
-
-    def view(weights: Floats) -> RankedSums:
-        return RankedSums(weights @ values, noises(weights, release.sd), norm == 1)
-
-    each = tuple(view(weights) for weights in by_group.inverse) if groups > 1 else ()
-    return view(by_group.inverse.sum(axis=0)), each
+    return [RankedSums(line @ values, noises(line, release.sd), norm == 1) for line in views(by_group)]
 
 
 def _plain(classes: Iterable[Any]) -> tuple[Any, ...]:

@@ -87,6 +87,12 @@ def shared(groups: int, norm: int) -> Strategy:
     return _scaled("all and each", np.concatenate([np.ones((1, groups)), np.eye(groups)]), norm)
 
 
+def views(by_group: Strategy) -> list[Floats]:
+    """By which weights released sums add up to that of all rows, and to that of each group where there are several."""
+    inverse = by_group.inverse
+    return [inverse.sum(axis=0), *(inverse if len(inverse) > 1 else ())]
+
+
 def sums_by_group(matrix: Floats, by_group: Strategy, rule: RowRule, column: int = 0, group: int = 1) -> Histogram:
     """The query for weighted sums over the cells of a column, in every group: ``matrix`` of each group's histogram.
 
@@ -131,7 +137,7 @@ def noises(weights: Floats, sd: float) -> tuple[float, ...]:
     return tuple(abs(float(weight)) * sd for weight in weights if abs(weight) * sd > 1e-12)
 
 
-def noise_draws(sds: Sequence[float], laplace: bool, shape: tuple[int, int], generator: np.random.Generator) -> Floats:
+def noise_draws(sds: Sequence[float], laplace: bool, shape: tuple[int, ...], generator: np.random.Generator) -> Floats:
     """Sums of such noises as they might have been; public randomness."""
     draws = np.zeros(shape)
     for sd in sds:

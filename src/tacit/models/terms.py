@@ -85,7 +85,8 @@ def _centred(terms: Terms) -> Terms:
 def _of_additive(
     model: AdditiveModel | AdditiveClassesModel | AdditiveOrderedModel | AdditiveRegressionModel, frame: Frame
 ) -> Terms:
-    unit, outcomes = LOG_ODDS, ("a higher class",)
+    unit = LOG_ODDS
+    outcomes: tuple[str, ...] = ("a higher class",)
     if isinstance(model, AdditiveRegressionModel):
         unit = model.target if model.power is None else f"{LOG_RATIO} of {model.target}"
         outcomes = (model.target,)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -129,13 +128,8 @@ class TreeEnsembleModel(BinnedTrees):
         """Variance that noise leaves in the score of every row; :class:`ValueError` if leaves do not know theirs."""
         return self.intercept_sd**2 + tree_variance(self.trees, self.codes(frame))
 
-    @cached_property
-    def base_score(self) -> float:
-        """The score's mean over the released support of the leaves: where explanations start."""
-        return self.intercept + sum(tree.node_mean(0) if tree.shape.n_splits else tree.values[0] for tree in self.trees)
-
     def contributions(self, frame: Any) -> tuple[list[str], Floats]:
-        """What each column adds to the score of each row, on top of :attr:`base_score`: names, shape (rows, columns).
+        """What each column adds to the score of each row, beside the mean over support: names, shape (rows, columns).
 
         Along a row's path every split moves the mean of the leaves below; the move is put down to the column tested
         (Saabas 2014), with means over released support. Together they are the score exactly.
