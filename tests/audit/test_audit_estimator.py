@@ -111,7 +111,7 @@ def test_noise_that_is_too_soft_is_caught_by_the_gaussian_bound(monkeypatch):
         tacit.BoostedTreesClassifier(schema=AGE, n_trees=2, max_depth=2),
         tacit.RandomTreesClassifier(schema=FLAG, n_trees=3, delta=0.0),
         tacit.RandomTreesClassifier(n_trees=3),
-        tacit.HalfspaceBoostClassifier(schema=AGE),
+        tacit.HalfspaceBoostClassifier(schema=AGE, rounds=3),
         tacit.DecisionListClassifier(schema=AGE),
         tacit.ResampledBoostClassifier(tacit.RandomTreesClassifier(schema=FLAG, n_trees=1), rounds=1),
         FiniteClassClassifier(Stumps(("age",)), schema=AGE),

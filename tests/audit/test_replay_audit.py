@@ -65,7 +65,7 @@ HONEST: dict[str, Any] = {
     "additive, persons": tacit.AdditiveBoostClassifier(schema=UNIT, interactions=False),
     "trees": tacit.BoostedTreesClassifier(schema=WIDE, n_trees=2, max_depth=2),
     "forest, persons, replace_one": tacit.RandomTreesClassifier(schema=UNIT, n_trees=2, neighbouring="replace_one"),
-    "halfspace": tacit.HalfspaceBoostClassifier(schema=WIDE),
+    "halfspace": tacit.HalfspaceBoostClassifier(schema=WIDE, rounds=5),
     "decision list": tacit.DecisionListClassifier(schema=WIDE),
     "finite class": FiniteClassClassifier(Thresholds("x"), schema=WIDE),
     "resampled": tacit.ResampledBoostClassifier(

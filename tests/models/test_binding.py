@@ -52,9 +52,9 @@ def additive(epsilon: float = 1.0, **more: Any) -> Any:
 LEARNERS: dict[str, Callable[[], Any]] = {
     "additive": additive,
     "additive, weighted": lambda: additive(class_weight={"no": 1.0, "yes": 2.0}),
-    "trees": lambda: tacit.BoostedTreesClassifier(schema=SCHEMA).fit(*rows()),
-    "random trees": lambda: tacit.RandomTreesClassifier(schema=SCHEMA).fit(*rows()),
-    "halfspace": lambda: tacit.HalfspaceBoostClassifier(schema=SCHEMA).fit(*rows()),
+    "trees": lambda: tacit.BoostedTreesClassifier(schema=SCHEMA, n_trees=5).fit(*rows()),
+    "random trees": lambda: tacit.RandomTreesClassifier(schema=SCHEMA, n_trees=5).fit(*rows()),
+    "halfspace": lambda: tacit.HalfspaceBoostClassifier(schema=SCHEMA, rounds=5).fit(*rows()),
     "decision list": lambda: tacit.DecisionListClassifier(schema=SCHEMA).fit(*rows()),
     "number": lambda: tacit.AdditiveBoostRegressor(schema=NUMBERS, interactions=False).fit(rows()[0], rows()[0]["age"]),
     "batches": lambda: tacit.BatchwiseClassifier(tacit.AdditiveBoostClassifier(schema=SCHEMA, interactions=False)).fit(

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
@@ -189,7 +190,8 @@ X, Y = np.zeros((40, 2)), np.arange(40) % 2
 
 
 def test_cross_validation_in_two_processes_spends_from_one_budget(plain: PrivacyAccount) -> None:
-    scores = cross_val_score(Toy(0.1, plain), X, Y, cv=4, n_jobs=2)
+    with parallel_config("multiprocessing"):
+        scores = cross_val_score(Toy(0.1, plain), X, Y, cv=4, n_jobs=2)
     assert len(scores) == 4
     assert plain.spent == pytest.approx(0.4)
     assert [line.status for line in plain.reservations()] == ["completed"] * 4
@@ -380,7 +382,7 @@ charge_strategy = st.one_of(
 
 
 @settings(max_examples=8, deadline=None)
-@given(st.lists(st.lists(charge_strategy, min_size=1, max_size=3), min_size=2, max_size=6))
+@given(st.lists(st.lists(charge_strategy, min_size=1, max_size=2), min_size=2, max_size=5))
 def test_spent_never_falls_and_never_exceeds_the_promise(plans: list[list[Charge]]) -> None:
     account = EphemeralAccount(1.0, DELTA)
     before = 0.0
