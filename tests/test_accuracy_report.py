@@ -128,13 +128,12 @@ def test_the_sixty_tables_stand_in_a_part_of_their_own():
 
 
 def test_rare_positives_weigh_as_much_as_their_share_says():
-    y, log_odds = np.array([1, 0, 0, 1]), np.log(np.array([0.9, 0.2, 0.5, 0.3]) / np.array([0.1, 0.8, 0.5, 0.7]))
-    found = wide.rare_figures(y, log_odds, 0.2)  # positives weigh a quarter
-    assert found["total"] == pytest.approx((0.25 * 1.2 + 0.7) / 0.5)
-    losses = np.log([0.9, 0.8, 0.5, 0.3]) @ [0.25, 1.0, 1.0, 0.25]
-    assert found["log_loss"] == pytest.approx(-losses / 2.5)
-    assert found["calibration"] == pytest.approx((0.2 + 0.25 * 0.7 + 0.5 - 0.25 * 0.1) / 0.5)  # three groups hold rows
-    assert found["precision"] == pytest.approx(0.5 * 1.0 + 0.5 * 0.5 / 1.5)
+    y, chances = np.array([1, 0, 0, 1, 0]), np.array([0.9, 0.2, 0.5, 0.3, 0.1])
+    found = wide.rare_figures(y, np.log(chances / (1 - chances)), 0.25)  # a positive weighs a half
+    assert found["total"] == pytest.approx(0.5 * 1.2 + 0.8)
+    assert found["log_loss"] == pytest.approx(-np.log([0.9, 0.8, 0.5, 0.3, 0.9]) @ [0.5, 1.0, 1.0, 0.5, 1.0] / 4)
+    assert found["calibration"] == pytest.approx(0.5 * 0.1 + 0.2 + 0.5 + 0.5 * 0.7 + 0.1)
+    assert found["precision"] == pytest.approx(0.5 * 1.0 + 0.5 * 0.5)
     figures = {name: {"additive": {"1.0": 0.25}, "prior": {"None": 0.5}} for name in wide.RARE_FIGURES}
     text = accuracy_page._rare(figures)
     assert "| default | 0.250 / 0.2500 / 0.25 |" in text

@@ -39,6 +39,13 @@ def columns_act_alone(n, seed):
     return pd.DataFrame(X, columns=NAMES), (generator.random(n) < 1 / (1 + np.exp(-scores))).astype(int)
 
 
+@pytest.mark.parametrize("world", [near_rows_are_alike, columns_act_alone])
+def test_they_follow_where_columns_or_pairs_explain_much(world):
+    model = AdditiveBoostClassifier(epsilon=1.0, schema=SCHEMA, random_state=0).fit(*world(6000, 0)).model_
+    assert bool(model.pairs) == (world is near_rows_are_alike)
+    assert model.trees
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_they_see_what_pairs_do_not(seed, monkeypatch):
