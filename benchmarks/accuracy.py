@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
-from benchmarks import accuracy_report, accuracy_tables, data, outside, peers, store, synthetic
+from benchmarks import accuracy_report, accuracy_tables, data, outside, peers, store, synthetic, synthetic_page
 from benchmarks.accuracy_report import EPSILONS, LIMIT
 from benchmarks.evaluation import calibration_error
 
@@ -146,7 +146,7 @@ def arguments() -> argparse.Namespace:
         args.epsilon = args.epsilon or ([LIMIT] if args.limit else list(accuracy_tables.EPSILONS))
     if args.synthetic:
         args.data = list(synthetic.DATA) if args.data == ["all"] else args.data
-        args.who, args.seeds = args.who or list(synthetic.PEERS), args.seeds or 1
+        args.who, args.seeds = args.who or list(synthetic_page.NAMES), args.seeds or 1
         args.epsilon = args.epsilon or [float(epsilon) for epsilon in synthetic.EPSILONS]
     args.who, args.seeds = args.who or ["additive"], args.seeds or 5
     args.epsilon = args.epsilon or ([LIMIT] if args.limit else list(EPSILONS))

@@ -19,6 +19,7 @@ FACTS = Path(__file__).resolve().parent / "results" / "synthetic.json"
 NAMES = {
     "additive": "AdditiveBoost",
     "dp_ebm": "DP-EBM",
+    "dp_ebm_fast": "rate 0.1",
     "smartnoise_aim": "AIM",
     "dpmm_mst": "MST",
     "dpmm_privbayes": "PrivBayes",
@@ -33,19 +34,17 @@ FIGURES = {
 }
 
 WORDS = """\
-LightGBM with its defaults learns from private synthetic rows: by AIM of smartnoise-synth {smartnoise}, MST and
-PrivBayes of dpmm {dpmm}, SWIFT of dpsynth {dpsynth} and Tab-PE of private-evolution {pe}. "Votes" is TabPATE's idea:
-forests on disjoint parts vote on rows drawn from noisy marginals, and a forest learns the noisy shares. One split and
-one draw of the noise: differences below about .02 are not significant. Empty: not run; "late": stopped at the time
-limit.
+LightGBM learns from private synthetic rows: AIM of smartnoise-synth {smartnoise}, MST and PrivBayes of dpmm {dpmm},
+SWIFT of dpsynth {dpsynth}, Tab-PE of private-evolution {pe}. "Votes" is TabPATE's idea: forests on disjoint parts vote
+on rows drawn from noisy marginals, and a forest learns the noisy shares. One split and draw of the noise: differences
+below about .02 are not significant. Empty: not run; "late": stopped at the time limit.
 
-    python -m benchmarks.accuracy --synthetic --peer-python PYTHON --who additive dp_ebm \\
-      {whos}
+    python -m benchmarks.accuracy --synthetic --peer-python PYTHON
 
 A column is its declared categories, or {bins} bins of equal width between its declared bounds, plus a code for
-missing; Tab-PE has the numbers. "LightGBM, same bins" has no privacy. The number of rows is public, except to SWIFT;
-shares of classes, gaps and whole numbers are public to Tab-PE. Settings are the libraries' defaults (fewer iterations
-for dpmm), for Tab-PE its examples' ({made:,} rows, {rounds} rounds; `adult` {adult_rounds}).
+missing; Tab-PE has the numbers. "LightGBM, same bins" has no privacy. Public are the number of rows (not to SWIFT) and,
+to Tab-PE, class shares, gaps and whole numbers. Settings are defaults (fewer iterations for dpmm), for Tab-PE its
+examples' ({made:,} rows, {rounds} rounds; `adult` {adult_rounds}).
 """
 
 
@@ -101,7 +100,6 @@ def section(facts: dict[str, Any]) -> str:
         dpmm=pins["dpmm"],
         dpsynth=synthetic.VERSIONS["dpsynth_swift"],
         pe=synthetic.VERSIONS["tab_pe"],
-        whos=" ".join([*synthetic.PEERS, "tabpate"]),
         bins=synthetic.BINS,
         made=synthetic.MADE,
         rounds=synthetic.ROUNDS,

@@ -100,7 +100,7 @@ def test_peers_of_synthetic_rows_stand_in_a_part_of_their_own():
     facts = accuracy_report.summarised([*lines(), line("dpmm_mst", "magic", 1.0, 0, 0.123)], {0.1: 0.8})
     assert "0.123" not in accuracy_page.page(facts)
     facts["synthetic"] = {"magic": {"rows": 5, "auc": {"1": {"dpmm_mst": 0.123}}}}
-    assert "| magic | 5 |  |  |  | 0.123/– |" in accuracy_page.page(facts)
+    assert "| magic | 5 |  |  |  |  | 0.123/– |" in accuracy_page.page(facts)
 
 
 def test_the_sixty_tables_stand_in_a_part_of_their_own():

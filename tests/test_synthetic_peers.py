@@ -174,6 +174,8 @@ def test_a_peer_of_another_python_asks_for_it(
     monkeypatch.setattr(sys, "argv", ["accuracy", "--synthetic", "--who", who, "--peer-python", "python"])
     args = accuracy.arguments()
     assert (args.data, args.epsilon, args.seeds) == (list(synthetic.DATA), [1.0, 4.0], 1)
+    monkeypatch.setattr(sys, "argv", ["accuracy", "--synthetic", "--peer-python", "python"])
+    assert {who, "additive", "dp_ebm", *synthetic.PEERS} - {"dp_sgd_mlp"} <= set(accuracy.arguments().who)
 
 
 def test_swift_has_all_of_the_allowance_and_its_columns_are_put_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
