@@ -28,7 +28,7 @@ PLANTED = [
 
 @pytest.mark.parametrize("path", HONEST)
 def test_honest_releases_pass(path: str) -> None:
-    found = PATHS[path].audited(600, confidence=SURE, random_state=1)
+    found = PATHS[path].audited(300, confidence=SURE, random_state=1)
     assert found.holds, found
     assert found.neighbouring == str(PATHS[path].relation)
 

@@ -153,6 +153,7 @@ def test_games_by_hand() -> None:
     found = pythia(np.array([-0.5, -0.1, 0.2, 0.3]), 0.25)  # stops at mistakes, which fill the set
     assert (found.bad.tolist(), found.theta) == ([0, 1], 0.0)
     assert pythia(np.array([0.0, 0.0, 0.1, 0.2]), 0.25).bad.tolist() == [0]  # a margin of 0 is no mistake
+    assert [pythia(np.array([0.0, 0.5, -0.1, 0.0]), k).bad.tolist() for k in (0.25, 0.5)] == [[2], [2, 0]]
     assert len(pythia(np.arange(100.0), 0.07).bad) == 7  # and 0.07 * 100 is a little more
     assert len(pythia(np.arange(100.0), 0.0701).bad) == 8
     play = iterated_play(lazy_dense_updates(0.5, 0.4), lambda measure: 1.0 - measure, 4, 3)

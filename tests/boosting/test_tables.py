@@ -18,7 +18,6 @@ from tacit.boosting import (
     SmoothMeasure,
     boost,
     private_table,
-    pythia,
 )
 from tacit.privacy.request import RequestError
 from tacit.privacy.unit import Neighbouring
@@ -150,17 +149,6 @@ def test_mistakes_are_refused() -> None:
             embedding.append(CellRule(cells, values), 1.0)
     with pytest.raises(TypeError, match="CellMeasure"):
         CellLearner(embedding, rows.charge(1.0)).learn(rows.budget.curator, LogisticMeasure(), [])
-
-
-def test_a_row_of_margin_0_is_no_mistake_for_pythia() -> None:
-    """Algorithm 8 begins with the rows that are wrong; a row on the boundary joins by its margin alone."""
-    margins = np.array([0.0, 0.5, -0.1, 0.0])
-    few = pythia(margins, 0.25)
-    assert (few.bad.tolist(), few.theta) == ([2], 0.0)
-    more = pythia(margins, 0.5)
-    assert (more.bad.tolist(), more.theta) == ([2, 0], 0.0)
-    all_but_one = pythia(np.array([0.0, 0.5, 0.1, 0.2]), 0.75)
-    assert (all_but_one.bad.tolist(), all_but_one.theta) == ([0, 2, 3], 0.2)
 
 
 def test_a_cell_is_drawn_to_0_by_its_noise() -> None:

@@ -268,9 +268,9 @@ charges_strategy = st.one_of(
 def test_what_is_proved_of_more_releases_is_proved_of_fewer(moments: Charge, more: Charge) -> None:
     """A third charge, of whatever kind, opens no way of composing that the first two alone did not have."""
     fewer = [Gaussian(1.0), moments]
-    for d in (1e-9, 1e-6, 1e-3):
+    for d in (1e-9, 1e-3):
         assert epsilon([*fewer, more], d) >= epsilon(fewer, d)
-    for e in (0.5, 1.0, 3.0):
+    for e in (0.5, 3.0):
         assert delta([*fewer, more], e) >= delta(fewer, e)
 
 
