@@ -71,9 +71,12 @@ SIXTY_WORDS = """\
     python -m benchmarks.accuracy --tables --who additive --limit
     python -m benchmarks.accuracy --tables
 
-Version `{version}`: sixty tables of 750 to 60,000 rows, mostly surveys, medicine, work, money and votes, two splits
-each, peers untuned. Some choices of the planning rule were made on these tables. "Without noise" is the default at
-epsilon 1e6. [How to rebuild them](#what-a-stranger-can-rebuild).
+Version `{version}`: sixty tables of 750 to 60,000 rows, two splits each, peers untuned. Some choices of the planning
+rule were made on them. "Without noise" is the default at epsilon 1e6. [How to rebuild
+them](#what-a-stranger-can-rebuild).
+"""
+LATER_WORDS = """\
+The default's figures are of version `{later}`; all else, differences and counts of tables too, of `{version}`.
 """
 
 PURE_WORDS = """\
@@ -206,24 +209,20 @@ def _without_privacy(free: list[str]) -> str:
 def _sixty(facts: dict[str, Any]) -> str:
     """What `python -m benchmarks.accuracy --tables` printed last."""
     epsilons = [name for name in (f"{float(epsilon):g}" for epsilon in SHOWN) if name in facts]
-    parts = [SIXTY_WORDS.format(version=facts["version"])]
+    parts, later = [SIXTY_WORDS.format(version=facts["version"])], facts.get("later")
+    parts += [LATER_WORDS.format(version=facts["version"], later=later["version"])] if later else []
     for figure, title in SIXTY_FIGURES.items():
         shown = _percent if figure.startswith("gap") else _shown
         rows, free = [], []
         for who, label in SIXTY.items():
             if figure != "auc" and who in (*accuracy_tables.MODES[1:], *accuracy_tables.PEERS[:2]):
                 continue  # the differences of modes are in the last table; these peers close none of the gap
-            found = [facts[epsilon].get(who, {}).get(figure) for epsilon in epsilons]
+            source = later if later and who == "additive" else facts
+            found = [source.get(epsilon, {}).get(who, {}).get(figure) for epsilon in epsilons]
             if label.endswith("no privacy*") and found[0] is not None:
                 free.append(f"{label.strip('*').removesuffix(', no privacy')} {shown(found[0])}")
             elif any(value is not None for value in found):
                 rows.append([label, *("" if value is None else shown(value) for value in found)])
-        later = facts.get("later", {})
-        found = [later.get(epsilon, {}).get("additive", {}).get(figure) for epsilon in epsilons]
-        if any(value is not None for value in found):
-            rows.insert(
-                1, [f"default, version `{later['version']}`", *("" if one is None else shown(one) for one in found)]
-            )
         parts += [title + "\n", _table(["", *epsilons], rows) + _without_privacy(free)] if rows else []
     return "\n".join([*parts, CHECKED_WORDS, _table(["", *epsilons], _checked(facts, epsilons)), STRANGERS])
 

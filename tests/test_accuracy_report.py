@@ -116,7 +116,10 @@ def test_the_sixty_tables_stand_in_a_part_of_their_own():
     assert "| default | 0.500 | 0.400 |" in text
     assert "| default | 25 % | 50 % |" in text
     facts["tables"]["later"] = {"version": "d", "1": {"additive": {"auc": 0.9}}}
-    assert "| default, version `d` |  | 0.900 |" in accuracy_page.page(facts)
+    text = accuracy_page.page(facts)
+    assert "| default |  | 0.900 |" in text
+    assert "of version `d`; all else, differences and counts of tables too, of `c`" in text
+    del facts["tables"]["later"]
     assert text.count("| DP-EBM |  | 0.750 |") == 1
     assert "| tables below DP-EBM |" not in text
     facts["tables"]["1"]["additive"] |= {"tables_below": 3.0, "worse_than_prior": 2.0}
