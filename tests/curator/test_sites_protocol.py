@@ -199,107 +199,6 @@ def test_shares_of_both_sites_add_up(place: Path) -> None:
     np.testing.assert_array_equal(total[[0, 1, 4]], [[7, 0], [0, 7], [0, 7]])
 
 
-def before_the_keys(other: Other) -> Talk:
-    yield other.ask(1, COUNTS)
-
-
-def before_the_charge(other: Other) -> Talk:
-    ready = yield INVITATION
-    yield {"keys": other.keys(ready), "charges": [CHARGE.to_dict()]}
-    yield other.ask(1, COUNTS)
-
-
-def without_keys(other: Other) -> Talk:
-    yield INVITATION
-    yield {"begin": "a"}
-
-
-def seeded(other: Other) -> Talk:
-    yield INVITATION | {"seeded": True}
-
-
-def another_relation(other: Other) -> Talk:
-    yield INVITATION | {"neighbouring": "replace_one"}
-
-
-def a_short_session(other: Other) -> Talk:
-    yield INVITATION | {"invite": b"s"}
-
-
-def two_invitations(other: Other) -> Talk:
-    yield INVITATION
-    yield INVITATION
-
-
-def too_dear(other: Other) -> Talk:
-    ready = yield INVITATION
-    yield {"keys": other.keys(ready), "charges": [Gaussian(0.5).to_dict()]}
-
-
-def no_such_charge(other: Other) -> Talk:
-    ready = yield INVITATION
-    yield {"keys": other.keys(ready), "charges": [{"kind": "free"}]}
-
-
-def an_unsigned_key(other: Other) -> Talk:
-    keys = other.keys((yield INVITATION))
-    yield {"keys": keys | {"south": [PairKey().public, keys["south"][1]]}, "charges": [CHARGE.to_dict()]}
-
-
-def a_key_signed_by_somebody_else(other: Other) -> Talk:
-    keys = other.keys((yield INVITATION))
-    own = PairKey().public
-    coordinator = Parties(other.parties.folder, other.parties.folder.parent / "coordinator.key")
-    forged = [own, coordinator.sign(other.words("south", own))]
-    yield {"keys": keys | {"south": forged}, "charges": [CHARGE.to_dict()]}
-
-
-def a_site_too_many(other: Other) -> Talk:
-    keys = other.keys((yield INVITATION))
-    yield {"keys": keys | {"coordinator": keys["south"]}, "charges": [CHARGE.to_dict()]}
-
-
-def a_site_too_few(other: Other) -> Talk:
-    keys = other.keys((yield INVITATION))
-    yield {"keys": {"north": keys["north"]}, "charges": [CHARGE.to_dict()]}
-
-
-def new_keys(other: Other) -> Talk:
-    ready = yield from other.opening()
-    yield {"keys": other.keys(ready), "charges": []}
-
-
-def a_second_beginning(other: Other) -> Talk:
-    yield from other.opening()
-    yield {"begin": "again"}
-
-
-def more_than_charged(other: Other) -> Talk:
-    yield from other.opening()
-    yield other.ask(1, COUNTS, entries=0)
-
-
-def more_than_reserved(other: Other) -> Talk:
-    yield from other.opening()
-    yield other.ask(1, COUNTS, entries=3)
-
-
-def the_same_number_again(other: Other) -> Talk:
-    yield from other.opening()
-    yield other.ask(1, COUNTS)
-    yield other.ask(1, COUNTS, first=False)
-
-
-def an_answer_left_out(other: Other) -> Talk:
-    yield from other.opening()
-    yield other.ask(2, COUNTS)
-
-
-def a_column_that_is_not_there(other: Other) -> Talk:
-    yield from other.opening()
-    yield other.ask(1, Histogram(column_cells(1, 6), class_count_rule(2)))
-
-
 RULES = Conjunctions((0,), (np.array([True, False, True, True, True, True]),), np.array([[0], [-1]], np.int32))
 
 
@@ -328,49 +227,6 @@ def vectors(other: Other) -> Talk:
     yield END
 
 
-def made_as(recipe: Any, name: str) -> Any:
-    def talk(other: Other) -> Talk:
-        yield from other.opening()
-        yield other.ask(1, COUNTS, recipe=recipe)
-
-    talk.__name__ = name
-    return talk
-
-
-def nonsense(other: Other) -> Talk:
-    yield from other.opening()
-    yield {"give": "rows"}
-
-
-REFUSED: dict[Any, tuple[str, bool]] = {
-    before_the_keys: ("no invitation", False),
-    before_the_charge: ("is asked for", False),
-    without_keys: ("when all have agreed", False),
-    seeded: ("seeded", False),
-    another_relation: ("agreed to add_or_remove_one", False),
-    a_short_session: ("no invitation", False),
-    two_invitations: ("no invitation", False),
-    too_dear: ("agreed to epsilon 1", False),
-    no_such_charge: ("charge", False),
-    an_unsigned_key: ("'south' was not signed", False),
-    a_key_signed_by_somebody_else: ("'south' was not signed", False),
-    a_site_too_many: ("not those of the sites", False),
-    a_site_too_few: ("not those of the sites", False),
-    new_keys: ("not those of the sites", True),
-    a_second_beginning: ("begins once", True),
-    more_than_charged: ("more is asked than was charged", True),
-    more_than_reserved: ("not covered", True),
-    an_answer_left_out: ("answer 2 is asked for", True),
-    a_column_that_is_not_there: ("no such column", True),
-    nonsense: ("no message", True),
-    made_as({"kind": "pickle", **numbers_of()}, "an_unknown_recipe"): ("rows become columns, vectors", True),
-    made_as(["columns"], "no_recipe"): ("no such recipe", True),
-    made_as({"kind": "vectors"}, "vectors_without_numbers"): ("no such recipe", True),
-    made_as({"kind": "vectors", **numbers_of(intercept=2)}, "a_large_intercept"): ("from 0 to 1", True),
-    made_as({"kind": "lengths", **numbers_of(grid=3)}, "lengths_without_a_grid"): ("no such recipe", True),
-}
-
-
 def test_a_cover_is_one_release_and_goes_on(place: Path) -> None:
     visit, sent = visited(place, a_cover)
     assert (visit.answers, visit.releases) == (3, 2)
@@ -386,6 +242,108 @@ def test_a_site_makes_vectors_of_its_own_schema(place: Path) -> None:
     assert [said["shape"] for said in answers(sent)] == [[2]]
 
 
+Step = Message | Callable[[Other, Message], Message]
+"""What a coordinator says, or what it makes of the last answer of a site."""
+
+
+def saying(*steps: Step, opened: bool = True) -> Callable[[Other], Talk]:
+    """A coordinator that says so, after all that comes before the first question if the visit is ``opened``."""
+
+    def talk(other: Other) -> Talk:
+        said: Message = (yield from other.opening()) if opened else {}
+        for step in steps:
+            said = yield step if isinstance(step, dict) else step(other, said)
+
+    return talk
+
+
+def proposing(
+    change: Callable[[Other, Message], Message] = lambda other, keys: {}, charge: Message | None = None
+) -> Any:
+    """Keys and a charge after an invitation, with other keys, or another charge."""
+
+    def propose(other: Other, ready: Message) -> Message:
+        keys = other.keys(ready)
+        return {"keys": keys | change(other, keys), "charges": [CHARGE.to_dict() if charge is None else charge]}
+
+    return propose
+
+
+def forged(other: Other, keys: Message) -> Message:
+    own, folder = PairKey().public, other.parties.folder
+    coordinator = Parties(folder, folder.parent / "coordinator.key")
+    return {"south": [own, coordinator.sign(other.words("south", own))]}
+
+
+def only_north(other: Other, ready: Message) -> Message:
+    return {"keys": {"north": other.keys(ready)["north"]}, "charges": [CHARGE.to_dict()]}
+
+
+def asking(query: Any = COUNTS, number: int = 1, **more: Any) -> Callable[[Other, Message], Message]:
+    return lambda other, _: other.ask(number, query, **more)
+
+
+def starting(*steps: Step) -> Callable[[Other], Talk]:
+    return saying(*steps, opened=False)
+
+
+NO_COLUMN = Histogram(column_cells(1, 6), class_count_rule(2))
+REFUSED: dict[str, tuple[Callable[[Other], Talk], str, bool]] = {
+    "a question before the keys": (starting(asking()), "no invitation", False),
+    "a question before the charge": (starting(INVITATION, proposing(), asking()), "is asked for", False),
+    "no keys": (starting(INVITATION, {"begin": "a"}), "when all have agreed", False),
+    "a seed": (starting(INVITATION | {"seeded": True}), "seeded", False),
+    "a relation": (starting(INVITATION | {"neighbouring": "replace_one"}), "agreed to add_or_remove_one", False),
+    "a short session": (starting(INVITATION | {"invite": b"s"}), "no invitation", False),
+    "two invitations": (starting(INVITATION, INVITATION), "no invitation", False),
+    "too dear": (starting(INVITATION, proposing(charge=Gaussian(0.5).to_dict())), "agreed to epsilon 1", False),
+    "no charge": (starting(INVITATION, proposing(charge={"kind": "free"})), "charge", False),
+    "an unsigned key": (
+        starting(INVITATION, proposing(lambda _, keys: {"south": [PairKey().public, keys["south"][1]]})),
+        "'south' was not signed", False,
+    ),
+    "a key that another party signed": (starting(INVITATION, proposing(forged)), "'south' was not signed", False),
+    "a site too many": (
+        starting(INVITATION, proposing(lambda _, keys: {"coordinator": keys["south"]})), "not those of the sites", False
+    ),
+    "a site too few": (starting(INVITATION, only_north), "not those of the sites", False),
+    "new keys": (saying(lambda other, ready: {"keys": other.keys(ready)}), "not those of the sites", True),
+    "a second beginning": (saying({"begin": "again"}), "begins once", True),
+    "more than was charged": (saying(asking(entries=0)), "more is asked than was charged", True),
+    "more than was reserved": (saying(asking(entries=3)), "not covered", True),
+    "an answer left out": (saying(asking(number=2)), "answer 2 is asked for", True),
+    "a column": (saying(asking(NO_COLUMN)), "no such column", True),
+    "nonsense": (saying({"give": "rows"}), "no message", True),
+    **{
+        f"a recipe: {name}": (saying(asking(recipe=recipe)), words, True)
+        for name, recipe, words in (
+            ("unknown", {"kind": "pickle", **numbers_of()}, "rows become columns, vectors"),
+            ("a list", ["columns"], "no such recipe"),
+            ("no numbers", {"kind": "vectors"}, "no such recipe"),
+            ("a large intercept", {"kind": "vectors", **numbers_of(intercept=2)}, "from 0 to 1"),
+            ("no grid", {"kind": "lengths", **numbers_of(grid=3)}, "no such recipe"),
+        )
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_site_refuses(what: str, place: Path) -> None:
+    talk, words, spent = REFUSED[what]
+    error, sent = visited(place, talk)
+    assert isinstance(error, SitesError)
+    assert words in str(error)
+    assert words in sent[-1]["refused"]
+    assert was_spent(error) == spent
+    assert not answers(sent)
+
+
+def test_no_answer_is_given_twice(place: Path) -> None:
+    error, sent = visited(place, saying(asking(), asking(first=False)))
+    assert "answer 1 is asked for, and 1 were given" in str(error)
+    assert len(answers(sent)) == 1
+
+
 def test_recipes_arrive_as_they_were_sent() -> None:
     encoding = TableEncoding.of(SCHEMA)
     encoder = replace(RowEncoder.of(SCHEMA), clipper=RowClipper(0.5, 1000), intercept=0.25)
@@ -397,17 +355,6 @@ def test_recipes_arrive_as_they_were_sent() -> None:
     for foreign in (Columns(other.encoding), Vectors(other), Magnitudes(encoding)):
         with pytest.raises(TypeError, match="their schema"):
             plain_recipe(foreign, SCHEMA)
-
-
-@pytest.mark.parametrize("talk", list(REFUSED), ids=lambda talk: talk.__name__)
-def test_a_site_refuses(talk: Any, place: Path) -> None:
-    words, spent = REFUSED[talk]
-    error, sent = visited(place, talk)
-    assert isinstance(error, SitesError)
-    assert words in str(error)
-    assert words in sent[-1]["refused"]
-    assert was_spent(error) == spent
-    assert not answers(sent)
 
 
 def places(message: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -469,12 +416,6 @@ def _nth(place: Path, messages: Any, step: int) -> Message:
 
     visited(place, talk)
     return found[-1]
-
-
-def test_no_answer_is_given_twice(place: Path) -> None:
-    error, sent = visited(place, the_same_number_again)
-    assert "answer 1 is asked for, and 1 were given" in str(error)
-    assert len(answers(sent)) == 1
 
 
 def test_seeded_noise_and_another_relation_may_be_agreed_to(place: Path) -> None:
