@@ -37,11 +37,9 @@ class Budget:
     share: float = 1.0
 
     def part(self, share: float) -> Budget:
-        """A budget of ``share`` of this one."""
         return replace(self, share=self.share * share)
 
     def split(self, parts: float) -> Budget:
-        """One of so many equal parts of this one."""
         return replace(self, share=self.share / parts)
 
     def after(self, cost: float) -> Budget:
@@ -66,12 +64,10 @@ class Budget:
 
     @property
     def is_private(self) -> bool:
-        """Whether privacy was asked for at all."""
         return self.allowance.is_private
 
     @property
     def is_pure(self) -> bool:
-        """Whether releases are Laplace."""
         return self.allowance.is_pure
 
     def measure(self, query: Query, share: float, label: Label | str) -> Measurement:
@@ -96,15 +92,12 @@ class Budget:
 
     @property
     def layout(self) -> Layout:
-        """What is public about the table."""
         return self.curator.layout
 
     @property
     def neighbouring(self) -> Neighbouring:
-        """The relation of the guarantee."""
         return self.curator.neighbouring
 
     @property
     def public_generator(self) -> np.random.Generator:
-        """Randomness for choices that protect nobody."""
         return self.curator.public_generator

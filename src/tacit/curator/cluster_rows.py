@@ -93,7 +93,6 @@ class ClusterSource:
         return SourceRows(self._source.schema, self.table, reservation, random_state)
 
     def table(self, recipe: Recipe, label_index: Labels) -> ClusterTable:
-        """The rows as a recipe says, on the workers."""
         layout = Layout(recipe.n_codes, label_index.n_classes, recipe.n_dense)
         return ClusterTable(self._workers, layout, (recipe, label_index))
 

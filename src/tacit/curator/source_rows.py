@@ -89,7 +89,6 @@ class PreparedSource:
         return SourceRows(self._source.schema, self.table, reservation, random_state)
 
     def table(self, recipe: Recipe, label_index: Labels) -> BlockTable:
-        """The rows as a recipe says, in blocks."""
         workspace = Workspace() if self._directory is None else DiskWorkspace(self._directory)
         blocks = self.encoded(recipe, label_index)
         return BlockTable([rows_of(list(arrays), recipe, label_index, workspace) for arrays in blocks])

@@ -100,7 +100,6 @@ class Tape(Witness):
 
     @property
     def link(self) -> bytes:
-        """SHA-256 of the tape."""
         digest = b""
         for passage in self.passages:
             digest = passage.link(digest)
@@ -145,7 +144,6 @@ class Tape(Witness):
         return recorded.copied()
 
     def diverge(self, text: str) -> NoReturn:
-        """Ends the fit."""
         raise Diverged(text)
 
     @property

@@ -54,7 +54,6 @@ class RowClipper:
 
     @property
     def dtype(self) -> np.dtype[np.int16] | np.dtype[np.int32]:
-        """The integer type of the rows."""
         return np.dtype(np.int16) if self.radius <= np.iinfo(np.int16).max else np.dtype(np.int32)
 
     def clip(self, rows: Any, threads: int | None = None) -> Any:
@@ -74,7 +73,6 @@ class RowClipper:
         return out
 
     def clip_block(self, block: npt.NDArray[Any], out: npt.NDArray[np.signedinteger]) -> None:
-        """Writes the fixed-point rows of one block."""
         exact = np.ascontiguousarray(block, np.float64)[:]
         exact.flags.writeable = False  # one compiled version serves writable and read-only arrays
         kernels.clip_rows(exact, float(self.norm), np.int64(self.radius), out)

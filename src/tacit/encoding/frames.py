@@ -75,7 +75,6 @@ class Frame:
         return tuple(self.columns)
 
     def column(self, name: str) -> Any:
-        """The native vector of a column."""
         if name not in self.columns:
             hint = nearest(name, self.columns)
             if self.names == numbered(len(self.names)):
@@ -98,7 +97,6 @@ class Frame:
         return Frame({name: without_rows(column) for name, column in self.columns.items()}, 0, self.mixed, self.untyped)
 
     def select(self, names: Iterable[str]) -> Frame:
-        """The columns of these names, in that order."""
         return Frame({name: self.column(name) for name in names}, self.n_rows, self.mixed, self.untyped)
 
 

@@ -42,7 +42,6 @@ class NumericLabelIndex:
 
     @staticmethod
     def of(label: Label, bits: int = 15) -> NumericLabelIndex:
-        """The index of a declared label of kind ``numeric``."""
         if label.lower is None or label.upper is None:
             raise ValueError(f"label '{label.column}' is not numeric")
         return NumericLabelIndex(label.lower, label.upper, bits, label.cell_format)

@@ -164,13 +164,11 @@ class DeclaredSource:
 
     @property
     def label(self) -> str:
-        """The label's column."""
         assert self.schema.label is not None
         return self.schema.label.column
 
     @property
     def wanted(self) -> list[str]:
-        """The columns that are read."""
         return [*self.schema.features, self.label]
 
     @property

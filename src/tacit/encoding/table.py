@@ -83,7 +83,6 @@ class TableEncoding(Brief):
 
     @staticmethod
     def of(schema: Schema, cells: int = MOST_BINS) -> TableEncoding:
-        """The encoding of all features of a schema."""
         return TableEncoding(
             schema.features, tuple(encoder_of(schema.columns[name], cells) for name in schema.features)
         )

@@ -200,12 +200,10 @@ class CategoryIndex(ValueIndex, Brief):
 
     @property
     def other(self) -> int:
-        """The code of values that are not declared."""
         return len(self.categories)
 
     @property
     def missing(self) -> int:
-        """The code of nothing."""
         return len(self.categories) + 1
 
     @cached_property
@@ -239,7 +237,6 @@ class BooleanIndex(ValueIndex):
 
     @property
     def missing(self) -> int:
-        """The code of what is neither true nor false."""
         return 2
 
     def code_of(self, value: Any) -> int:
@@ -283,7 +280,6 @@ class LabelIndex(ValueIndex):
 
     @staticmethod
     def of(label: Label) -> LabelIndex:
-        """The index of a declared label of kind ``classes``."""
         return LabelIndex(label.classes, label.positive, label.exact)
 
     @property

@@ -34,7 +34,6 @@ class BlockTable:
 
     @property
     def layout(self) -> Layout:
-        """What is public."""
         return self._blocks[0].layout
 
     # What passes see of it.
@@ -57,7 +56,6 @@ class BlockTable:
         return value
 
     def is_derived(self, cells: Cells) -> bool:
-        """Whether the codes of ``cells`` are kept."""
         return cells in self._derived
 
     # What the curator asks.
@@ -119,7 +117,6 @@ class CoverRows:
         return self._table.total(CoverSums(self._candidates, self._removed, block))
 
     def remove(self, conjunction: int) -> None:
-        """Takes away the rows that a conjunction covers."""
         self._removed, self._counts = (*self._removed, conjunction), None
 
 

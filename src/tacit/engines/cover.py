@@ -128,11 +128,9 @@ class CoverCounts(_Uncovered[Conjunctions]):
 
     @cached_property
     def counts(self) -> Ints:
-        """Shape ``(conjunctions, classes)``."""
         return self._count(np.arange(len(self._labels)))
 
     def remove(self, conjunction: int) -> None:
-        """Takes away the rows that a conjunction covers."""
         gone = holds(self.conjunctions, conjunction, self._columns, len(self._labels)) & self._left
         self._left &= ~gone
         if 2 * np.count_nonzero(gone) > np.count_nonzero(self._left):
@@ -167,7 +165,6 @@ class StreamedCounts(_Uncovered[StreamedConjunctions]):
         return np.ascontiguousarray(counts.T)
 
     def remove(self, conjunction: int) -> None:
-        """Takes away the rows that a conjunction covers."""
         self._left &= ~holds(self.conjunctions, conjunction, self._columns, len(self._labels))
         self._bits = self._packed()
 

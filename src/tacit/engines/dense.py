@@ -146,7 +146,6 @@ class DenseEngine:
         self._thread_rows = max(1, int(THREAD_CELLS / max(1.0, self._row_cells)))
 
     def vector_sum(self, query: VectorSum) -> Ints:
-        """The exact answer under a stateless measure: one pass over the rows."""
         margins, pending = self._open(query.log)
         table, limit = query.table.astype(np.int32), int(np.abs(query.table).max())
         rule, flat, width = (query.levels.shift, query.levels.count // 2, table), self._flat, self.rows.n_features
@@ -203,11 +202,9 @@ class DenseEngine:
         return self.parallel(run, width, self._thread_rows)
 
     def measure_size(self, query: MeasureSize) -> Ints:
-        """The exact size of a stateless measure: one pass over the rows."""
         return np.array([int(self._level_histogram(query, []) @ query.table)], np.int64)
 
     def margin_counts(self, query: MarginCounts) -> Ints:
-        """The exact counts by margin level and label: one pass."""
         margins, pending = self._open(query.log)
         count, levels = query.levels.count, self._levels
 
@@ -219,7 +216,6 @@ class DenseEngine:
         return self.parallel(run, 2 * count, self._thread_rows).reshape(count, 2) * query.unit
 
     def moments(self, query: MomentSum) -> Ints:
-        """The exact sum of rows, or of squared rows: one pass."""
         self._check(query)
 
         def run(start: int, stop: int, sums: Ints) -> None:
@@ -232,7 +228,6 @@ class DenseEngine:
         return self.parallel(run, self.rows.n_features, self._thread_rows)
 
     def shortened_squares(self, query: ShortenedSquares) -> Ints:
-        """The exact sum of shortened squared rows, and of squared lengths: one pass."""
         self._check(query)
 
         def run(start: int, stop: int, sums: Ints) -> None:

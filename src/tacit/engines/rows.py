@@ -244,7 +244,6 @@ class Rows:
             self._derived[cells] = self._product(cells, buffer) if isinstance(cells, ProductCells) else self.zeros
 
     def is_derived(self, cells: Cells) -> bool:
-        """Whether the codes of ``cells`` are kept."""
         return cells in self._derived
 
     def bind(self, bound: JointBound, own_levels: int) -> None:

@@ -46,7 +46,6 @@ class DiskFullError(TacitError):
 
     @classmethod
     def of(cls, directory: Path, size: int) -> DiskFullError:
-        """The error where so many bytes did not fit."""
         shortfall = f"{size / 2**20:,.0f} MiB more" if size >= 2**20 else f"{size:,} bytes more"
         return cls(f"the disk of {directory} is full: the rows need {shortfall}; free some, or name another directory")
 
@@ -227,7 +226,6 @@ class Store:
             raise DamagedStoreError(f"{path} is not as it was written")
 
     def blocks(self) -> Iterator[Arrays]:
-        """The arrays of every block, mapped."""
         return (self._arrays(block) for block in self._blocks)
 
     def _arrays(self, block: dict[str, Any]) -> Arrays:

@@ -114,11 +114,7 @@ class AboveThreshold:
         return self._stopped
 
     def test(self, value: int) -> bool:
-        """Whether the next query, of exact value ``value``, is about above the threshold.
-
-        Raises:
-            RuntimeError: after the first answer True.
-        """
+        """Whether the next query, of exact value ``value``, is about above the threshold."""
         self._require_running()
         word = int(self._fetch(1)[0])
         self._stopped = self._coins.toss(self._noisy_threshold - int(value), word)
@@ -145,9 +141,6 @@ class AboveThreshold:
 
         For running counts that start anew: given the answers so far, a row moves the queries of its own epoch and of no
         other, so that all epochs together are as private as one (docs/theory/sensitivities.md, section 4).
-
-        Raises:
-            RuntimeError: while running, or if the queries are not running counts.
         """
         if not self._stopped or not self._restartable:
             raise RuntimeError("only a stopped above-threshold on running counts starts again under the same charge")

@@ -14,11 +14,7 @@ _DOMAIN = b"tacit public choices "
 
 @final
 class PublicChoices:
-    """Generators that follow from a public seed and their number: noise has another source, and no part in either.
-
-    Args:
-        seed: any bytes.
-    """
+    """Generators that follow from a public seed and their number: noise has another source, and no part in either."""
 
     def __init__(self, seed: bytes) -> None:
         self.seed, self._numbers = seed, count()

@@ -7,23 +7,20 @@ import threading
 import numpy as np
 import numpy.typing as npt
 
-from tacit.noise.exponential import Below, ScoreBlocks, exponential_index, exponential_place, exponential_runs
-from tacit.noise.source import check_runs, check_scale, check_scores, check_size
+from tacit.noise.exponential import Below
+from tacit.noise.source import ExactChoices, check_scale, check_size
 
 _DOMAIN = 0x7461636974  # keeps these streams apart from any other use of the same seed
 
 _GAUSSIAN, _LAPLACE, _EXPONENTIAL, _WORDS = 0, 1, 2, 4
 
 
-class SeededSource:
+class SeededSource(ExactChoices):
     """Noise that follows from a seed: whoever knows the seed can subtract it, so what it touches is not releasable.
 
     Every call draws from a stream of its own, derived from (seed, purpose, number of the call), so that no two draws
     share randomness and no purpose sees another's. The same calls in the same order give the same noise. Safe to share
     between threads; the order of concurrent calls, and with it the noise, is then up to the scheduler.
-
-    Args:
-        seed: a non-negative integer.
     """
 
     name = "seeded"
@@ -55,20 +52,7 @@ class SeededSource:
         return out
 
     def laplace(self, scale: float, size: int) -> npt.NDArray[np.int64]:
-        """``size`` draws of the discrete Laplace, ``P(k) ~ exp(-|k| / scale)``."""
         return _discrete_laplace(self._generator(_LAPLACE), check_scale(scale), check_size(size))
-
-    def exponential(self, scores: npt.NDArray[np.int64], scale: float) -> int:
-        """Index ``i`` with probability exactly proportional to ``exp(scores[i] / scale)``."""
-        return exponential_index(check_scores(scores), check_scale(scale), self._below())
-
-    def exponential_place(self, blocks: ScoreBlocks, scale: float) -> tuple[int, int]:
-        """The same from scores that are made in blocks: the block, and the index in it."""
-        return exponential_place(blocks, check_scale(scale), self._below())
-
-    def exponential_runs(self, scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64], scale: float) -> int:
-        """The same from runs of candidates that share a score: the number of a candidate, below ``2**65``."""
-        return exponential_runs(*check_runs(scores, lengths), check_scale(scale), self._below())
 
     def _below(self) -> Below:
         generator = self._generator(_EXPONENTIAL)
@@ -85,7 +69,6 @@ class SeededSource:
         return below
 
     def words(self, size: int) -> npt.NDArray[np.uint64]:
-        """``size`` uniform 64-bit words."""
         return self._generator(_WORDS).integers(0, 1 << 64, check_size(size), dtype=np.uint64)
 
     def _generator(self, purpose: int) -> np.random.Generator:

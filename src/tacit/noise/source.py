@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import TacitError
-from tacit.noise.exponential import ScoreBlocks
+from tacit.noise.exponential import Below, ScoreBlocks, exponential_index, exponential_place, exponential_runs
 
 
 class NoiseSource(Protocol):
@@ -40,17 +40,30 @@ class NoiseSource(Protocol):
         """``size`` uniform 64-bit words: what exact coins are made of."""
 
 
+class ExactChoices:
+    """The exponential mechanism of a source, from uniform integers."""
+
+    def _below(self) -> Below:
+        """Uniform integers for one choice."""
+        raise NotImplementedError
+
+    def exponential(self, scores: npt.NDArray[np.int64], scale: float) -> int:
+        return exponential_index(check_scores(scores), check_scale(scale), self._below())
+
+    def exponential_place(self, blocks: ScoreBlocks, scale: float) -> tuple[int, int]:
+        return exponential_place(blocks, check_scale(scale), self._below())
+
+    def exponential_runs(self, scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64], scale: float) -> int:
+        return exponential_runs(*check_runs(scores, lengths), check_scale(scale), self._below())
+
+
 SCALE_LIMIT = 2.0**50
 """Above this scale a draw could leave int64 together with the answer it is added to (a draw of 2**13 scales has
 probability below exp(-2**13)): whoever asks for it has units that are too fine."""
 
 
 def check_scale(scale: float) -> float:
-    """The scale as a float.
-
-    Raises:
-        TacitError: if it is not a finite number in ``(0, 2**50]``.
-    """
+    """The scale as a float."""
     value = float(scale)
     if not math.isfinite(value) or not 0.0 < value <= SCALE_LIMIT:
         limit = "must be finite and in (0, 2**50]"
@@ -66,12 +79,7 @@ def check_size(size: int) -> int:
 
 
 def check_scores(scores: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The scores as a vector.
-
-    Raises:
-        TypeError: if they are not int64: a real score has to be floored by whoever knows its range.
-        ValueError: if they are not a vector of at least one entry.
-    """
+    """The scores, a vector of at least one int64: a real score has to be floored by whoever knows its range."""
     if not isinstance(scores, np.ndarray) or scores.dtype != np.int64:
         raise TypeError("scores must be an int64 array; floor real scores first and round their range up")
     if scores.ndim != 1 or len(scores) == 0:
@@ -82,12 +90,7 @@ def check_scores(scores: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 def check_runs(
     scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
-    """Scores of runs and their lengths.
-
-    Raises:
-        TypeError: if scores are not int64 or lengths not uint64.
-        ValueError: if they are not two vectors of the same size, of at least one entry.
-    """
+    """Scores of runs and their lengths."""
     checked = check_scores(scores)
     if not isinstance(lengths, np.ndarray) or lengths.dtype != np.uint64:
         raise TypeError("lengths of runs must be a uint64 array")

@@ -92,13 +92,11 @@ class _ReleasedSums:
     release_map: ReleaseMap | None
 
     def check_map(self) -> None:
-        """Raises ``ValueError`` for a map of other cells."""
         if self.release_map is not None:
             self.release_map.check(self.cells)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """``(outputs, channels)``."""
         outputs = self.cells.size if self.release_map is None else len(self.release_map.matrix)
         return (outputs, self.rule.channels)
 
@@ -136,7 +134,6 @@ class Histogram(_ReleasedSums):
 
     @property
     def unit(self) -> int:
-        """Integer units that stand for 1.0 in the answer."""
         return self.rule.unit * self.map_unit
 
     @property
@@ -145,7 +142,6 @@ class Histogram(_ReleasedSums):
         return self.rule.longest
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
-        """How far one row moves the answer, in integer units."""
         rule = self.rule
         return sensitivity_of_sums(
             rule,
@@ -199,7 +195,6 @@ class ScoreHistogram(_ReleasedSums):
 
     @property
     def unit(self) -> int:
-        """Integer units that stand for 1.0 in the answer."""
         finer = 0 if self.weights is None else self.rule.finer
         return (self.rule.unit << finer) * self.map_unit
 
@@ -209,7 +204,6 @@ class ScoreHistogram(_ReleasedSums):
         return (self.rule if self.weights is None else _Weighted(self.rule)).longest
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
-        """How far one row moves the answer, in integer units."""
         if self.weights is None:
             theorem = f"{self.rule.theorem}; one row, one cell"
             return sensitivity_of_sums(self.rule, self.cells.size, self.release_map, neighbouring, theorem)
@@ -246,7 +240,6 @@ class ResidualLevels:
         return COUNT_UNIT if self.weights is None else WEIGHT_UNIT
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
-        """How far one row moves the counts, in integer units."""
         return of_one_cell(self.unit, "counts by residual: one row, one interval", neighbouring)
 
 
@@ -280,7 +273,6 @@ class CellFunction:
         return (self.histogram.cells.size,)
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
-        """How far one row moves the answer, in integer units."""
         width = 2 * self.bound
         one_cell = neighbouring is Neighbouring.ADD_OR_REMOVE_ONE or self.histogram.cells.size == 1
         cells = 1 if one_cell else 2

@@ -154,12 +154,10 @@ class JointHistogram:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """``(outputs, channels)``."""
         return self.histogram.shape
 
     @property
     def unit(self) -> int:
-        """Integer units that stand for 1.0 in the answer."""
         return self.histogram.unit
 
     def joint_sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:

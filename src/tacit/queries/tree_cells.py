@@ -67,7 +67,6 @@ class SplitHistogram:
 
     @property
     def class_of(self) -> Bytes:
-        """The class of every label code."""
         return np.arange(2, dtype=np.uint8) if self.classes is None else self.classes
 
     @property

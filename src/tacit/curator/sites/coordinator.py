@@ -232,7 +232,6 @@ class Session:
 
     @property
     def sender(self) -> Sender:
-        """Turns what is asked into plain data."""
         return self._sender
 
     def tell(self, what: dict[str, Any]) -> None:

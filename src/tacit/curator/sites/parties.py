@@ -176,12 +176,10 @@ class Parties:
         return match
 
     def sign(self, message: bytes) -> bytes:
-        """A signature of this party."""
         signed: bytes = self._signer.sign(message)
         return signed
 
     def signed_by(self, name: str, message: bytes, signature: bytes) -> bool:
-        """Whether a party has signed a message."""
         public = self._certificates[name].public_key() if name in self._certificates else None
         if not isinstance(public, Ed25519PublicKey):
             return False

@@ -106,7 +106,6 @@ class Stream:
 
     @property
     def spec(self) -> StreamSpec:
-        """The public description."""
         return self.__spec
 
     def feed(self, *rows: npt.NDArray[Any]) -> Any:
@@ -186,7 +185,6 @@ class Gate:
 
     @property
     def private(self) -> bool:
-        """Whether there is any noise."""
         return not any(isinstance(charge, NonPrivate) for charge in self._charges)
 
     def above_threshold(self, epsilon: float, threshold: int, queries: Queries, sensitivity: int = 1) -> Tester:

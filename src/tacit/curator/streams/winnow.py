@@ -90,12 +90,10 @@ class WinnowStream:
 
     @property
     def marks(self) -> Marks:
-        """The shape of the scores."""
         return Marks(self.dimension, self.classes)
 
     @property
     def is_timed(self) -> bool:
-        """Whether updates come at public times."""
         return self.update == "timed"
 
     @property
@@ -149,7 +147,6 @@ class WinnowStream:
         return scores_of(mixture(np.array(self.released, np.int64), self.signed, self.carried), self.rate)
 
     def start(self, gate: Gate) -> Machine:
-        """No mistakes yet."""
         return _Winnow(self, gate)
 
 

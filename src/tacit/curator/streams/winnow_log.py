@@ -183,7 +183,6 @@ class WinnowLog:
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> WinnowLog:
-        """The inverse of :meth:`to_dict`."""
         vectors = []
         for pairs in data["vectors"]:
             vector = np.zeros(int(data["dimension"]), np.int64)

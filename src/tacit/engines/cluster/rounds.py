@@ -74,7 +74,6 @@ class Rounds(ABC):
         self.history: list[bytes] = []
 
     def open_logs(self) -> list[Any]:
-        """Logs that have grown since they were sent."""
         return self._shipper.open_logs()
 
     def tell(self, command: Command) -> None:
@@ -86,13 +85,11 @@ class Rounds(ABC):
         self._asked(None, together=False)
 
     def total(self, question: Question) -> Ints:
-        """The sum of the answers of all parts."""
         sums = self._asked(question, together=True).sums
         assert sums is not None
         return sums
 
     def each(self, question: Question) -> list[Ints]:
-        """The answers of all parts, in their order."""
         answers = self._asked(question, together=False).each
         return [answers[place] for place in range(len(self.parts))]
 

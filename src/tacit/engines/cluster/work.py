@@ -104,7 +104,6 @@ class Receiver:
         self._known: dict[int, Any] = {}
 
     def unpacked(self, message: bytes) -> Any:
-        """The value of the next message."""
         gone, first, body = pickle.loads(zlib.decompress(message))  # noqa: S301 - of the curator: decision 15
         for number in gone:
             self._known.pop(number, None)
@@ -151,7 +150,6 @@ class Held:
         self._question: Question | None = None
 
     def follow(self, messages: Sequence[bytes]) -> None:
-        """Goes through messages that are new."""
         for message in messages:
             commands, self._question = self._receiver.unpacked(message)
             for command in commands:
@@ -163,7 +161,6 @@ class Held:
         return np.zeros(0, np.int64) if self._question is None else self._question(self, place)
 
     def seal(self, number: int, recipe: Any) -> None:
-        """Makes a table."""
         self.tables[number] = self._rows(recipe, self._workspace)
 
 
@@ -268,7 +265,6 @@ class Worker:
         self._parts: dict[int, Held] = {}
 
     def answer(self, request: WorkerRequest) -> Answers:
-        """Brings parts up to date, and answers."""
         for place in self._parts.keys() - request.keeps:
             del self._parts[place]
         answers, behind = {}, {}

@@ -104,7 +104,6 @@ class Admission:
     # Questions.
 
     def look(self, look: Any) -> None:
-        """Checks what is to be summed; raises :class:`WireError`."""
         if isinstance(look, CoverSums):
             self._cover(look)
             return
@@ -112,7 +111,6 @@ class Admission:
             self.query(query)
 
     def query(self, query: Any) -> None:
-        """Checks what is asked; raises :class:`WireError`."""
         self._query(query, self.layout.n_labels)
         if isinstance(query, JointHistogram):
             _weighed_down(query)
@@ -181,7 +179,6 @@ class Admission:
         _require(query.n_features == self.layout.n_dense, "moments are of the coordinates of the rows")
 
     def bound(self, bound: JointBound) -> None:
-        """Checks what weighs rows down; raises :class:`WireError`."""
         for part in bound.parts:
             self.cells(part.cells)
 
@@ -209,7 +206,6 @@ class Admission:
             _require(truth.shape == tuple(n_codes[column] for column in columns), "a literal was made for other codes")
 
     def cells(self, cells: Cells) -> None:
-        """Checks the cells of rows; raises :class:`WireError`."""
         if isinstance(cells, OneCell) or self._table.is_derived(cells):  # kept codes stay when those of columns change
             return
         if isinstance(cells, FirstMatch):
@@ -346,7 +342,6 @@ class SiteTables:
         return pairs
 
     def answers(self, queries: Sequence[Any]) -> list[Ints]:
-        """The exact answers of the rows of this site."""
         table, _ = self._of_use()
         return table.answer_all(queries)
 
@@ -359,7 +354,6 @@ class SiteTables:
         return 0 if goes_on and last is not None and look.removed[: len(last.removed)] == last.removed else 1
 
     def answer(self, look: Any) -> Ints:
-        """The exact sums over the rows of this site."""
         table, _ = self._of_use()
         return table.total(look)
 

@@ -88,7 +88,6 @@ class Sender:
         self._left_out = frozenset() if maps else LEFT_OUT
 
     def plain(self, value: Any) -> Any:
-        """A value as plain data."""
         if value is None or isinstance(value, bool | int | float | str | bytes):
             return value
         if isinstance(value, np.integer):
@@ -152,7 +151,6 @@ class Receiver:
             self._known.pop(number, None)
 
     def object(self, data: Any, kinds: tuple[type, ...]) -> Any:
-        """The object that plain data stand for."""
         value = self._made(data)
         if type(value) not in kinds:
             raise WireError(f"a {type(value).__name__} came in the place of {' or '.join(k.__name__ for k in kinds)}")

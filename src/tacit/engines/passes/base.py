@@ -135,7 +135,6 @@ class Pass(ABC, Generic[Q]):
         return blocks.total(SumsOf(query))
 
     def answer(self, query: Q, blocks: Blocks) -> Ints:
-        """The exact answer."""
         return self.finish(query, self.totals(query, blocks))
 
     def answer_together(self, queries: Sequence[Q], blocks: Blocks) -> list[Ints] | None:

@@ -104,7 +104,6 @@ class _KeptCover(FollowsCodes):
         self._removed: tuple[int, ...] = ()
 
     def counts(self, query: CoverSums) -> Ints:
-        """What is asked."""
         counted, removed = self._counted, len(self._removed)
         if counted is None or counted.conjunctions is not query.candidates or query.removed[:removed] != self._removed:
             counted, removed = _counts_of(query.candidates, self._rows), 0

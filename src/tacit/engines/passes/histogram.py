@@ -230,7 +230,6 @@ class KeptCounts(FollowsCodes):
         return self._counted[column][1]
 
     def before_codes_change(self, column: int) -> None:
-        """Forgets the counts of a column."""
         self._counted.pop(column, None)
 
 

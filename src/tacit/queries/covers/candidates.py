@@ -50,11 +50,9 @@ class Conjunctions:
         return len(self.members)
 
     def take(self, indices: Sequence[int]) -> Conjunctions:
-        """Some of the conjunctions, in that order."""
         return Conjunctions(self.columns, self.truths, self.members[list(indices)])
 
     def literals_of(self, conjunction: int) -> list[int]:
-        """The literals of a conjunction."""
         return [int(literal) for literal in self.members[conjunction] if literal >= 0]
 
     @cached_property
@@ -102,7 +100,6 @@ class StreamedConjunctions:
 
     @property
     def n_blocks(self) -> int:
-        """How many blocks there are."""
         return len(self._keys)
 
     @cached_property
@@ -134,15 +131,12 @@ class StreamedConjunctions:
         return list(accumulate(self._sizes))
 
     def start(self, block: int) -> int:
-        """The position of a block's first candidate."""
         return self._ends[block] - self._sizes[block]
 
     def size(self, block: int) -> int:
-        """How many candidates a block holds."""
         return self._sizes[block]
 
     def length(self, block: int) -> int:
-        """Literals in each conjunction of a block."""
         return self._keys[block][0]
 
     def members(self, block: int) -> npt.NDArray[np.int32]:
@@ -174,12 +168,10 @@ class StreamedConjunctions:
         return members
 
     def literals_of(self, conjunction: int) -> list[int]:
-        """The literals of the conjunction at a position."""
         block = bisect_right(self._ends, conjunction)
         return [int(i) for i in self.members(block)[conjunction - self.start(block)] if i >= 0]
 
     def take(self, indices: Sequence[int]) -> Conjunctions:
-        """Some of the conjunctions, in that order, listed."""
         members = np.full((len(indices), self.k), -1, np.int32)
         for line, conjunction in enumerate(indices):
             literals = self.literals_of(conjunction)

@@ -60,11 +60,9 @@ class CoverStep:
 
     @property
     def shifts(self) -> Shifts:
-        """What one row can do to the score of a rule that covers it."""
         return Shifts(-float(self.penalty), float(self.reward))
 
     def scores(self, counts: Ints, rules: Sequence[tuple[int, int]]) -> Ints:  # noqa: ARG002 - the same always
-        """Shape ``(conjunctions, classes)``."""
         covered = counts.sum(axis=1, keepdims=True)
         scores: Ints = (self.reward + self.penalty) * counts - self.penalty * covered
         return scores
@@ -95,11 +93,9 @@ class ScoredStep:
 
     @property
     def shifts(self) -> Shifts:
-        """What the family promises."""
         return self.family.shifts
 
     def scores(self, counts: Ints, rules: Sequence[tuple[int, int]]) -> Ints:
-        """What the family says."""
         return self.family.scores(counts, rules)
 
 
@@ -151,12 +147,10 @@ class Cover:
 
     @property
     def scales(self) -> tuple[float, ...]:
-        """The scale of every step."""
         return tuple(step.scale for step in self.steps)
 
     @property
     def shifts(self) -> tuple[Shifts, ...]:
-        """What a row can do to a covering rule, per step."""
         return tuple(step.shifts for step in self.steps)
 
     def offsets(self, step: Step) -> Ints:

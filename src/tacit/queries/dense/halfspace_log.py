@@ -171,12 +171,10 @@ class MeasureSize:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """``(1,)``."""
         return (1,)
 
     @property
     def unit(self) -> int:
-        """Integer units of a weight of 1."""
         return self.weight_unit
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
@@ -211,5 +209,4 @@ class MarginCounts:
         return DENSE_COUNT_UNIT
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
-        """How far one row moves the counts."""
         return of_one_cell(DENSE_COUNT_UNIT, "counts by margin and label: one row, one cell", neighbouring)

@@ -42,7 +42,6 @@ class MomentSum:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """``(n_features,)``."""
         return (self.n_features,)
 
     @property
@@ -51,7 +50,6 @@ class MomentSum:
         return self.radius if self.order == 1 else self.radius**2 >> self.square_shift
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
-        """How far one row moves the sum, in integer units."""
         replaces = neighbouring is Neighbouring.REPLACE_ONE
         if self.order == 1:
             name = "sum of rows: row norm" + ("; replace = remove + add" if replaces else "")
@@ -95,7 +93,6 @@ class ShortenedSquares:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """``(n_features + 1,)``."""
         return (self.n_features + 1,)
 
     @property
@@ -119,7 +116,6 @@ class ShortenedSquares:
         return np.minimum((self.longest << MULTIPLIER_BITS) // above, whole)
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
-        """How far one row moves the sum, in integer units."""
         replaces = neighbouring is Neighbouring.REPLACE_ONE
         last = self.longest // 2
         shortened = min(self.unit, math.isqrt(self.longest**2 * self.n_features) + (self.n_features > 1))

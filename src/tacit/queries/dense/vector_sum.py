@@ -143,7 +143,6 @@ class VectorSum:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """``(n_features,)``."""
         return (self.log.n_features,)
 
     @property
@@ -152,7 +151,6 @@ class VectorSum:
         return self.weight_unit * self.log.radius
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
-        """How far one row moves the sum, in integer units."""
         largest = int(np.abs(self.table).max())
         name = "weighted vector sum, stateless measure: max weight x row norm"
         if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
@@ -195,7 +193,6 @@ class CappedSum:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """``(n_features,)``."""
         return (self.log.n_features,)
 
     @property
