@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tacit.curator.curator import Curator
-from tacit.engines.blocks import MemoryTable
 from tacit.noise import SystemSource
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import BudgetExceeded, Reservation
@@ -18,20 +17,11 @@ from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointPart
 from tacit.queries.margins import Margins
 from tacit.queries.rules import RowRule, signed_margin_rule
+from tests.curator.spy import Spy
 
 CHARGE = Gaussian(2.0)
 QUERY = Histogram(column_cells(0, 8), RowRule(np.full((2, 1, 1), 64, np.int32), 64))
 RULE = signed_margin_rule(lambda margin: np.minimum(1.0, np.exp(-margin)))
-
-
-class Spy(MemoryTable):
-    """Counts reads."""
-
-    reads = 0
-
-    def answer(self, query):
-        self.reads += 1
-        return super().answer(query)
 
 
 def gate(charges):

@@ -21,25 +21,12 @@ from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
 from tacit.queries.margins import Margins
 from tacit.queries.rules import level_weights, signed_margin_rule, weighted_rule
 from tests.chance import check_scale, within_share
+from tests.curator.spy import Spy
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 WIDTH, UNIT = 200, 1 << 10
 RULE = signed_margin_rule(lambda margin: np.minimum(1.0, np.exp(-margin)))
 WEIGHTED = weighted_rule(RULE, (1.0, 1.0), level_weights())
-
-
-class Spy(MemoryTable):
-    """Counts reads."""
-
-    reads = 0
-
-    def answer(self, query):
-        self.reads += 1
-        return super().answer(query)
-
-    def bind(self, bound, own_levels):
-        self.reads += 1
-        super().bind(bound, own_levels)
 
 
 def rows(kind=Spy):

@@ -24,19 +24,10 @@ from tacit.queries.query import Sensitivity
 from tacit.queries.rules import RowRule, count_rule
 from tacit.schema import Unit
 from tests.chance import GAUSSIAN_DRAWS, LAPLACE_DRAWS, Z, check_scale
+from tests.curator.spy import Spy
 
 ADD = Neighbouring.ADD_OR_REMOVE_ONE
 QUERY = Histogram(column_cells(0, 400), RowRule(np.full((2, 1, 1), 64, np.int32), 64))
-
-
-class Spy(MemoryTable):
-    """Counts reads."""
-
-    reads = 0
-
-    def answer(self, query):
-        self.reads += 1
-        return super().answer(query)
 
 
 def table(kind=Spy):
