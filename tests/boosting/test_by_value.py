@@ -45,10 +45,11 @@ def test_smooth_boost_by_hand() -> None:
     lead = 3.0 - 5 * 0.2 / 2.2
     assert measure.weights(np.array([3.0, 0.1, -3.0, 0.0]), 5) == pytest.approx([0.8 ** (lead / 2), 1.0, 1.0, 1.0])
     assert measure.weights(np.array([0.0, 1.0]), 0).tolist() == [1.0, 0.8**0.5]
-    for query in (measure.weighted_sum(LOG, 5, 12.0), measure.size(LOG, 5, 12.0)):
+    assert DENSE_WEIGHT_UNIT == 1024
+    for query, unit in ((measure.weighted_sum(LOG, 5, 12.0), 1024 * LOG.radius), (measure.size(LOG, 5, 12.0), 1024)):
         expected = [math.floor(1024 * w) for w in measure.weights(Levels.covering(12.0).middles, 5)]
         assert query.table.tolist() == expected
-        assert query.weight_unit == DENSE_WEIGHT_UNIT == 1024
+        assert query.unit == unit
 
 
 def test_logistic_weights_by_hand() -> None:

@@ -81,9 +81,23 @@ LARGEST_BOUND = 1 << 22
 """The largest clip of a residual, in fixed point (64 units of the score): sums of 2**28 rows then fit an int64."""
 
 
+class _Opposite:
+    """Contributions of which two may be opposite."""
+
+    @property
+    def longest(self) -> tuple[int, int]:
+        raise NotImplementedError
+
+    @property
+    def diameter(self) -> tuple[int, int]:
+        """Bounds of the norms of a difference of two contributions: opposite ones are twice as far apart."""
+        l1, l2_squared = self.longest
+        return 2 * l1, 4 * l2_squared
+
+
 @final
 @dataclass(frozen=True)
-class SoftmaxRule:
+class SoftmaxRule(_Opposite):
     """The boosting contribution of a row with ``n_labels`` scores: ``c(p) (e_y - p)``, of norm at most 1.
 
     ``p`` is the softmax of the scores, ``e_y`` the unit vector of the row's class, and ``1 / c(p)`` the norm of the
@@ -98,6 +112,8 @@ class SoftmaxRule:
     """
 
     kind: ClassVar[str] = "softmax"
+    unit: ClassVar[int] = WEIGHT_UNIT
+    theorem: ClassVar[str] = "scaled softmax residuals: norm at most 1, whatever label and scores are"
     finer: ClassVar[int] = 6
     """Bits by which the unit of a weighted contribution is finer: small weights survive truncation."""
 
@@ -120,14 +136,6 @@ class SoftmaxRule:
         return self.n_labels + (self.curvature > 0)
 
     @property
-    def unit(self) -> int:
-        return WEIGHT_UNIT
-
-    @property
-    def theorem(self) -> str:
-        return "scaled softmax residuals: norm at most 1, whatever label and scores are"
-
-    @property
     def longest(self) -> tuple[int, int]:
         """Bounds of the L1 norm and the squared L2 norm of a contribution.
 
@@ -137,12 +145,6 @@ class SoftmaxRule:
         if self.norm == 1:
             return self.unit, self.unit**2
         return int(np.ceil(np.sqrt(self.channels) * self.unit)), self.unit**2
-
-    @property
-    def diameter(self) -> tuple[int, int]:
-        """Bounds of the norms of a difference of two contributions: opposite ones are twice as far apart."""
-        l1, l2_squared = self.longest
-        return 2 * l1, 4 * l2_squared
 
 
 def exponentials() -> Ints:
@@ -188,6 +190,9 @@ class ResidualRule:
     """
 
     kind: ClassVar[str] = "residual"
+    n_scores: ClassVar[int] = 1
+    unit: ClassVar[int] = 1 << MARGIN_BITS
+    theorem: ClassVar[str] = "clipped residuals: one row, one bounded number"
     finer: ClassVar[int] = 0
     """As for :class:`SoftmaxRule`; large clips leave no room for more."""
 
@@ -211,20 +216,8 @@ class ResidualRule:
             raise ValueError(f"shift and curvature must stay within the bounds of a clip, got {self}")
 
     @property
-    def n_scores(self) -> int:
-        return 1
-
-    @property
     def channels(self) -> int:
         return 1 + (self.curvature > 0)
-
-    @property
-    def unit(self) -> int:
-        return 1 << MARGIN_BITS
-
-    @property
-    def theorem(self) -> str:
-        return "clipped residuals: one row, one bounded number"
 
     @property
     def _bound(self) -> int:
@@ -247,10 +240,12 @@ class ResidualRule:
 
 @final
 @dataclass(frozen=True, eq=False)
-class LevelRule:
+class LevelRule(_Opposite):
     """A contribution that is looked up by class and level of one score: what a row rule is to rows with a margin."""
 
     kind: ClassVar[str] = "level"
+    n_scores: ClassVar[int] = 1
+    theorem: ClassVar[str] = "contributions by class and level of the score: the longest of a public table"
     finer: ClassVar[int] = 6
     """As for :class:`SoftmaxRule`."""
 
@@ -266,27 +261,13 @@ class LevelRule:
         return int(self.table.shape[0])
 
     @property
-    def n_scores(self) -> int:
-        return 1
-
-    @property
     def channels(self) -> int:
         return int(self.table.shape[2])
-
-    @property
-    def theorem(self) -> str:
-        return "contributions by class and level of the score: the longest of a public table"
 
     @cached_property
     def longest(self) -> tuple[int, int]:
         """The largest L1 norm and squared L2 norm of a contribution, read off the table."""
         return largest_vector(self.table.reshape(-1, self.channels).astype(np.int64))
-
-    @property
-    def diameter(self) -> tuple[int, int]:
-        """Bounds of the norms of a difference of two contributions: opposite ones are twice as far apart."""
-        l1, l2_squared = self.longest
-        return 2 * l1, 4 * l2_squared
 
 
 ScoreRule = SoftmaxRule | ResidualRule | LevelRule

@@ -156,14 +156,14 @@ class MeasureSize:
     """A query for ``sum over rows of table[level(sign * margin)]``; one integer, shape ``(1,)``.
 
     Sensitivity: one row's weight. Adding or removing a row moves the size by at most the largest weight; replacing it
-    by at most the largest weight too, as weights (by level, a weight of 1 in ``weight_unit`` units) are not negative,
+    by at most the largest weight too, as weights (by level, a weight of 1 in ``unit`` units) are not negative,
     and a dropped row weighs nothing.
     """
 
     log: HalfspaceLog
     levels: Levels
     table: Ints
-    weight_unit: int
+    unit: int
 
     def __post_init__(self) -> None:
         if self.table.shape != (self.levels.count,) or int(self.table.min()) < 0:
@@ -172,10 +172,6 @@ class MeasureSize:
     @property
     def shape(self) -> tuple[int, ...]:
         return (1,)
-
-    @property
-    def unit(self) -> int:
-        return self.weight_unit
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """How far one row moves the size, in integer units: the same under both relations."""
