@@ -133,8 +133,6 @@ def test_rows_with_line_breaks_are_taken_apart_once(tmp_path: Path, monkeypatch:
     table = tacit.read_table(path, multiline=True)
     assert table["b"].to_pylist() == ["x" * (i % 90) + f"\nof {i}" for i in range(200)]
     assert blocks == [512]
-    for multiline in (False, True):
-        assert reading._parse_options(path, CsvFormat(multiline=multiline)).newlines_in_values is multiline
 
 
 def test_line_breaks_are_not_allowed_unless_somebody_says_so() -> None:

@@ -18,12 +18,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from tacit.encoding.arrow import as_texts, is_binary
 from tacit.encoding.csv_lines import CheckedRows, Scanner, Structure, check_header, structure_of
 from tacit.encoding.errors import DataError
 from tacit.encoding.file_kinds import START, check_markup, check_start, check_unicode, check_visible
@@ -31,8 +32,6 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import decimal_points, parse_numbers
 from tacit.schema.csv_format import COMMA, PLAIN, POINT, UTF8, CsvFormat
 from tacit.schema.errors import nearest, resembles
-
-T = TypeVar("T")
 
 BLOCK_BYTES = 4 << 20
 """Bytes of CSV taken apart at a time: texts of one block, not of the file, are in memory at once."""
@@ -72,7 +71,7 @@ def read_columns(
         return Frame({name: table[name] for name in names}, table.num_rows)
     numeric_names = frozenset(numeric)
     check_decimals(path, numeric_names, dialect)
-    return _read_csv(path, list(names), numeric_names, len(present), on_rows, dialect)
+    return _read_csv(path, list(names), numeric_names, on_rows, dialect)
 
 
 def check_columns(names: Iterable[str], present: Sequence[str], where: str) -> None:
@@ -189,23 +188,19 @@ def _readable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column without dictionaries, and binary values as the texts that a fit makes of them."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
-        texts = [None if value is None else value.decode("utf-8", "replace") for value in column.to_pylist()]
-        return pa.chunked_array([pa.array(texts, pa.string())])
-    return column
+    return as_texts(column).cast(pa.string()) if is_binary(column.type) else column
 
 
 def _read_csv(
     path: str | os.PathLike[str],
     names: list[str],
     numeric: frozenset[str],
-    width: int,
     on_rows: Callable[[int], None] | None,
     dialect: CsvFormat,
 ) -> Frame:
     parts: dict[str, list[Any]] = {name: [] for name in names}
     n_rows = 0
-    for chunk in csv_chunks(path, names, numeric, width, dialect):
+    for chunk in csv_chunks(path, names, numeric, dialect):
         for name in names:
             parts[name].append(chunk.column(name))
         n_rows += chunk.n_rows
@@ -222,24 +217,27 @@ def _read_csv(
 
 
 def csv_chunks(
-    path: str | os.PathLike[str], names: Sequence[str], numeric: frozenset[str], width: int, dialect: CsvFormat = PLAIN
+    path: str | os.PathLike[str], names: Sequence[str], numeric: frozenset[str], dialect: CsvFormat = PLAIN
 ) -> Iterator[Frame]:
-    """The rows of a CSV file of ``width`` columns, block by block; errors as in :func:`read_columns`.
+    """The rows of a CSV file, block by block; errors as in :func:`read_columns`.
 
     How long a row is depends on what it holds, and one person's long text must not decide whether a fit fails: where
     one is longer than a block, the file is read again in longer ones, from the row on that was to come.
     """
     if not _header(path, dialect).endswith(("\n", "\r")):  # one line without an end: names, and no rows
         return
-    rows = 0
-
-    def read(block: int) -> Iterator[Frame]:
-        nonlocal rows
-        for chunk in _csv_blocks(path, names, numeric, width == 1, block, dialect, rows):
-            rows += chunk.n_rows
-            yield chunk
-
-    yield from _in_blocks(path, read, dialect)
+    rows, block, is_alone = 0, BLOCK_BYTES, len(column_names(path, dialect)) == 1
+    while True:
+        with explained(path, block, dialect):
+            try:
+                for chunk in _csv_blocks(path, names, numeric, is_alone, block, dialect, rows):
+                    rows += chunk.n_rows
+                    yield chunk
+                return
+            except pa.ArrowInvalid:  # of a row that is longer than a block
+                if block >= MOST_BLOCK_BYTES:
+                    raise
+        block = min(4 * block, MOST_BLOCK_BYTES)
 
 
 def _csv_blocks(
@@ -256,7 +254,11 @@ def _csv_blocks(
         batches = pa_csv.open_csv(
             stream,
             read_options=pa_csv.ReadOptions(block_size=block),
-            parse_options=_parse_options(path, dialect, keep_empty_lines),
+            parse_options=pa_csv.ParseOptions(
+                delimiter=dialect.delimiter_of(_header(path, dialect)),
+                newlines_in_values=dialect.multiline,
+                ignore_empty_lines=not keep_empty_lines,
+            ),
             convert_options=pa_csv.ConvertOptions(
                 include_columns=list(names),
                 column_types=dict.fromkeys(names, pa.string()),
@@ -284,30 +286,6 @@ def _cells(texts: pa.Array, numeric: bool, dialect: CsvFormat) -> Any:
     if numeric:
         return parse_numbers(texts, dialect.decimal)
     return (decimal_points(texts) if dialect.decimal == COMMA else texts).dictionary_encode()
-
-
-def _in_blocks(path: str | os.PathLike[str], reader: Callable[[int], Iterator[T]], dialect: CsvFormat) -> Iterator[T]:
-    """What is read in larger and larger blocks, until no row is longer than one; see :func:`csv_chunks`."""
-    block = BLOCK_BYTES
-    while True:
-        with explained(path, block, dialect):
-            try:
-                yield from reader(block)
-                return
-            except pa.ArrowInvalid:  # of a row that is longer than a block
-                if block >= MOST_BLOCK_BYTES:
-                    raise
-        block = min(4 * block, MOST_BLOCK_BYTES)
-
-
-def _parse_options(
-    path: str | os.PathLike[str], dialect: CsvFormat = PLAIN, keep_empty_lines: bool = False
-) -> pa_csv.ParseOptions:
-    return pa_csv.ParseOptions(
-        delimiter=dialect.delimiter_of(_header(path, dialect)),
-        newlines_in_values=dialect.multiline,
-        ignore_empty_lines=not keep_empty_lines,
-    )
 
 
 def _starts(path: str | os.PathLike[str]) -> bytes:

@@ -134,8 +134,7 @@ class FileReader(Reader):
             if is_parquet(path):
                 yield from parquet_chunks(path, names, CHUNK_ROWS, self.groups)
             else:
-                width = len(column_names(path, self.dialect))
-                yield from csv_chunks(path, names, numeric, width, self.dialect)
+                yield from csv_chunks(path, names, numeric, self.dialect)
             if _stamp(path) != before:
                 raise DataError(f"{path} changed while it was read")
 
