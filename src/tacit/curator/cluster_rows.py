@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Any
 from weakref import finalize
 
@@ -13,10 +12,9 @@ from tacit.arrays import Ints
 from tacit.curator.options import fresh_key
 from tacit.curator.recipes import Columns, Recipe
 from tacit.curator.rows import PrivateRows
-from tacit.curator.source_rows import Labels, PreparedSource, SourceRows, rows_of
+from tacit.curator.source_rows import Labels, PreparedSource, RemoteTable, SourceRows, rows_of
 from tacit.encoding.source import DeclaredSource, Source
 from tacit.encoding.table import TableEncoding
-from tacit.engines.blocks import BlockTable
 from tacit.engines.cluster.rounds import Recheck, Rounds, Workers
 from tacit.engines.cluster.work import Ask, Change, ClusterError, Seal, Unseal
 from tacit.engines.passes.base import Look
@@ -26,22 +24,15 @@ from tacit.queries.cells import Cells
 from tacit.queries.joint_bound import JointBound
 from tacit.queries.query import Layout
 
-_NUMBERS = count(1)
 
-
-class ClusterTable(BlockTable):
+class ClusterTable(RemoteTable):
     """Rows in parts on workers, which make of them what the recipe says; a block is a part."""
 
     def __init__(self, workers: Rounds, layout: Layout, recipe: Any) -> None:
-        super().__init__([])
-        self._workers, self._public = workers, layout
-        self._number = next(_NUMBERS)
+        super().__init__(layout)
+        self._workers = workers
         workers.tell(Seal(self._number, recipe))
         finalize(self, workers.tell, Unseal(self._number)).atexit = False
-
-    @property
-    def layout(self) -> Layout:
-        return self._public
 
     def each(self, looks: Look | Sequence[Look]) -> list[Ints]:
         return self._workers.each(Ask(self._number, looks))
@@ -52,7 +43,6 @@ class ClusterTable(BlockTable):
     def coarsen(self, column: int, mapping: Ints) -> None:
         super().coarsen(column, mapping)
         self._workers.tell(Change(self._number, "coarsen", (column, mapping), self._workers.open_logs()))
-        self._public = self._public.coarsened(column, mapping)
 
     def derive(self, cells: Cells) -> None:
         super().derive(cells)

@@ -8,11 +8,13 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import IO, Any, NoReturn, Protocol
 
 import numpy as np
 
+from tacit.arrays import Ints
 from tacit.curator.recipes import Columns, Recipe, label_codes, targets_of
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame
@@ -42,6 +44,8 @@ from tacit.whole_files import give_name, sweep, without_name
 
 Labels = LabelIndex | NumericLabelIndex
 
+_NUMBERS = count(1)
+
 
 def arrays_of(frame: Frame, labels: Any, recipe: Recipe, label_index: Labels) -> Arrays:
     """What is kept of some rows: codes of every column, of the label, targets, vectors. Rows that a rule drops go."""
@@ -66,6 +70,22 @@ def rows_of(arrays: Arrays, recipe: Recipe, label_index: Labels, workspace: Work
     layout = Layout(recipe.n_codes, label_index.n_classes, 0 if dense is None else dense.n_features)
     columns: list[Any] = arrays[:n_columns]
     return Rows(columns, arrays[n_columns], layout, None, dense, targets, workspace)
+
+
+class RemoteTable(BlockTable):
+    """Rows that are elsewhere: here are their number for those who hold them, and what is public."""
+
+    def __init__(self, layout: Layout) -> None:
+        super().__init__([])
+        self._public, self._number = layout, next(_NUMBERS)
+
+    @property
+    def layout(self) -> Layout:
+        return self._public
+
+    def coarsen(self, column: int, mapping: Ints) -> None:
+        super().coarsen(column, mapping)
+        self._public = self._public.coarsened(column, mapping)
 
 
 class PreparedRows(Protocol):

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from tacit.curator.sites.parties import Parties, SitesError
 from tacit.errors import missing
+from tacit.privacy.signatures import library_version
 
 try:
     import msgpack
@@ -32,6 +33,11 @@ def packed(message: dict[str, Any]) -> bytes:
     """A message as bytes."""
     content: bytes = msgpack.packb(message)
     return content
+
+
+def hello(parties: Parties, schema: str) -> dict[str, Any]:
+    """What both sides must agree in before anything else."""
+    return {"hello": PROTOCOL, "version": library_version(), "parties": parties.digest, "schema": schema}
 
 
 class Gone(Exception):  # noqa: N818 - not a fault: what the other end did

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import count
 from types import TracebackType
 from typing import Any, NoReturn, Self
 from weakref import finalize
@@ -22,41 +21,32 @@ from tacit.arrays import Ints
 from tacit.curator.options import fresh_key
 from tacit.curator.recipes import Recipe
 from tacit.curator.rows import PrivateRows
-from tacit.curator.sites.channel import HANDSHAKE, PROTOCOL, Channel, Gone, Reception, packed
+from tacit.curator.sites.channel import HANDSHAKE, Channel, Gone, Reception, hello, packed
 from tacit.curator.sites.parties import COORDINATOR, Sites, SitesError
 from tacit.curator.sites.shared_noise import NoisyRows
 from tacit.curator.sites.shares import opened, plain_recipe
-from tacit.curator.source_rows import Labels, SourceRows
-from tacit.engines.blocks import BlockTable
+from tacit.curator.source_rows import Labels, RemoteTable, SourceRows
 from tacit.engines.joined.wire import Sender, WireError, array_of
 from tacit.engines.passes.base import Look
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Entry, Reservation
 from tacit.privacy.noise_shares import NoiseShares
 from tacit.privacy.request import Request
-from tacit.privacy.signatures import library_version
 from tacit.privacy.unit import Neighbouring
 from tacit.queries.cells import Cells
 from tacit.queries.joint_bound import JointBound
 from tacit.queries.query import Layout
 from tacit.schema import Schema
 
-_NUMBERS = count(1)
 
-
-class JoinedTable(BlockTable):
+class JoinedTable(RemoteTable):
     """Rows at sites. Only sums over all of them are to be had: not the answer of one site, and no order of the rows."""
 
     def __init__(self, sites: Session, layout: Layout, recipe: dict[str, Any]) -> None:
-        super().__init__([])
-        self._sites, self._public = sites, layout
-        self._number = next(_NUMBERS)
+        super().__init__(layout)
+        self._sites = sites
         sites.tell({"do": "seal", "table": self._number, "recipe": recipe})
         finalize(self, sites.tell, {"do": "unseal", "table": self._number}).atexit = False
-
-    @property
-    def layout(self) -> Layout:
-        return self._public
 
     def each(self, looks: Look | Sequence[Look]) -> NoReturn:
         """Not over sites: the answer of a single site must not be seen."""
@@ -84,7 +74,6 @@ class JoinedTable(BlockTable):
         super().coarsen(column, mapping)
         logs, plain = self._sites.sender.open_logs(), self._sites.sender.plain(mapping)
         self._tell("coarsen", logs=logs, column=column, mapping=plain)
-        self._public = self._public.coarsened(column, mapping)
 
     def derive(self, cells: Cells) -> None:
         super().derive(cells)
@@ -157,12 +146,7 @@ class Session:
 
     def _check_agreed(self) -> None:
         """Raises :class:`SitesError` unless all sites agree with what is declared here; the sites learn of it, too."""
-        own = {
-            "hello": PROTOCOL,
-            "version": library_version(),
-            "parties": self._sites.parties.digest,
-            "schema": self._schema.fingerprint(),
-        }
+        own = hello(self._sites.parties, self._schema.fingerprint())
         words = {
             "hello": "speaks another protocol",
             "version": f"has another version of tacit, and here is {own['version']}: take one",

@@ -19,7 +19,7 @@ import numpy as np
 from tacit.arrays import Ints
 from tacit.curator.options import chosen_source
 from tacit.curator.recipes import Columns
-from tacit.curator.sites.channel import PROTOCOL, Channel, Gone, packed
+from tacit.curator.sites.channel import Channel, Gone, hello, packed
 from tacit.curator.sites.memory import Gathering, Memory, digest_of
 from tacit.curator.sites.parties import Parties, SitesError
 from tacit.curator.sites.shared_noise import ShareOfNoise, seed_of
@@ -38,7 +38,6 @@ from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.noise_shares import NoiseShares
 from tacit.privacy.promised_budget import EphemeralAccount
-from tacit.privacy.signatures import library_version
 from tacit.privacy.unit import Neighbouring
 from tacit.schema import Schema
 
@@ -130,15 +129,9 @@ class Site:
         Raises:
             SitesError: if the fit does not end well; it says what stays charged.
         """
-        hello = {
-            "hello": PROTOCOL,
-            "version": library_version(),
-            "parties": self._parties.digest,
-            "schema": self._schema.fingerprint(),
-        }
         with channel, self._stack:
             try:
-                channel.send(packed(hello))
+                channel.send(packed(hello(self._parties, self._schema.fingerprint())))
                 while not self._ended(*channel.receive(), channel):
                     pass
             except Gone as gone:
