@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +19,7 @@ from tacit.curator.sites.channel import Gone
 from tacit.curator.sites.parties import Parties, SitesError
 from tacit.curator.sites.shares import PairKey, Transcript, plain_recipe, recipe_of, share
 from tacit.curator.sites.site import KEY_WORDS, Agreement, Site
-from tacit.curator.source_rows import prepare
+from tacit.curator.source_rows import PreparedSource, prepare
 from tacit.encoding.dense import RowClipper, RowEncoder
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.source import DeclaredSource
@@ -142,19 +143,25 @@ class Script:
 AGREED = Agreement(epsilon=1.0, delta=1e-6)
 
 
+ENCODING, LABELS = TableEncoding.of(SCHEMA), LabelIndex(("no", "yes"))
+
+
+@cache
+def encoded(place: Path) -> PreparedSource:
+    """The rows of a site, read once for all visits."""
+    source = DeclaredSource(tacit.read_source(place / "rows.csv", engine="memory"), SCHEMA)
+    with prepare(source, ENCODING, LABELS) as ready:
+        return ready
+
+
 def visited(place: Path, talk: Callable[[Other], Talk], agreement: Agreement = AGREED) -> tuple[Any, list[Message]]:
     """What a visit, or its error, and what the site sent."""
-    source = DeclaredSource(tacit.read_source(place / "rows.csv"), SCHEMA)
-    encoding, index = TableEncoding.of(SCHEMA), LabelIndex(("no", "yes"))
-    other = Other(place)
-    script = Script(talk(other))
-    with prepare(source, encoding, index) as ready:
-        parties = Parties(place / "parties", place / "north.key")
-        site = Site(ready, encoding, index, lambda: 21, SCHEMA, parties, agreement)
-        try:
-            return site.take_part(script), script.sent  # type: ignore[arg-type]
-        except SitesError as error:
-            return error, script.sent
+    script, parties = Script(talk(Other(place))), Parties(place / "parties", place / "north.key")
+    site = Site(encoded(place), ENCODING, LABELS, lambda: 21, SCHEMA, parties, agreement)
+    try:
+        return site.take_part(script), script.sent  # type: ignore[arg-type]
+    except SitesError as error:
+        return error, script.sent
 
 
 def answers(sent: list[Message]) -> list[Message]:

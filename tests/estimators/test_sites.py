@@ -316,7 +316,7 @@ def test_another_schema_is_refused(place: Path) -> None:
 
 
 def test_another_version_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site, "library_version", lambda: "0.0.7")
+    monkeypatch.setattr(site, "hello", lambda *asked: channel.hello(*asked) | {"version": "0.0.7"})
     with (
         joined(place, files(place), declared("two")) as here,
         pytest.raises(SitesError, match="another version of tacit"),
