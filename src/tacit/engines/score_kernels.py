@@ -100,8 +100,34 @@ def contribution(residual, factor, bits, low, high, weighted_first):  # type: ig
     return (min(residual, high) * factor) >> bits, inside
 
 
+FINER = MEAN_BITS - MARGIN_BITS
+LEVEL_MASK = (1 << LEVEL_SHIFT) - 1
+
+
 @nb.njit(nogil=True, cache=True)
-def residual_sum(codes, labels, factors, bits, targets, scores, rule, cells, start, stop):  # type: ignore[no-untyped-def]
+def residual_of(target, score, offset, numerator, link):  # type: ignore[no-untyped-def]
+    """The residual of a row, and the level of its score under a log link, else 0.
+
+    ``t - F``; under a link, of which ``link`` holds the tables, ``(t - mu) exp((1 - p) F)``: see
+    :class:`~tacit.queries.score_rules.LogLink`. Within a level the mean is followed to first order, which is off by 3
+    in 100,000 at most.
+    """
+    scaled = ((nb.int64(target) - offset) * numerator) >> TARGET_BITS
+    if link is None:
+        return scaled - score, nb.int64(0)
+    means, factors, _ = link
+    level, within = (nb.int64(score) >> LEVEL_SHIFT) + LEVELS // 2, nb.int64(score) & LEVEL_MASK
+    if level < 0:
+        level, within = nb.int64(0), nb.int64(0)
+    elif level > TOP:
+        level, within = nb.int64(TOP), nb.int64(0)
+    mean = means[level] + ((means[level] * within) >> MARGIN_BITS)
+    units = min(max(scaled, 0), LARGEST_TARGET)
+    return (((units << FINER) - mean) * factors[level]) >> (FACTOR_BITS + FINER), level
+
+
+@nb.njit(nogil=True, cache=True)
+def residual_sum(codes, labels, factors, bits, targets, scores, rule, link, cells, start, stop):  # type: ignore[no-untyped-def]
     """Adds what :class:`~tacit.queries.score_rules.ResidualRule` says to each row's code; ``cells`` is flat.
 
     ``rule`` holds its numbers: offset and numerator of the scale, shift, low, high, curvature, and whether residuals
@@ -110,13 +136,15 @@ def residual_sum(codes, labels, factors, bits, targets, scores, rule, cells, sta
     offset, numerator, shift, low, high, curvature, weighted_first = rule
     channels = 2 if curvature > 0 else 1
     for i in range(nb.uintp(start), nb.uintp(stop)):
-        target = ((nb.int64(targets[i]) - offset) * numerator) >> TARGET_BITS
-        residual = target - scores[i, 0] + shift
+        residual, level = residual_of(targets[i], scores[i, 0], offset, numerator, link)
         cell, factor = nb.int64(codes[i]) * channels, factors[labels[i]]
-        value, inside = contribution(residual, factor, bits, low, high, weighted_first)
+        value, inside = contribution(residual + shift, factor, bits, low, high, weighted_first)
         cells[cell] += value
         if curvature > 0 and inside:
-            cells[cell + 1] += (curvature * factor) >> bits
+            share = nb.int64(curvature)
+            if link is not None:
+                share = (share * link[2][level]) >> SHARE_BITS
+            cells[cell + 1] += (share * factor) >> bits
 
 
 @nb.njit(nogil=True, cache=True)
@@ -132,59 +160,12 @@ def level_count(residual, factor, bits, weighted_first):  # type: ignore[no-unty
 
 
 @nb.njit(nogil=True, cache=True)
-def residual_levels(labels, factors, bits, weighted_first, targets, scores, scale, edges, cells, start, stop):  # type: ignore[no-untyped-def]
+def residual_levels(  # type: ignore[no-untyped-def]
+    labels, factors, bits, weighted_first, targets, scores, scale, link, edges, cells, start, stop
+):
     """Adds what :func:`level_count` says to the interval each row's residual lies in."""
     offset, numerator = scale
     for i in range(nb.uintp(start), nb.uintp(stop)):
-        residual = (((nb.int64(targets[i]) - offset) * numerator) >> TARGET_BITS) - scores[i, 0]
+        residual, _ = residual_of(targets[i], scores[i, 0], offset, numerator, link)
         residual, count = level_count(residual, factors[labels[i]], bits, weighted_first)
-        cells[np.searchsorted(edges, residual, side="right")] += count
-
-
-FINER = MEAN_BITS - MARGIN_BITS
-LEVEL_MASK = (1 << LEVEL_SHIFT) - 1
-
-
-@nb.njit(nogil=True, cache=True)
-def linked_residual(target, score, offset, numerator, means, factors):  # type: ignore[no-untyped-def]
-    """``(t - mu) exp((1 - p) F)`` and the level of ``F``: see :class:`~tacit.queries.score_rules.LogLink`.
-
-    Within a level the mean is followed to first order, which is off by 3 in 100,000 at most.
-    """
-    level, within = (nb.int64(score) >> LEVEL_SHIFT) + LEVELS // 2, nb.int64(score) & LEVEL_MASK
-    if level < 0:
-        level, within = nb.int64(0), nb.int64(0)
-    elif level > TOP:
-        level, within = nb.int64(TOP), nb.int64(0)
-    mean = means[level] + ((means[level] * within) >> MARGIN_BITS)
-    units = min(max(((nb.int64(target) - offset) * numerator) >> TARGET_BITS, 0), LARGEST_TARGET)
-    return (((units << FINER) - mean) * factors[level]) >> (FACTOR_BITS + FINER), level
-
-
-@nb.njit(nogil=True, cache=True)
-def linked_residual_sum(codes, labels, weights, bits, targets, scores, rule, link, cells, start, stop):  # type: ignore[no-untyped-def]
-    """As :func:`residual_sum` under a log link, of which ``link`` holds the tables."""
-    offset, numerator, shift, low, high, curvature, weighted_first = rule
-    means, factors, shares = link
-    channels = 2 if curvature > 0 else 1
-    for i in range(nb.uintp(start), nb.uintp(stop)):
-        residual, level = linked_residual(targets[i], scores[i, 0], offset, numerator, means, factors)
-        residual += shift
-        cell, weight = nb.int64(codes[i]) * channels, weights[labels[i]]
-        value, inside = contribution(residual, weight, bits, low, high, weighted_first)
-        cells[cell] += value
-        if curvature > 0 and inside:
-            cells[cell + 1] += (((curvature * shares[level]) >> SHARE_BITS) * weight) >> bits
-
-
-@nb.njit(nogil=True, cache=True)
-def linked_residual_levels(  # type: ignore[no-untyped-def]
-    labels, weights, bits, weighted_first, targets, scores, scale, link, edges, cells, start, stop
-):
-    """As :func:`residual_levels` under a log link."""
-    offset, numerator = scale
-    means, factors, _ = link
-    for i in range(nb.uintp(start), nb.uintp(stop)):
-        residual, _ = linked_residual(targets[i], scores[i, 0], offset, numerator, means, factors)
-        residual, count = level_count(residual, weights[labels[i]], bits, weighted_first)
         cells[np.searchsorted(edges, residual, side="right")] += count

@@ -123,9 +123,8 @@ class ScoreRows(FollowsCodes):
         else:
             clip = (rule.shift, rule.low, rule.high, rule.curvature, rule.weighted_first)
             numbers = (rule.scale.offset, rule.scale.numerator, *clip)
-            kernel, facts = score_kernels.residual_sum, (labels, factors, bits, self._targets, scores, numbers)
-            if rule.link is not None:
-                kernel, facts = score_kernels.linked_residual_sum, (*facts, _tables(rule.link))
+            link = None if rule.link is None else _tables(rule.link)
+            kernel, facts = score_kernels.residual_sum, (labels, factors, bits, self._targets, scores, numbers, link)
         return lambda codes, start, stop, sums: kernel(codes, *facts, sums, start, stop)
 
     def levels(self, query: ResidualLevels) -> Ints:
@@ -134,13 +133,11 @@ class ScoreRows(FollowsCodes):
         edges, labels = np.ascontiguousarray(query.edges, np.int64), self._labels
         factors = ONE_EACH if query.weights is None else query.weights.factors
         first = query.weighted_first and query.weights is not None
-        place: tuple[Any, ...] = ((query.scale.offset, query.scale.numerator),)
-        adds: Any = score_kernels.residual_levels
-        if query.link is not None:
-            adds, place = score_kernels.linked_residual_levels, (*place, _tables(query.link))
+        scale, link = (query.scale.offset, query.scale.numerator), None if query.link is None else _tables(query.link)
+        facts = (labels, factors, FACTOR_BITS, first, targets, scores, scale, link, edges)
 
         def run(start: int, stop: int, sums: Ints) -> None:
-            adds(labels, factors, FACTOR_BITS, first, targets, scores, *place, edges, sums, start, stop)
+            score_kernels.residual_levels(*facts, sums, start, stop)
 
         return self._rows.run(run, len(edges) + 1).reshape(query.shape)
 
