@@ -93,7 +93,7 @@ def test_one_line_is_refused_and_named(line: str, fault: str, name: str, tmp_pat
     (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
     with pytest.raises(DataError, match=re.escape(fault)) as caught:
         tacit.read_table(tmp_path / name)
-    assert "44" not in str(caught.value)
+    assert "44" not in str(caught.value).replace(str(tmp_path), "")
     with pytest.raises(DataError, match=re.escape(fault)):
         list(read_source(tmp_path).reader.chunks(["a"], frozenset()))
     found = structure(tmp_path / name)

@@ -74,7 +74,7 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> npt.NDArray[
         return _from_list(values)
     array = np.asarray(values)
     if array.ndim != 1:
-        raise FrameError(f"{_column(name)} has shape {array.shape}; a column is a vector")
+        raise FrameError(f"{of_column(name)} has shape {array.shape}; a column is a vector")
     if array.dtype.kind in "fiub":
         return array
     if loose and array.dtype.kind in "OUST":
@@ -102,7 +102,9 @@ def _loosely(series: nw.Series[Any], name: str) -> npt.NDArray[Any] | None:
         return np.fromiter(map(number_or_nan, native.to_list()), np.float64, len(series))
     if isinstance(series.dtype, nw.Categorical | nw.Enum):
         coded = in_chunks(series.to_arrow())
-        return texts_as_numbers(coded) if _is_text(coded.type) else as_numbers(_decoded(coded), name, loose=True)
+        if _is_text(coded.type):
+            return texts_as_numbers(coded)
+        return as_numbers(coded.cast(coded.type.value_type), name, loose=True)
     if isinstance(series.dtype, nw.Binary) or (is_arrow(native) and is_binary(native.type)):
         binary = series.to_arrow()
         return texts_as_numbers(as_texts(in_chunks(binary)))
@@ -209,11 +211,6 @@ def texts_as_numbers(texts: pa.ChunkedArray, name: str = "") -> Floats:
     return np.concatenate(parts)
 
 
-def _decoded(coded: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A dictionary-encoded column as the values that it stands for."""
-    return coded.cast(coded.type.value_type)
-
-
 _WORDS = {"true": "1", "false": "0"}
 
 
@@ -241,12 +238,12 @@ def number_or_nan(value: Any) -> float:
     return math.nan
 
 
-def _column(name: str) -> str:
+def of_column(name: str) -> str:
+    """How messages speak of a column."""
     return f"column '{name}'" if name else "the column"
 
 
 def _wrong_dtype(name: str, dtype: str) -> FrameError:
     right = "of kind 'date'" if dtype.lower().startswith(("date", "timestamp")) else "categorical"
-    return FrameError(
-        f"{_column(name)} is numeric in the schema but has dtype {dtype}; convert it to numbers, or declare it {right}"
-    )
+    advice = f"convert it to numbers, or declare it {right}"
+    return FrameError(f"{of_column(name)} is numeric in the schema but has dtype {dtype}; {advice}")

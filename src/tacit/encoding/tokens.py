@@ -9,14 +9,8 @@ import numpy.typing as npt
 
 from tacit.encoding.arrow import in_chunks
 from tacit.encoding.errors import FrameError
-from tacit.encoding.numbers import is_object, series_of
+from tacit.encoding.numbers import is_object, of_column, series_of
 from tacit.packages import is_installed, nw, pa
-
-
-def _refuse_complex(values: Any, name: str) -> None:
-    """Raises for a dtype that Arrow has not."""
-    if str(getattr(values, "dtype", "")).startswith("complex"):
-        raise FrameError(f"{_column(name)} has complex numbers, which stand for no category")
 
 
 def as_tokens(values: Any, name: str = "") -> pa.ChunkedArray | npt.NDArray[np.object_]:
@@ -25,7 +19,8 @@ def as_tokens(values: Any, name: str = "") -> pa.ChunkedArray | npt.NDArray[np.o
     Raises:
         FrameError: for dates, times, lists and structs.
     """
-    _refuse_complex(values, name)
+    if str(getattr(values, "dtype", "")).startswith("complex"):
+        raise FrameError(f"{of_column(name)} has complex numbers, which stand for no category")
     values = in_chunks(values)
     series = series_of(values)
     tokens = _of_vector(values, name) if series is None else _of_series(series, name)
@@ -73,7 +68,7 @@ def _of_vector(values: Any, name: str) -> pa.ChunkedArray | npt.NDArray[np.objec
         return _from_objects(np.fromiter(values, object, len(values)))
     array = np.asarray(values, None if isinstance(values, np.ndarray) else object)
     if array.ndim != 1:
-        raise FrameError(f"{_column(name)} has shape {array.shape}; a column is a vector")
+        raise FrameError(f"{of_column(name)} has shape {array.shape}; a column is a vector")
     if array.dtype == object or array.dtype.kind == "T":
         return _from_objects(array.astype(object, copy=False))
     if array.dtype.kind not in "fiubSU":
@@ -98,9 +93,6 @@ def _from_objects(values: npt.NDArray[np.object_]) -> pa.ChunkedArray | npt.NDAr
         return values
 
 
-def _column(name: str) -> str:
-    return f"column '{name}'" if name else "the column"
-
-
 def _wrong_dtype(name: str, dtype: str) -> FrameError:
-    return FrameError(f"{_column(name)} has dtype {dtype}; declared values are texts, numbers or booleans: convert it")
+    advice = "declared values are texts, numbers or booleans: convert it"
+    return FrameError(f"{of_column(name)} has dtype {dtype}; {advice}")

@@ -164,17 +164,11 @@ def _narrowed(number: float) -> list[tuple[int, float]]:
 
 
 def _found(positions: Mapping[Meaning, int], meaning: Meaning) -> int:
-    position = positions.get(meaning, -1)
-    if position < 0 and meaning.kind != "text" and meaning.value in (0, 1):
-        position = positions.get(_other_kind(meaning), -1)
+    position, (kind, value) = positions.get(meaning, -1), meaning
+    if position < 0 and kind != "text" and value in (0, 1):  # 0 for false and 1 for true, and the other way round
+        other = Meaning("truth", bool(value)) if kind == "number" else Meaning("number", float(value))
+        position = positions.get(other, -1)
     return position
-
-
-def _other_kind(meaning: Meaning) -> Meaning:
-    """0 for false and 1 for true, and the other way round."""
-    return (
-        Meaning("truth", bool(meaning.value)) if meaning.kind == "number" else Meaning("number", float(meaning.value))
-    )
 
 
 @final
