@@ -129,20 +129,12 @@ KEPT = -math.expm1(-1.0)  # the mass of `exp(-x)` on [0, 1]: what is kept of pro
 
 
 class Layout(NamedTuple):
-    """Which bits of a proposal's words are what. The lowest of the first word is the sign, the next are ``u``.
+    """Which bits of a proposal's words are what. The lowest of the first word is the sign, the next are ``u``."""
 
-    Attributes:
-        per: words for each proposal, 1 or 2.
-        v_shift: where, in the last word, the bits begin that decide ``v``.
-        v_bits: how many they are.
-        c_shift: the same for the bits of the coin.
-        c_bits: how many they are.
-    """
-
-    per: int
-    v_shift: int
-    v_bits: int
-    c_shift: int
+    per: int  # words for each proposal, 1 or 2
+    v_shift: int  # where, in the last word, the bits begin that decide `v`
+    v_bits: int  # how many they are
+    c_shift: int  # the same for the bits of the coin
     c_bits: int
 
 
@@ -248,14 +240,9 @@ def powers(bits: int) -> npt.NDArray[np.uint64]:
 
 
 def draw(law: Law, size: int, fetch: Fetch, band: float = BAND, layout: Layout | None = None) -> Ints:
-    """``size`` independent draws.
+    """``size`` independent draws from words of ``fetch``, none of which is used twice.
 
-    Args:
-        law: which noise.
-        size: how many.
-        fetch: where words come from; none is used twice.
-        band: how near a threshold floating point is not trusted; anything from ``BAND`` on gives the same law.
-        layout: of the words; the law's own if None.
+    Within ``band`` of a threshold floating point is not trusted; anything from ``BAND`` on gives the same law.
     """
     where = layout or law.layout
     out, filled = np.empty(size, np.int64), 0
