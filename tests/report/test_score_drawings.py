@@ -19,7 +19,7 @@ from tacit.report.drawing import NOTHING, Effect
 from tacit.report.model_card import model_card
 from tacit.report.places import ODDS, Amounts
 
-TEN = [f"class {k}" for k in range(10)]
+TEN = [*(f"class {k}" for k in range(9)), "<i> & b"]
 
 
 def effects(n_classes: int, places: int) -> list[list[Effect]]:

@@ -10,18 +10,20 @@ from typing import Any
 from tacit.models.summary import CLEAR
 from tacit.report import svg
 from tacit.report.drawing import (
-    BAND,
     LABEL,
     MISSING,
     NOTHING,
     RIGHT,
     SUPPORT,
-    THIN,
     WIDTH,
     Drawing,
     Effect,
+    missing_point,
     points_of,
+    rows_below,
     spread,
+    step_curve,
+    table,
     worth_naming,
 )
 from tacit.report.places import ODDS, Dates, factor, intervals
@@ -56,10 +58,16 @@ def class_curves(
     reach = _reach(effects)
     parts = []
     for place, (label, line) in enumerate(zip(classes, effects, strict=True)):
-        parts += _curve_row(label, line, pixels, reach, TOP + ROW * place, right)
+        top = TOP + ROW * place
+        up = svg.Scale(-reach, reach, top + ROW - 3, top + 3)
+        parts += [*_frame(label, top, up(0.0), right), *step_curve(pixels, line[:-1], up)]
+        parts += [
+            svg.rect(a, top, b - a, ROW, "hover", f"{label}: {ODDS.say(effect.value)}")
+            for (a, b), effect in zip(pairwise(pixels), line[:-1], strict=True)
+        ]
+        parts += missing_point(line[-1], up, gap, f"{label}, missing: {ODDS.say(line[-1].value)}")
     base = TOP + ROW * len(classes) + SUPPORT + 4
-    parts += _support(effects[0][:-1], pixels, places[:-1], base)
-    parts += _missing_places(classes, effects, gap, reach)
+    parts += rows_below(pixels, effects[0][:-1], places[:-1], base)
     parts += svg.ticks_below(svg.with_words(ticks) if dates is None else dates.ticks, across, base, right)
     parts.append(svg.text(gap, base + 17, "missing", "tick small", "middle"))
     parts.append(_scale(reach, base))
@@ -78,13 +86,12 @@ def class_bars(
         zero = svg.Scale(-reach, reach, top + ROW - 3, top + 3)
         parts += _frame(label, top, zero(0.0), WIDTH - RIGHT)
         for j, (effect, category) in enumerate(zip(line, categories, strict=True)):
-            low, high = sorted((zero(0.0), zero(max(min(effect.value, reach), -reach))))
+            low, high = sorted((zero(0.0), zero.within(effect.value)))
             hint = f"{label}, {category}: {ODDS.say(effect.value)}"
             css = "plus" if effect.value >= 0 else "minus"
             parts.append(svg.rect(LABEL + width * (j + 0.15), low, 0.7 * width, max(high - low, 1.0), css, hint))
             middle = LABEL + width * (j + 0.5)
-            ends = (zero(max(effect.low, -reach)), zero(min(effect.high, reach)))
-            parts.append(svg.line(middle, ends[0], middle, ends[1], "whisker"))
+            parts.append(svg.line(middle, zero.within(effect.low), middle, zero.within(effect.high), "whisker"))
     base = TOP + ROW * len(classes)
     parts.append(_scale(reach, base))
     every = max(1, round(46 / max(width, 1.0)))
@@ -126,50 +133,6 @@ def _frame(label: str, top: float, zero: float, right: float) -> list[str]:
     ]
 
 
-def _curve_row(
-    label: str, line: Sequence[Effect], pixels: Sequence[float], reach: float, top: float, right: float
-) -> list[str]:
-    up = svg.Scale(-reach, reach, top + ROW - 3, top + 3)
-
-    def height(value: float) -> float:
-        return up(max(min(value, reach), -reach))
-
-    steps = [(a, b, effect) for (a, b), effect in zip(pairwise(pixels), line[:-1], strict=True)]
-    above = [(x, height(e.high)) for a, b, e in steps for x in (a, b)]
-    below = [(x, height(e.low)) for a, b, e in steps for x in (a, b)]
-    parts = _frame(label, top, up(0.0), right)
-    parts.append(svg.path([*above, *reversed(below)], "band", closed=True))
-    parts.append(svg.path([(x, height(e.value)) for a, b, e in steps for x in (a, b)], "curve"))
-    for a, b, effect in steps:
-        parts.append(svg.rect(a, top, b - a, ROW, "hover", f"{label}: {ODDS.say(effect.value)}"))
-    return parts
-
-
-def _support(effects: Sequence[Effect], pixels: Sequence[float], names: Sequence[str], base: float) -> list[str]:
-    dense = [max(e.support, 0.0) / max(b - a, THIN) for (a, b), e in zip(pairwise(pixels), effects, strict=True)]
-    tallest, parts = max(dense, default=0.0), []
-    for (a, b), name, effect, value in zip(pairwise(pixels), names, effects, dense, strict=True):
-        height = SUPPORT * value / tallest if tallest > 0 else 0.0
-        thick = max(b - a, THIN)
-        hint = f"{name}: about {svg.short(effect.support)} rows"
-        parts.append(svg.rect((a + b - thick) / 2, base - height, thick, height, "support", hint))
-    parts.append(svg.line(pixels[0], base, pixels[-1], base, "axis"))
-    return parts
-
-
-def _missing_places(classes: Sequence[str], effects: Sequence[Sequence[Effect]], x: float, reach: float) -> list[str]:
-    parts = []
-    for place, (label, line) in enumerate(zip(classes, effects, strict=True)):
-        effect, top = line[-1], TOP + ROW * place
-        up = svg.Scale(-reach, reach, top + ROW - 3, top + 3)
-        low, high = (up(max(min(v, reach), -reach)) for v in (effect.value - BAND * effect.sd, effect.high))
-        hint = svg.element("title", f"{label}, missing: {ODDS.say(effect.value)}")
-        parts.append(svg.line(x, low, x, high, "whisker"))
-        y = up(max(min(effect.value, reach), -reach))
-        parts.append(svg.element("circle", hint, cx=x, cy=y, r=3, class_="point"))
-    return parts
-
-
 def _drawing(
     name: str,
     kind: str,
@@ -181,11 +144,8 @@ def _drawing(
     identity: str,
 ) -> Drawing:
     caption = _caption(places, classes, effects)
-    rows = tuple(
-        (f"{label}, {place}", *ODDS.cells(e.value), f"{e.sd:.3g}", svg.short(e.support))
-        for label, line in zip(classes, effects, strict=True)
-        for place, e in zip(places, line, strict=True)
-    )
+    lines = zip(classes, effects, strict=True)
+    rows = tuple(row for label, line in lines for row in table([f"{label}, {place}" for place in places], line, ODDS))
     markup_of_figure = svg.figure(
         WIDTH, int(height), name, f"Effect on the odds of every class. {caption}", markup, identity
     )

@@ -20,7 +20,20 @@ from tacit.models.summary import terms_beyond_noise
 from tacit.models.tree_importance import total_effects
 from tacit.report import svg
 from tacit.report.class_drawing import class_bars, class_curves
-from tacit.report.drawing import HEIGHT, RIGHT, TYPICAL, WIDTH, Drawing, Effect, bars, curve, points_of, ranking, spread
+from tacit.report.drawing import (
+    HEIGHT,
+    RIGHT,
+    TYPICAL,
+    WIDTH,
+    Drawing,
+    Effect,
+    bars,
+    curve,
+    points_of,
+    ranking,
+    spread,
+    table,
+)
 from tacit.report.model_card import ModelCard, PublicColumn, public_column
 from tacit.report.places import ODDS, Amounts, Ratios, Units, date_spans, dates_of, named
 
@@ -273,8 +286,7 @@ def heat_map(
             strength = round(min(abs(effect.value) / reach, 1.0), 3)
             css, place = f"cell {'plus' if effect.value >= 0 else 'minus'}", (edge + cell_width * j, y)
             parts.append(svg.rect(*place, cell_width - 1, cell_height - 1, css, label, fill_opacity=strength))
-            name = f"{first.labels[i]} / {second.labels[j]}"
-            rows.append((name, *units.cells(effect.value), f"{effect.sd:.3g}", svg.short(effect.support)))
+        rows += table([f"{first.labels[i]} / {label}" for label in second.labels], one, units)
     floor = top + cell_height * len(first.labels)
     every = max(1, math.ceil(len(second.labels) / max(1.0, (WIDTH - edge - RIGHT) / 58)))
     widest = svg.SMALLER * max(svg.text_width(label) for label in second.labels) + 4

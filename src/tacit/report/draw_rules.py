@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from html import escape
 from typing import cast
 
 from tacit.encoding.dense import RowEncoder
@@ -91,7 +90,7 @@ def rule_list(model: DecisionListModel, identity: str) -> Drawing:
     parts: list[str] = []
     y = MARGIN
     for place, rule in enumerate(model.rules):
-        titles = [svg.element("title", escape(_line(model, place)[0]))]
+        titles = [svg.hint(_line(model, place)[0])]
         for x, line in lines(model, place):
             y += LINE
             titles.append(svg.text(x, y - 4, line, "name"))

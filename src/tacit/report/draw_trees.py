@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import cast
 
 import numpy as np
@@ -158,7 +157,7 @@ def _test(model: TreeEnsembleModel, number: int, split: int, x: float, y: float,
     below = condition.endswith(OR_MISSING) and svg.text_width(condition) > width
     lines += svg.text(x, y + 10, svg.fitted(condition.removesuffix(OR_MISSING) if below else condition, width), "tick")
     lines += svg.text(x, y + 23, OR_MISSING.strip(), "tick") if below else ""
-    return [svg.element("g", svg.element("title", escape(text)) + lines)]
+    return [svg.element("g", svg.hint(text) + lines)]
 
 
 def _leaf(value: float, support: float | None, y: float, largest: float, width: int) -> list[str]:

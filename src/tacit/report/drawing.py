@@ -121,7 +121,8 @@ def _axis_below(scale: svg.Scale, ticks: Iterable[tuple[float, str]], height: fl
     return parts
 
 
-def _table(names: Sequence[str], effects: Sequence[Effect], units: Units) -> tuple[tuple[str, ...], ...]:
+def table(names: Sequence[str], effects: Sequence[Effect], units: Units) -> tuple[tuple[str, ...], ...]:
+    """The lines of the table of a drawing."""
     return tuple(
         (name, *units.cells(e.value), f"{e.sd:.3g}", svg.short(e.support))
         for name, e in zip(names, effects, strict=True)
@@ -203,42 +204,58 @@ def curve(
     values = [*effects, missing] if missing is not None else list(effects)
     up = _vertical(effects, TOP, floor, units, [] if missing is None else [missing])
     pixels = [across(e) for e in edges]
-    steps = [(a, b, effect) for (a, b), effect in zip(pairwise(pixels), effects, strict=True)]
-    parts = [_axis(up, WIDTH - RIGHT, units)]
-    above = [(x, up(min(e.high, up.high))) for a, b, e in steps for x in (a, b)]
-    below = [(x, up(max(e.low, up.low))) for a, b, e in steps for x in (a, b)]
-    parts.append(svg.path([*above, *reversed(below)], "band", closed=True))
-    parts.append(svg.path([(x, up(e.value)) for a, b, e in steps for x in (a, b)], "curve"))
-    tallest = max((_density(e, a, b) for a, b, e in steps), default=0.0)
     names = intervals(edges) if dates is None else list(dates.names)
-    for (a, b, effect), label in zip(steps, names, strict=True):
-        height = SUPPORT * (_density(effect, a, b) / tallest if tallest > 0 else 0.0)
-        hint = f"{label}: {units.say(effect.value)}, about {svg.short(effect.support)} rows"
-        thick = max(b - a, THIN)
-        parts.append(svg.rect((a + b - thick) / 2, base - height, thick, height, "support"))
-        parts.append(svg.rect(a, TOP, b - a, base - TOP, "hover", hint))
-    parts.append(svg.line(LEFT + 2, base, right, base, "axis"))
+    hints = [
+        f"{label}: {units.say(e.value)}, about {svg.short(e.support)} rows"
+        for label, e in zip([*names, "missing"], values, strict=False)
+    ]
+    parts = [
+        _axis(up, WIDTH - RIGHT, units),
+        *step_curve(pixels, effects, up),
+        *rows_below(pixels, effects, names, base),
+    ]
+    parts += [
+        svg.rect(a, TOP, b - a, base - TOP, "hover", hint)
+        for (a, b), hint in zip(pairwise(pixels), hints, strict=False)
+    ]
     parts += svg.ticks_below(svg.with_words(ticks) if dates is None else dates.ticks, across, base, right)
     if missing is not None:
-        parts.append(_missing_point(missing, up, right + MISSING / 2 + 2, base, units))
+        x = right + MISSING / 2 + 2
+        parts += [*missing_point(missing, up, x, hints[-1]), svg.text(x, base + 17, "missing", "tick small", "middle")]
         names = [*names, "missing"]
     caption = _summary(names, values, units)
     reach = interval(edges[0], edges[-1]) if dates is None else f"{dates.names[0]} to {dates.names[-1]}"
     description = f"Effect on {units.what} over {reach}. {caption}"
     markup = svg.figure(WIDTH, HEIGHT, name, description, "".join(parts), identity)
-    table, points = _table(names, values, units), points_of(names, values, edges)
-    return Drawing(name, "curve", markup, caption, spread(values), units.header, table, points=points)
+    rows, points = table(names, values, units), points_of(names, values, edges)
+    return Drawing(name, "curve", markup, caption, spread(values), units.header, rows, points=points)
 
 
-def _density(effect: Effect, a: float, b: float) -> float:
-    return max(effect.support, 0.0) / max(b - a, THIN)
+def step_curve(pixels: Sequence[float], effects: Sequence[Effect], up: svg.Scale) -> list[str]:
+    """The band of the noise of bins between the pixels, and the steps of their effects."""
+    steps = [(x, effect) for pair, effect in zip(pairwise(pixels), effects, strict=True) for x in pair]
+    below = [(x, up.within(effect.low)) for x, effect in reversed(steps)]
+    return [
+        svg.path([*((x, up.within(effect.high)) for x, effect in steps), *below], "band", closed=True),
+        svg.path([(x, up.within(effect.value)) for x, effect in steps], "curve"),
+    ]
 
 
-def _missing_point(effect: Effect, up: svg.Scale, x: float, base: float, units: Units) -> str:
-    top, at, bottom = (up(min(max(y, up.low), up.high)) for y in (effect.high, effect.value, effect.low))
-    hint = f"missing: {units.say(effect.value)}, about {svg.short(effect.support)} rows"
-    point = svg.element("circle", svg.element("title", hint), cx=x, cy=at, r=3.5, class_="point")
-    return svg.line(x, top, x, bottom, "whisker") + point + svg.text(x, base + 17, "missing", "tick small", "middle")
+def rows_below(pixels: Sequence[float], effects: Sequence[Effect], names: Sequence[str], base: float) -> list[str]:
+    """The strip that shows where the rows are, and the axis below it."""
+    wide = [max(b - a, THIN) for a, b in pairwise(pixels)]
+    dense = [max(e.support, 0.0) / width for e, width in zip(effects, wide, strict=True)]
+    tallest, parts = max(dense, default=0.0) or 1.0, []
+    for (a, b), width, value, name, effect in zip(pairwise(pixels), wide, dense, names, effects, strict=True):
+        height, hint = SUPPORT * value / tallest, f"{name}: about {svg.short(effect.support)} rows"
+        parts.append(svg.rect((a + b - width) / 2, base - height, width, height, "support", hint))
+    return [*parts, svg.line(pixels[0], base, pixels[-1], base, "axis")]
+
+
+def missing_point(effect: Effect, up: svg.Scale, x: float, hint: str) -> list[str]:
+    """The effect of missing values with its noise, right of a curve."""
+    point = svg.element("circle", svg.hint(hint), cx=x, cy=up.within(effect.value), r=3.5, class_="point")
+    return [svg.line(x, up.within(effect.high), x, up.within(effect.low), "whisker"), point]
 
 
 MOST_BARS = 14
@@ -279,7 +296,7 @@ def bars(
     most = max((e.support for _, e in pairs), default=0.0)
     for place, (category, effect) in enumerate(pairs):
         y = TOP + row * place
-        start, stop = sorted((scale(0.0), scale(min(max(effect.value, scale.low), scale.high))))
+        start, stop = sorted((scale(0.0), scale.within(effect.value)))
         hint = f"{category}: {units.say(effect.value)}, about {svg.short(effect.support)} rows"
         noise = category in SPECIAL and abs(effect.value) < CLEAR * effect.sd
         faint = " faint" if noise or effect.support < FAINT * most else ""
@@ -287,15 +304,14 @@ def bars(
         css = f"{'plus' if effect.value >= 0 else 'minus'}{faint}"
         parts.append(svg.rect(start, y + 3, stop - start, row - 7, css, hint))
         middle = y + row / 2 - 0.5
-        low_end, far = (scale(min(max(end, scale.low), scale.high)) for end in (effect.low, effect.high))
-        parts.append(svg.line(low_end, middle, far, middle, f"whisker{faint}"))
+        parts.append(svg.line(scale.within(effect.low), middle, scale.within(effect.high), middle, f"whisker{faint}"))
     caption = _summary(categories, effects, units)
     if len(categories) > len(pairs):
         caption += f" Drawn: the {len(pairs)} of {len(categories)} values with most rows."
     description = f"Effect of each value on {units.what}. {caption}"
     markup = svg.figure(WIDTH, height, name, description, "".join(parts), identity)
-    table, points = _table(categories, effects, units), points_of(categories, effects)
-    return Drawing(name, "bars", markup, caption, spread(effects), units.header, table, points=points)
+    rows, points = table(categories, effects, units), points_of(categories, effects)
+    return Drawing(name, "bars", markup, caption, spread(effects), units.header, rows, points=points)
 
 
 MOST_WEIGHTS = 24

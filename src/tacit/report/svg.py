@@ -37,11 +37,15 @@ def line(x1: float, y1: float, x2: float, y2: float, css: str) -> str:
     return element("line", x1=float(x1), y1=float(y1), x2=float(x2), y2=float(y2), class_=css)
 
 
+def hint(words: str) -> str:
+    """What is shown on hover and read aloud, escaped: the content of an element, or the beginning of it."""
+    return element("title", escape(words)) if words else ""
+
+
 def rect(x: float, y: float, width: float, height: float, css: str, label: str = "", **more: Attribute) -> str:
     """A rectangle; ``label`` is shown on hover and read aloud."""
-    title = element("title", escape(label)) if label else ""
     return element(
-        "rect", title, x=float(x), y=float(y), width=float(max(width, 0)), height=float(max(height, 0)),
+        "rect", hint(label), x=float(x), y=float(y), width=float(max(width, 0)), height=float(max(height, 0)),
         class_=css, **more,
     )  # fmt: skip
 
@@ -90,6 +94,10 @@ class Scale:
         low, high = self.bend(self.low), self.bend(self.high)
         share = (self.bend(value) - low) / (high - low) if high > low else 0.5
         return self.start + share * (self.stop - self.start)
+
+    def within(self, value: float) -> float:
+        """The pixel of a value, or of the end of the scale that it lies beyond."""
+        return self(min(max(value, self.low), self.high))
 
 
 def even_ticks(low: float, high: float, about: int = 4) -> list[float]:
