@@ -78,7 +78,9 @@ purpose = "Calls | after *discharge*"
 """
 SCORE = {
     "overall": {"auc": {"value": 0.71, "low": 0.68, "high": 0.74}, "rows": {"value": 900.0, "low": 880, "high": 920}},
-    "subgroups": {"north": {"auc": {"value": 0.7, "low": 0.6, "high": 0.8}}},
+    "subgroups": {
+        "north": {"auc": {"value": 0.7, "low": 0.6, "high": 0.8}, "brier": {"value": None, "low": None, "high": None}}
+    },
     "epsilon": 0.5, "delta": 1e-6, "releasable": True,
 }  # fmt: skip
 AUDIT = {"estimator": "RandomTreesClassifier", "epsilon": 1.0, "epsilon_lower": 0.7, "confidence": 0.95, "holds": True}

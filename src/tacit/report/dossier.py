@@ -16,7 +16,7 @@ from typing import Any
 
 from tacit.privacy.strength import attack_risks, percent, strength_of
 from tacit.report.budget import checked_share
-from tacit.report.meta import KEYS
+from tacit.report.meta import KEYS, estimate
 from tacit.report.page import limits
 from tacit.report.paperwork import Paperwork, plain
 from tacit.report.promise import risk_rows
@@ -202,11 +202,8 @@ def _of_evaluation(papers: Paperwork) -> dict[str, str]:
 
 
 def _figures(group: Mapping[str, Any]) -> str:
-    return ", ".join(
-        f"{name.replace('_', ' ')} {figure['value']:.4g} ({figure['low']:.4g} to {figure['high']:.4g})"
-        for name, figure in group.items()
-        if isinstance(figure, Mapping) and {"value", "low", "high"} <= set(figure)
-    )
+    said = {name.replace("_", " "): estimate(figure) for name, figure in group.items()}
+    return ", ".join(f"{name} {text}" for name, text in said.items() if text)
 
 
 def _audit(audit: Mapping[str, Any]) -> str:

@@ -140,13 +140,15 @@ def filing(meta: Meta, evaluation: Mapping[str, Any] | None = None) -> Filing:
     names = [
         name for name, figure in evaluation["overall"].items() if isinstance(figure, Mapping) and "value" in figure
     ]
-    figures = tuple((name.replace("_", " "), *(_said(group.get(name)) for group in groups.values())) for name in names)
+    figures = tuple(
+        (name.replace("_", " "), *(estimate(group.get(name)) for group in groups.values())) for name in names
+    )
     cost = f"epsilon {evaluation['epsilon']:.4g}, delta {evaluation['delta']:g}" if "epsilon" in evaluation else ""
     return Filing(title, facts, tuple(groups), figures, cost)
 
 
-def _said(figure: Any) -> str:
-    """An estimate with its interval."""
+def estimate(figure: Any) -> str:
+    """An estimate with its interval; empty where there is none."""
     if not isinstance(figure, Mapping) or figure.get("value") is None:
         return ""
     low, high = figure.get("low"), figure.get("high")

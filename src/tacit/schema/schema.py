@@ -136,7 +136,10 @@ class Schema(Brief, Shown):
             raise SchemaError("is not UTF-8 text", "save it as UTF-8", where=where) from None
         except ValueError as error:
             raise SchemaError(f"is not valid TOML: {error}", "", where=where) from None
-        return _within(where, Schema.from_dict, data)
+        try:
+            return Schema.from_dict(data)
+        except SchemaError as error:
+            raise error.inside(where) from None
 
     def canonical_json(self) -> bytes:
         """One text per schema (RFC 8785), columns in their order."""
@@ -163,10 +166,3 @@ class Schema(Brief, Shown):
 
 def _column(name: object) -> str:
     return f"column '{name}'"
-
-
-def _within(where: str, make: Callable[[Any], T], data: Any) -> T:
-    try:
-        return make(data)
-    except SchemaError as error:
-        raise error.inside(where) from None
