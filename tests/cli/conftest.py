@@ -79,7 +79,7 @@ class Done(Result):
 Run = Callable[..., Done]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tacit() -> Run:
     """Runs the command line in this process; faults keep their traceback.
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Pure
 from tacit.privacy.extract import extract_of, read_extract
 from tacit.privacy.ledger import AccountError
-from tests.cli.conftest import Run
+from tests.cli.conftest import SCHEMA, Run, rows
 
 PAID = ("--account", "sqlite:///budget.db", "--dataset", "people")
 FIT = ("fit", "data.csv", "--schema", "schema.toml", "--learner", "trees", "--set", "n_trees=3", *PAID)
@@ -82,13 +84,26 @@ def test_copies_of_an_account_close_what_they_reserve(account: PrivacyAccount) -
     assert [line.status for line in account.reservations()] == ["completed", "completed"]
 
 
+@pytest.fixture(scope="module")
+def signed_once(tacit: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an account, its extract, and a signed, resumable fit that it paid for."""
+    place = tmp_path_factory.mktemp("signed")
+    with chdir(place):
+        Path("data.csv").write_text(rows())
+        Path("schema.toml").write_text(SCHEMA)
+        tacit("budget create", *PAID, "--epsilon", "9", "--delta", "1e-5", code=0)
+        tacit("keys new key", code=0)
+        tacit(*FIT, "--model", "model.json", "--sign", "key", "--resumable", code=0)
+        tacit("budget export", *PAID, "--out", "extract.json", code=0)
+        Path("budget.db").rename("away.db")
+    return place
+
+
 @pytest.fixture
-def signed(account: PrivacyAccount, tacit: Run) -> Path:
+def signed(signed_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The extract of an account with a signed, resumable fit; its store is away."""
-    tacit("keys new key", code=0)
-    tacit(*FIT, "--model", "model.json", "--sign", "key", "--resumable", code=0)
-    tacit("budget export", *PAID, "--out", "extract.json", code=0)
-    Path("budget.db").rename("away.db")
+    shutil.copytree(signed_once, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return Path("extract.json")
 
 
@@ -186,7 +201,7 @@ def test_releases_that_no_charge_pays_for_show_in_an_extract(signed: Path) -> No
 
 
 def test_an_extract_does_not_tell_whether_a_site_had_the_same_rows(account: PrivacyAccount) -> None:
-    for rows in ("1" * 64, "1" * 64, "2" * 64):
-        account.reserve([Pure(0.1)], f"fit for others, sites {'a' * 64}, rows {rows}").close()
+    for each in ("1" * 64, "1" * 64, "2" * 64):
+        account.reserve([Pure(0.1)], f"fit for others, sites {'a' * 64}, rows {each}").close()
     labels = [line["label"] for line in extract_of(account)["lines"]]
     assert labels == [f"fit for others, sites {'a' * 64}, rows"] * 3
