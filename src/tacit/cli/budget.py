@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import arguments as shared
-from tacit.cli.console import as_json, finite, table
+from tacit.cli.console import answer, finite, table
 from tacit.cli.outputs import check_outputs
 from tacit.whole_files import write_text
 
@@ -90,15 +90,13 @@ def list_accounts(arguments: ListArguments) -> None:
     from tacit.privacy.account import PrivacyAccount
 
     accounts = [PrivacyAccount(arguments.account, name) for name in PrivacyAccount.datasets(arguments.account)]
-    if arguments.as_json:
-        as_json({"accounts": [_facts(account) for account in accounts]})
-        return
     rows = {
         account.dataset: f"epsilon {account.remaining:.4g} of {account.epsilon:g} left at delta {account.delta:g}, "
         f"{account.neighbouring}"
         for account in accounts
     }
-    table(f"{len(rows)} account{'s' if len(rows) != 1 else ''}", rows)
+    facts = {"accounts": [_facts(account) for account in accounts]}
+    answer(arguments.as_json, facts, f"{len(rows)} account{'s' if len(rows) != 1 else ''}", rows)
 
 
 def _facts(account: PrivacyAccount) -> dict[str, Any]:
@@ -120,22 +118,21 @@ def _print(account: PrivacyAccount, title: str, json_: bool) -> None:
     history, resumable = account.reservations(), {fit.identifier for fit in account.kept()}
     facts = _facts(account)
     alone = [epsilon(line.charges, account.delta) for line in history]
-    if json_:
-        lines = [
-            {
-                "label": line.label,
-                "status": line.status,
-                "epsilon": finite(cost),
-                "created": line.created,
-                "closed": line.closed,
-                "by": line.by,
-                "resume": line.identifier if line.identifier in resumable else None,
-            }
-            for line, cost in zip(history, alone, strict=True)
-        ]
-        as_json({**facts, "reservations": lines})
-        return
-    table(
+    lines = [
+        {
+            "label": line.label,
+            "status": line.status,
+            "epsilon": finite(cost),
+            "created": line.created,
+            "closed": line.closed,
+            "by": line.by,
+            "resume": line.identifier if line.identifier in resumable else None,
+        }
+        for line, cost in zip(history, alone, strict=True)
+    ]
+    answer(
+        json_,
+        {**facts, "reservations": lines},
         title,
         {
             "promise": f"epsilon {account.epsilon:g}, delta {account.delta:g}, {account.neighbouring}",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli import arguments as shared
-from tacit.cli.console import as_json, table
+from tacit.cli.console import answer
 from tacit.cli.failures import Mistake, together
 from tacit.cli.outputs import check_outputs
 from tacit.whole_files import write_text
@@ -49,13 +49,12 @@ def run(arguments: CertificateArguments) -> None:
         write_text(path, text)
     paths = [str(path) for path in texts]
     open_keys = [] if arguments.registry is None else _open_keys(papers)
-    if arguments.as_json:
-        risks = [risk.to_dict() for risk in attack_risks(papers.certificate.charges)]
-        as_json({"written": paths, "risks": risks, **({"left_to_a_person": open_keys} if open_keys else {})})
-        return
+    risks = [risk.to_dict() for risk in attack_risks(papers.certificate.charges)]
     rows = {name: f"{one} (ten together {ten}; without the model {none})"
             for name, one, ten, none in risk_rows(papers.certificate.charges)}  # fmt: skip
-    table(
+    answer(
+        arguments.as_json,
+        {"written": paths, "risks": risks, **({"left_to_a_person": open_keys} if open_keys else {})},
         f"Upper bounds on attacks against {papers.certificate.protected}",
         rows
         | ({"written": ", ".join(paths)} if paths else {})
@@ -173,11 +172,9 @@ def _write(
     papers = read_paperwork(arguments.model, meta, score, audits)
     write_text(target, text(papers, target))
     open_keys = missing(papers) if isinstance(arguments, DossierArguments) else []
-    if arguments.as_json:
-        as_json({"written": str(target), **({"left_to_a_person": open_keys} if open_keys else {})})
-        return
+    facts = {"written": str(target), **({"left_to_a_person": open_keys} if open_keys else {})}
     rows = {"written": str(target)} | ({"left to a person": ", ".join(open_keys)} if open_keys else {})
-    table(name.capitalize(), rows)
+    answer(arguments.as_json, facts, name.capitalize(), rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,10 +189,9 @@ def new_key_pair(arguments: KeyArguments) -> None:
     outputs = {"OUTPUT": arguments.output, "OUTPUT.pub": Path(f"{arguments.output}.pub")}
     check_outputs(outputs, {}, force=None)
     public = new_key(arguments.output)
-    if arguments.as_json:
-        as_json({"private": str(arguments.output), "public": str(public)})
-        return
-    table(
+    answer(
+        arguments.as_json,
+        {"private": str(arguments.output), "public": str(public)},
         "A key pair",
         {
             "private": f"{arguments.output} (keep it secret: whoever has it can sign in your name)",

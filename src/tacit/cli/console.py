@@ -115,6 +115,14 @@ def table(title: str, rows: Mapping[str, str]) -> None:
     Console().print(drawn)
 
 
+def answer(in_json: bool, data: Mapping[str, Any], title: str, rows: Mapping[str, str]) -> None:
+    """A result on stdout: its data as JSON where that is asked for, else a summary for people."""
+    if in_json:
+        as_json(data)
+    else:
+        table(title, rows)
+
+
 def stopwatch() -> Callable[[], float]:
     """Seconds since it was made."""
     started = time.perf_counter()

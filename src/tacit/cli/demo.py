@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from tacit.cli import arguments as shared
-from tacit.cli.console import as_json, finite, progress, table
+from tacit.cli.console import answer, finite, progress
 from tacit.cli.outputs import check_outputs
 from tacit.whole_files import write_text, write_with
 
@@ -69,11 +69,10 @@ def run(arguments: DemoArguments) -> None:
     save(private, files["model"])
     write_text(files["certificate"], json.dumps(certificate, indent=1) + "\n")
     write_text(files["report"], render(private.model_, certificate, "Which patients came back within 30 days?"))
-    if arguments.as_json:
-        auc = {"private_auc": round(scores[0], 4), "non_private_auc": round(scores[1], 4)}
-        as_json({**auc, "epsilon": finite(epsilon), "delta": arguments.delta, "written": _texts(files)})
-        return
-    table(
+    auc = {"private_auc": round(scores[0], 4), "non_private_auc": round(scores[1], 4)}
+    answer(
+        arguments.as_json,
+        {**auc, "epsilon": finite(epsilon), "delta": arguments.delta, "written": _texts(files)},
         "Made-up hospital stays: who came back within 30 days?",
         {
             f"private, epsilon {epsilon:g}": f"AUC {scores[0]:.3f} ± {auc_error(scores[0], truth):.3f}",

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from tacit.cli import arguments as shared
-from tacit.cli.console import as_json, table
+from tacit.cli.console import answer
 from tacit.cli.failures import Mistake
 from tacit.cli.outputs import check_outputs
 from tacit.whole_files import write_text, write_with
@@ -55,13 +55,9 @@ def run(arguments: ExportArguments) -> None:
     model, certificate = load_model(arguments.model)
     subject = Subject(model, None if certificate is None else Certificate.from_dict(certificate))
     _write(arguments, subject, target)
-    if arguments.as_json:
-        as_json({"written": str(target), **subject.facts})
-    else:
-        of_table = (
-            {"reads": f"the table {arguments.table!r} in {arguments.dialect}"} if arguments.to is Target.SQL else {}
-        )
-        table("Export", {"written": str(target), **of_table})
+    written = {"written": str(target)}
+    of_table = {"reads": f"the table {arguments.table!r} in {arguments.dialect}"} if arguments.to is Target.SQL else {}
+    answer(arguments.as_json, written | subject.facts, "Export", written | of_table)
 
 
 def _write(arguments: ExportArguments, subject: object, target: Path) -> None:

@@ -144,11 +144,7 @@ def summarise(
     if arguments.adds_to is not None:
         charged = "was charged, as it was begun before" if estimator.charged_ else "was not charged"
         rows["batches"] = f"{len(estimator.model_.members)}; this one {charged}: all of them cost what one does"
-    rows["spent"] = spent(certificate)
-    rows["protects"] = certificate.protected
-    rows["strength"] = f"{strength.word}: {strength.guess_words}"
-    rows["releases"] = str(certificate.releases)
-    rows["releasable"] = releasable(certificate)
+    rows |= claim_rows(certificate, strength)
     calm = [words for words in saw.sentences if words not in saw.concerns]  # the others are warnings
     rows |= {"data": "; ".join(calm)} if calm else {}
     strongest = [] if saw.stands_out is False else _strongest(estimator.model_, importance)
@@ -175,6 +171,17 @@ def _strongest(model: Any, importance: dict[str, float]) -> list[tuple[str, floa
     scores = getattr(model, "scores", None)
     names = terms_beyond_noise(scores) if isinstance(scores, AdditiveScores) else importance
     return [(name, size) for name, size in importance.items() if name in names][:MOST_SHOWN]
+
+
+def claim_rows(certificate: Certificate, strength: Strength) -> dict[str, str]:
+    """What is claimed, for people."""
+    return {
+        "spent": spent(certificate),
+        "protects": certificate.protected,
+        "strength": f"{strength.word}: {strength.guess_words}",
+        "releases": str(certificate.releases),
+        "releasable": releasable(certificate),
+    }
 
 
 def claim_facts(certificate: Certificate, strength: Strength) -> dict[str, Any]:

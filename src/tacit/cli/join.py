@@ -11,7 +11,7 @@ import typer
 from tacit.cli import arguments as shared
 from tacit.cli import fit
 from tacit.cli.arguments import account_of
-from tacit.cli.console import as_json, progress, table, watching
+from tacit.cli.console import answer, progress, watching
 from tacit.cli.failures import Mistake
 from tacit.cli.fit_arguments import FitArguments
 from tacit.cli.outputs import check_outputs, free_place
@@ -115,10 +115,9 @@ def party(arguments: PartyArguments) -> None:
     check_outputs({"--key": arguments.key}, {"the certificate": certificate}, force=None)
     public = new_party(arguments.name, arguments.key, arguments.parties)
     fingerprint = fingerprint_of(public)
-    if arguments.as_json:
-        as_json({"key": str(arguments.key), "certificate": str(public), "fingerprint": fingerprint})
-        return
-    table(
+    answer(
+        arguments.as_json,
+        {"key": str(arguments.key), "certificate": str(public), "fingerprint": fingerprint},
         f"A party: {arguments.name}",
         {
             "key": f"{arguments.key} (keep it secret, and here: whoever has it can answer in this name)",
@@ -167,10 +166,9 @@ def site(arguments: SiteArguments) -> None:
     if arguments.certificate is not None:
         write_text(free_place(arguments.certificate, arguments.force), visit.certificate)
     facts = {"algorithm": visit.algorithm, "answers": visit.answers, "releases": visit.releases}
-    if arguments.as_json:
-        as_json({**facts, "certificate": str(arguments.certificate) if arguments.certificate else None})
-        return
-    table("A fit has ended well", {name: str(value) for name, value in facts.items()})
+    written = {"certificate": str(arguments.certificate) if arguments.certificate else None}
+    rows = {name: str(value) for name, value in facts.items()}
+    answer(arguments.as_json, facts | written, "A fit has ended well", rows)
 
 
 def join(arguments: JoinArguments) -> None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from tacit.cli import arguments as shared
 from tacit.cli import tables
 from tacit.cli.arguments import account_of, check_account, schema_of
-from tacit.cli.console import as_json, progress, releasable, spent, table
+from tacit.cli.console import answer, progress
 from tacit.cli.failures import Mistake, together
-from tacit.cli.fitted import claim_facts
+from tacit.cli.fitted import claim_facts, claim_rows
 from tacit.cli.learners import set_parameters
 from tacit.cli.outputs import check_outputs, write_paid
 from tacit.cli.predict import check_format, write
@@ -222,16 +222,13 @@ def _summarise(
     strength = strength_of(certificate, None)
     promise = None if learner.promise_ is None else str(learner.promise_)
     facts = {"rows": rows, "rounds": learner.rounds_, "horizon": learner.horizon, "promise": promise}
-    if arguments.as_json:
-        as_json({"written": written, **claim_facts(certificate, strength), **facts, "warnings": strength.warnings})
-        return
-    lines = dict(written)
-    lines["rows"] = f"{rows:,}; {learner.rounds_:,} of at most {learner.horizon:,} in the stream so far"
-    lines["spent"] = f"{spent(certificate)}, when the stream began"
-    lines["protects"] = certificate.protected
-    lines["strength"] = f"{strength.word}: {strength.guess_words}"
-    lines["releases"] = str(certificate.releases)
-    lines |= {} if promise is None else {"promise": promise}
-    lines["releasable"] = releasable(certificate)
-    lines |= {f"warning {i}": words for i, words in enumerate(strength.warnings, start=1)}
-    table("A private stream", lines)
+    data = {"written": written, **claim_facts(certificate, strength), **facts, "warnings": strength.warnings}
+    lines = {
+        **written,
+        "rows": f"{rows:,}; {learner.rounds_:,} of at most {learner.horizon:,} in the stream so far",
+        **claim_rows(certificate, strength),
+        **({} if promise is None else {"promise": promise}),
+        **{f"warning {i}": words for i, words in enumerate(strength.warnings, start=1)},
+    }
+    lines["spent"] += ", when the stream began"
+    answer(arguments.as_json, data, "A private stream", lines)
