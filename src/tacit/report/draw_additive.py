@@ -277,7 +277,7 @@ def heat_map(
     cell_width = (WIDTH - edge - RIGHT) / len(second.labels)
     cell_height = min(26.0, (HEIGHT + 40 - top - bottom) / len(first.labels))
     height = top + cell_height * len(first.labels) + bottom
-    parts, rows = [svg.text(edge - 6, 14, svg.fitted(first.name, edge - 8), "name", "end")], []
+    parts, rows = [svg.text(edge - 6, 14, svg.fitted(first.name, edge - 8), "name", "end")], list[tuple[str, ...]]()
     for i, one in enumerate(effects):
         y = top + cell_height * (len(first.labels) - 1 - i)
         parts.append(svg.text(edge - 6, y + cell_height / 2 + 4, svg.fitted(first.labels[i], edge - 8), "tick", "end"))
