@@ -202,8 +202,8 @@ def _of_evaluation(papers: Paperwork) -> dict[str, str]:
 
 
 def _figures(group: Mapping[str, Any]) -> str:
-    said = {name.replace("_", " "): estimate(figure) for name, figure in group.items()}
-    return ", ".join(f"{name} {text}" for name, text in said.items() if text)
+    figures = {name.replace("_", " "): estimate(figure) for name, figure in group.items()}
+    return ", ".join(f"{name} {text}" for name, text in figures.items() if text)
 
 
 def _audit(audit: Mapping[str, Any]) -> str:
