@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any, final
 
 import pyarrow as pa
-from sqlalchemy import create_engine, inspect, text
-from sqlalchemy.engine import make_url
+from sqlalchemy import URL, create_engine, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
@@ -190,7 +189,7 @@ def as_query(query: str) -> str:
 def check_url(url: str) -> None:
     """Raises :class:`DataError` unless a URL is one of a database that SQLAlchemy knows."""
     try:
-        address = make_url(url)
+        address = _address_of(url)
     except (ArgumentError, ValueError):  # a port that is no number
         raise DataError(NO_URL) from None
     if "@" in (address.host or ""):  # what follows it in a password, which messages would show as the host
@@ -204,6 +203,12 @@ def check_url(url: str) -> None:
         ) from None
     except ImportError as error:
         raise DataError(f"'{address.drivername}' needs what is not installed: {error}") from None
+
+
+def _address_of(url: str) -> URL:
+    """A URL whose driver does not depend on the version of SQLAlchemy: before 2.1 ``postgresql`` meant psycopg2."""
+    address = make_url(url)
+    return address.set(drivername="postgresql+psycopg") if address.drivername == "postgresql" else address
 
 
 def _no_rows_of(query: str) -> str:
@@ -257,7 +262,7 @@ class SqlReader(Reader):
             if self._lacks_file():
                 return []
             try:
-                inspector = inspect(create_engine(self.url, poolclass=NullPool))
+                inspector = inspect(create_engine(_address_of(self.url), poolclass=NullPool))
                 places = [
                     (view, schema)
                     for schema in inspector.get_schema_names()
@@ -283,7 +288,7 @@ class SqlReader(Reader):
         if self._lacks_file():
             raise DataError(f"{name} does not exist")
         try:
-            engine = create_engine(self.url, poolclass=NullPool)
+            engine = create_engine(_address_of(self.url), poolclass=NullPool)
             read_leniently(engine)
             with engine.connect() as connection:
                 options = {"stream_results": True, "max_row_buffer": CHUNK_ROWS >> 2}
