@@ -23,7 +23,6 @@ from tacit.closure import (
 )
 from tacit.closure.base import Setting
 from tacit.closure.plan import best_inner_epsilon, paper_plan, sharp_plan
-from tacit.estimators.base import check_fit
 from tacit.halfspaces.learner import HalfspaceLearner
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
@@ -257,7 +256,7 @@ def test_a_child_gets_what_composition_saves() -> None:
     estimator = AgnosticClassifier(learner, Thresholds("a"), schema=SCHEMA, random_state=0)
     model = estimator.fit(frame, noisy)
     assert 0.97 < accountants.epsilon(model.certificate_.charges, 1e-6) <= 1.0
-    _, task, _, _ = check_fit(estimator, frame, noisy)
+    _, task, _, _ = estimator.check_table(frame, noisy)
     setting = Setting(task, Cost(1.0, 1e-6), ADD)
     plan = sharp_plan(setting.target, ADD, 0.5, public=True, score="errors")
     assert setting.child(learner, plan).cost.epsilon > 1.1 * plan.child.epsilon
@@ -271,7 +270,7 @@ def test_a_child_that_declares_more_than_it_got_is_refused(
 ) -> None:
     frame, y, _ = people(30, noise=0.1)
     learner = tacit.HalfspaceBoostClassifier()
-    _, task, _, _ = check_fit(AgnosticClassifier(learner, Thresholds("a"), schema=SCHEMA, delta=0.0), frame, y)
+    _, task, _, _ = AgnosticClassifier(learner, Thresholds("a"), schema=SCHEMA, delta=0.0).check_table(frame, y)
     setting, monkey = Setting(task, Cost(1.0, 0.0), ADD, calibrate=False), monkeypatch.setattr
     plan = sharp_plan(setting.target, ADD, 0.5, public=True, score="errors")
     given = plan.child.epsilon

@@ -30,7 +30,6 @@ from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.units import key_codes, unit_codes
 from tacit.encoding.values import LabelIndex
-from tacit.estimators.base import check_fit
 from tacit.schema import BooleanColumn, CategoricalColumn, NumericColumn, Schema
 from tests.pairwise import in_turn
 
@@ -160,7 +159,7 @@ def test_a_holder_hears_of_texts_that_are_taken_for_numbers() -> None:
     with pytest.warns(
         UserWarning, match="column 'x' came as texts, categories or objects, and RandomTreesClassifier without a schema"
     ):
-        check_fit(RandomTreesClassifier(), read_by_pandas("unknown"), np.zeros(41, bool))
+        RandomTreesClassifier().check_table(read_by_pandas("unknown"), np.zeros(41, bool))
 
 
 @pytest.mark.parametrize("learner", [RandomTreesClassifier, AdditiveBoostClassifier, AdditiveBoostRegressor])

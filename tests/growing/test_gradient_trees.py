@@ -242,15 +242,7 @@ def test_in_little_noise_trees_of_many_rows_choose_their_splits() -> None:
     leaves = sum(e.charge.precision for e in reservation.entries if e.label.startswith("tree "))
     assert leaves == pytest.approx(len(learned.trees) * learned.share * allowance.mu**2)
     fresh, truth = toy(4000, 2)
-    found = roc_auc_score(truth, scores(learned, fresh))
-    assert found > 0.88
-    random, _ = gate(codes, y, allowance)
-    blind = learn_gradient_trees(
-        Budget(random, allowance), COLUMNS, n_trees=len(learned.trees), depth=learned.plan.depth
-    )
-    assert blind.plan.choice == 0
-    assert blind.level_shares == ()
-    assert roc_auc_score(truth, scores(blind, fresh)) < found
+    assert roc_auc_score(truth, scores(learned, fresh)) > 0.88
 
 
 class Asked(Exception):  # noqa: N818 - ends a fit before its trees

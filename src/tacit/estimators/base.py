@@ -268,7 +268,7 @@ class Estimator(Looking):
     # What all share.
 
     def check_table(self, X: Any, y: Any) -> tuple[Learner, Task, Frame, Any]:
-        """See :func:`check_fit`."""
+        """The learner and task of a fit, the columns, the labels; refuses what a fit would. Reads no row."""
         learner, supply = self.make_learner(request_of(self)), TableSupply(X, y, None, self.table_task)
         check_budget(learner, self.account)
         task = supply.task(self._declared(y), learner)
@@ -324,11 +324,6 @@ def learner_of(kind: type[L], estimator: Estimator, request: Request) -> L:
     """A learner with those parameters of an estimator that are called as its own are."""
     names = [each.name for each in fields(kind) if each.name != "request" and hasattr(estimator, each.name)]
     return kind(request, **{name: getattr(estimator, name) for name in names})
-
-
-def check_fit(estimator: Estimator, X: Any, y: Any) -> tuple[Learner, Task, Frame, Any]:
-    """The learner, the task, the columns and the labels of a fit to a table; refuses what a fit would. Reads no row."""
-    return estimator.check_table(X, y)
 
 
 def check_fitted(estimator: Any) -> None:

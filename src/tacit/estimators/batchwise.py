@@ -17,7 +17,6 @@ from tacit.arrays import Floats
 from tacit.curator.options import fresh_key
 from tacit.encoding.frames import Frame
 from tacit.errors import spending
-from tacit.estimators.base import check_fit
 from tacit.estimators.binding import bound, summary_of
 from tacit.estimators.classes import accuracy, classes_in_order, scores_in_order
 from tacit.estimators.classifier import PrivateClassifier, PrivateEstimator
@@ -82,7 +81,7 @@ class _Batchwise(BaseEstimator):
                 was read.
         """
         fresh = self._fresh()
-        learner, task, frame, labels = check_fit(fresh, X, y)
+        learner, task, frame, labels = fresh.check_table(X, y)
         first = self._batches == 0
         if not first:
             self._check_same(fresh, self.certificate_)

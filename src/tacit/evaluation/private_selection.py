@@ -25,7 +25,7 @@ from tacit.encoding.frames import Frame, take, take_rows
 from tacit.encoding.inputs import numbers_of
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
-from tacit.estimators.base import check_fit, keep_names
+from tacit.estimators.base import keep_names
 from tacit.estimators.binding import bound, summary_of
 from tacit.estimators.callers import assumptions_of, calling_context
 from tacit.evaluation.candidates import EACH, SearchPlan, about_numbers, measure_of, plan_search
@@ -167,7 +167,7 @@ class PrivateSelection(BaseEstimator):
         plan = self._plan(request, unit is not None)
         data = X.tocsr() if hasattr(X, "tocsr") else X if isinstance(X, np.ndarray) else dict(frame.columns)
         for candidate in self.candidates:
-            check_fit(fresh_candidate(candidate, plan, request, None), data, labels)
+            fresh_candidate(candidate, plan, request, None).check_table(data, labels)
         EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(plan.charges, "dry run")
         around = calling_context()
         label, protected = f"search of {len(self.candidates)} candidates", None if schema is None else schema.unit

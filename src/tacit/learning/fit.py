@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, final
 
 from threadpoolctl import ThreadpoolController
@@ -22,7 +20,7 @@ from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
 from tacit.learning.declared import Declared
 from tacit.learning.learner import FINE_CELLS, Learner, Task, monotone_of
-from tacit.learning.supply import ReadySupply, Supply
+from tacit.learning.supply import ReadySupply, Supply, check_keeping, pay_and_keep
 from tacit.models.base import Model
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
@@ -88,7 +86,9 @@ def fit(
             private_rows = private_rows if taping is None else taping.rows(private_rows, rows.task)
             bounded, allowance = find(private_rows, rows.task, learner)
             model = learner.learn(private_rows, allowance, bounded)
-        certificate = certify(learner, rows.task, reservation, private_rows, account)
+        asked, kind, schema = learner.request, learner.certified_as, rows.task.schema
+        trusted = learner.takes_on_trust
+        certificate = certified(account, asked, reservation, private_rows, kind, schema, unverified=trusted)
         rows.end(certificate)
         return Fitted(model, bounded, certificate, rows.task.schema)
 
@@ -109,7 +109,7 @@ def check(learner: Learner, task: Task, account: PrivacyAccount | None = None, k
         raise too_few_rows(learner, task.public_rows)
     learner.check(task)
     if keeping is not None:
-        resumable().check_keeping(learner, task, account)
+        check_keeping(learner, task, account)
     declared = [name for name in task.names if monotone_of(task, name)]
     if declared and not learner.holds_monotone:
         raise RequestError(
@@ -143,16 +143,9 @@ def pay(learner: Learner, rows: ReadySupply, account: PrivacyAccount | None, kee
     charges = whole_charge(learner, rows.task)
     if account is not None and keeping is not None:
         assert rows.task.schema is not None  # checked before
-        reservation: Reservation = resumable().pay_and_keep(
-            account, keeping, learner, charges, _work(learner), rows.task.schema, rows.known_by
-        )
-        return reservation
+        schema = rows.task.schema
+        return pay_and_keep(account, keeping, learner, charges, _work(learner), schema, rows.known_by)
     return reserve(account, learner.request, charges, _work(learner), rows.task.unit)
-
-
-def resumable() -> ModuleType:
-    """The module of fits that keep their releases, which few do."""
-    return import_module("tacit.learning.supply")
 
 
 def _work(learner: Learner) -> str:
@@ -172,21 +165,6 @@ def find(rows: PrivateRows, task: Task, learner: Learner) -> tuple[Task, Allowan
         return replace(task, label=label), discovered.allowance
     names, encoding = discovered.schema.features, discovered.encoding(FINE_CELLS)
     return replace(task, schema=discovered.schema, names=names, label=label, encoding=encoding), discovered.allowance
-
-
-def certify(
-    learner: Learner, task: Task, reservation: Reservation, rows: PrivateRows, account: PrivacyAccount | None
-) -> Certificate:
-    """The certificate of a fit, once its reservation is closed."""
-    return certified(
-        account,
-        learner.request,
-        reservation,
-        rows,
-        learner.certified_as,
-        task.schema,
-        unverified=learner.takes_on_trust,
-    )
 
 
 # What a fit costs.

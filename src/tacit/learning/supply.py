@@ -86,20 +86,6 @@ def pay_and_keep(
 WEIGHT_UNITS = 1 << 20  # weights of rows are told apart by so many parts of one
 
 
-def rows_known_by(frame: Frame, labels: Any, task: Task, row_weights: Floats | None, key: bytes) -> str:
-    """What a table is known by: its codes and weights, in any order, and whose rows they are if they are units'.
-
-    The first rows of a unit count. Were they others when the fit goes on, a unit would have its part in more rows than
-    are paid for: some in what was released before, some in what is released now.
-    """
-    columns = codes_of(frame, labels, task)
-    if task.unit is not None:
-        columns.append(secret_units(frame.column(task.unit.column), task.unit.max_rows, key, task.unit.column))
-    if row_weights is not None:
-        columns.append(np.rint(row_weights * WEIGHT_UNITS).astype(np.int64))
-    return fingerprint(columns, key)
-
-
 LEAST_ROWS = 32  # rows of the smallest batch that is known again
 
 
@@ -250,7 +236,17 @@ class _ReadyTable(ReadySupply):
         self._frame, self._labels, self._weights = frame, labels, row_weights
 
     def known_by(self, key: bytes) -> str:
-        return rows_known_by(self._frame, self._labels, self.task, self._weights, key)
+        """By its codes and weights, in any order, and whose rows they are if they are units'.
+
+        The first rows of a unit count. Were they others when the fit goes on, a unit would have its part in more rows
+        than are paid for: some in what was released before, some in what is released now.
+        """
+        columns, unit = codes_of(self._frame, self._labels, self.task), self.task.unit
+        if unit is not None:
+            columns.append(secret_units(self._frame.column(unit.column), unit.max_rows, key, unit.column))
+        if self._weights is not None:
+            columns.append(np.rint(self._weights * WEIGHT_UNITS).astype(np.int64))
+        return fingerprint(columns, key)
 
     def sealed(self, reservation: Reservation) -> PrivateRows:
         labels, seed = labels_of(self._labels, self.task), self._learner.request.random_state
