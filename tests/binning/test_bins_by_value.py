@@ -35,10 +35,7 @@ class Told:
     ("told", "found"),
     [
         (Told([1000.0], 2.0, 0.01), (1000.0, 0.01)),  # its noise of 20 is below a tenth
-        (
-            Told([100.0, 140.0], 2.0, 0.01),
-            (132.0, 0.05),
-        ),  # a second look of four times the share
+        (Told([100.0, 140.0], 2.0, 0.01), (132.0, 0.05)),  # a second look of four times the share
         (Told([100.0, -900.0], 4.0, 0.01), (30.0, 0.09)),  # of at most .08
         (Told([-500.0], 50.0, 0.1), (0.5 * 50.0 / math.sqrt(0.1), 0.1)),  # never far below the noise
         (Told([-500.0, -500.0], 50.0, 0.01), (50.0 / 0.3, 0.09)),

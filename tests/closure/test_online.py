@@ -62,10 +62,7 @@ def test_the_optimal_learner_follows_dimensions_and_not_numbers_of_hypotheses() 
     cube = np.array(list(product((0, 1), repeat=3)))
     many = np.eye(40, dtype=int)
     matrix = np.block(
-        [
-            [np.zeros((8, 1), int), cube, np.zeros((8, 40), int)],
-            [np.ones((40, 1), int), np.zeros((40, 3), int), many],
-        ]
+        [[np.zeros((8, 1), int), cube, np.zeros((8, 40), int)], [np.ones((40, 1), int), np.zeros((40, 3), int), many]]
     )
     assert littlestone_dimension(matrix).value == 3
     learner = StandardOptimal(matrix)

@@ -244,11 +244,7 @@ def test_sizes_of_parts_by_hand() -> None:
     assert parts.total == parts.scored + parts.published
     for learner in (10, 10**6):
         halves = samples.agnostic_learner_rows(5, learner, 0.1, 0.05)
-        wanted = max(
-            samples.agnostic_rows(5, 0.02, 0.0125),
-            samples.realizable_rows(5, 0.04, 0.0125),
-            9 * learner,
-        )
+        wanted = max(samples.agnostic_rows(5, 0.02, 0.0125), samples.realizable_rows(5, 0.04, 0.0125), 9 * learner)
         assert (halves.scored, halves.published, halves.total) == (wanted, wanted, 2 * wanted)
 
 

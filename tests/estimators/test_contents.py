@@ -91,9 +91,7 @@ CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
     "pandas texts": texts,
     "polars objects": lambda values: pl.Series(values, dtype=pl.Object),
 }
-SCHEMA = Schema(
-    {"c": CategoricalColumn(("a", 1)), "b": BooleanColumn(), "x": NumericColumn(0, 1)},
-)
+SCHEMA = Schema({"c": CategoricalColumn(("a", 1)), "b": BooleanColumn(), "x": NumericColumn(0, 1)})
 READERS: dict[str, Callable[[Any], Any]] = {
     "columns": lambda v: np.stack(TableEncoding.of(SCHEMA).encode(dict.fromkeys("cbx", v)), axis=1),
     "labels": LabelIndex((0, 1)).encode,

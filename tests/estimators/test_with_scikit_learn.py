@@ -52,11 +52,7 @@ def learner(**more: Any) -> Any:
         (lambda one: BaggingClassifier(one, 2).fit(X, y), "bootstrap=False", True),
         (lambda one: BaggingClassifier(one, 2, bootstrap=False).fit(X, y), "Give all of them one account", False),
         (lambda one: OneVsRestClassifier(one).fit(X, y), "Give all of them one account", False),
-        (
-            lambda one: MultiOutputClassifier(one).fit(X, BOTH),
-            "Give all of them one account",
-            False,
-        ),
+        (lambda one: MultiOutputClassifier(one).fit(X, BOTH), "Give all of them one account", False),
     ],
 )
 def test_what_is_done_around_a_fit_is_said(fit: Any, words: str, whoever_pays: bool, tmp_path: Path) -> None:

@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.growing.newton_trees import (
-    CurvatureLevel,
-    LearnedPrior,
-    mean_above_zero,
-    shrunk_curvatures,
-)
+from tacit.growing.newton_trees import CurvatureLevel, LearnedPrior, mean_above_zero, shrunk_curvatures
 from tacit.growing.tuning import NEWTON
 
 

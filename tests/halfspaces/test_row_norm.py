@@ -19,12 +19,7 @@ from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.halfspaces import learner
-from tacit.halfspaces.learner import (
-    find_common_bounds,
-    find_row_norm,
-    length_grid,
-    quantile_cell,
-)
+from tacit.halfspaces.learner import find_common_bounds, find_row_norm, length_grid, quantile_cell
 from tacit.halfspaces.tuning import TUNING
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian, NonPrivate

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.online_streams import (
-    point_function_stream,
-)
+from benchmarks.online_streams import point_function_stream
 from tacit.online.decision_list_winnow import FeatureError, named_conjunctions
 
 

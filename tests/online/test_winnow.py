@@ -14,12 +14,7 @@ import pandas as pd
 import pytest
 from river import checks, compose, datasets, feature_extraction, preprocessing, stats
 
-from benchmarks.online_streams import (
-    disjunction_stream,
-    list_stream,
-    majority_stream,
-    uniform_points,
-)
+from benchmarks.online_streams import disjunction_stream, list_stream, majority_stream, uniform_points
 from tacit import PrivacyAccount, Schema
 from tacit.online import DecisionListWinnow, StreamClosed, Winnow
 from tacit.online.decision_list_winnow import all_conjunctions, conjunction_width

@@ -301,10 +301,7 @@ def test_foreign_learners_are_run_on_trust_and_marked() -> None:
 @pytest.mark.parametrize(
     ("learner", "message"),
     [
-        (
-            lambda rows, labels, epsilon, delta: NotANumber(),
-            "broken returned a model whose predictions",
-        ),
+        (lambda rows, labels, epsilon, delta: NotANumber(), "broken returned a model whose predictions"),
         (lambda rows, labels, epsilon, delta: None, "broken returned something that does not predict"),
     ],
 )

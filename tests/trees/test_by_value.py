@@ -22,14 +22,7 @@ from tacit.queries.margins import Margins
 from tacit.trees.budget import SplitBudget
 from tacit.trees.induction import SCORE_UNIT
 from tacit.trees.losses import Loss, MAlphaLoss, SquareLoss
-from tacit.trees.m_alpha_boost import (
-    CALIBRATED,
-    BoostedTrees,
-    BoostSettings,
-    MAlphaBoost,
-    PaperBoost,
-    believed_shares,
-)
+from tacit.trees.m_alpha_boost import CALIBRATED, BoostedTrees, BoostSettings, MAlphaBoost, PaperBoost, believed_shares
 
 pytestmark = pytest.mark.one_draw(reason="where two splits tie, the last bits decide, and plain numpy has others")
 

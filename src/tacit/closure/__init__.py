@@ -6,15 +6,7 @@ Source: Alon, Beimel, Moran, Stemmer 2020, "Closure properties for private class
 from __future__ import annotations
 
 from tacit.closure.agnostic import AgnosticClassifier
-from tacit.closure.classes import (
-    BoundClass,
-    ConceptClass,
-    ConceptError,
-    Halfspaces,
-    Intervals,
-    Rectangles,
-    Thresholds,
-)
+from tacit.closure.classes import BoundClass, ConceptClass, ConceptError, Halfspaces, Intervals, Rectangles, Thresholds
 from tacit.closure.composed import ComposedClassifier
 from tacit.closure.finite import FiniteClassClassifier
 from tacit.closure.literals import Conjunctions, DecisionLists, RuleClass

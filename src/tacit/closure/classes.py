@@ -20,12 +20,7 @@ import numpy as np
 
 from tacit.arrays import Bools, Ints
 from tacit.closure.halfspace_patterns import PlanePatterns, halfspaces_at_most
-from tacit.closure.patterns import (
-    BoxPatterns,
-    Patterns,
-    PatternsOnGroups,
-    tight_boxes,
-)
+from tacit.closure.patterns import BoxPatterns, Patterns, PatternsOnGroups, tight_boxes
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
 from tacit.encoding.values import BooleanIndex, CategoryIndex

@@ -6,15 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tacit.arrays import Ints
-from tacit.closure.classes import (
-    BoundClass,
-    ConceptClass,
-    ConceptError,
-    Direction,
-    Encoders,
-    Thresholds,
-    patterns_on,
-)
+from tacit.closure.classes import BoundClass, ConceptClass, ConceptError, Direction, Encoders, Thresholds, patterns_on
 from tacit.closure.patterns import JoinedPatterns, Patterns, without_duplicates
 
 

@@ -47,13 +47,7 @@ BETWEEN = 0.2  # seconds between two tries to connect
 
 
 def join_sites(
-    listen: str,
-    *,
-    parties: Place,
-    key: Place,
-    honest: int | None = None,
-    wait: float = 600.0,
-    patience: float = 600.0,
+    listen: str, *, parties: Place, key: Place, honest: int | None = None, wait: float = 600.0, patience: float = 600.0
 ) -> Sites:
     """Sites that will join a fit: give it to ``fit`` in the place of a table.
 
