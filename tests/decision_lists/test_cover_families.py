@@ -97,7 +97,7 @@ def exact_law(rows: list[reference.Row], scale: float, steps: int) -> dict[tuple
 
 
 def test_any_candidates_and_scores_are_drawn_by_the_law_of_em_cover() -> None:
-    n = 4_000
+    n = 2_500
     curator = Curator(table_of(ROWS), Reservation([NonPrivate()], ADD, "x"), SeededSource(5))
     cover = Cover(XOR, 2, (ScoredStep(0.7, Capped()),) * 3)
     found = Counter(curator.cover(cover, "rules").rules for _ in range(n))

@@ -26,7 +26,7 @@ from tacit import (
 )
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import RequestError
-from tests.pairwise import in_turn, pairwise
+from tests.pairwise import pairwise
 
 CLASSIFIERS: list[Any] = [
     AdditiveBoostClassifier,
@@ -129,26 +129,6 @@ def test_a_matrix_goes_by_position_with_a_warning() -> None:
     others = pd.DataFrame(matrix, columns=["x0", "x1", "x2"])
     with pytest.raises(ValueError, match="'a'"):  # a table with other names is another table
         fitted.predict_proba(others)
-
-
-@pytest.mark.parametrize(
-    ("learner", "kind"),
-    in_turn(
-        [DecisionListClassifier, HalfspaceBoostClassifier, RandomTreesClassifier], [("<U3",), (object,), ("string",)]
-    ),
-)
-def test_texts_as_labels_need_names(learner: Any, kind: Any, tmp_path: Path) -> None:
-    matrix, labels = table()
-    said = pd.Series(np.where(labels, "yes", "no")).astype(kind) if kind == "string" else None
-    texts = np.where(labels, "yes", "no").astype(kind) if said is None else said
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "d", 3.0, 1e-6)
-    with pytest.raises(RequestError, match=r"classes=\('no', 'yes'\).*Nothing was spent"):
-        learner(epsilon=2.0, random_state=3, account=account).fit(matrix, texts)
-    assert account.remaining == pytest.approx(3.0)
-    assert list(learner(epsilon=2.0, random_state=3, classes=("no", "yes")).fit(matrix, texts).classes_) == [
-        "no",
-        "yes",
-    ]
 
 
 @pytest.mark.parametrize("learner", CLASSIFIERS)

@@ -107,7 +107,7 @@ def test_no_neighbour_moves_edges_by_more_than_the_range_and_some_reach_it():
     """Search over small worlds and parts; a range a tenth smaller would be found out."""
     rng = np.random.default_rng(1)
     added, replaced = 0, 0
-    for _ in range(150):
+    for _ in range(60):
         parts = [np.sort(rng.integers(1, PART_UNIT, size - 1)).tolist() for size in SIZES]
         if rng.random() < 0.3:
             parts = [[1] * (size - 2) + [PART_UNIT - 1] for size in SIZES]

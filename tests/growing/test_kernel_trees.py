@@ -79,7 +79,7 @@ def test_cuts_are_those_of_the_definition(depth, seed):
     assert (chosen.tolist(), cuts.tolist()) == slow_cuts(picks.tolist(), places.tolist(), mass, (sizes - 1).tolist())
 
 
-@pytest.mark.parametrize(("trees", "noise"), [(20, 0.2), (80, 0.35), pytest.param(160, 0.2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("trees", "noise"), [(20, 0.2), pytest.param(160, 0.35, marks=pytest.mark.slow)])
 def test_noise_in_a_score_is_as_large_as_planned(noise, trees):
     """Of no rows only noise is left: however many trees, its standard deviation in a score is what the plan allows."""
     allowance, generator = Allowance.of(1.0, 1e-6), np.random.default_rng(5)

@@ -118,14 +118,14 @@ def test_the_bound_holds_where_labels_are_noise_and_would_not_without_the_code()
     """Every halfspace errs on half of all new rows. On its own rows the one that was learned looks better."""
     holds = without = 0
     schema = {**SCHEMA, "columns": {f"x{j}": {"kind": "numeric", "lower": -1, "upper": 1} for j in range(30)}}
-    for seed in range(30):
+    for seed in range(20):
         X, _ = table(300, seed, width=30)
         y = (np.random.default_rng(1000 + seed).random(300) < 0.5).astype(int)
         found = HalfspaceBoostClassifier(math.inf, schema=schema).fit(X, y).model_.evidence
         holds += found.bound() >= 0.5
         without += replace(found, log_models=0.0).bound() >= 0.5
-    assert holds == 30
-    assert without < 22  # 95 % would have to hold
+    assert holds == 20
+    assert without < 15  # 95 % would have to hold
 
 
 def test_a_bound_is_said_and_survives_a_file(tmp_path: Any) -> None:

@@ -105,15 +105,6 @@ def test_runs_at_exactly_these_rows_keep_the_promise(neighbouring: str, seed: in
     assert reach <= REACH
 
 
-def test_without_noise_nearly_all_rows_are_right_and_have_the_margin() -> None:
-    rows, labels = hard_rows(2000, 0.8, 0, 2)
-    model = FROM(0.1, 0.05, 0.8, n=10_000, epsilon=math.inf, random_state=0, classes=(0, 1)).fit(rows, labels)
-    assert (model.predict(rows) == labels).all()
-    weights = model.model_.weights / np.linalg.norm(model.model_.weights)
-    signed = (2 * labels - 1) * (rows @ weights)
-    assert (signed < 0.2 * 0.8).mean() < model.density
-
-
 def test_more_columns_than_promised_are_refused() -> None:
     labels = np.tile([0, 1], 10)
     model = FROM(0.5, 0.3, 0.9, n=10**6, columns=4, random_state=0, classes=(0, 1))

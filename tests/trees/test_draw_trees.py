@@ -10,11 +10,9 @@ import pytest
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import CategoryIndex
 from tacit.models.feature import Feature
-from tacit.models.files import model_from_dict
 from tacit.models.tree import Tree, complete_shape, threshold_sets
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.report.model_card import model_card
-from tacit.report.page import render
 
 
 @pytest.fixture
@@ -66,15 +64,6 @@ def test_trees_without_a_charge_of_their_own_name_neither_shares_nor_rows(model:
     assert not {"free", "budget", "~", "of weight"} & set(re.findall("free|budget|~|of weight", picture.markup))
     assert picture.rows[0] == ("income < 20000 and colour is red", "-1.5")
     assert "budget" not in card.reading
-
-
-def test_the_page_holds_the_trees_and_the_file_holds_the_model(model: TreeEnsembleModel) -> None:
-    page = render(model, None)
-    assert "Tree 2" in page
-    again = model_from_dict(model.to_dict())
-    assert isinstance(again, TreeEnsembleModel)
-    assert again.body() == model.body()
-    assert again.spending == model.spending
 
 
 def test_trees_as_text(model: TreeEnsembleModel) -> None:
