@@ -102,6 +102,7 @@ def test_a_scaling_from_noisy_moments_by_hand() -> None:
     alike = make_scaling(mean, squares, 1.0, 1.0)
     assert alike.mean.tolist() == [0.0, 0.0]
     assert alike.variances == pytest.approx(0.3 + 1 / math.sqrt(2))
+    assert (found.told_apart, alike.told_apart) == (pytest.approx(max(kept, drawn[0] / mean[0])), 0.0)
     # a coordinate that never varies keeps a millionth of the mean squared length of a row
     flat = make_scaling(np.array([0.5, 0.5]), np.array([0.25, 0.5]), 0.0, 0.0)
     assert flat.variances == pytest.approx([0.75e-6, 0.25])
