@@ -9,9 +9,9 @@ release follows from what is asked, so that the models of the first and the last
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -24,31 +24,34 @@ from unittest.mock import patch
 import numpy as np
 
 import tacit
-from benchmarks.scale import DELTA, Peak, generate, schema, width
-from tacit.curator.curator import Curator
+from benchmarks.scale import DELTA, Peak, anonymous, generate, schema, width
+from tacit.curator.gate import Gate
 from tacit.models.binding import model_digest
 from tacit.noise import SystemSource
 
 
 class Following(SystemSource):
-    """Noise that follows from a question."""
+    """Noise and choices that follow from what is asked."""
 
-    def ask(self, question: Any) -> None:
-        """What is drawn next is for this question."""
-        key = hashlib.sha256(str(question).encode()).digest()[:16]
-        self._generator = np.random.Generator(np.random.Philox(key=int.from_bytes(key, "little")))
+    def ask(self, questions: Any) -> None:
+        """What is drawn next is for these."""
+        self._random = random.Random("; ".join(map(str, questions)))
 
     def words(self, size: int) -> np.ndarray:
-        return self._generator.integers(0, 1 << 64, size, np.uint64)
+        return np.frombuffer(self._random.randbytes(8 * size), np.uint64)
+
+    def randbelow(self, limit: int) -> int:
+        """Stands in for that of ``secrets``."""
+        return self._random.randrange(limit)
 
 
 def fit(folder: Path, store: Path, epsilon: float, die_at: int, number: int | None) -> dict[str, Any]:
     """One fit, in this process."""
-    source, noisy, releases = Following(), Curator._noisy, [0]
+    source, release, releases = Following(), Gate.release, [0]
 
-    def following(self: Curator, question: Any, exact: Any) -> Any:
-        source.ask(question)
-        return noisy(self, question, exact)
+    def following(self: Gate, questions: Any, make: Any) -> Any:
+        source.ask(questions)
+        return release(self, questions, make)
 
     def step(told: Any) -> None:
         releases[0] = told.releases
@@ -58,7 +61,8 @@ def fit(folder: Path, store: Path, epsilon: float, die_at: int, number: int | No
     account = tacit.PrivacyAccount(f"sqlite:///{store}", "rows")
     model = tacit.AdditiveBoostClassifier(epsilon=epsilon, delta=DELTA, schema=schema(width(folder)), account=account)
     with (
-        patch.object(Curator, "_noisy", following),
+        patch.object(Gate, "release", following),
+        patch("tacit.noise.system_source.secrets", source),
         patch("tacit.curator.rows.chosen_source", lambda _: source),
         patch("tacit.learning.supply.fresh_key", lambda: bytes(32)),
         tacit.options(resumable=number is None, resume=number, progress=step),
@@ -79,7 +83,7 @@ def in_process(folder: Path, store: Path, epsilon: float, die_at: int = 0, numbe
         str(die_at),
         str(number),
     ]
-    peak, begun = Peak(), time.perf_counter()
+    peak, own, begun = Peak(), anonymous(), time.perf_counter()
     peak.start()
     with subprocess.Popen([*command, "--epsilon", str(epsilon)], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -91,7 +95,7 @@ def in_process(folder: Path, store: Path, epsilon: float, die_at: int = 0, numbe
     if process.returncode != (-signal.SIGKILL if die_at else 0):
         raise RuntimeError(f"the fit ended with {process.returncode}")
     facts = {"seconds": round(time.perf_counter() - begun, 1), "cpu": round(used.ru_utime + used.ru_stime, 1)}
-    facts |= {"mib_anonymous": peak.bytes >> 20, "mib_resident": used.ru_maxrss >> 10}
+    facts |= {"mib_anonymous": (peak.bytes - own) >> 20, "mib_resident": used.ru_maxrss >> 10}
     return facts | (json.loads(told[-1]) if told else {})
 
 

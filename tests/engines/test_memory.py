@@ -54,16 +54,17 @@ def test_answers_equal_a_row_by_row_sum(n, seed, interleave):
     margins, updates = Margins(), []
     vector_rule = RowRule(generator.integers(-99, 99, (2, LEVELS, 3)).astype(np.int32), 1)
     for step in range(5):
-        column = step % 3
+        column, order = step % 3, np.arange(7)[:: (-1) ** step]
         values = generator.normal(0, 4, 7)
         if interleave:
             table.answer(Histogram(column_cells(column, 7), signed_margin_rule(mada), margins))
-        margins.add(column_cells(column, 7), values)
-        updates.append((column, margins.updates[-1].values))
+        margins.add(mapped_cells(column, order), values)
+        updates.append((column, margins.updates[-1].values[order]))
     pair = ProductCells((0, 2), (np.array([0, 0, 1, 1, 2, 2, 2]), np.arange(7)), (3, 7))
     for rule in (signed_margin_rule(mada), vector_rule, class_count_rule(2)):
         for cells, place in (
             (column_cells(1, 7), lambda c: c[1]),
+            (mapped_cells(1, np.arange(7)[::-1]), lambda c: 6 - c[1]),
             (OneCell(), lambda c: 0),
             (mapped_cells(2, [0, 0, 1, 1, 1, 0, 2]), lambda c: [0, 0, 1, 1, 1, 0, 2][c[2]]),
             (pair, lambda c: [0, 0, 1, 1, 2, 2, 2][c[0]] * 7 + c[2]),

@@ -32,7 +32,7 @@ _OTHER_NAMES = """
 age income humid humidity paid valid void acid idle grid rapid said no number no_children number_of_rooms num_visits
 zip_code country_code sex_code product_name visit_number ClaimNb year price weight_g kidney diagnosis_code month x0 0
 order_total customer_age patients household_size id_type 1.5 emp_length pid_count address floor_no house_number
-fall_number subject patient seqno vin name nombre mobile credit_card
+fall_number subject patient seqno vin name nombre mobile credit_card patientname
 birth_weight latency translation zipped n_email word_freq_email Psi_i_1d mean_phone pct_email
 """
 
