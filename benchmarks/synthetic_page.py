@@ -33,11 +33,14 @@ FIGURES = {
     "auc": "AUC at epsilon 1/4",
 }
 
+ABOVE = 0.01
+"""A private peer is named where its AUC is higher than our default's by more than this."""
+
 WORDS = """\
 LightGBM learns from private synthetic rows: AIM of smartnoise-synth {smartnoise}, MST and PrivBayes of dpmm {dpmm},
 SWIFT of dpsynth {dpsynth}, Tab-PE of private-evolution {pe}. "Votes" is TabPATE's idea: forests on disjoint parts vote
-on rows drawn from noisy marginals, and a forest learns the noisy shares. One split and draw of the noise: differences
-below about .02 are not significant. Empty: not run; "late": stopped at the time limit.
+on rows drawn from noisy marginals, and a forest learns the noisy shares. One split, one draw: less than .02 may be
+chance. Above AdditiveBoost by over {above:g}: {better}. Empty: not run; "late": over time.
 
     python -m benchmarks.accuracy --synthetic --peer-python PYTHON
 
@@ -100,12 +103,28 @@ def section(facts: dict[str, Any]) -> str:
         dpmm=pins["dpmm"],
         dpsynth=synthetic.VERSIONS["dpsynth_swift"],
         pe=synthetic.VERSIONS["tab_pe"],
+        above=ABOVE,
+        better=", ".join(_better(facts)) or "none",
         bins=synthetic.BINS,
         made=synthetic.MADE,
         rounds=synthetic.ROUNDS,
         adult_rounds=synthetic.ADULT_ROUNDS,
     )
     return "\n".join([words, *(f"{title}:\n\n{_table(facts, figure)}" for figure, title in FIGURES.items())])
+
+
+def _better(facts: dict[str, Any]) -> list[str]:
+    """Which peers are above our default, with their set and epsilon."""
+    cells = [
+        (name, at, of_set.get("auc", {}).get(at, {})) for name, of_set in facts.items() for at in synthetic.EPSILONS
+    ]
+    return [
+        f"{NAMES[who]} on `{name}` at {at}"
+        for name, at, cell in cells
+        for who, auc in cell.items()
+        if who in (*synthetic.PEERS, "tabpate", "dp_ebm", "dp_ebm_fast") and who != synthetic.NOT_PRIVATE
+        if isinstance(auc, float) and auc > cell.get("additive", auc) + ABOVE
+    ]
 
 
 def _table(facts: dict[str, Any], figure: str) -> str:

@@ -54,3 +54,10 @@ def test_the_section_shows_every_figure_and_what_was_ended() -> None:
     assert shown["binned_rows"] == "0.920"
     assert "dpmm 0.1.9" in text
     assert "{" not in text
+    assert "by over 0.01: none." in text
+
+
+def test_the_section_names_the_peers_above_the_default() -> None:
+    more = [line("dpsynth_swift", 1.0, 0.83), line("tab_pe", 1.0, 0.815), line("tab_pe", 4.0, 0.9)]
+    text = synthetic_page.section(synthetic_page.summary([*lines(), *more], []))
+    assert "by over 0.01: SWIFT on `magic` at 1. " in text
