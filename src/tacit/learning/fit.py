@@ -86,12 +86,8 @@ def fit(
             private_rows = private_rows if taping is None else taping.rows(private_rows, rows.task)
             bounded, allowance = find(private_rows, rows.task, learner)
             model = learner.learn(private_rows, allowance, bounded)
-        request, kind, schema, on_trust = (
-            learner.request,
-            learner.certified_as,
-            rows.task.schema,
-            learner.takes_on_trust,
-        )
+        request, schema = learner.request, rows.task.schema
+        kind, on_trust = learner.certified_as, learner.takes_on_trust
         certificate = certified(account, request, reservation, private_rows, kind, schema, unverified=on_trust)
         rows.end(certificate)
         return Fitted(model, bounded, certificate, rows.task.schema)
