@@ -58,11 +58,11 @@ def contend(url: str, writers: int, times: int) -> PrivacyAccount:
     processes = [context.Process(target=write, args=(url, dataset, share, answers)) for share in shares]
     for process in processes:
         process.start()
-    found = [answers.get() for _ in processes]
+    results = [answers.get() for _ in processes]
     for process in processes:
         process.join()
     seconds, lines = time.perf_counter() - begun, account.reservations()
-    seen: Counter[str] = sum((one for one, _, _ in found), Counter())
+    seen: Counter[str] = sum((one for one, _, _ in results), Counter())
     print(
         json.dumps(
             {
@@ -73,8 +73,8 @@ def contend(url: str, writers: int, times: int) -> PrivacyAccount:
                 "lines": dict(Counter(line.status for line in lines)),
                 "entries": sum(len(line.entries) for line in lines),
                 "seconds": round(seconds, 1),
-                "longest wait": round(max(longest for _, longest, _ in found), 2),
-                "errors": sorted({error for _, _, errors in found for error in errors}),
+                "longest wait": round(max(longest for _, longest, _ in results), 2),
+                "errors": sorted({error for _, _, errors in results for error in errors}),
             }
         ),
         flush=True,
@@ -97,8 +97,8 @@ def compare(url: str, long: PrivacyAccount) -> None:
     short = PrivacyAccount.create(url, f"short {time.time()}", 1.0, 0.0)
     for _ in range(10):
         short.reserve([UNIT], "a fit").close()
-    lines, found = len(long.charges), [milliseconds(short), milliseconds(long)]
-    print(f"{found[0]:.1f} ms of the processor at 10 lines, {found[1]:.1f} at {lines:,}: {found[1] / found[0]:.2f}")
+    lines, times = len(long.charges), [milliseconds(short), milliseconds(long)]
+    print(f"{times[0]:.1f} ms of the processor at 10 lines, {times[1]:.1f} at {lines:,}: {times[1] / times[0]:.2f}")
     print(f"the total costs what the history costs: {long.spent == epsilon(long.charges, long.delta)}")
 
 
@@ -108,10 +108,10 @@ def main() -> None:
     parser.add_argument("--directory", help="of the SQLite file")
     parser.add_argument("--writers", type=int, default=32)
     parser.add_argument("--reservations", type=int, default=10_000)
-    asked = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=asked.directory) as folder:
-        url = asked.url or str(Path(folder) / "account.db")
-        compare(url, contend(url, asked.writers, asked.reservations))
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=arguments.directory) as folder:
+        url = arguments.url or str(Path(folder) / "account.db")
+        compare(url, contend(url, arguments.writers, arguments.reservations))
 
 
 if __name__ == "__main__":

@@ -168,9 +168,9 @@ def main() -> None:
     learners = {**peers.PRIVATE, **peers.CEILING, **peers.FLOOR, **synthetic.learners(args.seconds, args.peer_python)}
     if args.peer_python is not None:
         learners |= outside.learners(args.peer_python)
-    done, results = ({} if args.again else known(kept)), []
+    outcome, results = ({} if args.again else known(kept)), []
     for job, train, test in jobs(args):
-        line = done.get(key(job))
+        line = outcome.get(key(job))
         if line is None:
             line = run(job, train, test, learners[job["who"]])
             if not args.no_save:
@@ -184,8 +184,8 @@ def main() -> None:
         limit = {(line["data"], line["seed"]): line for line in lines if key(line)[1:3] == ("additive", LIMIT)}
         beside = [line for line in lines if stands_beside(line, args)]
         prior = [line for line in lines if line["who"] == "prior"]
-        found = accuracy_tables.summary([*results, *beside], dp_ebm, [*limit.values()], prior, data.table_tasks())
-        facts = {"version": args.version, **found}
+        result = accuracy_tables.summary([*results, *beside], dp_ebm, [*limit.values()], prior, data.table_tasks())
+        facts = {"version": args.version, **result}
         stores = not args.no_save and args.data == list(data.table_tasks()) and args.delta == DELTA
         if stores and accuracy_tables.is_whole(args.data, args.who, args.epsilon):
             accuracy_tables.FACTS.write_text(json.dumps(facts, indent=1) + "\n")

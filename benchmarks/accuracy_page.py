@@ -193,11 +193,11 @@ def _gaps(facts: dict[str, Any], heads: list[str]) -> str:
 def _means(facts: dict[str, Any], what: str, heads: list[str]) -> str:
     rows, free = [], []
     for who, label in PEER_NAMES.items():
-        found = facts["means"][what].get(who, {})
-        if found and who in peers.CEILING:
-            free.append(f"{label.removesuffix(', no privacy')} {_shown(found['None']['mean'])}")
-        elif found:
-            rows.append([label, *(_shown(found[epsilon]["mean"]) if epsilon in found else "" for epsilon in SHOWN)])
+        result = facts["means"][what].get(who, {})
+        if result and who in peers.CEILING:
+            free.append(f"{label.removesuffix(', no privacy')} {_shown(result['None']['mean'])}")
+        elif result:
+            rows.append([label, *(_shown(result[epsilon]["mean"]) if epsilon in result else "" for epsilon in SHOWN)])
     return _table(["", *heads], rows) + _without_privacy(free)
 
 
@@ -218,11 +218,11 @@ def _sixty(facts: dict[str, Any]) -> str:
             if figure != "auc" and who in (*accuracy_tables.MODES[1:], *accuracy_tables.PEERS[:2]):
                 continue  # the differences of modes are in the last table; these peers close none of the gap
             source = later if later and who == "additive" else facts
-            found = [source.get(epsilon, {}).get(who, {}).get(figure) for epsilon in epsilons]
-            if label.endswith("no privacy*") and found[0] is not None:
-                free.append(f"{label.strip('*').removesuffix(', no privacy')} {shown(found[0])}")
-            elif any(value is not None for value in found):
-                rows.append([label, *("" if value is None else shown(value) for value in found)])
+            results = [source.get(epsilon, {}).get(who, {}).get(figure) for epsilon in epsilons]
+            if label.endswith("no privacy*") and results[0] is not None:
+                free.append(f"{label.strip('*').removesuffix(', no privacy')} {shown(results[0])}")
+            elif any(value is not None for value in results):
+                rows.append([label, *("" if value is None else shown(value) for value in results)])
         parts += [title + "\n", _table(["", *epsilons], rows) + _without_privacy(free)] if rows else []
     return "\n".join([*parts, CHECKED_WORDS, _table(["", *epsilons], _checked(facts, epsilons)), STRANGERS])
 
@@ -230,13 +230,13 @@ def _sixty(facts: dict[str, Any]) -> str:
 def _checked(facts: dict[str, Any], epsilons: list[str]) -> list[list[str]]:
     """Rows that compare the default with its modes, its peers and the class shares."""
     own = [facts[epsilon].get("additive", {}) for epsilon in epsilons]
-    rows = [["tables below DP-EBM", *(_count(found, "tables_below") for found in own)]]
+    rows = [["tables below DP-EBM", *(_count(results, "tables_below") for results in own)]]
     for mode in accuracy_tables.MODES[1:]:
-        found = [facts[epsilon].get("beyond", {}).get(mode, {}) for epsilon in epsilons]
+        results = [facts[epsilon].get("beyond", {}).get(mode, {}) for epsilon in epsilons]
         for figure, name in (("auc", "AUC"), ("log_loss", "log loss")):
-            rows.append([f"{name} less that of {SIXTY[mode]}", *(_difference(one, figure) for one in found)])
+            rows.append([f"{name} less that of {SIXTY[mode]}", *(_difference(one, figure) for one in results)])
     rows.append(
-        ["tables with a log loss above the class shares'", *(_count(found, "worse_than_prior") for found in own)]
+        ["tables with a log loss above the class shares'", *(_count(results, "worse_than_prior") for results in own)]
     )
     return [row for row in rows if any(row[1:])]
 

@@ -56,9 +56,9 @@ def draw(facts: dict[str, Any], folder: Path) -> None:
         axis.set_visible(False)
     for axis, name in zip(axes.flat, shown, strict=False):
         for who in STYLES:
-            found = facts["auc"].get(who, {}).get(name, {})
-            if set(EPSILONS) <= set(found):
-                _line(axis, who, [found[epsilon] for epsilon in EPSILONS])
+            result = facts["auc"].get(who, {}).get(name, {})
+            if set(EPSILONS) <= set(result):
+                _line(axis, who, [result[epsilon] for epsilon in EPSILONS])
         axis.axhline(_ceiling(facts["auc"], name), color="#444444", linewidth=0.8, linestyle="-.")
         axis.set_title(name, fontsize=8)
         _axes(axis)
@@ -74,8 +74,8 @@ def _complete(auc: dict[str, Any], name: str) -> bool:
 
 
 def _ceiling(auc: dict[str, Any], name: str) -> float:
-    found = [auc[peer][name]["None"] for peer in peers.CEILING if name in auc.get(peer, {})]
-    return max(found, default=float("nan"))
+    results = [auc[peer][name]["None"] for peer in peers.CEILING if name in auc.get(peer, {})]
+    return max(results, default=float("nan"))
 
 
 def _line(axis: Any, who: str, values: list[float]) -> None:

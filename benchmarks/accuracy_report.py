@@ -155,8 +155,13 @@ def pure(own: Cells, auc: Cells) -> dict[str, dict[str, dict[str, float]]]:
         if pairs:
             mean, peer = np.mean(pairs, axis=0)
             above = sum(first > second for first, second in pairs)
-            found = {"auc": round(float(mean), 4), "dp_ebm": round(float(peer), 4), "above": above, "sets": len(pairs)}
-            out.setdefault(who, {})[f"{epsilon:g}"] = found
+            results = {
+                "auc": round(float(mean), 4),
+                "dp_ebm": round(float(peer), 4),
+                "above": above,
+                "sets": len(pairs),
+            }
+            out.setdefault(who, {})[f"{epsilon:g}"] = results
     return out
 
 
@@ -177,9 +182,11 @@ def means_over_sets(values: Cells, names: Iterable[str] = data.LARGE) -> dict[st
     """``learner -> epsilon -> {mean, sets}`` over the sets that are there."""
     out: dict[str, Any] = {}
     for who, epsilon in sorted({(who, epsilon) for who, _, epsilon in values}, key=str):
-        found = [np.mean(list(values[who, name, epsilon].values())) for name in names if (who, name, epsilon) in values]
-        if found:
-            out.setdefault(who, {})[str(epsilon)] = {"mean": round(float(np.mean(found)), 4), "sets": len(found)}
+        results = [
+            np.mean(list(values[who, name, epsilon].values())) for name in names if (who, name, epsilon) in values
+        ]
+        if results:
+            out.setdefault(who, {})[str(epsilon)] = {"mean": round(float(np.mean(results)), 4), "sets": len(results)}
     return out
 
 

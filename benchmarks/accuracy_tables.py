@@ -96,13 +96,13 @@ def summary(
     ``beyond`` has the default's difference to each other mode, ``falls`` in how many studies the AUC is lower than at
     the epsilon before; of the peers there are the means alone, on the same tables and splits.
     """
-    found, tasks = peers(dp_ebm), tasks or {}
+    result, tasks = peers(dp_ebm), tasks or {}
     if prior:
         own = pd.DataFrame(prior)[["data", "seed", "log_loss"]].rename(columns={"log_loss": "prior"})
-        found = found.merge(own, on=["data", "seed"], how="left")
-    joined = pd.DataFrame(results).merge(found, on=["data", "seed"], suffixes=("", "_peer"))
+        result = result.merge(own, on=["data", "seed"], how="left")
+    joined = pd.DataFrame(results).merge(result, on=["data", "seed"], suffixes=("", "_peer"))
     out = {f"{epsilon:g}": _at(lines, float(epsilon), tasks) for epsilon, lines in joined.groupby("epsilon")}
-    free = pd.DataFrame(limit, columns=["data", "seed", "auc", "log_loss"]).merge(found, on=["data", "seed"])
+    free = pd.DataFrame(limit, columns=["data", "seed", "auc", "log_loss"]).merge(result, on=["data", "seed"])
     studied = pd.DataFrame(results)
     studied["study"] = [tasks.get(name, {}).get("study", name) for name in studied["data"]]
     for epsilon, lines in studied.groupby("epsilon"):

@@ -38,11 +38,11 @@ def boosted_adassp(
     noisy = gram + upper + np.triu(upper, 1).T
     least = np.linalg.eigvalsh(gram)[0] + generator.normal(0.0, sd) - np.sqrt(2 * np.log(1 / FAILURE)) * sd
     ridge = max(0.0, np.sqrt(width * np.log(2 * width**2 / FAILURE)) * sd - max(least, 0.0))
-    solver, found = np.linalg.pinv(noisy + ridge * np.eye(width), hermitian=True), np.zeros(width)
+    solver, result = np.linalg.pinv(noisy + ridge * np.eye(width), hermitian=True), np.zeros(width)
     for _ in range(rounds):
-        residuals = np.clip(y - X @ found, -CLIP, CLIP)
-        found = found + solver @ (X.T @ residuals + generator.normal(0.0, sd * CLIP * np.sqrt(rounds), width))
-    return np.asarray(found)
+        residuals = np.clip(y - X @ result, -CLIP, CLIP)
+        result = result + solver @ (X.T @ residuals + generator.normal(0.0, sd * CLIP * np.sqrt(rounds), width))
+    return np.asarray(result)
 
 
 def unit_rows(cells: np.ndarray) -> np.ndarray:

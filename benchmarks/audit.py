@@ -70,8 +70,8 @@ def audit(name: str, epsilon: float, trials: int) -> Line:
     """One audit; its result as plain data."""
     delta = 0.0 if name.endswith("delta 0") else DELTA
     begun = time.perf_counter()
-    found = audit_estimator(LEARNERS[name](epsilon=epsilon, delta=delta), trials=trials, random_state=0)
-    return {**found.to_dict(), "seconds": time.perf_counter() - begun}
+    result = audit_estimator(LEARNERS[name](epsilon=epsilon, delta=delta), trials=trials, random_state=0)
+    return {**result.to_dict(), "seconds": time.perf_counter() - begun}
 
 
 def table(found: list[Line]) -> None:
@@ -93,15 +93,15 @@ def table(found: list[Line]) -> None:
 def of_models(bug: str, learner: str) -> Line:
     """Fits to two tables, and what their models say."""
     with planted.BUGS[bug].planted():
-        found = audit_estimator(planted.LEARNERS[learner](planted.BUGS[bug]), trials=PLANTED_TRIALS, random_state=0)
-    return found.to_dict()
+        result = audit_estimator(planted.LEARNERS[learner](planted.BUGS[bug]), trials=PLANTED_TRIALS, random_state=0)
+    return result.to_dict()
 
 
 def of_releases(bug: str, path: str) -> Line:
     """Releases alone."""
     with planted.BUGS[bug].planted():
-        found = planted.PATHS[path].audited(planted.BUGS[bug].runs, random_state=0)
-    return found.to_dict()
+        result = planted.PATHS[path].audited(planted.BUGS[bug].runs, random_state=0)
+    return result.to_dict()
 
 
 def of_replays(bug: str, learner: str) -> Line:
@@ -167,8 +167,8 @@ def one_run_table() -> None:
                 plain = fmean(audit.epsilon_lower for audit in audits)
                 cells = ["", "", ""]
                 if audits[0].gaussian is not None:
-                    found = [astuple(audit.gaussian) for audit in audits if audit.gaussian is not None]
-                    cells = [f"{fmean(column):.2f}" for column in zip(*found, strict=True)]
+                    results = [astuple(audit.gaussian) for audit in audits if audit.gaussian is not None]
+                    cells = [f"{fmean(column):.2f}" for column in zip(*results, strict=True)]
                 print(
                     f"| {name} | {epsilon:g} | {size} | {right:.0%} | {plain:.2f} | {' | '.join(cells)} |", flush=True
                 )
@@ -221,7 +221,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="run even what is known")
     args = parser.parse_args()
     lines = Lines("audit", args.again)
-    found = []
+    results = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if args.planted:
@@ -233,8 +233,8 @@ def main() -> None:
         for name in args.learners:
             for epsilon in EPSILONS:
                 job = {"learner": name, "epsilon": epsilon, "trials": args.trials}
-                found.append({"name": name, **lines.run(job, partial(audit, name, epsilon, args.trials))})
-        table(found)
+                results.append({"name": name, **lines.run(job, partial(audit, name, epsilon, args.trials))})
+        table(results)
         print()
         planted_table(lines)
     return None

@@ -78,17 +78,17 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--epsilon", type=float, action="append", default=[])
     arguments = parser.parse_args()
-    found = []
+    results = []
     for epsilon in arguments.epsilon or (1.0, 4.0):
         alone, vote = (
             [accuracy(arguments.rows, epsilon, rounds, seed, learning_rate=0.9) for seed in range(arguments.repeats)]
             for rounds in (1, arguments.rounds)
         )
-        found.append(
+        results.append(
             {"epsilon": epsilon, "one": round(float(np.mean(alone)), 3), "vote": round(float(np.mean(vote)), 3)}
         )
-        print(json.dumps(found[-1]), flush=True)
-    print(json.dumps({"rows": arguments.rows, "rounds": arguments.rounds, "accuracy": found}))
+        print(json.dumps(results[-1]), flush=True)
+    print(json.dumps({"rows": arguments.rows, "rounds": arguments.rounds, "accuracy": results}))
 
 
 if __name__ == "__main__":

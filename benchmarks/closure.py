@@ -221,7 +221,7 @@ def online(seeds: int) -> list[Result]:
         table = named_function(name, arity)
         steps = (np.arange(points) >= np.arange(points + 1)[:, None]).astype(int)
         classes = [steps if place % 2 else 1 - steps for place in range(arity)]
-        found: dict[str, list[int]] = {"weights": [], "boosting": []}
+        outcomes: dict[str, list[int]] = {"weights": [], "boosting": []}
         bounds = {}
         for seed in range(seeds):
             rng = np.random.default_rng(seed)
@@ -236,10 +236,10 @@ def online(seeds: int) -> list[Result]:
                 for x, y in zip(xs, ys, strict=True):
                     wrong += learner.predict_one(int(x)) != y
                     learner.learn_one(int(x), y)
-                found[way].append(wrong)
+                outcomes[way].append(wrong)
                 bounds[way] = learner.mistake_bound
         line = {"part": "online", "function": f"{name} of {arity}", "points": points}
-        for way, mistakes in found.items():
+        for way, mistakes in outcomes.items():
             line |= {way: round(float(np.mean(mistakes)), 1), f"{way} promises": round(bounds[way])}
         results.append(show(line))
     return results
@@ -326,16 +326,16 @@ def dimensions(seeds: int) -> list[Result]:
     results = []
     for name, matrix in classes.items():
         start, used = time.perf_counter(), time.process_time()
-        found = threshold_dimension(matrix, seconds=120)
-        line: Result = {"part": "dimensions", "class": name, "lower": found.lower, "upper": found.upper}
+        dimension = threshold_dimension(matrix, seconds=120)
+        line: Result = {"part": "dimensions", "class": name, "lower": dimension.lower, "upper": dimension.upper}
         line["seconds"] = round(time.perf_counter() - start, 2)
-        results.append(show({**line, "processor": round(time.process_time() - used, 2), "nodes": found.work}))
+        results.append(show({**line, "processor": round(time.process_time() - used, 2), "nodes": dimension.work}))
     for seed in range(seeds):
         start, used = time.perf_counter(), time.process_time()
-        found = vc_dimension(np.random.default_rng(seed).integers(0, 2, (500, 200)))
-        line = {"part": "dimensions", "class": f"VC of random 500 x 200, seed {seed}", "lower": found.lower}
-        line |= {"upper": found.upper, "seconds": round(time.perf_counter() - start, 2)}
-        line |= {"processor": round(time.process_time() - used, 2), "nodes": found.work}
+        dimension = vc_dimension(np.random.default_rng(seed).integers(0, 2, (500, 200)))
+        line = {"part": "dimensions", "class": f"VC of random 500 x 200, seed {seed}", "lower": dimension.lower}
+        line |= {"upper": dimension.upper, "seconds": round(time.perf_counter() - start, 2)}
+        line |= {"processor": round(time.process_time() - used, 2), "nodes": dimension.work}
         results.append(show({**line, "nodes that 8 takes": f"{sets_to_visit(500, 200, 8):.1g}"}))
     return results
 

@@ -81,13 +81,13 @@ def main() -> None:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         counted(Path(place), 2_000, args.epsilon)  # kernels are compiled
-        found = [counted(Path(place), rows, args.epsilon) for rows in args.measured]
-    for rows, (rounds, used) in zip(args.measured, found, strict=True):
+        results = [counted(Path(place), rows, args.epsilon) for rows in args.measured]
+    for rows, (rounds, used) in zip(args.measured, results, strict=True):
         print(
             f"{rows:,} rows: {len(rounds.history)} rounds, {rounds.sent_bytes:,} bytes sent, "
             f"{rounds.answered_bytes:,} bytes back (at most {rounds.largest:,} in one), {used:.1f} processor seconds"
         )
-    (small, large), ((_, less), (rounds, more)) = args.measured, found
+    (small, large), ((_, less), (rounds, more)) = args.measured, results
     per_row = (more - less) / (large - small)
     fixed = max(less - per_row * small, 0.0)
     print(f"{per_row * 1e6:.2f} microseconds a row, {fixed:.1f} seconds whatever the rows")

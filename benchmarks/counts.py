@@ -39,8 +39,8 @@ class Exposed(ScoreTable):
 
     def rows(self, index: np.ndarray) -> Exposed:
         """Some of the rows."""
-        found = super().rows(index)
-        return replace(self, X=found.X, y=found.y, exposure=self.exposure[index])
+        result = super().rows(index)
+        return replace(self, X=result.X, y=result.y, exposure=self.exposure[index])
 
 
 def exposure(table: ScoreTable) -> np.ndarray:

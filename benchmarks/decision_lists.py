@@ -119,7 +119,7 @@ def run_foreign(
 
 def real(lines: Lines, sets: list[str], seeds: int, python: str | None) -> list[Line]:
     """Every learner on every set; prints means over the splits."""
-    found = []
+    results = []
     for name in sets:
         for seed, train, test in data.splits(name, seeds):
             jobs = [
@@ -132,10 +132,10 @@ def real(lines: Lines, sets: list[str], seeds: int, python: str | None) -> list[
             for job in jobs:
                 if job not in theirs:
                     run = partial(play, job["who"], train, test, job["epsilon"] or math.inf)
-                    found.append({**job, **lines.run(job, run)})
-            found += run_foreign(lines, theirs, train, test, seed, python)
-        table_of(name, [line for line in found if line["set"] == name])
-    return found
+                    results.append({**job, **lines.run(job, run)})
+            results += run_foreign(lines, theirs, train, test, seed, python)
+        table_of(name, [line for line in results if line["set"] == name])
+    return results
 
 
 def table_of(name: str, lines: list[Line]) -> None:
@@ -176,7 +176,7 @@ def synthetic_run(seed: int, length: int, columns: int, noise: float, rows: int,
 
 def synthetic(lines: Lines, seeds: int) -> list[Line]:
     """Error against the noiseless list, at epsilon 1, by rows."""
-    found = []
+    results = []
     print("\nsynthetic lists, epsilon 1, k = 1: error against the true list (rules found), 5,000 and 20,000 rows")
     for length in (3, 5, 8):
         for columns in (20, 100):
@@ -192,21 +192,21 @@ def synthetic(lines: Lines, seeds: int) -> list[Line]:
                     ]
                     error, rules = (float(np.mean([run[key] for run in runs])) for key in ("error", "rules"))
                     cells.append(f"{error:.4f} ({rules:.1f})")
-                    found.append({**setting, "error": error, "rules": rules})
+                    results.append({**setting, "error": error, "rules": rules})
                 print(f"length {length}  d {columns:3}  noise {noise:.1f}:  " + "   ".join(cells), flush=True)
-    return found
+    return results
 
 
 def sample_sizes(lines: Lines, seeds: int) -> list[Line]:
     """The fewest rows (on a grid of ratio 1.1) at which the mean error of the paper's learner is at most 1 %."""
-    found = []
+    results = []
     print(f"\nrows for 1 % error: DP-GreedyCover, all steps, epsilon 1, delta {DELTA:g}: paper, sharp, ratio")
     for columns, length in ((5, 3), (10, 4), (20, 5)):
         needed = {analysis: _rows_for(lines, seeds, columns, length, analysis) for analysis in ("paper", "sharp")}
         ratio = needed["paper"] / needed["sharp"]
         print(f"d {columns:3}  length {length}: {needed['paper']:7} {needed['sharp']:7}   {ratio:.2f}", flush=True)
-        found.append({"columns": columns, "length": length, **needed, "ratio": ratio})
-    return found
+        results.append({"columns": columns, "length": length, **needed, "ratio": ratio})
+    return results
 
 
 def _rows_for(lines: Lines, seeds: int, columns: int, length: int, analysis: str) -> int:

@@ -66,11 +66,11 @@ def dp_ftrl(
     noise = square_root(steps) @ generator.normal(0.0, deviation, (steps, width))
     batch = generator.integers(0, batches, len(X))
     rows = [np.flatnonzero(batch == place) for place in range(batches)]
-    total, found, kept = np.zeros(width), np.zeros(width), np.zeros(width)
+    total, result, kept = np.zeros(width), np.zeros(width), np.zeros(width)
     for step in range(steps):
         now = rows[step % batches]
-        total += X[now].T @ (expit(X[now] @ found) - y[now])
-        found = -rate * batches / max(len(X), 1) * (total + noise[step])
+        total += X[now].T @ (expit(X[now] @ result) - y[now])
+        result = -rate * batches / max(len(X), 1) * (total + noise[step])
         if step >= steps - batches:
-            kept += found / batches
+            kept += result / batches
     return kept

@@ -125,11 +125,11 @@ def recalibration(seeds: int) -> list[Result]:
                 aside = np.random.default_rng(seed).random(len(train.y)) < 0.1
                 model = fitted(train.rows(np.flatnonzero(~aside)), epsilon, seed)
                 kept = train.rows(np.flatnonzero(aside))
-                done = recalibrate(model, kept.X, kept.y, epsilon, DELTA, random_state=seed)
+                result = recalibrate(model, kept.X, kept.y, epsilon, DELTA, random_state=seed)
                 before = model.predict_proba(test.X)[:, 1]
-                after = done.model.predict_proba(columns_of(test.X))[:, 1]
+                after = result.model.predict_proba(columns_of(test.X))[:, 1]
                 both = [(calibration_error(p, test.y), log_loss(test.y, np.clip(p, 1e-9, 1))) for p in (before, after)]
-                runs.append((*both[0], *both[1], done.changed))
+                runs.append((*both[0], *both[1], result.changed))
             figures = np.mean(np.array(runs, float), axis=0).round(4).tolist()
             names = ("ece_before", "log_loss_before", "ece_after", "log_loss_after", "changed")
             results.append(

@@ -35,18 +35,18 @@ Cell = dict[str, Any]
 
 def read_cells() -> list[Cell]:
     """One dictionary per cell: its setting, ``errors`` by learner, and ``limits`` in seconds where there is none."""
-    found: dict[str, Cell] = {}
+    results: dict[str, Cell] = {}
     for line in store.read("halfspaces"):
         job, result = line["job"], line["result"]
         setting = {name: job[name] for name in ("data", "n", "d", "margin", "epsilon")}
-        cell = found.setdefault(json.dumps(setting), {**setting, "errors": {}, "limits": {}})
+        cell = results.setdefault(json.dumps(setting), {**setting, "errors": {}, "limits": {}})
         if "timeout" in result:
             cell["limits"][job["learner"]] = result["timeout"]
         else:
             cell["errors"][job["learner"]] = result["error"]
             cell["limits"].pop(job["learner"], None)
         cell["size"] = (result["n"], result["d"])
-    return [cell for cell in found.values() if OURS in cell["errors"] and "DP-SGD" in cell["errors"]]
+    return [cell for cell in results.values() if OURS in cell["errors"] and "DP-SGD" in cell["errors"]]
 
 
 def kind_of(cell: Cell) -> str:
@@ -126,12 +126,12 @@ def missing(cells: list[Cell]) -> list[str]:
 
 def page(cells: list[Cell]) -> str:
     """The tables, as markdown."""
-    found = summary(cells)
+    result = summary(cells)
     counts = [row(("rows", "cells", "ours lowest")), "|---|---|---|"]
-    by_kind: Any = found["by_kind"]
+    by_kind: Any = result["by_kind"]
     counts += [row((KINDS[kind], n, f"{100 * share:.0f} %")) for kind, (n, share) in by_kind.items()]
     counts.append(
-        row(("all", found["cells"], f"{100 * float(str(found['lowest_within_a_tenth_of_a_percent'])):.0f} %"))
+        row(("all", result["cells"], f"{100 * float(str(result['lowest_within_a_tenth_of_a_percent'])):.0f} %"))
     )
     real = [cell for cell in cells if kind_of(cell) == "tables" and cell["epsilon"] <= 1]
     lost = sorted((c for c in cells if margin_over_best(c) > CLOSE), key=margin_over_best, reverse=True)

@@ -73,7 +73,7 @@ def cells() -> Iterator[dict[str, Any]]:
 def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     warnings.simplefilter("ignore")
-    lines, found = Lines("halfspace_hard", learner=HalfspaceBoostClassifier.__name__), []
+    lines, results = Lines("halfspace_hard", learner=HalfspaceBoostClassifier.__name__), []
     print("| rows | n | d | epsilon | margin | share | default | smooth | logistic | lazy Bregman |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for cell in cells():
@@ -81,10 +81,10 @@ def main() -> None:
         line = lines.run(job, lambda cell=cell: errors(**cell))
         said = [f"{line[name]:.3f}" if name in line else "" for name in MEASURES]
         print("|", " | ".join([*(str(value) for value in cell.values()), *said]), "|", flush=True)
-        found.append({**cell, **line})
-    hard = [line for line in found if line["kind"] == "hard"]
+        results.append({**cell, **line})
+    hard = [line for line in results if line["kind"] == "hard"]
     reached = [line for line in hard if min(line[name] for name in MEASURES) <= GOOD]
-    round_ = [line for line in found if line["kind"] == "spherical"]
+    round_ = [line for line in results if line["kind"] == "spherical"]
     figure = {
         "cells": len(hard),
         "some_measure_reaches_.01": len(reached),

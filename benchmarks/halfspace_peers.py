@@ -74,7 +74,7 @@ def dp_sgd(
     """Logistic regression by noisy minibatch gradients: 20 epochs, batches of a twentieth, clipped at 1."""
     n, steps, rate = len(X), EPOCHS * 20, 0.05
     noise = sgd_noise(epsilon, delta, rate, steps)
-    found = []
+    results = []
     for step in rates:
         w = np.zeros(X.shape[1])
         for _ in range(steps):
@@ -82,8 +82,8 @@ def dp_sgd(
             rows, labels = X[batch], y[batch]
             gradient = (labels * expit(-labels * (rows @ w))) @ rows + rng.normal(0, noise, X.shape[1])
             w = w + step * gradient / (rate * n)
-        found.append((score(w), w))
-    return min(found, key=lambda pair: pair[0])[1]
+        results.append((score(w), w))
+    return min(results, key=lambda pair: pair[0])[1]
 
 
 def random_projection(
@@ -102,15 +102,15 @@ def random_projection(
     rows /= np.maximum(1, np.linalg.norm(rows, axis=1, keepdims=True))
     steps = 40
     noise = gaussian_noise_multiplier(epsilon, delta) * math.sqrt(steps)
-    found = []
+    results = []
     for rate in rates:
         w, total = np.zeros(k), np.zeros(k)
         for _ in range(steps):
             wrong = y * (rows @ w) < 1
             w = w + rate / n * ((y * wrong) @ rows + rng.normal(0, noise, k))
             total += w
-        found.append((score(matrix @ total), matrix @ total))
-    return min(found, key=lambda pair: pair[0])[1]
+        results.append((score(matrix @ total), matrix @ total))
+    return min(results, key=lambda pair: pair[0])[1]
 
 
 PEER_PROGRAM = """

@@ -55,10 +55,10 @@ def signal_of(n: int, d: int, epsilon: float) -> float:
 
 def errors(kind: str, n: int, d: int, epsilon: float, repeats: int) -> dict[str, float]:
     """Mean test errors of the two measures."""
-    found: dict[str, list[float]] = {"smooth": [], "logistic": []}
+    results: dict[str, list[float]] = {"smooth": [], "logistic": []}
     for seed in range(repeats):
         rows, labels = made_table(kind, n + TEST_ROWS, d, seed)
-        for measure, seen in found.items():
+        for measure, seen in results.items():
             model = HalfspaceBoostClassifier(
                 epsilon, DELTA, row_norm=1.0, fit_intercept=False, measure=measure, classes=(0, 1)
             )
@@ -66,7 +66,7 @@ def errors(kind: str, n: int, d: int, epsilon: float, repeats: int) -> dict[str,
             seen.append(float((model.predict(rows[n:]) != labels[n:]).mean()))
     return {
         "signal": round(signal_of(n, d, epsilon), 1),
-        **{name: float(np.mean(seen)) for name, seen in found.items()},
+        **{name: float(np.mean(seen)) for name, seen in results.items()},
     }
 
 
@@ -74,18 +74,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=4)
     arguments = parser.parse_args()
-    lines, found = Lines("halfspace_rule"), []
+    lines, results = Lines("halfspace_rule"), []
     for n in (3000, 12_000):
         for d in (8, 30, 100):
             for epsilon in (0.2, 1.0, 4.0):
                 for kind in KINDS:
                     job = {"kind": kind, "n": n, "d": d, "epsilon": epsilon, "repeats": arguments.repeats}
                     line = lines.run(job, lambda j=job: errors(**j))
-                    found.append(line)
+                    results.append(line)
                     print(json.dumps({**job, **line}), flush=True)
     by_signal = {}
     for low, high in itertools.pairwise(EDGES):
-        some = [line for line in found if low <= line["signal"] < high]
+        some = [line for line in results if low <= line["signal"] < high]
         if some:
             gain = float(np.mean([line["smooth"] - line["logistic"] for line in some]))
             by_signal[f"{low:g} to {high:g}"] = {"settings": len(some), "logistic_better_by": round(gain, 4)}

@@ -70,11 +70,11 @@ def round_against_copies(megabytes: int, d: int, measure_name: str = "lazy_bregm
         log.add(release.value / np.linalg.norm(release.value))
         copies += [copy_seconds(values, target, threads) for threads in {1, CORES}]
     copied, worked = (min(times) for times in zip(*copies, strict=True))
-    found, two = min(rounds[2:]), 2 * copied
+    value, two = min(rounds[2:]), 2 * copied
     return {
-        "measure": measure_name, "d": d, "n": n, "round_ms": round(1e3 * found, 1),
+        "measure": measure_name, "d": d, "n": n, "round_ms": round(1e3 * value, 1),
         "two_copies_ms": round(1e3 * two, 1),
-        "copied_gigabytes_per_second": round(values.nbytes / copied / 1e9, 2), "ratio": round(found / two, 2),
+        "copied_gigabytes_per_second": round(values.nbytes / copied / 1e9, 2), "ratio": round(value / two, 2),
         "ratio_median": round(statistics.median(rounds[2:]) / two, 2),
         "ratio_alone": round(min(busy[2:]) / (2 * worked), 2),
     }  # fmt: skip
@@ -82,13 +82,13 @@ def round_against_copies(megabytes: int, d: int, measure_name: str = "lazy_bregm
 
 def speed(megabytes: int, repeats: int = 3, widths: Sequence[int] = ()) -> dict[str, object]:
     """Prints a line per measure, width and repetition; returns the best and the median ratio of every width."""
-    found: dict[str, dict[int, list[float]]] = {}
+    results: dict[str, dict[int, list[float]]] = {}
     for name in MEASURES:
         for d in widths or WIDTHS:
             for _ in range(repeats):
                 line = round_against_copies(megabytes, d, name)
-                found.setdefault(name, {}).setdefault(d, []).append(float(line["ratio"]))
+                results.setdefault(name, {}).setdefault(d, []).append(float(line["ratio"]))
                 print(json.dumps(line), flush=True)
-    best = {name: {d: min(ratios) for d, ratios in by_width.items()} for name, by_width in found.items()}
-    median = {name: {d: statistics.median(r) for d, r in by_width.items()} for name, by_width in found.items()}
+    best = {name: {d: min(ratios) for d, ratios in by_width.items()} for name, by_width in results.items()}
+    median = {name: {d: statistics.median(r) for d, r in by_width.items()} for name, by_width in results.items()}
     return {"cores": CORES, "ratio_best": best, "ratio_median": median}

@@ -25,7 +25,7 @@ SCORES = ("auc", "log_loss", "error")
 
 def scores_of(name: str, epsilon: float, seeds: int) -> dict[str, float]:
     """Means over splits and fits, and the entropy of the labels."""
-    found, rates = [], []
+    results, rates = [], []
     for seed, train, test in splits(name, seeds):
         rates.append(test.y.mean())
         for fit in range(FITS):
@@ -33,9 +33,9 @@ def scores_of(name: str, epsilon: float, seeds: int) -> dict[str, float]:
             model = HalfspaceBoostClassifier(epsilon, DELTA, schema=train.schema, random_state=state)
             chances = model.fit(train.X, train.y).predict_proba(test.X)[:, 1]
             wrong = ((chances > 0.5) != test.y).mean()
-            found.append((roc_auc_score(test.y, chances), log_loss(test.y, np.clip(chances, 1e-9, 1 - 1e-9)), wrong))
+            results.append((roc_auc_score(test.y, chances), log_loss(test.y, np.clip(chances, 1e-9, 1 - 1e-9)), wrong))
     rate = float(np.mean(rates))
-    means = dict(zip(SCORES, np.mean(found, axis=0).tolist(), strict=True))
+    means = dict(zip(SCORES, np.mean(results, axis=0).tolist(), strict=True))
     return {**means, "entropy": float(entr(rate) + entr(1 - rate))}
 
 
@@ -50,13 +50,13 @@ def main() -> None:
     names = arguments.only or sorted(table_tasks())
     means = {}
     for epsilon in arguments.epsilon:
-        found = []
+        results = []
         for name in names:
-            found.append(scores_of(name, epsilon, arguments.splits))
-            said = {score: round(value, 4) for score, value in found[-1].items()}
+            results.append(scores_of(name, epsilon, arguments.splits))
+            said = {score: round(value, 4) for score, value in results[-1].items()}
             print(json.dumps({"table": name, "epsilon": epsilon, **said}), flush=True)
-        above = sum(line["log_loss"] > line["entropy"] + 0.005 for line in found)
-        figures = {score: round(float(np.mean([line[score] for line in found])), 4) for score in SCORES}
+        above = sum(line["log_loss"] > line["entropy"] + 0.005 for line in results)
+        figures = {score: round(float(np.mean([line[score] for line in results])), 4) for score in SCORES}
         means[f"epsilon {epsilon:g}"] = {**figures, "above_entropy": above}
     print(json.dumps({"benchmark": "halfspace_tables", "tables": len(names), "means": means}))
 

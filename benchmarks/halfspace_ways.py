@@ -23,7 +23,7 @@ def ball_rows(n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def ways(repeats: int) -> dict[str, object]:
     """Errors at epsilon .5 by dimension, for rows whose norm, whose bounds or nothing is told; 4,000 rows."""
-    found = []
+    results = []
     for d in (10, 300, 3000):
         rows, labels = ball_rows(8000, d, 0)
         names = [f"x{j}" for j in range(d)]
@@ -39,6 +39,6 @@ def ways(repeats: int) -> dict[str, object]:
                 model.fit(table[:4000], labels[:4000])
                 wrong.append(float((model.predict(table[4000:]) != labels[4000:]).mean()))
             errors[way] = round(float(np.mean(wrong)), 4)
-        found.append({"d": d, **errors})
-        print(json.dumps(found[-1]), flush=True)
-    return {"epsilon": 0.5, "errors": found}
+        results.append({"d": d, **errors})
+        print(json.dumps(results[-1]), flush=True)
+    return {"epsilon": 0.5, "errors": results}

@@ -168,19 +168,19 @@ def rates_of(learner: str) -> tuple[float, ...]:
 def vectors_of(learner: str, cell: Cell, problem: Problem, runs: int) -> list[np.ndarray]:
     """What a peer makes of a problem, one vector per run."""
     X, y, epsilon, margin = problem.X, problem.y, cell.epsilon, cell.margin or 0.1
-    found = []
+    results = []
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         if learner == "one noisy centre":
-            found.append(peers.noisy_centre(X, y, epsilon, DELTA, rng))
+            results.append(peers.noisy_centre(X, y, epsilon, DELTA, rng))
         elif learner == "objective perturbation":
-            found.append(peers.objective_perturbation(X, y, epsilon, DELTA, rng))
+            results.append(peers.objective_perturbation(X, y, epsilon, DELTA, rng))
         elif learner.startswith("DP-SGD"):
-            found.append(peers.dp_sgd(X, y, epsilon, DELTA, rng, problem.error, rates_of(learner)))
+            results.append(peers.dp_sgd(X, y, epsilon, DELTA, rng, problem.error, rates_of(learner)))
         else:
             rates = rates_of(learner)
-            found.append(peers.random_projection(X, y, epsilon, DELTA, rng, problem.error, margin, rates))
-    return found
+            results.append(peers.random_projection(X, y, epsilon, DELTA, rng, problem.error, margin, rates))
+    return results
 
 
 def runs_of(problem: Problem, learner: str) -> int:
@@ -231,8 +231,8 @@ def comparison(arguments: argparse.Namespace) -> dict[str, object]:
             runs = runs_of(problem, learner)
             run = anew.run if learner in arguments.again else lines.run
             with_what = (runs, arguments.peer_python, arguments.limit)
-            found = run(job, lambda: errors_of(learner, cell, problem, *with_what))  # noqa: B023
-            said = {name: found[name] for name in ("error", "seconds", "timeout") if name in found}
+            result = run(job, lambda: errors_of(learner, cell, problem, *with_what))  # noqa: B023
+            said = {name: result[name] for name in ("error", "seconds", "timeout") if name in result}
             print(json.dumps({**job, **said}), flush=True)
     return figures.summary(figures.read_cells())
 
@@ -261,7 +261,7 @@ def label_noise(repeats: int) -> dict[str, object]:
 
 def minority(repeats: int) -> dict[str, object]:
     """The hard minority at epsilon .1: the default, and the logistic measure asked for."""
-    found = []
+    results = []
     for kind in HARD:
         for margin in (0.1, 0.2):
             cell = Cell(kind, 20000, 20, margin, 0.1)
@@ -270,9 +270,9 @@ def minority(repeats: int) -> dict[str, object]:
                 measure: round(float(np.mean([ours(problem, cell.epsilon, measure) for _ in range(repeats)])), 4)
                 for measure in ("auto", "logistic")
             }
-            found.append({"data": kind, "margin": margin, **errors})
-            print(json.dumps(found[-1]), flush=True)
-    return {"epsilon": 0.1, "errors": found}
+            results.append({"data": kind, "margin": margin, **errors})
+            print(json.dumps(results[-1]), flush=True)
+    return {"epsilon": 0.1, "errors": results}
 
 
 def seeded(repeats: int) -> dict[str, object]:
@@ -280,7 +280,7 @@ def seeded(repeats: int) -> dict[str, object]:
 
     Beside it that of one noisy centre, in five times as many runs.
     """
-    found: dict[str, list[tuple[float, float]]] = {}
+    results: dict[str, list[tuple[float, float]]] = {}
     for cell in cells(False):
         if cell.epsilon == 0.1 and (cell.n or 0) * (cell.d or 0) <= SMALL:
             problem = make_problem(cell)
@@ -290,8 +290,8 @@ def seeded(repeats: int) -> dict[str, object]:
             print(
                 json.dumps({**asdict(cell), "error": round(error, 4), "one noisy centre": round(centre, 4)}), flush=True
             )
-            found.setdefault(cell.data if cell.margin else "tables", []).append((error, centre))
-    means = {kind: np.mean(errors, axis=0).round(4).tolist() for kind, errors in found.items()}
+            results.setdefault(cell.data if cell.margin else "tables", []).append((error, centre))
+    means = {kind: np.mean(errors, axis=0).round(4).tolist() for kind, errors in results.items()}
     return {"epsilon": 0.1, "errors_of_ours_and_of_one_noisy_centre": means}
 
 
@@ -300,7 +300,7 @@ def fresh(repeats: int) -> dict[str, object]:
 
     Ours, the same without scaling, and one noisy centre; and the standard error of ours less the last.
     """
-    found = []
+    results = []
     for cell in cells(False):
         if cell.epsilon != 0.1 or cell.n is None or cell.d is None or cell.n * cell.d > FOREIGN_SMALL:
             continue
@@ -315,9 +315,9 @@ def fresh(repeats: int) -> dict[str, object]:
         means, more = np.mean(errors, axis=0).round(4).tolist(), np.array(errors) @ [1.0, 0.0, -1.0]
         names = ("tacit", "tacit, no scaling", "one noisy centre")
         line = {**dict(zip(names, means, strict=True)), "se": round(float(more.std(ddof=1) / len(more) ** 0.5), 4)}
-        found.append({"data": cell.data, "n": cell.n, "d": cell.d, "margin": cell.margin, **line})
-        print(json.dumps(found[-1]), flush=True)
-    return {"epsilon": 0.1, "fresh_rows": repeats, "errors": found}
+        results.append({"data": cell.data, "n": cell.n, "d": cell.d, "margin": cell.margin, **line})
+        print(json.dumps(results[-1]), flush=True)
+    return {"epsilon": 0.1, "fresh_rows": repeats, "errors": results}
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -348,24 +348,24 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 
 def bounds(names: Sequence[str], repeats: int) -> dict[str, object]:
     """What a fit at epsilon 1 proves of its error on new rows, by the declared schema, and what the error is."""
-    found: dict[str, object] = {}
+    results: dict[str, object] = {}
     for name in names:
-        seen = []
+        records = []
         for seed, train, test in splits(name, repeats):
             fitted = HalfspaceBoostClassifier(1.0, DELTA, schema=train.schema, random_state=seed)
             fitted.fit(train.X, train.y)
             bound = fitted.model_.error_bound()
-            seen.append((bound, (fitted.predict(test.X) != test.y).mean(), fitted.model_.evidence.log_models))
+            records.append((bound, (fitted.predict(test.X) != test.y).mean(), fitted.model_.evidence.log_models))
             assert bound is not None
-        bound, error, nats = np.mean(seen, axis=0)
-        found[name] = {
+        bound, error, nats = np.mean(records, axis=0)
+        results[name] = {
             "n": len(train.y),
             "d": len(fitted.model_.weights),
             "bound": round(bound, 3),
             "error": round(error, 3),
             "nats": round(nats),
         }
-    return found
+    return results
 
 
 def main() -> None:

@@ -117,10 +117,10 @@ def run(args: argparse.Namespace) -> list[str]:
                 return lines.run(job, work)
 
             for epsilon in args.epsilon:
-                found = [result(who, epsilon) for who in args.who]
-                for who, one in zip(args.who, found, strict=True):
+                results = [result(who, epsilon) for who in args.who]
+                for who, one in zip(args.who, results, strict=True):
                     means.setdefault((who, epsilon), []).append(one)
-                cells = [f"{one['auc']:.4f} {one['log_loss']:.4f} {one['seconds']:.1f} s" for one in found]
+                cells = [f"{one['auc']:.4f} {one['log_loss']:.4f} {one['seconds']:.1f} s" for one in results]
                 out.append(f"| {truth} | {rows:,} | {epsilon:g} | {' | '.join(cells)} |")
                 print(out[-1], flush=True)
     for epsilon in args.epsilon:

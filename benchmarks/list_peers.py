@@ -92,8 +92,8 @@ def foreign(
         np.savez(data, X=X, y=train.y, test=numbers(test)[0], lower=lower, upper=upper)
         order.write_text(json.dumps({"data": str(data), "out": str(out), "seed": seed, "tasks": list(tasks)}))
         subprocess.run([python, "-c", PROGRAM, str(order)], check=True, capture_output=True)
-        found = json.loads(out.read_text())
-    return [(np.array(line["labels"]), int(line["rules"])) for line in found]
+        document = json.loads(out.read_text())
+    return [(np.array(line["labels"]), int(line["rules"])) for line in document]
 
 
 def synthetic_table(

@@ -99,10 +99,10 @@ def learned(budget: Budget, columns: Sequence[Column], loss: SquaredLoss) -> Lea
     """What trees alone make of the rows."""
     known = first_look(budget.part(1 - loss.share).as_whole(), columns, False, True, loss, Planner())
     intercept = loss.begin(budget, known.total, 1.0)
-    counts, generator = [found.counts for found in known.bins], budget.public_generator
+    counts, generator = [results.counts for results in known.bins], budget.public_generator
     rows = SimulatedRows(counts, 1, generator, SEVERAL_CLASSES.simulated_rows)
     state = State(known, budget, loss, intercept, HyperPrior(len(columns)), rows)
-    unordered = [place for place, found in enumerate(known.bins) if not found.ordered]
+    unordered = [place for place, results in enumerate(known.bins) if not results.ordered]
     structures = RandomStructures(cut_masses(known.columns, known.bins), generator, reordered=unordered)
     growing, trees = budget.part((1 - loss.share) * (1 - known.plan.binning)), list[ScoreTree]()
     looks = PURE_LOOKS if budget.is_pure else LOOKS
@@ -111,9 +111,9 @@ def learned(budget: Budget, columns: Sequence[Column], loss: SquaredLoss) -> Lea
         plan, rounds = plan_for(growing, known, loss, rows, looks), StateRounds(state, cast(ScoreLoss, loss))
         trees += grow_score_trees(growing.part(1 / looks), structures, plan, rounds, GROWING)
     shift, sd = loss.level(budget, known.total)
-    found, grown, directions = tuple(known.bins), tuple(trees), state.directions()
+    results, grown, directions = tuple(known.bins), tuple(trees), state.directions()
     constant, columns_used = intercept.value + shift, known.columns
-    return Learned(known.total, constant, columns_used, found, (), (), grown, known.plan, directions, sd)
+    return Learned(known.total, constant, columns_used, results, (), (), grown, known.plan, directions, sd)
 
 
 def plan_for(
@@ -169,8 +169,8 @@ def table_of(name: str) -> ScoreTable:
     facts = {key: described["columns"].pop(key) for key in (column, *left_out)}[column]
     described["label"] = {"column": "target", "kind": "numeric", "lower": facts["lower"], "upper": facts["upper"]}
     y = np.clip(table.X[column].to_numpy(float), facts["lower"], facts["upper"])
-    found = ScoreTable(name, table.X.drop(columns=[column, *left_out]), y, Schema.from_dict(described))
-    return found.rows(np.flatnonzero(~np.isnan(y)))
+    result = ScoreTable(name, table.X.drop(columns=[column, *left_out]), y, Schema.from_dict(described))
+    return result.rows(np.flatnonzero(~np.isnan(y)))
 
 
 def threes(rows: int) -> ScoreTable:

@@ -93,7 +93,7 @@ def play(who: str, rows: Signs, labels: Signs, epsilon: float | None, k: int, se
 
 def runs(lines: Lines, who: str, setting: Line, seeds: int) -> Line:
     """Mistakes and trailing errors of a learner, one per seed."""
-    found: Line = {"mistakes": [], "trailing": []}
+    results: Line = {"mistakes": [], "trailing": []}
     for seed in range(seeds if who in SEEDED else 1):
         job = {**setting, "who": who, "seed": seed, "epsilon": setting["epsilon"] if who in PRIVATE else None}
 
@@ -104,9 +104,9 @@ def runs(lines: Lines, who: str, setting: Line, seeds: int) -> Line:
             return {"mistakes": int(wrong.sum()), "trailing": float(wrong[-tail:].mean())}
 
         line = lines.run(job, result)
-        found["mistakes"].append(line["mistakes"])
-        found["trailing"].append(line["trailing"])
-    return found
+        results["mistakes"].append(line["mistakes"])
+        results["trailing"].append(line["trailing"])
+    return results
 
 
 def target(lines: Lines, seeds: int) -> list[Line]:
@@ -114,7 +114,7 @@ def target(lines: Lines, seeds: int) -> list[Line]:
     contestants = (
         "timed", "proved", "batch", "first", "descent", "exact", "perceptron", "logistic", "alma", "hoeffding tree",
     )  # fmt: skip
-    found = []
+    results = []
     for kind in ("majority", "disjunction", "list"):
         print(f"\n{kind} of 3, d = 200, T = 40,000, epsilon 1: mistakes (most), error of the last 5,000 rounds (most)")
         for who in contestants:
@@ -127,8 +127,8 @@ def target(lines: Lines, seeds: int) -> list[Line]:
                 f"{who:16} {counts}   {np.mean(trailing):7.2%} ({max(trailing):6.2%})   {len(mistakes)} runs",
                 flush=True,
             )
-            found.append({"stream": kind, "who": who, **line})
-    return found
+            results.append({"stream": kind, "who": who, **line})
+    return results
 
 
 SWEEP: dict[str, Sequence[float]] = {
@@ -142,7 +142,7 @@ SWEPT = ("timed", "batch", "first", "descent", "exact", "perceptron")
 
 def sweep(lines: Lines, seeds: int) -> list[Line]:
     """One number at a time, around d = 200, T = 40,000, epsilon 1, majority of 3 (margin 1 / k)."""
-    found = []
+    results = []
     print("\nmajority of k (margin 1/k): mean mistakes, and error of the last rounds (an eighth of them, or 5,000)")
     print(f"{'':16}" + "".join(f"{who:>18}" for who in SWEPT))
     for name, values in SWEEP.items():
@@ -154,9 +154,9 @@ def sweep(lines: Lines, seeds: int) -> list[Line]:
                 line = runs(lines, who, setting, seeds)
                 mistakes, trailing = float(np.mean(line["mistakes"])), float(np.mean(line["trailing"]))
                 cells.append(f"{mistakes:9.0f} {trailing:8.2%}")
-                found.append({**setting, "varied": name, "who": who, "mistakes": mistakes, "trailing": trailing})
+                results.append({**setting, "varied": name, "who": who, "mistakes": mistakes, "trailing": trailing})
             print(f"{name:7} = {value:<6g}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
-    return found
+    return results
 
 
 POINT_STREAMS: dict[str, float | None] = {"powers": None, "half": 0.5}
@@ -165,7 +165,7 @@ POINT_STREAMS: dict[str, float | None] = {"powers": None, "half": 0.5}
 
 def point_functions(lines: Lines, seeds: int) -> list[Line]:
     """Mistakes on the lower bound's streams at the epsilon and delta of that bound, against log T."""
-    found = []
+    results = []
     print("\npoint functions, epsilon 1/2, delta 1 / (20 log T): mistakes with and without privacy,")
     print("where the target comes at powers of two, and where it comes in half of all rounds")
     for power in range(5, 14):
@@ -181,8 +181,8 @@ def point_functions(lines: Lines, seeds: int) -> list[Line]:
         print(
             f"T = {rounds:5} (log2 T = {power:2}): " + "".join(f"{means[k]:8.1f}" for k in list(means)[1:]), flush=True
         )
-        found.append(means)
-    return found
+        results.append(means)
+    return results
 
 
 def points_result(rounds: int, share: float | None, epsilon: float | None, seed: int) -> Line:
@@ -206,7 +206,7 @@ def points_result(rounds: int, share: float | None, epsilon: float | None, seed:
 
 def bounds() -> list[Line]:
     """Mistakes that are promised with probability .9 at epsilon .999, and the schedules behind the promises."""
-    found = []
+    results = []
     print("\nd = 200, signed, epsilon .999, beta .05: updates, samples, threshold (rounds between updates), mistakes")
     margins = [(40_000, DELTA, k) for k in (1, 3, 9)]
     for rounds, delta, k in (*margins, (40_000, 0.0, 3), (120_000, DELTA, 3), (10**6, DELTA, 3)):
@@ -224,11 +224,11 @@ def bounds() -> list[Line]:
         for name, epochs, samples, when, mistakes in made:
             setting = f"T {rounds:7}  delta {delta:<6g} margin 1/{k}"
             print(f"{setting}  {name:12} {epochs:12} {samples:6} {when:10}   {mistakes:9.3g}")
-            found.append(
+            results.append(
                 {"T": rounds, "delta": delta, "k": k, "who": name, "epochs": epochs, "samples": samples,
                  "mistakes": mistakes}
             )  # fmt: skip
-    return found
+    return results
 
 
 def speed() -> Line:
@@ -245,12 +245,12 @@ def speed() -> Line:
     model.learn_many(rows[:1], labels[:1])
     ours = _seconds(lambda: model.learn_many(rows[1:], labels[1:]))
     theirs = _seconds(lambda: river_mistakes(rows[:4_000], labels[:4_000], linear_model.Perceptron))
-    found: Line = {}
+    results: Line = {}
     print("\nd = 100, rows per second: learn_many, river's Perceptron, ratio")
     for name, mine, other in zip(("clock", "processor"), ours, theirs, strict=True):
-        found[name] = {"learn_many": round(399_999 / mine), "river": round(4_000 / other)}
+        results[name] = {"learn_many": round(399_999 / mine), "river": round(4_000 / other)}
         print(f"{name:10} {399_999 / mine:12,.0f} {4_000 / other:10,.0f}   {100 * other / mine:.0f}")
-    return found
+    return results
 
 
 def _seconds(run: Callable[[], Any]) -> tuple[float, float]:

@@ -27,7 +27,7 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 
 def drift(lines: Lines, seeds: int) -> list[Line]:
     """Mistakes on every target, and the error of the last eighth of its rounds."""
-    found = []
+    results = []
     print(
         f"\nmajorities of 3, d = 200, epsilon 1, a target that changes every {LENGTH:,} rounds: mistakes on each, and"
     )
@@ -42,8 +42,8 @@ def drift(lines: Lines, seeds: int) -> list[Line]:
         name = ", ".join(f"{key} {value}" for key, value in setting.items())
         cells = "".join(f"{m:8.0f} ({t:6.2%})" for m, t in zip(mistakes, trailing, strict=True))
         print(f"{name:28}{cells}{sum(mistakes):9.0f} in all, {seeds} runs", flush=True)
-        found.append({**setting, "mistakes": mistakes.tolist(), "trailing": trailing.tolist()})
-    return found
+        results.append({**setting, "mistakes": mistakes.tolist(), "trailing": trailing.tolist()})
+    return results
 
 
 def drift_result(setting: dict[str, Any], seed: int) -> Line:

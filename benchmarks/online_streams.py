@@ -74,8 +74,8 @@ def classes_stream(
     """
     points = uniform_points(generator, rounds, dimension)
     chosen = generator.choice(dimension, classes - 1, replace=False)
-    found = np.concatenate([points[:, chosen] > 0, np.ones((rounds, 1), np.bool_)], axis=1)
-    return points, found.argmax(axis=1).astype(np.int16)
+    result = np.concatenate([points[:, chosen] > 0, np.ones((rounds, 1), np.bool_)], axis=1)
+    return points, result.argmax(axis=1).astype(np.int16)
 
 
 def point_function_stream(

@@ -28,7 +28,7 @@ CONTESTANTS: dict[str, dict[str, Any] | None] = {
 
 def real_rows(lines: Lines, seeds: int) -> list[Line]:
     """Accuracy on rows that are predicted before they are learned from."""
-    found = []
+    results = []
     tables = sorted(name for name, task in table_tasks().items() if task["n"] >= 5_000)[::3]
     print(f"\nprogressive accuracy; tables: {', '.join(tables)}")
     print(f"{'':30}{'majority':>10}" + "".join(f"{who:>12}" for who in CONTESTANTS) + "   timed above batch")
@@ -47,8 +47,8 @@ def real_rows(lines: Lines, seeds: int) -> list[Line]:
             f"{place}, {rows:,} rows, epsilon {epsilon:<4g}".ljust(30)
             + f"{base:10.3f}{cells}   {above} of {len(names)}"
         )
-        found.append({"place": place, "rows": rows, "epsilon": epsilon, "tables": names, "majority": base, **means})
-    return found
+        results.append({"place": place, "rows": rows, "epsilon": epsilon, "tables": names, "majority": base, **means})
+    return results
 
 
 def accuracy(lines: Lines, name: str, rows: int, epsilon: float, who: str, seed: int) -> float:

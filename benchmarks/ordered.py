@@ -61,10 +61,10 @@ def table(name: str) -> ScoreTable:
     binary = load(source)
     described = binary.schema.to_dict()
     described["columns"].pop(column)
-    found = binary.X[column]
-    if found.dtype == float:
-        found = found.map(lambda value: f"{value:g}")
-    codes = pd.Categorical(found, categories=list(values)).codes.astype(np.int64)
+    result = binary.X[column]
+    if result.dtype == float:
+        result = result.map(lambda value: f"{value:g}")
+    codes = pd.Categorical(result, categories=list(values)).codes.astype(np.int64)
     known = np.flatnonzero(codes >= 0)
     whole = _with_order(name, binary.X.drop(columns=column), codes, Schema.from_dict(described))
     return whole.rows(known)

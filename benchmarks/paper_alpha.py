@@ -82,7 +82,7 @@ def errors(
     candidates = SplitCandidates.of(world.columns, [int(m.max()) + 1 for m in maps], [False] * len(maps))
     best = []
     for place, alpha in enumerate(STRATEGIES):
-        found = []
+        results = []
         for trees, depth in SETTINGS:
             wrong = []
             for fold, (train, test) in enumerate(world.folds):
@@ -92,8 +92,8 @@ def errors(
                 boost.fit([c[train] for c in codes], world.y[train].astype(int), candidates)
                 wrong.append(float(np.mean((boost.score([c[test] for c in codes]) > 0) != world.y[test])))
                 odds[eps, alpha] += boost.odds
-            found.append(float(np.mean(wrong)))
-        best.append(min(found))
+            results.append(float(np.mean(wrong)))
+        best.append(min(results))
     return best
 
 

@@ -85,8 +85,8 @@ def sign_tests(jobs: list[Job], analysis: str) -> dict[float, list[tuple[Any, An
 
 def table_3(jobs: list[Job], analysis: str) -> list[tuple[str, float, int, int, float]]:
     """Per domain and epsilon: depth and T of the best configuration, and its error."""
-    found = best([j for j in jobs if j["analysis"] == analysis])
-    return [(name, eps, j["depth"], j["T"], mean_error(j)) for (name, eps), j in sorted(found.items())]
+    result = best([j for j in jobs if j["analysis"] == analysis])
+    return [(name, eps, j["depth"], j["T"], mean_error(j)) for (name, eps), j in sorted(result.items())]
 
 
 def table_4(jobs: list[Job], ours: str, forest: str, trees: int) -> tuple[int, int, int]:

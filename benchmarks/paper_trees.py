@@ -177,7 +177,7 @@ def main() -> None:
     chosen = {"eps": args.epsilons, "depth": args.depths, "T": args.trees, "share": args.shares}
     usual = ([], []) if args.everything else ([10.0], [10])
     chosen |= {"M": args.bounds or usual[0], "vq": args.cells or usual[1]}
-    done = load()
+    result = load()
     names = args.domains or (QUICK if args.quick else DOMAINS)
 
     def is_named(job: Job) -> bool:
@@ -191,8 +191,8 @@ def main() -> None:
             for name in names
             if is_named(job)
         ]
-        work(jobs, done, args.jobs)
-    ran = [job for job in done.values() if job["errors"]]
+        work(jobs, result, args.jobs)
+    ran = [job for job in result.values() if job["errors"]]
     wanted = [j for j in ran if j["domain"] in names and j["analysis"] in args.analyses and is_named(j)]
     if args.sizes:
         print_sizes(wanted)

@@ -79,8 +79,8 @@ def dp_ebm(
 
 def adassp(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
     """Boosted AdaSSP on labels of -1 and 1; twice its prediction is taken for log-odds."""
-    cells, found = unit_rows(scaled(train)), np.random.default_rng(seed)
-    coefficients = boosted_adassp(cells, 2.0 * train.y - 1.0, epsilon, delta, found)
+    cells, result = unit_rows(scaled(train)), np.random.default_rng(seed)
+    coefficients = boosted_adassp(cells, 2.0 * train.y - 1.0, epsilon, delta, result)
     return np.asarray(2.0 * np.clip(unit_rows(scaled(test)) @ coefficients, -1.0, 1.0))
 
 

@@ -86,8 +86,8 @@ def placebo(name: str, seed: int, epsilon: float = 1.0, shuffled: bool = True, n
     request = {"epsilon": epsilon, "delta": 1e-6, "schema": {**SCHEMA, "label": label}, "random_state": seed}
     model = LEARNERS[name](request).fit(frame, generator.permutation(target) if shuffled else target)
     if name in NUMBERS:
-        said, middle = model.predict(new), np.quantile(target, 0.9) if "quantile" in name else target.mean()
-        return roc_auc_score(truth, said), said[sparse].mean() / middle
+        predictions, middle = model.predict(new), np.quantile(target, 0.9) if "quantile" in name else target.mean()
+        return roc_auc_score(truth, predictions), predictions[sparse].mean() / middle
     two = hasattr(model, "decision_function") and name not in SEVERAL
     score = model.decision_function(new) if two else model.predict_proba(new)[:, 1]
     return roc_auc_score(truth, score), model.predict_proba(new)[sparse, 1].mean() / y.mean()
@@ -123,8 +123,8 @@ def main() -> None:
     figures, try_one = {}, both_signs if args.both_signs else placebo
     for name in args.who:
         for epsilon in args.epsilon:
-            found = np.array([try_one(name, args.first + seed, epsilon) for seed in range(args.shuffles)])
-            (auc, over), errors = found.mean(axis=0), found.std(axis=0, ddof=1) / args.shuffles**0.5
+            result = np.array([try_one(name, args.first + seed, epsilon) for seed in range(args.shuffles)])
+            (auc, over), errors = result.mean(axis=0), result.std(axis=0, ddof=1) / args.shuffles**0.5
             figures[f"{name}, epsilon {epsilon:g}"] = [round(float(value), 3) for value in (auc, errors[0], over)]
             print(
                 f"{name:26s} {epsilon:5g}  AUC {auc:.3f} +- {errors[0]:.3f}, sparse {over:.2f} +- {errors[1]:.2f}",

@@ -164,8 +164,8 @@ class CategoriesFromRows:
     """Takes the categories that occur."""
 
     def fit(self, X: Any, y: Any) -> Any:
-        found = sorted({str(value) for value in np.asarray(table_of(X).column("kind")).tolist()})
-        column = {"kind": "categorical", "categories": found}
+        results = sorted({str(value) for value in np.asarray(table_of(X).column("kind")).tolist()})
+        column = {"kind": "categorical", "categories": results}
         self.schema = {**WIDE, "columns": {**WIDE["columns"], "kind": column}}
         return super().fit(X, y)
 

@@ -40,13 +40,13 @@ FEWEST = 2000
 
 def correlations(table: Table) -> dict[str, float]:
     """Rank correlations of the numeric columns with the label."""
-    found = {}
+    results = {}
     for name, column in table.schema.columns.items():
         present = table.X[name].notna().to_numpy()
         if isinstance(column, NumericColumn) and present.sum() >= 20:
             ranks = table.X[name][present].rank().to_numpy()
-            found[name] = float(np.corrcoef(ranks, table.y[present])[0, 1]) if ranks.std() > 0 else 0.0
-    return found
+            results[name] = float(np.corrcoef(ranks, table.y[present])[0, 1]) if ranks.std() > 0 else 0.0
+    return results
 
 
 def schema_with(way: str, schema: Schema, signs: dict[str, float], generator: np.random.Generator) -> Schema:

@@ -72,10 +72,10 @@ class AveragedLearner(GradientTreesLearner):
 
     def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> TreeClassesModel:
         budget, task = sealed(rows, allowance, task, self.class_weight)
-        found = learn_class_trees(budget, columns_of_task(task))
-        masses = tuple(one.mass / one.mass.sum() for one in found.bins)
-        names, made = task.label_index.names, features_of(task, found.bins)
-        return TreeClassesModel(names, found.intercept, made, masses, found.trees, found.intercept_sd)
+        result = learn_class_trees(budget, columns_of_task(task))
+        masses = tuple(one.mass / one.mass.sum() for one in result.bins)
+        names, made = task.label_index.names, features_of(task, result.bins)
+        return TreeClassesModel(names, result.intercept, made, masses, result.trees, result.intercept_sd)
 
 
 class AveragedTrees(BoostedTreesClassifier):

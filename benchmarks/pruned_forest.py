@@ -81,9 +81,9 @@ def populated(curator: Curator, pool: SplitBudget, whole: TreeShape, share: floa
         query = Histogram(TreeCells(shape), fine_class_count_rule(curator.layout.n_labels))
         label = Label(Stage.SPLITS, f"populated nodes, step {step + 1}", tree)
         released = curator.measure(query, pool.release(share / steps), label)
-        found = released.value.sum(axis=1)[leaf] >= CLEAR * max(math.sqrt(2.0) * released.sd, 1.0)
-        high = np.where(open_ & ~found, (low + high) // 2, high)
-        low = np.where(open_ & found, (low + high) // 2, low)
+        result = released.value.sum(axis=1)[leaf] >= CLEAR * max(math.sqrt(2.0) * released.sd, 1.0)
+        high = np.where(open_ & ~result, (low + high) // 2, high)
+        low = np.where(open_ & result, (low + high) // 2, low)
     return low
 
 
@@ -141,11 +141,11 @@ def main() -> None:
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--seeds", type=int, default=1)
     args = parser.parse_args()
-    found = {name: np.mean(list(aucs(name, args.epsilon, args.seeds, args.who)), axis=0) for name in args.data}
-    for name, values in found.items():
+    results = {name: np.mean(list(aucs(name, args.epsilon, args.seeds, args.who)), axis=0) for name in args.data}
+    for name, values in results.items():
         print(f"{name:26}", *(f"{value:.3f}" for value in values))
-    means = dict(zip(args.who, np.mean(list(found.values()), axis=0).round(4).tolist(), strict=True))
-    print(json.dumps({"benchmark": "pruned_forest", "tables": len(found), "epsilon": args.epsilon, "auc": means}))
+    means = dict(zip(args.who, np.mean(list(results.values()), axis=0).round(4).tolist(), strict=True))
+    print(json.dumps({"benchmark": "pruned_forest", "tables": len(results), "epsilon": args.epsilon, "auc": means}))
 
 
 if __name__ == "__main__":

@@ -99,8 +99,8 @@ def anonymous() -> int:
             continue
         parent = int(text.split("PPid:")[1].split()[0])
         if int(status.parent.name) == mine or parent == mine:
-            found = PEAK.search(text)
-            total += int(found[1]) << 10 if found else 0
+            result = PEAK.search(text)
+            total += int(result[1]) << 10 if result else 0
     return total
 
 
@@ -222,10 +222,10 @@ def in_process(engine: str, rows: int, args: argparse.Namespace) -> dict[str, fl
     folder, small = (generate(args.place, count, args.columns) for count in (rows, 2_000))
     command = [sys.executable, "-m", "benchmarks.scale", "--measure", engine, str(folder), str(small)]
     command += ["--place", str(args.place), "--epsilon", str(args.epsilon), "--kill", str(args.kill)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{engine} with {rows:,} rows failed:\n{done.stderr}")
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise RuntimeError(f"{engine} with {rows:,} rows failed:\n{result.stderr}")
+    return dict(json.loads(result.stdout.splitlines()[-1]))
 
 
 def exponent(found: dict[int, float]) -> float:
@@ -243,12 +243,12 @@ def run(args: argparse.Namespace) -> list[str]:
         for rows in args.rows:
             job = {"engine": engine, "rows": rows, "columns": args.columns, "epsilon": args.epsilon}
             job |= {"again": args.again, "version": args.version} | ({"kill": args.kill} if args.kill else {})
-            found = lines.run(job, lambda engine=engine, rows=rows: in_process(engine, rows, args))
+            result = lines.run(job, lambda engine=engine, rows=rows: in_process(engine, rows, args))
             if rows >= args.exponent_from:
-                seconds[rows] = found["cpu"] if args.by_cpu else found["seconds"]
-            cpu = "" if engine.startswith("dask-") else f"{found['cpu']:.1f}"  # of workers nobody counts them
-            facts = f"{found['seconds']:.1f} | {cpu} | {found['mib']:,.0f} | {found['auc']:.4f}"
-            killed = f", {found['killed']} killed" if args.kill else ""
+                seconds[rows] = result["cpu"] if args.by_cpu else result["seconds"]
+            cpu = "" if engine.startswith("dask-") else f"{result['cpu']:.1f}"  # of workers nobody counts them
+            facts = f"{result['seconds']:.1f} | {cpu} | {result['mib']:,.0f} | {result['auc']:.4f}"
+            killed = f", {result['killed']} killed" if args.kill else ""
             out.append(f"| {rows:,} x {args.columns} | {engine}{killed} | {facts} |")
             print(out[-1], flush=True)
         print(f"{engine}: exponent {exponent(seconds):.3f} from {args.exponent_from:,} rows", flush=True)

@@ -57,13 +57,13 @@ def budget_split(train: ScoreTable, test: ScoreTable, epsilon: float, delta: flo
     from tacit import AdditiveBoostClassifier
 
     classes = n_classes(train)
-    share, found = part_epsilon(epsilon, delta, classes), []
+    share, results = part_epsilon(epsilon, delta, classes), []
     for k in range(classes):
         label = {"column": "target", "kind": "classes", "classes": [0, 1], "positive": 1}
         schema = train.schema.to_dict() | {"label": label}
         model = AdditiveBoostClassifier(epsilon=share, delta=delta, schema=schema)
-        found.append(model.fit(train.X, (train.y == k).astype(int)).predict_proba(test.X)[:, 1])
-    return np.column_stack(found) / np.sum(found, axis=0)[:, None]
+        results.append(model.fit(train.X, (train.y == k).astype(int)).predict_proba(test.X)[:, 1])
+    return np.column_stack(results) / np.sum(results, axis=0)[:, None]
 
 
 def prior(train: ScoreTable, test: ScoreTable, epsilon: float, delta: float, seed: int) -> np.ndarray:
@@ -87,9 +87,9 @@ def boosted_classes(train: ScoreTable, test: ScoreTable, epsilon: float, delta: 
 
     model = HistGradientBoostingClassifier(learning_rate=0.05, early_stopping=True, random_state=seed)
     model.fit(coded(train, train), train.y)
-    found = np.full((len(test.y), n_classes(train)), 1e-6)
-    found[:, model.classes_] = model.predict_proba(coded(train, test))
-    return found
+    result = np.full((len(test.y), n_classes(train)), 1e-6)
+    result[:, model.classes_] = model.predict_proba(coded(train, test))
+    return result
 
 
 def outside(learner: str, python: Path) -> Learner:
@@ -152,8 +152,8 @@ def boosted_linear(train: ScoreTable, test: ScoreTable, epsilon: float, delta: f
     assert label is not None
     middle, half = (label.lower + label.upper) / 2, (label.upper - label.lower) / 2
     y = np.clip((train.y - middle) / half, -1.0, 1.0)
-    found = boosted_adassp(unit_rows(scaled(train)), y, epsilon, delta, np.random.default_rng(seed))
-    return np.asarray(middle + half * np.clip(unit_rows(scaled(test)) @ found, -1.0, 1.0))
+    result = boosted_adassp(unit_rows(scaled(train)), y, epsilon, delta, np.random.default_rng(seed))
+    return np.asarray(middle + half * np.clip(unit_rows(scaled(test)) @ result, -1.0, 1.0))
 
 
 def mean_number(train: ScoreTable, test: ScoreTable, epsilon: float, delta: float, seed: int) -> np.ndarray:

@@ -73,6 +73,6 @@ def _result(
     metrics: Metrics,
 ) -> Line:
     start = time.perf_counter()
-    found = learner(train, test, epsilon or float("inf"), delta, seed)
+    result = learner(train, test, epsilon or float("inf"), delta, seed)
     seconds = time.perf_counter() - start
-    return {**{key: round(value, 5) for key, value in metrics(test, found).items()}, "seconds": round(seconds, 2)}
+    return {**{key: round(value, 5) for key, value in metrics(test, result).items()}, "seconds": round(seconds, 2)}

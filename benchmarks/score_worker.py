@@ -34,9 +34,9 @@ def predict(job: dict[str, Any], X: np.ndarray, y: np.ndarray, X_test: np.ndarra
     else:
         model = models.GaussianNB(epsilon=epsilon, bounds=(-1, 1), random_state=seed)
     model.fit(X, y)
-    found = np.zeros((len(X_test), job["classes"]))
-    found[:, model.classes_] = model.predict_proba(X_test)
-    return found
+    result = np.zeros((len(X_test), job["classes"]))
+    result[:, model.classes_] = model.predict_proba(X_test)
+    return result
 
 
 def main() -> None:

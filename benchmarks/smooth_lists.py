@@ -104,10 +104,10 @@ class SmoothRuleList:
 
     def predict(self, literals: np.ndarray) -> np.ndarray:
         """Labels: of the first rule that holds, or of "else"."""
-        found = np.full(len(literals), self._labels[-1])
+        result = np.full(len(literals), self._labels[-1])
         for (first, second), label in zip(reversed(self.rules_), reversed(self._labels[:-1]), strict=True):
-            found[literals[:, first] & literals[:, second]] = label
-        return found
+            result[literals[:, first] & literals[:, second]] = label
+        return result
 
 
 def pairs_of(literals: np.ndarray) -> np.ndarray:

@@ -92,10 +92,10 @@ def error(world: Domain, criterion: str, epsilon: float, fold: int, leaves: int)
 def told(errors: dict[str, list[float]], criteria: Sequence[str]) -> dict[str, tuple[float, int, int]]:
     """Per criterion: the mean over domains, and on how many it errs less than Gini, and as much."""
     gini = np.array(errors["gini"])
-    found = {name: np.array(errors[name]) - gini for name in criteria}
+    results = {name: np.array(errors[name]) - gini for name in criteria}
     return {
         name: (round(float(np.mean(errors[name])), 4), int((gap < -1e-9).sum()), int((np.abs(gap) <= 1e-9).sum()))
-        for name, gap in found.items()
+        for name, gap in results.items()
     }
 
 

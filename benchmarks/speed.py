@@ -138,14 +138,14 @@ def whole_fits(rows: int, epsilons: list[float], peers: list[str], repeats: int)
 def predictions(rows: int = 200_000) -> dict[str, float]:
     """Millions of rows that a second of one processor predicts, from a frame of raw floats."""
     x, y = table(30_000)
-    asked, found = frame_of(table(rows, 1)[0]), {}
+    asked, results = frame_of(table(rows, 1)[0]), {}
     for interactions in (False, True):
         model = fit_flagship(frame_of(x), y, 8.0, interactions)
         trees = model.model_.trees
         name = f"{len(trees)} trees of depth {trees[0].shape.depth}" if trees else "columns alone"
         _, used = best_of(3, lambda model=model: model.decision_function(asked))
-        found[name] = round(rows / used / 1e6, 2)
-    return found
+        results[name] = round(rows / used / 1e6, 2)
+    return results
 
 
 def first_fit(rows: int) -> float:
@@ -236,16 +236,16 @@ def peak_of_this_process(rows: int) -> float:
     """Bytes per row above the input; to be called in a fresh process."""
     fit_flagship(*table(20_000))
     x, y = table(rows)
-    before, peak, done = resident_bytes(), [0], threading.Event()
+    before, peak, result = resident_bytes(), [0], threading.Event()
 
     def watch() -> None:
-        while not done.wait(0.005):
+        while not result.wait(0.005):
             peak[0] = max(peak[0], resident_bytes())
 
     watcher = threading.Thread(target=watch)
     watcher.start()
     fit_flagship(x, y)
-    done.set()
+    result.set()
     watcher.join()
     return (peak[0] - before) / rows
 

@@ -64,7 +64,7 @@ def summary(lines: Iterable[dict[str, Any]], dp_ebm: Iterable[dict[str, Any]]) -
     for line in lines:
         if line["who"] in private and "auc" in line:
             seeds.setdefault(line["data"], set()).add(line["seed"])
-    found: dict[tuple[str, str, str, str], dict[int, Any]] = {}
+    results: dict[tuple[str, str, str, str], dict[int, Any]] = {}
     rows: dict[str, int] = {}
     for line in lines:
         name, who, epsilon = line["data"], line["who"], line["epsilon"]
@@ -74,9 +74,9 @@ def summary(lines: Iterable[dict[str, Any]], dp_ebm: Iterable[dict[str, Any]]) -
         for at in synthetic.EPSILONS if epsilon is None else {f"{epsilon:g}"} & set(synthetic.EPSILONS):
             for figure in FIGURES:
                 value = "late" if "failed" in line else line.get(figure)
-                found.setdefault((name, figure, at, who), {})[line["seed"]] = value
+                results.setdefault((name, figure, at, who), {})[line["seed"]] = value
     out: dict[str, Any] = {name: {"rows": rows[name]} for name in sorted(seeds, key=lambda name: rows[name])}
-    for (name, figure, at, who), values in found.items():
+    for (name, figure, at, who), values in results.items():
         out[name].setdefault(figure, {}).setdefault(at, {})[who] = _mean(list(values.values()))
     return out
 

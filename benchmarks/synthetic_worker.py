@@ -119,8 +119,8 @@ def trained(job: dict[str, Any], made: np.ndarray, test: np.ndarray) -> np.ndarr
         return np.zeros(len(test))
     unordered = [place for place, ordered in enumerate(job["ordered"]) if not ordered]
     rows = lightgbm.Dataset(made[:, :-1].astype(float), labels, categorical_feature=unordered)
-    asked = {"objective": "binary", "verbose": -1, "num_threads": 1, "seed": job["seed"]}
-    return np.asarray(lightgbm.train(asked, rows).predict(test.astype(float), raw_score=True))
+    arguments = {"objective": "binary", "verbose": -1, "num_threads": 1, "seed": job["seed"]}
+    return np.asarray(lightgbm.train(arguments, rows).predict(test.astype(float), raw_score=True))
 
 
 def limit(seconds: float) -> None:

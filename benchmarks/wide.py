@@ -77,9 +77,9 @@ def rare(generator: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
 def measured(who: str, epsilon: float | None, train: Table, test: Table) -> Line:
     """AUC, log loss, and seconds of the processor."""
     learner, start = (WHO | PLAIN)[who], time.process_time()
-    found = scored(test.y, learner(train, test, epsilon or 0.0, DELTA, 0))
+    result = scored(test.y, learner(train, test, epsilon or 0.0, DELTA, 0))
     seconds = time.process_time() - start
-    return {"auc": round(found["auc"], 4), "log_loss": round(found["log_loss"], 4), "seconds": round(seconds, 1)}
+    return {"auc": round(result["auc"], 4), "log_loss": round(result["log_loss"], 4), "seconds": round(seconds, 1)}
 
 
 def lightgbm(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
@@ -138,11 +138,11 @@ def rare_means() -> dict[str, dict[str, dict[str, float]]]:
     """Means over the thinned tables, of our newest version: figure -> who -> epsilon, "None" without privacy."""
     lines = [line for line in store.read("wide") if "share" in line["job"]]
     last = next((line["job"]["version"] for line in reversed(lines) if "version" in line["job"]), None)
-    found = pd.DataFrame(
+    result = pd.DataFrame(
         [line["job"] | line["result"] for line in lines if line["job"].get("version", last) == last],
         columns=["table", "share", "who", "epsilon", *RARE_FIGURES],
     )
-    by = found.groupby(["who", found["epsilon"].map(str).replace("nan", "None")])[list(RARE_FIGURES)].mean()
+    by = result.groupby(["who", result["epsilon"].map(str).replace("nan", "None")])[list(RARE_FIGURES)].mean()
     return {
         figure: {str(who): own.droplevel(0).round(4).to_dict() for who, own in by[figure].groupby(level=0)}
         for figure in RARE_FIGURES

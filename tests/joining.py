@@ -35,16 +35,16 @@ def make_parties(place: Path, names: Sequence[str] = NAMES) -> Path:
 
 def cut(rows: pd.DataFrame, place: Path, cuts: Sequence[int] = (1000, 1013), parts: int = 1) -> dict[str, Path]:
     """The rows of sites, one more than there are cuts, as files or folders: of three many, hardly any, and many."""
-    found = {}
+    results = {}
     for name, start, stop in zip(MORE_NAMES, (0, *cuts), (*cuts, len(rows)), strict=False):
-        found[name], own = place / f"{name}.parquet", rows.iloc[start:stop]
+        results[name], own = place / f"{name}.parquet", rows.iloc[start:stop]
         if parts == 1:
-            own.to_parquet(found[name], index=False)
+            own.to_parquet(results[name], index=False)
             continue
-        found[name].mkdir()
+        results[name].mkdir()
         for number in range(parts):
-            own.iloc[number::parts].to_parquet(found[name] / f"{number:02}.parquet", index=False)
-    return found
+            own.iloc[number::parts].to_parquet(results[name] / f"{number:02}.parquet", index=False)
+    return results
 
 
 class Joined:

@@ -32,8 +32,8 @@ def blocks_of(page: Path) -> list[tuple[str, str]]:
 
 def pages() -> list[str]:
     """The pages that have any, but the README: it begins with a shell (``test_readme.py``)."""
-    found = [page for page in everywhere() if page != ROOT / "README.md" and blocks_of(page)]
-    return sorted(page.relative_to(ROOT).as_posix() for page in found)
+    results = [page for page in everywhere() if page != ROOT / "README.md" and blocks_of(page)]
+    return sorted(page.relative_to(ROOT).as_posix() for page in results)
 
 
 def run_page(page: Path, folder: Path) -> None:
@@ -66,11 +66,11 @@ def _run(language: str, text: str, page: str, names: dict[str, object]) -> str:
             exec(compile(text, page, "exec"), names)
         return printed.getvalue()
     if language == "sh":
-        done = subprocess.run(
+        result = subprocess.run(
             ["bash", "-euc", text], env=forked.environment(), capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert result.returncode == 0, result.stderr
+        return result.stdout
     assert language == "toml", f"nobody knows how to run a block of {language or 'no language'}"
     part = tomllib.loads(text)
     Schema.from_dict({"label": {"column": "y", "classes": [0, 1]}, **part})

@@ -22,10 +22,10 @@ PLACES = "/usr/lib/postgresql"
 
 def programs() -> Path | None:
     """The folder of ``initdb`` and ``pg_ctl``, of the newest version there is; None where there is none."""
-    found = [path.parent for path in Path(PLACES).glob("*/bin/initdb")]
+    results = [path.parent for path in Path(PLACES).glob("*/bin/initdb")]
     on_path = shutil.which("initdb")
-    found += [] if on_path is None else [Path(on_path).parent]
-    return max(found, key=lambda path: (len(path.parent.name), path.parent.name), default=None)
+    results += [] if on_path is None else [Path(on_path).parent]
+    return max(results, key=lambda path: (len(path.parent.name), path.parent.name), default=None)
 
 
 def _run(binaries: Path, folder: Path, user: int | None, name: str, *arguments: str) -> None:

@@ -17,6 +17,6 @@ def stated(room: str, place: str) -> Any:
 def check_defaults(room: str, place: str, expected: dict[str, Any]) -> None:
     """Compares the defaults that are named, and their types: 1 is not True."""
     parameters = signature(stated(room, place)).parameters
-    found = {name: parameters[name].default for name in expected}
-    assert found == expected
-    assert {name: type(value) for name, value in found.items()} == {n: type(v) for n, v in expected.items()}
+    results = {name: parameters[name].default for name in expected}
+    assert results == expected
+    assert {name: type(value) for name, value in results.items()} == {n: type(v) for n, v in expected.items()}

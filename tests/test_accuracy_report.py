@@ -68,14 +68,14 @@ def test_a_sure_loss_is_told_from_chance():
 
 
 def test_pure_fits_stand_beside_dp_ebm_and_in_no_other_figure():
-    found = lines()
-    before = accuracy_report.summarised(found, {0.1: 0.8})
+    result = lines()
+    before = accuracy_report.summarised(result, {0.1: 0.8})
     pure = [
         {**line("additive", name, 1.0, seed, auc, version="c"), "delta": 0.0}
         for name, auc in (("abalone", 0.75), ("magic", 0.6))
         for seed in range(2)
     ]
-    facts = accuracy_report.summarised([*found, *pure], {0.1: 0.8})
+    facts = accuracy_report.summarised([*result, *pure], {0.1: 0.8})
     assert facts["pure"] == {"additive": {"1": {"auc": 0.675, "dp_ebm": 0.7005, "above": 1, "sets": 2}}}
     assert {**facts, "pure": {}, "versions": before["versions"]} == before
     assert "| sets on which it is above |  | 1 of 2 |" in accuracy_page.page(facts)
@@ -132,11 +132,11 @@ def test_the_sixty_tables_stand_in_a_part_of_their_own():
 
 def test_rare_positives_weigh_as_much_as_their_share_says():
     y, chances = np.array([1, 0, 0, 1, 0]), np.array([0.9, 0.2, 0.5, 0.3, 0.1])
-    found = wide.rare_figures(y, np.log(chances / (1 - chances)), 0.25)  # a positive weighs a half
-    assert found["total"] == pytest.approx(0.5 * 1.2 + 0.8)
-    assert found["log_loss"] == pytest.approx(-np.log([0.9, 0.8, 0.5, 0.3, 0.9]) @ [0.5, 1.0, 1.0, 0.5, 1.0] / 4)
-    assert found["calibration"] == pytest.approx(0.5 * 0.1 + 0.2 + 0.5 + 0.5 * 0.7 + 0.1)
-    assert found["precision"] == pytest.approx(0.5 * 1.0 + 0.5 * 0.5)
+    result = wide.rare_figures(y, np.log(chances / (1 - chances)), 0.25)  # a positive weighs a half
+    assert result["total"] == pytest.approx(0.5 * 1.2 + 0.8)
+    assert result["log_loss"] == pytest.approx(-np.log([0.9, 0.8, 0.5, 0.3, 0.9]) @ [0.5, 1.0, 1.0, 0.5, 1.0] / 4)
+    assert result["calibration"] == pytest.approx(0.5 * 0.1 + 0.2 + 0.5 + 0.5 * 0.7 + 0.1)
+    assert result["precision"] == pytest.approx(0.5 * 1.0 + 0.5 * 0.5)
     figures = {name: {"additive": {"1.0": 0.25}, "prior": {"None": 0.5}} for name in wide.RARE_FIGURES}
     text = accuracy_page._rare(figures)
     assert "| default | 0.250 / 0.2500 / 0.25 |" in text
@@ -144,19 +144,19 @@ def test_rare_positives_weigh_as_much_as_their_share_says():
 
 
 def test_the_best_elsewhere_is_chosen_on_the_other_splits_alone():
-    found = pd.DataFrame({"data": ["a", "b", "a"], "seed": [0, 0, 1], "hgb": [0.9, 0.5, 0.6], "rf": [0.8, 0.6, 0.7]})
-    found["lr"] = [0.7, 0.4, 0.5]
-    got = accuracy_tables.with_best(found)
+    result = pd.DataFrame({"data": ["a", "b", "a"], "seed": [0, 0, 1], "hgb": [0.9, 0.5, 0.6], "rf": [0.8, 0.6, 0.7]})
+    result["lr"] = [0.7, 0.4, 0.5]
+    got = accuracy_tables.with_best(result)
     assert got["best"].tolist() == [0.9, 0.6, 0.7]
     assert got["best_elsewhere"].tolist()[::2] == [0.8, 0.6]  # the forest is best on split 1, boosted trees on split 0
 
 
 def test_dp_ebm_is_taken_from_measurements_where_the_peers_lack_an_epsilon():
-    found = pd.DataFrame({"data": ["a", "b"], "seed": [0, 0], "ebm1.0": [0.7, 0.6]})
+    result = pd.DataFrame({"data": ["a", "b"], "seed": [0, 0], "ebm1.0": [0.7, 0.6]})
     lines = [
         {"data": "a", "seed": 0, "epsilon": epsilon, "auc": epsilon / 10, "log_loss": epsilon} for epsilon in (1.0, 2.0)
     ]
-    got = accuracy_tables.with_dp_ebm(found, lines)
+    got = accuracy_tables.with_dp_ebm(result, lines)
     assert got["ebm1.0"].tolist() == [0.7, 0.6]
     assert got["ebm2.0"].fillna(-1.0).tolist() == [0.2, -1.0]
     assert got["ebmll2.0"].tolist()[0] == 2.0
@@ -228,8 +228,8 @@ def test_studies_that_are_worse_and_better_are_counted_and_not_tables():
         for name, study, gain in (("a", "x", -0.01), ("b", "x", 0.02), ("c", "y", -0.01), ("d", "z", 0.001))
         for who in ("additive", "additive_pairs")
     ]
-    found = accuracy_tables.beyond(pd.DataFrame(lines), "additive_pairs")
-    assert found["auc_studies"] == [1, 1, 3]
+    result = accuracy_tables.beyond(pd.DataFrame(lines), "additive_pairs")
+    assert result["auc_studies"] == [1, 1, 3]
 
 
 def test_kept_lines_of_peers_stand_beside_a_run_only_where_it_asks():
@@ -263,10 +263,10 @@ def test_a_table_counts_against_the_default_where_it_is_surely_worse():
             common = {"data": name, "seed": seed, "log_loss": 0.5 - gain}
             rows += [{**common, "who": "additive", "auc": 0.7 + gain}]
             rows += [{**common, "who": "additive_pairs", "auc": 0.7, "log_loss": 0.5}]
-    found = accuracy_tables.beyond(pd.DataFrame(rows), "additive_pairs")
-    assert found["auc"][2] == found["log_loss"][2] == {"worse": ["sure"]}
-    assert found["auc"][0] == round((-0.025 - 0.05 / 3 - 0.001) / 3, 4)
-    assert found["log_loss"][0] == -found["auc"][0]
+    result = accuracy_tables.beyond(pd.DataFrame(rows), "additive_pairs")
+    assert result["auc"][2] == result["log_loss"][2] == {"worse": ["sure"]}
+    assert result["auc"][0] == round((-0.025 - 0.05 / 3 - 0.001) / 3, 4)
+    assert result["log_loss"][0] == -result["auc"][0]
 
 
 def test_right_probabilities_err_by_chance_alone_and_wrong_ones_by_more():

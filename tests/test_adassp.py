@@ -20,8 +20,8 @@ def table(rows: int = 400, columns: int = 3) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("rounds", [1, 30])
 def test_it_is_least_squares_where_noise_is_next_to_nothing(rounds: int) -> None:
     X, y = table()  # all targets within the clip
-    found = boosted_adassp(X, y, 1e9, 0.5, np.random.default_rng(1), rounds)
-    assert found == pytest.approx([0.125, -0.075, 0.05, 0.025], abs=1e-3)
+    result = boosted_adassp(X, y, 1e9, 0.5, np.random.default_rng(1), rounds)
+    assert result == pytest.approx([0.125, -0.075, 0.05, 0.025], abs=1e-3)
 
 
 def test_no_row_is_longer_than_one() -> None:

@@ -18,8 +18,8 @@ NAME = re.compile(r"[a-z0-9-]+\.(" + "|".join(KINDS) + r")\.md")
 
 def faults(folder: Path) -> list[str]:
     """Files that a release would leave lying, or that say nothing."""
-    found = [path for path in folder.iterdir() if path.name != "README.md"]
-    return sorted(path.name for path in found if not NAME.fullmatch(path.name) or not path.read_text("utf-8").strip())
+    results = [path for path in folder.iterdir() if path.name != "README.md"]
+    return sorted(path.name for path in results if not NAME.fullmatch(path.name) or not path.read_text("utf-8").strip())
 
 
 def test_every_fragment_has_a_kind_and_a_text() -> None:

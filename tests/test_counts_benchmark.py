@@ -26,9 +26,9 @@ def test_a_rate_is_judged_by_its_exposure_by_hand() -> None:
     table = made("survival", 50).rows(np.arange(2))
     judged = Exposed(table.name, table.X, np.array([0.0, 2.0]), table.schema, np.array([1.0, 0.25]))
     assert mean(judged, judged, 1.0, 0.0, 0) == pytest.approx([0.4, 0.4])
-    found = metrics(judged, np.array([1.0, 1.0]))
-    assert found["total"] == pytest.approx(2.5)  # 1.25 of .5
-    assert found["deviance"] == pytest.approx((2.0 + 0.25 * 2 * (2 * np.log(2.0) - 1)) / 1.25)
+    result = metrics(judged, np.array([1.0, 1.0]))
+    assert result["total"] == pytest.approx(2.5)  # 1.25 of .5
+    assert result["deviance"] == pytest.approx((2.0 + 0.25 * 2 * (2 * np.log(2.0) - 1)) / 1.25)
 
 
 def test_the_linear_model_knows_exposures_too() -> None:

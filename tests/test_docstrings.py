@@ -19,13 +19,13 @@ WITHOUT = {"join_sites", "serve_site", "EXPECTED_FAILED_CHECKS"}
 
 def names() -> list[tuple[str, str]]:
     """Module and name of everything that the reference lists."""
-    module, found = "", []
+    module, results = "", []
     for line in REFERENCE.read_text("utf-8").splitlines():
         if heading := re.match(r"\.\. currentmodule:: (\S+)", line):
             module = heading[1]
         elif name := re.match(r"   (\w+)$", line):
-            found.append((module, name[1]))
-    return found
+            results.append((module, name[1]))
+    return results
 
 
 def test_the_reference_lists_every_public_name() -> None:

@@ -80,6 +80,6 @@ def test_what_is_released_has_noise_of_that_scale() -> None:
 
 def test_it_learns_where_there_is_next_to_no_noise() -> None:
     X, y = table()
-    found = dp_ftrl(X, y, 1e6, 1e-6, np.random.default_rng(0))
-    assert found[0] > 2.0
-    assert found[1] < -1.0
+    result = dp_ftrl(X, y, 1e6, 1e-6, np.random.default_rng(0))
+    assert result[0] > 2.0
+    assert result[1] < -1.0

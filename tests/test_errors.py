@@ -50,19 +50,19 @@ def test_a_reservation_marks_what_leaves_it_and_never_changes_its_type(error: Ex
     error = copy.deepcopy(error)  # where dask is loaded, shallow copies of errors share their attributes
     assert not was_spent(error)
     words = str(error)
-    found = within(error)
-    assert found is error
-    assert was_spent(found)
+    result = within(error)
+    assert result is error
+    assert was_spent(result)
     if isinstance(error, TacitError):
-        assert found.spent is True  # type: ignore[attr-defined]
-        assert UNSPENT not in str(found)
-        assert "nothing was spent" not in str(found)
-        assert (STANDS in str(found)) == bool(error.remark)
+        assert result.spent is True  # type: ignore[attr-defined]
+        assert UNSPENT not in str(result)
+        assert "nothing was spent" not in str(result)
+        assert (STANDS in str(result)) == bool(error.remark)
     else:
-        assert str(found) == words
-    assert (STANDS in getattr(found, "__notes__", ())) != (STANDS in str(found))
-    assert within(found) is found, "of two reservations the inner one has said it"
-    assert str([*getattr(found, "__notes__", ()), str(found)]).count(STANDS) == 1
+        assert str(result) == words
+    assert (STANDS in getattr(result, "__notes__", ())) != (STANDS in str(result))
+    assert within(result) is result, "of two reservations the inner one has said it"
+    assert str([*getattr(result, "__notes__", ()), str(result)]).count(STANDS) == 1
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: f"{type(error).__name__}: {error}")

@@ -38,9 +38,9 @@ except TacitError as error:
     ],
 )
 def test_a_missing_extra_is_one_line(package: str, extra: str, code: str) -> None:
-    done = subprocess.run([sys.executable, "-c", WITHOUT, package, code], capture_output=True, text=True, check=False)
-    assert done.stderr == ""
-    assert done.stdout == f"{package} is not installed: pip install 'tacit[{extra}]'. Nothing was spent.\n"
+    result = subprocess.run([sys.executable, "-c", WITHOUT, package, code], capture_output=True, text=True, check=False)
+    assert result.stderr == ""
+    assert result.stdout == f"{package} is not installed: pip install 'tacit[{extra}]'. Nothing was spent.\n"
 
 
 def test_a_fit_an_account_and_a_report_need_no_extra(tmp_path: object) -> None:
@@ -54,6 +54,6 @@ from tacit.cli.main import app
 app(["report", r"{tmp_path}/model.json"], standalone_mode=False)
 """
     absent = "opendp,msgpack,websockets,sqlglot,duckdb,distributed,psycopg,onnx,openpyxl,river"
-    done = subprocess.run([sys.executable, "-c", WITHOUT, absent, code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "written" in done.stdout
+    result = subprocess.run([sys.executable, "-c", WITHOUT, absent, code], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "written" in result.stdout

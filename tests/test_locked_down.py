@@ -59,10 +59,10 @@ def by_nobody(program: str, **variables: str) -> subprocess.CompletedProcess[str
 @pytest.mark.slow
 @becoming_another
 def test_a_fit_by_nobody_without_a_home_or_temporary_files() -> None:
-    done = by_nobody(NO_TEMPORARY + FIT, **{compilation.VARIABLE: "/nowhere/at/all"})
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "[]"
-    assert "code is compiled anew in every process" in done.stderr
+    result = by_nobody(NO_TEMPORARY + FIT, **{compilation.VARIABLE: "/nowhere/at/all"})
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "[]"
+    assert "code is compiled anew in every process" in result.stderr
 
 
 def test_a_temporary_folder_that_cannot_be_written_to_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,10 +79,10 @@ def test_a_temporary_folder_that_cannot_be_written_to_is_none(tmp_path: Path, mo
 @becoming_another
 def test_a_fit_by_nobody_without_a_home(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
-    done = by_nobody(FIT, TMPDIR=str(tmp_path), PYTHONWARNINGS="error::RuntimeWarning")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "[]"
-    assert not done.stderr
+    result = by_nobody(FIT, TMPDIR=str(tmp_path), PYTHONWARNINGS="error::RuntimeWarning")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "[]"
+    assert not result.stderr
     (cache,) = tmp_path.glob("tacit-*")
     assert stat.S_IMODE(cache.stat().st_mode) == 0o700
     assert list(cache.rglob("*.nbi"))
@@ -92,10 +92,10 @@ def test_a_fit_by_nobody_without_a_home(tmp_path: Path) -> None:
 def test_a_folder_that_somebody_else_has_is_said(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     (tmp_path / "tacit-65534").mkdir(mode=0o755)
-    done = by_nobody(ONE_KERNEL, TMPDIR=str(tmp_path))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "True"
-    assert "somebody else has the folder" in done.stderr
+    result = by_nobody(ONE_KERNEL, TMPDIR=str(tmp_path))
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "True"
+    assert "somebody else has the folder" in result.stderr
 
 
 def test_a_place_that_can_be_written_to_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,8 +96,8 @@ def test_the_lines_that_a_test_runs_are_noted(tmp_path: Path) -> None:
         report: Any = SimpleNamespace(nodeid=name, failed=failed)
         noted.pytest_runtest_logreport(report)
     noted.pytest_sessionfinish()
-    found = json.loads((tmp_path / "lines.json").read_text())
-    assert {name: (test["lines"], test["failed"]) for name, test in found.items()} == {
+    document = json.loads((tmp_path / "lines.json").read_text())
+    assert {name: (test["lines"], test["failed"]) for name, test in document.items()} == {
         "test_1": ({"one.py": [2, 3]}, False),
         "test_0": ({"one.py": [2, 4]}, True),
     }

@@ -29,13 +29,13 @@ DRAWS = 40_000
 def exact_choice(scores: np.ndarray, epsilon: float) -> np.ndarray:
     """The distribution of permute-and-flip, summed over all orders."""
     chance = np.exp(epsilon * (scores - scores.max()))
-    found = np.zeros(len(scores))
+    result = np.zeros(len(scores))
     for order in permutations(range(len(scores))):
         left = 1.0
         for k in order:
-            found[k] += left * chance[k]
+            result[k] += left * chance[k]
             left *= 1.0 - chance[k]
-    return found / math.factorial(len(scores))
+    return result / math.factorial(len(scores))
 
 
 def test_choices_follow_the_exact_distribution_and_not_one_a_tenth_off() -> None:
@@ -92,10 +92,10 @@ def test_medians_follow_their_density_and_not_one_a_tenth_off() -> None:
 
     generator = np.random.default_rng(2)
     drawn = [private_median(values, 0.0, 10.0, 1.2, generator) for _ in range(DRAWS)]
-    found = np.histogram(drawn, ends)[0]
-    assert within_law(dict(enumerate(found.tolist())), dict(enumerate(chances(1.2))))
+    result = np.histogram(drawn, ends)[0]
+    assert within_law(dict(enumerate(result.tolist())), dict(enumerate(chances(1.2))))
     for other in (1.08, 1.32):
-        assert chisquare(found, DRAWS * chances(other)).pvalue < 1e-6
+        assert chisquare(result, DRAWS * chances(other)).pvalue < 1e-6
 
 
 def test_quantiles_are_those_of_the_rows_where_there_is_hardly_noise() -> None:

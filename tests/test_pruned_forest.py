@@ -50,11 +50,11 @@ def test_without_noise_the_search_finds_the_deepest_populated_node_of_every_path
         world = MemoryTable([c.copy() for c in codes], generator.integers(0, 2, rows).astype(np.uint8), [10] * 3, 2)
         pool = SplitBudget.of(math.inf, 0.0)
         reservation = Reservation([pool.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
-        found = populated(Curator(world, reservation, SeededSource(0)), pool, whole, 1.0, 1)
+        result = populated(Curator(world, reservation, SeededSource(0)), pool, whole, 1.0, 1)
         reached = whole.find(codes)
         wanted = np.zeros(len(paths), np.int64)
         for depth in range(1, HEIGHT + 1):
             counts = np.bincount(reached >> (HEIGHT - depth), minlength=1 << depth)
             wanted = np.where(counts[paths >> (HEIGHT - depth)] >= CLEAR, depth, wanted)
-        assert np.array_equal(found, wanted)
+        assert np.array_equal(result, wanted)
         assert len(reservation.entries) == 3

@@ -19,8 +19,8 @@ HEAVY = ("numba", "sklearn", "scipy", "pandas", "polars", "pyarrow", "opendp", "
 def modules_after(statement: str) -> frozenset[str]:
     """Names of the modules that a fresh interpreter holds after a statement."""
     code = f"import sys\n{statement}\nsys.stdout.write(' '.join(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return frozenset(done.stdout.split())
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return frozenset(result.stdout.split())
 
 
 ANEW = """
@@ -42,9 +42,9 @@ REACHED = [*tacit.ROOMS, "theory.winnow", "privacy.charges", "models.files"]
 def loaded_by() -> dict[str, list[str]]:
     """Modules of the package by what is asked of it."""
     statements = json.dumps(["import tacit", *(f"import tacit; tacit.{name}" for name in REACHED)])
-    done = subprocess.run([sys.executable, "-c", ANEW, statements], capture_output=True, text=True, check=True)
-    found: dict[str, list[str]] = json.loads(done.stdout)
-    return found
+    result = subprocess.run([sys.executable, "-c", ANEW, statements], capture_output=True, text=True, check=True)
+    document: dict[str, list[str]] = json.loads(result.stdout)
+    return document
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:

@@ -30,13 +30,13 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[subpr
     ours = Path(sys.executable).parent
     path = os.pathsep.join(place for place in os.environ.get("PATH", "").split(os.pathsep) if Path(place) != ours)
     environment = {**os.environ, "PATH": path}
-    before, done = "", []
+    before, result = "", []
     for language, text in blocks():
         before += text if text == ACTIVATION else ""
         shell = text if text == ACTIVATION else before + text
         command = ["bash", "-euc", shell] if language == "sh" else ["bash", "-euc", ACTIVATION + 'python -c "$0"', text]
-        done.append(subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False))
-    return folder, done
+        result.append(subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False))
+    return folder, result
 
 
 def test_there_are_blocks_of_both_kinds() -> None:
@@ -47,7 +47,7 @@ def test_there_are_blocks_of_both_kinds() -> None:
 
 def test_every_block_runs(outcomes: tuple[Path, list[subprocess.CompletedProcess[str]]]) -> None:
     failed = [
-        f"{text}\n{done.stderr}" for (_, text), done in zip(blocks(), outcomes[1], strict=True) if done.returncode
+        f"{text}\n{result.stderr}" for (_, text), result in zip(blocks(), outcomes[1], strict=True) if result.returncode
     ]
     assert not failed, "\n".join(failed)
 
@@ -69,7 +69,7 @@ def test_the_demo_prints_what_is_shown(outcomes: tuple[Path, list[subprocess.Com
 
 
 def test_what_was_promised_is_there(outcomes: tuple[Path, list[subprocess.CompletedProcess[str]]]) -> None:
-    folder, done = outcomes
+    folder, result = outcomes
     for name in (
         "demo/report.html",
         "demo/certificate.json",
@@ -79,8 +79,8 @@ def test_what_was_promised_is_there(outcomes: tuple[Path, list[subprocess.Comple
         "predictions.csv",
     ):
         assert (folder / name).stat().st_size > 100, name
-    assert "the claim holds" in outcome_of("tacit fit", done)
-    assert "at most 3 rows True" in outcome_of("from tacit import", done)
+    assert "the claim holds" in outcome_of("tacit fit", result)
+    assert "at most 3 rows True" in outcome_of("from tacit import", result)
 
 
 def test_both_commands_for_a_clone_are_named() -> None:

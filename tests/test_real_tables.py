@@ -64,8 +64,8 @@ def test_columns_may_release_their_bins_whole(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(data, "load", lambda _: rows)
     monkeypatch.setattr(data, "split", lambda table, _: (table, table))
     monkeypatch.setattr(data, "table_tasks", dict)
-    found = [fit("made", 0, 1.0, value, False, same_noise=True)["log_loss"] for value in (RULE, WHOLE_BINS)]
-    assert found[0] != found[1]
+    results = [fit("made", 0, 1.0, value, False, same_noise=True)["log_loss"] for value in (RULE, WHOLE_BINS)]
+    assert results[0] != results[1]
 
 
 def test_tables_of_one_study_count_once() -> None:

@@ -36,8 +36,8 @@ def declared() -> set[str]:
 
 
 def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
-    found = {name for path in (ROOT / "src" / "tacit").rglob("*.py") for name in imported(path.read_text("utf-8"))}
-    assert found - set(BROUGHT) == declared()
+    results = {name for path in (ROOT / "src" / "tacit").rglob("*.py") for name in imported(path.read_text("utf-8"))}
+    assert results - set(BROUGHT) == declared()
 
 
 def test_what_others_bring_is_among_their_requirements() -> None:

@@ -325,8 +325,8 @@ def import_circle(imports: dict[str, set[str]]) -> list[str]:
     try:
         TopologicalSorter(imports).prepare()
     except CycleError as error:
-        found: list[str] = error.args[1]
-        return found
+        result: list[str] = error.args[1]
+        return result
     return []
 
 
@@ -571,8 +571,8 @@ RULES: list[tuple[Rule, str]] = [
     "rule", sorted({rule for rule, _ in RULES}, key=lambda r: r.__name__), ids=lambda r: r.__name__
 )
 def test_the_package_keeps_the_rule(rule: Rule) -> None:
-    found = [f"src/tacit/{module.name}: {violation}" for module, _ in _load() for violation in rule(module)]
-    assert not found, f"{rule.__doc__}\n" + "\n".join(found)
+    results = [f"src/tacit/{module.name}: {violation}" for module, _ in _load() for violation in rule(module)]
+    assert not results, f"{rule.__doc__}\n" + "\n".join(results)
 
 
 @pytest.mark.parametrize(("rule", "offence"), RULES, ids=lambda v: getattr(v, "__name__", None))
@@ -620,8 +620,8 @@ def test_the_sixth_alias_is_found() -> None:
 def test_learners_call_private_methods_of_their_own() -> None:
     honest = "class A(B):\n    def _f(self):\n        return self._g() + super()._f()"
     assert not list(private_calls(Module("closure/example.py", ast.parse(honest))))
-    found = [f"src/tacit/{module.name}: {call}" for module, _ in _load() for call in private_calls(module)]
-    assert not found, f"{private_calls.__doc__}\n" + "\n".join(found)
+    results = [f"src/tacit/{module.name}: {call}" for module, _ in _load() for call in private_calls(module)]
+    assert not results, f"{private_calls.__doc__}\n" + "\n".join(results)
 
 
 def test_no_two_modules_import_each_other() -> None:
@@ -639,13 +639,13 @@ def test_a_circle_of_imports_is_found() -> None:
 
 def test_numbers_that_tune_learners_are_on_pages_of_their_own() -> None:
     """The line is held: who moves constants to a page lowers it."""
-    found = {
+    results = {
         module.name: list(numeric_constants(module))
         for module, _ in _load()
         if module.room in LEARNERS and not module.name.endswith("/tuning.py")
     }
-    count = sum(len(names) for names in found.values())
-    listed = "\n".join(f"{name}: {' '.join(names)}" for name, names in sorted(found.items()) if names)
+    count = sum(len(names) for names in results.values())
+    listed = "\n".join(f"{name}: {' '.join(names)}" for name, names in sorted(results.items()) if names)
     assert count <= MOST_CONSTANTS, (
         f"{count} numeric constants outside tuning pages, at most {MOST_CONSTANTS}:\n{listed}"
     )
@@ -699,8 +699,8 @@ def _text_files() -> Iterator[tuple[str, str]]:
 
 
 def test_no_file_names_a_machine_or_a_registry() -> None:
-    found = [f"{name}: {line}" for name, text in _text_files() for line in offending_lines(text)]
-    assert not found, "\n".join(found)
+    results = [f"{name}: {line}" for name, text in _text_files() for line in offending_lines(text)]
+    assert not results, "\n".join(results)
 
 
 def test_places_and_hosts_are_found() -> None:
@@ -722,12 +722,12 @@ CLOCKS = {"perf_counter", "process_time", "monotonic", "time", "thread_time"}
 
 
 def test_no_test_is_timed() -> None:
-    found = [
+    results = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in sorted((ROOT / "tests").rglob("*.py"))
         for line in timed_asserts(ast.parse(path.read_text("utf-8")))
     ]
-    assert not found, found
+    assert not results, results
 
 
 def test_a_timed_test_is_found() -> None:

@@ -33,8 +33,8 @@ def test_a_folder_that_was_left_half_made_is_made_again(tmp_path):
 
 @pytest.mark.parametrize("power", [0.5, 1.0, 1.3])
 def test_the_exponent_is_that_of_the_seconds(power):
-    found = {rows: 3.0 * rows**power for rows in (1_000, 10_000, 1_000_000)}
-    assert scale.exponent(found) == pytest.approx(power)
+    results = {rows: 3.0 * rows**power for rows in (1_000, 10_000, 1_000_000)}
+    assert scale.exponent(results) == pytest.approx(power)
     assert math.isnan(scale.exponent({1_000: 1.0}))
 
 

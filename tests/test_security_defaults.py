@@ -103,9 +103,14 @@ def test_every_switch_of_the_command_line_is_off() -> None:
 def test_a_site_agrees_to_little() -> None:
     agreed = Agreement()
     assert (agreed.epsilon, agreed.delta, str(agreed.neighbouring)) == (1.0, 1e-6, "add_or_remove_one")
-    asked = {name: each.default for name, each in inspect.signature(tacit.serve_site).parameters.items()}
-    assert (asked["epsilon"], asked["delta"], asked["record"], asked["proxy"]) == (1.0, 1e-6, None, None)
-    assert agreed.honest is None is asked["honest"]  # who trusts nobody says on how many honest sites it counts
+    arguments = {name: each.default for name, each in inspect.signature(tacit.serve_site).parameters.items()}
+    assert (arguments["epsilon"], arguments["delta"], arguments["record"], arguments["proxy"]) == (
+        1.0,
+        1e-6,
+        None,
+        None,
+    )
+    assert agreed.honest is None is arguments["honest"]  # who trusts nobody says on how many honest sites it counts
 
 
 def test_workers_are_trusted_unless_a_share_is_rechecked() -> None:

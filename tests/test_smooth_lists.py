@@ -20,14 +20,14 @@ ROWS = 9
 
 def near(values: np.ndarray, factor: float) -> np.ndarray:
     """The largest value at any place of the grid, times ``factor`` for every step on the way there."""
-    found = values.copy()
+    result = values.copy()
     for axis in range(values.ndim):
-        along = np.moveaxis(found, axis, 0)
+        along = np.moveaxis(result, axis, 0)
         for k in range(1, len(along)):
             along[k] = np.maximum(along[k], factor * along[k - 1])
         for k in range(len(along) - 2, -1, -1):
             along[k] = np.maximum(along[k], factor * along[k + 1])
-    return found
+    return result
 
 
 def tables() -> tuple[np.ndarray, np.ndarray]:
@@ -119,8 +119,8 @@ def test_without_noise_it_takes_the_purest_rules_in_turn() -> None:
     held, literals = truths(4000, 5)
     y = np.where(held[:, 0] & held[:, 1], 1, np.where(held[:, 2], 0, held[:, 3])).astype(int)
     noise = Known(0.0)
-    found = SmoothRuleList(1.0, 1e-6, 8, noise).fit(literals, y)  # type: ignore[arg-type]
-    assert (found.predict(literals) == y).mean() > 0.99
+    model = SmoothRuleList(1.0, 1e-6, 8, noise).fit(literals, y)  # type: ignore[arg-type]
+    assert (model.predict(literals) == y).mean() > 0.99
     assert noise.scale_of_counts == pytest.approx(1.0 / 0.2)  # all counts are of different rows
 
 
@@ -131,26 +131,26 @@ def test_the_scale_by_value() -> None:
     for rows in (40, 4000):
         distances = np.arange(rows - 1)
         before = rows - distances - 1.0
-        found = float((np.exp(-beta * distances) * 2 * before / (before + 1) ** 2).max())
-        assert noise_scale(rows, 0.5, 1e-6) == pytest.approx(2 * found / 0.5, rel=1e-12)
+        value = float((np.exp(-beta * distances) * 2 * before / (before + 1) ** 2).max())
+        assert noise_scale(rows, 0.5, 1e-6) == pytest.approx(2 * value / 0.5, rel=1e-12)
 
 
 def test_a_fit_divides_epsilon_and_delta_among_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    queries = []
 
     def scale(rows: int, epsilon: float, delta: float) -> float:
-        asked.append((rows, epsilon, delta))
+        queries.append((rows, epsilon, delta))
         return noise_scale(rows, epsilon, delta)
 
     monkeypatch.setattr("benchmarks.smooth_lists.noise_scale", scale)
     held, literals = truths(1000, 6)
     y = (np.random.default_rng(2).random(1000) < 0.2 + 0.3 * held[:, 0] + 0.3 * held[:, 5]).astype(int)
     noise = Known(1.0)
-    found = SmoothRuleList(1.0, 1e-6, 4, noise).fit(literals, y)  # type: ignore[arg-type]
-    assert sum(epsilon for _, epsilon, _ in asked) + 1 / noise.scale_of_counts == pytest.approx(1.0, rel=1e-12)
-    assert sum(delta for *_, delta in asked) == pytest.approx(1e-6, rel=1e-12)
-    first, second = found.rules_[0]
-    assert [rows for rows, *_ in asked[:2]] == [1000, 1000 - int((literals[:, first] & literals[:, second]).sum())]
+    model = SmoothRuleList(1.0, 1e-6, 4, noise).fit(literals, y)  # type: ignore[arg-type]
+    assert sum(epsilon for _, epsilon, _ in queries) + 1 / noise.scale_of_counts == pytest.approx(1.0, rel=1e-12)
+    assert sum(delta for *_, delta in queries) == pytest.approx(1e-6, rel=1e-12)
+    first, second = model.rules_[0]
+    assert [rows for rows, *_ in queries[:2]] == [1000, 1000 - int((literals[:, first] & literals[:, second]).sum())]
 
 
 def test_the_first_rule_is_that_of_least_noisy_impurity() -> None:
@@ -161,9 +161,9 @@ def test_the_first_rule_is_that_of_least_noisy_impurity() -> None:
     chosen = set()
     for times in np.geomspace(0.01, 10, 121):
         wanted = exact + times * noise_scale(1000, 0.8 / 4, 1e-6 / 4) * pattern(exact.shape)
-        found = SmoothRuleList(1.0, 1e-6, 4, Known(times)).fit(literals, y)  # type: ignore[arg-type]
+        model = SmoothRuleList(1.0, 1e-6, 4, Known(times)).fit(literals, y)  # type: ignore[arg-type]
         chosen.add(tuple(int(k) for k in np.unravel_index(wanted.argmin(), wanted.shape)))
-        assert found.rules_[0] == tuple(int(k) for k in np.unravel_index(wanted.argmin(), wanted.shape))
+        assert model.rules_[0] == tuple(int(k) for k in np.unravel_index(wanted.argmin(), wanted.shape))
     assert len(chosen) > 2
 
 

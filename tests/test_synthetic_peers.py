@@ -118,21 +118,21 @@ def test_a_worker_that_breaks_ends_the_run(worker: Path) -> None:
 def test_an_environment_is_made_once_and_again_when_what_it_needs_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[list[str]] = []
+    queries: list[list[str]] = []
 
     def run(command: list[str], check: bool) -> None:
-        asked.append(command)
+        queries.append(command)
         (tmp_path / "python-dpmm").mkdir(exist_ok=True)
 
     monkeypatch.setattr(subprocess, "run", run)
     for _ in range(2):
         python = synthetic.python_of("dpmm", tmp_path)
     assert python == tmp_path / "python-dpmm" / "bin" / "python"
-    assert [command[1:3] for command in asked] == [["-m", "venv"], ["-m", "pip"]]
-    assert asked[1][-2:] == list(synthetic.ENVIRONMENTS["dpmm"])
+    assert [command[1:3] for command in queries] == [["-m", "venv"], ["-m", "pip"]]
+    assert queries[1][-2:] == list(synthetic.ENVIRONMENTS["dpmm"])
     monkeypatch.setitem(synthetic.ENVIRONMENTS, "dpmm", ("dpmm==9",))
     synthetic.python_of("dpmm", tmp_path)
-    assert len(asked) == 4
+    assert len(queries) == 4
 
 
 def test_a_named_peer_can_be_run_alone_and_the_one_without_privacy_has_no_epsilon(
@@ -157,9 +157,9 @@ def test_a_named_peer_can_be_run_alone_and_the_one_without_privacy_has_no_epsilo
     monkeypatch.setattr(sys, "argv", [*command, "--seconds", "5"])
     args = accuracy.arguments()
     assert args.seconds == 5
-    found = [(job["who"], job["epsilon"], job["seed"]) for job, _, _ in accuracy.jobs(args)]
+    results = [(job["who"], job["epsilon"], job["seed"]) for job, _, _ in accuracy.jobs(args)]
     private = [("dpmm_privbayes", 1.0, 0), ("dpmm_privbayes", 4.0, 0), ("binned_rows", None, 0)]
-    assert found == private + [(who, epsilon, 1) for who, epsilon, _ in private]
+    assert results == private + [(who, epsilon, 1) for who, epsilon, _ in private]
     assert set(synthetic.PEERS) == set(synthetic.learners())
 
 

@@ -78,15 +78,17 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, system: str) -> N
 
 @pytest.mark.parametrize("mask", [0, 0o022, 0o077])
 def test_private_files_are_their_owners_alone_from_the_beginning(tmp_path: Path, system: str, mask: int) -> None:
-    seen, before = [], os.umask(mask)
+    records, before = [], os.umask(mask)
     try:
         for name in ("new", "new"):
-            write_with(tmp_path / name, lambda file: seen.append(os.fstat(file.fileno()).st_mode & 0o777), private=True)
+            write_with(
+                tmp_path / name, lambda file: records.append(os.fstat(file.fileno()).st_mode & 0o777), private=True
+            )
         write_text(tmp_path / "public", "")
         write_text(tmp_path / "public", "again")
     finally:
         os.umask(before)
-    assert seen == [0o600, 0o600]
+    assert records == [0o600, 0o600]
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o600
     assert stat.S_IMODE((tmp_path / "public").stat().st_mode) == 0o666 & ~mask
 

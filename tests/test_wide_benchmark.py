@@ -25,9 +25,9 @@ def test_one_row_in_500_is_positive_and_columns_tell_which(monkeypatch: pytest.M
     train, test = wide.made("1 in 500")
     assert len(train.y) == 60_000
     assert 0.0015 < train.y.mean() < 0.0027
-    found = wide.measured("logistic", None, train, test)
-    assert found["auc"] > 0.85
-    assert found["log_loss"] < wide.measured("prior", None, train, test)["log_loss"]
+    result = wide.measured("logistic", None, train, test)
+    assert result["auc"] > 0.85
+    assert result["log_loss"] < wide.measured("prior", None, train, test)["log_loss"]
 
 
 def test_the_class_shares_are_those_of_the_training_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,13 +61,13 @@ def helps(command: Any, name: str = "tacit") -> Iterator[tuple[str, str]]:
 
 def test_pages_and_code_are_spelled_right() -> None:
     command = [sys.executable, "-m", "codespell_lib", "--ignore-words-list", NAMES, "--skip", SKIP, *PLACES]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert (done.returncode, done.stdout) == (0, "")
+    result = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (result.returncode, result.stdout) == (0, "")
 
 
 @pytest.mark.parametrize("pattern", DIALECT)
 def test_pages_and_help_speak_the_english_of_the_field(pattern: str) -> None:
     texts = [*pages(), *helps(typer.main.get_command(app))]
     assert len(texts) > 300
-    found = [f"{name}: {match[0]!r}" for name, text in texts for match in re.finditer(pattern, text, re.MULTILINE)]
-    assert found == [], f"write {DIALECT[pattern]}"
+    results = [f"{name}: {match[0]!r}" for name, text in texts for match in re.finditer(pattern, text, re.MULTILINE)]
+    assert results == [], f"write {DIALECT[pattern]}"

@@ -52,8 +52,8 @@ def import_share(session: pytest.Session, worker: int, workers: int) -> None:
 
     What cannot be imported is left for the collection to say.
     """
-    asked = [Path(str(argument).split("::")[0]).absolute() for argument in session.config.args]
-    files = sorted({file for place in asked for file in ([place] if place.is_file() else place.rglob("test_*.py"))})
+    queries = [Path(str(argument).split("::")[0]).absolute() for argument in session.config.args]
+    files = sorted({file for place in queries for file in ([place] if place.is_file() else place.rglob("test_*.py"))})
     for file in files[worker::workers]:
         with suppress(Exception, pytest.skip.Exception):
             importlib.import_module(".".join(file.relative_to(session.config.rootpath).with_suffix("").parts))

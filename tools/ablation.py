@@ -74,9 +74,9 @@ def page(lines: pd.DataFrame, figure: str) -> list[str]:
     out = [f"| without | {' | '.join(heads)} | time | lines |", "|---" * (3 + len(heads)) + "|"]
     seconds = lines.groupby("value")["seconds"].mean()
     values = [part.without for part in PARTS.values()]
-    found = [differences(part, values, figure) for _, _, part in groups]
+    results = [differences(part, values, figure) for _, _, part in groups]
     for name, part in PARTS.items():
-        cells = [cell(excess[part.without]) for excess in found]
+        cells = [cell(excess[part.without]) for excess in results]
         own = lines_of(part) or ""
         out.append(f"| {name} | {' | '.join(cells)} | {seconds[part.without] / seconds[RULE]:.2f} | {own} |")
     return out

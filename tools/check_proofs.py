@@ -46,10 +46,10 @@ def check(folder: Path = PROOFS) -> str:
 
 def _compile(name: str, place: str) -> str:
     command = ["coqc", "-q", "-R", ".", "Tacit", f"{name}.v"]
-    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise ValueError(f"{name}.v is not accepted:\n{done.stdout}{done.stderr}")
-    return done.stdout
+    result = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise ValueError(f"{name}.v is not accepted:\n{result.stdout}{result.stderr}")
+    return result.stdout
 
 
 def main() -> int:
@@ -58,14 +58,14 @@ def main() -> int:
         print("skipped: coq is not installed (make setup installs it)")
         return 0
     try:
-        found = check()
+        result = check()
     except ValueError as error:
         print(error)
         return 1
     for name in files():
         print(f"{name:16} {', '.join(theorems(name))}")
-    print(found)
-    return int(found != CLOSED)
+    print(result)
+    return int(result != CLOSED)
 
 
 if __name__ == "__main__":

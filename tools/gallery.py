@@ -45,12 +45,12 @@ def main() -> None:
     for name in ORDER:
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-W", "ignore", str(SCRIPTS / f"{name}.py")]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+            result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
             drawn = Path(folder, f"{name}.svg")
             drew = drawn.exists()
             if drew:
                 (PICTURES / drawn.name).write_bytes(drawn.read_bytes())
-            parts.append(section(name, done.stdout, drew))
+            parts.append(section(name, result.stdout, drew))
         print(name, "drawn" if drew else "printed", flush=True)
     PAGE.write_text("\n".join(parts), "utf-8")
 

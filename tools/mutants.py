@@ -80,8 +80,8 @@ def difference(before: str, after: str) -> str:
 @lru_cache(maxsize=1)
 def equivalent() -> dict[tuple[str, str, str], str]:
     """By file, line, and what it was changed to: why that makes no difference that a test could see."""
-    found = tomllib.loads((ROOT / "tools" / "equivalent_mutants.toml").read_text("utf-8"))["mutant"]
-    return {(one["file"], one["line"], one["changed"]): one["why"] for one in found}
+    result = tomllib.loads((ROOT / "tools" / "equivalent_mutants.toml").read_text("utf-8"))["mutant"]
+    return {(one["file"], one["line"], one["changed"]): one["why"] for one in result}
 
 
 def is_equivalent(file: str, code: str, mutant: str) -> bool:
@@ -136,12 +136,12 @@ def places_of(file: str, code: str) -> list[Place]:
     from cosmic_ray.ast import get_ast
     from cosmic_ray.plugins import get_operator, operator_names
 
-    nodes, found = list(nodes_of(get_ast(code))), []
+    nodes, results = list(nodes_of(get_ast(code))), []
     for name in filter(wanted, operator_names()):
         operator = get_operator(name)()
         count = sum(1 for node in nodes for _ in operator.mutation_positions(node))
-        found += [Place(file, name, occurrence) for occurrence in range(count)]
-    return found
+        results += [Place(file, name, occurrence) for occurrence in range(count)]
+    return results
 
 
 @cache
@@ -152,8 +152,8 @@ def tests_of(file: str) -> tuple[list[str], list[str]]:
     importing = re.compile(rf"^ *from {re.escape(module_of(file))} import ", re.MULTILINE)
     inside, everywhere = (sorted(place.rglob("test_*.py")) for place in (room, ROOT / "tests"))
     outside = [p for p in everywhere if room not in p.parents and importing.search(p.read_text("utf-8"))]
-    found = {str(path.relative_to(ROOT)) for path in inside + outside * (len(outside) <= MOST_IMPORTING)}
-    return named, sorted(found | {test.split("::")[0] for test in named})
+    results = {str(path.relative_to(ROOT)) for path in inside + outside * (len(outside) <= MOST_IMPORTING)}
+    return named, sorted(results | {test.split("::")[0] for test in named})
 
 
 def module_of(file: str) -> str:
@@ -182,9 +182,9 @@ class Bench:
         tests = sorted({test for file in files for test in tests_of(file)[1]})
         options = ["-p", "tools.touched_lines", f"--lines-to={noted}", *(f"--lines-of={file}" for file in files)]
         self.first_failure([*options, "--maxfail=0", *tests])
-        found: dict[str, Any] = json.loads(noted.read_text("utf-8"))
-        self.touched = {test: seen for test, seen in found.items() if not seen["failed"]}
-        self.fail_unchanged = sorted(found.keys() - self.touched.keys())  # by the clock, on a busy machine
+        document: dict[str, Any] = json.loads(noted.read_text("utf-8"))
+        self.touched = {test: seen for test, seen in document.items() if not seen["failed"]}
+        self.fail_unchanged = sorted(document.keys() - self.touched.keys())  # by the clock, on a busy machine
         if len(self.fail_unchanged) >= len(self.touched):
             raise SystemExit(f"the tests fail as they are: {' '.join(tests)}")
         for test in self.fail_unchanged:
@@ -235,7 +235,7 @@ class Bench:
             "not slow and not bench",
         ]
         try:
-            done = subprocess.run(
+            outcome = subprocess.run(
                 [*command, *tests],
                 cwd=self.folder,
                 env=self.environment | environment,
@@ -246,15 +246,15 @@ class Bench:
             )
         except subprocess.TimeoutExpired:
             return "the clock"
-        found = re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", done.stdout, re.MULTILINE)
-        return None if done.returncode == 0 else next(iter(found), done.stdout[-200:] + done.stderr[-200:])
+        result = re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", outcome.stdout, re.MULTILINE)
+        return None if outcome.returncode == 0 else next(iter(result), outcome.stdout[-200:] + outcome.stderr[-200:])
 
 
 def fast_tests(touched: dict[str, Any], file: str, lines: range, named: list[str]) -> list[str]:
     """The tests that run some of the lines, or else some of the file: those that the page names, then the fast."""
     runs = {test: set(seen["lines"].get(file, ())) for test, seen in touched.items()}
-    found = [test for test, seen in runs.items() if not seen.isdisjoint(lines)] or [t for t in runs if runs[t]]
-    return sorted(found, key=lambda test: (not is_one_of(test, named), touched[test]["seconds"]))
+    result = [test for test, seen in runs.items() if not seen.isdisjoint(lines)] or [t for t in runs if runs[t]]
+    return sorted(result, key=lambda test: (not is_one_of(test, named), touched[test]["seconds"]))
 
 
 def is_one_of(test: str, named: list[str]) -> bool:
@@ -280,12 +280,12 @@ def run(arguments: argparse.Namespace) -> dict[str, object]:
     places = [place for file, code in codes.items() for place in places_of(file, code)]
     random.Random(arguments.seed).shuffle(places)
     print(f"{len(places)} places in {len(chosen)} files", flush=True)
-    survived = by_name = done = 0
+    survived = by_name = result = 0
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(arguments.python, Path(folder), chosen)
         end = time.monotonic() + 60 * arguments.minutes
         for place in places:
-            if time.monotonic() > end or done == arguments.number:
+            if time.monotonic() > end or result == arguments.number:
                 break
             code = codes[place.file]
             mutant = place.mutant(code)
@@ -295,20 +295,20 @@ def run(arguments: argparse.Namespace) -> dict[str, object]:
             changed = next(number for number, (old, new) in enumerate(pairs, 1) if old != new)
             killer = bench.killer(place.file, mutant, statement_at(code, changed))
             found_by_name = killer is not None and is_one_of(killer, tests_of(place.file)[0])
-            done, by_name, survived = done + 1, by_name + found_by_name, survived + (killer is None)
+            result, by_name, survived = result + 1, by_name + found_by_name, survived + (killer is None)
             if not found_by_name:
                 word = "SURVIVED" if killer is None else f"killed by {killer}:"
                 print(f"{word} {place.file} {place.operator}\n{difference(code, mutant)}", flush=True)
-    return {"mutants": done, "killed": done - survived, "killed_by_name": by_name, "survived": survived}
+    return {"mutants": result, "killed": result - survived, "killed_by_name": by_name, "survived": survived}
 
 
 def files_of(part: str) -> list[Path]:
     """The modules of a room, or one module, below ``src/tacit``."""
     place = ROOT / "src" / "tacit" / part
-    found = sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
-    if not all(path.is_file() for path in found):
+    result = sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+    if not all(path.is_file() for path in result):
         raise SystemExit(f"there is no room and no module {part}")
-    return [path for path in found if path.name != "__init__.py"]
+    return [path for path in result if path.name != "__init__.py"]
 
 
 def main() -> int:

@@ -70,7 +70,7 @@ def rows(text: str | None = None) -> list[Row]:
         ValueError: If a section is not the title of a paper, or a row does not have three cells.
     """
     keys = {content["title"]: paper for paper, content in papers().items()}
-    found = []
+    results = []
     for section in re.split(r"^## ", PAGE.read_text("utf-8") if text is None else text, flags=re.MULTILINE)[1:]:
         title, _, body = section.partition("\n")
         if title not in keys:
@@ -78,8 +78,8 @@ def rows(text: str | None = None) -> list[Row]:
         for cells in tables(body, COLUMNS):
             if len(cells) != len(COLUMNS):
                 raise ValueError(f"tools/papers.md: a row needs {len(COLUMNS)} cells: {' | '.join(cells)}")
-            found.append(Row(keys[title], *cells))
-    return found
+            results.append(Row(keys[title], *cells))
+    return results
 
 
 def papers() -> dict[str, dict[str, object]]:
@@ -89,16 +89,16 @@ def papers() -> dict[str, dict[str, object]]:
 
 def named_items(text: str) -> set[str]:
     """The items a cell speaks of: ``Thms 20-22, Alg. 3`` gives Theorem 20, 21, 22 and Algorithm 3."""
-    found: set[str] = set()
+    results: set[str] = set()
     for kind, numbers in REFERENCE.findall(text):
         parts = re.split(r"\s*(,|-|–|to|and|/)\s*", numbers)
         previous = ""
         for sign, number in zip([",", *parts[1::2]], parts[0::2], strict=True):
             if sign in {"-", "–", "to"} and previous.isdigit() and number.isdigit():
-                found.update(f"{KINDS[kind.lower()]} {n}" for n in range(int(previous), int(number) + 1))
-            found.add(f"{KINDS[kind.lower()]} {number}")
+                results.update(f"{KINDS[kind.lower()]} {n}" for n in range(int(previous), int(number) + 1))
+            results.add(f"{KINDS[kind.lower()]} {number}")
             previous = number
-    return found
+    return results
 
 
 def normalised(text: str) -> str:
@@ -176,14 +176,14 @@ def problems(found: list[Row]) -> list[str]:
 
 def main() -> int:
     """Prints what is wrong with the page; the exit status is 1 when anything is."""
-    found = rows()
-    wrong = problems(found) + [f"no row for {paper}: {item}" for paper, item in uncovered(found)]
+    result = rows()
+    wrong = problems(result) + [f"no row for {paper}: {item}" for paper, item in uncovered(result)]
     wrong += [
         f"{PAPERS.name}: {paper} numbers it, the list does not: {item}"
         for paper, content in papers().items()
         for item in unlisted(content)
     ]
-    print("\n".join(wrong) or f"{len(found)} rows, and every item of the papers has one")
+    print("\n".join(wrong) or f"{len(result)} rows, and every item of the papers has one")
     return 1 if wrong else 0
 
 

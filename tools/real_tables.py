@@ -135,12 +135,12 @@ def fitted(excess: pd.DataFrame) -> pd.Series:
 
 def left_out(excess: pd.DataFrame) -> pd.Series:
     """Per study, the loss beyond the rule's of the value that is best on all other studies."""
-    found = {}
+    results = {}
     for study in excess.index:
         others = excess.drop(index=study).mean()
         best = others.idxmin() if len(excess) > 1 and others.min() < 0 else None
-        found[study] = float(excess.loc[study, best]) if best is not None else 0.0
-    return pd.Series(found, dtype=float)
+        results[study] = float(excess.loc[study, best]) if best is not None else 0.0
+    return pd.Series(results, dtype=float)
 
 
 def shown(mean: float, error: float) -> str:
@@ -193,8 +193,8 @@ def gathered(args: argparse.Namespace, values: Sequence[str]) -> pd.DataFrame:
         for seed, epsilon, value in product(range(args.seeds), args.epsilon, [*rules(args.repeats), *values]):
             key = (now, name, seed, epsilon, value, args.interactions, args.too_wide, args.same_noise)
             if key not in known:
-                found = fit(name, seed, epsilon, value, interactions, args.too_wide, args.same_noise)
-                known[key] = {**dict(zip(fields, key, strict=True)), **found}
+                model = fit(name, seed, epsilon, value, interactions, args.too_wide, args.same_noise)
+                known[key] = {**dict(zip(fields, key, strict=True)), **model}
                 store.add(RESULTS, known[key])
             lines.append(known[key])
         print(name, flush=True)

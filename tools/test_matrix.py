@@ -94,10 +94,10 @@ def run(row: Row, arguments: Sequence[str]) -> Result:
     begun = time.monotonic()
     with (place / "pytest.txt").open("w+", encoding="utf-8") as output:
         command = [python, "-m", "pytest", *arguments]
-        done = subprocess.run(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False)
+        result = subprocess.run(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False)
         output.seek(0)
         lines = output.read().splitlines()
-    verdict = "passed" if done.returncode == 0 else f"exit status {done.returncode}"
+    verdict = "passed" if result.returncode == 0 else f"exit status {result.returncode}"
     counts = counts_of(lines[-1] if lines else "")
     return Result(row, version, " / ".join(packages), counts, time.monotonic() - begun, verdict)
 
@@ -109,14 +109,14 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=[row.name for row in rows], help="some of the rows")
     parser.add_argument("--workers", default="3", help="of pytest; 0 for none")
     parser.add_argument("pytest", nargs="*", help="what pytest gets, behind --; by default the whole suite")
-    asked = parser.parse_args()
-    workers = ["-n", asked.workers] if asked.workers != "0" else []
+    arguments = parser.parse_args()
+    workers = ["-n", arguments.workers] if arguments.workers != "0" else []
     print(f"| environment | Python | numpy / scikit-learn | {' | '.join(COUNTS)} | seconds | |")
     print("|---" * (len(COUNTS) + 5) + "|")
     results = []
     for row in rows:
-        if asked.only is None or row.name in asked.only:
-            results.append(run(row, [*workers, *USUAL, *asked.pytest]))
+        if arguments.only is None or row.name in arguments.only:
+            results.append(run(row, [*workers, *USUAL, *arguments.pytest]))
             print(results[-1].line(), flush=True)
     return int(any(result.verdict != "passed" for result in results))
 

@@ -64,10 +64,10 @@ def auc(learned: Learned, triple: float) -> float:
 
 def test_what_three_columns_say_together_is_found_and_paid_for():
     learned, reservation, allowance = fit(1.5)
-    found = auc(learned, 1.5)
+    result = auc(learned, 1.5)
     with patch.object(Planner, "with_choices", lambda _, chosen, *__: chosen):
         random, _, _ = fit(1.5)
-    assert found > auc(random, 1.5) + 0.02
+    assert result > auc(random, 1.5) + 0.02
     charges = [entry.charge for entry in reservation.entries]
     assert {type(charge) for charge in charges} == {Gaussian, BoundedRange}
     grown = len(learned.trees) / learned.plan.n_trees

@@ -42,17 +42,17 @@ def test_the_signal_is_that_of_the_fit(neighbouring: str, delta: float) -> None:
     learner = AdditiveBoostClassifier(
         epsilon=4.0, delta=delta, neighbouring=neighbouring, schema=SCHEMA, random_state=0, interactions=False
     )
-    seen = []
+    records = []
 
     planned = Planner.plan
 
     def spied(self: Planner, total: float, n_columns: int, signal: float, *rest: bool, **more: Any) -> object:
-        seen.append((total, n_columns, signal))
+        records.append((total, n_columns, signal))
         return planned(self, total, n_columns, signal, *rest, **more)
 
     with patch.object(Planner, "plan", spied):
         learner.fit(frame, generator.integers(0, 2, 3000))
-    [(total, n_columns, signal)] = seen
+    [(total, n_columns, signal)] = records
     said = learner.dry_run(n=round(total))["forecast"]
     assert n_columns == 3
     columns = 1.0 if delta else np.sqrt(3)  # the rule counts their root; what is said, all that Laplace noise grows by
@@ -66,17 +66,17 @@ def test_where_a_person_has_several_rows_noise_is_so_much_larger() -> None:
     frame["who"] = [str(row // 5) for row in range(3000)]
     declared = Schema.from_dict({**SCHEMA.to_dict(), "unit": {"column": "who", "max_rows": 5}})
     learner = AdditiveBoostClassifier(epsilon=4.0, schema=declared, random_state=0, interactions=False)
-    seen = []
+    records = []
 
     planned = Planner.plan
 
     def spied(self: Planner, total: float, n_columns: int, signal: float, *rest: bool, **more: Any) -> object:
-        seen.append((total, signal))
+        records.append((total, signal))
         return planned(self, total, n_columns, signal, *rest, **more)
 
     with patch.object(Planner, "plan", spied):
         learner.fit(frame, generator.integers(0, 2, 3000))
-    [(total, signal)] = seen
+    [(total, signal)] = records
     said = learner.dry_run(n=round(total))["forecast"]["signal"]
     assert said == pytest.approx(signal, rel=1e-3)
     alone, replaced = (

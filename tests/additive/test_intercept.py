@@ -68,8 +68,8 @@ def rounds(rate: float, noise: float, generator: np.random.Generator, total: flo
 def test_much_noise_costs_little_log_loss(rate: float) -> None:
     """Noise of a tenth of the rows once all releases are averaged: rates are known to within .1, not better."""
     generator = np.random.default_rng(1)
-    found = np.array([rounds(rate, 2000 * 0.1 * math.sqrt(24), generator) for _ in range(60)])
-    excess = rate * np.log(rate / found) + (1 - rate) * np.log((1 - rate) / (1 - found))
+    result = np.array([rounds(rate, 2000 * 0.1 * math.sqrt(24), generator) for _ in range(60)])
+    excess = rate * np.log(rate / result) + (1 - rate) * np.log((1 - rate) / (1 - result))
     assert excess.mean() < 0.06
     assert excess.max() < 0.25
 

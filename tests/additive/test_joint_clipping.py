@@ -55,9 +55,9 @@ def test_in_laplace_noise_lengths_are_l1_norms():
     """Rows outside the largest bin have length 1, the others none; weights go with lengths and not with their roots."""
     masses = np.array([0.7, 0.2, 0.1])
     maps = [without_largest(masses)] * 40
-    found = lengths_of(masses, maps, laplace=True)
-    assert found.limit == pytest.approx(CLIPPING.tightness * 0.3, rel=0.03)
-    assert np.average(found.seen[0], weights=masses) == pytest.approx(CLIPPING.tightness, rel=0.12)
+    result = lengths_of(masses, maps, laplace=True)
+    assert result.limit == pytest.approx(CLIPPING.tightness * 0.3, rel=0.03)
+    assert np.average(result.seen[0], weights=masses) == pytest.approx(CLIPPING.tightness, rel=0.12)
     squared = lengths_of(masses, maps)
     assert np.average(squared.seen[0], weights=masses) > math.sqrt(CLIPPING.tightness) - 0.15
 
@@ -68,10 +68,10 @@ def test_few_modes_are_released_where_laplace_noise_is_large_and_bins_where_it_i
     covariance = 4.0 * sum(v * np.outer(roots[k], roots[k]) for k, v in ((1, 8 / 13), (2, 4 / 13), (3, 1 / 13)))
     assert masses @ np.diag(covariance) == pytest.approx(1.0)
     for noise, modes in ((1.0, 1), (0.1, 1), (0.03, 2)):
-        found = few_modes(masses, covariance, noise)
-        assert found.shape == (modes, 4)
-        np.testing.assert_allclose(np.abs(found), 1.0 / modes)
-        np.testing.assert_allclose(found @ masses, 0.0, atol=1e-12)
+        result = few_modes(masses, covariance, noise)
+        assert result.shape == (modes, 4)
+        np.testing.assert_allclose(np.abs(result), 1.0 / modes)
+        np.testing.assert_allclose(result @ masses, 0.0, atol=1e-12)
     np.testing.assert_array_equal(few_modes(masses, covariance, 0.001), np.eye(4))
 
 

@@ -63,9 +63,9 @@ def test_it_learns_ratios_of_means_and_the_level(loss):
     X, y, _ = people(4000, loss)
     test, _, mean = people(2000, loss, seed=9)
     model = AdditiveBoostRegressor(2.0, schema=schema(), loss=loss, interactions=False, random_state=0).fit(X, y)
-    said = model.predict(test)
-    assert np.std(np.log(said / mean)) < 0.2
-    assert said.sum() / np.minimum(mean, 60).sum() == pytest.approx(1.0, abs=0.08)
+    predictions = model.predict(test)
+    assert np.std(np.log(predictions / mean)) < 0.2
+    assert predictions.sum() / np.minimum(mean, 60).sum() == pytest.approx(1.0, abs=0.08)
 
 
 @pytest.mark.parametrize("level", [-3.0, 3.0])
@@ -74,9 +74,9 @@ def test_rare_and_frequent_counts(level):
     X, y, _ = people(6000, "poisson", level)
     test, _, mean = people(2000, "poisson", level, seed=9)
     model = AdditiveBoostRegressor(4.0, schema=schema(400.0), loss="poisson", interactions=False, random_state=0)
-    said = model.fit(X, y).predict(test)
-    assert np.std(np.log(said / mean)) < 0.35
-    assert said.sum() / mean.sum() == pytest.approx(1.0, abs=0.12)
+    predictions = model.fit(X, y).predict(test)
+    assert np.std(np.log(predictions / mean)) < 0.35
+    assert predictions.sum() / mean.sum() == pytest.approx(1.0, abs=0.12)
 
 
 def test_a_rate_with_exposures_as_weights_is_that_of_counts_with_an_offset():
@@ -86,13 +86,13 @@ def test_a_rate_with_exposures_as_weights_is_that_of_counts_with_an_offset():
     years = np.clip(0.1 + 0.8 * X["age"] + 0.1 * generator.random(12_000), 0.0, 1.0).to_numpy()
     rate = np.exp(0.5 - 1.0 * X["age"]).to_numpy()
     visits = generator.poisson(rate * years).astype(float)
-    asked = {"epsilon": 1.0, "schema": schema(), "loss": "poisson", "random_state": 0}
-    model = AdditiveBoostRegressor(**asked).fit(X, np.minimum(visits / years, 60.0), sample_weight=years)
-    found = model.predict(X)
-    assert np.abs(np.log(found / rate)).mean() < 0.15
-    assert (found * years).sum() == pytest.approx(visits.sum(), rel=0.1)
-    counts = AdditiveBoostRegressor(**asked).fit(X, visits).predict(X)
-    assert np.corrcoef(np.log(counts), np.log(rate))[0, 1] < 0 < np.corrcoef(np.log(found), np.log(rate))[0, 1]
+    arguments = {"epsilon": 1.0, "schema": schema(), "loss": "poisson", "random_state": 0}
+    model = AdditiveBoostRegressor(**arguments).fit(X, np.minimum(visits / years, 60.0), sample_weight=years)
+    result = model.predict(X)
+    assert np.abs(np.log(result / rate)).mean() < 0.15
+    assert (result * years).sum() == pytest.approx(visits.sum(), rel=0.1)
+    counts = AdditiveBoostRegressor(**arguments).fit(X, visits).predict(X)
+    assert np.corrcoef(np.log(counts), np.log(rate))[0, 1] < 0 < np.corrcoef(np.log(result), np.log(rate))[0, 1]
 
 
 @pytest.mark.slow
@@ -107,11 +107,11 @@ def test_hazards_of_censored_rows_have_the_right_level():
         watched = np.minimum(waiting, generator.uniform(0.5, 5.0, 5000))
         event = (waiting <= watched).astype(float)
         weights = np.clip(watched / 5.0, 0.02, 1.0)
-        asked = {"epsilon": 1.0, "schema": schema(), "loss": "poisson", "random_state": seed, "interactions": False}
-        model = AdditiveBoostRegressor(**asked).fit(X, np.minimum(event / watched, 10.0), sample_weight=weights)
-        found = model.predict(X)
-        ratios.append((found * watched).sum() / event.sum())
-        assert np.corrcoef(np.log(found), np.log(hazard))[0, 1] > 0.9
+        arguments = {"epsilon": 1.0, "schema": schema(), "loss": "poisson", "random_state": seed, "interactions": False}
+        model = AdditiveBoostRegressor(**arguments).fit(X, np.minimum(event / watched, 10.0), sample_weight=weights)
+        result = model.predict(X)
+        ratios.append((result * watched).sum() / event.sum())
+        assert np.corrcoef(np.log(result), np.log(hazard))[0, 1] > 0.9
     assert np.mean(ratios) == pytest.approx(1.0, abs=0.12)
 
 
@@ -121,9 +121,9 @@ def test_a_large_ratio_neither_oscillates_nor_explodes():
     X = pd.DataFrame({"age": generator.random(4000), "size": generator.random(4000), "ward": "a"})
     mean = np.where(X["age"] > 0.95, 10.0, 0.5)
     model = AdditiveBoostRegressor(math.inf, schema=schema(), loss="poisson", interactions=False, random_state=0)
-    said = model.fit(X, generator.poisson(mean).astype(float)).predict(X)
-    assert said[mean > 1].mean() == pytest.approx(10.0, rel=0.3)
-    assert np.median(said[mean < 1]) == pytest.approx(0.5, rel=0.3)
+    predictions = model.fit(X, generator.poisson(mean).astype(float)).predict(X)
+    assert predictions[mean > 1].mean() == pytest.approx(10.0, rel=0.3)
+    assert np.median(predictions[mean < 1]) == pytest.approx(0.5, rel=0.3)
 
 
 def test_what_a_fit_leaves_behind(tmp_path):
@@ -146,9 +146,9 @@ def test_what_a_fit_leaves_behind(tmp_path):
     _, effects = again.contributions(columns_of(X))
     total = float(again.scores.intercept[0]) + effects[:, :, 0].sum(axis=1)
     assert np.clip(np.exp(total), 0, 60) == pytest.approx(model.predict(X), rel=1e-6)
-    said, spread = model.predict(X), model.predict_std(X)
+    predictions, spread = model.predict(X), model.predict_std(X)
     assert (spread > 0).all()
-    assert 0.01 < np.median(spread / said) < 0.5
+    assert 0.01 < np.median(spread / predictions) < 0.5
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_what_a_fit_leaves_behind(tmp_path):
 )
 def test_it_spends_what_was_reserved_and_no_more(loss, relation, epsilon, delta, interactions):
     X, y, _ = people(1500)
-    asked = {"schema": schema(), "loss": loss, "interactions": interactions, "random_state": 0}
-    certificate = AdditiveBoostRegressor(epsilon, delta, relation, **asked).fit(X, y).certificate_
+    arguments = {"schema": schema(), "loss": loss, "interactions": interactions, "random_state": 0}
+    certificate = AdditiveBoostRegressor(epsilon, delta, relation, **arguments).fit(X, y).certificate_
     assert 0.999 < share_spent(certificate) <= 1 + 1e-9
     assert certificate.verify() == []
 
@@ -174,17 +174,17 @@ def test_what_rows_hold_never_makes_a_fit_fail(loss):
     for place, number in enumerate((0.0, 1e300, math.nan, -5.0, 60.0)):
         more = budgets[(place + list(LOSSES).index(loss)) % 3]
         model = AdditiveBoostRegressor(schema=schema(), loss=loss, random_state=0, **more).fit(X, np.full(30, number))
-        said = model.predict(X)
-        assert np.isfinite(said).all()
-        assert said.min() >= 0
-        assert said.max() <= 60
+        predictions = model.predict(X)
+        assert np.isfinite(predictions).all()
+        assert predictions.min() >= 0
+        assert predictions.max() <= 60
     assert len(AdditiveBoostRegressor(schema=schema(), loss=loss).fit(X.head(0), []).predict(X)) == 30
 
 
 def test_bounds_that_are_found_and_bounds_above_zero():
     X, y, mean = people(4000)
-    found = AdditiveBoostRegressor(8.0, loss="poisson", random_state=0).fit(X[["age", "size"]], y)
-    assert np.corrcoef(np.log(found.predict(X[["age", "size"]])), np.log(mean))[0, 1] > 0.7
+    model = AdditiveBoostRegressor(8.0, loss="poisson", random_state=0).fit(X[["age", "size"]], y)
+    assert np.corrcoef(np.log(model.predict(X[["age", "size"]])), np.log(mean))[0, 1] > 0.7
     high = AdditiveBoostRegressor(8.0, schema=schema(1060, 1000), loss="gamma", random_state=0).fit(X, 1000 + y)
     assert high.predict(X).mean() == pytest.approx(1000 + y.mean(), abs=1.0)
 
@@ -199,8 +199,8 @@ def test_whatever_bounds_are_found_there_is_a_model(delta, targets):
     """Content never refuses: found bounds may reach below 0, and end there."""
     X, _, _ = people(500)
     model = AdditiveBoostRegressor(2.0, delta=delta, loss="poisson", random_state=0)
-    found = model.fit(X[["age", "size"]], targets)
-    assert np.isfinite(found.predict(X[["age", "size"]])).all()
+    result = model.fit(X[["age", "size"]], targets)
+    assert np.isfinite(result.predict(X[["age", "size"]])).all()
 
 
 @pytest.mark.parametrize(
@@ -269,28 +269,28 @@ def test_the_total_of_costs_that_few_rows_have_is_not_lost(exposed):
     for seed in range(3):
         X, y, years = rare_costs(16_000, seed, exposed)
         model = AdditiveBoostRegressor(0.5, schema=schema(50_000.0), loss="tweedie", random_state=seed)
-        said = model.fit(X, np.minimum(y, 50_000), sample_weight=years if exposed else None).predict(X)
-        totals.append((said * years).sum() / (y * years).sum())
+        predictions = model.fit(X, np.minimum(y, 50_000), sample_weight=years if exposed else None).predict(X)
+        totals.append((predictions * years).sum() / (y * years).sum())
     assert min(totals) > 0.5
     assert max(totals) < 2.0
 
 
 def test_a_clip_leaves_half_of_what_lies_above_the_mean_however_large_noise_is():
     X, y, _ = rare_costs(1000, 0, False)
-    seen = []
+    records = []
 
     class Watched(LogLinkLoss):
         def begin(self, budget, total, intercept_share):
-            found = super().begin(budget, total, intercept_share)
+            result = super().begin(budget, total, intercept_share)
             residuals, weights = self._seen
             above = np.maximum(residuals, 0.0)
-            seen.append(float(weights @ np.minimum(above, self.bound) / (weights @ above)))
-            return found
+            records.append(float(weights @ np.minimum(above, self.bound) / (weights @ above)))
+            return result
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tacit.additive.estimator.LogLinkLoss", Watched)
         AdditiveBoostRegressor(0.3, schema=schema(10_000.0), loss="tweedie", random_state=0).fit(X, y)
-    assert seen[0] >= 0.5
+    assert records[0] >= 0.5
 
 
 @pytest.mark.slow
@@ -327,20 +327,20 @@ def test_a_light_tail_is_not_read_as_a_heavy_one():
     amounts = np.minimum(generator.gamma(1.5, 0.02 / 1.5, 5000), 1.0)
     exact = np.histogram(amounts, np.concatenate([[0.0], 2.0 ** np.arange(-octaves, 0), [1.0]]))[0]
     beyond = np.maximum(part_values(octaves) - 0.06, 0.0)
-    found = [
+    results = [
         float(target_shares(exact + generator.normal(scale=20.0, size=octaves + 1), 20.0, 5000.0) @ beyond)
         for _ in range(20)
     ]
-    assert 0.1 < np.median(found) / np.maximum(amounts - 0.06, 0.0).mean() < 10.0
+    assert 0.1 < np.median(results) / np.maximum(amounts - 0.06, 0.0).mean() < 10.0
 
 
 @pytest.mark.parametrize(("epsilon", "delta", "looks"), [(0.5, 0.0, False), (0.5, 1e-6, False), (8.0, 1e-6, True)])
 def test_residuals_are_looked_at_where_noise_does_not_hide_them(epsilon, delta, looks):
     """Elsewhere what looks at them would have cost goes to a second look at the targets."""
     X, y, _ = people(2000)
-    asked = {"schema": schema(), "loss": "poisson", "interactions": False, "random_state": 0}
+    arguments = {"schema": schema(), "loss": "poisson", "interactions": False, "random_state": 0}
     for weights in (None, np.full(2000, 0.5)):
-        model = AdditiveBoostRegressor(epsilon, delta, **asked).fit(X, y, sample_weight=weights)
+        model = AdditiveBoostRegressor(epsilon, delta, **arguments).fit(X, y, sample_weight=weights)
         labels = [str(entry.what) for entry in model.certificate_.entries]
         assert any("histogram of residuals" in label for label in labels) == looks
         assert any("histogram of the target, again" in label for label in labels) == (not looks)

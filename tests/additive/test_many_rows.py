@@ -32,12 +32,12 @@ def test_two_columns_that_say_nothing_alone_are_found_in_many_rows(monkeypatch):
     y = (generator.random(n) < 1 / (1 + np.exp(-odds))).astype(int)
     columns = {name: {"kind": "numeric", "lower": -1, "upper": 1} for name in X}
     known = Schema.from_dict({"label": {"column": "y", "classes": [0, 1]}, "columns": columns})
-    asked = {"epsilon": 4.0, "schema": known, "interactions": "pairs", "random_state": 0}
-    found = AdditiveBoostClassifier(**asked).fit(X, y)
-    assert (16, 17) in [pair.features for pair in found.model_.pairs]
+    arguments = {"epsilon": 4.0, "schema": known, "interactions": "pairs", "random_state": 0}
+    model = AdditiveBoostClassifier(**arguments).fit(X, y)
+    assert (16, 17) in [pair.features for pair in model.model_.pairs]
     pairing = replace(AdditiveBoost.tuning.pairing, screened_clearly_from=1e12)
     monkeypatch.setattr(AdditiveBoost, "tuning", replace(AdditiveBoost.tuning, pairing=pairing))
-    without = AdditiveBoostClassifier(**asked).fit(X, y)
+    without = AdditiveBoostClassifier(**arguments).fit(X, y)
     assert (16, 17) not in [pair.features for pair in without.model_.pairs]
 
 

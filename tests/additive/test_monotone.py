@@ -71,9 +71,9 @@ def test_pairs_and_trees_stay_away_from_declared_columns():
     assert cut == {2, 3, 4}
     assert_monotone(model, 2)
     drawn = AdditiveBoostClassifier(epsilon=8.0, schema=schema(), random_state=0, interactions="pairs")
-    found = [pair.features for pair in drawn.fit(frame, labels).model_.pairs]
-    assert (2, 3) in found
-    assert all(set(pair) <= {2, 3, 4} for pair in found)
+    results = [pair.features for pair in drawn.fit(frame, labels).model_.pairs]
+    assert (2, 3) in results
+    assert all(set(pair) <= {2, 3, 4} for pair in results)
     assert_monotone(drawn, 2)
     again = model_from_dict(model.model_.to_dict())
     assert [feature.monotone for feature in again.features] == ["increasing", "decreasing", None, None, None]
@@ -135,9 +135,9 @@ def test_scores_of_classes_on_a_scale_are_projected_by_their_differences(bins, c
         assert (direction * np.diff(np.diff(out, axis=1)[:-1], axis=0) >= -1e-12).all()
         assert out.mean(axis=1) == pytest.approx(effect.mean(axis=1))
         assert out[-1] == pytest.approx(effect[-1])
-    done = project(effect, counts, direction)
-    assert project(done, counts, direction) == pytest.approx(done)
-    powers = np.exp(done[:-1])  # stochastic dominance: the classes beyond any place get likelier
+    result = project(effect, counts, direction)
+    assert project(result, counts, direction) == pytest.approx(result)
+    powers = np.exp(result[:-1])  # stochastic dominance: the classes beyond any place get likelier
     upto = np.cumsum(powers, axis=1) / powers.sum(axis=1, keepdims=True)
     assert (direction * np.diff(upto, axis=0) <= 1e-12).all()
 

@@ -237,7 +237,7 @@ def test_the_curvature_is_how_much_contributions_fall():
     loss, generator = OrderedLoss(4, pure=False), np.random.default_rng(2)
     rows = SimulatedRows([np.ones(4)], 1, generator, SWEEPING.simulated_rows)
     rows.scores[:, 0] = generator.normal(0, 2.0, len(rows.scores))
-    found = float(loss.curvature(rows).item())
+    value = float(loss.curvature(rows).item())
     scores = rows.scores[:, 0]
     chances, step = OrderedChances.of(loss.cuts, scores).chances, 0.25
     assert chances.mean(axis=1) == pytest.approx(loss.shares)  # cuts follow the scores
@@ -246,7 +246,7 @@ def test_the_curvature_is_how_much_contributions_fall():
         np.clip(np.floor((scores + s) * 2**LEVEL_BITS).astype(int) + LEVELS // 2, 0, LEVELS - 1) for s in (step, -step)
     ]
     higher, lower = ((chances * table[:, levels]).sum(axis=0).mean() for levels in at)
-    assert found == pytest.approx((lower - higher) / (2 * step), rel=0.05)
+    assert value == pytest.approx((lower - higher) / (2 * step), rel=0.05)
     longest = np.abs(table).max()
     assert 0.99 < longest <= 1.0
     assert 1.0 <= loss.scatter <= 2.0

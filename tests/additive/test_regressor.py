@@ -298,7 +298,7 @@ def test_releases_under_different_clips_agree_in_units_of_their_gain():
     """One effect, seen under a wide clip and under one that lets a tenth as much through: the average finds it."""
     counts = np.full(4, 5000.0)
     truth = np.array([[-0.5], [0.0], [0.2], [0.3]])
-    found = []
+    results = []
     for told in (True, False):
         term = Term("a", Prior("numeric", column_cells(0, 4), counts, 0.0, [np.eye(4)], None), 25.0, 1)
         for gain, sd in ((0.9, 50.0), (0.09, 5.0), (0.9, 50.0)):
@@ -306,9 +306,9 @@ def test_releases_under_different_clips_agree_in_units_of_their_gain():
                 Measurement("x", gain * counts[:, None] * truth, sd, Gaussian(1.0), "none"), gain if told else 1.0
             )
         now = Directions.of(np.array([[0.9]]), 0.01, 1.0, gain=0.9 if told else 1.0)
-        found.append(np.abs(term.solve(now, None) - truth).max())
-    assert found[0] < 0.05
-    assert found[1] > 0.2
+        results.append(np.abs(term.solve(now, None) - truth).max())
+    assert results[0] < 0.05
+    assert results[1] > 0.2
 
 
 def claims(n, seed):
@@ -350,8 +350,8 @@ def test_an_intercept_that_begins_far_off_gets_there(far):
     )
     flat = Directions.of(np.array([[0.3]]), 0.02, 1.0, gain=0.3)
     for _ in range(30):
-        found = np.clip(residuals - intercept.value, -0.1, 0.1).sum() + noise * generator.normal()
-        intercept.observe(Measurement("", np.array([[found]]), noise, Gaussian(1.0), ""), flat, 0.0)
+        result = np.clip(residuals - intercept.value, -0.1, 0.1).sum() + noise * generator.normal()
+        intercept.observe(Measurement("", np.array([[result]]), noise, Gaussian(1.0), ""), flat, 0.0)
     assert abs(intercept.value.item() - far) < 4.5  # by .6
 
 
@@ -364,8 +364,8 @@ def test_an_intercept_does_not_stride_for_noise():
             NewtonIntercept(np.zeros(1), 2000.0, 6.0, lambda: (-0.1, 0.1)),
         )
         for _ in range(20):
-            found = 200.0 * generator.normal() - 2000.0 * np.clip(intercept.value.item(), -0.1, 0.1)
-            intercept.observe(Measurement("", np.array([[found]]), 200.0, Gaussian(1.0), ""), flat, 0.0)
+            result = 200.0 * generator.normal() - 2000.0 * np.clip(intercept.value.item(), -0.1, 0.1)
+            intercept.observe(Measurement("", np.array([[result]]), 200.0, Gaussian(1.0), ""), flat, 0.0)
         left += abs(intercept.value.item()) > 1.0
     assert left == 0
 
@@ -405,8 +405,8 @@ def test_little_can_be_known_and_nothing_absurd_is_said(loss):
         target = np.clip(place + generator.standard_t(3, 3000) + frame["a"] - 0.5, -25, 25)
         schema = {"label": {"column": "y", "kind": "numeric", "lower": -25, "upper": 25}, "columns": declared}
         model = AdditiveBoostRegressor(epsilon=0.1, delta=0.0, schema=schema, random_state=seed, loss=loss)
-        found = model.fit(frame, target).predict(frame)
-        errors.append(float(np.sqrt(np.mean((found - place) ** 2))) / 1.7)
+        result = model.fit(frame, target).predict(frame)
+        errors.append(float(np.sqrt(np.mean((result - place) ** 2))) / 1.7)
     assert np.median(errors) < 0.6
     assert max(errors) < 2.5
 

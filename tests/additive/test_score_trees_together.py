@@ -72,12 +72,12 @@ def test_noise_in_a_score_is_as_large_as_planned(noise, trees):
     allowance, loss = Allowance.of(1.0, 1e-6), SoftmaxLoss(3, pure=False)
     points = np.random.default_rng(5).integers(0, 32, (4, 60))
     way = kernel_plan(0.0, allowance.sd(1.0), noise, trees, 4, loss.bound).variance
-    found = []
+    results = []
     for seed in range(12):
         plan = KernelPlan(trees, 5.0, 4, way)
         made, _ = grown(loss, [np.zeros(0)] * 4, np.zeros(0, np.uint8), [32] * 4, allowance, plan, seed)
-        found.append(scores(made, points))
-    assert float(np.std(found)) == pytest.approx(noise, rel=0.2)  # it scatters by .02 to .03
+        results.append(scores(made, points))
+    assert float(np.std(results)) == pytest.approx(noise, rel=0.2)  # it scatters by .02 to .03
 
 
 def test_steps_add_up_to_a_way_against_the_slope():
@@ -187,7 +187,7 @@ def test_steps_of_leaves_by_hand() -> None:
     numbers = GROWING.scoring
     for _ in range(2):
         gradients, traces = rng.normal(0, 6.0, (4, 2)), np.array([8.0, 12.0, 20.0, 40.0])
-        found = steps.take(LeafSums(gradients, traces, sd, 1e-9), shape, scatter)
+        result = steps.take(LeafSums(gradients, traces, sd, 1e-9), shape, scatter)
         h = traces[:, None] * [0.75, 0.25]
         expected = scatter * h + sd**2
         excess = numbers.memory * excess + (gradients**2 - expected).sum()
@@ -197,6 +197,6 @@ def test_steps_of_leaves_by_hand() -> None:
         trust = first**2 / (first**2 + chance / weight**2)
         prior = max(trust * excess / weight + (1 - trust) * first, numbers.least_prior * first)
         answers = rate * h * prior / (h**2 * prior + expected)
-        assert found.answers == pytest.approx(answers)
-        assert found.values == pytest.approx(gradients * answers)
-        assert found.curvatures == pytest.approx(h)
+        assert result.answers == pytest.approx(answers)
+        assert result.values == pytest.approx(gradients * answers)
+        assert result.curvatures == pytest.approx(h)

@@ -34,10 +34,10 @@ POSITIVE = st.floats(1e-8, 1e2)
 
 @given(st.lists(st.tuples(POSITIVE, st.floats(1e-3, 1.0)), min_size=1, max_size=40), st.floats(0.2, 9.0))
 def test_shares_never_exceed_the_budget_nor_fall_below_the_least(terms, more):
-    found = water_filled(np.array([v for v, _ in terms]), np.array([a for _, a in terms]), more, 0.25)
-    assert found.mean() <= 1.0
-    assert found.min() >= 0.25
-    assert found.mean() > 1.0 - 2.0 / GRID
+    result = water_filled(np.array([v for v, _ in terms]), np.array([a for _, a in terms]), more, 0.25)
+    assert result.mean() <= 1.0
+    assert result.min() >= 0.25
+    assert result.mean() > 1.0 - 2.0 / GRID
 
 
 def left(variances: np.ndarray, slopes: np.ndarray, more: float, shares: np.ndarray) -> float:
@@ -50,11 +50,11 @@ def test_no_other_shares_leave_less_variance():
         count = int(generator.integers(2, 12))
         variances, slopes = 10.0 ** generator.uniform(-4, 0, count), generator.uniform(0.05, 1.0, count)
         more = generator.uniform(0.5, 4.0)
-        found = water_filled(variances, slopes, more, 0.0)
-        best = left(variances, slopes, more, found)
+        result = water_filled(variances, slopes, more, 0.0)
+        best = left(variances, slopes, more, result)
         assert best < left(variances, slopes, more, np.ones(count))
         for _ in range(50):
-            other = found + 0.1 * generator.normal(size=count)
+            other = result + 0.1 * generator.normal(size=count)
             other = np.maximum(other, 0.0)
             assert left(variances, slopes, more, other * count / other.sum()) > best * (1 - 2e-3)
 
@@ -93,8 +93,8 @@ class Doubtful:
 def test_shares_of_the_rest_by_hand(terms, told, expected):
     """``x = (sqrt(V a / level) - 1) / a``, and the share is ``x`` over what was told times the noise of the term."""
     known = [Doubtful(*term) for term in terms]
-    found = shares_of_rest(known, Directions.alone(1.0, 1.0), told)  # type: ignore[arg-type]
-    np.testing.assert_allclose(found, expected, atol=3 / GRID)
+    result = shares_of_rest(known, Directions.alone(1.0, 1.0), told)  # type: ignore[arg-type]
+    np.testing.assert_allclose(result, expected, atol=3 / GRID)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_noise_is_foreseen_from_lengths(delta, longest):
 
 def test_shares_follow_from_what_is_to_come_and_from_noise(monkeypatch):
     """What 14 sweeps tell at equal shares; and more noise leaves more in doubt, at most as much more."""
-    measured, of, sds, seen = JointSweeps.measure, sweeps.shares_of_rest, [], []
+    measured, of, sds, records = JointSweeps.measure, sweeps.shares_of_rest, [], []
 
     def and_keep(self: JointSweeps, *how: Any) -> Any:
         release = measured(self, *how)
@@ -188,13 +188,13 @@ def test_shares_follow_from_what_is_to_come_and_from_noise(monkeypatch):
 
     def and_look(terms: Sequence[Term], directions: Directions, told: float, *numbers: Any) -> np.ndarray:
         doubts = np.array([[term.doubt(directions, noise) for noise in (1.0, 1.2, 4.0)] for term in terms])
-        seen.append((told * sds[-1] ** 2, doubts[:, 1:] / doubts[:, :1]))
+        records.append((told * sds[-1] ** 2, doubts[:, 1:] / doubts[:, :1]))
         return of(terms, directions, told, *numbers)
 
     monkeypatch.setattr(JointSweeps, "measure", and_keep)
     monkeypatch.setattr(sweeps, "shares_of_rest", and_look)
     fitted()
-    [(to_come, more)] = seen
+    [(to_come, more)] = records
     assert to_come == pytest.approx(24 - round(24 * SWEEPING.equal_part), rel=2e-3)
     assert ((more > 1.001) & (more <= [1.2, 4.0])).all()
 
@@ -226,7 +226,7 @@ def test_a_limit_follows_the_shares():
 @pytest.mark.parametrize("asked", [{}, {"delta": 0.0}, {"neighbouring": "replace_one"}])
 def test_releases_have_the_noise_that_was_foreseen(asked, monkeypatch):
     """As precise as their share, of Gaussian noise, of what was planned; there are shares of both kinds."""
-    opened, measured, now, seen = JointSweeps.open, JointSweeps.measure, [], []
+    opened, measured, now, records = JointSweeps.open, JointSweeps.measure, [], []
 
     def and_look(self: JointSweeps, sweeps: int, left: int, shares: np.ndarray | None) -> None:
         opened(self, sweeps, left, shares)
@@ -234,12 +234,12 @@ def test_releases_have_the_noise_that_was_foreseen(asked, monkeypatch):
 
     def and_compare(self: JointSweeps, term: int, *how: Any) -> Any:
         release = measured(self, term, *how)
-        seen.append((now[term], release.sd**-2 / self.precision))
+        records.append((now[term], release.sd**-2 / self.precision))
         return release
 
     monkeypatch.setattr(JointSweeps, "open", and_look)
     monkeypatch.setattr(JointSweeps, "measure", and_compare)
     fitted(1000, 4, **asked)
-    shares, precisions = zip(*seen, strict=True)
+    shares, precisions = zip(*records, strict=True)
     np.testing.assert_allclose(precisions, shares, rtol=2e-3)
     assert (len(set(shares)) > 1) is ("delta" not in asked)

@@ -40,20 +40,20 @@ def forest(**parameters):
 
 @pytest.mark.one_draw(reason="how near a bound comes depends on the guess, which the first trials choose")
 def test_an_honest_mechanism_is_nearly_attained_and_not_exceeded():
-    found = audit_estimator(LaplaceCount(epsilon=1.0), FLAG, trials=3000, random_state=0)
-    assert 0.6 < found.epsilon_lower <= 1.0
-    assert found.holds
-    assert found.counts.trials == 2988  # the first 12 choose
-    assert not found.refuted
-    assert found.gaussian is None
-    assert found.provable > 5
+    result = audit_estimator(LaplaceCount(epsilon=1.0), FLAG, trials=3000, random_state=0)
+    assert 0.6 < result.epsilon_lower <= 1.0
+    assert result.holds
+    assert result.counts.trials == 2988  # the first 12 choose
+    assert not result.refuted
+    assert result.gaussian is None
+    assert result.provable > 5
 
 
 def test_noise_of_half_the_scale_is_caught():
-    found = audit_estimator(LaplaceCount(epsilon=1.0, noise=0.5), FLAG, trials=4000, random_state=0)
-    assert not found.holds
-    assert found.trials < 4000  # 37 to 257 over eight salts
-    assert "VIOLATED" in str(found)
+    result = audit_estimator(LaplaceCount(epsilon=1.0, noise=0.5), FLAG, trials=4000, random_state=0)
+    assert not result.holds
+    assert result.trials < 4000  # 37 to 257 over eight salts
+    assert "VIOLATED" in str(result)
 
 
 def test_bounds_keep_their_confidence_through_the_whole_audit():
@@ -93,10 +93,10 @@ def test_noise_that_is_too_soft_is_caught_by_the_gaussian_bound(monkeypatch):
     assert honest.gaussian is not None
     assert honest.holds
     monkeypatch.setattr(SeededSource, "gaussian", lambda self, scale, size: drawn(self, scale / 4, size))
-    found = audit_estimator(learner, trials=60, random_state=0)
-    assert found.gaussian.epsilon_lower > 4 > found.epsilon_lower
-    assert not found.holds
-    assert "Gaussian charges" in found.meaning
+    result = audit_estimator(learner, trials=60, random_state=0)
+    assert result.gaussian.epsilon_lower > 4 > result.epsilon_lower
+    assert not result.holds
+    assert "Gaussian charges" in result.meaning
 
 
 @pytest.mark.usefixtures("few_rounds")
@@ -122,13 +122,13 @@ def test_noise_that_is_too_soft_is_caught_by_the_gaussian_bound(monkeypatch):
 )
 def test_every_estimator_can_be_audited(estimator):
     before = estimator.get_params()
-    found = audit_estimator(estimator, trials=plan.LEAST_TRIALS, confidence=SURE, random_state=1)
-    assert found.holds
-    assert found.neighbouring == estimator.neighbouring
-    assert found.estimator == type(estimator).__name__
+    result = audit_estimator(estimator, trials=plan.LEAST_TRIALS, confidence=SURE, random_state=1)
+    assert result.holds
+    assert result.neighbouring == estimator.neighbouring
+    assert result.estimator == type(estimator).__name__
     assert estimator.get_params() == before
     assert not hasattr(estimator, "model_")
-    json.dumps(found.to_dict(), allow_nan=False)
+    json.dumps(result.to_dict(), allow_nan=False)
 
 
 @pytest.mark.usefixtures("few_rounds")
@@ -140,17 +140,19 @@ def test_units_and_more_classes():
             "unit": {"column": "person", "max_rows": 3},
         }
     )
-    found = audit_estimator(tacit.AdditiveBoostClassifier(schema=schema, interactions=False), trials=10, random_state=0)
-    assert found.rows_per_unit == 3
-    assert "1 unit of 3 rows" in str(found)
+    result = audit_estimator(
+        tacit.AdditiveBoostClassifier(schema=schema, interactions=False), trials=10, random_state=0
+    )
+    assert result.rows_per_unit == 3
+    assert "1 unit of 3 rows" in str(result)
     with pytest.raises(ValueError, match="single rows"):
         audit_estimator(LaplaceCount(), schema, trials=20)
 
 
 def test_a_schema_that_is_given_is_what_the_estimator_declares():
     estimator = forest(schema=None)
-    found = audit_estimator(estimator, FLAG.to_dict(), trials=20, random_state=0)
-    assert found.gaussian is not None  # no bounds were looked for
+    result = audit_estimator(estimator, FLAG.to_dict(), trials=20, random_state=0)
+    assert result.gaussian is not None  # no bounds were looked for
     assert estimator.schema is None
 
 
@@ -158,10 +160,10 @@ def test_given_rows_are_not_private_and_the_result_says_so():
     X = pd.DataFrame({"smokes": [False] * 30})
     y = ["no"] * 20 + ["yes"] * 10
     canary = (pd.DataFrame({"smokes": [True]}), ["yes"])
-    found = audit_estimator(forest(), X=X, y=y, canary=canary, trials=20, random_state=0)
-    assert found.from_rows
-    assert found.to_dict()["from_rows"]
-    assert "without any privacy" in str(found)
+    result = audit_estimator(forest(), X=X, y=y, canary=canary, trials=20, random_state=0)
+    assert result.from_rows
+    assert result.to_dict()["from_rows"]
+    assert "without any privacy" in str(result)
     with pytest.raises(ValueError, match="belong together"):
         audit_estimator(forest(), X=X, y=y)
 
@@ -272,5 +274,5 @@ def test_labels_alone_are_enough_of_an_answer():
         def predict(self, X):
             return np.where(np.arange(len(X)) >= 0, "yes" if self.count_ > 20.5 else "no", "")
 
-    found = audit_estimator(Said(epsilon=20.0), FLAG, trials=60, random_state=0)
-    assert found.epsilon_lower > 1
+    result = audit_estimator(Said(epsilon=20.0), FLAG, trials=60, random_state=0)
+    assert result.epsilon_lower > 1

@@ -42,18 +42,18 @@ class LaplaceCounts(BaseEstimator):
 
 
 def test_one_fit_of_an_honest_learner_shows_nearly_its_claim_and_not_more():
-    found = audit_in_one_run(LaplaceCounts(), canaries=4000, random_state=0)
-    assert 0.75 < found.epsilon_lower <= 1.0
-    assert (found.canaries, found.guesses) == (4000, 2000)
-    assert found.holds
-    assert found == audit_in_one_run(LaplaceCounts(), canaries=4000, random_state=0)
-    assert json.loads(json.dumps(found.to_dict()))["holds"] is True
+    result = audit_in_one_run(LaplaceCounts(), canaries=4000, random_state=0)
+    assert 0.75 < result.epsilon_lower <= 1.0
+    assert (result.canaries, result.guesses) == (4000, 2000)
+    assert result.holds
+    assert result == audit_in_one_run(LaplaceCounts(), canaries=4000, random_state=0)
+    assert json.loads(json.dumps(result.to_dict()))["holds"] is True
 
 
 def test_half_the_noise_is_caught_by_one_fit():
-    found = audit_in_one_run(LaplaceCounts(noise=0.5), canaries=1000, random_state=0)
-    assert not found.holds
-    assert "VIOLATED" in str(found)
+    result = audit_in_one_run(LaplaceCounts(noise=0.5), canaries=1000, random_state=0)
+    assert not result.holds
+    assert "VIOLATED" in str(result)
 
 
 def test_honest_fits_are_not_accused():
@@ -62,8 +62,8 @@ def test_honest_fits_are_not_accused():
 
 def test_an_honest_tree_shows_most_of_what_can_be_shown():
     tree = tacit.RandomTreesClassifier(epsilon=4.0, delta=0.0, n_trees=1)
-    found = audit_in_one_run(tree, random_state=0)
-    assert found.usual / 10 < found.epsilon_lower < 4.0
+    result = audit_in_one_run(tree, random_state=0)
+    assert result.usual / 10 < result.epsilon_lower < 4.0
     assert tree.schema is None
 
 

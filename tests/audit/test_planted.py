@@ -37,19 +37,19 @@ SPELLED = {
     ],
 )
 def test_what_a_model_spells_out_is_found(learner: str, bug: str) -> None:
-    found = audit_estimator(LEARNERS[learner](BUGS[bug]), trials=40, random_state=0)
-    assert not found.holds, bug
-    assert (found.hits, found.false_alarms) == (found.counts.trials, 0)
-    assert SPELLED[bug] in str(found.leak)
-    assert "spell it out" in found.meaning
-    assert found.to_dict()["leak"] == found.leak
+    result = audit_estimator(LEARNERS[learner](BUGS[bug]), trials=40, random_state=0)
+    assert not result.holds, bug
+    assert (result.hits, result.false_alarms) == (result.counts.trials, 0)
+    assert SPELLED[bug] in str(result.leak)
+    assert "spell it out" in result.meaning
+    assert result.to_dict()["leak"] == result.leak
 
 
 @pytest.mark.parametrize("bug", ["noise left out", "eight fits sold as one"])
 def test_too_little_noise_is_found_in_models_of_one_tree(bug: str) -> None:
     with BUGS[bug].planted():
-        found = audit_estimator(LEARNERS[FOREST](BUGS[bug]), trials=100, random_state=0)
-    assert not found.holds, found
+        result = audit_estimator(LEARNERS[FOREST](BUGS[bug]), trials=100, random_state=0)
+    assert not result.holds, result
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -62,18 +62,18 @@ def test_too_little_noise_is_found_in_models_of_one_tree(bug: str) -> None:
     ],
 )
 def test_of_honest_learners_nothing_is_spelled_out(learner: Any) -> None:
-    found = audit_estimator(learner(), trials=TRIALS, random_state=0)
-    assert found.holds
-    assert found.leak is None
+    result = audit_estimator(learner(), trials=TRIALS, random_state=0)
+    assert result.holds
+    assert result.leak is None
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_category_that_is_found_without_a_charge_is_spelled_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a schema the canary's text is nobody else's: a threshold that lets it through is seen at once."""
     monkeypatch.setattr(tacit.queries.keys.KeyCounts, "threshold", staticmethod(lambda *_: -(1 << 40)))
-    found = audit_estimator(tacit.AdditiveBoostClassifier(interactions=False), trials=30, random_state=0)
-    assert not found.holds
-    assert "canary" in str(found.leak)
+    result = audit_estimator(tacit.AdditiveBoostClassifier(interactions=False), trials=30, random_state=0)
+    assert not result.holds
+    assert "canary" in str(result.leak)
 
 
 class Spelling:

@@ -28,9 +28,9 @@ PLANTED = [
 
 @pytest.mark.parametrize("path", HONEST)
 def test_honest_releases_pass(path: str) -> None:
-    found = PATHS[path].audited(300, confidence=SURE, random_state=1)
-    assert found.holds, found
-    assert found.neighbouring == str(PATHS[path].relation)
+    result = PATHS[path].audited(300, confidence=SURE, random_state=1)
+    assert result.holds, result
+    assert result.neighbouring == str(PATHS[path].relation)
 
 
 @pytest.mark.slow
@@ -56,10 +56,10 @@ HARD = ("noise of half the scale", "Laplace")
 )
 def test_a_planted_bug_is_found(bug: str, path: str) -> None:
     with BUGS[bug].planted():
-        found = PATHS[path].audited(6000, random_state=0)
-    assert not found.holds, found
-    assert found.trials < 6000  # it stops when it is decided
-    assert "VIOLATED" in found.meaning
+        result = PATHS[path].audited(6000, random_state=0)
+    assert not result.holds, result
+    assert result.trials < 6000  # it stops when it is decided
+    assert "VIOLATED" in result.meaning
 
 
 def test_any_mechanism_of_ones_own_can_be_audited() -> None:

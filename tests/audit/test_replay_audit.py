@@ -51,11 +51,11 @@ FEW_DRAWS = {(FOREST, "the same noise twice")}
 def test_a_planted_bug_is_found(learner: str, bug: str) -> None:
     planted = BUGS[bug]
     with planted.planted():
-        found = replay_audit(LEARNERS[learner](planted), **FEW)
-    assert not found.holds
-    assert any(WORDS[bug] in fault for fault in found.faults), found
-    assert "VIOLATED" in str(found)
-    json.dumps(found.to_dict(), allow_nan=False)
+        result = replay_audit(LEARNERS[learner](planted), **FEW)
+    assert not result.holds
+    assert any(WORDS[bug] in fault for fault in result.faults), result
+    assert "VIOLATED" in str(result)
+    json.dumps(result.to_dict(), allow_nan=False)
 
 
 HONEST: dict[str, Any] = {
@@ -80,11 +80,11 @@ HONEST: dict[str, Any] = {
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_learner_passes(name: str) -> None:
     before = HONEST[name].get_params()
-    found = replay_audit(HONEST[name], **FEW)
-    assert found.holds, found
-    assert found.releases > 3
-    assert 0.3 < found.tightest <= 1  # neighbours are neighbours, and some answers moved
-    assert "no proof" in found.meaning
+    result = replay_audit(HONEST[name], **FEW)
+    assert result.holds, result
+    assert result.releases > 3
+    assert 0.3 < result.tightest <= 1  # neighbours are neighbours, and some answers moved
+    assert "no proof" in result.meaning
     assert HONEST[name].get_params() == before
 
 
@@ -96,8 +96,8 @@ class SaysWhatItSaw(tacit.RandomTreesClassifier):
 
 
 def test_an_error_about_rows_is_found() -> None:
-    found = replay_audit(SaysWhatItSaw(schema=FLAG, n_trees=1), **FEW)
-    assert any("the fit failed on a neighbour: ValueError: this table is unusual" in fault for fault in found.faults)
+    result = replay_audit(SaysWhatItSaw(schema=FLAG, n_trees=1), **FEW)
+    assert any("the fit failed on a neighbour: ValueError: this table is unusual" in fault for fault in result.faults)
 
 
 class StopsEarly(tacit.RandomTreesClassifier):
@@ -109,17 +109,17 @@ class StopsEarly(tacit.RandomTreesClassifier):
 
 
 def test_rows_that_steer_a_fit_are_found() -> None:
-    found = replay_audit(StopsEarly(schema=FLAG), **FEW)
-    assert any("rows steer" in fault for fault in found.faults)
+    result = replay_audit(StopsEarly(schema=FLAG), **FEW)
+    assert any("rows steer" in fault for fault in result.faults)
 
 
 def test_given_rows_are_taken_and_the_result_is_not_private() -> None:
     rows = pd.DataFrame({"smokes": [True, False] * 20, "person": np.repeat(np.arange(20), 2).astype(str)})
     labels = np.array(["no", "yes"] * 20, object)
-    found = replay_audit(Bug(schema=UNIT).learner(tacit.RandomTreesClassifier, n_trees=1), X=rows, y=labels, **FEW)
-    assert found.holds, found
-    assert found.from_rows
-    assert "without any privacy" in found.meaning
+    result = replay_audit(Bug(schema=UNIT).learner(tacit.RandomTreesClassifier, n_trees=1), X=rows, y=labels, **FEW)
+    assert result.holds, result
+    assert result.from_rows
+    assert "without any privacy" in result.meaning
 
 
 @pytest.mark.parametrize(
@@ -163,5 +163,5 @@ def test_a_source_whose_noise_is_too_small_is_found(monkeypatch: pytest.MonkeyPa
     """The scale is right, and what is drawn at it is not."""
     gaussian = SeededSource.gaussian
     monkeypatch.setattr(SeededSource, "gaussian", lambda *asked: gaussian(*asked) // 2)
-    found = replay_audit(LEARNERS[ADDITIVE](Bug()), neighbours=1)
-    assert any("of the scale that its charges need" in fault for fault in found.faults), found
+    result = replay_audit(LEARNERS[ADDITIVE](Bug()), neighbours=1)
+    assert any("of the scale that its charges need" in fault for fault in result.faults), result

@@ -61,10 +61,10 @@ def test_counts_of_categories_are_drawn_to_equal_ones_and_kept_above_part_of_the
 
 
 def test_the_rarest_of_very_many_categories_share_the_last_bin() -> None:
-    found = categories([*range(300)], 1e-6, 50_000.0)
-    assert found.mapping.tolist() == [255] * 45 + [*range(255)]
-    assert found.counts[:255].argmin() == 0
-    assert found.counts[255] == pytest.approx(50_000 - sum(range(45, 300)), rel=1e-3)
+    result = categories([*range(300)], 1e-6, 50_000.0)
+    assert result.mapping.tolist() == [255] * 45 + [*range(255)]
+    assert result.counts[:255].argmin() == 0
+    assert result.counts[255] == pytest.approx(50_000 - sum(range(45, 300)), rel=1e-3)
 
 
 def test_categories_in_the_order_of_their_rates() -> None:

@@ -26,17 +26,17 @@ ATOMS = REFINING.atoms
 
 def refined(codes: np.ndarray, n_codes: int, sd: float, generator: np.random.Generator) -> AdaptiveHistogram:
     """All looks at a column, with noise of ``sd``."""
-    found = AdaptiveHistogram(n_codes)
+    result = AdaptiveHistogram(n_codes)
 
     def count(cells: np.ndarray) -> np.ndarray:
         counts = np.bincount(cells[codes], minlength=cells.max() + 1)[:-1]
         return counts + generator.normal(scale=sd, size=len(counts))
 
-    found.first(count(found.first_cells()), sd, float(len(codes)))
-    for planned in (found.plan_second, found.plan_third):
+    result.first(count(result.first_cells()), sd, float(len(codes)))
+    for planned in (result.plan_second, result.plan_third):
         if planned(sd, float(len(codes))):
-            found.again(count(found.cells()), sd)
-    return found
+            result.again(count(result.cells()), sd)
+    return result
 
 
 @settings(max_examples=60, deadline=None)
@@ -45,13 +45,13 @@ def test_groups_cover_the_range_and_keep_the_mass(seed: int, n_codes: int, sd: f
     generator = np.random.default_rng(seed)
     position = generator.beta(*generator.uniform(0.05, 40.0, 2), size=2000)
     codes = np.minimum((position * (n_codes - 1)).astype(np.int64), n_codes - 2)
-    found = refined(codes, n_codes, sd, generator)
-    assert found.starts[0] == 0
-    assert (found.widths > 0).all()
-    assert found.widths.sum() == ATOMS
-    assert (found.masses >= 0).all()
-    assert found.masses.sum() == pytest.approx(2000)
-    masses, widths = found.by_codes()
+    result = refined(codes, n_codes, sd, generator)
+    assert result.starts[0] == 0
+    assert (result.widths > 0).all()
+    assert result.widths.sum() == ATOMS
+    assert (result.masses >= 0).all()
+    assert result.masses.sum() == pytest.approx(2000)
+    masses, widths = result.by_codes()
     assert widths.sum() == n_codes - 1
     assert (widths > 0).all()
     bins = cut(masses, widths, 30, 2 * sd)

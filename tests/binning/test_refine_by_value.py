@@ -26,23 +26,23 @@ def groups_of(found: AdaptiveHistogram, n_codes: int) -> list[int]:
 
 @pytest.mark.parametrize("n_codes", [2, 3, 6, 14, 38, 64, 65])
 def test_cells_code_by_code(n_codes: int) -> None:
-    found = small(n_codes)
+    result = small(n_codes)
     assert SMALL.atoms == 64
-    assert found.first_cells().tolist() == [code * 64 // (n_codes - 1) // 16 for code in range(n_codes - 1)] + [4]
-    found.starts, found.masses = np.array([0, 5, 16, 30]), np.array([50.0, 30.0, 1.0, 19.0])
-    found._parts = np.array([0, 2, 1, 3])
+    assert result.first_cells().tolist() == [code * 64 // (n_codes - 1) // 16 for code in range(n_codes - 1)] + [4]
+    result.starts, result.masses = np.array([0, 5, 16, 30]), np.array([50.0, 30.0, 1.0, 19.0])
+    result._parts = np.array([0, 2, 1, 3])
     numbers, first = [], {1: 0, 2: 2, 3: 3}
-    for code, group in enumerate(groups_of(found, n_codes)):
+    for code, group in enumerate(groups_of(result, n_codes)):
         if group not in first:
             numbers.append(6)
             continue
-        start, width, parts = int(found.starts[group]), int(found.widths[group]), int(found._parts[group])
+        start, width, parts = int(result.starts[group]), int(result.widths[group]), int(result._parts[group])
         part = min((code * 64 // (n_codes - 1) - start) // (width // parts), parts - 1)
         numbers.append(first[group] + part)
-    assert found.cells().tolist() == [*numbers, 6]
-    assert found.widths.tolist() == [5, 11, 14, 34]
-    masses, codes = found.by_codes()
-    held = [groups_of(found, n_codes).count(group) for group in range(4)]
+    assert result.cells().tolist() == [*numbers, 6]
+    assert result.widths.tolist() == [5, 11, 14, 34]
+    masses, codes = result.by_codes()
+    held = [groups_of(result, n_codes).count(group) for group in range(4)]
     assert codes.tolist() == [n for n in held if n]
     assert masses.tolist() == [mass for mass, n in zip([50.0, 30.0, 1.0, 19.0], held, strict=True) if n]
 
@@ -54,7 +54,7 @@ def test_more_codes_than_atoms_are_refused() -> None:
 
 def test_which_cells_are_split_and_how() -> None:
     """By share: over an eighth, a 16th, a 48th of 480 rows, unless noise hides them."""
-    found = small(clear_part=1e9)
+    result = small(clear_part=1e9)
     for masses, sd, parts in (
         ([61.0, 60.0, 30.0, 10.0], 2.0, [8, 4, 2, 0]),
         ([60.5, 30.5, 10.5, 9.5], 2.0, [8, 4, 2, 0]),
@@ -62,60 +62,60 @@ def test_which_cells_are_split_and_how() -> None:
         ([61.0, 31.0, 11.0, 8.0], 2.75, [8, 4, 0, 0]),
         ([61.0, 31.0, 11.0, 8.0], 15.25, [0, 0, 0, 0]),
     ):
-        found.masses = np.array(masses)
-        assert found.plan_second(sd, 480.0) == any(parts)
-        assert found._parts.tolist() == parts
+        result.masses = np.array(masses)
+        assert result.plan_second(sd, 480.0) == any(parts)
+        assert result._parts.tolist() == parts
 
 
 def test_in_little_noise_light_cells_are_split_too() -> None:
     """Parts of half a standard deviation, which is 4: 32 rows make 8 of them, 16 make 4, 8 make 2."""
-    found = small()
-    found.masses = np.array([32.0, 31.0, 8.0, 7.9])
-    assert found.plan_second(8.0, float(MANY_ROWS))
-    assert found._parts.tolist() == [8, 4, 2, 0]
-    assert not found.plan_second(8.0, float(MANY_ROWS + 1))
-    assert found._parts.tolist() == [0, 0, 0, 0]
+    result = small()
+    result.masses = np.array([32.0, 31.0, 8.0, 7.9])
+    assert result.plan_second(8.0, float(MANY_ROWS))
+    assert result._parts.tolist() == [8, 4, 2, 0]
+    assert not result.plan_second(8.0, float(MANY_ROWS + 1))
+    assert result._parts.tolist() == [0, 0, 0, 0]
 
 
 def test_heavy_parts_are_looked_at_once_more() -> None:
     """Of 240 rows, over a 24th, and over four standard deviations; a single atom has no parts."""
-    found = small()
-    found.starts, found.masses = np.array([0, 1, 4, 6]), np.array([99.0, 10.5, 10.0, 50.0])
-    assert found.plan_third(1.0, 240.0)
-    assert found._parts.tolist() == [0, 2, 0, 2]
-    assert found.plan_third(2.7, 240.0)
-    assert found._parts.tolist() == [0, 0, 0, 2]
-    assert not found.plan_third(12.5, 240.0)
-    found.starts = np.array([0, 1, 3, 4])
-    assert found.plan_third(1.0, 240.0)
-    assert found._parts.tolist() == [0, 2, 0, 2]
+    result = small()
+    result.starts, result.masses = np.array([0, 1, 4, 6]), np.array([99.0, 10.5, 10.0, 50.0])
+    assert result.plan_third(1.0, 240.0)
+    assert result._parts.tolist() == [0, 2, 0, 2]
+    assert result.plan_third(2.7, 240.0)
+    assert result._parts.tolist() == [0, 0, 0, 2]
+    assert not result.plan_third(12.5, 240.0)
+    result.starts = np.array([0, 1, 3, 4])
+    assert result.plan_third(1.0, 240.0)
+    assert result._parts.tolist() == [0, 2, 0, 2]
 
 
 def test_answers_go_to_the_parts_that_were_asked_about() -> None:
     """A cell in eight, one in two; their masses are split, the others stay."""
     generator = np.random.default_rng(0)
-    found = small()
+    result = small()
     counts = np.array([70.0, 4.0, 20.0, 6.0])
-    found.first(counts, 1.5, 100.0)
+    result.first(counts, 1.5, 100.0)
     whole = smooth_histograms(counts[None], 1.5, np.array([100.0]), codes=np.full((1, 4), 16))[0]
-    assert found.masses == pytest.approx(whole)
-    found._parts = np.array([8, 0, 2, 0])
+    assert result.masses == pytest.approx(whole)
+    result._parts = np.array([8, 0, 2, 0])
     noisy = generator.uniform(0, 20, 10)
-    found.again(noisy, 1.5)
-    assert found.starts.tolist() == [0, 2, 4, 6, 8, 10, 12, 14, 16, 32, 40, 48]
+    result.again(noisy, 1.5)
+    assert result.starts.tolist() == [0, 2, 4, 6, 8, 10, 12, 14, 16, 32, 40, 48]
     eight = smooth_histograms(noisy[None, :8], 1.5, whole[:1], codes=np.full((1, 8), 2))[0]
     two = smooth_histograms(noisy[None, 8:], 1.5, whole[2:3], codes=np.full((1, 2), 8))[0]
-    assert found.masses == pytest.approx(np.concatenate([eight, whole[1:2], two, whole[3:]]))
+    assert result.masses == pytest.approx(np.concatenate([eight, whole[1:2], two, whole[3:]]))
 
 
 def test_parts_without_codes_hold_nothing() -> None:
     """Five codes on 64 atoms: of 16 atoms one holds the first code, or two hold one each."""
-    found = small(6)
-    found.first(np.array([40.0, 20.0, 20.0, 20.0]), 1.0, 100.0)
-    found._parts = np.array([8, 0, 0, 0])
-    found.again(np.full(8, 5.0), 1.0)
-    assert found.masses[[1, 2, 3, 4, 5, 7]].tolist() == [0.0] * 6
-    assert found.masses[0] + found.masses[6] == pytest.approx(found.masses[:8].sum())
+    result = small(6)
+    result.first(np.array([40.0, 20.0, 20.0, 20.0]), 1.0, 100.0)
+    result._parts = np.array([8, 0, 0, 0])
+    result.again(np.full(8, 5.0), 1.0)
+    assert result.masses[[1, 2, 3, 4, 5, 7]].tolist() == [0.0] * 6
+    assert result.masses[0] + result.masses[6] == pytest.approx(result.masses[:8].sum())
 
 
 def test_cuts_by_hand() -> None:

@@ -26,19 +26,19 @@ def gate(codes: np.ndarray, n_codes: int, allowance: Allowance, seed: int = 1) -
 
 
 def search(codes: np.ndarray, n_codes: int, allowance: Allowance, seed: int = 1) -> ShapeSearch:
-    curator, found = gate(codes, n_codes, allowance, seed), ShapeSearch(0, n_codes, float(len(codes)))
+    curator, result = gate(codes, n_codes, allowance, seed), ShapeSearch(0, n_codes, float(len(codes)))
     for part in (0.5, 0.5):
-        query = found.query(RULE, allowance.sd(part), allowance.is_pure)
-        found.observe(curator.measure(query, allowance.charge(part), "shape"))
-    return found
+        query = result.query(RULE, allowance.sd(part), allowance.is_pure)
+        result.observe(curator.measure(query, allowance.charge(part), "shape"))
+    return result
 
 
 @pytest.mark.parametrize("pure", [False, True])
 @pytest.mark.parametrize("n_codes", [2, 3, 12, 300, 4097, 9000])
 def test_a_row_moves_the_answers_by_at_most_one(n_codes, pure):
-    found = ShapeSearch(0, n_codes, 1000.0)
+    result = ShapeSearch(0, n_codes, 1000.0)
     for sd in (5000.0, 50.0, 1.0):
-        query = found.query(RULE, sd, pure)
+        query = result.query(RULE, sd, pure)
         moved = query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE)
         assert query.cells.size == query.release_map.matrix.shape[1]
         if pure:
@@ -57,11 +57,11 @@ def test_a_row_is_seen_whatever_its_value():
 @pytest.mark.parametrize("n_codes", [2, 3, 12, 9000])
 def test_masses_of_any_encoding(n_codes):
     codes = np.random.default_rng(0).integers(0, n_codes, 3000)
-    found = search(codes, n_codes, Allowance.of(0.1, 1e-6))
-    masses = found.masses
-    assert masses.shape == (len(found.widths) + 1,)
-    assert found.widths.sum() == n_codes - 1
-    assert len(found.widths) == min(n_codes - 1, SEARCHING.leaves)
+    result = search(codes, n_codes, Allowance.of(0.1, 1e-6))
+    masses = result.masses
+    assert masses.shape == (len(result.widths) + 1,)
+    assert result.widths.sum() == n_codes - 1
+    assert len(result.widths) == min(n_codes - 1, SEARCHING.leaves)
     assert (masses >= 0).all()
     assert masses.sum() == pytest.approx(3000)
 
@@ -76,9 +76,9 @@ def test_beliefs_follow_from_releases_alone():
 def test_a_window_is_made_of_whole_parts(n_codes):
     """Else what one search found of a window would not fit into what another found of the rest."""
     codes = np.random.default_rng(0).normal(0.3 * n_codes, 0.004 * n_codes, 20_000).astype(np.int64)
-    found = search(np.clip(codes, 0, n_codes - 2), n_codes, Allowance.of(1.0, 1e-6))
-    first, stop = found.narrow
-    starts = np.append(0, np.cumsum(found.widths))
+    result = search(np.clip(codes, 0, n_codes - 2), n_codes, Allowance.of(1.0, 1e-6))
+    first, stop = result.narrow
+    starts = np.append(0, np.cumsum(result.widths))
     assert {first, stop} <= set(starts.tolist())
     assert first <= 0.29 * n_codes < 0.31 * n_codes <= stop
     assert stop - first <= n_codes * 4 / SEARCHING.narrow_parts + 1

@@ -24,18 +24,18 @@ FEW = replace(SEARCHING, leaves=256, widths=(0.1, 0.4), rates=(3.0, 50.0), spike
 
 def shapes_of_few() -> list[tuple[float, np.ndarray]]:
     """Every shape of that family and its weight: flat 1; bells 4 by width; humps and falls 1 each, from either end."""
-    x, found = (np.arange(256) + 0.5) / 256, [(0.1, np.ones(256))]
+    x, results = (np.arange(256) + 0.5) / 256, [(0.1, np.ones(256))]
     for width in (0.1, 0.4):
         centres = np.arange(0, 1.0001, 1.25 * width)
-        found += [(0.4 / 2 / len(centres), np.exp(-((x - c) ** 2) / (2 * width**2))) for c in centres]
+        results += [(0.4 / 2 / len(centres), np.exp(-((x - c) ** 2) / (2 * width**2))) for c in centres]
     falls = [np.exp(-3 * x), np.exp(-50 * x)]
     humps = [x * fall for fall in falls]
     spiked = [0.5 * fall / fall.sum() + 0.5 * (np.arange(256) == 0) for fall in falls]
     plain = [fall / fall.sum() for fall in falls]
     for members in (humps, plain, spiked):
         for way in (1, -1):
-            found += [(0.1 / 2 / 2, member[::way]) for member in members]
-    return found
+            results += [(0.1 / 2 / 2, member[::way]) for member in members]
+    return results
 
 
 def test_the_family() -> None:
@@ -85,8 +85,8 @@ def test_contrasts_are_the_modes_of_what_is_in_doubt() -> None:
         away = (shape - weights @ shapes) / mean
         covariance = covariance + weight * np.outer(away, away)
     expected = with_missing(principal_modes(mean / mean.sum(), covariance, 0.01))
-    found = _contrasts(_drawn(256, FEW), weights, FEW, 0.01)
-    assert np.abs(found) == pytest.approx(np.abs(expected), abs=1e-6)
+    result = _contrasts(_drawn(256, FEW), weights, FEW, 0.01)
+    assert np.abs(result) == pytest.approx(np.abs(expected), abs=1e-6)
 
 
 def search(window: tuple[int, int] | None = None) -> ShapeSearch:
@@ -112,52 +112,52 @@ def test_what_is_asked_of_a_window() -> None:
 
 
 def test_beliefs_after_two_answers() -> None:
-    found, generator = search(), np.random.default_rng(0)
+    result, generator = search(), np.random.default_rng(0)
     evidence, missing, precision = np.zeros(len(_family(FEW)[0])), 0.0, 0.0
     drawn = _drawn(300, FEW)
     for sd in (20.0, 35.0):
-        query = found.query(RULE, sd, False)
+        query = result.query(RULE, sd, False)
         matrix = query.release_map.matrix / 4096
         value = matrix @ np.append(400.0 * drawn.by_group[4] + 400 * drawn.by_group[9], 200.0)
         value = value + generator.normal(0, sd, len(value))
-        answered(found, value, sd)
+        answered(result, value, sd)
         missing, precision = missing + value[-1] / sd**2, precision + 1 / sd**2
         believed = min(max(missing / precision - 0.5 / math.sqrt(precision), 0.0), 800.0)
-        assert found.missing == pytest.approx(believed)
+        assert result.missing == pytest.approx(believed)
         rows = 1000.0 - believed
         off = value[:-1] - rows * (drawn.by_group @ matrix[:-1, :-1].T)
         evidence = evidence - 0.5 * (off**2).sum(axis=1) / (sd**2 + (0.05 * rows) ** 2)
         weights = np.exp(_family(FEW)[0] + evidence - (_family(FEW)[0] + evidence).max())
         weights /= weights.sum()
-        assert found.masses[:-1] == pytest.approx(rows * (weights @ drawn.by_part), rel=1e-6, abs=1e-6)
-        assert found.masses[-1] == found.missing
+        assert result.masses[:-1] == pytest.approx(rows * (weights @ drawn.by_part), rel=1e-6, abs=1e-6)
+        assert result.masses[-1] == result.missing
 
 
 def test_missing_rows_stay_within_reason() -> None:
-    found = search()
-    assert found.missing == 0.0
-    assert found.masses[-1] == 0.0
-    assert found.masses.sum() == pytest.approx(1000.0)
-    query = found.query(RULE, 10.0, False)
+    result = search()
+    assert result.missing == 0.0
+    assert result.masses[-1] == 0.0
+    assert result.masses.sum() == pytest.approx(1000.0)
+    query = result.query(RULE, 10.0, False)
     nothing = np.zeros(len(query.release_map.matrix))
     for last, believed in ((-50.0, 0.0), (4.0, 0.0), (305.0, 300.0), (5000.0, 800.0)):
-        found._missing = found._precision = 0.0
-        answered(found, np.append(nothing[:-1], last), 10.0)
-        assert found.missing == pytest.approx(believed)
-    found._missing = found._precision = 0.0
-    answered(found, np.append(nothing[:-1], 7.0), 0.0)
-    assert found._precision == LEAST_SD**-2
+        result._missing = result._precision = 0.0
+        answered(result, np.append(nothing[:-1], last), 10.0)
+        assert result.missing == pytest.approx(believed)
+    result._missing = result._precision = 0.0
+    answered(result, np.append(nothing[:-1], 7.0), 0.0)
+    assert result._precision == LEAST_SD**-2
 
 
 def believing(shares: dict[int, float], values: int = 300, window: tuple[int, int] | None = None) -> ShapeSearch:
     """A search that believes in these shares of parts, and is sure."""
-    found = ShapeSearch(0, values + 1, 1000.0, window, FEW)
-    line = np.zeros(found._drawn.by_part.shape[1])
+    result = ShapeSearch(0, values + 1, 1000.0, window, FEW)
+    line = np.zeros(result._drawn.by_part.shape[1])
     line[list(shares)] = list(shares.values())
-    by_part = found._drawn.by_part.copy()
+    by_part = result._drawn.by_part.copy()
     by_part[:] = line
-    found._drawn = replace(found._drawn, by_part=by_part)
-    return found
+    result._drawn = replace(result._drawn, by_part=by_part)
+    return result
 
 
 def test_a_narrow_column_is_searched_again() -> None:

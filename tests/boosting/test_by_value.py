@@ -151,8 +151,8 @@ def test_games_by_hand() -> None:
     assert (pythia(margins, 0.6).bad.tolist(), pythia(margins, 0.6).theta) == ([1, 3, 2], 0.2)
     assert (pythia(margins, 0.2).bad.tolist(), pythia(margins, 0.2).theta) == ([1], 0.0)
     assert pythia(margins, 0.41).bad.tolist() == [1, 3, 2]
-    found = pythia(np.array([-0.5, -0.1, 0.2, 0.3]), 0.25)  # stops at mistakes, which fill the set
-    assert (found.bad.tolist(), found.theta) == ([0, 1], 0.0)
+    result = pythia(np.array([-0.5, -0.1, 0.2, 0.3]), 0.25)  # stops at mistakes, which fill the set
+    assert (result.bad.tolist(), result.theta) == ([0, 1], 0.0)
     assert pythia(np.array([0.0, 0.0, 0.1, 0.2]), 0.25).bad.tolist() == [0]  # a margin of 0 is no mistake
     assert [pythia(np.array([0.0, 0.5, -0.1, 0.0]), k).bad.tolist() for k in (0.25, 0.5)] == [[2], [2, 0]]
     assert len(pythia(np.arange(100.0), 0.07).bad) == 7  # and 0.07 * 100 is a little more
@@ -168,11 +168,11 @@ def test_games_by_hand() -> None:
     assert play.measures == pytest.approx(np.array([first, second, third]))
     assert play.losses == pytest.approx(heavy * play.measures)
     assert play.average_loss == pytest.approx(sum(m @ (heavy * m) for m in (first, second, third)) / 6)
-    found = diagnose([[0.5, -0.6, 1.0, 0.2], [0.5, 0.2, 0.0, 0.4]], 0.5)
-    assert (found.bad_share, found.theta, found.mistakes) == (0.5, pytest.approx(0.3), 0.25)
-    assert found.pythia_loss == pytest.approx(((1 - 0.2) / 2 + (1 + 0.3) / 2) / 2)
+    result = diagnose([[0.5, -0.6, 1.0, 0.2], [0.5, 0.2, 0.0, 0.4]], 0.5)
+    assert (result.bad_share, result.theta, result.mistakes) == (0.5, pytest.approx(0.3), 0.25)
+    assert result.pythia_loss == pytest.approx(((1 - 0.2) / 2 + (1 + 0.3) / 2) / 2)
     assert diagnose([[0.0, -0.1, 0.5]], 0.5).mistakes == pytest.approx(1 / 3)
-    assert "NOT PRIVATE" in str(found)
-    assert f"loss is {found.pythia_loss:.4f} (bound {(1 + found.theta) / 2:.4f})" in str(found)
-    assert not found.releasable
+    assert "NOT PRIVATE" in str(result)
+    assert f"loss is {result.pythia_loss:.4f} (bound {(1 + result.theta) / 2:.4f})" in str(result)
+    assert not result.releasable
     assert not pythia(margins, 0.5).releasable

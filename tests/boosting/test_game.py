@@ -112,12 +112,12 @@ def test_lemma_38_and_proposition_37(rounds: int, n: int, density: float, seed: 
     rng = np.random.default_rng(seed)
     margins = np.clip(rng.normal(0.3, 0.5, (rounds, n)), -1, 1)
     combined = margins.mean(axis=0)
-    found = pythia(combined, density)
-    outside = np.delete(combined, found.bad)
-    assert len(found.bad) >= density * n - 1e-9
-    assert (combined[found.bad] <= found.theta + 1e-12).all()
-    assert outside.size == 0 or outside.min() >= found.theta - 1e-12
-    assert set(np.flatnonzero(combined < 0)) <= set(found.bad)
+    result = pythia(combined, density)
+    outside = np.delete(combined, result.bad)
+    assert len(result.bad) >= density * n - 1e-9
+    assert (combined[result.bad] <= result.theta + 1e-12).all()
+    assert outside.size == 0 or outside.min() >= result.theta - 1e-12
+    assert set(np.flatnonzero(combined < 0)) <= set(result.bad)
     diagnosis = diagnose(margins, density)
     assert diagnosis.pythia_loss <= (1 + diagnosis.theta) / 2 + 1e-12  # Lemma 38, divided by T
 

@@ -62,17 +62,17 @@ def test_a_run_is_reserved_certified_and_no_more(neighbouring: Neighbouring) -> 
 
 def test_a_block_that_fails_has_spent_its_reservation() -> None:
     rows, labels, _ = margin_rows(100, 3, 0.4, seed=1)
-    found = []
+    results = []
 
     def fail() -> None:
         with private_rows(rows, labels, row_norm=1.0, epsilon=1.0) as private:
-            found.append(private)
+            results.append(private)
             private.count(0.5)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail()
-    assert found[0].certificate is None
+    assert results[0].certificate is None
 
 
 def test_rows_are_counted_and_no_count_is_below_one() -> None:

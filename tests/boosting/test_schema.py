@@ -119,14 +119,14 @@ def test_a_round_costs_one_release_and_the_budget_ends_a_run() -> None:
 @pytest.mark.parametrize("measure", [SmoothMeasure(0.2), LogisticMeasure(0.5)])
 def test_every_round_weighs_rows_by_all_hypotheses_before_it(measure: Measure) -> None:
     """Algorithms 1 and 2 by hand: round t sees t - 1 hypotheses, each once and at the measure's step."""
-    counts, seen, voters = np.array([60, 40, 20]), [], []
+    counts, records, voters = np.array([60, 40, 20]), [], []
     curator, _ = curator_over(np.eye(3)[np.repeat([0, 1, 2], counts)], np.ones(120))
     log = HalfspaceLog(3)
 
     class Watching(Fixed):
         def learn(self, curator: Curator, measure: Measure, hypotheses: Sequence[Centre]) -> Centre:
             query = measure.weighted_sum(log, len(hypotheses), 8.0)
-            seen.append(curator.measure(query, NonPrivate(), "weights of the groups").value)
+            records.append(curator.measure(query, NonPrivate(), "weights of the groups").value)
             voters.append([hypothesis.direction.tolist() for hypothesis in hypotheses])
             return super().learn(curator, measure, hypotheses)
 
@@ -134,7 +134,7 @@ def test_every_round_weighs_rows_by_all_hypotheses_before_it(measure: Measure) -
     cycle = [VOTERS[t % 3].tolist() for t in range(4)]
     assert voters == [cycle[:t] for t in range(4)]
     assert [hypothesis.direction.tolist() for hypothesis in ensemble.hypotheses] == cycle
-    for t, weights in enumerate(seen):
+    for t, weights in enumerate(records):
         margins = measure.step * np.sign(np.array(cycle[:t]).reshape(t, 3)).sum(axis=0)
         logistic, lead = 1 / (1 + np.exp(margins)), np.maximum(margins - t * 0.2 / 2.2, 0)
         expected = 0.8 ** (lead / 2) if isinstance(measure, SmoothMeasure) else logistic

@@ -90,13 +90,13 @@ def tacit() -> Run:
 
     def run(*arguments: object, code: int | None = None, says: str | Sequence[str] = ()) -> Done:
         words = [part for place, a in enumerate(arguments) for part in (str(a).split(" ") if place == 0 else [str(a)])]
-        done = CliRunner().invoke(app, words, catch_exceptions=False)
-        done.__class__ = Done
-        assert isinstance(done, Done)
-        assert code in (None, done.exit_code), (arguments, done.output)
+        result = CliRunner().invoke(app, words, catch_exceptions=False)
+        result.__class__ = Done
+        assert isinstance(result, Done)
+        assert code in (None, result.exit_code), (arguments, result.output)
         for text in [says] if isinstance(says, str) else says:
-            assert text in done.words, (arguments, text, done.output)
-        return done
+            assert text in result.words, (arguments, text, result.output)
+        return result
 
     return run
 
@@ -111,6 +111,6 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "schema.toml").write_text(SCHEMA)
     files = [f"--{name}={place / name}.{end}" for name, end in (("model", "json"), ("report", "html"))]
     arguments = ["fit", f"{place}/data.csv", f"--schema={place}/schema.toml", f"--certificate={place}/certificate.json"]
-    done = CliRunner().invoke(app, [*arguments, *files], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
+    result = CliRunner().invoke(app, [*arguments, *files], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
     return place

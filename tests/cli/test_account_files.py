@@ -33,22 +33,22 @@ def account(folder: Path, tacit: Run) -> PrivacyAccount:
 def test_a_model_is_on_the_disk_before_the_account_says_completed(
     account: PrivacyAccount, tacit: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[Any] = []
+    records: list[Any] = []
     synchronise, link = os.fsync, os.link
 
     def synchronised(descriptor: int) -> None:
         place = Path(f"/proc/self/fd/{descriptor}").readlink().name
-        seen.append((place if "deleted" not in place else "file", [line.status for line in account.reservations()]))
+        records.append((place if "deleted" not in place else "file", [line.status for line in account.reservations()]))
         synchronise(descriptor)
 
     def linked(*places: Any, **options: Any) -> None:
-        seen.append("named")
+        records.append("named")
         link(*places, **options)
 
     monkeypatch.setattr(os, "fsync", synchronised)
     monkeypatch.setattr(os, "link", linked)
     tacit(*FIT, "--model", "model.json", code=0)
-    assert seen == [("file", ["open"]), "named", (Path.cwd().name, ["open"])]
+    assert records == [("file", ["open"]), "named", (Path.cwd().name, ["open"])]
     assert [line.status for line in account.reservations()] == ["completed"]
 
 
@@ -61,9 +61,9 @@ def test_a_model_that_cannot_be_written_is_no_fit_that_completed(
 
     with monkeypatch.context() as patch:
         patch.setattr(files, "write_text", full)
-        done = tacit(*FIT, "--model", "model.json", *resumable)
-    assert done.exit_code == 2
-    assert "The charge stands" in done.words
+        result = tacit(*FIT, "--model", "model.json", *resumable)
+    assert result.exit_code == 2
+    assert "The charge stands" in result.words
     assert [line.status for line in account.reservations()] == ["open" if resumable else "failed"]
     assert not Path("model.json").exists()
     if resumable:
@@ -109,7 +109,7 @@ def signed(signed_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_an_extract_stands_for_the_account(signed: Path, tacit: Run) -> None:
     for more in ((), ("--dataset", "people"), ("--key", "key.pub")):
-        done = tacit(
+        result = tacit(
             "verify model.json --account",
             signed,
             *more,
@@ -125,8 +125,8 @@ def test_an_extract_stands_for_the_account(signed: Path, tacit: Run) -> None:
     extract = json.loads(signed.read_text())
     extract["lines"] = extract["lines"][:1]
     signed.write_text(json.dumps(extract))
-    done = tacit("verify model.json --account", signed, code=4, says="no line about what was signed")
-    assert "holds the line" not in done.words
+    result = tacit("verify model.json --account", signed, code=4, says="no line about what was signed")
+    assert "holds the line" not in result.words
 
 
 def test_an_extract_without_the_line_that_paid_does_not_hold(signed: Path, tacit: Run) -> None:
@@ -135,9 +135,9 @@ def test_an_extract_without_the_line_that_paid_does_not_hold(signed: Path, tacit
     extract["lines"] = [line for line in extract["lines"] if not line["charges"]]
     assert extract["lines"]
     signed.write_text(json.dumps(extract))
-    done = tacit("verify model.json --account", signed, code=4)
-    assert "no line about what was signed" not in done.words
-    assert "no line that paid for it" in done.words
+    result = tacit("verify model.json --account", signed, code=4)
+    assert "no line about what was signed" not in result.words
+    assert "no line that paid for it" in result.words
 
 
 @pytest.mark.parametrize(
@@ -185,9 +185,9 @@ def test_an_extract_says_nothing_of_rows_people_or_times(signed: Path) -> None:
 )
 def test_an_edited_extract_does_not_hold(signed: Path, tacit: Run, change: dict[str, Any], words: str) -> None:
     signed.write_text(json.dumps({**json.loads(signed.read_text()), **change}))
-    done = tacit("verify model.json --account", signed)
-    assert done.exit_code in (2, 4)
-    assert words in done.words
+    result = tacit("verify model.json --account", signed)
+    assert result.exit_code in (2, 4)
+    assert words in result.words
 
 
 def test_releases_that_no_charge_pays_for_show_in_an_extract(signed: Path) -> None:

@@ -21,8 +21,8 @@ AUDIT = ("audit", "--schema", "schema.toml", "--learner", "decision-list", "--ra
 
 
 def test_an_honest_learner_holds_and_the_words_say_what_that_means(folder, tacit):
-    done = tacit(*AUDIT, "--trials", "10", code=0)
-    words = done.words
+    result = tacit(*AUDIT, "--trials", "10", code=0)
+    words = result.words
     assert "10 fits each with and without one row, on tables made from schema.toml" in words
     assert "no proof" in words
     assert "it holds" in words
@@ -30,13 +30,13 @@ def test_an_honest_learner_holds_and_the_words_say_what_that_means(folder, tacit
 
 
 def test_json_says_the_same_to_machines(folder, tacit):
-    done = tacit(*AUDIT, "--trials", "10", "--neighbouring", "replace_one", "--delta", "0", "--json", code=0)
-    found = json.loads(done.output)
-    assert found["holds"] is True
-    assert found["neighbouring"] == "replace_one"
-    assert found["trials"] == 10
-    assert found["epsilon_lower"] <= found["epsilon"] == 1
-    assert found["seconds"] > 0
+    result = tacit(*AUDIT, "--trials", "10", "--neighbouring", "replace_one", "--delta", "0", "--json", code=0)
+    document = json.loads(result.output)
+    assert document["holds"] is True
+    assert document["neighbouring"] == "replace_one"
+    assert document["trials"] == 10
+    assert document["epsilon_lower"] <= document["epsilon"] == 1
+    assert document["seconds"] > 0
 
 
 def test_a_violated_claim_is_exit_code_4(folder, tacit, monkeypatch):
@@ -58,9 +58,9 @@ def test_numbers_and_no_schema(folder, tacit):
     (folder / "schema.toml").write_text(
         '[label]\ncolumn = "t"\nkind = "numeric"\nlower = 0\nupper = 1\n\n[columns.red]\nkind = "boolean"\n'
     )
-    done = tacit("audit --schema schema.toml --trials 10 --json --random-state 1")
-    assert json.loads(done.output)["estimator"] == "AdditiveBoostRegressor"
-    done = tacit("audit --trials 10 --learner decision-list --random-state 1", code=0, says="one column of numbers")
+    result = tacit("audit --schema schema.toml --trials 10 --json --random-state 1")
+    assert json.loads(result.output)["estimator"] == "AdditiveBoostRegressor"
+    result = tacit("audit --trials 10 --learner decision-list --random-state 1", code=0, says="one column of numbers")
 
 
 def test_mistakes_end_in_one_message(folder, tacit):

@@ -17,7 +17,7 @@ def test_papers_are_written_and_the_statement_can_be_verified(folder, tacit, mod
     (folder / "card.toml").write_text('controller = "St. Mary\'s"\npurpose = "Calls"\n', "utf-8-sig")
     tacit("keys new key")
     asked = ("--registry", "r.yaml", "--ml-bom", "b.json")
-    done = tacit(
+    result = tacit(
         "certificate m.json",
         *asked,
         "--meta",
@@ -25,7 +25,7 @@ def test_papers_are_written_and_the_statement_can_be_verified(folder, tacit, mod
         code=0,
         says=["members found at 1 % false alarms", "schema_sources"],
     )
-    assert "controller" not in done.stdout
+    assert "controller" not in result.stdout
     assert json.loads((folder / "b.json").read_text())["bomFormat"] == "CycloneDX"
     assert "St. Mary's" in (folder / "r.yaml").read_text()
     said = tacit("dossier m.json --meta card.toml --json").json

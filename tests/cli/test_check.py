@@ -47,8 +47,8 @@ def place(folder: Path) -> Path:
 
 
 def looked(tacit: Run, *arguments: str) -> dict[str, Any]:
-    done = tacit("check", *arguments, "--json", code=0)
-    facts: dict[str, Any] = done.json
+    result = tacit("check", *arguments, "--json", code=0)
+    facts: dict[str, Any] = result.json
     assert facts["notice"] == NOT_FOR_RELEASE
     return facts
 
@@ -87,8 +87,8 @@ def test_it_counts_exactly(place: Path, tacit: Run) -> None:
 
 
 def test_people_get_a_table_and_the_warning_first(place: Path, tacit: Run) -> None:
-    done = tacit("check d.csv --schema s.toml", code=0)
-    text = done.words
+    result = tacit("check d.csv --schema s.toml", code=0)
+    text = result.words
     assert text.startswith("NOT FOR RELEASE")
     assert "'[red]x' (1)" in text
     assert "40.0 %" in text
@@ -99,9 +99,9 @@ def test_people_get_a_table_and_the_warning_first(place: Path, tacit: Run) -> No
 def test_good_rows_get_no_complaint(place: Path, tacit: Run) -> None:
     (place / "good.csv").write_text("y,id,ok,work,age\nno,1,yes,a,20\nyes,2,no,b,90\n")
     assert looked(tacit, "good.csv", "--schema", "s.toml", "--strict")["complaints"] == []
-    done = tacit("check good.csv --schema s.toml")
-    assert "no problems beyond the table" in done.stdout
-    assert "NOT FOR RELEASE" in done.stdout
+    result = tacit("check good.csv --schema s.toml")
+    assert "no problems beyond the table" in result.stdout
+    assert "NOT FOR RELEASE" in result.stdout
 
 
 def test_units_beyond_their_limit(place: Path, tacit: Run) -> None:
@@ -135,9 +135,9 @@ def test_decimal_commas_are_told_from_other_texts(place: Path, tacit: Run) -> No
     (place / "s.toml").write_text("[columns.bmi]\nkind = 'numeric'\nlower = 0\nupper = 60\n")
     for cells, commas in (("24,5;1\n30,1;1\n", True), ("24,5,1;1\n", False), ("thin;1\n", False)):
         (place / "d.csv").write_text("bmi;x\n" + cells)
-        found = " ".join(tacit("check d.csv --schema s.toml").output.split())
-        assert "count as missing" in found
-        assert ("give --decimal ," in found) == commas
+        result = " ".join(tacit("check d.csv --schema s.toml").output.split())
+        assert "count as missing" in result
+        assert ("give --decimal ," in result) == commas
 
 
 def test_parquet(place: Path, tacit: Run) -> None:
@@ -180,20 +180,20 @@ def test_cells_with_line_breaks_are_counted(place: Path, tacit: Run) -> None:
 def test_a_line_above_the_names_is_one_fault(head: str, place: Path, tacit: Run) -> None:
     """And not one for every row, each with more cells than the title has."""
     (place / "d.csv").write_text(f"{head}\n{ROWS}" + "30,a,yes,5,no\n" * 20)
-    done = tacit("check d.csv --schema s.toml", code=2, says="no title or comment above it")
-    assert "faults" not in done.stderr
-    assert done.stderr.count("\n") == 1
+    result = tacit("check d.csv --schema s.toml", code=2, says="no title or comment above it")
+    assert "faults" not in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 def test_a_file_with_faults_is_refused_with_all_of_them_and_the_rows_that_have_none(place: Path, tacit: Run) -> None:
     lines = [*ROWS.splitlines(), *["30,a,yes,5,no"] * 20]
     lines[8], lines[12] = '30,"a,yes,5,no', "30,a,yes,5,no,more"
     (place / "d.csv").write_text("\n".join(lines) + "\n")
-    done = tacit("check d.csv --schema s.toml", code=2)
-    assert done.stdout.startswith(NOT_FOR_RELEASE)
-    assert "d.csv: 23 rows could be read, and a fit refuses it" in done.stdout
-    assert "2 faults: a quoted cell without its closing quote in line 9" in done.stderr
-    assert "(line 13)" in done.stderr
+    result = tacit("check d.csv --schema s.toml", code=2)
+    assert result.stdout.startswith(NOT_FOR_RELEASE)
+    assert "d.csv: 23 rows could be read, and a fit refuses it" in result.stdout
+    assert "2 faults: a quoted cell without its closing quote in line 9" in result.stderr
+    assert "(line 13)" in result.stderr
     assert "could be read" not in tacit("check d.csv --schema s.toml --json").stdout
     (place / "d.csv").write_text("other\n1\n")
     assert tacit("check d.csv --schema s.toml").stdout == ""

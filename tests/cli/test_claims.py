@@ -118,8 +118,8 @@ def test_the_page_of_an_edited_file_is_red(fitted: Path, folder: Path, tacit: Ru
 
 
 def test_what_is_protected_is_said(folder: Path, tacit: Run) -> None:
-    done = tacit(*FIT)
-    assert "protects one row" in done.words
+    result = tacit(*FIT)
+    assert "protects one row" in result.words
     with Path("schema.toml").open("a") as schema:
         schema.write('\n[columns.id]\nkind = "id"\n')
     question = "the schema declares the identifier"  # asked wherever a claim is read
@@ -181,14 +181,14 @@ def test_a_model_is_learned_again_from_its_tape_and_no_other(folder: Path, tacit
     recorded = (*FIT, "--learner", "trees", "--set", "n_trees=3", "--tape", "fit.tape")
     assert tacit(*recorded, "--json").json["written"] == {"model": "m.json", "tape": "fit.tape"}
     Path("data.csv").unlink()  # no row is there
-    done = tacit("verify m.json --tape fit.tape", code=0, says="the model follows from it, without a row")
+    result = tacit("verify m.json --tape fit.tape", code=0, says="the model follows from it, without a row")
     said = tacit("verify m.json --tape fit.tape --json").json["tape"]
     assert (said["follows"], said["findings"], said["remarks"]) == (True, [], [])
     data = json.loads(Path("m.json").read_text())
     data["model"]["trees"][1]["values"][0] += 1
     Path("changed.json").write_text(json.dumps(data))
-    done = tacit("verify changed.json --tape fit.tape --json", code=4)
-    findings = done.json["findings"]
+    result = tacit("verify changed.json --tape fit.tape --json", code=4)
+    findings = result.json["findings"]
     assert findings[0] == "the certificate belongs to another model"
     assert findings[1].startswith("the model is not the one that the tape gives: model.trees[1].values[0] is ")
 
@@ -217,6 +217,6 @@ def test_a_mistaken_tape_is_named_before_anything_is_spent(
 ) -> None:
     Path("m.json").write_bytes((fitted / "model.json").read_bytes())
     pq.write_table(pa.table({"age": [40, 50]}), "people.parquet")
-    done = tacit(*arguments, code=2, says=words)
-    assert "spent and" not in done.words
+    result = tacit(*arguments, code=2, says=words)
+    assert "spent and" not in result.words
     assert not list(Path().glob("fit.*"))

@@ -68,8 +68,8 @@ def test_classes_in_their_order(task: str, tacit: Run) -> None:
     evaluate = ("evaluate", "m.json", "data.csv", "--schema", "schema.toml", "--epsilon", "2", "--json")
     predict = ("predict", "m.json", "data.csv", "-o", "p.csv")
     for command in (fit, ("verify", "m.json"), predict, ("report", "m.json", "-o", "r.html"), evaluate):
-        done = tacit(*command, code=0)
-    assert done.json["overall"]["accuracy"]["value"] > 0.6
+        result = tacit(*command, code=0)
+    assert result.json["overall"]["accuracy"]["value"] > 0.6
     assert json.loads(Path("m.json").read_text())["kind"] == "additive_ordered"
     ask = ("evaluate", "m.json", "data.csv", "--epsilon", "2", "--metrics", "ranked_probability_score,accuracy")
     assert "ranked probability score" in tacit(*ask).stdout
@@ -82,24 +82,24 @@ def test_classes_in_their_order(task: str, tacit: Run) -> None:
 
 def test_evaluation(task: str, tacit: Run) -> None:
     tacit("fit data.csv --schema schema.toml --epsilon 4 --model m.json")
-    done = tacit("evaluate m.json data.csv --schema schema.toml --epsilon 2 --json")
+    result = tacit("evaluate m.json data.csv --schema schema.toml --epsilon 2 --json")
     if task == "classes":
-        assert done.exit_code == 0, done.output
-        assert done.json["overall"]["accuracy"]["value"] > 0.6
-        done = tacit("evaluate m.json data.csv --schema schema.toml --epsilon 2 --metrics auc,accuracy")
+        assert result.exit_code == 0, result.output
+        assert result.json["overall"]["accuracy"]["value"] > 0.6
+        result = tacit("evaluate m.json data.csv --schema schema.toml --epsilon 2 --metrics auc,accuracy")
         for words in ("auc, low", "auc, middle", "auc, high", "accuracy"):
-            assert words in done.stdout
-        assert "positives" not in done.stdout
+            assert words in result.stdout
+        assert "positives" not in result.stdout
         return
-    assert done.exit_code == 0, done.output
-    facts = done.json
+    assert result.exit_code == 0, result.output
+    facts = result.json
     assert facts["overall"]["mae"]["value"] < 2.5
     assert facts["overall"]["mae"]["low"] < facts["overall"]["mae"]["high"]
     assert 0.5 < facts["error_clip"] < 20
     more = ("--metrics", "pinball,mae", "--quantile", "0.9", "--subgroups", "colour", "--certificate", "c.json")
-    done = tacit("evaluate m.json data.csv --schema schema.toml --epsilon 2", *more, code=0)
+    result = tacit("evaluate m.json data.csv --schema schema.toml --epsilon 2", *more, code=0)
     for words in ("pinball", "quantile", "errors above", "colour = red", "epsilon 2"):
-        assert words in done.stdout
+        assert words in result.stdout
     tacit("verify c.json", code=0)
     for wrong, message in (
         (("--metrics", "auc"), "metrics are among mae"),
@@ -107,7 +107,7 @@ def test_evaluation(task: str, tacit: Run) -> None:
         (("--error-clip", "21"), "error_clip must lie"),
         (("--quantile", "1"), "quantile must be a number in (0, 1)"),
     ):
-        done = tacit(
+        result = tacit(
             "evaluate m.json data.csv --schema schema.toml --epsilon 2",
             *wrong,
             code=2,
@@ -149,9 +149,9 @@ def test_batches_from_files_share_one_charge(task: str, tacit: Run) -> None:
 
 
 def test_a_dry_run_names_the_right_estimator(task: str, tacit: Run) -> None:
-    done = tacit("fit data.csv --schema schema.toml --dry-run --json")
+    result = tacit("fit data.csv --schema schema.toml --dry-run --json")
     wanted = "AdditiveBoostClassifier" if task == "classes" else "AdditiveBoostRegressor"
-    assert done.json["estimator"] == wanted
+    assert result.json["estimator"] == wanted
 
 
 @pytest.mark.parametrize("task", ["number"], indirect=True)
@@ -179,10 +179,10 @@ def test_an_evaluation_goes_by_the_schema_of_the_model(task: str, tacit: Run) ->
     unit = ("--unit", "person", "--max-rows", "2", "--epsilon", "4", "--model", "m.json")
     tacit("fit data.csv --schema schema.toml", *unit, code=0)
     Path("schema.toml").unlink()
-    done = tacit("evaluate m.json data.csv --epsilon 8 --subgroups smokes --certificate c.json", code=0)
+    result = tacit("evaluate m.json data.csv --epsilon 8 --subgroups smokes --certificate c.json", code=0)
     certificate = json.loads(Path("c.json").read_text())
     assert (certificate["unit"], certificate["rows_per_unit"]) == ("person", 2)
-    assert "smokes = True" in done.stdout
+    assert "smokes = True" in result.stdout
     Path("bare.toml").write_text(written)
-    done = tacit("evaluate m.json data.csv --epsilon 8 --schema bare.toml")
-    assert "this evaluation would protect 1" in done.words
+    result = tacit("evaluate m.json data.csv --epsilon 8 --schema bare.toml")
+    assert "this evaluation would protect 1" in result.words

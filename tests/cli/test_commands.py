@@ -39,15 +39,19 @@ def test_predictions_need_no_data_but_their_own(fitted: Path, folder: Path, taci
 
 
 def test_no_number_of_rows_is_printed_but_the_released_one(folder: Path, tacit: Run) -> None:
-    done = tacit("fit data.csv --schema schema.toml --model m.json --epsilon 2 --delta 1e-5 --json", code=0)
-    assert (done.json["releasable"], done.json["delta"], done.json["written"]) == (True, 1e-5, {"model": "m.json"})
-    assert done.json["epsilon"] <= 2
-    assert set(done.json["importance"]) >= {"age", "colour"}
-    rows = done.json["summary"]["rows"]
+    result = tacit("fit data.csv --schema schema.toml --model m.json --epsilon 2 --delta 1e-5 --json", code=0)
+    assert (result.json["releasable"], result.json["delta"], result.json["written"]) == (
+        True,
+        1e-5,
+        {"model": "m.json"},
+    )
+    assert result.json["epsilon"] <= 2
+    assert set(result.json["importance"]) >= {"age", "colour"}
+    rows = result.json["summary"]["rows"]
     model = json.loads(Path("m.json").read_text())["model"]
     assert rows["value"] == pytest.approx(sum(model["mains"][0]["counts"]))
     assert 0 < abs(rows["value"] - 400) < 6 * rows["sd"]
-    said = done.stdout.replace(str(rows["value"]), "")
+    said = result.stdout.replace(str(rows["value"]), "")
     alone = re.compile(r"(?<![\w.])400(?:\.0+)?(?![\w.])")  # among digits of other numbers it may be by chance
     assert alone.search('"rows": 400,')
     assert alone.search("400.0\n")
@@ -58,9 +62,9 @@ def test_dry_run_reads_no_row_and_charges_nothing(folder: Path, tacit: Run) -> N
     account = ("--account", "sqlite:///b.tacit.db", "--dataset", "shop")
     tacit("budget create", *account, "--epsilon", "3", "--delta", "1e-6", code=0)
     Path("data.csv").write_text("age,colour,bought\n" + "not a table at all, because nobody will look\n" * 3)
-    done = tacit("fit data.csv --schema schema.toml --dry-run", *account, code=0, says="nothing was charged")
-    assert "warning" not in done.stdout
-    lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines()[1:] if " " in line.strip())
+    result = tacit("fit data.csv --schema schema.toml --dry-run", *account, code=0, says="nothing was charged")
+    assert "warning" not in result.stdout
+    lines = dict(line.split(maxsplit=1) for line in result.stdout.splitlines()[1:] if " " in line.strip())
     assert lines["protects"].strip() == "one row"
     assert lines["account"].startswith("shop in sqlite:///b.tacit.db")
     assert lines["remaining"].strip() == "epsilon 3; enough for this fit"
@@ -103,12 +107,12 @@ def test_fits_share_an_account(folder: Path, tacit: Run, monkeypatch: pytest.Mon
 
 def test_verify_accepts_what_holds_and_names_what_does_not(fitted: Path, folder: Path, tacit: Run) -> None:
     for file in ("certificate.json", "model.json"):
-        done = tacit("verify", fitted / file, code=0, says="the claim holds")
+        result = tacit("verify", fitted / file, code=0, says="the claim holds")
     forged = json.loads((fitted / "certificate.json").read_text())
     forged["epsilon"] = 0.01
     Path("forged.json").write_text(json.dumps(forged))
-    done = tacit("verify forged.json --json", code=4)
-    assert done.json["holds"] is False
+    result = tacit("verify forged.json --json", code=4)
+    assert result.json["holds"] is False
 
 
 def test_report_beside_the_model(fitted: Path, folder: Path, tacit: Run) -> None:

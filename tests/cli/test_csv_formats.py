@@ -98,8 +98,8 @@ def test_every_command_reads_decimal_commas(place: Path, tacit: Run) -> None:
         tacit("predict m.json", data, "-o", "p.csv", "--force", *how, code=0)
         scored = tacit("evaluate m.json", data, "--epsilon", "1", "--random-state", "1", "--json", *how)
         discover = f"schema discover {data} --target bought --epsilon 50 -o found.toml --random-state 1 --force"
-        found = tacit(discover, *how)
-        assert (scored.exit_code, found.exit_code) == (0, 0), scored.output + found.output
+        result = tacit(discover, *how)
+        assert (scored.exit_code, result.exit_code) == (0, 0), scored.output + result.output
         drafted = tacit("schema init", data, "--target", "bought", "-o", "drafted.toml", "--force", "--json", *how)
         checked = tacit("check", data, "--schema", "schema.toml", "--json", *how)
         assert (drafted.exit_code, checked.exit_code) == (0, 0)
@@ -193,29 +193,31 @@ def test_what_is_said_after_a_fit_can_be_run(place: Path, tacit: Run) -> None:
     """The hint at ``tacit check`` names the options with which the fit read the file."""
     Path("excel.csv").write_text(rows(",", ";").replace("1,", "x"), "utf-16")
     how = ("--encoding", "utf-16", *COMMAS)
-    done = tacit("fit excel.csv --schema schema.toml --model m.json", *how)
+    result = tacit("fit excel.csv --schema schema.toml --model m.json", *how)
     assert "tacit check excel.csv --schema schema.toml --encoding utf-16 --decimal , may" in " ".join(
-        done.stdout.split()
+        result.stdout.split()
     )
 
 
 def test_utf16_without_its_mark_is_told_which_encoding_it_has(place: Path, tacit: Run) -> None:
     Path("wide.csv").write_text(rows(".", ","), "utf-16-le")
     for given, meant in (("utf-8", "--encoding utf-16-le"), ("utf-16", "--encoding utf-16-le")):
-        done = tacit("check wide.csv --schema schema.toml --encoding", given)
-        assert (done.exit_code, f"{meant}" in done.stderr, "byte order mark" in done.stderr) == (2, True, True), done
+        result = tacit("check wide.csv --schema schema.toml --encoding", given)
+        assert (result.exit_code, f"{meant}" in result.stderr, "byte order mark" in result.stderr) == (2, True, True), (
+            result
+        )
     tacit("check wide.csv --schema schema.toml --encoding utf-16-le", code=0)
 
 
 def test_check_says_what_to_do_about_commas_and_dates(place: Path, tacit: Run) -> None:
-    said = " ".join(tacit("check excel.csv --schema schema.toml").stdout.split())
-    assert "give --decimal , where numbers have a decimal comma" in said
-    said = " ".join(tacit("check excel.csv --schema schema.toml", *COMMAS).stdout.split())
-    assert "column 'height': 0.3 % of rows hold no number and count as missing: '1,234,5'" in said
+    text = " ".join(tacit("check excel.csv --schema schema.toml").stdout.split())
+    assert "give --decimal , where numbers have a decimal comma" in text
+    text = " ".join(tacit("check excel.csv --schema schema.toml", *COMMAS).stdout.split())
+    assert "column 'height': 0.3 % of rows hold no number and count as missing: '1,234,5'" in text
     Path("schema.toml").write_text(SCHEMA + '\n[columns.on]\nkind = "date"\ngranularity = "weekday"\n')
     Path("dates.csv").write_text("height,dose,bought,on\n1.5,1,no,31.12.2024\n")
-    said = " ".join(tacit("check dates.csv --schema schema.toml").stdout.split())
-    assert "'31.12.2024'; declare how they are written, such as format = '%d.%m.%Y'" in said
+    text = " ".join(tacit("check dates.csv --schema schema.toml").stdout.split())
+    assert "'31.12.2024'; declare how they are written, such as format = '%d.%m.%Y'" in text
 
 
 STRAYS = {
@@ -236,14 +238,14 @@ def test_check_advises_another_format_where_most_cells_have_it(place: Path, taci
     Path("schema.toml").write_text(SCHEMA + '\n[columns.on]\nkind = "date"\ngranularity = "weekday"\n')
     rows_of = [f'"{cell}",1,no,2024-01-01' if column == "height" else f"1,1,no,{cell}" for cell in cells]
     Path("data.csv").write_text("\n".join(["height,dose,bought,on", *rows_of, ""]))
-    said = " ".join(tacit("check data.csv --schema schema.toml").stdout.split())
-    hints = [hint for hint in ("declare how they are written", "give --decimal ,") if hint in said]
+    text = " ".join(tacit("check data.csv --schema schema.toml").stdout.split())
+    hints = [hint for hint in ("declare how they are written", "give --decimal ,") if hint in text]
     assert len(hints) == bool(advice)
-    assert advice in said
+    assert advice in text
 
 
 @pytest.mark.parametrize(("option", "given"), [("--decimal", ";"), ("--delimiter", "ab"), ("--encoding", "klingon")])
 def test_a_wrong_format_is_named_by_its_option(place: Path, tacit: Run, option: str, given: str) -> None:
     for command in (("check", "plain.csv"), ("fit", "plain.csv", "--model", "m.json")):
-        done = tacit(*command, "--schema", "schema.toml", option, given)
-        assert (done.exit_code, option in done.stderr, given in done.stderr) == (2, True, True), done.output
+        result = tacit(*command, "--schema", "schema.toml", option, given)
+        assert (result.exit_code, option in result.stderr, given in result.stderr) == (2, True, True), result.output

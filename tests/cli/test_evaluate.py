@@ -18,12 +18,12 @@ from tests.cli.conftest import Run
 
 def test_evaluate_prints_figures_and_certifies_them(fitted: Path, folder: Path, tacit: Run) -> None:
     evaluate = f"evaluate {fitted}/model.json data.csv --schema schema.toml --epsilon 2"
-    done = tacit(f"{evaluate} --subgroups colour --cost 1,4 --certificate c.json", code=0)
+    result = tacit(f"{evaluate} --subgroups colour --cost 1,4 --certificate c.json", code=0)
     for words in ("auc", "accuracy", "log loss", "calibration", "least costly threshold", "colour = red", "epsilon 2"):
-        assert words in done.stdout
+        assert words in result.stdout
     assert Certificate.from_json(Path("c.json").read_text()).verify() == []
-    done = tacit("evaluate", fitted / "model.json", "data.csv", "--target", "bought", "--epsilon", "inf", "--json")
-    facts = done.json
+    result = tacit("evaluate", fitted / "model.json", "data.csv", "--target", "bought", "--epsilon", "inf", "--json")
+    facts = result.json
     assert facts["overall"]["rows"]["value"] == 400
     assert facts["overall"]["accuracy"]["value"] > 0.7
     assert facts["releasable"] is False
@@ -31,8 +31,8 @@ def test_evaluate_prints_figures_and_certifies_them(fitted: Path, folder: Path, 
 
 def test_subgroups_of_a_column_of_the_model_need_no_schema(fitted: Path, folder: Path, tacit: Run) -> None:
     evaluate = f"evaluate {fitted}/model.json data.csv --target bought --epsilon inf --json"
-    done = tacit(f"{evaluate} --subgroups colour")
-    groups = done.json["subgroups"]
+    result = tacit(f"{evaluate} --subgroups colour")
+    groups = result.json["subgroups"]
     assert {name: round(group["rows"]["value"]) for name, group in groups.items()} == {
         "red": 134, "green": 133, "(other)": 133, "(missing)": 0,
     }  # fmt: skip
@@ -44,8 +44,8 @@ def test_evaluate_pays_from_an_account(fitted: Path, folder: Path, tacit: Run) -
     paid = [*arguments, "--account", "sqlite:///b.db", "--dataset", "people"]
     tacit(*paid, code=0)
     assert 0.7 < account.spent < 0.9
-    done = tacit(*paid, code=3)
-    assert "nothing was spent" in done.stderr.lower()
+    result = tacit(*paid, code=3)
+    assert "nothing was spent" in result.stderr.lower()
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_mistakes_of_evaluate(fitted: Path, folder: Path, tacit: Run, arguments:
 def test_a_figure_that_noise_hides_is_none(fitted: Path, folder: Path, tacit: Run) -> None:
     """An AUC of .1392 (0 to 1) was told with four digits."""
     asked = ("evaluate", fitted / "model.json", "data.csv", "--epsilon", "0.001")
-    said = " ".join(tacit(*asked).stdout.split())
-    assert "auc inconclusive (noise too large)" in said
-    assert "calibration inconclusive (noise too large)" in said
+    text = " ".join(tacit(*asked).stdout.split())
+    assert "auc inconclusive (noise too large)" in text
+    assert "calibration inconclusive (noise too large)" in text
     figure = tacit(*asked, "--json").json["overall"]["auc"]
     assert (figure["low"], figure["high"]) == (0.0, 1.0)
     assert "not known" not in tacit(*asked[:-1], "inf").stdout
@@ -99,10 +99,10 @@ def test_noise_does_not_say_that_there_are_no_rows() -> None:
 def test_a_subgroup_without_rows_has_no_figures(fitted: Path, folder: Path, tacit: Run) -> None:
     """It was told as "log loss 0 (0 to 4.605)"."""
     asked = ("evaluate", fitted / "model.json", "data.csv", "--subgroups", "colour", "--epsilon")
-    said = " ".join(tacit(*asked, "30").stdout.split())
-    assert "(0 to 4.605)" not in said
-    assert re.search(r"colour = \(missing\) too few rows to report: about \d+ \(0 to \d+\)", said), said
-    assert re.search(r"colour = red auc [\d.]+ \(.* log loss [\d.]+ \(", said), said
+    text = " ".join(tacit(*asked, "30").stdout.split())
+    assert "(0 to 4.605)" not in text
+    assert re.search(r"colour = \(missing\) too few rows to report: about \d+ \(0 to \d+\)", text), text
+    assert re.search(r"colour = red auc [\d.]+ \(.* log loss [\d.]+ \(", text), text
     assert "colour = (missing) no rows" in " ".join(tacit(*asked, "inf").stdout.split())
 
 

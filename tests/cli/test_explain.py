@@ -24,14 +24,14 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_terminal_says_what_moved_the_row(fitted: Path, rows: Path, tacit: Run) -> None:
-    done = tacit("explain", str(fitted / "model.json"), "rows.csv", "--row", "3", code=0)
-    assert done.stdout.startswith("Row 3: ")
-    [colour] = [line for line in done.stdout.splitlines() if line.split()[0] == "colour"]
+    result = tacit("explain", str(fitted / "model.json"), "rows.csv", "--row", "3", code=0)
+    assert result.stdout.startswith("Row 3: ")
+    [colour] = [line for line in result.stdout.splitlines() if line.split()[0] == "colour"]
     assert colour.split()[1] == "blue"
-    [age] = [line for line in done.stdout.splitlines() if line.split()[0] == "age"]
+    [age] = [line for line in result.stdout.splitlines() if line.split()[0] == "age"]
     assert age.split()[1] == "missing"
-    assert "within two standard deviations of the noise)" in done.stdout
-    assert done.stdout.splitlines()[1].split()[:4] == ["term", "value", "log-odds", "odds"]
+    assert "within two standard deviations of the noise)" in result.stdout
+    assert result.stdout.splitlines()[1].split()[:4] == ["term", "value", "log-odds", "odds"]
 
 
 @pytest.mark.parametrize("row", [1, 2, 3])
@@ -47,10 +47,10 @@ def test_json_adds_up_to_what_predict_says(fitted: Path, rows: Path, tacit: Run,
 def test_a_page_is_its_owners_alone(fitted: Path, rows: Path, tacit: Run) -> None:
     before = os.umask(0o022)
     try:
-        done = tacit("explain", str(fitted / "model.json"), "rows.csv", "--row", "2", "--html", "out.html")
+        result = tacit("explain", str(fitted / "model.json"), "rows.csv", "--row", "2", "--html", "out.html")
     finally:
         os.umask(before)
-    assert done.exit_code == 0, done.output
+    assert result.exit_code == 0, result.output
     page = (rows / "out.html").read_text()
     assert page.startswith("<!doctype html>")
     assert "Row 2" in page

@@ -20,8 +20,8 @@ def model(folder: Path) -> str:
 
 
 def test_every_format(model: str, folder: Path, tacit: Run) -> None:
-    done = tacit("export m.json --to sql --dialect sqlite --table t --keep id --json")
-    assert done.json["tacit.model_digest"] == model
+    result = tacit("export m.json --to sql --dialect sqlite --table t --keep id --json")
+    assert result.json["tacit.model_digest"] == model
     text = (folder / "m.sql").read_text()
     assert text.startswith(f"-- tacit.model_digest: {model}\n")
     assert '"id"' in text

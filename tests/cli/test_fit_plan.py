@@ -70,10 +70,10 @@ def test_the_command_line_overrides_a_plan(folder: Path, tacit: Run) -> None:
 )
 def test_a_plan_that_says_something_else_is_refused(text: str, words: str, folder: Path, tacit: Run) -> None:
     Path("plan.toml").write_text(text)
-    done = tacit(*DRY, "--plan", "plan.toml", code=2)
-    assert words in done.json["error"]["message"]
+    result = tacit(*DRY, "--plan", "plan.toml", code=2)
+    assert words in result.json["error"]["message"]
 
 
 def test_a_plan_that_is_not_there_is_refused(folder: Path, tacit: Run) -> None:
-    done = tacit(*DRY, "--plan", "plan.toml", code=2)
-    assert "No such file" in done.json["error"]["message"]
+    result = tacit(*DRY, "--plan", "plan.toml", code=2)
+    assert "No such file" in result.json["error"]["message"]

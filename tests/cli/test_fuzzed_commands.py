@@ -32,13 +32,13 @@ VALUES = [*_VALUES.split(), "", " ", "é", "x" * 500, "duckdb:///none.db", "sele
 
 def _commands(group: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
     """Every command with its words, but for the long ones."""
-    found: dict[tuple[str, ...], Any] = {}
+    results: dict[tuple[str, ...], Any] = {}
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
-            found |= _commands(command, (*path, name))
+            results |= _commands(command, (*path, name))
         elif name not in LONG:
-            found[(*path, name)] = command
-    return found
+            results[(*path, name)] = command
+    return results
 
 
 USUAL = {
@@ -83,14 +83,14 @@ def run(seeds: range, folder: Path, fitted: Path) -> Counter[str]:
         (place / "bytes.csv").write_bytes(bytes(range(256)))
         os.chdir(place)
         line = _random_line(random.Random(seed), commands)
-        done: Any = CliRunner().invoke(app, line, catch_exceptions=True)
-        fault = done.exception if not isinstance(done.exception, SystemExit) else None
+        result: Any = CliRunner().invoke(app, line, catch_exceptions=True)
+        fault = result.exception if not isinstance(result.exception, SystemExit) else None
         assert fault is None, (seed, line, repr(fault))
-        assert done.exit_code in CODES, (seed, line, done.output)
-        assert "Traceback" not in done.output, (seed, line, done.output)
-        if done.exit_code == 2:
-            assert done.output.strip(), (seed, line)
-        counts[f"exit code {done.exit_code}"] += 1
+        assert result.exit_code in CODES, (seed, line, result.output)
+        assert "Traceback" not in result.output, (seed, line, result.output)
+        if result.exit_code == 2:
+            assert result.output.strip(), (seed, line)
+        counts[f"exit code {result.exit_code}"] += 1
         shutil.rmtree(place, ignore_errors=True)
     return counts
 

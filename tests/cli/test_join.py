@@ -145,11 +145,11 @@ def test_the_key_of_a_party_is_its_own(hospital: Hospital) -> None:
     assert (place / "north.key").stat().st_mode & 0o777 == 0o600
     for again in (("north", "other.key"), ("east", "north.key")):
         assert hospital.party(*again).exit_code == 2
-    done = hospital.party("../north", "x.key")
-    assert "letters, digits" in done.stderr
+    result = hospital.party("../north", "x.key")
+    assert "letters, digits" in result.stderr
     assert not (place / "x.key").exists()
-    said = json.loads(hospital.party("east", "east.key", "--json").stdout)
-    assert len(said["fingerprint"]) == 64
+    summary = json.loads(hospital.party("east", "east.key", "--json").stdout)
+    assert len(summary["fingerprint"]) == 64
 
 
 def test_a_coordinator_says_whom_it_waits_for(hospital: Hospital) -> None:

@@ -43,15 +43,15 @@ def test_without_a_schema_bounds_are_found(folder: Path, tacit: Run, learner: st
     finds = learner in ("additive", "trees")  # these ask first whether texts are numbers
     fit = ("fit", "numbers.csv", "--target", "y", "--learner", learner, "--model", "m.json", "--epsilon", "4")
     fit += options(learner)
-    done = tacit(*fit)
+    result = tacit(*fit)
     if not finds:
-        assert done.exit_code == 2
-        assert f"{learner} finds no classes" in done.words
-        assert "Nothing was spent" in done.words
-        done = tacit(*fit, "--classes", "0,1")
-    assert done.exit_code == 0, done.output
+        assert result.exit_code == 2
+        assert f"{learner} finds no classes" in result.words
+        assert "Nothing was spent" in result.words
+        result = tacit(*fit, "--classes", "0,1")
+    assert result.exit_code == 0, result.output
     said = "found and paid for: 2 numeric; classes 0, 1" if finds else "all columns were read as numbers"
-    assert said in done.words
+    assert said in result.words
     tacit("predict m.json numbers.csv -o p.csv", code=0)
 
 
@@ -111,8 +111,8 @@ def test_any_learner_is_boosted_by_its_short_name(folder: Path, tacit: Run) -> N
     ],
 )
 def test_a_base_that_is_none_spends_nothing(folder: Path, tacit: Run, setting: str, words: str) -> None:
-    done = tacit(*RESAMPLED, "--model", "m.json", "--set", setting, code=2)
-    said = done.words
+    result = tacit(*RESAMPLED, "--model", "m.json", "--set", setting, code=2)
+    said = result.words
     assert words in said
     assert "Nothing was spent" in said
     assert not Path("m.json").exists()

@@ -30,9 +30,11 @@ def test_accounts_are_listed(folder: Path, tacit: Run) -> None:
     for name, epsilon in (("shop", "1"), ("clinic", "2")):
         create = ("budget", "create", *store, "--dataset", name, "--epsilon", epsilon, "--delta", "1e-6")
         tacit(*create, *(("--unit", "patient_id", "--max-rows", "3") if name == "clinic" else ()), code=0)
-    found = tacit("budget list", *store, "--json").json["accounts"]
-    assert {line["dataset"]: line["remaining"] for line in found} == {"shop": 1.0, "clinic": 2.0}
-    assert {line["dataset"]: line["protected"] for line in found}["clinic"] == "all rows with one patient_id, at most 3"
+    result = tacit("budget list", *store, "--json").json["accounts"]
+    assert {line["dataset"]: line["remaining"] for line in result} == {"shop": 1.0, "clinic": 2.0}
+    assert {line["dataset"]: line["protected"] for line in result}[
+        "clinic"
+    ] == "all rows with one patient_id, at most 3"
     assert "clinic" in tacit("budget list", *store).stdout
     unit = Unit("patient_id", 3, "patient")
     PrivacyAccount("sqlite:///b.tacit.db", "clinic").note("a line", unit)
@@ -56,11 +58,11 @@ def test_predictions_keep_an_identifier_and_go_to_parquet(fitted: Path, folder: 
 
 def test_a_dash_is_a_stream_on_both_sides(fitted: Path, folder: Path, tacit: Run) -> None:
     tacit("predict", fitted / "model.json", "data.csv", "-o", "p.csv", code=0)
-    done = subprocess.run(
+    result = subprocess.run(
         [*COMMAND, "predict", str(fitted / "model.json"), "-", "-o", "-"],
         input=Path("data.csv").read_bytes(), capture_output=True, check=True, env=dict(os.environ),
     )  # fmt: skip
-    assert done.stdout == Path("p.csv").read_bytes()
+    assert result.stdout == Path("p.csv").read_bytes()
     tacit("predict", fitted / "model.json", "data.csv", "-o", "-", "--json", code=2)
 
 
@@ -97,8 +99,8 @@ def test_every_parameter_can_be_set(folder: Path, tacit: Run) -> None:
     ],
 )
 def test_an_option_is_not_taken_for_another_ones_value(line: tuple[str, ...], folder: Path, tacit: Run) -> None:
-    done = tacit(*line, code=2)
-    assert f"{line[-1]} is an option" in " ".join((done.stdout + done.stderr).split())
+    result = tacit(*line, code=2)
+    assert f"{line[-1]} is an option" in " ".join((result.stdout + result.stderr).split())
     assert not Path(line[-1]).exists()
     if line[-1] == "--json":
-        assert done.json["error"]["kind"] == "usage"
+        assert result.json["error"]["kind"] == "usage"

@@ -144,8 +144,8 @@ def test_dry_run_reads_names_as_the_fit_would(folder: Path, tacit: Run) -> None:
     Path("data.csv").write_bytes(Path("data.csv").read_text().replace("colour", "größe").encode("latin-1"))
     dry = ("fit", "data.csv", "--dry-run", "--target")
     refused(tacit(*dry, "bought"), "give its encoding, such as windows-1252")
-    done = tacit(*dry, "bought", "--encoding", "latin-1", "--json")
-    assert json.loads(done.output)["columns"] == ["age", "größe", "id"]
+    result = tacit(*dry, "bought", "--encoding", "latin-1", "--json")
+    assert json.loads(result.output)["columns"] == ["age", "größe", "id"]
     refused(tacit(*dry, "BOUGHT", "--encoding", "latin-1"), "did you mean 'bought'?")
 
 
@@ -154,8 +154,8 @@ def test_a_full_disk_names_the_file(folder: Path, tacit: Run, monkeypatch: pytes
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    done = tacit("fit data.csv --schema schema.toml --learner trees --certificate paid.json", code=2)
-    assert done.stderr.startswith("error: paid.json: No space left on device. The fit was done"), done.stderr
+    result = tacit("fit data.csv --schema schema.toml --learner trees --certificate paid.json", code=2)
+    assert result.stderr.startswith("error: paid.json: No space left on device. The fit was done"), result.stderr
 
 
 UNREAD = {
@@ -198,8 +198,8 @@ def test_a_command_line_that_cannot_be_read_is_one_line(folder: Path, tacit: Run
 
 def test_a_command_without_arguments_shows_its_help(tacit: Run) -> None:
     for line in ((), ("budget",)):
-        done = tacit(*line, code=2, says="Usage:")
-        assert "error" not in done.stderr
+        result = tacit(*line, code=2, says="Usage:")
+        assert "error" not in result.stderr
 
 
 def test_what_rows_hold_is_no_mistake(folder: Path, tacit: Run) -> None:
@@ -230,10 +230,12 @@ def test_a_terminal_that_lacks_a_character_hides_nothing(folder: Path) -> None:
     Path("data.csv").write_text(Path("data.csv").read_text().replace("colour", "p\u0142e\u0107", 1))
     edited("schema.toml", "columns.colour", 'columns."p\u0142e\u0107"')
     command = [sys.executable, "-c", "from tacit.cli.main import main; main()", *FIT, "--epsilon", "20"]
-    done = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "latin-1"}, check=False)
-    assert done.returncode == 0, done.stderr
-    assert b"spent" in done.stdout
-    assert b"Nothing was spent" not in done.stderr
+    result = subprocess.run(
+        command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "latin-1"}, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert b"spent" in result.stdout
+    assert b"Nothing was spent" not in result.stderr
 
 
 def test_all_options_that_are_wrong_are_said_at_once(folder: Path, tacit: Run) -> None:

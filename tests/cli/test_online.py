@@ -85,8 +85,8 @@ def test_the_charge_is_on_disk_before_a_row_is_taken(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(_Winnow, "feed", die)
-    done = tacit("online data.csv", *BEGIN, "--epsilon", "2", *ACCOUNT, "--state", "s.json")
-    assert (done.exit_code, len(left)) == (130, 1)
+    result = tacit("online data.csv", *BEGIN, "--epsilon", "2", *ACCOUNT, "--state", "s.json")
+    assert (result.exit_code, len(left)) == (130, 1)
     assert left[0] < 5
     assert account() == left[0]
     assert not (folder / "s.json").exists()
@@ -128,8 +128,8 @@ def test_refusals_spend_nothing_and_leave_the_stream_where_it_was(
     tacit("online data.csv", *BEGIN, *ACCOUNT, "--state", "s.json", code=0)
     left, state, files = account(), (folder / "s.json").read_bytes(), {path.name for path in folder.iterdir()}
     for command, message in REFUSED.items():
-        done = tacit(*command, code=2, says=message)
-        assert "Nothing was spent" in done.output or "as it was" in done.output, command
+        result = tacit(*command, code=2, says=message)
+        assert "Nothing was spent" in result.output or "as it was" in result.output, command
     assert (account(), (folder / "s.json").read_bytes()) == (left, state)
     assert {path.name for path in folder.iterdir()} - files <= {"s.json.used"}
     unpaid = tacit("online data.csv", *BEGIN, "--epsilon", "50", *ACCOUNT, "--state", "new.json")
@@ -159,9 +159,9 @@ def test_schemas_that_no_stream_or_model_holds_are_refused_before_a_charge(
         text += '\n[unit]\ncolumn = "id"\nmax_rows = 2\n'
     (folder / "schema.toml").write_text(text)
     left = account()
-    done = tacit("online data.csv", *BEGIN, *ACCOUNT, "--model", "m.json")
-    assert (done.exit_code, account()) == (2, left)
-    assert message in done.words
+    result = tacit("online data.csv", *BEGIN, *ACCOUNT, "--model", "m.json")
+    assert (result.exit_code, account()) == (2, left)
+    assert message in result.words
     assert not (folder / "m.json").exists()
 
 

@@ -155,8 +155,8 @@ def test_what_another_process_wrote_meanwhile_stays(shop: Path, tacit: Run, monk
 
     real = fit._learn
     monkeypatch.setattr(fit, "_learn", lambda *given, **named: (learned(), real(*given, **named))[1])
-    done = tacit(*FIT, *(word for pair in names.items() for word in pair), "--json", code=0)
+    result = tacit(*FIT, *(word for pair in names.items() for word in pair), "--json", code=0)
     written = {"model": "n-2.json", "certificate": "c-2.json", "report": "n-2.html"}
-    assert done.json["written"] == written
+    assert result.json["written"] == written
     assert [Path(name).read_text() for name in names.values()] == ["other"] * 3
     assert all(Path(name).stat().st_size > 100 for name in written.values())

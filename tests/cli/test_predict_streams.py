@@ -35,8 +35,8 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def whole(fitted: Path, folder: Path, tacit: Run) -> pa.Table:
     tacit("predict", fitted / "model.json", "data.csv", "-o", "whole.parquet", "--keep", "id", code=0)
-    found = parquet.read_table("whole.parquet")
-    return found.set_column(0, "id", found["id"].cast(pa.string()))
+    table = parquet.read_table("whole.parquet")
+    return table.set_column(0, "id", table["id"].cast(pa.string()))
 
 
 def test_files_of_a_folder_follow_one_another(fitted: Path, folder: Path, tacit: Run, small_chunks: list[int]) -> None:
@@ -53,15 +53,15 @@ def test_files_of_a_folder_follow_one_another(fitted: Path, folder: Path, tacit:
     for data in ("parts", "csv", "csv/*.csv", "parts/*.parquet"):
         small_chunks.clear()
         tacit("predict", fitted / "model.json", data, "--out", "p.parquet", "--force", "--keep", "id", code=0)
-        found = parquet.read_table("p.parquet")
-        assert found.set_column(0, "id", found["id"].cast(pa.string())).equals(expected)
+        result = parquet.read_table("p.parquet")
+        assert result.set_column(0, "id", result["id"].cast(pa.string())).equals(expected)
         assert max(small_chunks) < 100
         assert sum(small_chunks) == 400
     tacit("predict", fitted / "model.json", "csv", "-o", "p.csv", "--keep", "id", code=0)
     kinds = pa_csv.ConvertOptions(column_types={"id": pa.string(), "prediction": pa.string()})
-    found = pa_csv.read_csv("p.csv", convert_options=kinds)
-    assert found["id"].to_pylist() == expected["id"].to_pylist()
-    assert found["prediction"].to_pylist() == expected["prediction"].to_pylist()
+    result = pa_csv.read_csv("p.csv", convert_options=kinds)
+    assert result["id"].to_pylist() == expected["id"].to_pylist()
+    assert result["prediction"].to_pylist() == expected["prediction"].to_pylist()
 
 
 def test_a_data_base_is_predicted(fitted: Path, folder: Path, tacit: Run) -> None:
@@ -79,8 +79,8 @@ def test_a_data_base_is_predicted(fitted: Path, folder: Path, tacit: Run) -> Non
 def test_no_rows_are_no_predictions(fitted: Path, folder: Path, tacit: Run) -> None:
     Path("none.csv").write_text("age,colour,id\n")
     tacit("predict", fitted / "model.json", "none.csv", "-o", "p.parquet", "--keep", "id", code=0)
-    found = parquet.read_table("p.parquet")
-    assert (found.num_rows, found.column_names) == (0, ["id", "prediction", "proba_no", "proba_yes"])
+    table = parquet.read_table("p.parquet")
+    assert (table.num_rows, table.column_names) == (0, ["id", "prediction", "proba_no", "proba_yes"])
 
 
 def test_a_file_that_breaks_off_leaves_nothing_behind(
@@ -143,13 +143,13 @@ def test_rows_that_the_model_does_not_know_are_counted_on_standard_error(
     lines = [",".join(values.get(name, "1") for name in names)] * 90
     lines += [",".join({"age": "1,970", "colour": "red"}.get(name, "1").replace(",", ".9.") for name in names)] * 110
     Path("new.csv").write_text("\n".join([",".join(names), *lines]) + "\n")
-    done = tacit("predict", fitted / "model.json", "new.csv", "-o", "p.csv", code=0)
+    result = tacit("predict", fitted / "model.json", "new.csv", "-o", "p.csv", code=0)
     for words in (
         "note: column 'age': 110 of 200 rows are empty or cannot be read, and count as missing",
         "note: column 'age': 90 of 200 rows lie outside the declared bounds, and are clipped",
         "90 of 200 rows hold values that are not declared, and go to 'other'; one differs only in case from 'red'",
     ):
-        assert words in done.words
+        assert words in result.words
     said = tacit("predict", fitted / "model.json", "data.csv", "-o", "q.csv").stderr
     assert said == "note: column 'colour': 133 of 400 rows hold values that are not declared, and go to 'other'\n"
     made = tacit("predict", fitted / "model.json", "new.csv", "-o", "p.csv", "--json", "--force")

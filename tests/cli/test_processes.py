@@ -32,13 +32,13 @@ upper = 90
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("streams")
+    folder = tmp_path_factory.mktemp("streams")
     rows = "".join(f"{20 + i % 60},older,{i},{('no', 'yes')[i % 60 > 30]}\n" for i in range(120))
-    (made / "d.csv").write_text(f"age,prediction,proba_yes,y\n{rows}")
-    (made / "s.toml").write_text(SCHEMA)
-    with contextlib.chdir(made):
+    (folder / "d.csv").write_text(f"age,prediction,proba_yes,y\n{rows}")
+    (folder / "s.toml").write_text(SCHEMA)
+    with contextlib.chdir(folder):
         assert CliRunner().invoke(app, [*FIT.split(), "m.json"]).exit_code == 0
-    return made
+    return folder
 
 
 def run(place: Path, command: str, shell: str = "{}", **more: Any) -> subprocess.CompletedProcess[str]:
@@ -54,9 +54,9 @@ FIT = "fit d.csv --schema s.toml --learner forest --epsilon 8 --force --model"
 @pytest.mark.parametrize("shell", ["{} <&- >&- 2>&-", "{} --json --progress 2>&1 | head -c 1"])
 def test_a_fit_ends_well_whoever_reads(shell: str, place: Path) -> None:
     name = f"m{abs(hash(shell))}.json"
-    done = run(place, f"{FIT} {name}", shell)
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
+    result = run(place, f"{FIT} {name}", shell)
+    assert result.returncode == 0, result.stderr
+    assert "Traceback" not in result.stderr
     model = json.loads((place / name).read_text())
     assert model["certificate"]["outcome"] == "completed"
 
@@ -67,11 +67,11 @@ def test_a_reader_who_has_gone_changes_no_exit_code(place: Path) -> None:
 
 @pytest.mark.parametrize("command", ["--version", f"{FIT} full.json --json", "predict m.json d.csv -o -"])
 def test_a_full_disk_is_one_line(command: str, place: Path) -> None:
-    done = run(place, command, "{} > /dev/full")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: ")
-    assert len(done.stderr.splitlines()) == 1, done.stderr
-    assert "No space left on device" in done.stderr
+    result = run(place, command, "{} > /dev/full")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: ")
+    assert len(result.stderr.splitlines()) == 1, result.stderr
+    assert "No space left on device" in result.stderr
     assert (place / "full.json").exists() or "full.json" not in command
 
 
@@ -80,23 +80,23 @@ def test_no_stream_can_be_written(place: Path) -> None:
 
 
 def test_predictions_end_where_nobody_reads_on(place: Path) -> None:
-    done = run(place, "predict m.json d.csv -o -", "{} | head -n 1")
-    assert (done.returncode, done.stdout.count("\n")) == (0, 1)
+    result = run(place, "predict m.json d.csv -o -", "{} | head -n 1")
+    assert (result.returncode, result.stdout.count("\n")) == (0, 1)
 
 
 def test_predictions_to_a_closed_stream_are_a_mistake(place: Path) -> None:
-    done = run(place, "predict m.json d.csv -o -", "{} >&-")
-    assert done.returncode == 2
-    assert "standard output is closed" in done.stderr
+    result = run(place, "predict m.json d.csv -o -", "{} >&-")
+    assert result.returncode == 2
+    assert "standard output is closed" in result.stderr
 
 
 def test_a_kept_column_is_never_overwritten(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
     predict = ["predict", "m.json", "d.csv", "-o", "kept.csv", "--keep"]
     for kept in ("prediction", "age,prediction", "proba_yes"):
-        done = CliRunner().invoke(app, [*predict, kept])
-        assert done.exit_code == 2
-        assert f"the predictions have a column '{kept.rpartition(',')[2]}' of their own" in done.stderr
+        result = CliRunner().invoke(app, [*predict, kept])
+        assert result.exit_code == 2
+        assert f"the predictions have a column '{kept.rpartition(',')[2]}' of their own" in result.stderr
         assert not (place / "kept.csv").exists()
     assert CliRunner().invoke(app, [*predict, "age,y"]).exit_code == 0
     assert (place / "kept.csv").read_text().startswith('"age","y","prediction"')
@@ -107,12 +107,12 @@ LINE = re.compile(r"^.+: release \d+, \d+% of the budget, \d+ s(, about \d+ s le
 
 def test_lines_of_progress(folder: Path, tacit: Run) -> None:
     fit = ("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", "--force")
-    done = tacit(*fit, "--progress", "--json")
-    assert done.exit_code == 0
-    lines = done.stderr.splitlines()
+    result = tacit(*fit, "--progress", "--json")
+    assert result.exit_code == 0
+    lines = result.stderr.splitlines()
     assert lines
     assert all(LINE.match(line) for line in lines), lines
-    json.loads(done.stdout)
+    json.loads(result.stdout)
     assert tacit(*fit).stderr == ""
 
 
@@ -153,5 +153,7 @@ print([name for name in {SLOW!r} if name in sys.modules])
 
 def test_a_fit_from_a_csv_file_waits_for_nothing_it_does_not_use(folder: Path) -> None:
     fit = ["fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", "--report", "m.html"]
-    done = subprocess.run([sys.executable, "-c", SCRIPT, *fit], capture_output=True, text=True, cwd=folder, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    result = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *fit], capture_output=True, text=True, cwd=folder, check=True
+    )
+    assert result.stdout.splitlines()[-1] == "[]"

@@ -40,9 +40,9 @@ def interrupted(tacit: Run, monkeypatch: pytest.MonkeyPatch, at: int, *arguments
 
 
 def test_an_interrupted_fit_goes_on(folder: Path, tacit: Run, opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = interrupted(tacit, monkeypatch, 20, *FIT, "--set", "n_trees=30", "--resumable", "--tape", "fit.tape")
-    assert found.exit_code == 130
-    assert "see tacit resume" in found.stderr
+    result = interrupted(tacit, monkeypatch, 20, *FIT, "--set", "n_trees=30", "--resumable", "--tape", "fit.tape")
+    assert result.exit_code == 130
+    assert "see tacit resume" in result.stderr
     assert not (folder / "model.json").exists()
     spent, [kept] = opened.spent, opened.kept()
     assert 0 < kept.releases < 20
@@ -91,9 +91,9 @@ def test_a_model_that_was_lost_after_its_fit_had_ended_is_made_again(folder: Pat
 def test_a_fit_that_is_not_resumable_keeps_nothing(
     folder: Path, tacit: Run, opened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = interrupted(tacit, monkeypatch, 5, *FIT)
-    assert found.exit_code == 130
-    assert "resume" not in found.stderr
+    result = interrupted(tacit, monkeypatch, 5, *FIT)
+    assert result.exit_code == 130
+    assert "resume" not in result.stderr
     assert opened.kept() == ()
     assert [line.status for line in opened.reservations()] == ["failed"]
 

@@ -28,8 +28,8 @@ def test_init_writes_a_schema_that_a_person_can_correct(folder: Path, tacit: Run
 
 def test_init_reads_a_data_dictionary(folder: Path, tacit: Run) -> None:
     (folder / "words.csv").write_text("name,kind,lower,upper,categories\nage,numeric,0,99,\nbought,categorical,,,n|y\n")
-    done = tacit("schema init --dictionary words.csv --target bought --positive n -o w.toml --json", code=0)
-    facts = done.json
+    result = tacit("schema init --dictionary words.csv --target bought --positive n -o w.toml --json", code=0)
+    facts = result.json
     schema = Schema.from_toml("w.toml")
     assert facts["fingerprint"] == schema.fingerprint()
     assert schema.label is not None
@@ -47,8 +47,8 @@ def test_samples_and_dictionaries_in_other_encodings(folder: Path, tacit: Run) -
         tacit(*asked, "--encoding", "latin-1", code=0)
         assert list(Schema.from_toml("new.toml").columns) == ["größe"]
     (folder / "words.csv").write_bytes("name,größe\n1,2\n".encode("latin-1"))
-    done = tacit("schema init --dictionary words.csv --target y -o x.toml --encoding latin-1")
-    assert "error: words.csv, line 2, field 'größe': unknown key" in done.words
+    result = tacit("schema init --dictionary words.csv --target y -o x.toml --encoding latin-1")
+    assert "error: words.csv, line 2, field 'größe': unknown key" in result.words
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ def test_samples_and_dictionaries_in_other_encodings(folder: Path, tacit: Run) -
 def test_mistakes_end_in_one_message(folder: Path, tacit: Run, arguments: list[str], message: str) -> None:
     (folder / "empty.csv").touch()
     before = (folder / "schema.toml").read_text()
-    done = tacit("schema init", *arguments, code=2, says=message)
-    assert "spent" not in done.stderr  # nothing could be
-    assert "Traceback" not in done.output
-    assert done.stdout == ""
+    result = tacit("schema init", *arguments, code=2, says=message)
+    assert "spent" not in result.stderr  # nothing could be
+    assert "Traceback" not in result.output
+    assert result.stdout == ""
     assert (folder / "schema.toml").read_text() == before
     assert not (folder / "n.toml").exists()
 
@@ -90,13 +90,13 @@ def test_force_overwrites(folder: Path, tacit: Run) -> None:
 
 
 def test_validate(folder: Path, tacit: Run) -> None:
-    done = tacit("schema validate schema.toml", code=0, says="schema.toml is valid: 2 features, label 'bought'")
+    result = tacit("schema validate schema.toml", code=0, says="schema.toml is valid: 2 features, label 'bought'")
     Path("one.toml").write_text('[columns.age]\nkind = "numeric"\nlower = 0\nupper = 9\n')
     assert "one.toml is valid: 1 feature, no label" in tacit("schema validate one.toml").stdout
     facts = tacit("schema validate schema.toml --json").json
     assert facts["valid"] is True
     assert facts["features"] == 2
     (folder / "bad.toml").write_text("[columns.age]\nkind = 'numeric'\nlower = 9\nupper = 1\n")
-    done = tacit("schema validate bad.toml", code=2)
+    result = tacit("schema validate bad.toml", code=2)
     for words in ("bad.toml", "column 'age'", "lower = 9 is not below upper = 1; give lower < upper."):
-        assert words in done.words
+        assert words in result.words

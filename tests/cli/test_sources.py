@@ -68,8 +68,8 @@ def test_a_cluster_gives_the_model_of_the_file(folder: Path, tacit: Run, expecte
     cut(folder)
     with distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=None) as there:
         way = ("rows", "--engine", "dask", "--cluster", there.scheduler_address)
-        found = tacit("fit", *way, *SAME, "--model", "there.json")
-    assert found.exit_code == 0, found.output
+        result = tacit("fit", *way, *SAME, "--model", "there.json")
+    assert result.exit_code == 0, result.output
     assert model(folder / "there.json") == expected
 
 
@@ -108,8 +108,8 @@ def test_mistakes_are_one_sentence_and_cost_nothing(name: str, folder: Path, tac
     cut(folder)
     arguments, words = MISTAKES[name]
     label = () if "--schema" in arguments else ("--target", "bought", "--classes", "no,yes")
-    found = tacit("fit", *arguments, *label, "--model", "out.json", code=2, says=words)
-    assert "Traceback" not in found.output
+    result = tacit("fit", *arguments, *label, "--model", "out.json", code=2, says=words)
+    assert "Traceback" not in result.output
     assert not (folder / "out.json").exists()
 
 
@@ -118,15 +118,15 @@ def test_a_dry_run_of_a_folder_reads_names_alone(folder: Path, tacit: Run) -> No
     dry = ("fit", "rows", "--schema", "schema.toml", "--dry-run", "--json")
     header = (folder / "rows" / "1.csv").read_text().splitlines()[0]
     (folder / "rows" / "1.csv").write_text(f"{header}\n1,2\n")
-    found = tacit(*dry, code=0)
-    assert json.loads(found.output)["columns"] == ["age", "colour"]
+    result = tacit(*dry, code=0)
+    assert json.loads(result.output)["columns"] == ["age", "colour"]
     (folder / "rows" / "1.csv").write_text(f"{header.replace('colour', 'color')}\n1,2,3\n")
-    found = tacit(*dry, code=2)
-    assert "1.csv has no column 'colour'; did you mean 'color'?" in json.loads(found.output)["error"]["message"]
-    found = tacit(*dry, "--unit", "id")
-    assert "1.csv has no column 'colour'; did you mean 'color'?" in json.loads(found.output)["error"]["message"]
-    found = tacit(*dry, "--unit", "id", "--engine", "streamed", code=2)
-    assert "the schema declares a unit, and rows" in json.loads(found.output)["error"]["message"]
+    result = tacit(*dry, code=2)
+    assert "1.csv has no column 'colour'; did you mean 'color'?" in json.loads(result.output)["error"]["message"]
+    result = tacit(*dry, "--unit", "id")
+    assert "1.csv has no column 'colour'; did you mean 'color'?" in json.loads(result.output)["error"]["message"]
+    result = tacit(*dry, "--unit", "id", "--engine", "streamed", code=2)
+    assert "the schema declares a unit, and rows" in json.loads(result.output)["error"]["message"]
 
 
 def test_a_folder_is_checked_evaluated_and_discovered_as_its_rows_in_one_file(
@@ -139,8 +139,8 @@ def test_a_folder_is_checked_evaluated_and_discovered_as_its_rows_in_one_file(
             ("check", data, "--schema", "schema.toml", "--json"),
             ("evaluate", "usual.json", data, "--epsilon", "1", "--random-state", "1", "--json"),
         ):
-            done = tacit(*command, code=0)
-            found.append(done.json)
+            result = tacit(*command, code=0)
+            found.append(result.json)
         discover = f"schema discover {data} --target bought --epsilon 9 --random-state 1 --force -o found.toml"
         tacit(discover, code=0)
         found.append(Path("found.toml").read_text())

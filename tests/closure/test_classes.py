@@ -145,13 +145,13 @@ def test_halfspaces_cut_off_what_a_linear_program_can(count: int, side: int) -> 
     rng = np.random.default_rng(count)
     for _ in range(2):
         points = np.unique(rng.integers(0, side, (count, 2)), axis=0)
-        found = PlanePatterns(points)
-        matrix = found.matrix()
+        result = PlanePatterns(points)
+        matrix = result.matrix()
         expected = {p for p in product([False, True], repeat=len(points)) if separable(points, p)}
         assert {tuple(bool(v) for v in row) for row in matrix} == expected
         assert len(matrix) == len(expected) <= halfspaces_at_most(len(points))
         values = rng.integers(-9, 9, (2, len(points)))
-        assert (found.sums(values) == values @ matrix.T.astype(np.int64)).all()
+        assert (result.sums(values) == values @ matrix.T.astype(np.int64)).all()
 
 
 def test_halfspaces_in_general_position_reach_covers_number() -> None:

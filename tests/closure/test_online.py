@@ -43,18 +43,18 @@ def test_the_optimal_learner_errs_at_most_the_littlestone_dimension_and_an_adver
     rng = np.random.default_rng(0)
     for _ in range(30):
         matrix = random_class(rng, 12, 6)
-        found = littlestone_dimension(matrix)
+        dimension = littlestone_dimension(matrix)
         for hypothesis in matrix:
             points = [int(x) for x in rng.permutation(np.repeat(np.arange(6), 2))]
-            assert run(StandardOptimal(matrix), points, [int(hypothesis[x]) for x in points]) <= found.value
-        learner, node = StandardOptimal(matrix), found.witness
-        assert learner.mistake_bound == found.value
+            assert run(StandardOptimal(matrix), points, [int(hypothesis[x]) for x in points]) <= dimension.value
+        learner, node = StandardOptimal(matrix), dimension.witness
+        assert learner.mistake_bound == dimension.value
         assert isinstance(node, MistakeTree)
         while node is not None and node.point is not None:
             label = 1 - learner.predict_one(node.point)
             learner.learn_one(node.point, label)
             node = node.one if label else node.zero
-        assert learner.mistakes == found.value
+        assert learner.mistakes == dimension.value
 
 
 def test_the_optimal_learner_follows_dimensions_and_not_numbers_of_hypotheses() -> None:

@@ -60,14 +60,14 @@ def test_ranges_of_relabelling() -> None:
 
 
 def test_lemma_5_3_as_printed() -> None:
-    found = theory.relabel_and_learn_paper(Cost(0.7, 1e-6))
-    assert (found.epsilon, found.delta) == (pytest.approx(3.7), pytest.approx(4 * math.e * 1e-6))
+    result = theory.relabel_and_learn_paper(Cost(0.7, 1e-6))
+    assert (result.epsilon, result.delta) == (pytest.approx(3.7), pytest.approx(4 * math.e * 1e-6))
 
 
 def test_a_part_by_hand() -> None:
-    found = theory.learned_on_part(0.3, Cost(0.8, 1e-6), 0.25)
+    result = theory.learned_on_part(0.3, Cost(0.8, 1e-6), 0.25)
     mixed = 0.75 * math.exp(0.3) + 0.25 * (1 + math.exp(0.3)) * math.exp(0.8)
-    assert (found.epsilon, found.delta) == (pytest.approx(math.log(mixed)), pytest.approx(2.5e-7))
+    assert (result.epsilon, result.delta) == (pytest.approx(math.log(mixed)), pytest.approx(2.5e-7))
     assert theory.learned_on_part(0.3, Cost(0.8, 0.0), 1.0).epsilon == pytest.approx(math.log(1 + math.exp(0.3)) + 0.8)
     for rate in (0.0, 1.01):
         with pytest.raises(ValueError, match="rate"):
@@ -80,9 +80,9 @@ def test_a_part_by_hand() -> None:
 
 def test_draws_with_replacement_by_hand() -> None:
     growth = math.exp(0.9) - 1
-    found = theory.drawn_with_replacement(Cost(0.9, 1e-6), 90, 10)
+    result = theory.drawn_with_replacement(Cost(0.9, 1e-6), 90, 10)
     spent = 10 * math.log(1 + growth / 90)
-    assert (found.epsilon, found.delta) == (
+    assert (result.epsilon, result.delta) == (
         pytest.approx(spent), pytest.approx(1e-6 * (math.exp(spent) - 1) / growth)
     )  # fmt: skip
     share = theory.drawn_share_with_replacement(Cost(0.9, 1e-6), 0.2)
@@ -108,9 +108,9 @@ def test_the_worst_pure_learner_on_two_draws() -> None:
 
 
 def test_amplification_by_hand() -> None:
-    found = theory.amplified(Cost(1.5, 1e-5), 0.2)
-    assert found.epsilon == pytest.approx(math.log(1 + 0.2 * (math.exp(1.5) - 1)))
-    assert found.delta == pytest.approx(2e-6)
+    result = theory.amplified(Cost(1.5, 1e-5), 0.2)
+    assert result.epsilon == pytest.approx(math.log(1 + 0.2 * (math.exp(1.5) - 1)))
+    assert result.delta == pytest.approx(2e-6)
     assert theory.amplified(Cost(1.5, 1e-5), 1.0).epsilon == pytest.approx(1.5)
     for rate in (0.0, 1.01):
         with pytest.raises(ValueError, match="rate"):
@@ -182,8 +182,8 @@ def test_plans_without_privacy_and_room_for_rounding() -> None:
         plan = free_plan(public)
         assert (plan.rate, plan.relabel_epsilon, plan.span, plan.public) == (1.0, math.inf, math.inf, public)
         assert plan.child == Cost(math.inf, 0.0)
-    found = within(Cost(2.0, 1e-6))
-    assert (2.0 - found.epsilon, 1e-6 - found.delta) == (pytest.approx(4e-9), pytest.approx(2e-15))
+    result = within(Cost(2.0, 1e-6))
+    assert (2.0 - result.epsilon, 1e-6 - result.delta) == (pytest.approx(4e-9), pytest.approx(2e-15))
 
 
 def test_many_selections() -> None:
@@ -212,10 +212,10 @@ def test_sizes_by_hand() -> None:
     assert bound(least) <= 0.05 < bound(least - 1)
     none = samples.agnostic_rows(0, 0.1, 0.05)
     assert 4 * math.exp(-0.01 * none / 8) <= 0.05 < 4 * math.exp(-0.01 * (none - 1) / 8)
-    found = samples.private_generalisation(0.2, 1e-6, 1000)
-    assert found.factor == pytest.approx(math.exp(0.4))
-    assert found.slack == pytest.approx(10 / 200 * log(1 / 2e-4))
-    assert found.failure == pytest.approx(2e-4 / log(1 / 2e-4))
+    result = samples.private_generalisation(0.2, 1e-6, 1000)
+    assert result.factor == pytest.approx(math.exp(0.4))
+    assert result.slack == pytest.approx(10 / 200 * log(1 / 2e-4))
+    assert result.failure == pytest.approx(2e-4 / log(1 / 2e-4))
     assert samples.exponential_mechanism_excess(50, 0.2, 0.1) == pytest.approx(10 * log(500))
     assert samples.finite_class_rows(50, 0.2, 0.1, 0.05) == math.ceil(100 * log(1000))
     assert samples.relabel_rows(5, 900, 0.1, 0.05, 0.5) == math.ceil(40 * (log(20) + 5 * log(math.e * 180)))
@@ -254,8 +254,8 @@ def test_sizes_of_a_scored_part_by_hand(vc: int, learner: int, epsilon: float) -
     part = max(learner, samples.realizable_rows(vc, 0.04, b))
     rate = (math.exp(epsilon / 2) - 1) / ((1 + math.exp(-epsilon / 2)) * math.e - 1)
     wanted = max(samples.agnostic_rows(vc, a, b), math.ceil(2 * part / rate))
-    found = samples.learned_on_part_rows(vc, learner, 0.1, 0.05, epsilon)
-    assert (found.scored, found.published, found.total) == (wanted, 0, wanted)
+    result = samples.learned_on_part_rows(vc, learner, 0.1, 0.05, epsilon)
+    assert (result.scored, result.published, result.total) == (wanted, 0, wanted)
     for wrong in (0.0, 1.01):
         with pytest.raises(ValueError, match="epsilon"):
             samples.learned_on_part_rows(vc, learner, 0.1, 0.05, wrong)

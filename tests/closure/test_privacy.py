@@ -79,8 +79,8 @@ def worst(
 ) -> tuple[float, float]:
     """The largest log-ratio over all neighbours, and the epsilon that is charged."""
     plan, outputs = enumerated(estimator, relation, target, scale)
-    found = max(largest_ratio(outputs(a), outputs(b)) for a, b in neighbours(relation, size))
-    return found, accountants.epsilon(plan, 0.0)
+    value = max(largest_ratio(outputs(a), outputs(b)) for a, b in neighbours(relation, size))
+    return value, accountants.epsilon(plan, 0.0)
 
 
 def enumerated(estimator: PrivateClassifier, relation: Neighbouring, target: float, scale: float = 1.0) -> Any:
@@ -169,11 +169,11 @@ def test_patterns_of_a_part_have_the_least_errors_on_all_rows() -> None:
     learner = FiniteClassClassifier(Thresholds("x", "rising"), counts_share=0.0)
     estimator = AgnosticClassifier(learner, Thresholds("x", "rising"), delta=0.0, analysis="part")
     plan, run = learner_of(estimator).run(Setting(TASK, Cost(1.0, 0.0), ADD))
-    asked: list[list[int]] = []
+    queries: list[list[int]] = []
 
     class Watched(ScriptedNoise):
         def exponential(self, scores: Any, scale: float) -> int:
-            asked.append(scores.tolist())
+            queries.append(scores.tolist())
             return super().exponential(scores, scale)
 
         def words(self, size: int) -> Any:
@@ -184,7 +184,7 @@ def test_patterns_of_a_part_have_the_least_errors_on_all_rows() -> None:
     private_rows._noise = Watched([])  # type: ignore[assignment]
     run(private_rows)
     # 0 at x = 1: the cut at 2 errs on three rows, the one above all on two; 1 there: the cuts at 0 and 1 on two each
-    assert asked[0] == [-2, -2]
+    assert queries[0] == [-2, -2]
 
 
 @pytest.mark.parametrize(("relation", "size"), [(ADD, 2), (REPLACE, 2)])
@@ -217,8 +217,8 @@ def test_composed_learners_in_parts_cost_what_is_charged() -> None:
         )
 
     without = outputs(())
-    found = max(largest_ratio(without, outputs((row,))) for row in ((0, 0), (0, 1), (2, 1)))
-    assert 0.1 < found <= accountants.epsilon(plan, 0.0)
+    value = max(largest_ratio(without, outputs((row,))) for row in ((0, 0), (0, 1), (2, 1)))
+    assert 0.1 < value <= accountants.epsilon(plan, 0.0)
 
 
 def test_relabel_draws_at_the_scale_of_its_epsilon() -> None:
@@ -236,11 +236,11 @@ def test_relabel_draws_at_the_scale_of_its_epsilon() -> None:
 @pytest.mark.parametrize(("relation", "apart"), [(ADD, 1), (REPLACE, 2)])
 def test_a_concept_is_drawn_by_its_errors_at_the_whole_of_epsilon(relation: Neighbouring, apart: int) -> None:
     """Algorithm 1 by hand: a row adds an error or none, so that replacing one moves scores two apart."""
-    asked: list[tuple[list[int], float]] = []
+    queries: list[tuple[list[int], float]] = []
 
     class Watched(ScriptedNoise):
         def exponential(self, scores: Any, scale: float) -> int:
-            asked.append((scores.tolist(), scale))
+            queries.append((scores.tolist(), scale))
             return super().exponential(scores, scale)
 
     estimator = FiniteClassClassifier(Thresholds("x", "rising"), 0.5, 0.0, str(relation), counts_share=0.0)
@@ -249,7 +249,7 @@ def test_a_concept_is_drawn_by_its_errors_at_the_whole_of_epsilon(relation: Neig
     )
     private_rows._noise = Watched([])  # type: ignore[assignment]
     learner_of(estimator).learn(private_rows, *_allowance(0.5))
-    ((scores, scale),) = asked
+    ((scores, scale),) = queries
     assert scores == [-3, -3, -4, -2]  # 1 from 0 on, from 1 on, from 2 on, nowhere
     assert scale == pytest.approx(apart / 0.5)
 
@@ -303,8 +303,8 @@ def test_sampling_amplifies_as_charged(relation: Neighbouring) -> None:
         return distribution(rows, plan, relation, release, lambda s: ScriptedNoise(s, words=mode, rate=rate))
 
     pairs = neighbours(relation, 2)
-    found = max(largest_ratio(outputs(a), outputs(b)) for a, b in pairs)
-    assert 0.4 * charged < found <= charged * (1 + 1e-9)
+    value = max(largest_ratio(outputs(a), outputs(b)) for a, b in pairs)
+    assert 0.4 * charged < value <= charged * (1 + 1e-9)
 
 
 def one_set() -> ConceptSet:
@@ -340,8 +340,8 @@ def test_draws_with_replacement_cost_what_is_charged() -> None:
         return distribution(rows, plan, REPLACE, release, lambda s: ScriptedNoise(s, words="index", bound=4))
 
     fixed = ((0, 1), (1, 0), (2, 1))
-    found = max(largest_ratio(outputs((*fixed, a)), outputs((*fixed, b))) for a in VALUES for b in VALUES if a < b)
-    assert 0.3 * accountants.epsilon(plan, 0.0) < found <= accountants.epsilon(plan, 0.0)
+    value = max(largest_ratio(outputs((*fixed, a)), outputs((*fixed, b))) for a in VALUES for b in VALUES if a < b)
+    assert 0.3 * accountants.epsilon(plan, 0.0) < value <= accountants.epsilon(plan, 0.0)
     with pytest.raises(ValueError, match="public number of rows"):
         view.charges(ADD)
 
@@ -384,8 +384,8 @@ def test_choosing_a_model_costs_its_range() -> None:
         return distribution(rows, [charge], relation, release)
 
     for relation in (ADD, REPLACE):
-        found = max(largest_ratio(outputs(a, relation), outputs(b, relation)) for a, b in neighbours(relation, 2))
-        assert 0.5 < found <= 1.0 + 1e-9
+        value = max(largest_ratio(outputs(a, relation), outputs(b, relation)) for a, b in neighbours(relation, 2))
+        assert 0.5 < value <= 1.0 + 1e-9
         chances = distribution(((0, 0), (2, 1)), [charge], relation, release)
         worse = math.exp(-1.0 if relation is ADD else -0.5)  # the first and the last err once, the others never
         assert [chances[label] / chances[1] for label in range(4)] == pytest.approx([worse, 1.0, 1.0, worse])

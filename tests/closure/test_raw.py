@@ -95,25 +95,25 @@ def test_scores_are_minima_over_all_completions() -> None:
             )
             for own in sides_of(sets[0], points.codes)
         ]
-        found = raw_completions(function, sets, True, points)
+        result = raw_completions(function, sets, True, points)
         directions = 2 if sets[0].kinds == RISING | FALLING else 1
         round_ones = directions * len(ROUND_CUTS)
-        assert found.scores[:-round_ones].tolist() == expected
-        assert set(found.scores[-round_ones:].tolist()) <= set(expected)
-        assert sum(map(int, found.lengths)) == directions * (CUTS + COPIES * len(ROUND_CUTS))
+        assert result.scores[:-round_ones].tolist() == expected
+        assert set(result.scores[-round_ones:].tolist()) <= set(expected)
+        assert sum(map(int, result.lengths)) == directions * (CUTS + COPIES * len(ROUND_CUTS))
 
 
 def test_a_run_holds_the_cuts_that_say_the_same() -> None:
     points = points_of([((1.0,), 0), ((2.0,), 1), ((math.nan,), 1), ((1e300,), 0)])
     (one,) = sets_of(["both"])
-    found = raw_completions(TruthTable((0, 1)), [one], True, points)
-    assert sum(map(int, found.lengths[: -2 * len(ROUND_CUTS)])) == 2 * CUTS
+    result = raw_completions(TruthTable((0, 1)), [one], True, points)
+    assert sum(map(int, result.lengths[: -2 * len(ROUND_CUTS)])) == 2 * CUTS
     for cut in (-1e280, 1.0, math.nextafter(1.0, 2), 2.0, math.nextafter(2.0, 3), 1e280):
         for falling in (0, 1):
             number = falling * CUTS + key_of(cut) + LARGEST_CUT
             values = np.array([1.0, 2.0, math.nan, 1e300])
             expected = ((values < cut) if falling else (values >= cut)) & ~np.isnan(values)
-            assert found.labels(number).tolist() == expected.tolist()
+            assert result.labels(number).tolist() == expected.tolist()
             ((name,), (grid,), holds, text) = one.concept(number)
             assert holds[grid.encode(values)].tolist() == expected.tolist()
             assert (name, text) == ("a", f"a {'<' if falling else '>='} {cut!r}")
@@ -123,19 +123,19 @@ def test_a_run_holds_the_cuts_that_say_the_same() -> None:
 def test_a_class_of_one_direction_has_concepts_of_that_one(direction: str, falling: bool) -> None:
     (one,) = sets_of([direction])
     points = points_of([((1.0,), 0), ((2.0,), 1)])
-    found = raw_completions(TruthTable((0, 1)), [one], True, points)
+    result = raw_completions(TruthTable((0, 1)), [one], True, points)
     number = key_of(1.5) + LARGEST_CUT
     _, (grid,), holds, _ = one.concept(number)
-    assert found.labels(number).tolist() == holds[grid.encode([1.0, 2.0])].tolist() == [falling, not falling]
+    assert result.labels(number).tolist() == holds[grid.encode([1.0, 2.0])].tolist() == [falling, not falling]
 
 
 def test_patterns_of_the_sample_are_listed_once() -> None:
     for direction, count in (("rising", 4), ("falling", 4), ("both", 6)):
         points = points_of([((1.0,), 0), ((2.0,), 1), ((3.0,), 1), ((math.inf,), 1)])
-        found = raw_completions(TruthTable((0, 1)), sets_of([direction]), False, points)
-        patterns = {found.labels(k).tobytes() for k in range(len(found.scores))}
-        assert len(found.scores) == len(patterns) == count
-        assert found.lengths.tolist() == [1] * count
+        result = raw_completions(TruthTable((0, 1)), sets_of([direction]), False, points)
+        patterns = {result.labels(k).tobytes() for k in range(len(result.scores))}
+        assert len(result.scores) == len(patterns) == count
+        assert result.lengths.tolist() == [1] * count
 
 
 # ---- privacy
@@ -155,7 +155,7 @@ def test_round_cuts_have_half_of_the_chances_and_say_what_they_say() -> None:
     points = points_of([((float(v),), int(v > 1)) for v in values])
     for direction, ways in (("both", 2), ("rising", 1), ("falling", 1)):
         (one,) = sets_of([direction])
-        found = raw_completions(TruthTable((0, 1)), [one], True, points)
+        result = raw_completions(TruthTable((0, 1)), [one], True, points)
         for way in range(ways):
             for place in (0, 500, 976, 1297, 1298, 1299, 1952):
                 first = ways * CUTS + (way * len(ROUND_CUTS) + place) * COPIES
@@ -164,8 +164,8 @@ def test_round_cuts_have_half_of_the_chances_and_say_what_they_say() -> None:
                 wrong = int((expected != (values > 1)).sum())
                 for number in (first, first + COPIES - 1):
                     assert one.concept(number)[3] == f"a {'<' if falling else '>='} {cut!r}"
-                    assert found.labels(number).tolist() == expected.tolist()
-                    assert found.scores[found.run_of(number)] == wrong
+                    assert result.labels(number).tolist() == expected.tolist()
+                    assert result.scores[result.run_of(number)] == wrong
 
 
 def steps(found: RawScored) -> Callable[[int], int]:
@@ -244,14 +244,14 @@ def worst(relation: Neighbouring, factor: float) -> float:
     pairs = [(rows, (*rows, row)) for rows in tables for row in value]
     if relation is REPLACE:
         pairs = [((*rows, a), (*rows, b)) for rows in tables for a in value for b in value]
-    found = 0.0
+    result = 0.0
     for one, other in pairs:
         (ends, logs), (more_ends, more_logs) = (log_densities(rows, relation, factor) for rows in (one, other))
         floats = {end for end in (*ends, *more_ends) if 0 < end <= CUTS}
         for number in {*floats, *ends[-len(ROUND_CUTS) :: 61]}:
             here, there = logs[bisect_left(ends, number)], more_logs[bisect_left(more_ends, number)]
-            found = max(found, abs(here - there))
-    return found
+            result = max(result, abs(here - there))
+    return result
 
 
 @pytest.mark.parametrize("relation", [ADD, REPLACE])

@@ -34,8 +34,8 @@ def test_scores_are_minima_over_all_completions(later: int, known: int) -> None:
         def progress(done: int, total: int, seen: list[tuple[int, int]] = seen) -> None:
             seen.append((done, total))
 
-        found = completion_scores(function, said, own, rest, counts, progress)
-        for i, score in enumerate(found):
+        result = completion_scores(function, said, own, rest, counts, progress)
+        for i, score in enumerate(result):
             best = min(
                 sum(int(counts[x, 1 - function([*said[x], own.row(i)[x], *(r[x] for r in rows)])]) for x in range(n))
                 for rows in product(*(r.matrix() for r in rest))

@@ -66,9 +66,9 @@ def ranks_nobody(found: np.ndarray, allowed: np.ndarray) -> bool:
 
 def check(name: str, shuffles: int, epsilon: float, n: int = 2500) -> None:
     """The spread is that of the fits, and the bound Student's: a false alarm of 1e-10 where they are normal."""
-    found = tries(name, shuffles, epsilon, n)
-    spread = np.maximum(found.std(axis=1, ddof=1), [0.005, 0.1]) / shuffles**0.5
-    assert ranks_nobody(found, stats.t.isf(ALARM, shuffles - 1) * spread)
+    result = tries(name, shuffles, epsilon, n)
+    spread = np.maximum(result.std(axis=1, ddof=1), [0.005, 0.1]) / shuffles**0.5
+    assert ranks_nobody(result, stats.t.isf(ALARM, shuffles - 1) * spread)
 
 
 def test_every_learner_of_a_table_is_here() -> None:

@@ -22,12 +22,12 @@ TESTS = Path(__file__).parents[1]
 @cache
 def marked(marker: str) -> frozenset[str]:
     """The names that tests carry in a mark, such as ``@pytest.mark.sensitivity_of("Histogram")``."""
-    found: set[str] = set()
+    results: set[str] = set()
     for file in TESTS.rglob("test_*.py"):
         text = file.read_text("utf-8")
         if marker in text:
-            found |= names_in(ast.parse(text), marker)
-    return frozenset(found)
+            results |= names_in(ast.parse(text), marker)
+    return frozenset(results)
 
 
 def names_in(tree: ast.AST, marker: str) -> set[str]:
@@ -74,11 +74,11 @@ def test_a_query_that_nobody_tests_is_found() -> None:
     globals()["Untested"] = Untested
     try:
         new = registry.queries().keys() - before.keys()
-        found = [registry.queries()[name] for name in new]
+        results = [registry.queries()[name] for name in new]
     finally:
         del globals()["Untested"]
-    assert [kind.__name__ for kind in found] == ["Untested"]
-    assert untested([*of_the_library(), *found], marked("sensitivity_of")) == ["Untested"]
+    assert [kind.__name__ for kind in results] == ["Untested"]
+    assert untested([*of_the_library(), *results], marked("sensitivity_of")) == ["Untested"]
 
 
 def mechanisms() -> set[str]:
@@ -98,6 +98,6 @@ def test_marks_count_on_tests_alone() -> None:
 
 
 def test_every_kind_of_model_can_be_read() -> None:
-    found = {kind.kind: kind for name, kind in registry.model_kinds().items() if name.startswith("tacit.models.")}
-    assert found == kinds()
-    assert all(is_dataclass(kind) for kind in found.values())
+    results = {kind.kind: kind for name, kind in registry.model_kinds().items() if name.startswith("tacit.models.")}
+    assert results == kinds()
+    assert all(is_dataclass(kind) for kind in results.values())

@@ -136,7 +136,7 @@ def test_the_layout_says_nothing_about_the_number_of_rows():
 
 def reachable(thing, depth=4):
     """Everything that public attributes lead to."""
-    seen, front = [], [thing]
+    records, front = [], [thing]
     for _ in range(depth):
         following = []
         for item in front:
@@ -145,9 +145,9 @@ def reachable(thing, depth=4):
                 value = getattr(item, name)
                 if not callable(value):
                     following.append(value)
-        seen += following
+        records += following
         front = following
-    return seen
+    return records
 
 
 def test_no_row_is_reachable_from_a_learner():
@@ -155,9 +155,9 @@ def test_no_row_is_reachable_from_a_learner():
     rows = table(MemoryTable)
     gate, _ = curator([Gaussian(1.0)] * 3, rows=rows)
     release = gate.measure(QUERY, Gaussian(1.0), "a")
-    found = [np.shape(item) for thing in (gate, release) for item in reachable(thing)]
-    assert any(found)  # the walk does see arrays
-    assert all(3000 not in shape for shape in found)
+    results = [np.shape(item) for thing in (gate, release) for item in reachable(thing)]
+    assert any(results)  # the walk does see arrays
+    assert all(3000 not in shape for shape in results)
     assert not [name for name in vars(gate) if not name.startswith("_")]
 
 

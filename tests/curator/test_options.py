@@ -15,16 +15,16 @@ from tacit.noise.opendp_source import OpenDPSource
 
 def test_the_choice_holds_inside_and_nowhere_else():
     assert type(chosen_source(None)) is SystemSource
-    seen = []
+    records = []
     with tacit.options(noise="opendp"):
         assert type(chosen_source(None)) is OpenDPSource
         assert type(chosen_source(3)) is SeededSource
         with tacit.options(noise="tacit"):
             assert type(chosen_source(None)) is SystemSource
-        thread = threading.Thread(target=lambda: seen.append(type(chosen_source(None))))
+        thread = threading.Thread(target=lambda: records.append(type(chosen_source(None))))
         thread.start()
         thread.join()
-    assert seen == [SystemSource]
+    assert records == [SystemSource]
     with pytest.raises(KeyError), tacit.options(noise="opendp"):
         raise KeyError
     assert type(chosen_source(None)) is SystemSource

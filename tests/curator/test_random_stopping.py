@@ -68,18 +68,18 @@ def test_nobody_watches_the_runs():
 
 
 def test_only_the_best_result_comes_out_and_the_first_of_equals():
-    seen = []
+    records = []
 
     def run(index, seed):
-        seen.append((index, seed))
-        return len(seen), float(index)
+        records.append((index, seed))
+        return len(records), float(index)
 
     for repeat in range(50):
-        seen.clear()
+        records.clear()
         best, _ = search(run, seed=repeat)
-        top = max(index for index, _ in seen)
-        assert best == 1 + [index for index, _ in seen].index(top)
-        assert len({seed for _, seed in seen}) == len(seen)
+        top = max(index for index, _ in records)
+        assert best == 1 + [index for index, _ in records].index(top)
+        assert len({seed for _, seed in records}) == len(records)
 
 
 def test_fresh_entropy_gives_no_seed():
@@ -99,11 +99,11 @@ def test_the_charge_comes_first():
 
 
 def test_without_privacy_every_candidate_runs_once():
-    seen = []
+    records = []
 
     def run(index, seed):
-        seen.append(index)
+        records.append(index)
         return index, float(index == 2)
 
     assert search(run, charge=NonPrivate())[0] == 2
-    assert seen == [0, 1, 2, 3]
+    assert records == [0, 1, 2, 3]

@@ -425,9 +425,9 @@ def test_a_joint_release_that_keeps_its_bound_is_answered(place: Path) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("trustless")
-    make_parties(made)
-    return made
+    directory = tmp_path_factory.mktemp("trustless")
+    make_parties(directory)
+    return directory
 
 
 def files(folder: Path) -> dict[str, Path]:

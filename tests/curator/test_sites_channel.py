@@ -23,9 +23,9 @@ from tests.joining import free_port, make_parties
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("channel")
-    make_parties(made, ("north", "south"))
-    return made
+    folder = tmp_path_factory.mktemp("channel")
+    make_parties(folder, ("north", "south"))
+    return folder
 
 
 def party(place: Path, name: str) -> Parties:
@@ -45,7 +45,7 @@ def listening(place: Path) -> Iterator[tuple[str, Reception]]:
 @contextmanager
 def proxy(answer: bytes = b"HTTP/1.1 200 Connection established\r\n\r\n") -> Iterator[tuple[str, list[bytes]]]:
     """A proxy as hospitals have it: it connects to where ``CONNECT`` says, and passes bytes on."""
-    asked: list[bytes] = []
+    queries: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:
@@ -57,7 +57,7 @@ def proxy(answer: bytes = b"HTTP/1.1 200 Connection established\r\n\r\n") -> Ite
                 head = b""
                 while b"\r\n\r\n" not in head:
                     head += near.recv(1 << 16)
-                asked.append(head.split(b"\r\n")[0])
+                queries.append(head.split(b"\r\n")[0])
                 near.sendall(answer)
                 if b" 200 " not in answer:
                     return
@@ -66,14 +66,14 @@ def proxy(answer: bytes = b"HTTP/1.1 200 Connection established\r\n\r\n") -> Ite
                     while True:
                         for ready in select.select([near, far], [], [])[0]:
                             part = ready.recv(1 << 16)
-                            asked.append(part)
+                            queries.append(part)
                             if not part:
                                 return
                             (far if ready is near else near).sendall(part)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}", asked
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", queries
 
 
 def hello(reception: Reception) -> tuple[str, Any]:

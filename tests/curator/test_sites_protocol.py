@@ -52,10 +52,10 @@ Talk = Generator[Message, Message, None]
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("protocol")
-    make_parties(made, ("north", "south"))
-    (made / "rows.csv").write_text("x,y\n" + "1,no\n3,yes\n9,yes\n" * 7)
-    return made
+    folder = tmp_path_factory.mktemp("protocol")
+    make_parties(folder, ("north", "south"))
+    (folder / "rows.csv").write_text("x,y\n" + "1,no\n3,yes\n9,yes\n" * 7)
+    return folder
 
 
 class Other:
@@ -413,16 +413,16 @@ def test_anything_in_the_place_of_a_part_ends_in_our_words(step: int, wrong: Any
 
 def _nth(place: Path, messages: Any, step: int) -> Message:
     """The message of a step, of a visit in which all is well until then."""
-    found: list[Message] = []
+    results: list[Message] = []
 
     def talk(other: Other) -> Talk:
         said: Message = {}
         for make in messages(other)[: step + 1]:
-            found.append(make(said))
-            said = yield found[-1]
+            results.append(make(said))
+            said = yield results[-1]
 
     visited(place, talk)
-    return found[-1]
+    return results[-1]
 
 
 def test_seeded_noise_and_another_relation_may_be_agreed_to(place: Path) -> None:

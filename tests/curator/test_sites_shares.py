@@ -58,11 +58,11 @@ def chance_of_uniform(words: Any) -> float:
 
 
 def test_one_share_is_uniform(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = np.concatenate(list(bytes_of_shares()))
-    assert chance_of_uniform(found) > 1e-10
+    result = np.concatenate(list(bytes_of_shares()))
+    assert chance_of_uniform(result) > 1e-10
     for place in range(8):  # the highest byte as well as the lowest
-        assert chance_of_uniform(found[place::8]) > 1e-10
-    by_pairs = found.astype(np.int64)[:-1:2] * 256 + found[1::2]
+        assert chance_of_uniform(result[place::8]) > 1e-10
+    by_pairs = result.astype(np.int64)[:-1:2] * 256 + result[1::2]
     assert stats.chisquare(np.bincount(by_pairs, minlength=65536)).pvalue > 1e-10
     constant = np.uint64(0x0123456789ABCDEF)
     monkeypatch.setattr(shares, "mask", lambda _secret, _asked, size: np.full(size, constant))
@@ -81,26 +81,26 @@ def test_no_mask_comes_twice() -> None:
     """Of another fit, another pair, or after another question: otherwise differences of answers would be seen."""
     secrets = secrets_of()
     again = secrets_of(session=b"z" * 32)
-    found = [
+    results = [
         mask(secrets["a"]["b"], b"t", 4),
         mask(secrets["a"]["b"], b"u", 4),
         mask(secrets["a"]["c"], b"t", 4),
         mask(again["a"]["b"], b"t", 4),
     ]
-    assert len({words.tobytes() for words in found}) == 4
-    np.testing.assert_array_equal(mask(secrets["b"]["a"], b"t", 4), found[0])
+    assert len({words.tobytes() for words in results}) == 4
+    np.testing.assert_array_equal(mask(secrets["b"]["a"], b"t", 4), results[0])
 
 
 def test_sites_that_were_asked_different_things_add_up_to_noise() -> None:
     """Nobody learns what one site says by asking the others for nothing."""
     secrets, sums = secrets_of(), sums_of(3)
-    asked = {name: Transcript(b"s") for name in NAMES}
-    for name, transcript in asked.items():
+    arguments = {name: Transcript(b"s") for name in NAMES}
+    for name, transcript in arguments.items():
         transcript.add(b"the same")
         transcript.add(b"everything" if name == "a" else b"nothing")
     nothing = np.zeros(50, np.int64)
     sent = [
-        share(sums[name] if name == "a" else nothing, name, secrets[name], asked[name].add(b"the same again"))
+        share(sums[name] if name == "a" else nothing, name, secrets[name], arguments[name].add(b"the same again"))
         for name in NAMES
     ]
     assert not (opened(sent) == sums["a"]).any()

@@ -55,11 +55,11 @@ ANSWERS = (np.array([[3, -4], [1 << 62, 0]]), np.zeros(0, np.int64), {"flu": 12,
 def test_what_left_is_written_and_read_again(tmp_path: Path) -> None:
     tape = recorded(*ANSWERS)
     write_tape(tmp_path / "a.tape", begun(rows=5, weighted=True), tape)
-    found = read_tape(tmp_path / "a.tape")
-    assert found.beginning == begun(rows=5, weighted=True)
-    assert found.problems == ()
-    assert found.tape.link == tape.link
-    for passage, again, answer in zip(tape.passages, found.tape.passages, ANSWERS, strict=True):
+    result = read_tape(tmp_path / "a.tape")
+    assert result.beginning == begun(rows=5, weighted=True)
+    assert result.problems == ()
+    assert result.tape.link == tape.link
+    for passage, again, answer in zip(tape.passages, result.tape.passages, ANSWERS, strict=True):
         assert passage.facts == again.facts
         assert passage.question == again.question
         assert (again.answer == answer) if isinstance(answer, dict) else np.array_equal(again.answer, answer)

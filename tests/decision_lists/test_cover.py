@@ -66,8 +66,8 @@ def test_counts_are_those_of_the_rows_that_are_left(seed: int, n_rows: int, widt
         first[truth[chosen] & left] = place
         rows.remove(int(chosen))
         left &= ~truth[chosen]
-    found = table.answer(Histogram(FirstMatch(conjunctions.take(order.tolist())), class_count_rule(n_labels)))
-    assert np.array_equal(found, [[((first == p) & (labels == y)).sum() for y in range(n_labels)] for p in range(7)])
+    result = table.answer(Histogram(FirstMatch(conjunctions.take(order.tolist())), class_count_rule(n_labels)))
+    assert np.array_equal(result, [[((first == p) & (labels == y)).sum() for y in range(n_labels)] for p in range(7)])
 
 
 # A tiny table for exact laws: two Boolean columns and the constant.

@@ -54,9 +54,9 @@ class Margin:
 
 def test_shifts_are_searched_for() -> None:
     for chosen in ((), ((0, 1),), ((0, 1), (1, 0), (2, 1))):
-        found = widest_shifts(Capped(), 2, 6, chosen)
-        assert found.low == -1.0
-        assert found.high == (1.0 if len(chosen) < 3 else 0.0)
+        result = widest_shifts(Capped(), 2, 6, chosen)
+        assert result.low == -1.0
+        assert result.high == (1.0 if len(chosen) < 3 else 0.0)
     assert widest_shifts(CoverStep(1.0, 3, 5), 3, 4) == Shifts(-5.0, 3.0)
     assert widest_shifts(Margin(), 2, 5).high > Margin().shifts.high  # the search finds a broken promise
 
@@ -100,12 +100,12 @@ def test_any_candidates_and_scores_are_drawn_by_the_law_of_em_cover() -> None:
     n = 2_500
     curator = Curator(table_of(ROWS), Reservation([NonPrivate()], ADD, "x"), SeededSource(5))
     cover = Cover(XOR, 2, (ScoredStep(0.7, Capped()),) * 3)
-    found = Counter(curator.cover(cover, "rules").rules for _ in range(n))
+    result = Counter(curator.cover(cover, "rules").rules for _ in range(n))
     law = exact_law(ROWS, 0.7, 3)
-    assert within_law(found, law)
+    assert within_law(result, law)
     for factor in (0.9, 1.1):
         other = exact_law(ROWS, 0.7 * factor, 3)
-        assert sum(times * math.log(law[output] / other[output]) for output, times in found.items()) > 0
+        assert sum(times * math.log(law[output] / other[output]) for output, times in result.items()) > 0
 
 
 @pytest.mark.parametrize("relation", [ADD, REPLACE])

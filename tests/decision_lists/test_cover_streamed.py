@@ -113,14 +113,14 @@ def test_the_law_is_the_same(constant_last: bool) -> None:
     table, generator, lengths = small_table(60), np.random.default_rng(3), set()
     for _ in range(60):
         quantiles = generator.random(6).tolist()
-        found = []
+        results = []
         for conjunctions in both(2):
             reservation = Reservation([NonPrivate()], Neighbouring.ADD_OR_REMOVE_ONE, "x")
             prior = length_prior(conjunctions, 2)
             cover = Cover(conjunctions, 2, steps, 0, prior, constant_last)
-            found.append(Curator(table, reservation, Quantiles(quantiles.copy())).cover(cover, "rules"))  # type: ignore[arg-type]
-        assert found[0] == found[1]
-        lengths.add(len(found[0].rules))
+            results.append(Curator(table, reservation, Quantiles(quantiles.copy())).cover(cover, "rules"))  # type: ignore[arg-type]
+        assert results[0] == results[1]
+        lengths.add(len(results[0].rules))
     assert len(lengths) > 2  # "no rule" and the constant were among those that were drawn
 
 

@@ -62,21 +62,21 @@ def test_a_rule_says_the_class_of_most_of_its_rows_and_its_model_predicts_what_t
             assert rule.counts is not None
             assert rule.counts.argmax() == rule.outcome or not rule.counts.any()
         loaded = DecisionListModel.from_body(fitted.model_.body())
-        said = loaded.predict(frame)
-        assert np.array_equal(fitted.predict(frame), said)
-        assert np.array_equal(fitted.classes_[fitted.predict_proba(frame).argmax(axis=1)], said)
+        predictions = loaded.predict(frame)
+        assert np.array_equal(fitted.predict(frame), predictions)
+        assert np.array_equal(fitted.classes_[fitted.predict_proba(frame).argmax(axis=1)], predictions)
 
 
 @pytest.mark.slow
 def test_the_papers_schedule_learns_a_realizable_list() -> None:
     frame, labels = people(3000)
-    asked = {"schema": SCHEMA, "random_state": 3, "k": 1, "thresholds": 9, "max_rules": None, "objective": "errors"}
+    arguments = {"schema": SCHEMA, "random_state": 3, "k": 1, "thresholds": 9, "max_rules": None, "objective": "errors"}
     for analysis in ("paper", "sharp"):
-        model = DecisionListClassifier(8.0, analysis=analysis, **asked).fit(frame, labels)
+        model = DecisionListClassifier(8.0, analysis=analysis, **arguments).fit(frame, labels)
         assert model.score(frame, labels) > 0.8
         assert [entry.label for entry in model.certificate_.entries] == ["rules", "rows that each rule decides"]
     assert "one-sided" in model.certificate_.entries[0].theorem or "moments" in model.certificate_.entries[0].theorem
-    without = DecisionListClassifier(8.0, counts_share=0.0, **asked).fit(frame, labels)
+    without = DecisionListClassifier(8.0, counts_share=0.0, **arguments).fit(frame, labels)
     assert without.model_.rules[-1].conditions == ()
     assert without.score(frame, labels) > 0.7
 
@@ -254,15 +254,15 @@ def test_scores_that_follow_what_was_released_move_as_they_promise(
 
 def test_all_conjunctions_without_contradictions_or_repetitions() -> None:
     encoders = (NumericGrid(0, 10, 5), CategoryIndex(("a", "b")), BooleanIndex())
-    found = candidates(encoders, 2, 16, 2, constant=True)
+    result = candidates(encoders, 2, 16, 2, constant=True)
     texts = {
-        " and ".join(c.text("xyz"[c.feature], encoders[c.feature]) for c in found.conditions_of(i))
-        for i in range(len(found.conjunctions))
+        " and ".join(c.text("xyz"[c.feature], encoders[c.feature]) for c in result.conditions_of(i))
+        for i in range(len(result.conjunctions))
     }
-    assert len(texts) == len(found.conjunctions)
+    assert len(texts) == len(result.conjunctions)
     assert {"", "x >= 2", "x < 4 and z is true", "x >= 2 and x < 6", "y is missing"} <= texts
     assert not {"x >= 4 and x < 2", "x < 2 and x < 4", "y is a and y is b", "y is a and y is not b"} & texts
-    assert (found.conjunctions.members[0] == -1).all()
+    assert (result.conjunctions.members[0] == -1).all()
     literals = sum(1 for text in texts if text and " and " not in text)
     assert literals == 2 * 4 + 1 + 2 * 2 + 1 + 2 * 2 + 1
 

@@ -24,14 +24,14 @@ CODE = int(GRID.encode(np.array([40.0]))[0])
 
 
 def example(counts: bool = True) -> DecisionListModel:
-    found = [np.array([2.0, 8.0]), np.array([-1.5, -2.0]), np.array([30.0, 10.0])] if counts else [None] * 3
+    result = [np.array([2.0, 8.0]), np.array([-1.5, -2.0]), np.array([30.0, 10.0])] if counts else [None] * 3
     return DecisionListModel(
         ("no", "yes"),
         TableEncoding(("age", "ward", "smokes"), (GRID, WARD, SMOKES)),
         (
-            ListRule((Condition(0, AT_LEAST, CODE), Condition(1, IS_NOT, 0)), 1, found[0]),
-            ListRule((Condition(2, IS, 1),), 1, found[1]),
-            ListRule((), 0, found[2]),
+            ListRule((Condition(0, AT_LEAST, CODE), Condition(1, IS_NOT, 0)), 1, result[0]),
+            ListRule((Condition(2, IS, 1),), 1, result[1]),
+            ListRule((), 0, result[2]),
         ),
         sd=1.5 if counts else 0.0,
     )

@@ -48,9 +48,9 @@ def test_no_pair_of_neighbours_exceeds_the_moments(
     n_features: int, most_rows: int, scales: list[float], reward: float, replace: bool, share: float
 ) -> None:
     claimed = theory.log_moment(ORDERS, scales, theory.Shifts(-1.0, reward), replace)
-    found = worst_moments(n_features, most_rows, scales, reward, replace)
-    assert (found <= claimed * (1 + 1e-9)).all()
-    assert (found / claimed).max() > share
+    result = worst_moments(n_features, most_rows, scales, reward, replace)
+    assert (result <= claimed * (1 + 1e-9)).all()
+    assert (result / claimed).max() > share
 
 
 @pytest.mark.parametrize("case", [CASES[i] for i in (0, 1, 2, 3, 4, 5, 7)])
@@ -127,10 +127,10 @@ def test_a_step_is_maximised_exactly() -> None:
     later = theory.log_moment(lam, [scale], shifts)[0]
     u = np.exp(-scale * np.array([0.0, -1.0, 0.7, -0.4]))
     values = np.exp(np.array([later, 0.0, 0.0, 0.0]))
-    found = np.log((weights @ u) ** lam * (weights @ (u**-lam * values))).max()
+    value = np.log((weights @ u) ** lam * (weights @ (u**-lam * values))).max()
     first = theory.log_moment(lam, [scale, scale], shifts)[0]
-    assert found <= first + 1e-12
-    assert found > 0.98 * first
+    assert value <= first + 1e-12
+    assert value > 0.98 * first
 
 
 def test_pure_epsilon_bounds_every_output() -> None:

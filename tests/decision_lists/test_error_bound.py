@@ -38,23 +38,23 @@ A, B, C = ((Condition(j, IS, 1),) for j in range(3))
 def test_rows_of_a_rule_that_was_left_out_count_as_wrong_where_nobody_knows_who_decides_them() -> None:
     counts = np.array([[1.0, 20.0], [3.0, 2.0], [30.0, 4.0], [6.0, 7.0]])
     kept = [ListRule(A, 1, counts[0]), ListRule(C, 0, counts[2]), ListRule((), 1, counts[3])]
-    found = counted_errors([A, B, C], counts, 2.0, kept, 9.0)
-    assert (found.wrong, found.right) == (1 + 5 + 4 + 6, 20 + 30 + 7)
-    assert (found.wrong_cells, found.right_cells) == (1 + 2 + 1 + 1, 3)
-    assert (found.sd, found.log_models) == (2.0, 9.0)
+    result = counted_errors([A, B, C], counts, 2.0, kept, 9.0)
+    assert (result.wrong, result.right) == (1 + 5 + 4 + 6, 20 + 30 + 7)
+    assert (result.wrong_cells, result.right_cells) == (1 + 2 + 1 + 1, 3)
+    assert (result.sd, result.log_models) == (2.0, 9.0)
 
 
 def test_rows_of_rules_at_the_end_are_decided_by_else() -> None:
     counts = np.array([[1.0, 20.0], [3.0, 2.0], [30.0, 4.0], [6.0, 7.0]])
-    found = counted_errors([A, B, C], counts, 2.0, [ListRule(A, 1, None), ListRule((), 0, None)], 9.0)
-    assert (found.wrong, found.right) == (1 + 2 + 4 + 7, 20 + 3 + 30 + 6)
-    assert (found.wrong_cells, found.right_cells) == (4, 4)
+    result = counted_errors([A, B, C], counts, 2.0, [ListRule(A, 1, None), ListRule((), 0, None)], 9.0)
+    assert (result.wrong, result.right) == (1 + 2 + 4 + 7, 20 + 3 + 30 + 6)
+    assert (result.wrong_cells, result.right_cells) == (4, 4)
 
 
 def test_what_comes_after_a_rule_for_everybody_is_noise_and_is_not_counted() -> None:
     counts = np.array([[1.0, 20.0], [9.0, 2.0], [0.5, -0.5]])
-    found = counted_errors([A, ()], counts, 2.0, [ListRule(A, 1, None), ListRule((), 0, None)], 9.0)
-    assert (found.wrong, found.right) == (1 + 2, 20 + 9)
+    result = counted_errors([A, ()], counts, 2.0, [ListRule(A, 1, None), ListRule((), 0, None)], 9.0)
+    assert (result.wrong, result.right) == (1 + 2, 20 + 9)
 
 
 @pytest.mark.parametrize("k", [1, 2])
@@ -87,9 +87,9 @@ def test_the_prior_of_all_lists_is_at_most_one() -> None:
 def test_without_noise_errors_are_counted_exactly() -> None:
     X, y = table(1500, 1)
     fitted = DecisionListClassifier(epsilon=math.inf, schema=SCHEMA).fit(X, y)
-    found = fitted.model_.evidence
-    assert (found.sd, found.wrong) == (0.0, (fitted.predict(X) != y).sum())
-    assert found.wrong + found.right == 1500
+    result = fitted.model_.evidence
+    assert (result.sd, result.wrong) == (0.0, (fitted.predict(X) != y).sum())
+    assert result.wrong + result.right == 1500
 
 
 def test_the_bound_holds_where_labels_are_noise_and_would_not_without_the_code_of_the_list() -> None:
@@ -99,9 +99,9 @@ def test_the_bound_holds_where_labels_are_noise_and_would_not_without_the_code_o
         source = np.random.default_rng(seed)
         X = pd.DataFrame(source.random((150, len(COLUMNS))) < 0.5, columns=COLUMNS)
         y = (source.random(150) < 0.5).astype(int)
-        found = DecisionListClassifier(epsilon=math.inf, schema=SCHEMA).fit(X, y).model_.evidence
-        holds += found.bound() >= 0.5
-        without += replace(found, log_models=0.0).bound() >= 0.5
+        result = DecisionListClassifier(epsilon=math.inf, schema=SCHEMA).fit(X, y).model_.evidence
+        holds += result.bound() >= 0.5
+        without += replace(result, log_models=0.0).bound() >= 0.5
     assert holds == 40
     assert without < 30  # 95 % would have to hold
 
@@ -120,9 +120,9 @@ def test_a_bound_is_said_and_survives_a_file(tmp_path: Any) -> None:
 
 def test_nothing_is_proved_where_the_theorem_does_not_hold() -> None:
     X, y = table(3000, 0)
-    found = DecisionListClassifier(epsilon=1.0, classes=(0, 1), random_state=0).fit(X, y)  # the schema was found
-    assert found.model_.error_bound() is None
-    assert found.summary_.error_bound is None
+    model = DecisionListClassifier(epsilon=1.0, classes=(0, 1), random_state=0).fit(X, y)  # the schema was found
+    assert model.model_.error_bound() is None
+    assert model.summary_.error_bound is None
     persons = {**SCHEMA, "unit": {"column": "who", "max_rows": 2}}
     of_persons = DecisionListClassifier(epsilon=1.0, schema=persons, random_state=0)
     assert of_persons.fit(X.assign(who=np.arange(3000) // 2), y).model_.error_bound() is None

@@ -30,10 +30,10 @@ from tacit.queries.covers.candidates import MOST_STREAMED, StreamedConjunctions,
 def test_round_thresholds() -> None:
     """Quarters of the span, and seven halvings of one towards the lower bound, in two digits."""
     assert nice_thresholds(0, 100, 4) == [0.2, 0.39, 0.78, 1.6, 3.1, 6.2, 12.0, 25.0, 50.0, 75.0]
-    found = nice_thresholds(-10, 10, 3)
-    assert found[:7] == [-10 + part for part in (0.078, 0.16, 0.31, 0.62, 1.2, 2.5, 5.0)]
-    assert found[7:14] == [-2.5, -1.2, -0.62, -0.31, -0.16, -0.078, 0.0]
-    assert found[14:] == [0.078, 0.16, 0.31, 0.62, 1.2, 2.5, 5.0]
+    result = nice_thresholds(-10, 10, 3)
+    assert result[:7] == [-10 + part for part in (0.078, 0.16, 0.31, 0.62, 1.2, 2.5, 5.0)]
+    assert result[7:14] == [-2.5, -1.2, -0.62, -0.31, -0.16, -0.078, 0.0]
+    assert result[14:] == [0.078, 0.16, 0.31, 0.62, 1.2, 2.5, 5.0]
 
 
 def test_codes_between_which_columns_are_split() -> None:
@@ -92,8 +92,8 @@ def test_the_constant_is_a_candidate_unless_counts_say_what_it_says(
     request = Request.of(1.0, 1e-6, "add_or_remove_one", None)
     learner = DecisionListLearner(request, objective=objective, counts_share=counts_share)
     task: Any = SimpleNamespace(label_index=SimpleNamespace(n_classes=2))
-    found = learner.candidates(task, TableEncoding(("x",), (BooleanIndex(),)))
-    assert len(found.conjunctions.constant) == constant
+    result = learner.candidates(task, TableEncoding(("x",), (BooleanIndex(),)))
+    assert len(result.conjunctions.constant) == constant
 
 
 @pytest.mark.parametrize(

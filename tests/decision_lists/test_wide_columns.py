@@ -53,14 +53,14 @@ def test_the_candidates_are_those_of_a_look_at_every_pair(k: int) -> None:
         BooleanIndex(),
         CategoryIndex(("a",)),
     )
-    found = candidates(encoders, k, 16, 2, constant=True).conjunctions
-    assert isinstance(found, Conjunctions)
-    n = len(found.columns)
+    result = candidates(encoders, k, 16, 2, constant=True).conjunctions
+    assert isinstance(result, Conjunctions)
+    n = len(result.columns)
     assert n == sum(most_literals(encoder, 16) for encoder in encoders)
     apart = set()
     for i, j in itertools.combinations(range(n), 2):
-        if found.columns[i] == found.columns[j]:
-            one, two = found.truths[i], found.truths[j]
+        if result.columns[i] == result.columns[j]:
+            one, two = result.truths[i], result.truths[j]
             if not (one & two).any() or not (one & ~two).any() or not (two & ~one).any():
                 apart.add((i, j))
     expected = [(-1,) * k]
@@ -68,7 +68,7 @@ def test_the_candidates_are_those_of_a_look_at_every_pair(k: int) -> None:
         sets = itertools.combinations(range(n), length)
         kept = [chosen for chosen in sets if apart.isdisjoint(itertools.combinations(chosen, 2))]
         expected += [chosen + (-1,) * (k - length) for chosen in kept]
-    assert [tuple(line) for line in found.members.tolist()] == expected
+    assert [tuple(line) for line in result.members.tolist()] == expected
 
 
 def test_a_column_of_thousands_of_categories_is_enumerated() -> None:
@@ -76,24 +76,24 @@ def test_a_column_of_thousands_of_categories_is_enumerated() -> None:
     encoder = CategoryIndex(categories(n))
 
     def enumerated() -> StreamedConjunctions:
-        found = candidates((encoder,), 2, 16, 2, constant=False).conjunctions
-        assert isinstance(found, StreamedConjunctions)
-        return found
+        result = candidates((encoder,), 2, 16, 2, constant=False).conjunctions
+        assert isinstance(result, StreamedConjunctions)
+        return result
 
-    found = within_calls(100 * 2 * n, enumerated)  # for each of the 32 million pairs there is no time
-    assert len(found) == math.comb(n, 2) + 2 * n + 1
-    assert found.size(0) == 0  # "is c0" goes with nothing else on the column
-    assert found.members(1).tolist() == [[1, 2 * j + 1] for j in range(1, n)]  # "is not c0" with each other negation
-    assert found.literals_of(len(found) - 1) == [2 * n]
+    result = within_calls(100 * 2 * n, enumerated)  # for each of the 32 million pairs there is no time
+    assert len(result) == math.comb(n, 2) + 2 * n + 1
+    assert result.size(0) == 0  # "is c0" goes with nothing else on the column
+    assert result.members(1).tolist() == [[1, 2 * j + 1] for j in range(1, n)]  # "is not c0" with each other negation
+    assert result.literals_of(len(result) - 1) == [2 * n]
     assert peak_bytes(enumerated) < 2_000 * 2 * n  # 16 MB; a flag per literal and code would be 32 MB
 
 
 def test_a_wide_column_is_listed_with_work_by_the_literal() -> None:
     n = 1_000
     encoder = CategoryIndex(categories(n))
-    found = within_calls(100 * 2 * n, lambda: candidates((encoder,), 2, 16, 2, constant=True).conjunctions)
-    assert isinstance(found, Conjunctions)
-    assert len(found) == 1 + math.comb(n, 2) + 2 * n + 1
+    result = within_calls(100 * 2 * n, lambda: candidates((encoder,), 2, 16, 2, constant=True).conjunctions)
+    assert isinstance(result, Conjunctions)
+    assert len(result) == 1 + math.comb(n, 2) + 2 * n + 1
 
 
 @pytest.mark.parametrize(

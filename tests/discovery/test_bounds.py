@@ -54,8 +54,8 @@ class CountingRows:
     ],
 )
 def test_bounds_are_found_from_noisy_counts(values, bounds):
-    found = find_bounds(CountingRows(values), ["x"], LabelIndex((0, 1)), Allowance(1.0, 1e-6, 0.3), 1.0)
-    assert found["x"] == bounds
+    result = find_bounds(CountingRows(values), ["x"], LabelIndex((0, 1)), Allowance(1.0, 1e-6, 0.3), 1.0)
+    assert result["x"] == bounds
 
 
 @pytest.mark.parametrize("charge", [Gaussian(3.0), Laplace(3.0)])
@@ -117,8 +117,8 @@ def test_cells_vouch_for_each_other_where_none_is_sure(values):
 
 def test_nothing_is_believed_of_noise_mostly_and_all_of_what_is_clear():
     generator = np.random.default_rng(0)
-    found = [len(believed(generator.normal(0, 1.0, CELLS), 2.0)) for _ in range(500)]
-    assert np.mean(np.array(found) > 0) < 0.25
+    results = [len(believed(generator.normal(0, 1.0, CELLS), 2.0)) for _ in range(500)]
+    assert np.mean(np.array(results) > 0) < 0.25
     middle = CELLS // 2
     counts = np.zeros(CELLS)
     counts[middle + 21 : middle + 25] = 400.0  # 1 to 16

@@ -257,17 +257,17 @@ def test_inside_a_fit_a_share_is_spent_and_no_more():
     assert accountants.epsilon(charges, 1e-6) <= 1.0
     with EphemeralAccount(1.0, 1e-6).reserve(charges, "fit") as reservation:
         private_rows = PrivateRows(frame, people_["sick"], reservation, 0)
-        found = discover_within(private_rows, unknowns, LabelIndex(("no", "yes")), allowance, 0.1, 1e-6)
+        result = discover_within(private_rows, unknowns, LabelIndex(("no", "yes")), allowance, 0.1, 1e-6)
         rest = allowance.part(0.9).whole
         reservation.record(rest, "the fit itself", "")
         with pytest.raises(BudgetExceeded):
             reservation.record(Gaussian(1e3), "one more", "")
-    assert found.columns["ward"] == CategoricalColumn(("a", "b", "c"))
-    assert found.classes == ("no", "yes")
-    index = found.label_index(numeric=False)
+    assert result.columns["ward"] == CategoricalColumn(("a", "b", "c"))
+    assert result.classes == ("no", "yes")
+    index = result.label_index(numeric=False)
     assert index is not None
     assert index.classes == ("no", "yes")
-    assert found.label_index(numeric=False, most=1).classes == (NOTHING_FOUND, "no")
+    assert result.label_index(numeric=False, most=1).classes == (NOTHING_FOUND, "no")
 
 
 def test_no_value_is_read_before_the_charge_is_durable(tmp_path):

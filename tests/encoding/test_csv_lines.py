@@ -96,9 +96,9 @@ def test_one_line_is_refused_and_named(line: str, fault: str, name: str, tmp_pat
     assert "44" not in str(caught.value).replace(str(tmp_path), "")
     with pytest.raises(DataError, match=re.escape(fault)):
         list(read_source(tmp_path).reader.chunks(["a"], frozenset()))
-    found = structure(tmp_path / name)
-    assert (found.n_faults, len(found.faults)) == (1, 1)
-    assert fault in found.faults[0]
+    result = structure(tmp_path / name)
+    assert (result.n_faults, len(result.faults)) == (1, 1)
+    assert fault in result.faults[0]
 
 
 def test_line_breaks_where_they_are_allowed(tmp_path: Path) -> None:
@@ -110,8 +110,8 @@ def test_line_breaks_where_they_are_allowed(tmp_path: Path) -> None:
     assert table.to_pydict() == {"a": ["1", "th\nr\nee", "5"], "b": ["two\r\nlines", "4", "6"]}
     [chunk] = read_source(tmp_path / "d.csv", multiline=True).reader.chunks(["b"], frozenset())
     assert chunk.column("b").to_pylist() == table["b"].to_pylist()
-    found = structure(tmp_path / "d.csv", CsvFormat(multiline=True))
-    assert (found.rows, found.breaks, found.faults) == (3, 2, [])
+    result = structure(tmp_path / "d.csv", CsvFormat(multiline=True))
+    assert (result.rows, result.breaks, result.faults) == (3, 2, [])
     for more, fault in ((b'7,"8\n9,"x",\n', "text after a closing quote in line 9"), (b'7,"8\n', "never ends")):
         (tmp_path / "d.csv").write_bytes((tmp_path / "d.csv").read_bytes().partition(b"7")[0] + more)
         with pytest.raises(DataError, match=fault):
@@ -145,9 +145,9 @@ def test_all_faults_of_a_file_are_counted(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "d.csv").write_bytes(content)
     for block in (1 << 22, 5, 1):
         monkeypatch.setattr(csv_lines, "_BLOCK", block)
-        found = structure(tmp_path / "d.csv")
-        assert found.n_faults == 28
-        lines = [int(re.findall(r"line (\d+)", fault)[0]) for fault in found.faults]
+        result = structure(tmp_path / "d.csv")
+        assert result.n_faults == 28
+        lines = [int(re.findall(r"line (\d+)", fault)[0]) for fault in result.faults]
         assert lines == [3, 4, 5, 6, 9, 10, 11, 12, 15, 16]
 
 

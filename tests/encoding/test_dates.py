@@ -197,8 +197,8 @@ FAR: list[tuple[Any, list[float]]] = [
 @pytest.mark.parametrize(("values", "years"), FAR)
 def test_far_dates_are_clipped(values: Any, years: list[float]) -> None:
     """Arrow and numpy know years that Python's dates do not; days of no 64 bits are missing, and never wrap around."""
-    found = dates_as_numbers(values, "year")
-    np.testing.assert_array_equal(np.clip(found, -1e9, 1e9), np.clip(years, -1e9, 1e9))
+    result = dates_as_numbers(values, "year")
+    np.testing.assert_array_equal(np.clip(result, -1e9, 1e9), np.clip(years, -1e9, 1e9))
     grid = NumericGrid.of_dates(GRIDS["year"])
     codes = [grid.missing if np.isnan(year) else 0 if year < 2019 else 5 for year in years]
     assert grid.encode(values).tolist() == codes
@@ -300,8 +300,8 @@ def test_a_fit_learns_from_dates_of_every_reader_alike(tmp_path: Path) -> None:
 def test_a_learner_of_vectors_takes_dates() -> None:
     frame = rows(1000)
     model = fitted(frame[["on", "day"]], frame["ill"], tacit.HalfspaceBoostClassifier)
-    said = model.predict(frame[["on", "day"]])
-    assert set(said) <= {"no", "yes"}
+    predictions = model.predict(frame[["on", "day"]])
+    assert set(predictions) <= {"no", "yes"}
     bad = pd.DataFrame({"on": ["nothing", "2019-02-30"], "day": [3, "Monday"]})
     empty = pd.DataFrame({"on": [None, None], "day": [None, None]})
     np.testing.assert_array_equal(model.predict_proba(bad), model.predict_proba(empty))

@@ -89,8 +89,8 @@ def all_codes(column: Any) -> dict[str, list[Any]]:
     labels = {f"label {name}": index.encode(column) for name, index in LABELS.items()}
     target = NumericLabelIndex(0, 1000).encode(np.asarray(as_numbers(column, loose=True), float))
     keyed, keys = key_codes(column)
-    found = {name: vector.tolist() for name, vector in {**codes, **labels, "target": target}.items()}
-    return found | {"keys": [keys[code] if code >= 0 else None for code in keyed]}
+    results = {name: vector.tolist() for name, vector in {**codes, **labels, "target": target}.items()}
+    return results | {"keys": [keys[code] if code >= 0 else None for code in keyed]}
 
 
 @cache

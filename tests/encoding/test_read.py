@@ -249,10 +249,10 @@ def test_large_files_come_in_blocks(tmp_path: Path) -> None:
     lines = [f"{i},{'abc'[i % 3]},{'x' * 60}\n" for i in range(n_rows)]
     path = write(tmp_path, "large.csv", ("n,c,pad\n" + "".join(lines)).encode())
     assert path.stat().st_size > 2 * BLOCK_BYTES
-    seen: list[int] = []
-    frame = read_columns(path, ["c", "n"], ["n"], seen.append)
-    assert len(seen) > 2
-    assert seen[-1] == n_rows
+    records: list[int] = []
+    frame = read_columns(path, ["c", "n"], ["n"], records.append)
+    assert len(records) > 2
+    assert records[-1] == n_rows
     assert np.array_equal(frame.column("n"), np.arange(n_rows))
     schema = Schema({"c": CategoricalColumn(("c", "b", "a"))})
     assert np.array_equal(TableEncoding.of(schema).encode(frame)[0], 2 - np.arange(n_rows) % 3)

@@ -245,8 +245,8 @@ def test_types_that_rows_decide_are_one(kinds: list[pa.DataType], declared: str,
     label_column = "x" if declared == "label" else "y"
     for rows in (together, expected):
         named = rows.column(label_column) if rows is together else rows[label_column].astype(object)
-        found = [*encoding.encode(rows), label.encode(named)]
-        for part, column in zip(zip(*parts, strict=True), found, strict=True):
+        results = [*encoding.encode(rows), label.encode(named)]
+        for part, column in zip(zip(*parts, strict=True), results, strict=True):
             np.testing.assert_array_equal(np.concatenate(part), column)
 
 
@@ -345,8 +345,8 @@ def test_text_files_are_not_read_through_duckdb(one: str, tmp_path: Path) -> Non
         path = tmp_path / f"{name}.csv"
         path.write_text("when,y\n" + "03/11/2020,yes\n" * 9 + f"{last},no\n")
         with duckdb.connect() as connection:
-            found = connection.execute(f"SELECT \"when\" FROM '{path}'").fetchall()
-        months.append({row[0].month for row in found[:9]})
+            result = connection.execute(f"SELECT \"when\" FROM '{path}'").fetchall()
+        months.append({row[0].month for row in result[:9]})
         source = read_source("duckdb://", query=f"SELECT * FROM {one.format(path)}")
         with pytest.raises(DataError, match="one line can change how DuckDB reads others: name the file itself"):
             list(DeclaredSource(source, DATES).without_rows.names)

@@ -68,14 +68,14 @@ def test_a_capped_sum_gives_its_last_weights_in_the_order_of_all_rows(total: int
     ticks = np.rint(LEVELS.middles * 6 * TICKS).astype(np.int64)
     few = np.random.default_rng(3).integers(0, 2, (ROWS, 1)) * 30  # two margins: many rows of each level
     dense = np.hstack([few, world()["dense"][:, 1:]]).astype(np.int16)
-    asked = CappedSum(log, LEVELS, ticks, total)
+    query = CappedSum(log, LEVELS, ticks, total)
     whole, parts = table("1 block", dense=dense), table(cut, dense=dense)
-    np.testing.assert_array_equal(parts.answer(asked), whole.answer(asked))
+    np.testing.assert_array_equal(parts.answer(query), whole.answer(query))
     if total in (37, 211):
         upside_down = table(cut, dense=dense[::-1].copy(), labels=world()["labels"][::-1].copy())
-        assert (upside_down.answer(asked) != whole.answer(asked)).any()
+        assert (upside_down.answer(query) != whole.answer(query)).any()
     log.add(np.array([0.2, -1.0, 0.3]), step=0.5)  # what was counted before is of other margins
-    np.testing.assert_array_equal(parts.answer(asked), whole.answer(asked))
+    np.testing.assert_array_equal(parts.answer(query), whole.answer(query))
 
 
 def test_levels_of_a_tree_follow_from_left_children_of_all_blocks(cut: str) -> None:
@@ -86,11 +86,11 @@ def test_levels_of_a_tree_follow_from_left_children_of_all_blocks(cut: str) -> N
         complete_shape(np.array([1]), threshold_sets(np.array([3]))),
         complete_shape(np.array([1, 0, 0]), threshold_sets(np.array([3, 1, 2]))),
     ]
-    asked = [SplitHistogram(TreeCells(shape), (0, 1, 2), N_CODES, rule, margins) for shape in shapes]
-    assert asked[1].is_next_level_of(asked[0])
+    requests = [SplitHistogram(TreeCells(shape), (0, 1, 2), N_CODES, rule, margins) for shape in shapes]
+    assert requests[1].is_next_level_of(requests[0])
     parts = table(cut)
-    in_order = [parts.answer(query) for query in asked]
-    for query, answer in zip(asked, in_order, strict=True):
+    in_order = [parts.answer(query) for query in requests]
+    for query, answer in zip(requests, in_order, strict=True):
         np.testing.assert_array_equal(answer, table("1 block").answer(query))
 
 
@@ -102,7 +102,7 @@ def test_counts_that_are_kept_follow_codes_and_margins(cut: str) -> None:
     margins.add(column_cells(1, 7), np.linspace(-1, 1, 7))
     coarse = np.array([0, 0, 1, 1, 1, 2, 2])
     pair = ProductCells((0, 2), (np.arange(5), np.arange(3)), (5, 3))
-    asked = [
+    requests = [
         Histogram(column_cells(1, 3), counts),
         Histogram(mapped_cells(1, np.array([0, 1, 1])), signed_margin_rule(margin), margins),
         Histogram(pair, signed_margin_rule(margin), margins),
@@ -113,7 +113,7 @@ def test_counts_that_are_kept_follow_codes_and_margins(cut: str) -> None:
         each.derive(pair)
         assert each.layout.n_codes == (5, 3, 3)
         assert each.is_derived(pair)
-    for query in asked:
+    for query in requests:
         np.testing.assert_array_equal(parts.answer(query), whole.answer(query))
 
 
@@ -123,9 +123,9 @@ def test_products_of_columns_are_answered_together(cut: str) -> None:
     sides = {0: np.arange(5), 1: np.arange(7) // 2, 2: np.arange(3)}
     pairs = [(0, 1), (0, 2), (1, 2)]
     cells = [ProductCells(p, tuple(sides[k] for k in p), tuple(int(sides[k].max()) + 1 for k in p)) for p in pairs]
-    asked = [Histogram(each, rule, margins) for each in cells]
-    together = table(cut).answer_all(asked)
-    for query, answer in zip(asked, together, strict=True):
+    requests = [Histogram(each, rule, margins) for each in cells]
+    together = table(cut).answer_all(requests)
+    for query, answer in zip(requests, together, strict=True):
         np.testing.assert_array_equal(answer, table("1 block").answer(query))
 
 
@@ -139,11 +139,11 @@ def test_rows_are_bounded_together(cut: str) -> None:
     bound, margins = JointBound(parts, 60), Margins()
     margins.add(cells[0], np.linspace(-1, 1, 5))
     rule = weighted_rule(signed_margin_rule(margin), (1.0, 1.0), level_weights())
-    asked = JointHistogram(Histogram(cells[1], rule, margins, parts[1].release_map), bound)
+    query = JointHistogram(Histogram(cells[1], rule, margins, parts[1].release_map), bound)
     answers = []
     for each in (table(cut), table("1 block")):
         each.bind(bound, 1)
-        answers.append(each.answer(asked))
+        answers.append(each.answer(query))
     np.testing.assert_array_equal(*answers)
     assert LabelWeights.of((1.0, 1.0), level_weights()).factors.min() == 0  # some rows could weigh nothing
 

@@ -64,8 +64,8 @@ def held(client: Any) -> list[Any]:
     gc.collect()
     end = time.monotonic() + 5
     while True:
-        found = client.run(lambda dask_worker: list(dask_worker.state.actors))
-        actors = [actor for actors in found.values() for actor in actors]
+        result = client.run(lambda dask_worker: list(dask_worker.state.actors))
+        actors = [actor for actors in result.values() for actor in actors]
         if not actors or time.monotonic() > end:
             return actors
         time.sleep(0.02)
@@ -80,19 +80,19 @@ def closed(cluster: Any, count: int = 1) -> None:
 @pytest.fixture
 def lost(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The workers that were found to be gone."""
-    seen: list[str] = []
+    records: list[str] = []
     lose = Workers._lose
-    monkeypatch.setattr(Workers, "_lose", lambda self, home: (seen.append(home), lose(self, home)))
-    return seen
+    monkeypatch.setattr(Workers, "_lose", lambda self, home: (records.append(home), lose(self, home)))
+    return records
 
 
 def after(releases: int, happens: Callable[[], Any]) -> Any:
     """Something that happens once, before a release."""
-    seen = []
+    records = []
 
     def step(_: Any) -> None:
-        seen.append(None)
-        if len(seen) == releases:
+        records.append(None)
+        if len(records) == releases:
             happens()
 
     return tacit.options(progress=step)
@@ -137,13 +137,13 @@ def test_a_long_fit_on_a_cluster_is_the_fit_in_memory(name: str, client: Any, tm
 
 def test_a_fit_over_tls_is_the_fit_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And who has no certificate of the cluster reaches nothing, and pays nothing."""
-    folder, payer, found = written(tmp_path / "rows", "two"), account(tmp_path), distributed.Security.temporary()
+    folder, payer, result = written(tmp_path / "rows", "two"), account(tmp_path), distributed.Security.temporary()
     before = payer.remaining
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, security=found, protocol="tls://"
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, security=result, protocol="tls://"
     ) as cluster:
         assert cluster.scheduler_address.startswith("tls://")
-        with distributed.Client(cluster.scheduler_address, security=found) as client:
+        with distributed.Client(cluster.scheduler_address, security=result) as client:
             assert facts(made("m-alpha").fit(on(client, folder))) == facts(in_memory("m-alpha"))
         monkeypatch.setattr(cluster_rows, "CONNECTING", 1.0)
         secure = cluster.scheduler_address
@@ -154,7 +154,7 @@ def test_a_fit_over_tls_is_the_fit_in_memory(tmp_path: Path, monkeypatch: pytest
         assert payer.remaining == before
         files = {name: tmp_path / name for name in ("tls_ca_file", "tls_client_cert", "tls_client_key")}
         for name, file in files.items():
-            file.write_text(getattr(found, name))
+            file.write_text(getattr(result, name))
         ca, cert, key = map(str, files.values())
         named = {"ca-file": ca, "client.cert": cert, "client.key": key}
         with dask.config.set({f"distributed.comm.tls.{name}": file for name, file in named.items()}):
@@ -189,16 +189,16 @@ class Forgetful(Rounds):
 
 @pytest.mark.parametrize("name", ["forest", "lists"])
 def test_workers_of_ones_own_may_forget_and_get_lost(name: str, tmp_path: Path) -> None:
-    found: list[Forgetful] = []
+    results: list[Forgetful] = []
 
     def make(parts: Any) -> Forgetful:
-        found.append(Forgetful(parts))
-        return found[0]
+        results.append(Forgetful(parts))
+        return results[0]
 
     source = tacit.read_source(written(tmp_path, "two", 2), engine="workers", cluster=make)
     assert facts(made(name).fit(source)) == facts(in_memory(name))
-    assert found[0].closed
-    assert found[0].asked > 2 * len(found[0].history)
+    assert results[0].closed
+    assert results[0].asked > 2 * len(results[0].history)
 
 
 class Again(Forgetful):
@@ -305,17 +305,17 @@ def usual() -> tuple[Any, Any]:
 
 
 def test_two_fits_on_one_cluster_do_not_meet(client: Any, tmp_path: Path) -> None:
-    folder, found = written(tmp_path, "two"), {}
+    folder, results = written(tmp_path, "two"), {}
 
     def fit(name: str) -> None:
-        found[name] = facts(made(name).fit(on(client, folder)))
+        results[name] = facts(made(name).fit(on(client, folder)))
 
     threads = [threading.Thread(target=fit, args=(name,)) for name in ("m-alpha", "lists")]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == {name: facts(in_memory(name)) for name in ("m-alpha", "lists")}
+    assert results == {name: facts(in_memory(name)) for name in ("m-alpha", "lists")}
 
 
 # A part that is asked of two workers.
@@ -329,15 +329,15 @@ class Lying:
         honest = Worker.answer
 
         def answer(holder: Worker, request: WorkerRequest) -> Answers:
-            found = honest(holder, request)
+            result = honest(holder, request)
             self.liar = self.liar or holder
-            self.count += holder is self.liar and bool(found.each or found.sums is not None)
+            self.count += holder is self.liar and bool(result.each or result.sums is not None)
             if holder is self.liar and self.count > self.after:
                 each = {
-                    place: sums + (np.arange(sums.size).reshape(sums.shape) == 0) for place, sums in found.each.items()
+                    place: sums + (np.arange(sums.size).reshape(sums.shape) == 0) for place, sums in result.each.items()
                 }
-                return replace(found, each=each, sums=None if found.sums is None else found.sums + 1)
-            return found
+                return replace(result, each=each, sums=None if result.sums is None else result.sums + 1)
+            return result
 
         monkeypatch.setattr(Worker, "answer", answer)
 

@@ -279,13 +279,13 @@ def test_a_cover_that_goes_on_is_one_release() -> None:
 
 
 def test_codes_that_change_begin_a_cover_anew() -> None:
-    found = table()
-    found.open_cover(LISTED).remove(1)
-    before = found.total(CoverSums(LISTED, (1,), 0))
-    found.coarsen(0, np.arange(7)[::-1].copy())
+    result = table()
+    result.open_cover(LISTED).remove(1)
+    before = result.total(CoverSums(LISTED, (1,), 0))
+    result.coarsen(0, np.arange(7)[::-1].copy())
     turned = [rows()[0][0] * 0 + 6 - rows()[0][0], *rows()[0][1:]]
     expected = MemoryTable(turned, rows()[1], CODES, 2).total(CoverSums(LISTED, (1,), 0))
-    np.testing.assert_array_equal(found.total(CoverSums(LISTED, (1,), 0)), expected)
+    np.testing.assert_array_equal(result.total(CoverSums(LISTED, (1,), 0)), expected)
     assert not np.array_equal(before, expected)
 
 
@@ -430,8 +430,8 @@ def first_array(data: Any, dtype: str) -> dict[str, Any]:
         if data.get("array") == dtype:
             return data
         data = list(data.values())
-    found = [first_array(each, dtype) for each in data] if isinstance(data, list) else []
-    return next((each for each in found if each), {})
+    result = [first_array(each, dtype) for each in data] if isinstance(data, list) else []
+    return next((each for each in result if each), {})
 
 
 def changing(dtype: str, **facts: Any) -> Any:

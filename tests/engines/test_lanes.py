@@ -37,9 +37,9 @@ def test_products_are_those_of_numpy_modulo_32_bits(draw: Callable[[np.random.Ge
     for _ in range(200):
         row, vector = draw(rng, 97)[1:], draw(rng, 96)  # from an odd place on, too
         exact = row.astype(np.int64) * vector
-        found = dots(row, vector)
+        result = dots(row, vector)
         assert [int(np.int64(x).astype(np.int32)) for x in (exact[:16].sum(), exact[:32].sum(), exact.sum())] == list(
-            found
+            result
         )
 
 

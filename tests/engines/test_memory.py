@@ -78,11 +78,11 @@ def test_one_thread_or_several_give_the_same_integers(monkeypatch):
     answers = []
     for threads in (1, 2, 17):
         table, _, _ = make(1709, threads=threads)
-        margins, seen = Margins(), []
+        margins, records = Margins(), []
         for step in range(6):
-            seen.append(table.answer(Histogram(column_cells(step % 3, 7), signed_margin_rule(mada), margins)))
+            records.append(table.answer(Histogram(column_cells(step % 3, 7), signed_margin_rule(mada), margins)))
             margins.add(column_cells(step % 3, 7), np.linspace(-1, 2, 7) * (step + 1))
-        answers.append(np.stack(seen))
+        answers.append(np.stack(records))
     assert (answers[0] == answers[1]).all()
     assert (answers[0] == answers[2]).all()
 

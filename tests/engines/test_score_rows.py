@@ -80,9 +80,9 @@ def test_looked_up_sums_equal_a_row_by_row_sum(n_labels):
     plain, weighed = np.zeros((7, 2), np.int64), np.zeros((7, 2), np.int64)
     for i, label in enumerate(labels.tolist()):
         level = (int(scores.updates[0].values[codes[0, i], 0]) >> LEVEL_SHIFT) + LEVELS // 2
-        found = looked_up[label, min(max(level, 0), LEVELS - 1)].astype(np.int64)
-        plain[codes[1, i]] += found
-        weighed[codes[1, i]] += np.sign(found) * (np.abs(found) * label * 999 * 64 // WEIGHT_UNIT)
+        result = looked_up[label, min(max(level, 0), LEVELS - 1)].astype(np.int64)
+        plain[codes[1, i]] += result
+        weighed[codes[1, i]] += np.sign(result) * (np.abs(result) * label * 999 * 64 // WEIGHT_UNIT)
     rule = LevelRule(looked_up, WEIGHT_UNIT)
     assert (table.answer(ScoreHistogram(column_cells(1, 7), rule, scores)) == plain).all()
     assert (table.answer(ScoreHistogram(column_cells(1, 7), rule, scores, weights=weights)) == weighed).all()
@@ -157,11 +157,11 @@ def test_one_thread_or_several_give_the_same_integers(monkeypatch):
     answers = []
     for threads in (1, 2, 13):
         table, *_ = make(1501, 4, threads)
-        scores, seen = Scores(4), []
+        scores, records = Scores(4), []
         for step in range(4):
-            seen.append(table.answer(ScoreHistogram(column_cells(step % 2, 7), SoftmaxRule(4), scores)))
+            records.append(table.answer(ScoreHistogram(column_cells(step % 2, 7), SoftmaxRule(4), scores)))
             scores.add(column_cells(step % 2, 7), np.random.default_rng(step).normal(0, 1, (7, 4)))
-        answers.append(np.stack(seen))
+        answers.append(np.stack(records))
     assert (answers[0] == answers[1]).all()
     assert (answers[0] == answers[2]).all()
 

@@ -51,9 +51,9 @@ def test_what_was_written_comes_back_in_blocks_of_one_size(tmp_path: Path, block
     blocks = list(store.blocks())
     assert [len(block[0]) for block in blocks[:-1]] == [block_rows] * (len(blocks) - 1)
     for place, array in enumerate(arrays):
-        found = np.concatenate([block[place] for block in blocks])
-        assert found.dtype == array.dtype
-        np.testing.assert_array_equal(found, array)
+        result = np.concatenate([block[place] for block in blocks])
+        assert result.dtype == array.dtype
+        np.testing.assert_array_equal(result, array)
 
 
 def test_no_rows_are_one_empty_block(tmp_path: Path) -> None:

@@ -98,8 +98,8 @@ def test_a_changed_target_voids_the_claim_unless_value_by_value() -> None:
 @pytest.mark.parametrize(("search", "more"), [(GridSearchCV, {}), (RandomizedSearchCV, {"n_iter": 2, "n_jobs": 2})])
 def test_the_best_of_a_search_says_how_many_fits_there_were(search: Any, more: dict[str, int], tmp_path: Path) -> None:
     account = tacit.PrivacyAccount.create(str(tmp_path / "b.db"), "x", 100.0, 1e-4) if more else None
-    found = search(learner(account=account), {"k": [1, 2]}, cv=2, **more).fit(X, y)
-    assert f"{search.__name__} fits this learner 5 times" in reasons(found.best_estimator_.certificate_)
+    model = search(learner(account=account), {"k": [1, 2]}, cv=2, **more).fit(X, y)
+    assert f"{search.__name__} fits this learner 5 times" in reasons(model.best_estimator_.certificate_)
 
 
 class Meta(BaseEstimator):
@@ -184,9 +184,9 @@ def test_dtypes_are_public_or_nothing() -> None:
 
 def test_a_schema_found_answers_for_its_dtypes() -> None:
     table = pd.read_csv(io.StringIO(f"age,x,sick\n{PERSONS}"))
-    found = {dtypes: tacit.discover_schema(table, "sick", dtypes=dtypes)[1] for dtypes in (None, "public")}
-    assert "the dtypes of the columns" in reasons(found[None])
-    assert reasons(found["public"]) == ""
+    results = {dtypes: tacit.discover_schema(table, "sick", dtypes=dtypes)[1] for dtypes in (None, "public")}
+    assert "the dtypes of the columns" in reasons(results[None])
+    assert reasons(results["public"]) == ""
     kinds = {"age": "numeric", "x": "numeric", "sick": "categories"}
     assert reasons(tacit.discover_schema(table, "sick", kinds=kinds)[1]) == ""
 
@@ -252,9 +252,9 @@ def test_the_page_and_the_command_say_why(tmp_path: Path) -> None:
     page = render(fitted.model_, fitted.certificate_.to_dict())
     assert 'class="verdict no"' in page
     assert "the step StandardScaler" in page
-    said = json.loads(CliRunner().invoke(app, ["verify", str(place), "--json"]).output)
-    assert (said["releasable"], said["strength"]) == (False, None)
-    assert "the step StandardScaler" in said["reasons"][0]
+    summary = json.loads(CliRunner().invoke(app, ["verify", str(place), "--json"]).output)
+    assert (summary["releasable"], summary["strength"]) == (False, None)
+    assert "the step StandardScaler" in summary["reasons"][0]
 
 
 def test_a_csv_file_has_no_dtypes_and_a_parquet_file_has(tmp_path: Path) -> None:
@@ -262,10 +262,10 @@ def test_a_csv_file_has_no_dtypes_and_a_parquet_file_has(tmp_path: Path) -> None
     pd.read_csv(tmp_path / "d.csv").to_parquet(tmp_path / "d.parquet")
     public = ["--set", "dtypes=public"]
     for name, more, releasable in (("d.csv", [], True), ("d.parquet", [], False), ("d.parquet", public, True)):
-        asked = ["fit", str(tmp_path / name), "--target", "sick", "--epsilon", "1", "--json", "--force"]
-        done = CliRunner().invoke(app, [*asked, "--model", str(tmp_path / "m.json"), *more])
-        assert json.loads(done.stdout)["releasable"] is releasable, name
+        arguments = ["fit", str(tmp_path / name), "--target", "sick", "--epsilon", "1", "--json", "--force"]
+        result = CliRunner().invoke(app, [*arguments, "--model", str(tmp_path / "m.json"), *more])
+        assert json.loads(result.stdout)["releasable"] is releasable, name
     for more, releasable in (([], False), (["--dtypes", "public"], True)):
-        asked = ["schema", "discover", str(tmp_path / "d.parquet"), "--target", "sick", "--epsilon", "1", "--json"]
-        done = CliRunner().invoke(app, [*asked, "--force", "-o", str(tmp_path / "s.toml"), *more])
-        assert json.loads(done.stdout)["releasable"] is releasable
+        arguments = ["schema", "discover", str(tmp_path / "d.parquet"), "--target", "sick", "--epsilon", "1", "--json"]
+        result = CliRunner().invoke(app, [*arguments, "--force", "-o", str(tmp_path / "s.toml"), *more])
+        assert json.loads(result.stdout)["releasable"] is releasable

@@ -119,13 +119,13 @@ TABLES = {
 
 def learner(kind: str, columns: dict[str, Any] | None, epsilon: float, delta: float, relation: str) -> Any:
     schema = None if columns is None else Schema.from_dict({"label": LABELS[kind], "columns": columns})
-    asked = {"epsilon": epsilon, "delta": delta, "neighbouring": relation, "schema": schema}
+    arguments = {"epsilon": epsilon, "delta": delta, "neighbouring": relation, "schema": schema}
     if kind in CLASSES:
         names = tuple(CLASSES[kind]) if columns is None and delta == 0 else None  # finding them takes a delta
         if kind == "trees":
-            return BoostedTreesClassifier(n_trees=40, classes=names, **asked)
-        return AdditiveBoostClassifier(classes=names, **asked)
-    return AdditiveBoostRegressor(loss=kind, quantile=0.9 if kind == "quantile" else 0.5, **asked)
+            return BoostedTreesClassifier(n_trees=40, classes=names, **arguments)
+        return AdditiveBoostClassifier(classes=names, **arguments)
+    return AdditiveBoostRegressor(loss=kind, quantile=0.9 if kind == "quantile" else 0.5, **arguments)
 
 
 def check(model: Any, frame: pd.DataFrame, epsilon: float, delta: float) -> None:

@@ -59,8 +59,8 @@ def table(rows: int = 3000) -> tuple[dict[str, Any], Any]:
 @pytest.mark.parametrize(("child", "parent"), in_turn(list(CHILDREN), [(parent,) for parent in PARENTS]))
 def test_a_child_learns(child: str, parent: str) -> None:
     X, y = table()
-    asked = {"epsilon": 16.0, "delta": 1e-6, "schema": SCHEMA, "random_state": 0}
-    model = PARENTS[parent](CHILDREN[child]).set_params(**asked)
+    arguments = {"epsilon": 16.0, "delta": 1e-6, "schema": SCHEMA, "random_state": 0}
+    model = PARENTS[parent](CHILDREN[child]).set_params(**arguments)
     if child == "resampled" and parent not in ("resampled", "agnostic"):
         with pytest.raises(RequestError, match="public number of rows"):
             model.fit(X, y)

@@ -85,14 +85,14 @@ def _quiet() -> Iterator[None]:
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was drawn, without noise; public choices follow from one seed."""
-    seen: list[str] = []
+    records: list[str] = []
 
     def silent(_: Any) -> NoiseSource:
-        return Silent(seen)
+        return Silent(records)
 
     monkeypatch.setattr(curator_rows, "chosen_source", silent)
     monkeypatch.setattr(going_on, "fresh_key", lambda: b"k" * 32)
-    return seen
+    return records
 
 
 def account(place: Path, name: str = "people", neighbouring: str = "add_or_remove_one") -> Any:
@@ -245,13 +245,13 @@ with tacit.options(resumable=True, progress=step):
 def test_a_killed_process_has_kept_its_releases(tmp_path: Path) -> None:
     payer = account(tmp_path)
     root = Path(__file__).parents[2]
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(tmp_path / "account.db")],
         cwd=root,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))},
         check=False,
     )
-    assert found.returncode == -signal.SIGKILL
+    assert result.returncode == -signal.SIGKILL
     assert [line.status for line in payer.reservations()] == ["interrupted"]
     [kept] = payer.kept()
     assert kept.releases == 14
@@ -344,8 +344,8 @@ def test_rows_are_bounded_as_they_were_when_it_began(
         return sum(releases._made.values()) == 1
 
     def longer(*asked: Any) -> Lengths:
-        found = of(*asked)
-        return Lengths(found.limit * 1.01, found.seen)
+        result = of(*asked)
+        return Lengths(result.limit * 1.01, result.seen)
 
     again = check_goes_on_only_as_it_began(payer, asked, half_way, (Lengths, "of", longer), monkeypatch)
     assert again.model == whole.model
@@ -421,10 +421,10 @@ def test_fits_that_cannot_go_on_are_refused_before_they_cost_anything(
     more: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     payer = account(tmp_path)
-    asked = {"account": payer, "schema": declared("two"), **more}
+    arguments = {"account": payer, "schema": declared("two"), **more}
     X, y = rows_of("trees")
     with tacit.options(resumable=True), pytest.raises(RequestError, match=message) as failed:
-        tacit.BoostedTreesClassifier(**asked).fit(X[["a", "b"]] if asked["schema"] is None else X, y)
+        tacit.BoostedTreesClassifier(**arguments).fit(X[["a", "b"]] if arguments["schema"] is None else X, y)
     assert not failed.value.spent
     assert payer.spent == 0
 

@@ -134,8 +134,8 @@ def test_searches_are_no_exception(labels: Any, tmp_path: Path) -> None:
         with pytest.raises(RequestError, match=r"classes=\(0, 1\)"):
             search.fit(rows, labels)
     assert not account.reservations()
-    found = tacit.PrivateSelection([one, one], epsilon=8.0).fit(rows, HALF.astype(bool))
-    assert found.classes_.tolist() == [False, True]
+    model = tacit.PrivateSelection([one, one], epsilon=8.0).fit(rows, HALF.astype(bool))
+    assert model.classes_.tolist() == [False, True]
 
 
 SEVERAL = (tacit.AdditiveBoostClassifier, tacit.BoostedTreesClassifier, tacit.DecisionListClassifier)

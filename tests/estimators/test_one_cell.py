@@ -52,9 +52,9 @@ def test_an_odd_cell_is_read_by_itself_and_so_are_the_others(name: str) -> None:
     "name", [name for name in sorted(ODD_COLUMNS) if "categor" not in name and "dictionary" not in name]
 )
 def test_an_odd_cell_among_numbers_is_missing_and_the_others_are_not(name: str) -> None:
-    found = as_numbers(ODD_COLUMNS[name], "x", loose=True)
-    assert found[0] == 1
-    assert np.isnan(found[1:]).all()
+    result = as_numbers(ODD_COLUMNS[name], "x", loose=True)
+    assert result[0] == 1
+    assert np.isnan(result[1:]).all()
 
 
 @pytest.mark.parametrize("odd", ["?", None, [1.0], object(), np.array([1.0]), np.datetime64("2026-01-01"), 10**400])

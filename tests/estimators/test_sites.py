@@ -43,9 +43,9 @@ def _quiet() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("sites")
-    make_parties(made)
-    return made
+    folder = tmp_path_factory.mktemp("sites")
+    make_parties(folder)
+    return folder
 
 
 def files(place: Path, kind: str = "two", **more: Any) -> dict[str, Path]:
@@ -147,7 +147,7 @@ def test_answers_replayed_are_the_same_and_add_up_to_those_of_all_rows(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What sites were asked, asked again of them and of one site that has all rows."""
-    asked: dict[int, list[dict[str, Any]]] = {}
+    arguments: dict[int, list[dict[str, Any]]] = {}
     answers: dict[int, list[Any]] = {}
     look, answer = SiteTables.look, SiteTables.answer
     seals: dict[int, Any] = {}
@@ -155,10 +155,10 @@ def test_answers_replayed_are_the_same_and_add_up_to_those_of_all_rows(
 
     def began(self: SiteTables, seal: Any, has_targets: bool) -> None:
         begin(self, seal, has_targets)
-        asked[id(self)], answers[id(self)], seals[id(self)] = [], [], (self, seal)
+        arguments[id(self)], answers[id(self)], seals[id(self)] = [], [], (self, seal)
 
     def looked(self: SiteTables, what: dict[str, Any]) -> Any:
-        asked[id(self)].append(what)
+        arguments[id(self)].append(what)
         return look(self, what)
 
     def answered(self: SiteTables, what: Any) -> Any:
@@ -177,20 +177,20 @@ def test_answers_replayed_are_the_same_and_add_up_to_those_of_all_rows(
             quick().fit(here.sites)
 
     def replayed(number: int, messages: list[dict[str, Any]]) -> list[Any]:
-        tables, found = SiteTables(seals[number][1], False), []
+        tables, results = SiteTables(seals[number][1], False), []
         for message in messages:
             tables.forget(message["gone"])
             for what in message["tell"]:
                 tables.tell(what)
-            found.append(tables.answer(tables.look(message)))
-        return found
+            results.append(tables.answer(tables.look(message)))
+        return results
 
     first = [number for number, known in answers.items() if known]
     assert len(first) == 3
     for number in first:
-        for one, two in zip(replayed(number, asked[number]), answers[number], strict=True):
+        for one, two in zip(replayed(number, arguments[number]), answers[number], strict=True):
             np.testing.assert_array_equal(one, two)
-    pooled = [replayed(number, asked[first[0]]) for number in answers if number not in first]
+    pooled = [replayed(number, arguments[first[0]]) for number in answers if number not in first]
     totals = [np.sum(parts, axis=0) for parts in zip(*(answers[number] for number in first), strict=True)]
     assert any(all(np.array_equal(one, two) for one, two in zip(whole, totals, strict=True)) for whole in pooled)
 
@@ -225,9 +225,9 @@ def test_sites_refuse_what_they_did_not_agree_to(
 @pytest.fixture(scope="module")
 def parties(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Keys and certificates of four sites."""
-    made = tmp_path_factory.mktemp("four")
-    make_parties(made, MORE_NAMES)
-    return made
+    folder = tmp_path_factory.mktemp("four")
+    make_parties(folder, MORE_NAMES)
+    return folder
 
 
 def fresh(parties: Path, place: Path) -> Path:
@@ -380,8 +380,8 @@ def test_strangers_are_left_standing(place: Path, tmp_path: Path, monkeypatch: p
     some = files(place)
     with joined(place, {name: file for name, file in some.items() if name != "west"}, declared("two")) as here:
         stranger = threading.Thread(target=knock, args=(here.sites.listen,))
-        fit = threading.Thread(target=lambda: found.append(facts(quick().fit(here.sites))))
-        found: list[Any] = []
+        fit = threading.Thread(target=lambda: results.append(facts(quick().fit(here.sites))))
+        results: list[Any] = []
         fit.start()
         stranger.start()
         stranger.join(30)
@@ -401,7 +401,7 @@ def test_strangers_are_left_standing(place: Path, tmp_path: Path, monkeypatch: p
                 allow_changed_rows=True,
             )
         fit.join(30)
-    assert found == [facts(quick().fit(table(ROWS).X, table(ROWS).two))]
+    assert results == [facts(quick().fit(table(ROWS).X, table(ROWS).two))]
 
 
 # Accounts, and sites that drop out.

@@ -89,12 +89,12 @@ def check_sensitivity(query: Any, rows: list[list[int]], sizes: list[int], label
 
 def watched(kind: type[Any], monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The ``interactions`` of every fit of estimators of a kind, as they are made."""
-    seen: list[Any] = []
+    records: list[Any] = []
     fit = kind.fit
 
     def watching(self: Any, *rows: Any, **more: Any) -> Any:
-        seen.append(self.interactions)
+        records.append(self.interactions)
         return fit(self, *rows, **more)
 
     monkeypatch.setattr(kind, "fit", watching)
-    return seen
+    return records

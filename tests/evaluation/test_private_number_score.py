@@ -101,10 +101,10 @@ def test_the_interval_of_the_rows_is_that_of_two_noisy_sums(noise):
 @pytest.mark.parametrize("metric", sorted(TRUTH))
 def test_exact_intervals_are_those_of_chance_alone(metric):
     X, y = world(10_000, 1)
-    found = private_score(Said(), X, y, math.inf, metrics=[metric], target_bounds=BOUNDS)[metric]
-    assert found.low < found.value < found.high
-    assert found.high - found.low < 0.1
-    assert found.low - 0.02 < TRUTH[metric] < found.high + 0.02
+    result = private_score(Said(), X, y, math.inf, metrics=[metric], target_bounds=BOUNDS)[metric]
+    assert result.low < result.value < result.high
+    assert result.high - result.low < 0.1
+    assert result.low - 0.02 < TRUTH[metric] < result.high + 0.02
 
 
 def test_errors_beyond_the_clip_count_as_the_clip():
@@ -135,23 +135,23 @@ def test_targets_are_found_where_they_are(centre):
     X["f"], y = X["f"] / 2 + centre, y / 2 + centre
     exact = r2_score(np.clip(y, *BOUNDS), np.clip(X["f"], *BOUNDS))
     for seed in range(5):
-        found = private_score(Said(), X, y, 1.0, metrics=["r2"], target_bounds=BOUNDS, random_state=seed)["r2"]
-        assert found.value == pytest.approx(exact, abs=0.12)
-        assert found.high - found.low < 0.4
+        result = private_score(Said(), X, y, 1.0, metrics=["r2"], target_bounds=BOUNDS, random_state=seed)["r2"]
+        assert result.value == pytest.approx(exact, abs=0.12)
+        assert result.high - result.low < 0.4
 
 
 def test_one_account_pays_once(tmp_path):
     X, y = world(2000, 2)
     account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.2, 1e-6)
-    asked = {"subgroups": "g", "categories": ["a", "b"], "target_bounds": BOUNDS}
-    score = private_score(Said(), X, y, 1.0, account=account, **asked)
+    arguments = {"subgroups": "g", "categories": ["a", "b"], "target_bounds": BOUNDS}
+    score = private_score(Said(), X, y, 1.0, account=account, **arguments)
     assert score.certificate.verify() == []
     assert [type(entry.charge) for entry in score.certificate.entries] == [Gaussian] * 4
     assert accountants.epsilon(score.certificate.charges, 1e-6) == pytest.approx(1.0, rel=1e-6)
     assert "was not verified" in score.certificate.reasons[0]
     with pytest.raises(BudgetExceeded):
-        private_score(Said(), X, y, 1.0, account=account, **asked)
-    alone = private_score(Said(), X, y, 1.0, 0.0, **asked)
+        private_score(Said(), X, y, 1.0, account=account, **arguments)
+    alone = private_score(Said(), X, y, 1.0, 0.0, **arguments)
     assert all(isinstance(charge, Pure) for charge in alone.certificate.charges)
     assert sum(charge.epsilon for charge in alone.certificate.charges) == pytest.approx(1.0)
     assert {type(entry.charge) for entry in alone.certificate.entries} == {Laplace}
@@ -235,8 +235,8 @@ def test_few_rows_or_none_give_finite_figures(epsilon, rows):
     written = json.dumps(score.to_dict(), allow_nan=False)
     assert "null" in written or score.beyond is not None
     for name in ANY_MODEL:
-        found = score[name]
-        assert found.low <= found.value <= found.high
+        result = score[name]
+        assert result.low <= result.value <= result.high
     if epsilon == 0.01:
         assert (score["r2"].low, score["r2"].high) == (LEAST_R2, 1.0)
 

@@ -131,11 +131,11 @@ def test_a_cut_lies_on_the_threshold_if_it_is_within_reach(threshold):
 @pytest.mark.parametrize("sd", [0.0, 6.0])
 def test_the_interval_of_the_rows_is_that_of_two_noisy_sums(sd):
     """Of each class the noise of the sum of its cells: 90 % lie within 1.645 deviations of the two together."""
-    grid, found = ScoreGrid.of(16, 0.5), strategy(16, 2)
+    grid, result = ScoreGrid.of(16, 0.5), strategy(16, 2)
     counts = np.full((16, 2), 300.0)
-    released = ScoreCounts(grid, found.matrix @ counts, found, (sd,) if sd else (), False)
+    released = ScoreCounts(grid, result.matrix @ counts, result, (sd,) if sd else (), False)
     rows = perform(GroupCounts(released), Question((), 0.5, None, 0.01, 0.9), np.random.default_rng(0)).rows
-    spread = math.sqrt(2.0) * sd * np.linalg.norm(np.linalg.pinv(found.matrix).sum(axis=0))
+    spread = math.sqrt(2.0) * sd * np.linalg.norm(np.linalg.pinv(result.matrix).sum(axis=0))
     assert rows.value == pytest.approx(9600.0)
     assert rows.high - rows.value == pytest.approx(1.6448536 * spread)
     assert rows.value - rows.low == pytest.approx(1.6448536 * spread)
@@ -188,9 +188,9 @@ def coverage(repeats, confidence, shrink=1.0, **options):
         known["calibration"] = float(np.abs(gaps).sum() / truth.sum())
         known["cost"] = float(metrics.cost_at_cuts(truth, (1, 4))[grid.cut(score.overall.best_threshold)])
         for name in hits:
-            found = score[name]
-            hits[name] += found.low <= known[name] <= found.high
-            narrow[name] += abs(found.value - known[name]) <= shrink * (found.high - found.low) / 2
+            result = score[name]
+            hits[name] += result.low <= known[name] <= result.high
+            narrow[name] += abs(result.value - known[name]) <= shrink * (result.high - result.low) / 2
     return hits, narrow
 
 
@@ -237,9 +237,11 @@ def test_auc_intervals_hold_the_truth_where_noise_hides_half_of_the_positives(n,
     kind, generator = strategy(CELLS, 1), np.random.default_rng(0)
     truth = ratio(metrics.auc_parts(counted(400_000, 99, 0.0, kind).estimate))
     question = Question(("auc",), 0.5, None, 0.01, 0.95)
-    found = [perform(GroupCounts(counted(n, run, 1 / epsilon, kind)), question, generator)["auc"] for run in range(100)]
-    assert sum(one.low <= truth <= one.high for one in found) >= 92
-    assert sum(abs(one.value - truth) <= (one.high - one.low) / 4 for one in found) < 92
+    results = [
+        perform(GroupCounts(counted(n, run, 1 / epsilon, kind)), question, generator)["auc"] for run in range(100)
+    ]
+    assert sum(one.low <= truth <= one.high for one in results) >= 92
+    assert sum(abs(one.value - truth) <= (one.high - one.low) / 4 for one in results) < 92
 
 
 def test_subgroups_are_judged_under_the_same_charge():
@@ -289,8 +291,8 @@ def test_the_auc_of_several_classes_is_the_mean_over_each_against_the_rest(tmp_p
     X, y = several(8000, 0)
     chances = np.stack([X[f"p{k}"] for k in range(3)], axis=1)
     each = [roc_auc_score(y == k, chances[:, k]) for k in range(3)]
-    model, asked = Known((0, 1, 2)), {"subgroups": "g", "categories": ["a", "b"]}
-    exact = private_score(model, X, y, math.inf, metrics=["auc", "accuracy"], **asked)
+    model, arguments = Known((0, 1, 2)), {"subgroups": "g", "categories": ["a", "b"]}
+    exact = private_score(model, X, y, math.inf, metrics=["auc", "accuracy"], **arguments)
     assert exact["auc"].value == pytest.approx(np.mean(each), abs=1e-3)
     assert [e.value for e in exact.overall.class_auc] == pytest.approx(each, abs=1e-3)
     inside = X["g"] == "a"
@@ -299,7 +301,7 @@ def test_the_auc_of_several_classes_is_the_mean_over_each_against_the_rest(tmp_p
     account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 2.5, 1e-6)
     for delta, payer in ((1e-6, account), (1e-6, None), (0.0, None)):
         noisy = private_score(
-            model, X, y, 2.0, delta, ["auc", "accuracy", "log_loss"], account=payer, random_state=1, **asked
+            model, X, y, 2.0, delta, ["auc", "accuracy", "log_loss"], account=payer, random_state=1, **arguments
         )
         assert len(noisy.certificate.entries) == 5
         assert len({type(charge) for charge in noisy.certificate.charges}) == 1  # one kind of noise
@@ -328,8 +330,8 @@ def test_auc_intervals_of_several_classes_hold_the_truth():
     truth = private_score(model, X, y, math.inf, metrics=["auc"])["auc"].value
     for seed in range(25):
         X, y = several(2000, 10 + seed)
-        found = private_score(model, X, y, 2.0, metrics=["auc"], random_state=seed)["auc"]
-        hits += found.low <= truth <= found.high
+        result = private_score(model, X, y, 2.0, metrics=["auc"], random_state=seed)["auc"]
+        hits += result.low <= truth <= result.high
     assert hits >= 22
 
 
@@ -387,8 +389,8 @@ def test_whatever_rows_hold_the_figures_are_finite(rows, epsilon):
     else:
         X["p"] = np.full(30, np.nan)
     metrics = (*NAMES, "ranked_probability_score")
-    asked = {"cost": (1, 2), "subgroups": "g", "categories": ["a", "b"], "random_state": 0}
-    score = private_score(Known(), X, labels, epsilon, metrics=metrics, **asked)
+    arguments = {"cost": (1, 2), "subgroups": "g", "categories": ["a", "b"], "random_state": 0}
+    score = private_score(Known(), X, labels, epsilon, metrics=metrics, **arguments)
     for group in (score.overall, *score.subgroups.values()):
         for estimate in (*group.metrics.values(), group.rows, group.positives):
             assert 0 <= estimate.low <= estimate.value <= estimate.high < math.inf

@@ -167,9 +167,9 @@ def test_intervals_hold_the_truth_as_often_as_they_say(n: int, epsilon: float, d
         score = private_score(
             Known(GRADES), *graded(n, seed), epsilon, delta, (NAME,), confidence=0.9, schema=ORDERED, random_state=seed
         )
-        found = score[NAME]
-        hits += found.low <= truth <= found.high
-        narrow += abs(found.value - truth) <= (found.high - found.low) / 4
+        result = score[NAME]
+        hits += result.low <= truth <= result.high
+        narrow += abs(result.value - truth) <= (result.high - result.low) / 4
     assert hits >= 64
     assert narrow < 62
 

@@ -36,11 +36,11 @@ SCHEMA = Schema.from_dict(
 
 def released(X, y, sd, seed):
     """Counts as an evaluation would release them."""
-    grid, found = ScoreGrid.of(CELLS, 0.5), strategy(CELLS, 2)
+    grid, result = ScoreGrid.of(CELLS, 0.5), strategy(CELLS, 2)
     cell = grid.encoder.encode(log_odds(X["p"]))
     counts = np.stack([np.bincount(cell[y == k], minlength=CELLS) for k in (0, 1)], axis=1)
     noise = np.random.default_rng(seed).normal(0, sd, (CELLS, 2))
-    return ScoreCounts(grid, found.matrix @ counts + noise, found, (sd,) if sd else (), False)
+    return ScoreCounts(grid, result.matrix @ counts + noise, result, (sd,) if sd else (), False)
 
 
 def corrected(curve, chances):
@@ -66,15 +66,15 @@ def test_what_is_wrong_is_put_right(steep, shift, sd):
 
 def test_the_prior_of_a_correction_by_hand(monkeypatch):
     """A shift, a slope around the mean score, and a remainder of each group by itself."""
-    seen, module = [], sys.modules["tacit.evaluation.recalibrate"]
+    records, module = [], sys.modules["tacit.evaluation.recalibrate"]
     monkeypatch.setattr(module, "SHIFTS", (0.6,))
     monkeypatch.setattr(module, "SLOPES", (0.3,))
     monkeypatch.setattr(module, "BUMPS", (0.2,))
     posterior = module._posterior
-    monkeypatch.setattr(module, "_posterior", lambda *a: (seen.append(a), posterior(*a))[1])
+    monkeypatch.setattr(module, "_posterior", lambda *a: (records.append(a), posterior(*a))[1])
     counts = released(*world(6000, 1, 1.6, 0.7), 0.0, 0)
     knots, _ = fitted_curve(counts)
-    ((_, groups, likely, prior),) = seen
+    ((_, groups, likely, prior),) = records
     centred = knots - np.average(knots, weights=groups.members @ likely)
     expected = 0.36 + 0.09 * np.multiply.outer(centred, centred) + 0.04 * np.eye(len(knots))
     assert prior == pytest.approx(expected)
@@ -120,12 +120,12 @@ def biased_model(model):
 def test_a_recalibrated_model_predicts_better_and_is_saved_with_both_charges(fitted, tmp_path):
     held_out, labels = table(4000, 1)
     wrong = biased_model(fitted.model_)
-    done = recalibrate(wrong, held_out, labels, 1.0, schema=SCHEMA)
-    assert done.changed
-    assert done.certificate.verify() == []
+    result = recalibrate(wrong, held_out, labels, 1.0, schema=SCHEMA)
+    assert result.changed
+    assert result.certificate.verify() == []
     frame = columns_of(held_out)
-    assert log_loss(labels, done.model.predict_proba(frame)) < log_loss(labels, wrong.predict_proba(frame)) - 0.02
-    auc = [roc_auc_score(labels, model.predict_proba(frame)[:, 1]) for model in (wrong, done.model)]
+    assert log_loss(labels, result.model.predict_proba(frame)) < log_loss(labels, wrong.predict_proba(frame)) - 0.02
+    auc = [roc_auc_score(labels, model.predict_proba(frame)[:, 1]) for model in (wrong, result.model)]
     assert auc[0] == pytest.approx(auc[1], abs=1e-9)
     both = recalibrate(fitted, held_out, labels, 0.5)
     assert both.combined.verify() == []
@@ -133,18 +133,18 @@ def test_a_recalibrated_model_predicts_better_and_is_saved_with_both_charges(fit
     assert both.combined.charges == (*fitted.certificate_.charges, *both.certificate.charges)
     assert both.combined.epsilon == pytest.approx(accountants.epsilon(both.combined.charges, 1e-6))
     assert 4.0 < both.combined.epsilon < 4.5 + 1e-6
-    save_model(done.model, tmp_path / "m.json", done.combined.to_dict())
+    save_model(result.model, tmp_path / "m.json", result.combined.to_dict())
     loaded, certificate = load_model(tmp_path / "m.json")
-    assert (loaded.predict_proba(frame) == done.model.predict_proba(frame)).all()
-    assert certificate == done.combined.to_dict()
+    assert (loaded.predict_proba(frame) == result.model.predict_proba(frame)).all()
+    assert certificate == result.combined.to_dict()
 
 
 def test_a_model_that_is_right_comes_back_as_it_was(fitted):
     X, y = table(300, 2)
-    done = recalibrate(fitted, X, y, 0.01, random_state=0)
-    assert not done.changed
-    assert done.model is fitted.model_
-    assert not done.certificate.releasable
+    result = recalibrate(fitted, X, y, 0.01, random_state=0)
+    assert not result.changed
+    assert result.model is fitted.model_
+    assert not result.certificate.releasable
 
 
 def test_public_mistakes_cost_nothing(fitted, tmp_path):

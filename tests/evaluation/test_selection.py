@@ -144,11 +144,11 @@ def test_the_better_model_is_found_and_the_price_is_what_was_asked(criterion, re
     X, y = world(3000, 1)
     account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 0.6, 1e-6, relation)
     models = [Worse(), Known(), Worse()]
-    found = select_model(models, X, y, 0.5, criterion=criterion, account=account, neighbouring=relation)
-    assert found.index == 1
-    assert found.certificate.verify() == []
-    assert accountants.epsilon(found.certificate.charges, 1e-6) <= 0.5
-    assert [type(entry.charge) for entry in found.certificate.entries] == [BoundedRange]
+    result = select_model(models, X, y, 0.5, criterion=criterion, account=account, neighbouring=relation)
+    assert result.index == 1
+    assert result.certificate.verify() == []
+    assert accountants.epsilon(result.certificate.charges, 1e-6) <= 0.5
+    assert [type(entry.charge) for entry in result.certificate.entries] == [BoundedRange]
     with pytest.raises(BudgetExceeded):
         select_model(models, X, y, 0.5, account=account, neighbouring=relation)
     assert select_model(models, X, y, math.inf).index == 1
@@ -214,20 +214,20 @@ def test_a_search_finds_the_better_setting_within_its_budget(kind, strategy, del
         epsilon, more, least = 16.0, {"error_clip": 2.0, "random_state": 1}, 0.15
         choices, table = of_numbers(), products(6000)
     tried = watched(type(choices[0]), monkeypatch)
-    found = search(*table, candidates=choices, epsilon=epsilon, delta=delta, strategy=strategy, runs=12, **more)
-    assert (found.best_index_ == 2) == (tried.count(False) < len(tried))
-    if found.best_index_ == 2:
-        assert found.score(*(rows if kind == "classes" else products)(2000, 1)) > least
-    certificate = found.certificate_
+    result = search(*table, candidates=choices, epsilon=epsilon, delta=delta, strategy=strategy, runs=12, **more)
+    assert (result.best_index_ == 2) == (tried.count(False) < len(tried))
+    if result.best_index_ == 2:
+        assert result.score(*(rows if kind == "classes" else products)(2000, 1)) > least
+    certificate = result.certificate_
     assert certificate.verify() == []
     assert (certificate.epsilon, certificate.delta) == (epsilon, delta)
     assert 0.9 * epsilon < accountants.epsilon(certificate.charges, delta) <= epsilon * (1 + 1e-9)
-    assert found.best_.certificate_ is certificate
-    assert found.model_ is found.best_.model_
+    assert result.best_.certificate_ is certificate
+    assert result.model_ is result.best_.model_
     if kind == "classes":
-        assert found.predict_proba(table[0]).shape == (6000, 2)
+        assert result.predict_proba(table[0]).shape == (6000, 2)
     else:
-        assert private_score(found, *table, 1.0)["mae"].value >= 0
+        assert private_score(result, *table, 1.0)["mae"].value >= 0
     kinds = {type(charge) for charge in certificate.charges}
     if strategy == "random_stopping":
         assert kinds == ({Renyi} if delta else {Pure})
@@ -348,11 +348,13 @@ def test_rows_are_set_aside_by_coins_of_the_noise_source(monkeypatch):
         def words(self, size):
             return np.where(np.arange(size) % 4 == 0, np.uint64(0), np.uint64(1 << 63))
 
-    seen = []
+    records = []
     monkeypatch.setattr(private_selection, "chosen_source", lambda random_state: Coins())
     original = private_selection._Rows.where
-    monkeypatch.setattr(private_selection._Rows, "where", lambda rows, mask: seen.append(mask) or original(rows, mask))
+    monkeypatch.setattr(
+        private_selection._Rows, "where", lambda rows, mask: records.append(mask) or original(rows, mask)
+    )
     X, y = rows(400)
     PrivateSelection(candidates(2), epsilon=4.0, holdout=0.3, strategy="each", random_state=0).fit(X, y)
-    assert np.flatnonzero(seen[1]).tolist() == list(range(0, 400, 4))
-    assert (seen[0] == ~seen[1]).all()
+    assert np.flatnonzero(records[1]).tolist() == list(range(0, 400, 4))
+    assert (records[0] == ~records[1]).all()

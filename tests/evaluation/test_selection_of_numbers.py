@@ -151,12 +151,12 @@ def test_the_better_model_is_found_and_the_price_is_what_was_asked(criterion, re
     options = {"criterion": criterion, "target_bounds": BOUNDS, "account": account, "neighbouring": relation}
     if criterion == "pinball":
         options |= {"quantile": 0.95, "error_clip": 2.0}
-    found = select_model(MODELS, X, y, 0.5, **options)
-    assert found.index == (2 if criterion == "pinball" else 1)
-    assert found.certificate.verify() == []
-    assert accountants.epsilon(found.certificate.charges, 1e-6) <= 0.5
-    assert [(type(e.charge), e.theorem) for e in found.certificate.entries] == [(BoundedRange, THEOREM)]
-    assert (criterion or "mse") in found.certificate.entries[0].label
+    result = select_model(MODELS, X, y, 0.5, **options)
+    assert result.index == (2 if criterion == "pinball" else 1)
+    assert result.certificate.verify() == []
+    assert accountants.epsilon(result.certificate.charges, 1e-6) <= 0.5
+    assert [(type(e.charge), e.theorem) for e in result.certificate.entries] == [(BoundedRange, THEOREM)]
+    assert (criterion or "mse") in result.certificate.entries[0].label
     with pytest.raises(BudgetExceeded):
         select_model(MODELS, X, y, 0.5, **options)
     assert select_model(MODELS, {k: v[:0] for k, v in X.items()}, y[:0], 0.1, target_bounds=BOUNDS).index in (0, 1, 2)
@@ -259,9 +259,9 @@ def test_targets_of_texts_are_read_as_the_numbers_that_they_spell():
     X, y = world(30)
     y = np.round(np.asarray(y, np.float64), 3)
     ask = {"target_bounds": BOUNDS, "random_state": 0}
-    found = [select_model(MODELS, X, given, 1.0, **ask) for given in (y, y.astype(str))]
-    assert found[0].certificate.entries == found[1].certificate.entries
-    assert found[0].index == found[1].index
+    results = [select_model(MODELS, X, given, 1.0, **ask) for given in (y, y.astype(str))]
+    assert results[0].certificate.entries == results[1].certificate.entries
+    assert results[0].index == results[1].index
 
 
 @pytest.mark.parametrize("odd", ["?", None, "12 apples", [1.0, 2.0], np.datetime64("2020-01-01"), 1j, b"?"])
@@ -270,8 +270,8 @@ def test_what_an_object_holds_never_raises(odd):
     X, y = world(3000)
     targets = y.astype(object)
     targets[0], targets[1] = odd, True
-    found = select_model(MODELS, X, targets, 1.0, target_bounds=BOUNDS, random_state=0)
-    assert found.index == 1
+    result = select_model(MODELS, X, targets, 1.0, target_bounds=BOUNDS, random_state=0)
+    assert result.index == 1
     numbers = numbers_of(targets)
     assert np.isnan(numbers[0])
     assert (numbers[1:] == [1.0, *y[2:]]).all()
@@ -305,8 +305,8 @@ def test_models_of_different_bounds_or_quantiles_ask_for_a_measure():
     assert select_model(fitted[:2], X, y, target_bounds=BOUNDS).index in (0, 1)
     with pytest.raises(ValueError, match=r"means, the quantile 0\.9"):
         select_model([fitted[0], fitted[2]], X, y)
-    found = select_model([fitted[0], fitted[2]], X, y, math.inf, quantile=0.9)
-    assert "pinball" in found.certificate.entries[0].label
+    result = select_model([fitted[0], fitted[2]], X, y, math.inf, quantile=0.9)
+    assert "pinball" in result.certificate.entries[0].label
 
 
 # Searches.

@@ -13,11 +13,11 @@ from tacit.privacy.charges import Gaussian, Laplace, NonPrivate, Pure
 @pytest.mark.parametrize("cells", [1, 2, 16, 31, 128])
 @pytest.mark.parametrize("norm", [1, 2])
 def test_one_row_moves_a_release_by_at_most_one(cells, norm):
-    found = strategy(cells, norm)
-    assert np.linalg.norm(found.matrix, ord=norm, axis=0).max() <= 1 + 1e-12
-    assert np.allclose(found.inverse @ found.matrix, np.eye(cells), atol=1e-8)
+    result = strategy(cells, norm)
+    assert np.linalg.norm(result.matrix, ord=norm, axis=0).max() <= 1 + 1e-12
+    assert np.allclose(result.inverse @ result.matrix, np.eye(cells), atol=1e-8)
     for groups in (1, 2, 9):
-        whole = np.kron(shared(groups, norm).matrix, found.matrix)
+        whole = np.kron(shared(groups, norm).matrix, result.matrix)
         assert np.linalg.norm(whole, ord=norm, axis=0).max() <= 1 + 1e-12
 
 
@@ -32,12 +32,12 @@ def test_a_hierarchy_sums_ranges():
 
 @pytest.mark.parametrize("norm", [1, 2])
 def test_running_sums_have_the_stated_noise_and_less_than_cell_by_cell(norm):
-    found = strategy(128, norm)
+    result = strategy(128, norm)
     generator = np.random.default_rng(0)
-    noise = generator.normal(size=(4000, len(found.matrix)))
-    sums = np.cumsum(noise @ found.inverse.T, axis=1)
-    assert np.sqrt((sums**2).mean()) == pytest.approx(found.spread, rel=0.03)
-    assert found.spread < 0.8 * np.sqrt(129 / 2)
+    noise = generator.normal(size=(4000, len(result.matrix)))
+    sums = np.cumsum(noise @ result.inverse.T, axis=1)
+    assert np.sqrt((sums**2).mean()) == pytest.approx(result.spread, rel=0.03)
+    assert result.spread < 0.8 * np.sqrt(129 / 2)
 
 
 @pytest.mark.parametrize(

@@ -95,12 +95,12 @@ def shape(rng: np.random.Generator, own: tuple[Feature, ...], depth: int) -> Tre
 
 
 def trees(rng: np.random.Generator, own: tuple[Feature, ...], n: int, scores: int) -> tuple[ScoreTree, ...]:
-    found = []
+    results = []
     for k in range(n):
         of_tree = shape(rng, own, k % 5)
         leaves = of_tree.n_leaves
-        found.append(ScoreTree(of_tree, rng.normal(size=(leaves, scores)) / 2, np.ones(leaves)))
-    return tuple(found)
+        results.append(ScoreTree(of_tree, rng.normal(size=(leaves, scores)) / 2, np.ones(leaves)))
+    return tuple(results)
 
 
 def scores(seed: int, n_scores: int, n_trees: int = 6) -> AdditiveScores:
@@ -254,15 +254,15 @@ def renamed(model: Model) -> Model:
 def places(model: Any) -> list[float]:
     """All numbers at which a code of a column of numbers begins, of some: the edges themselves."""
     own = encoders()
-    found: list[float] = []
+    results: list[float] = []
     for one in getattr(model, "features", ()):
         if one.ordered and not one.encoder.dates:
-            found += one.edges()[:-1].tolist()
+            results += one.edges()[:-1].tolist()
     for name in ("age, in years", "price", "cuts"):
         grid = own[name]
         assert isinstance(grid, NumericGrid)
-        found += grid.edges(np.linspace(0, grid.cells - 1, 40).astype(int)).tolist()
-    return found
+        results += grid.edges(np.linspace(0, grid.cells - 1, 40).astype(int)).tolist()
+    return results
 
 
 def rows_of(model: Model, n: int, seed: int = 0) -> pd.DataFrame:
@@ -274,18 +274,18 @@ def rows_of(model: Model, n: int, seed: int = 0) -> pd.DataFrame:
 
     def numbers(usual: np.ndarray) -> np.ndarray:
         where = rng.random(n)
-        found = np.where(where < 0.5, usual, rng.choice(edges, n))
-        return np.where(where > 0.9, rng.choice(extreme, n), found)
+        result = np.where(where < 0.5, usual, rng.choice(edges, n))
+        return np.where(where > 0.9, rng.choice(extreme, n), result)
 
     def texts(values: list[Any]) -> np.ndarray:
         return rng.choice(np.array([*values, None, "", "of no kind", "RED"], object), n)
 
     def days(first: str, last: str) -> pd.Series:
         low, high = np.datetime64(first), np.datetime64(last)
-        found = low + rng.integers(0, int((high - low).astype(int)), n)
-        months = found.astype("M8[M]").astype("M8[D]")  # edges
-        found = np.where(rng.random(n) < 0.3, months - rng.integers(0, 2, n), found)
-        return pd.Series(np.where(rng.random(n) < 0.1, np.datetime64("NaT"), found).astype("M8[s]"))
+        result = low + rng.integers(0, int((high - low).astype(int)), n)
+        months = result.astype("M8[M]").astype("M8[D]")  # edges
+        result = np.where(rng.random(n) < 0.3, months - rng.integers(0, 2, n), result)
+        return pd.Series(np.where(rng.random(n) < 0.1, np.datetime64("NaT"), result).astype("M8[s]"))
 
     return pd.DataFrame(
         {

@@ -85,8 +85,8 @@ def by_sqlite(model: Model, rows: pd.DataFrame) -> np.ndarray:
         connection.execute(f"CREATE TABLE some_rows ({', '.join(kinds)}, id INTEGER PRIMARY KEY)")
         marks = ", ".join("?" * len(kinds))
         connection.executemany(f"INSERT INTO some_rows VALUES ({marks}, NULL)", cells.to_numpy().tolist())
-        found = connection.execute(to_sql(model, "sqlite", "some_rows", keep=["id"])).fetchall()
-    return np.array(sorted(found))[:, 1:]
+        result = connection.execute(to_sql(model, "sqlite", "some_rows", keep=["id"])).fetchall()
+    return np.array(sorted(result))[:, 1:]
 
 
 @pytest.fixture(scope="module")
@@ -226,8 +226,8 @@ def test_names_and_values_of_a_schema_cannot_leave_their_quotes() -> None:
         assert len(sqlglot.parse(to_sql(model, dialect), dialect=DIALECTS[dialect])) == 1
     with duckdb.connect() as connection:
         connection.register("data", rows)
-        found = connection.execute(to_sql(model)).fetchall()
-    assert np.allclose(np.array(found)[:, 1], model.predict_proba(rows)[:, 1], atol=1e-12)
+        result = connection.execute(to_sql(model)).fetchall()
+    assert np.allclose(np.array(result)[:, 1], model.predict_proba(rows)[:, 1], atol=1e-12)
 
 
 def of_five(names: tuple[str, ...]) -> AdditiveModel:

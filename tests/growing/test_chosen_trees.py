@@ -88,14 +88,14 @@ def test_an_edge_is_what_mass_does_not_explain():
     margins.add(column_cells(0, 4), np.array([-1.0, 0.0, 0.5, 2.0]))
     steps = margins.updates[0].values / 2.0**MARGIN_BITS
     parts = [[150, 460, 930], [310, 780]]
-    found = scores(selection(parts, margins), rows)[0] / (PART_UNIT * WEIGHT_UNIT)
+    result = scores(selection(parts, margins), rows)[0] / (PART_UNIT * WEIGHT_UNIT)
     signed = [(2 * y - 1) * float(mada_boost(np.array((2 * y - 1) * steps[a]))) for a, b, y in rows]
     expected = [
         abs(sum(g for g, r in zip(signed, rows, strict=True) if r[k] <= cut) - part / PART_UNIT * sum(signed))
         for k, of in enumerate(parts)
         for cut, part in enumerate(of)
     ]
-    assert found == pytest.approx(expected, abs=0.2)  # levels of margins are 1/128 wide
+    assert result == pytest.approx(expected, abs=0.2)  # levels of margins are 1/128 wide
 
 
 def spread(choice: Selection, before: list[Row], after: list[Row]) -> int:

@@ -163,9 +163,9 @@ def test_the_posterior_mean_behind_laplace_noise() -> None:
         for value in (-3.0 * scale, 0.1, sd, 8.0 * scale):
             weight = np.exp(-0.5 * (x / sd) ** 2 - np.abs(value - x) / scale)
             expected = float((weight * x).sum() / weight.sum())
-            found = without_laplace(np.array([value]), np.array([sd**2]), scale)[0]
-            assert found == pytest.approx(expected, rel=1e-3, abs=1e-3 * sd)
-            assert abs(found) <= sd**2 / scale
+            result = without_laplace(np.array([value]), np.array([sd**2]), scale)[0]
+            assert result == pytest.approx(expected, rel=1e-3, abs=1e-3 * sd)
+            assert abs(result) <= sd**2 / scale
     large = np.array([1e6, -3e4])
     assert without_laplace(large, np.full(2, 1e12), 0.35) == pytest.approx(large, rel=1e-5)
 

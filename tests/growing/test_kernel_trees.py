@@ -86,13 +86,13 @@ def test_noise_in_a_score_is_as_large_as_planned(noise, trees):
     points = generator.integers(0, 32, (4, 60))
     plan = kernel_plan(0.0, allowance.sd(1.0), noise, trees, 4)
     plan = KernelPlan(plan.trees, 5.0, plan.columns_per_tree, plan.variance)
-    found = []
+    results = []
     for seed in range(30):
         empty = [np.zeros(0)] * 4
         made, _ = grown(empty, np.zeros(0, np.uint8), [32] * 4, allowance, plan, seed=seed)
-        found.append(scores(made, points))
+        results.append(scores(made, points))
     # what is thought left over shortens steps a little as trees come in; leaves' noisy curvatures do, too
-    assert float(np.std(found)) == pytest.approx(noise, rel=0.15)
+    assert float(np.std(results)) == pytest.approx(noise, rel=0.15)
 
 
 def test_steps_add_up_to_a_way_against_the_slope():

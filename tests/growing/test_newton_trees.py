@@ -46,9 +46,9 @@ def test_absurd_releases_leave_a_level_that_can_be_used():
 
 def test_curvatures_shrink_by_hand() -> None:
     """Their mean is 40 and their variance 8/3, of which noise of deviation 1.4 explains 1.96."""
-    found = shrunk_curvatures(np.array([38.0, 40.0, 42.0]), 1.4)
+    result = shrunk_curvatures(np.array([38.0, 40.0, 42.0]), 1.4)
     kept = (8 / 3 - 1.96) / (8 / 3)
-    assert found == pytest.approx([40 - 2 * kept, 40.0, 40 + 2 * kept])
+    assert result == pytest.approx([40 - 2 * kept, 40.0, 40 + 2 * kept])
     assert shrunk_curvatures(np.array([39.0, 41.0]), 1.4) == pytest.approx([40.0, 40.0])
     assert shrunk_curvatures(np.array([-1.0, 21.0]), 0.0) == pytest.approx([0.5, 21.0])  # a twentieth of the mean
     assert shrunk_curvatures(np.array([-30.0, 2.0]), 100.0) == pytest.approx([0.5, 0.5])

@@ -119,16 +119,16 @@ def test_newton_leaves_by_hand() -> None:
 
 def test_two_trees_of_the_variance_filter_by_hand() -> None:
     """First belief .02, variance .05**2; a tree's excess over its own variation and noise weighs by its precision."""
-    found, uncertainty, filtered = 0.02, 0.05**2, VarianceFilter(0.001)
+    result, uncertainty, filtered = 0.02, 0.05**2, VarianceFilter(0.001)
     for gradients, own, squares, sd in (([30.0, -50.0], 50.0, 1e4, 10.0), ([5.0, -80.0], 40.0, 8e3, 20.0)):
         excess = (np.square(gradients).mean() - own - sd**2) / squares
-        variance = ((sd**2 + own) / squares + found) ** 2  # 2 / leaves is 1
+        variance = ((sd**2 + own) / squares + result) ** 2  # 2 / leaves is 1
         uncertainty += 1e-6
         gain = uncertainty / (uncertainty + variance)
-        found, uncertainty = found + gain * (excess - found), uncertainty * (1 - gain)
+        result, uncertainty = result + gain * (excess - result), uncertainty * (1 - gain)
         believed = filtered.learn(np.array(gradients), own, squares, sd)
-        assert believed == pytest.approx(mean_above_zero(found, math.sqrt(uncertainty)))
-    assert filtered.at_most(2.0) == pytest.approx(found + 2 * math.sqrt(uncertainty))
+        assert believed == pytest.approx(mean_above_zero(result, math.sqrt(uncertainty)))
+    assert filtered.at_most(2.0) == pytest.approx(result + 2 * math.sqrt(uncertainty))
 
 
 def test_two_trees_of_the_curvature_level_by_hand() -> None:

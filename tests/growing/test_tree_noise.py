@@ -44,9 +44,9 @@ def test_noise_that_is_left_over_is_that_of_the_formula(rounds: int) -> None:
     generator = np.random.default_rng(3)
     noise, structures = observed(generator, rounds), RandomStructures(MASSES, generator)
     shapes = [structures.draw(3, 2) for _ in range(rounds)]
-    found = noise.left_over(shapes, MASSES, np.random.default_rng(5))
-    assert found == pytest.approx(min(written_out(noise, shapes, np.random.default_rng(5)), 1.0), rel=1e-9)
-    assert found < 0.99 or rounds == 1
+    result = noise.left_over(shapes, MASSES, np.random.default_rng(5))
+    assert result == pytest.approx(min(written_out(noise, shapes, np.random.default_rng(5)), 1.0), rel=1e-9)
+    assert result < 0.99 or rounds == 1
 
 
 @pytest.mark.parametrize("clear", [0, 1, 2, 5, 8])

@@ -95,14 +95,14 @@ def test_a_scaling_from_noisy_moments_by_hand() -> None:
     kept = 1 - 2 * 0.05**2 / (2 * 0.2**2)
     common = 0.3 + 0.05 / math.sqrt(2)
     variances = common + kept * np.array([0.2, -0.2]) - drawn**2
-    found = make_scaling(mean, squares, mean_sd, square_sd)
-    assert found.mean == pytest.approx(drawn)
-    assert found.variances == pytest.approx(np.maximum(variances, kept * 0.05) + kept * 0.05)
+    result = make_scaling(mean, squares, mean_sd, square_sd)
+    assert result.mean == pytest.approx(drawn)
+    assert result.variances == pytest.approx(np.maximum(variances, kept * 0.05) + kept * 0.05)
     # all of it noise: what is left is what the coordinates have in common
     alike = make_scaling(mean, squares, 1.0, 1.0)
     assert alike.mean.tolist() == [0.0, 0.0]
     assert alike.variances == pytest.approx(0.3 + 1 / math.sqrt(2))
-    assert (found.told_apart, alike.told_apart) == (pytest.approx(max(kept, drawn[0] / mean[0])), 0.0)
+    assert (result.told_apart, alike.told_apart) == (pytest.approx(max(kept, drawn[0] / mean[0])), 0.0)
     # a coordinate that never varies keeps a millionth of the mean squared length of a row
     flat = make_scaling(np.array([0.5, 0.5]), np.array([0.25, 0.5]), 0.0, 0.0)
     assert flat.variances == pytest.approx([0.75e-6, 0.25])
@@ -167,10 +167,10 @@ def test_a_centre_is_the_noisy_average_divided_by_its_length() -> None:
     )
     measure: Any = SimpleNamespace(weighted_sum=lambda log, rounds, reach: None, total=lambda rows: rows / 2, step=1.0)
     embedding: Any = SimpleNamespace(log=None)
-    found = Centering(embedding, NonPrivate(), 100.0, 1.0, Scaling.none(3)).learn(curator, measure, [])
+    result = Centering(embedding, NonPrivate(), 100.0, 1.0, Scaling.none(3)).learn(curator, measure, [])
     length = math.sqrt(25 - 3 * 0.25) / 50
-    assert found.direction == pytest.approx(np.array([0.06, 0.08, 0.0]) / length)
-    assert (found.noise_sd, found.divisor) == pytest.approx((0.01 / length, length))
+    assert result.direction == pytest.approx(np.array([0.06, 0.08, 0.0]) / length)
+    assert (result.noise_sd, result.divisor) == pytest.approx((0.01 / length, length))
 
 
 def test_a_step_with_momentum_by_hand() -> None:
@@ -214,16 +214,16 @@ def test_no_direction_stays_none_and_offsets_go_into_the_constant() -> None:
 def test_a_fitted_curve_is_where_likelihood_and_prior_pull_alike(with_offset: bool) -> None:
     scores, counts = np.array([-1.5, -0.2, 0.7, 1.0]), np.array([[9.0, 2.0], [-1.0, 5.0], [4.0, 6.0], [1.0, 7.0]])
     prior, sd = Prior(1.0, -0.5, 0.4), 2.0
-    found = fit_curve(scores, counts, sd, with_offset, prior)
+    result = fit_curve(scores, counts, sd, with_offset, prior)
     share = float(expit(-0.5))
     noise = sd**2 * (share**2 + (1 - share) ** 2) / max(1.0, 33 * share * (1 - share))
     pull_slope, pull_offset = 1 + noise * scores @ scores, (1 + 4 * noise) / 0.4**2
-    slack = counts[:, 1] - counts.sum(axis=1) * expit(found.slope * scores + found.offset)
-    assert slack @ scores == pytest.approx(pull_slope * (found.slope - 1.0), abs=1e-3)
+    slack = counts[:, 1] - counts.sum(axis=1) * expit(result.slope * scores + result.offset)
+    assert slack @ scores == pytest.approx(pull_slope * (result.slope - 1.0), abs=1e-3)
     if with_offset:
-        assert slack.sum() == pytest.approx(pull_offset * (found.offset + 0.5), abs=1e-3)
+        assert slack.sum() == pytest.approx(pull_offset * (result.offset + 0.5), abs=1e-3)
     else:
-        assert found.offset == 0.0
+        assert result.offset == 0.0
 
 
 def test_slopes_and_offsets_have_bounds() -> None:
@@ -245,22 +245,22 @@ def test_slopes_and_offsets_have_bounds() -> None:
     ],
 )
 def test_the_base_rate_by_hand(counts: list[float], sd: float, rows: float, share: float | None) -> None:
-    asked: list[float] = []
+    queries: list[float] = []
 
     def measure(query: Any, share: float, label: Any) -> Any:
-        asked.append(share)
+        queries.append(share)
         return SimpleNamespace(value=np.array([counts]), sd=sd)
 
     budget: Any = SimpleNamespace(layout=SimpleNamespace(n_labels=2), measure=measure)
     assert count_rows(budget, Options()) == BaseRate(rows)
-    found = count_rows(budget, Options(constant=0.5))
-    assert asked == [0.01, 0.04]
-    assert found.rows == rows
+    result = count_rows(budget, Options(constant=0.5))
+    assert queries == [0.01, 0.04]
+    assert result.rows == rows
     if share is None:  # noise is far more than there are rows: nobody knows
-        assert found.log_odds == 0.0
+        assert result.log_odds == 0.0
     else:
-        assert found.log_odds == pytest.approx(math.log(share / (1 - share)))
-        assert found.sd == pytest.approx(sd / rows / (share * (1 - share)))
+        assert result.log_odds == pytest.approx(math.log(share / (1 - share)))
+        assert result.sd == pytest.approx(sd / rows / (share * (1 - share)))
 
 
 def test_cells_of_lengths() -> None:

@@ -97,8 +97,8 @@ def test_without_noise_errors_are_counted_exactly(intercept: bool) -> None:
     X, y = table(1500, 1)
     X.iloc[:200] = 0.0
     fitted = HalfspaceBoostClassifier(math.inf, schema=SCHEMA, row_norm=2.0, fit_intercept=intercept).fit(X, y)
-    found = fitted.model_.evidence
-    assert (found.sd, found.wrong, found.right) == (0.0, errors(fitted, X, y), 1500 - errors(fitted, X, y))
+    result = fitted.model_.evidence
+    assert (result.sd, result.wrong, result.right) == (0.0, errors(fitted, X, y), 1500 - errors(fitted, X, y))
     assert fitted.model_.offset == 0.0
 
 
@@ -108,8 +108,8 @@ def test_noise_in_the_counts_has_the_deviation_that_the_bound_takes() -> None:
     for seed in range(30):
         X, y = table(400, seed)
         fitted = HalfspaceBoostClassifier(epsilon=1.0, schema=SCHEMA, rounds=2, random_state=seed).fit(X, y)
-        found, wrong = fitted.model_.evidence, errors(fitted, X, y)
-        ratios += [(found.wrong - wrong) / found.sd, (found.right - (400 - wrong)) / found.sd]
+        result, wrong = fitted.model_.evidence, errors(fitted, X, y)
+        ratios += [(result.wrong - wrong) / result.sd, (result.right - (400 - wrong)) / result.sd]
     law = stats.gamma(len(ratios), scale=1 / len(ratios))
     assert law.ppf(ALARM / 2) < np.mean(np.abs(ratios)) < law.isf(ALARM / 2)
 
@@ -121,9 +121,9 @@ def test_the_bound_holds_where_labels_are_noise_and_would_not_without_the_code()
     for seed in range(20):
         X, _ = table(300, seed, width=30)
         y = (np.random.default_rng(1000 + seed).random(300) < 0.5).astype(int)
-        found = HalfspaceBoostClassifier(math.inf, schema=schema).fit(X, y).model_.evidence
-        holds += found.bound() >= 0.5
-        without += replace(found, log_models=0.0).bound() >= 0.5
+        result = HalfspaceBoostClassifier(math.inf, schema=schema).fit(X, y).model_.evidence
+        holds += result.bound() >= 0.5
+        without += replace(result, log_models=0.0).bound() >= 0.5
     assert holds == 20
     assert without < 15  # 95 % would have to hold
 
@@ -150,8 +150,8 @@ def _integers(fitted: HalfspaceBoostClassifier) -> np.ndarray:
 
 def test_nothing_is_proved_where_the_theorem_does_not_hold() -> None:
     X, y = table(3000, 0)
-    found = HalfspaceBoostClassifier(epsilon=1.0, classes=(0, 1), random_state=0).fit(X, y)  # bounds were found
-    assert found.model_.error_bound() is None
+    model = HalfspaceBoostClassifier(epsilon=1.0, classes=(0, 1), random_state=0).fit(X, y)  # bounds were found
+    assert model.model_.error_bound() is None
     persons = {**SCHEMA, "unit": {"column": "who", "max_rows": 2}}
     of_persons = HalfspaceBoostClassifier(epsilon=1.0, schema=persons, random_state=0)
     assert of_persons.fit(X.assign(who=np.arange(3000) // 2), y).model_.error_bound() is None

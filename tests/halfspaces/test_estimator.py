@@ -77,8 +77,8 @@ def test_few_rows_without_a_constant_coordinate_are_not_counted_by_score() -> No
         fits[epsilon] = learner.fit(rows[:2000], labels[:2000])
     few, enough = (fits[epsilon].certificate_.entries for epsilon in (0.1, 1.0))
     assert len(few) in range(1 + 2 + 1 + 30, 1 + 2 + 1 + 50)  # count, two moments, rows far off; some 40 rounds
-    asked = [{re.sub(r"\d+", "#", str(entry.label)) for entry in entries} for entries in (few, enough)]
-    assert asked[0] < asked[1]
+    queries = [{re.sub(r"\d+", "#", str(entry.label)) for entry in entries} for entries in (few, enough)]
+    assert queries[0] < queries[1]
     assert fits[0.1].certificate_.verify() == []
     assert fits[0.1].certificate_.epsilon == pytest.approx(0.1, rel=1e-6)
     assert fits[0.1].model_.error_bound() is None
@@ -141,18 +141,18 @@ def test_the_game_view_of_a_fitted_ensemble_is_marked_not_private() -> None:
 def test_the_game_view_knows_the_classes() -> None:
     """The positive class is the last one declared, whatever it is called; labels are read as fit reads them."""
     rows, labels, _ = margin_rows(2000, 10, 0.4, seed=1)
-    found = []
+    results = []
     for names in ([0, 1], [1, 0], ["no", "yes"], ["yes", "no"]):
         values = np.array(["no", "yes"])[labels] if isinstance(names[0], str) else labels
         learner = HalfspaceBoostClassifier(math.inf, row_norm=1.0, measure="smooth", classes=names)
         diagnosis = learner.fit(rows, values).diagnose(rows, values, density=0.2)
         assert diagnosis.theta > 0
         assert diagnosis.mistakes < 0.01
-        found.append(diagnosis.theta)
+        results.append(diagnosis.theta)
         odd = values.astype(object)
         odd[0] = "neither"
         assert learner.diagnose(rows, odd, density=0.2).bad_share == pytest.approx(400 / 1999, abs=1e-3)
-    assert found == pytest.approx([found[0]] * 4, abs=0.01)
+    assert results == pytest.approx([results[0]] * 4, abs=0.01)
 
 
 def test_label_noise_leaves_the_certificate_as_it_is() -> None:

@@ -121,16 +121,16 @@ def test_rounds_after_far_rows_follow_the_noise() -> None:
 
 def test_rounds_pay_for_the_better_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spherical rows of a large margin have a long centre, and no rows far on the wrong side."""
-    asked: list[Any] = []
+    queries: list[Any] = []
 
     def noted(*facts: Any) -> bool:
-        asked.append((facts[2], facts[-1]))
+        queries.append((facts[2], facts[-1]))
         return many_far_rows(*facts)
 
     monkeypatch.setattr(learn, "many_far_rows", noted)
     rows, labels = made_rows(3500, 100, 0.2, 1)
     model = fitted(rows[:3000], labels[:3000], 1.0)
-    [(share, tuning)] = asked
+    [(share, tuning)] = queries
     assert 0.015 < share < 0.05
     assert (tuning.far_scores, tuning.far_deviations) == (1.0, 0.5)
     assert len(model.ensemble_.hypotheses) == 79

@@ -71,8 +71,8 @@ def test_the_dimension_does_not_come_back_through_the_schema(width: int, way: st
         model.fit(table[:4000], labels[:4000])
         errors.append((model.predict(table[4000:]) != labels[4000:]).mean())
     assert np.mean(errors) <= 0.015
-    found = [entry for entry in model.certificate_.entries if "lengths of rows" in str(entry)]
-    assert len(found) == (way in ("schema", "neither"))
+    results = [entry for entry in model.certificate_.entries if "lengths of rows" in str(entry)]
+    assert len(results) == (way in ("schema", "neither"))
     assert model.model_.encoder.clipper.norm < (1.6 if way != "neither" else 6)
 
 
@@ -147,15 +147,15 @@ def test_noise_alone_makes_no_magnitude_of_all_columns() -> None:
     """Any of some forty cells, each twice the last, may look inhabited: one in five fits was lost to that."""
     rows, _ = ball_rows(4000, 100, 1)
     names, allowance = tuple(f"x{j}" for j in range(100)), Allowance.of(0.5, 1e-6)
-    found = []
+    results = []
     for seed in range(40):
         reservation = Reservation((allowance.whole,), Neighbouring.ADD_OR_REMOVE_ONE)
         table = PrivateRows(frame(rows), np.ones(len(rows), np.int64), reservation, seed)
         common = find_common_bounds(table, names, LABELS, allowance, 0.03 / 100)
         assert common is not None
-        found.append(common[1])
-    assert min(found) >= 0.25
-    assert max(found) <= 1.0
+        results.append(common[1])
+    assert min(results) >= 0.25
+    assert max(results) <= 1.0
 
 
 def test_rows_are_clipped_to_what_is_declared_beside_a_schema() -> None:
@@ -170,13 +170,13 @@ def test_rows_are_clipped_to_what_is_declared_beside_a_schema() -> None:
 
 
 def test_one_pair_of_bounds_from_a_hundred_columns_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    queries: list[str] = []
 
     def noted(name: str) -> Callable[..., Any]:
         find = getattr(learner, name)
 
         def called(*rest: Any) -> Any:
-            asked.append(name)
+            queries.append(name)
             return find(*rest)
 
         return called
@@ -187,4 +187,4 @@ def test_one_pair_of_bounds_from_a_hundred_columns_on(monkeypatch: pytest.Monkey
         rows, labels = ball_rows(50, width, 0)
         table = pd.DataFrame(rows, columns=[f"x{j}" for j in range(width)])
         HalfspaceBoostClassifier(8.0, classes=(0, 1), measure="smooth", rounds=1, random_state=0).fit(table, labels)
-    assert asked[:2] == ["find_bounds", "find_common_bounds"]
+    assert queries[:2] == ["find_bounds", "find_common_bounds"]

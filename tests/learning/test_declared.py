@@ -28,8 +28,8 @@ def test_classes_come_from_the_schema_or_the_argument_or_are_zero_and_one() -> N
     assert classes_declared(CLASSES, None, (), "it").label.classes == ("no", "yes")  # type: ignore[union-attr]
     named = classes_declared(None, ["a", "b", "c"], (), "it")
     assert (named.label.classes, named.names_no_classes) == (("a", "b", "c"), False)  # type: ignore[union-attr]
-    found = classes_declared(None, None, (), "it")
-    assert (found.label.classes, found.names_no_classes) == ((0, 1), True)  # type: ignore[union-attr]
+    result = classes_declared(None, None, (), "it")
+    assert (result.label.classes, result.names_no_classes) == ((0, 1), True)  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ X = {"a": np.linspace(0, 1, 90)}
     ],
 )
 def test_the_classes_are_the_labels_that_are_there(labels: Any, classes: tuple[Any, ...]) -> None:
-    found = public_classes(labels)
-    assert found == classes
-    assert [type(one) for one in found] == [type(one) for one in classes]
+    result = public_classes(labels)
+    assert result == classes
+    assert [type(one) for one in result] == [type(one) for one in classes]
 
 
 @pytest.mark.parametrize(

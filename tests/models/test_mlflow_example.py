@@ -32,9 +32,9 @@ def test_the_example_predicts_as_the_model_does_and_tags_its_promise(
     (model,) = registered
     model.load_context(SimpleNamespace(artifacts={"model": str(tmp_path / "model.json")}))
     rows = pd.DataFrame(X)[:50]
-    said = model.predict(None, rows)
-    assert list(said) == ["proba_no", "proba_yes"]
-    np.testing.assert_array_equal(said.to_numpy(), load_model(tmp_path / "model.json")[0].predict_proba(rows))  # type: ignore[attr-defined]
+    predictions = model.predict(None, rows)
+    assert list(predictions) == ["proba_no", "proba_yes"]
+    np.testing.assert_array_equal(predictions.to_numpy(), load_model(tmp_path / "model.json")[0].predict_proba(rows))  # type: ignore[attr-defined]
     certificate = fitted.certificate_
     assert names["tags"](certificate.to_dict()) == {
         "tacit.epsilon": "1.0",

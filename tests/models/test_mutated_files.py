@@ -123,16 +123,16 @@ def outcome(path: Path) -> str:
     try:
         model, _ = load_model(path)
     except ModelError as error:
-        said = str(error)
-        return "refused" if "\n" not in said and len(said) < 500 else f"says too much: {said}"
+        text = str(error)
+        return "refused" if "\n" not in text and len(text) < 500 else f"says too much: {text}"
     with np.errstate(all="ignore"):
         try:
-            said = model.predict_proba(ROWS) if isinstance(model, ClassModel) else model.predict(ROWS)
+            text = model.predict_proba(ROWS) if isinstance(model, ClassModel) else model.predict(ROWS)
         except FrameError:  # it is of a table with other columns
             return "predicts"
-        if not np.isfinite(np.asarray(said)).all():
+        if not np.isfinite(np.asarray(text)).all():
             return "is not finite"
-        if isinstance(model, ClassModel) and not (np.allclose(said.sum(axis=1), 1.0) and (said >= 0).all()):
+        if isinstance(model, ClassModel) and not (np.allclose(text.sum(axis=1), 1.0) and (text >= 0).all()):
             return "does not add up to one"
         for method in ("importance", "to_text"):
             getattr(model, method, list)()

@@ -70,8 +70,8 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Callable[[dict[str, Any]]
         warnings = ["-W", "error", "-W", "ignore::ImportWarning"]
         command = [place / "env/bin/python", "-I", *warnings, place / "child.py", place / "given", place / "said"]
         subprocess.run(command, check=True)
-        said: tuple[dict[str, Any], set[str]] = pickle.loads((place / "said").read_bytes())
-        return said
+        summary: tuple[dict[str, Any], set[str]] = pickle.loads((place / "said").read_bytes())
+        return summary
 
     return answers
 
@@ -104,10 +104,10 @@ def answer(path: str, table: Any) -> Any:
 def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, Any]]:
     """Model files of every kind with rows; a fit with its certificate, and files that are not what they say."""
     place = tmp_path_factory.mktemp("files")
-    found: dict[str, tuple[str, Any]] = {}
+    results: dict[str, tuple[str, Any]] = {}
     for number, (name, model) in enumerate(models().items()):
         save_model(model, place / f"{number}.json")
-        found[name] = (str(place / f"{number}.json"), in_numpy(rows_of(model, 400, number), model))
+        results[name] = (str(place / f"{number}.json"), in_numpy(rows_of(model, 400, number), model))
     table = pd.DataFrame({"a": np.linspace(0, 1, 300), "b": ["x", "y", None] * 100})
     columns = {"a": {"kind": "numeric", "lower": 0, "upper": 1}, "b": {"kind": "categorical", "categories": ["x", "y"]}}
     schema = {"columns": columns, "label": {"column": "c", "kind": "classes", "classes": [0, 1]}}
@@ -127,8 +127,8 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, Any]
         "no JSON": text[:-10],
     }.items():
         (place / f"{name}.json").write_text(written)
-        found[name] = (str(place / f"{name}.json"), rows)
-    return found
+        results[name] = (str(place / f"{name}.json"), rows)
+    return results
 
 
 @pytest.fixture(scope="module")

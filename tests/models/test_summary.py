@@ -92,26 +92,26 @@ def test_a_number_is_told_to_the_place_where_its_noise_begins(value: float, sd: 
 def test_rows_that_count_by_the_weight_of_their_class_are_not_called_rows_alone() -> None:
     """With classes weighed 1 and .1 a sum of weights was told as a number of rows."""
     X, y = table(3000)
-    found = fit(X, y, class_weight={"no": 1.0, "yes": 0.1}, epsilon=4.0, interactions=False).summary_
-    assert found.rows.value < 2000
-    assert any("rows, each weighted by its class, with a declared label" in words for words in found.sentences)
+    result = fit(X, y, class_weight={"no": 1.0, "yes": 0.1}, epsilon=4.0, interactions=False).summary_
+    assert result.rows.value < 2000
+    assert any("rows, each weighted by its class, with a declared label" in words for words in result.sentences)
     assert not any("class weighs" in words for words in fit(X, y, interactions=False).summary_.sentences)
 
 
 def test_labels_that_do_not_match_are_asked_about() -> None:
     X, y = table(3000)
     with pytest.warns(Doubtful, match="do the labels match the schema"):
-        found = tacit.AdditiveBoostClassifier(schema=SCHEMA, random_state=0).fit(X, np.char.upper(y.astype(str)))
+        model = tacit.AdditiveBoostClassifier(schema=SCHEMA, random_state=0).fit(X, np.char.upper(y.astype(str)))
     asked = "rows have a declared label, which is within the noise: do the labels match the schema?"
-    assert found.summary_.concerns[0].endswith(asked)
+    assert model.summary_.concerns[0].endswith(asked)
 
 
 def test_labels_that_do_not_match_are_asked_about_where_noise_is_small() -> None:
     """A fit goes by 30 rows at least; with epsilon 3 those were told as used, and no label was declared."""
     X, y = table(3000)
-    found = fit(X, np.char.upper(y.astype(str)), epsilon=3.0, interactions=False).summary_
-    assert found.concerns[0] == "at most about 30 rows have a declared label: do the labels match the schema?"
-    assert not any("were used" in words for words in found.sentences)
+    result = fit(X, np.char.upper(y.astype(str)), epsilon=3.0, interactions=False).summary_
+    assert result.concerns[0] == "at most about 30 rows have a declared label: do the labels match the schema?"
+    assert not any("were used" in words for words in result.sentences)
     assert any("were used" in words for words in fit(X, y, epsilon=3.0, interactions=False).summary_.sentences)
 
 
@@ -164,10 +164,10 @@ def test_values_of_no_declared_category_are_told(known: float, words: str) -> No
     columns = {**SCHEMA["columns"], "sex": {"kind": "categorical", "categories": ["f", "m"]}}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = tacit.AdditiveBoostClassifier(
+        model = tacit.AdditiveBoostClassifier(
             epsilon=2.0, schema={**SCHEMA, "columns": columns}, random_state=0, interactions=False
         )
-        summary = found.fit(X, y).summary_
+        summary = model.fit(X, y).summary_
     assert summary.unknown == {"sex": pytest.approx(1 - known, abs=0.05)}
     assert any(said.startswith("sex: ") and words in said for said in summary.sentences)
     assert bool(summary.concerns) == (known < 0.5)
@@ -226,13 +226,13 @@ def test_rows_that_share_a_leaf_of_every_tree_are_told(mechanism: str, upper: fl
     """Where bounds are far too wide all rows are in one cell, and leaves without rows differ by their noise alone."""
     X, y = table(2000)
     schema = {**SCHEMA, "columns": {name: {"kind": "numeric", "lower": 0, "upper": upper} for name in X}}
-    made = tacit.RandomTreesClassifier(mechanism=mechanism, epsilon=6.0, schema=schema, random_state=0)
+    model = tacit.RandomTreesClassifier(mechanism=mechanism, epsilon=6.0, schema=schema, random_state=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        made.fit(X, y)
+        model.fit(X, y)
     told = [str(one.message) for one in caught if issubclass(one.category, Doubtful)]
     assert any("the same prediction" in words for words in told) is agree
-    assert (len(np.unique(made.predict_proba(X)[:, 1])) == 1) is agree
+    assert (len(np.unique(model.predict_proba(X)[:, 1])) == 1) is agree
 
 
 def test_it_follows_from_the_file_alone() -> None:
@@ -308,9 +308,9 @@ def wide(columns: int, epsilon: float, seed: int, delta: float = 1e-6, gap: floa
 def test_full_columns_are_not_called_partly_missing(columns: int, epsilon: float, delta: float) -> None:
     """Of 1,200 full columns 55 were called partly missing, up to 66 %: noisy counts, of which some are large."""
     for seed in range(2):
-        found = wide(columns, epsilon, seed, delta).summary_
-        assert not found.missing
-        assert not any("missing" in words for words in found.sentences)
+        result = wide(columns, epsilon, seed, delta).summary_
+        assert not result.missing
+        assert not any("missing" in words for words in result.sentences)
 
 
 @pytest.mark.parametrize("columns", [12, 120])  # listed one by one, and as one

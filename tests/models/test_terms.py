@@ -167,11 +167,11 @@ def test_importance_counts_a_pair_for_both_of_its_columns() -> None:
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
 def test_importance_is_said_where_columns_have_a_share(kind: str) -> None:
-    found = column_importance(models()[kind])
-    assert (found is None) == (kind in NO_SUMS | {"halfspace"})
-    if found is not None:
-        assert set(found) <= {"age", "city", "old"}
-        assert max(found, key=lambda name: found[name]) == "age" or "classes" in kind or "ordered" in kind
+    result = column_importance(models()[kind])
+    assert (result is None) == (kind in NO_SUMS | {"halfspace"})
+    if result is not None:
+        assert set(result) <= {"age", "city", "old"}
+        assert max(result, key=lambda name: result[name]) == "age" or "classes" in kind or "ordered" in kind
 
 
 def test_estimators_have_importances_by_column() -> None:

@@ -37,8 +37,8 @@ def test_it_stops_by_its_law(source: NoiseSource, queries: Queries) -> None:
         instance = AboveThreshold(source, EPSILON, THRESHOLD, queries)
         if one_by_one:
             return next((t for t, value in enumerate(VALUES) if instance.test(int(value))), len(VALUES))
-        found = instance.test_many(VALUES)
-        return len(VALUES) if found is None else found
+        result = instance.test_many(VALUES)
+        return len(VALUES) if result is None else result
 
     stops = np.array([stop(i % 2 == 0) for i in range(2_000)])
     noise = scales(EPSILON, queries)

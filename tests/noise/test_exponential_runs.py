@@ -38,11 +38,11 @@ def test_candidates_have_the_law_of_one_vector_and_a_scale_ten_percent_off_is_no
 def test_runs_of_all_floats_weigh_as_much_as_they_are_long(source: NoiseSource) -> None:
     """A run of ``2**64`` against one of 3 that is 64 ln 2 scales better: 1 to 3, and any member of either."""
     scores, lengths, scale = np.array([0, 44_361_419], np.int64), np.array([2**64 - 1, 3], np.uint64), 1e6
-    found = [source.exponential_runs(scores, lengths, scale) for _ in range(4000)]
-    short = [place - (2**64 - 1) for place in found if place >= 2**64 - 1]
+    results = [source.exponential_runs(scores, lengths, scale) for _ in range(4000)]
+    short = [place - (2**64 - 1) for place in results if place >= 2**64 - 1]
     assert within_share(len(short), 4000, 0.75)
     assert within_law(Counter(short), dict.fromkeys(range(3), 1 / 3))
-    long = np.array([place / 2**64 for place in found if place < 2**64 - 1])
+    long = np.array([place / 2**64 for place in results if place < 2**64 - 1])
     counts = np.histogram(long, bins=8, range=(0, 1))[0]
     assert within_law(dict(enumerate(counts.tolist())), dict.fromkeys(range(8), 1 / 8))
 

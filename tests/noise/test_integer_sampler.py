@@ -91,8 +91,8 @@ def overlap(word: int, bits: int, low: mpmath.mpf, high: mpmath.mpf) -> mpmath.m
 @cache
 def shares(word: int, bits: int) -> list[tuple[int, mpmath.mpf]]:
     """The values of ``v`` that a word leaves possible, with their chances; those from 60 on are left out."""
-    found = [(v, overlap(word, bits, mpmath.exp(-v - 1), mpmath.exp(-v))) for v in range(60)]
-    return [(v, share) for v, share in found if share]
+    results = [(v, overlap(word, bits, mpmath.exp(-v - 1), mpmath.exp(-v))) for v in range(60)]
+    return [(v, share) for v, share in results if share]
 
 
 def outcomes(law: Law, layout: Layout, words: tuple[int, ...]) -> dict[int | None, mpmath.mpf]:
@@ -100,17 +100,17 @@ def outcomes(law: Law, layout: Layout, words: tuple[int, ...]) -> dict[int | Non
     first, last = words[0], words[-1]
     negative, u = first & 1, (first >> 1) % 2**law.log_step
     v_word, coin = (last >> layout.v_shift) % 2**layout.v_bits, (last >> layout.c_shift) % 2**layout.c_bits
-    found: dict[int | None, mpmath.mpf] = defaultdict(mpmath.mpf)
+    result: dict[int | None, mpmath.mpf] = defaultdict(mpmath.mpf)
     for v, share in shares(v_word, layout.v_bits):
         y = u + (v << law.log_step)
         heads = share * overlap(coin, layout.c_bits, mpmath.mpf(0), kept(law, u, v))
         if negative and y == 0:
             heads = mpmath.mpf(0)
         if heads:
-            found[-y if negative else y] += heads
+            result[-y if negative else y] += heads
         if heads < share:
-            found[None] += share - heads
-    return found
+            result[None] += share - heads
+    return result
 
 
 @pytest.mark.parametrize("layout", SHORT, ids=["one word", "two words"])
@@ -125,11 +125,11 @@ def test_all_short_words_together_have_exactly_the_law(law: Law, layout: Layout)
     for fields in range(2**bits):
         low, high = fields % 2 ** (1 + law.log_step), fields >> (1 + law.log_step)
         words = (low | high << 4,) if layout.per == 1 else (low, high)
-        expected, found = outcomes(law, layout, words), fast(law, layout, words)
-        if found == "undecided":
+        expected, result = outcomes(law, layout, words), fast(law, layout, words)
+        if result == "undecided":
             undecided += 1
         else:
-            assert expected.keys() == {found}
+            assert expected.keys() == {result}
         for value, share in expected.items():
             total[value] += share / 2**bits
     assert undecided < 0.6 * 2**bits  # so few bits are often not enough
@@ -161,11 +161,11 @@ def wrong_beside_thresholds(band: float, shift: int = 0) -> tuple[int, int]:
                 word = threshold + offset
                 if not (0 <= word < 2**56 and 0 <= word + shift < 2**56) or (v == 0 and u == 0):
                     continue
-                found = fast(law, NEAR, (u << 1, v_word | (word + shift) << 8), band)
-                if found == "undecided":
+                result = fast(law, NEAR, (u << 1, v_word | (word + shift) << 8), band)
+                if result == "undecided":
                     continue
                 truth = {True: u + (v << law.log_step), False: None}[offset < 0]
-                right, wrong = right + (offset != 0 and found == truth), wrong + (offset == 0 or found != truth)
+                right, wrong = right + (offset != 0 and result == truth), wrong + (offset == 0 or result != truth)
     return wrong, right
 
 
@@ -222,8 +222,8 @@ def test_every_scale(law: Law) -> None:
     assert 1 + law.log_step <= (layout.v_shift or 64)
     words = np.random.default_rng(6).integers(0, 2**64, (40, layout.per), np.uint64)
     for proposal in words:
-        found = fast(law, layout, tuple(proposal.tolist()))
-        assert found == exact_proposal(law, layout, proposal, pytest.fail)
+        result = fast(law, layout, tuple(proposal.tolist()))
+        assert result == exact_proposal(law, layout, proposal, pytest.fail)
 
 
 def test_layouts_keep_their_bits_apart() -> None:
@@ -308,8 +308,8 @@ def chi_square(draws: np.ndarray, pmf: Pmf, bins: int = 60) -> float:
     """The p-value of Pearson's test on cells of about equal mass, those of single integers where they are larger."""
     ends = np.unique(np.searchsorted(pmf.cdf, np.arange(1, bins) / bins)) + pmf.first
     expected = np.diff(np.concatenate(([0.0], pmf.at(ends), [1.0])))
-    found = np.bincount(np.searchsorted(ends, draws), minlength=len(expected))
-    return float(stats.chisquare(found, expected * len(draws)).pvalue)
+    result = np.bincount(np.searchsorted(ends, draws), minlength=len(expected))
+    return float(stats.chisquare(result, expected * len(draws)).pvalue)
 
 
 @pytest.mark.parametrize(

@@ -216,11 +216,11 @@ def test_forked_processes_do_not_repeat_each_other() -> None:
     for child in children:
         child.start()
     _draw_all(queue)
-    found = [queue.get(timeout=60) for _ in range(6)]
+    results = [queue.get(timeout=60) for _ in range(6)]
     for child in children:
         child.join()
-    assert len({value for draws, _ in found for value in draws}) == 48
-    assert len({index for _, index in found}) == 6
+    assert len({value for draws, _ in results for value in draws}) == 48
+    assert len({index for _, index in results}) == 6
 
 
 @pytest.mark.parametrize("source", SOURCES)

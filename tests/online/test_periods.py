@@ -108,7 +108,7 @@ def test_the_search_finds_what_a_period_remembers(kept: str, monkeypatch: pytest
 
 def law_of_two_periods(spec: WinnowStream, rows: np.ndarray, labels: np.ndarray) -> dict[tuple[Any, ...], float]:
     """Exact log-probabilities of what leaves two periods of two rounds, of one update with one sample each."""
-    found = {}
+    results = {}
     for first, before in law(spec, rows[:2], labels[:2]).items():
         log = spec.first_log()
         if first:
@@ -117,8 +117,8 @@ def law_of_two_periods(spec: WinnowStream, rows: np.ndarray, labels: np.ndarray)
         for second, after in law(again, rows[2:], labels[2:]).items():
             scores = again.first_scores()
             assert scores.max() == 0
-            found[(first, second)] = before + after
-    return found
+            results[(first, second)] = before + after
+    return results
 
 
 @pytest.mark.parametrize("carried", [0.0, 0.5])
@@ -213,8 +213,8 @@ def flipping(rounds: int, at: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("carried", [0.0, 0.5])
 def test_one_by_one_is_many_and_a_suspended_stream_goes_on_in_its_period(carried: float, tmp_path: Path) -> None:
     rows, places = classes_stream(np.random.default_rng(3), 900, 6, 3)
-    asked = {"horizon": 900, "labels": (0, 1, 2), "columns": tuple(range(6)), "period": 250, "carried": carried}
-    one, many = Winnow(math.inf, **asked), Winnow(math.inf, **asked)
+    arguments = {"horizon": 900, "labels": (0, 1, 2), "columns": tuple(range(6)), "period": 250, "carried": carried}
+    one, many = Winnow(math.inf, **arguments), Winnow(math.inf, **arguments)
     for row, label in zip(rows, places, strict=True):
         one.learn_one(dict(enumerate(row.tolist())), int(label))
     many.learn_many(rows[:600], places[:600])

@@ -41,8 +41,8 @@ def clipped(x: float, low: float, high: float) -> float:
 def test_the_usual_schedule(
     relation: Neighbouring, dimension: int, signed: bool, classes: int, horizon: int, epsilon: float
 ) -> None:
-    asked = {"dimension": dimension, "signed": signed, "classes": classes, "horizon": horizon, "epsilon": epsilon}
-    spec = schedule_of(requested(margin=None, delta=0.0, neighbouring=relation, **asked))
+    arguments = {"dimension": dimension, "signed": signed, "classes": classes, "horizon": horizon, "epsilon": epsilon}
+    spec = schedule_of(requested(margin=None, delta=0.0, neighbouring=relation, **arguments))
     weights = dimension * (1 if classes == 2 else classes) * (2 if signed else 1)
     wealth = math.sqrt(horizon * epsilon / 40_000)
     size = clipped(math.log(max(weights, 2)) / math.log(400), 0.5, 2.0)
@@ -271,10 +271,10 @@ def test_lemma_4_10_by_hand() -> None:
 def test_above_threshold_by_hand() -> None:
     queries = above_threshold.Queries
     for kind, (threshold, query) in ((queries.ANY, (2, 4)), (queries.ONE_WAY, (2, 2)), (queries.RUNNING_COUNT, (1, 1))):
-        found = above_threshold.scales(0.5, kind, 3)
-        assert (found.threshold, found.query) == (pytest.approx(6 * threshold), pytest.approx(6 * query))
-        assert found.threshold > 6 * threshold
-        assert found.query > 6 * query
+        result = above_threshold.scales(0.5, kind, 3)
+        assert (result.threshold, result.query) == (pytest.approx(6 * threshold), pytest.approx(6 * query))
+        assert result.threshold > 6 * threshold
+        assert result.query > 6 * query
     assert above_threshold.paper_accuracy(0.5, 700, 0.1) == pytest.approx(16 * math.log(14_000))
     noise = above_threshold.Scales(3.0, 6.0)
 

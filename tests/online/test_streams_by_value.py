@@ -24,9 +24,9 @@ def test_the_target_of_point_functions_comes_when_it_is_said_to() -> None:
 
 
 def test_features_in_words_by_hand() -> None:
-    found = named_conjunctions(["a", "b and not a"], ["a", "b"])
-    assert found.places.tolist() == [[0, -1], [1, 0]]
-    assert found.signs.tolist() == [[True, True], [True, False]]
+    result = named_conjunctions(["a", "b and not a"], ["a", "b"])
+    assert result.places.tolist() == [[0, -1], [1, 0]]
+    assert result.signs.tolist() == [[True, True], [True, False]]
     names = [f"c{i}" for i in range(13)]
     for known, ends in ((names[:12], "'c11'. Nothing"), (names, "'c11', ... (13 in all). Nothing")):
         with pytest.raises(FeatureError) as caught:

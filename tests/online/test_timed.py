@@ -56,12 +56,12 @@ def test_one_row_moves_scores_by_the_stated_range(
 
 def laws(spec: WinnowStream, rows: np.ndarray, labels: np.ndarray) -> dict[tuple[int, ...], float]:
     """Exact log-probabilities of the indices of two updates with one sample each."""
-    found = {}
+    results = {}
     for indices in itertools.product(range(2 * spec.dimension if spec.signed else spec.dimension), repeat=2):
         gate = run(spec, rows, labels, set(), [np.array([index]) for index in indices])
         logs = [spec.rate * s - math.log(np.exp(spec.rate * s).sum()) for s in gate.scores]
-        found[indices] = float(sum(log[index] for log, index in zip(logs, indices, strict=True)))
-    return found
+        results[indices] = float(sum(log[index] for log, index in zip(logs, indices, strict=True)))
+    return results
 
 
 @pytest.mark.parametrize("relation", [ADD, REPLACE])

@@ -164,10 +164,10 @@ def test_shares_of_votes_are_those_of_the_released_weights() -> None:
         assert model.weights_ is not None
         for row in rows[:50]:
             point = dict(enumerate(row.tolist()))
-            said = model.predict_proba_one(point)
-            assert said["yes"] == pytest.approx(0.5 + 0.5 * float(model.weights_ @ row))
-            assert said["yes"] + said["no"] == pytest.approx(1.0)
-            assert (said["yes"] > 0.5) == (model.predict_one(point) == "yes")
+            predictions = model.predict_proba_one(point)
+            assert predictions["yes"] == pytest.approx(0.5 + 0.5 * float(model.weights_ @ row))
+            assert predictions["yes"] + predictions["no"] == pytest.approx(1.0)
+            assert (predictions["yes"] > 0.5) == (model.predict_one(point) == "yes")
     assert np.mean([model.predict_proba_one(dict(enumerate(row)))["yes"] for row in rows[labels > 0]]) > 0.6
 
 

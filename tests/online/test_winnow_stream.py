@@ -152,14 +152,14 @@ def law(spec: WinnowStream, rows: np.ndarray, labels: np.ndarray) -> dict[tuple[
     noise = scales(spec.threshold_epsilon, Queries.RUNNING_COUNT)
     plain = run(spec, rows, labels, set(), [])
     counts = plain.tester.values
-    found = {(): log_probability(noise, spec.threshold, [(c, 1) for c in counts], None)}
+    results = {(): log_probability(noise, spec.threshold, [(c, 1) for c in counts], None)}
     for stop in range(len(rows)):
         scores = run(spec, rows, labels, {stop}, [np.zeros(1, np.int64)]).scores[0]
         log_weights = spec.rate * scores - math.log(np.exp(spec.rate * scores).sum())
         when = log_probability(noise, spec.threshold, [(c, 1) for c in counts[:stop]], counts[stop])
         for index, log_weight in enumerate(log_weights):
-            found[(stop, index)] = when + float(log_weight)
-    return found
+            results[(stop, index)] = when + float(log_weight)
+    return results
 
 
 @pytest.mark.parametrize("update", ["batch", "every"])
@@ -234,15 +234,15 @@ def test_what_leaves_is_the_same_in_one_piece_and_in_many() -> None:
     reservation = Reservation([NonPrivate()], ADD, "x")
     whole = open_row_stream(spec, reservation, 1, "w").feed(rows, labels)
     pieces = open_row_stream(spec, reservation, 1, "w")
-    found: list[WinnowUpdate] = []
+    results: list[WinnowUpdate] = []
     for start in range(0, 400, 7):
-        found += pieces.feed(rows[start : start + 7], labels[start : start + 7])
+        results += pieces.feed(rows[start : start + 7], labels[start : start + 7])
     moved = open_row_stream(spec, reservation, 1, "w")
     first = moved.feed(rows[:150], labels[:150])
     again = open_row_stream(spec, reservation, 1, "w")
     again.restore(json.loads(json.dumps(moved.secrets())))
     first += again.feed(rows[150:], labels[150:])
-    for other in (found, first):
+    for other in (results, first):
         assert [u.round for u in other] == [u.round for u in whole]
         for a, b in zip(other, whole, strict=True):
             assert (a.weights is None) == (b.weights is None)

@@ -71,9 +71,9 @@ def test_pure_charges_against_enumerated_randomised_response(epsilons: tuple[flo
     for at in np.linspace(0, 0.95 * sum(epsilons), 9):
         assert_just_above(delta(charges, at), hockey_stick(losses, masses, at))
     for d in DELTAS:
-        found = epsilon(charges, d)
-        assert hockey_stick(losses, masses, found) <= d * (1 + 1e-9)
-        assert found <= sum(epsilons) * (1 + 1e-12)
+        result = epsilon(charges, d)
+        assert hockey_stick(losses, masses, result) <= d * (1 + 1e-9)
+        assert result <= sum(epsilons) * (1 + 1e-12)
 
 
 def test_small_deltas_survive_the_convolution() -> None:
@@ -89,9 +89,9 @@ def test_small_deltas_survive_the_convolution() -> None:
     (a, p), (b, q) = binomial(0.1, 60), binomial(0.21, 40)
     losses, masses = (a[:, None] + b[None, :]).ravel(), (p[:, None] * q[None, :]).ravel()
     for d in (1e-11, 1e-9, 1e-6, 1e-3):
-        found = epsilon(charges, d)
-        assert hockey_stick(losses, masses, found) <= d
-        assert hockey_stick(losses, masses, found * 0.995) > d
+        result = epsilon(charges, d)
+        assert hockey_stick(losses, masses, result) <= d
+        assert hockey_stick(losses, masses, result * 0.995) > d
 
 
 @pytest.mark.parametrize("multiplier", [0.8, 3.0])
@@ -147,8 +147,8 @@ def test_a_loss_that_never_occurs_changes_no_cost() -> None:
     padded = PrivacyLoss((-9.0, -1.0, 1.0, 9.0), (0.0, 1 - yes, yes, 0.0))
     for others in ([], [Gaussian(2.0)], [ZCDP(0.01)]):
         for d in (1e-9, 1e-3):
-            found = epsilon([padded, *others], d)
-            assert found == pytest.approx(epsilon([plain, *others], d), rel=0.01)
+            result = epsilon([padded, *others], d)
+            assert result == pytest.approx(epsilon([plain, *others], d), rel=0.01)
         assert delta([padded, *others], 0.5) == pytest.approx(delta([plain, *others], 0.5), rel=0.01)
 
 

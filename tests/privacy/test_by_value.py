@@ -85,8 +85,8 @@ def test_range_divergence_is_the_worst_of_two_points(span: float) -> None:
     for order in (1.5, 3.0, 20.0):
         moments = top * np.exp((order - 1) * t) + (1 - top) * np.exp((order - 1) * (t - span))
         worst = float(np.log(moments).max()) / (order - 1)
-        found = float(range_divergence(span, np.array([order]))[0])
-        assert found == pytest.approx(min(worst, order * span**2 / 8, span), rel=1e-6)
+        value = float(range_divergence(span, np.array([order]))[0])
+        assert value == pytest.approx(min(worst, order * span**2 / 8, span), rel=1e-6)
 
 
 def test_range_divergence_of_small_and_huge_ranges() -> None:
@@ -97,9 +97,9 @@ def test_range_divergence_of_small_and_huge_ranges() -> None:
 def test_a_curve_between_beyond_and_before_its_orders() -> None:
     """(a - 1) D is .2 at order 2 and 1.2 at order 4: chords between; before the first order its value bounds, too."""
     curve = Renyi((4.0, 2.0), (0.4, 0.2))
-    found = curve_divergence(curve, np.array([1.5, 2.0, 3.0, 4.0, 4.1]))
-    assert found[:4] == pytest.approx([0.2, 0.2, 0.35, 0.4])
-    assert found[4] == math.inf
+    result = curve_divergence(curve, np.array([1.5, 2.0, 3.0, 4.0, 4.1]))
+    assert result[:4] == pytest.approx([0.2, 0.2, 0.35, 0.4])
+    assert result[4] == math.inf
     bent = Renyi((2.0, 4.0), (0.2, 0.21))
     assert float(curve_divergence(bent, np.array([3.0]))[0]) == pytest.approx(min((0.2 + 0.63) / 2 / 2, 0.21))
 
@@ -151,8 +151,8 @@ def test_ends_of_the_gaussian_trade_off() -> None:
     assert gaussian_epsilon(1.0, 1e-300) == pytest.approx(bound)
     assert gaussian_epsilon(0.1, 0.5) == 0.0
     for least in (0.3, 1 / 3, 0.9):
-        found = smallest_true(lambda x, least=least: x >= least, 0.0, 1.0)
-        assert least <= found <= least * (1 + 1e-14)
+        result = smallest_true(lambda x, least=least: x >= least, 0.0, 1.0)
+        assert least <= result <= least * (1 + 1e-14)
 
 
 # losses on a grid
@@ -176,8 +176,8 @@ def test_a_range_on_the_grid_has_its_hockey_stick() -> None:
         assert masses.sum() == pytest.approx(1.0)
         for epsilon in (-0.5, 0.0, 0.31, 0.7):
             exact = (math.exp(span / 2) - math.exp(epsilon / 2)) ** 2 / (math.exp(span) - 1)
-            found = float((masses * np.maximum(0, -np.expm1(epsilon - points))).sum())
-            assert exact * (1 - 1e-9) <= found <= exact + 2e-4
+            value = float((masses * np.maximum(0, -np.expm1(epsilon - points))).sum())
+            assert exact * (1 - 1e-9) <= value <= exact + 2e-4
 
 
 def test_randomised_responses_by_enumeration() -> None:
@@ -226,8 +226,8 @@ def test_plain_sums() -> None:
     """Pure and approximate parts add up; what is left of delta, or epsilon, pays for the rest."""
     charges = [Pure(0.3), Laplace(5.0), BoundedRange(0.1), ApproxDP(0.4, 1e-6), ApproxDP(0.4, 1e-6), Gaussian(2.0)]
     parts = parts_of(charges)
-    found = accountants._summed_epsilon(parts, 1e-5)
-    assert found == pytest.approx(0.3 + 0.2 + 0.1 + 0.8 + gaussian_epsilon(0.5, 8e-6))
+    result = accountants._summed_epsilon(parts, 1e-5)
+    assert result == pytest.approx(0.3 + 0.2 + 0.1 + 0.8 + gaussian_epsilon(0.5, 8e-6))
     assert accountants._summed_epsilon(parts, 1.9e-6) == math.inf
     assert accountants._summed_delta(parts, 3.0) == pytest.approx(2e-6 + gaussian_delta(0.5, 1.6))
     assert accountants._summed_delta(parts, 1.3) == 1.0
@@ -252,9 +252,9 @@ def test_moments_and_losses_share_a_delta() -> None:
     expected = [renyi_epsilon(moments, s * 1e-4) + whole.epsilon((1 - s) * 1e-4) for s in (0.02, 0.1, 0.5, 0.9)]
     assert accountants._loss_epsilon(parts, 1e-4) == pytest.approx(min(expected))
     of_delta = [renyi_delta(moments, s * 1.2) + whole.delta((1 - s) * 1.2) for s in (0.02, 0.1, 0.5, 0.9)]
-    found = accountants._loss_delta(parts, 1.2)
-    assert found < min(of_delta)
-    assert accountants._loss_epsilon(parts, found) <= 1.2 < accountants._loss_epsilon(parts, 0.9997 * found)
+    result = accountants._loss_delta(parts, 1.2)
+    assert result < min(of_delta)
+    assert accountants._loss_epsilon(parts, result) <= 1.2 < accountants._loss_epsilon(parts, 0.9997 * result)
 
 
 def test_without_delta() -> None:
@@ -364,10 +364,10 @@ def test_what_random_stopping_costs() -> None:
     rule = RandomStopping(5.0, 0.5)
     assert rule.charge([[Pure(0.3)], [Pure(0.2), Pure(0.2)]], 0.0) == Pure(2.5 * 0.4 * (1 + 1e-12) + 2 * SLACK)
     assert rule.charge([[NonPrivate()], [Pure(1.0)]], 1e-6) == NonPrivate()
-    found = rule.charge([[Gaussian(4.0)], [Gaussian(5.0)]], 1e-6)
-    assert isinstance(found, Renyi)
+    result = rule.charge([[Gaussian(4.0)], [Gaussian(5.0)]], 1e-6)
+    assert isinstance(result, Renyi)
     second = min((1 - 1 / b) * b / 32 + math.log(1 / rule.gamma) / b for b in WITNESSES)
     total = [a / 32 + 1.5 * second + (math.log(5) + (2 * a - 1) * SLACK) / (a - 1) for a in ORDERS]
     falling = [min(total[i:]) for i in range(len(total))]
-    assert list(found.orders) == ORDERS.tolist()
-    assert found.divergences == pytest.approx(falling)
+    assert list(result.orders) == ORDERS.tolist()
+    assert result.divergences == pytest.approx(falling)

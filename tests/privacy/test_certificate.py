@@ -255,10 +255,10 @@ def test_large_families_are_gathered_and_small_ones_kept() -> None:
     entries = [Entry(0, Label.of("counts"), Gaussian(9.0), "a")]
     entries += [Entry(i, Label.of(f"round {i}: age"), Gaussian(50.0), "b") for i in range(1, 251)]
     entries += [Entry(251 + i, Label.of(f"node {i}"), BoundedRange(0.1), "c") for i in range(20)]
-    found = summarise(entries)
-    assert len(found) == 22
-    assert found[1] == Entry(1, Label.of("round #: age"), Repeated(Gaussian(50.0), 250), "b")
-    assert [entry.sequence for entry in found] == list(range(22))
+    result = summarise(entries)
+    assert len(result) == 22
+    assert result[1] == Entry(1, Label.of("round #: age"), Repeated(Gaussian(50.0), 250), "b")
+    assert [entry.sequence for entry in result] == list(range(22))
     assert fitted(400).releases == 400
     assert len(fitted(400).entries) == 1
 

@@ -96,12 +96,12 @@ def test_bounded_range_against_an_adaptive_adversary(spans: tuple[float, ...]) -
     points = 21 if len(spans) > 2 else 61
     charges: list[Charge] = [BoundedRange(span) for span in spans]
     low: list[Charge] = [BoundedRange(0.9 * span) for span in spans]
-    found = False
+    result = False
     for at in np.linspace(0, 0.9 * sum(spans), 6):
         exact = adaptive_range_delta(spans, at, points)
         assert exact <= delta(charges, at) * (1 + 1e-6) + 1e-12
-        found |= exact > delta(low, at) * 1.01 + 1e-12
-    assert found, "the search does not find a range stated 10 % too small"
+        result |= exact > delta(low, at) * 1.01 + 1e-12
+    assert result, "the search does not find a range stated 10 % too small"
     if len(spans) == 1:
         assert adaptive_range_delta(spans, 0.3, 2001) >= 0.99 * delta(charges, 0.3)
 

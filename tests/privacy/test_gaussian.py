@@ -54,6 +54,6 @@ def test_agrees_with_dp_accounting() -> None:
 @pytest.mark.parametrize("delta", [1e-6, 0.01, 0.3])
 def test_the_multiplier_at_epsilon_0_by_its_closed_form(delta: float) -> None:
     """At epsilon 0 delta is the total variation of two normal laws one apart: ``2 Phi(1 / (2 s)) - 1``."""
-    found = smallest_gaussian_multiplier(0.0, delta)
-    assert found == pytest.approx(1 / (2 * NormalDist().inv_cdf((1 + delta) / 2)), rel=1e-6)
-    assert gaussian_delta(1 / found, 0.0) <= delta
+    result = smallest_gaussian_multiplier(0.0, delta)
+    assert result == pytest.approx(1 / (2 * NormalDist().inv_cdf((1 + delta) / 2)), rel=1e-6)
+    assert gaussian_delta(1 / result, 0.0) <= delta

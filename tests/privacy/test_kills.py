@@ -30,9 +30,9 @@ EPSILON = 2.0**-4
 def fit(url: str, resumable: bool, resume: int | None = None) -> Any:
     warnings.simplefilter("ignore")
     age = np.arange(300) % 100
-    asked = {"epsilon": EPSILON, "delta": 0.0, "n_trees": 6, "schema": SCHEMA}
+    arguments = {"epsilon": EPSILON, "delta": 0.0, "n_trees": 6, "schema": SCHEMA}
     with tacit.options(resumable=resumable, resume=resume):
-        learner = tacit.BoostedTreesClassifier(**asked, account=PrivacyAccount(url, "people"))
+        learner = tacit.BoostedTreesClassifier(**arguments, account=PrivacyAccount(url, "people"))
         return learner.fit({"age": age}, np.where(age > 50, "yes", "no"))
 
 

@@ -88,11 +88,11 @@ def test_facts_survive_a_file_and_are_part_of_its_digest() -> None:
 def test_gathering_keeps_the_stage_and_never_merges_two() -> None:
     labels = [Label(Stage.SWEEP, f"x{i % 2}", i, f"x{i % 2}, part {i}") for i in range(100)]
     others = [Label(Stage.TREE, f"x{i % 2}", i, f"x{i % 2}, part {i}") for i in range(99)]
-    found = certified(*labels, *others).entries
-    assert len(found) == 1 + 99
-    assert (found[0].stage, found[0].label, found[0].charge) == (
+    result = certified(*labels, *others).entries
+    assert len(result) == 1 + 99
+    assert (result[0].stage, result[0].label, result[0].charge) == (
         Stage.SWEEP,
         "x#, part #",
         Repeated(Gaussian(20.0), 100),
     )
-    assert {entry.stage for entry in found[1:]} == {Stage.TREE}
+    assert {entry.stage for entry in result[1:]} == {Stage.TREE}

@@ -36,13 +36,13 @@ def test_lemma_14_concentrated_privacy_adds_up_also_adaptively() -> None:
     first, second = 0.1, 0.08
     bound = divergence(parts_of([ZCDP(first**2 / 2), ZCDP(second**2 / 2)]), ORDERS)
     low = 0.9 * bound
-    found = False
+    result = False
     for after_truth in (0.0, 0.04, second):
         for after_lie in (0.0, 0.04, second):
             exact = exact_divergence(*adaptive_responses(first, after_truth, after_lie))
             assert np.all(exact <= bound * (1 + 1e-12))
-            found |= bool(np.any(exact > low))
-    assert found, "the search does not find a rho stated 10 % too small"
+            result |= bool(np.any(exact > low))
+    assert result, "the search does not find a rho stated 10 % too small"
 
 
 @pytest.mark.parametrize("rho", [1e-4, 0.01, 0.2, 3.0])

@@ -224,15 +224,15 @@ def test_behind_a_pooler_nothing_is_prepared(url: str) -> None:
 
 
 def write(url: str, dataset: str, answers: Any) -> None:
-    account, seen = PrivacyAccount(url, dataset), []
+    account, records = PrivacyAccount(url, dataset), []
     for number in range(6):
         try:
             with account.reserve([Pure(1 / 16)], f"{number}") as paid:
                 paid.record(Pure(1 / 16), "a release", "a theorem")
-            seen.append("paid")
+            records.append("paid")
         except BudgetExceeded:
-            seen.append("refused")
-    answers.put(seen)
+            records.append("refused")
+    answers.put(records)
 
 
 def test_not_one_too_many_is_granted_and_no_closing_is_lost(strict: str) -> None:
@@ -336,21 +336,21 @@ def test_fits_go_on_and_batches_are_known_with_a_key_that_the_caller_keeps(
     warnings.simplefilter("ignore", UserWarning)
     monkeypatch.delenv(VARIABLE, raising=False)
     account = opened(url, "rows", 9.0)
-    asked = {"epsilon": 0.1, "delta": 0.0, "schema": SCHEMA}
+    arguments = {"epsilon": 0.1, "delta": 0.0, "schema": SCHEMA}
     with tacit.options(resumable=True), pytest.raises(AccountError, match=r"key_file=.*TACIT_KEY_FILE.*nothing"):
-        tacit.BoostedTreesClassifier(**asked, n_trees=2, account=account).fit(*batch(0))
+        tacit.BoostedTreesClassifier(**arguments, n_trees=2, account=account).fit(*batch(0))
     with pytest.raises(AccountError, match=r"need a key that is not in the database"):
-        BatchwiseClassifier(AdditiveBoostClassifier(**asked, account=account)).partial_fit(*batch(1))
+        BatchwiseClassifier(AdditiveBoostClassifier(**arguments, account=account)).partial_fit(*batch(1))
     assert account.reservations() == ()
     account = PrivacyAccount(url, "rows", key_file=tmp_path / "rows.key")
-    trees = tacit.BoostedTreesClassifier(**asked, n_trees=2, account=account)
+    trees = tacit.BoostedTreesClassifier(**arguments, n_trees=2, account=account)
     with tacit.options(resumable=True):
         model = trees.fit(*batch(0)).model_.to_dict()
     [kept], spent = account.kept(ended=True), account.spent
     with tacit.options(resume=kept.identifier):
         assert trees.fit(*batch(0)).model_.to_dict() == model
     assert account.spent == spent
-    learner = BatchwiseClassifier(AdditiveBoostClassifier(**asked, account=account)).partial_fit(*batch(1))
+    learner = BatchwiseClassifier(AdditiveBoostClassifier(**arguments, account=account)).partial_fit(*batch(1))
     with pytest.raises(AccountError, match="learned from before"):
         learner.partial_fit(*batch(1))
     assert learner.partial_fit(*batch(2)).charged_ is False

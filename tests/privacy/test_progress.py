@@ -107,12 +107,12 @@ def test_what_a_watcher_raises_ends_the_fit_and_the_ledger_is_right(kind: type[B
     ],
 )
 def test_the_share_that_is_spent(planned: Any, paid: Any, expected: list[float]) -> None:
-    coverage, found = Coverage(planned), []
+    coverage, results = Coverage(planned), []
     assert coverage.spent == 0
     for charge in paid:
         assert coverage.take(charge)
-        found.append(coverage.spent)
-    np.testing.assert_allclose(found, expected)
+        results.append(coverage.spent)
+    np.testing.assert_allclose(results, expected)
 
 
 def test_a_release_that_is_refused_is_not_told() -> None:

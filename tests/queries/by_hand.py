@@ -13,8 +13,8 @@ ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 
 def moves(query: object, relation: Neighbouring) -> tuple[int, int]:
     """L1 and squared L2."""
-    found: Sensitivity = query.sensitivity(relation)  # type: ignore[attr-defined]
-    return found.l1, found.l2_squared
+    result: Sensitivity = query.sensitivity(relation)  # type: ignore[attr-defined]
+    return result.l1, result.l2_squared
 
 
 def rule_of(*lines: tuple[int, ...], unit: int = 3) -> RowRule:

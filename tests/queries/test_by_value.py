@@ -127,11 +127,11 @@ def test_histograms_through_a_map() -> None:
     cells = column_cells(0, 3)
     for rule in (positive, signed):
         for public in (plain, minus):
-            asked = Histogram(cells, rule, release_map=public)
+            query = Histogram(cells, rule, release_map=public)
             apart = 2 if rule is positive and public is plain else 4
-            assert moves(asked, ADD) == (21, 125)
-            assert moves(asked, REPLACE) == (42, apart * 125)
-            assert (asked.shape, asked.unit) == ((2, 2), 15)
+            assert moves(query, ADD) == (21, 125)
+            assert moves(query, REPLACE) == (42, apart * 125)
+            assert (query.shape, query.unit) == ((2, 2), 15)
     assert ReleaseMap.from_floats(np.array([[0.9999, -0.9999]]), 10).matrix.tolist() == [[9, -9]]
     assert ReleaseMap.from_floats(np.eye(1)).matrix.tolist() == [[4096]]
 
@@ -188,10 +188,10 @@ def test_functions_of_cells() -> None:
 
 def test_split_histograms() -> None:
     shape = TreeShape(np.zeros(0, np.int64), np.zeros((0, 32), np.uint8), np.zeros((0, 2), np.int64))
-    asked = SplitHistogram(TreeCells(shape), (0, 2, 5), (4, 3, 2), rule_of((5,), (7,)), Margins())
-    assert moves(asked, ADD) == (21, 3 * 49)
-    assert moves(asked, REPLACE) == (42, 6 * 49)
-    assert (asked.shape, asked.offsets.tolist(), asked.unit) == ((1, 9, 2), [0, 4, 7], 3)
+    query = SplitHistogram(TreeCells(shape), (0, 2, 5), (4, 3, 2), rule_of((5,), (7,)), Margins())
+    assert moves(query, ADD) == (21, 3 * 49)
+    assert moves(query, REPLACE) == (42, 6 * 49)
+    assert (query.shape, query.offsets.tolist(), query.unit) == ((1, 9, 2), [0, 4, 7], 3)
     SplitHistogram(TreeCells(shape), (0,), (4,), rule_of((0,), (7,)), Margins())
     for wrong in (rule_of((-1,), (7,)), rule_of((1, 1), (7, 7)), rule_of((1,), (7,), (7,))):
         with pytest.raises(ValueError, match="one weight per row"):
@@ -260,8 +260,8 @@ def test_rows_bounded_together() -> None:
     assert bound.lengths[7] == math.floor(160 * 2**1.4)
     assert bound.levels(np.array([159, 160, 319, 320, 1 << 62])).tolist() == [120, 119, 115, 114, 0]
     for relation, times in ((ADD, 1), (REPLACE, 4)):
-        found = joint_sensitivity(bound, (7, 49), relation)
-        assert (found.l1, found.l2_squared) == (times * 490, times * 490)
+        result = joint_sensitivity(bound, (7, 49), relation)
+        assert (result.l1, result.l2_squared) == (times * 490, times * 490)
     JointBound(parts, 1)
 
 
@@ -277,8 +277,8 @@ def test_rows_bounded_together_in_laplace_noise() -> None:
     assert bound.lengths[5] == math.floor(160 * 2**0.5)
     assert bound.lengths[10] == 319
     for relation, times in ((ADD, 1), (REPLACE, 2)):
-        found = joint_sensitivity(bound, (7, 49), relation)
-        assert (found.l1, found.l2_squared) == (times * 70, times**2 * 4900)
+        result = joint_sensitivity(bound, (7, 49), relation)
+        assert (result.l1, result.l2_squared) == (times * 70, times**2 * 4900)
 
 
 def test_choices() -> None:

@@ -25,10 +25,10 @@ from tests.queries.by_hand import ADD, REPLACE, moves
 def test_sums_of_dense_rows() -> None:
     levels = Levels(10, 4)
     log = HalfspaceLog(9, 100)
-    asked = VectorSum(log, levels, np.array([0, -6, 3, 2]), 8)
-    assert moves(asked, ADD) == (3 * 600 + 1, 600**2)
-    assert moves(asked, REPLACE) == (3 * 1200 + 1, 1200**2)
-    assert (asked.unit, asked.shape) == (800, (9,))
+    query = VectorSum(log, levels, np.array([0, -6, 3, 2]), 8)
+    assert moves(query, ADD) == (3 * 600 + 1, 600**2)
+    assert moves(query, REPLACE) == (3 * 1200 + 1, 1200**2)
+    assert (query.unit, query.shape) == (800, (9,))
     VectorSum(log, levels, np.array([0, -WEIGHT_LIMIT, 0, 0]), 8)
     with pytest.raises(ValueError, match="exceed"):
         VectorSum(log, levels, np.array([0, -WEIGHT_LIMIT - 1, 0, 0]), 8)
@@ -75,11 +75,11 @@ def test_shortened_squares_and_their_lengths() -> None:
             ShortenedSquares(9, 100, longest)
     one = 1 << MULTIPLIER_BITS
     lengths = np.array([0, 2999**2, 3000**2, 3001**2, 6000**2, 10_000**2])
-    found = query.multipliers(lengths)
-    assert found[:2].tolist() == [one, one]
-    assert (found[2:] < one).all()
-    assert all(int(m) ** 2 * int(length) <= (3000 * one) ** 2 for m, length in zip(found, lengths, strict=True))
-    np.testing.assert_allclose(found[2:] / one, [1, 3000 / 3001, 0.5, 0.3], rtol=1e-3)
+    result = query.multipliers(lengths)
+    assert result[:2].tolist() == [one, one]
+    assert (result[2:] < one).all()
+    assert all(int(m) ** 2 * int(length) <= (3000 * one) ** 2 for m, length in zip(result, lengths, strict=True))
+    np.testing.assert_allclose(result[2:] / one, [1, 3000 / 3001, 0.5, 0.3], rtol=1e-3)
 
 
 def test_entitlements_fall_from_one_to_nothing() -> None:

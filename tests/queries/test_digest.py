@@ -76,8 +76,8 @@ def test_a_histogram_is_told_by_its_rule_its_cells_and_its_margins() -> None:
     base = Histogram(column_cells(0, 4), rule, margins)
     other = RowRule(np.full((2, 1, 1), 63, np.int32), 64)
     cells = (column_cells(1, 4), column_cells(0, 5), OneCell())
-    asked = [base, replace(base, rule=other), *(replace(base, cells=each) for each in cells)]
-    seen = [digests.of(each) for each in asked]
+    queries = [base, replace(base, rule=other), *(replace(base, cells=each) for each in cells)]
+    seen = [digests.of(each) for each in queries]
     margins.add(column_cells(0, 4), np.ones(4))
     assert len({*seen, digests.of(base)}) == 6
 

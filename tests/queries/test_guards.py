@@ -66,8 +66,8 @@ def joint(*units: int) -> JointBound:
 
 
 def selection(queries: int, *shape: int) -> Selection:
-    asked = Histogram(OneCell(), ONE)
-    return Selection((asked,) * queries, lambda _: np.zeros((1, 1), np.int64), shape, 1, "x")  # type: ignore[arg-type]
+    query = Histogram(OneCell(), ONE)
+    return Selection((query,) * queries, lambda _: np.zeros((1, 1), np.int64), shape, 1, "x")  # type: ignore[arg-type]
 
 
 def map_of(columns: int) -> ReleaseMap:

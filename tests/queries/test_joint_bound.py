@@ -118,8 +118,8 @@ def score_answers(rows: list[tuple[int, int, int, int]], bound: JointBound, seed
     table = MemoryTable([data[:, j].astype(np.uint8) for j in range(3)], labels, CODES, classes, targets=targets)
     table.bind(bound, 1)
     weights = LabelWeights.of((1.0,) * classes, level_weights())
-    asked = [ScoreHistogram(part.cells, rule, scores, part.release_map, weights) for part in bound.parts]
-    return [table.answer(JointHistogram(histogram, bound)) for histogram in asked], asked[0].longest
+    queries = [ScoreHistogram(part.cells, rule, scores, part.release_map, weights) for part in bound.parts]
+    return [table.answer(JointHistogram(histogram, bound)) for histogram in queries], queries[0].longest
 
 
 three = st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 3), st.sampled_from([0, 1, 2, DROPPED]))
@@ -144,9 +144,9 @@ def test_what_weighs_rows_down_comes_last() -> None:
     """A residual clipped behind its weight could be as long as the clip in every part, however light the row."""
     bound = bound_of(0)
     rule = ResidualRule(TargetScale(1 << 23, 1 << 18), 0, -(1 << 16), 1 << 16, weighted_first=True)
-    asked = ScoreHistogram(bound.parts[0].cells, rule, Scores(1), bound.parts[0].release_map)
+    query = ScoreHistogram(bound.parts[0].cells, rule, Scores(1), bound.parts[0].release_map)
     with pytest.raises(ValueError, match="weighed down last"):
-        JointHistogram(asked, bound)
+        JointHistogram(query, bound)
     made = JointWeights((1.0,)).histogram(bound.parts[0], rule, Scores(1))
     assert isinstance(made, ScoreHistogram)
     assert made.rule == replace(rule, weighted_first=False)

@@ -35,11 +35,11 @@ def exact_tail(law: str, scale: float):
 
 def worst(threshold: int, tail, rows: int) -> float:
     """The exact probability that some own key is seen, over all ways to spread the rows of a unit."""
-    seen = []
+    records = []
     for parts in partitions(rows):
         hidden = math.prod(1 - tail(threshold - KEY_UNIT * part) for part in parts)
-        seen.append(1 - hidden)
-    return max(seen)
+        records.append(1 - hidden)
+    return max(records)
 
 
 @pytest.mark.parametrize("law", list(LAWS))

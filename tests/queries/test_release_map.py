@@ -57,13 +57,13 @@ def test_sensitivities_beyond_64_bits_are_exact(relation, mapped):
     low = -(2**31)
     table = np.array([[[low, low]], [[2**31 - 1, 0]]], np.int32)
     release_map = ReleaseMap(np.array([[2**33, 0, 1, 0], [2**33, 0, 0, 0]], np.int64), 1) if mapped else None
-    found = Histogram(column_cells(0, CODES), RowRule(table, 1), None, release_map).sensitivity(relation)
+    result = Histogram(column_cells(0, CODES), RowRule(table, 1), None, release_map).sensitivity(relation)
     l1, l2_squared = 2**32, 2**63
     if mapped:
         l1, l2_squared = l1 * 2**34, l2_squared * 2**67
-    assert found.l1 >= l1
-    assert found.l2_squared >= l2_squared
-    assert found.l2 >= 2.0**31
+    assert result.l1 >= l1
+    assert result.l2_squared >= l2_squared
+    assert result.l2 >= 2.0**31
 
 
 @pytest.mark.parametrize("count", [3, 700])

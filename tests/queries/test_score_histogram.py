@@ -213,8 +213,8 @@ def test_the_declared_sensitivity_of_weighted_rows_is_needed(index, relation):
         plain = ScoreHistogram(mapped_cells(0, [0, 0, 1, 1, 1, 1]), plain.rule, scores)
     query = replace(plain, weights=LabelWeights.of([1.0] * 3, np.array([0.2, 1.0])))
     declared = query.sensitivity(relation)
-    found = worst(query, 6, relation, norm)
-    assert found > (0.9 * declared.l1 if norm == 1 else 0.81 * declared.l2_squared)
+    result = worst(query, 6, relation, norm)
+    assert result > (0.9 * declared.l1 if norm == 1 else 0.81 * declared.l2_squared)
 
 
 def worst(query, n_labels, relation, norm):
@@ -252,8 +252,8 @@ def test_the_declared_sensitivity_is_needed(relation, index, norm):
         scores.add(column_cells(0, CODES), np.array([[-12.0], [12.0], [-12.0], [12.0], [0.0], [1.0]]))
         cells = query.cells if isinstance(query.cells, OneCell) else mapped_cells(0, [0, 0, 1, 1, 1, 1])
         query = ScoreHistogram(cells, query.rule, scores)
-    found = worst(query, 3, relation, norm)
-    assert found > (0.9 * declared.l1 if norm == 1 else 0.81 * declared.l2_squared)
+    result = worst(query, 3, relation, norm)
+    assert result > (0.9 * declared.l1 if norm == 1 else 0.81 * declared.l2_squared)
 
 
 def test_two_classes_are_mada_boost():

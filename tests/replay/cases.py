@@ -170,10 +170,10 @@ def judged(kind: str, seed: int, relation: str) -> Any:
     """A fitted model of other rows, to be judged."""
     rows = table_of(kind, 150, seed=seed + 100)
     estimator = tacit.AdditiveBoostRegressor if kind in ("number", "count") else tacit.AdditiveBoostClassifier
-    asked = {"epsilon": 3.0, "neighbouring": relation, "random_state": seed + 100}
+    arguments = {"epsilon": 3.0, "neighbouring": relation, "random_state": seed + 100}
     if kind == "count":
-        asked["loss"] = "poisson"
-    return estimator(schema=schema_of(kind), **asked).fit(rows.X, rows.y)
+        arguments["loss"] = "poisson"
+    return estimator(schema=schema_of(kind), **arguments).fit(rows.X, rows.y)
 
 
 def judges(kind: str, ask: Callable[[list[Any], Rows, dict[str, Any]], Any]) -> Any:
@@ -225,12 +225,12 @@ def streams(learner: Any, labels: tuple[str, ...] = ("no", "yes"), **more: Any) 
         def run(rows: Rows) -> Any:
             winnow = learner(schema={"columns": COLUMNS}, labels=labels, invalid="null", bins=4,
                              horizon=100_000, **seeded, **more)  # fmt: skip
-            seen = []
+            records = []
             for start in range(0, len(rows), 50):
                 part = rows.take(np.arange(start, min(start + 50, len(rows))))
                 winnow.learn_many(part.X, part.y)
-                seen.append(winnow.weights_)
-            return [seen, plain(winnow.certificate_.to_dict())]
+                records.append(winnow.weights_)
+            return [records, plain(winnow.certificate_.to_dict())]
 
         return run
 

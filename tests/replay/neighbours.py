@@ -33,10 +33,10 @@ def schema_of(kind: str, unit: bool = False) -> dict[str, Any]:
         label |= {"lower": 0.0}
     if kind in CLASSES:
         label = {"column": "label", "classes": CLASSES[kind]}
-    found: dict[str, Any] = {"label": label, "columns": COLUMNS}
+    results: dict[str, Any] = {"label": label, "columns": COLUMNS}
     if unit:
-        found["unit"] = {"column": "who", "max_rows": UNIT_ROWS}
-    return found
+        results["unit"] = {"column": "who", "max_rows": UNIT_ROWS}
+    return results
 
 
 @dataclass(frozen=True, eq=False)

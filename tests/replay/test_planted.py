@@ -36,13 +36,13 @@ def faults_of(run: Callable[[Rows], Any], rows: Rows | None = None, count: int =
     """What is found in a run, on the recorded table or on some neighbour."""
     rows = table_of("two") if rows is None else rows
     recorded = record(run, rows)
-    found = list(recorded.faults)
+    results = list(recorded.faults)
     beside: Any = neighbours(rows, False, 0) if many is None else many
     for _, other in zip(range(count), beside, strict=False):
-        found += replay(recorded, run, other).faults
-        if found:
+        results += replay(recorded, run, other).faults
+        if results:
             break
-    return found
+    return results
 
 
 def honest(rows: Rows) -> Any:
@@ -176,8 +176,8 @@ def smaller(place: Any, name: str, patch: pytest.MonkeyPatch) -> None:
     declared = getattr(place, name)
 
     def tenth_off(*asked: Any) -> Any:
-        found = declared(*asked)
-        return replace(found, l1=int(found.l1 * 0.9), l2_squared=int(found.l2_squared * 0.81))
+        result = declared(*asked)
+        return replace(result, l1=int(result.l1 * 0.9), l2_squared=int(result.l2_squared * 0.81))
 
     patch.setattr(place, name, tenth_off)
 
@@ -240,8 +240,8 @@ def test_scores_of_which_a_row_moves_some_twice_are_found(monkeypatch: pytest.Mo
     completions = product.raw.raw_completions
 
     def doubled(function: Any, sets: Any, public: bool, points: Any) -> Any:
-        found = completions(function, sets, public, points)
-        return replace(found, scores=np.where(found.falling, 2, 1) * found.scores)
+        result = completions(function, sets, public, points)
+        return replace(result, scores=np.where(result.falling, 2, 1) * result.scores)
 
     monkeypatch.setattr(product.raw, "raw_completions", doubled)
     assert any("spread of scores" in fault for fault in faults_of(run, rows, 12))

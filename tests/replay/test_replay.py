@@ -37,14 +37,14 @@ def held(case: Case, request: dict[str, Any], count: int, seed: int) -> None:
     tape = record(run, rows)
     assert not tape.faults
     assert len(tape.events) > 1
-    found = {}
+    results = {}
     tightest = 0.0
     for beside_it in islice(beside(case, request, rows, seed), count):
         against = replay(tape, run, beside_it)
         tightest = max(tightest, against.tightest)
         if against.faults:
-            found[beside_it.name] = against.faults[:3]
-    assert not found
+            results[beside_it.name] = against.faults[:3]
+    assert not results
     assert tightest > 0  # some answer moved: the neighbours are neighbours
 
 
@@ -73,7 +73,7 @@ NOT_LEARNERS = {
 
 def public_readers() -> set[str]:
     """Public names that read rows: what fits, learns from rounds, or takes an epsilon."""
-    found = set()
+    results = set()
     for module in (
         tacit,
         *(import_module(f"tacit.{room}") for room in ("closure", "online", "resampling", "evaluation")),
@@ -85,8 +85,8 @@ def public_readers() -> set[str]:
             else:
                 reads = inspect.isfunction(value) and "epsilon" in inspect.signature(value).parameters
             if reads and name not in NOT_LEARNERS:
-                found.add(name)
-    return found
+                results.add(name)
+    return results
 
 
 def test_every_public_learner_has_a_case() -> None:

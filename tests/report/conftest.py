@@ -34,10 +34,10 @@ def browser() -> Iterator[Any]:
     """The chromium that is installed on the system; make setup installs it."""
     from playwright.sync_api import sync_playwright
 
-    found = next((path for path in map(shutil.which, BROWSERS) if path), None)
-    assert found, "no chromium was found; make setup installs it"
+    result = next((path for path in map(shutil.which, BROWSERS) if path), None)
+    assert result, "no chromium was found; make setup installs it"
     with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=found, args=FLAGS)
+        running = driver.chromium.launch(executable_path=result, args=FLAGS)
         yield running
         running.close()
 

@@ -66,17 +66,17 @@ def number_of(seed: int) -> float:
 @cache
 def cases() -> list[dict[str, Any]]:
     """What Python says of the ledgers."""
-    found = []
+    results = []
     for seed in range(LEDGERS):
         charges, entries, delta = ledger(seed)
         listed = [Entry(i, Label.of(f"é{i} \u2028 {seed}"), charge, "t") for i, charge in enumerate(entries)]
         facts = finite({"charges": [c.to_dict() for c in charges], "entries": [c.to_dict() for c in entries],
                         "words": [e.label for e in listed], "x": number_of(seed)})  # fmt: skip
-        found.append({
+        results.append({
             "facts": facts, "delta": delta, "digest": sha256(facts),
             "epsilon": finite(accountants.epsilon(charges, delta)), "covered": not coverage_problems(charges, listed),
         })  # fmt: skip
-    return found
+    return results
 
 
 RUN = """
@@ -109,8 +109,8 @@ def node(program: str, data: Any) -> Any:
         f"const tool = require({json.dumps(str(SCRIPT))}), data = JSON.parse(require('fs').readFileSync(0));"
         f"({program})(data, tool).then(said => console.log(JSON.stringify(said)))"
     )
-    done = subprocess.run(["node", "-e", script], input=json.dumps(data), capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    result = subprocess.run(["node", "-e", script], input=json.dumps(data), capture_output=True, text=True, check=True)
+    return json.loads(result.stdout)
 
 
 @needs_node

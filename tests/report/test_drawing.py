@@ -151,9 +151,9 @@ def test_edges_that_floats_cannot_tell_apart_have_an_axis(above: int) -> None:
 
 def test_shares_of_gaussian_releases_are_shares_of_precision() -> None:
     trees = [release(Label(Stage.TREE, round=number), Gaussian(1.0)) for number in (1, 2)]
-    found = stages([*trees, release("b", Gaussian(0.5))])
-    assert [(s.name, s.releases) for s in found] == [("trees", 2), ("b", 1)]
-    assert [s.share for s in found] == pytest.approx([2 / 6, 4 / 6])
+    result = stages([*trees, release("b", Gaussian(0.5))])
+    assert [(s.name, s.releases) for s in result] == [("trees", 2), ("b", 1)]
+    assert [s.share for s in result] == pytest.approx([2 / 6, 4 / 6])
 
 
 def test_stages_of_no_noise_and_of_very_many() -> None:
@@ -248,9 +248,9 @@ def test_a_list_s_budget_is_what_its_stages_cost() -> None:
         release("rows that each rule decides", Laplace(1.25)),
     ]
     costs = [accountants.epsilon([entry.charge], 1e-6) for entry in entries]
-    found = stages(entries, [entry.charge for entry in entries], 1e-6)
-    assert [stage.share for stage in found] == pytest.approx([cost / sum(costs) for cost in costs])
-    assert "choices" in found[0].how
+    result = stages(entries, [entry.charge for entry in entries], 1e-6)
+    assert [stage.share for stage in result] == pytest.approx([cost / sum(costs) for cost in costs])
+    assert "choices" in result[0].how
 
 
 OCCUPATIONS = {"rare": (0.6, 0.5, 30.0), "one": (0.283, 0.08, 800.0), "other": (-0.164, 0.039, 900.0)}
@@ -282,14 +282,14 @@ def test_names_of_columns_make_no_stages() -> None:
     sweeps = [release(Label(Stage.SWEEP, name, number), Gaussian(9.0)) for name in names for number in (1, 2)]
     looks = [release(Label(Stage.RESIDUALS, f"histogram of residuals, sweep {k}"), Gaussian(9.0)) for k in range(5)]
     words = [release("of my own 1", Gaussian(9.0)), release("of my own 2", Gaussian(9.0))]
-    found = stages([*sweeps, *looks, *words])
-    assert [(s.name, s.releases) for s in found] == [
+    result = stages([*sweeps, *looks, *words])
+    assert [(s.name, s.releases) for s in result] == [
         ("effects, column by column", 8),
         ("size of the errors", 5),
         ("of my own 1", 1),
         ("of my own 2", 1),
     ]
-    assert sum(s.share for s in found) == pytest.approx(1.0)
+    assert sum(s.share for s in result) == pytest.approx(1.0)
 
 
 def test_ranges_below_a_map_are_not_cut() -> None:

@@ -66,10 +66,10 @@ def test_the_command_says_who_and_what_for_and_how_well(model: Path, tmp_path: P
     (tmp_path / "score.json").write_text(json.dumps(SCORE))
     out = tmp_path / "report.html"
     papers = ["--meta", tmp_path / "card.toml", "--evaluation", tmp_path / "score.json"]
-    done = CliRunner().invoke(
+    result = CliRunner().invoke(
         app, [str(each) for each in ("report", model, "-o", out, *papers)], catch_exceptions=False
     )
-    assert done.exit_code == 0
+    assert result.exit_code == 0
     text = out.read_text()
     assert re.search(r"<dt>controller</dt><dd>Hospital &lt;A&gt;</dd>.*<dt>account total</dt><dd>epsilon 3</dd>", text)
     assert "a release of its own, for epsilon 0.5, delta 1e-06" in text

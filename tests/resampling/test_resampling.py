@@ -86,10 +86,10 @@ def test_draws_follow_the_measure() -> None:
                 out[key] = out.get(key, 0.0) + float(weights[i])
         return out
 
-    expected, found = table(rows, shares), table(drawn, np.ones(60_000))
-    assert set(found) == {key for key, share in expected.items() if share > 0}
+    expected, result = table(rows, shares), table(drawn, np.ones(60_000))
+    assert set(result) == {key for key, share in expected.items() if share > 0}
     nobody = {(): float(1 - shares.sum())}
-    counts = {key: round(count) for key, count in found.items()} | {(): int((drawn.labels == DROPPED).sum())}
+    counts = {key: round(count) for key, count in result.items()} | {(): int((drawn.labels == DROPPED).sum())}
     assert within_law(counts, expected | nobody)
 
 
@@ -128,11 +128,11 @@ def test_a_plan_never_costs_more_than_was_asked(epsilon: float, delta: float, an
     for rounds in (1, 5, 25):
         plan = plan_resampling(epsilon, delta, 10_000, rounds, 0.3, None, analysis)
         assert accountants.epsilon([plan.reserved], delta) <= epsilon * (1 + 1e-6)
-        found = round_cost(plan.base, plan.total, plan.size, analysis)
+        result = round_cost(plan.base, plan.total, plan.size, analysis)
         assert isinstance(plan.round_charge, ApproxDP | Pure)
-        assert found.epsilon <= plan.round_charge.epsilon
-        if found.epsilon < 0.5 and analysis == "sharp":
-            assert plan.base.epsilon > 2 * found.epsilon  # drawing makes the base learner cheaper
+        assert result.epsilon <= plan.round_charge.epsilon
+        if result.epsilon < 0.5 and analysis == "sharp":
+            assert plan.base.epsilon > 2 * result.epsilon  # drawing makes the base learner cheaper
     assert (plan.total, plan.size) == (3000, 750)
 
 
@@ -246,11 +246,11 @@ def columns(frame: pd.DataFrame) -> Frame:
 def test_no_schema_and_no_privacy() -> None:
     frame, labels = square(800)
     bits = (labels == "yes").astype(int)
-    found = ResampledBoostClassifier(HalfspaceBoostClassifier(), 20.0, rounds=1, random_state=3, classes=(0, 1)).fit(
+    model = ResampledBoostClassifier(HalfspaceBoostClassifier(), 20.0, rounds=1, random_state=3, classes=(0, 1)).fit(
         frame, bits
     )
-    assert found.certificate_.verify() == []
-    assert set(found.predict(frame)) <= {0, 1}
+    assert model.certificate_.verify() == []
+    assert set(model.predict(frame)) <= {0, 1}
     exact = ResampledBoostClassifier(HalfspaceBoostClassifier(), math.inf, schema=SCHEMA, rounds=3).fit(frame, labels)
     assert exact.score(frame, labels) > 0.9
     assert not exact.certificate_.releasable

@@ -183,8 +183,8 @@ def test_commands(tmp_path: Path) -> None:
         assert run("export", tmp_path / "a.toml", "--to", name, "-o", place).exit_code == 0
         assert run("export", tmp_path / "a.toml", "--to", name, "-o", place).exit_code == 2  # it is there
         back = tmp_path / f"{name}.toml"
-        done = run("import", place, "--from", name, "-o", back)
-        assert (done.exit_code, "7 features" in done.output) == (0, True)
+        result = run("import", place, "--from", name, "-o", back)
+        assert (result.exit_code, "7 features" in result.output) == (0, True)
         assert Schema.from_toml(back) == schema
     (tmp_path / "no.json").write_text("{")
     assert "is not JSON" in run("import", tmp_path / "no.json", "--from", "pandera", "-o", tmp_path / "b.toml").output

@@ -145,9 +145,9 @@ def test_integer_weights_are_as_close_to_real_ones_as_is_counted(density: float)
     assert (query.levels.count, query.bits, query.levels.shift) == (65_536, 14, 15)
     levels = np.clip((margins >> query.levels.shift) + query.levels.count // 2, 0, query.levels.count - 1)
     capped = query.weights(np.bincount(levels, minlength=query.levels.count))
-    found = capped.per_row(levels) / (query.total << query.bits)
-    assert found.sum() == pytest.approx(1.0)
-    apart = float(np.abs(found - dense(-run.learning_rate / 2 * exact, density)).sum())
+    result = capped.per_row(levels) / (query.total << query.bits)
+    assert result.sum() == pytest.approx(1.0)
+    apart = float(np.abs(result - dense(-run.learning_rate / 2 * exact, density)).sum())
     most = theory.rounding_slack(run.learning_rate / (2 * run.divisor), rounds, 0.5, density)
     assert 0.01 * most < apart <= most
 

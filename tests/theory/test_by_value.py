@@ -68,10 +68,10 @@ def test_stopping_rules() -> None:
 
 
 def test_the_strong_learner_as_printed() -> None:
-    found = halfspaces.printed_run(0.1, 0.05, 0.5)
-    assert (found.density, found.divisor, found.learning_rate, found.margin) == (0.025, 0.25, 0.0625, 0.0)
-    assert found.rounds == math.ceil(16 * LOG(40) * 256)
-    assert found.sigma == pytest.approx(0.5 / (8 * ROOT(0.5) * ROOT(LOG(60 * found.rounds))))
+    result = halfspaces.printed_run(0.1, 0.05, 0.5)
+    assert (result.density, result.divisor, result.learning_rate, result.margin) == (0.025, 0.25, 0.0625, 0.0)
+    assert result.rounds == math.ceil(16 * LOG(40) * 256)
+    assert result.sigma == pytest.approx(0.5 / (8 * ROOT(0.5) * ROOT(LOG(60 * result.rounds))))
 
 
 def test_rows_that_halfspaces_need() -> None:
@@ -95,13 +95,13 @@ def test_rows_that_halfspaces_need() -> None:
 
 
 def test_parts_of_sample_sizes() -> None:
-    found = halfspaces.sample_size(0.1, 0.05, 0.5, 3.0, "paper")
+    result = halfspaces.sample_size(0.1, 0.05, 0.5, 3.0, "paper")
     made = halfspaces.printed_run(0.1, 0.05, 0.5)
     bounds = generalisation.new_rows(halfspaces.error_on_noisy_rows(0.1, 0.5), 0.025, 0.0625, 0.0125)
-    assert found.privacy == halfspaces.privacy_rows(made, 3.0, "paper")
-    assert found.label_noise == halfspaces.label_noise_rows(0.1, 0.05, 0.5)
-    assert (found.generalisation, found.bound) == (min(bounds.values()), "PAC-Bayes")
-    assert found.rows == max(found.privacy, found.label_noise, found.generalisation)
+    assert result.privacy == halfspaces.privacy_rows(made, 3.0, "paper")
+    assert result.label_noise == halfspaces.label_noise_rows(0.1, 0.05, 0.5)
+    assert (result.generalisation, result.bound) == (min(bounds.values()), "PAC-Bayes")
+    assert result.rows == max(result.privacy, result.label_noise, result.generalisation)
     strict, strict_delta = halfspaces.transfer_privacy(0.1, 0.05, 1.0, 1e-6)
     private = halfspaces.sample_size_by_privacy(0.1, 0.05, 0.5, 1.0, 1e-6)
     signs = halfspaces.run_for_signs(0.1, 0.05 / 3, 0.5, 0.1 - 18 * strict, exact=True)
@@ -130,8 +130,8 @@ def test_bounds_on_new_rows() -> None:
     assert generalisation.private_boosting_error(0.05, 0.02, 0.01, 1e-4) == pytest.approx((0.23, 0.03))
     assert generalisation.private_boosting_error(0.95, 0.99, 0.1, 2e-3) == (1.0, 1.0)
     for budget in (0.01, 0.3):
-        found = float(generalisation.largest_within(np.array([0.1]), np.array([budget]))[0])
-        divergence = 0.1 * LOG(0.1 / found) + 0.9 * LOG(0.9 / (1 - found))
+        value = float(generalisation.largest_within(np.array([0.1]), np.array([budget]))[0])
+        divergence = 0.1 * LOG(0.1 / value) + 0.9 * LOG(0.9 / (1 - value))
         assert divergence == pytest.approx(budget)
     assert [least_where(lambda n, least=least: n >= least) for least in (1, 2, 3, 1000)] == [1, 2, 3, 1000]
 
@@ -141,8 +141,8 @@ def test_certified_errors() -> None:
     exact = 3 / ROOT(2) * ((LOG(20) - 7 * np.log(1 - s**2)) / s).min()
     assert exact <= noise_of_counts(3.0, 7, 0.05) <= 1.001 * exact
     assert (noise_of_counts(0.0, 7, 0.05), noise_of_counts(3.0, 0, 0.05)) == (0.0, 0.0)
-    found = occam_bound(30.0, 170.0, 5.0, 0.05)
-    assert 0.15 * LOG(0.15 / found) + 0.85 * LOG(0.85 / (1 - found)) == pytest.approx((5 + LOG(20)) / 200)
+    result = occam_bound(30.0, 170.0, 5.0, 0.05)
+    assert 0.15 * LOG(0.15 / result) + 0.85 * LOG(0.85 / (1 - result)) == pytest.approx((5 + LOG(20)) / 200)
     assert (occam_bound(3.0, 0.0, 5.0, 0.05), occam_bound(3.0, -1.0, 5.0, 0.05)) == (1.0, 1.0)
     most, fewest = 30 + noise_of_counts(3.0, 2, 0.0125), 170 - noise_of_counts(3.0, 7, 0.0125)
     assert certified_error(30.0, 170.0, (2, 7), 3.0, 5.0, 0.05) == pytest.approx(occam_bound(most, fewest, 5.0, 0.025))
@@ -153,8 +153,8 @@ def test_certified_errors() -> None:
 
 def test_rounds_of_resampling() -> None:
     base = Cost(0.4, 1e-6)
-    found = resampling.sampling_amplification(base, 0.01, 30)
-    assert (found.epsilon, found.delta) == (pytest.approx(4 * 0.4 * 0.3), pytest.approx(1e-6 * (1 + math.exp(0.6))))
+    result = resampling.sampling_amplification(base, 0.01, 30)
+    assert (result.epsilon, result.delta) == (pytest.approx(4 * 0.4 * 0.3), pytest.approx(1e-6 * (1 + math.exp(0.6))))
     sharp = resampling.sampled_round(base, 0.01, 30)
     up = 30 * LOG(1 + 0.01 * math.expm1(0.4))
     assert (sharp.epsilon, sharp.delta) == (pytest.approx(up), pytest.approx(1e-6 * math.expm1(up) / math.expm1(0.4)))
@@ -165,9 +165,9 @@ def test_rounds_of_resampling() -> None:
     assert resampling.sampled_round(Cost(30.0, 1e-6), 1.0, 30) == Cost(pytest.approx(1800.0, rel=1e-4), 1.0)
     assert resampling.sampled_round(Cost(30.0, 0.0), 1.0, 30).delta == 0.0
     assert resampling.cost_of_draws(Cost(0.4, 1e-6), 0.01, 30, "sharp") == Cost(sharp.epsilon, sharp.delta)
-    assert resampling.cost_of_draws(Cost(0.4, 1e-6), 0.01, 30, "paper") == Cost(found.epsilon, found.delta)
+    assert resampling.cost_of_draws(Cost(0.4, 1e-6), 0.01, 30, "paper") == Cost(result.epsilon, result.delta)
     printed = resampling.printed_round(base, 0.2, 500, 30)
-    assert printed.epsilon == pytest.approx(found.epsilon)
+    assert printed.epsilon == pytest.approx(result.epsilon)
     assert printed.delta == pytest.approx(1e-6 * (1 + math.exp(2 * 0.4 * 0.3)))
     rows = resampling.boost_s_sample_size(0.1, 1e-5, 0.4, 30, 0.7, 0.2)
     assert rows == pytest.approx(ROOT(LOG(10) * LOG(1e5)) * 0.4 * 30 / (0.7 * 0.2 * 0.1))
@@ -262,12 +262,12 @@ def test_shapes_of_weights_by_hand() -> None:
 @pytest.mark.parametrize("weights", [[0, 0, 0], [3, 0, -3, 5], [1, 2, 4, 8, 16], [7]])
 def test_the_code_of_a_halfspace_weight_by_weight(weights: list[int]) -> None:
     """Shapes come from an urn: each is as likely as it was before, with an eighth of one of each to begin with."""
-    nats, seen = 0.0, []
+    nats, records = 0.0, []
     for weight in weights:
         shape = int(CODE.shapes(np.array([weight]))[0])
-        nats -= LOG((seen.count(shape) + 0.125) / (len(seen) + 76 / 8))
+        nats -= LOG((records.count(shape) + 0.125) / (len(records) + 76 / 8))
         nats += LOG(2) * (0 if weight == 0 else 1 + max(len(bin(abs(weight)).strip("0b")) - 2, 0))
-        seen.append(shape)
+        records.append(shape)
     assert CODE.log_halfspaces(np.array(weights)) == pytest.approx(nats)
 
 
@@ -304,8 +304,8 @@ def test_bounds_on_private_trees_by_hand() -> None:
         rows, shares = 10**7, (0.4, 0.6)
         first = ROOT(0.75) + 2 * ROOT(rows - 1) * tree_rows.largest_loss(1, 41, 0.025) / (0.4 * rows)
         lost = 2 * ROOT(rows - 1) * tree_rows.largest_loss(2, 41, 0.025) / (0.6 / nodes * rows)
-        found = tree_rows.private_error_bound(risk, rows, 1.0, 0.5, 41, 0.05, shares)
-        assert found == pytest.approx(0.5 * (first * ROOT(0.75) + lost))
+        result = tree_rows.private_error_bound(risk, rows, 1.0, 0.5, 41, 0.05, shares)
+        assert result == pytest.approx(0.5 * (first * ROOT(0.75) + lost))
     assert tree_rows.private_error_bound(tree_rows.GINI, 2, 1e-6, 0.5, 41, 0.05, (1.0,)) == 0.5
     rows, depth = tree_rows.rows_for_error(0.3, tree_rows.GINI, 1.0, 0.5, 41, 0.05)
 

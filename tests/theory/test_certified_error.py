@@ -71,11 +71,11 @@ def test_certified_error_takes_the_worst_that_noise_may_hide() -> None:
     wrong, right, sd = 120.0, 880.0, 4.0
     most = wrong + noise_of_counts(sd, 6, 0.0125)
     fewest = right - noise_of_counts(sd, 3, 0.0125)
-    found = certified_error(wrong, right, (6, 3), sd, 20.0, 0.05)
-    assert found == occam_bound(most, fewest, 20.0, 0.025)
+    result = certified_error(wrong, right, (6, 3), sd, 20.0, 0.05)
+    assert result == occam_bound(most, fewest, 20.0, 0.025)
     for e in np.linspace(0, most, 7):
         for r in np.linspace(fewest, 2 * right, 7):
-            assert occam_bound(e, r, 20.0, 0.025) <= found  # whatever the counts were, it covers them
+            assert occam_bound(e, r, 20.0, 0.025) <= result  # whatever the counts were, it covers them
     assert certified_error(120, 880, (6, 3), 0.0, 20.0, 0.05) == occam_bound(120, 880, 20.0, 0.025)
     assert certified_error(-9.0, 880, (6, 3), 0.0, 20.0, 0.05) == occam_bound(0, 880, 20.0, 0.025)
     assert certified_error(10, 5, (6, 3), 40.0, 20.0, 0.05) == 1.0

@@ -99,12 +99,12 @@ def test_random_classes_have_the_dimension_of_the_definition(
     for number in range(81):
         matrix = (rng.random((rng.integers(1, 9), rng.integers(1, 7))) < rng.choice([0.3, 0.5, 0.8])).astype(int)
         matrix = matrix if number < 80 else ball(4, 2)  # a point that leaves much on both sides, and deep on one alone
-        found = dimension(matrix, seconds=math.inf)
-        assert found.value == plain(matrix)
-        assert found.witness is not None
-        assert found.witness.size == found.value
-        assert found.witness.holds(matrix)
-        seen.add(found.value)
+        result = dimension(matrix, seconds=math.inf)
+        assert result.value == plain(matrix)
+        assert result.witness is not None
+        assert result.witness.size == result.value
+        assert result.witness.holds(matrix)
+        seen.add(result.value)
     assert len(seen) >= 3
 
 
@@ -122,9 +122,9 @@ def test_random_classes_have_the_dimension_of_the_definition(
     ids=["thresholds", "singletons", "ball 2", "ball 3", "conjunctions", "intervals", "parities"],
 )
 def test_structured_classes_are_exact_within_the_cap(matrix: Ints, values: tuple[int, int, int]) -> None:
-    found = [dimension(matrix, seconds=math.inf) for dimension in DIMENSIONS]
-    assert tuple(d.value for d in found) == values
-    assert all(d.witness is not None and d.witness.holds(matrix) for d in found)
+    results = [dimension(matrix, seconds=math.inf) for dimension in DIMENSIONS]
+    assert tuple(d.value for d in results) == values
+    assert all(d.witness is not None and d.witness.holds(matrix) for d in results)
 
 
 def rectangles(g: int) -> Ints:
@@ -139,10 +139,10 @@ def rectangles(g: int) -> Ints:
 @pytest.mark.parametrize("g", [1, 2, 5, 10, 12])
 def test_rectangles_are_as_deep_as_they_shrink(g: int) -> None:
     """Each point that is left out takes a row or a column of the grid: 2 g - 1, an interval of 19 to 86 at g = 10."""
-    found = threshold_dimension(rectangles(g), seconds=math.inf)
-    assert (found.lower, found.upper) == (2 * g - 1, 2 * g - 1)
-    assert found.witness is not None
-    assert found.witness.holds(rectangles(g))
+    dimension = threshold_dimension(rectangles(g), seconds=math.inf)
+    assert (dimension.lower, dimension.upper) == (2 * g - 1, 2 * g - 1)
+    assert dimension.witness is not None
+    assert dimension.witness.holds(rectangles(g))
 
 
 @pytest.mark.parametrize("tall", [True, pytest.param(False, marks=pytest.mark.slow)])
@@ -155,10 +155,10 @@ def test_random_classes_are_searched_from_the_middle(shape: tuple[int, int], dep
     200 on 40 points: 12, as about 370 sets of 12 points and 0.1 of 13 are expected to be.
     """
     matrix = np.random.default_rng(1).integers(0, 2, shape)
-    found = threshold_dimension(matrix if tall else matrix.T, seconds=math.inf)
-    assert found.value == depth
-    assert found.witness is not None
-    assert found.witness.holds(matrix if tall else matrix.T)
+    dimension = threshold_dimension(matrix if tall else matrix.T, seconds=math.inf)
+    assert dimension.value == depth
+    assert dimension.witness is not None
+    assert dimension.witness.holds(matrix if tall else matrix.T)
 
 
 def random_matrix(rng: np.random.Generator) -> Ints:
@@ -171,12 +171,12 @@ def test_blocks_decide_every_length() -> None:
         matrix = random_matrix(rng)
         for length in range(2, 6):
             search = BlockSearch(matrix.astype(np.uint8), length, Limit(10**9, 100.0))
-            found = None
+            result = None
             while not search.finished:
-                found, _ = search.go_on(int(rng.integers(1, 40)))
-            assert (found is not None) == (plain_threshold(matrix) >= length)
-            if found is not None:
-                hypotheses, points = zip(*found, strict=True)
+                result, _ = search.go_on(int(rng.integers(1, 40)))
+            assert (result is not None) == (plain_threshold(matrix) >= length)
+            if result is not None:
+                hypotheses, points = zip(*result, strict=True)
                 assert len(points) == length
                 assert ThresholdSequence(points, hypotheses).holds(matrix)
 
@@ -233,8 +233,8 @@ def test_a_greedy_set_is_shattered_and_saves_the_search() -> None:
     """Of a cube with idle points and of a random class: found without a visit, and nearly as large as there are."""
     cube = np.array(list(product((0, 1), repeat=6)))
     idle = np.hstack([cube, np.zeros((64, 3), int), cube[:, :1]])
-    found = vc_dimension(idle)
-    assert (found.value, found.work) == (6, 0)
+    dimension = vc_dimension(idle)
+    assert (dimension.value, dimension.work) == (6, 0)
     rng = np.random.default_rng(8)
     for hypotheses, points in ((2, 3), (40, 9), (60, 10)):
         matrix = rng.integers(0, 2, (hypotheses, points))
@@ -279,14 +279,14 @@ def test_a_search_ends_by_the_clock_and_says_how_far_it_is(
     monkeypatch.setattr("tacit.theory.closure.limit.perf_counter", partial(next, count(0.0, 1.0)))
     matrix = np.random.default_rng(0).integers(0, 2, (500, 200))
     said: list[tuple[int, int, int]] = []
-    found = dimension(matrix, cap=10**12, seconds=8.0, progress=lambda *news: said.append(news))
-    assert found.lower <= found.upper
-    assert found.witness is not None
-    assert found.witness.holds(matrix)
+    result = dimension(matrix, cap=10**12, seconds=8.0, progress=lambda *news: said.append(news))
+    assert result.lower <= result.upper
+    assert result.witness is not None
+    assert result.witness.holds(matrix)
     assert all(a[0] <= b[0] and a[1] >= b[1] and a[2] <= b[2] for a, b in pairwise(said))
-    assert said[-1][:2] == (found.lower, found.upper) or found.exact
+    assert said[-1][:2] == (result.lower, result.upper) or result.exact
     if dimension is not littlestone_dimension:
-        assert not found.exact
+        assert not result.exact
         assert len(said) > 1
 
 
@@ -294,8 +294,8 @@ def test_a_search_ends_by_the_clock_and_says_how_far_it_is(
 def test_the_dimension_of_random_classes_is_known_but_for_one(more: dict[str, int]) -> None:
     """500 hypotheses on 200 points; slowly with the caps as they are."""
     matrix = np.random.default_rng(0).integers(0, 2, (500, 200))
-    found = vc_dimension(matrix, seconds=math.inf, **more)
-    assert (found.lower, found.upper) == (7, 8)
+    dimension = vc_dimension(matrix, seconds=math.inf, **more)
+    assert (dimension.lower, dimension.upper) == (7, 8)
 
 
 @pytest.mark.parametrize("sets", [1, 7, 10**6])
@@ -304,12 +304,12 @@ def test_a_search_in_slices_is_the_whole_search(sets: int) -> None:
     for _ in range(20):
         matrix = np.unique(rng.integers(0, 2, (24, 6)), axis=0)
         for size in (1, 2, 3, 4):
-            search, found, work = ShatteredSearch(matrix.astype(np.uint8), size), None, 0
+            search, result, work = ShatteredSearch(matrix.astype(np.uint8), size), None, 0
             while not search.finished:
-                found, visited = search.go_on(sets)
+                result, visited = search.go_on(sets)
                 assert visited <= sets
                 work += visited
             whole = ShatteredSearch(matrix.astype(np.uint8), size)
-            assert whole.go_on(10**9) == (found, work)
-            assert (found is not None) == (plain_vc(matrix) >= size)
-            assert found is None or len(np.unique(matrix[:, found], axis=0)) == 2**size
+            assert whole.go_on(10**9) == (result, work)
+            assert (result is not None) == (plain_vc(matrix) >= size)
+            assert result is None or len(np.unique(matrix[:, result], axis=0)) == 2**size

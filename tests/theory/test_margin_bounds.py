@@ -31,10 +31,10 @@ def test_the_pac_bayes_bound_by_value() -> None:
         for theta in np.linspace(0, 3, 13)
         for beyond in np.linspace(1.5, 4, 11)
     }
-    found = theory.pac_bayes_margin_bound(*problem)
-    assert found == pytest.approx(min(every.values()), rel=1e-6)
-    assert found == pytest.approx(0.09454, abs=1e-5)
-    assert theory.pac_bayes_margin_bound(*problem[:4], 1.0) < found
+    result = theory.pac_bayes_margin_bound(*problem)
+    assert result == pytest.approx(min(every.values()), rel=1e-6)
+    assert result == pytest.approx(0.09454, abs=1e-5)
+    assert theory.pac_bayes_margin_bound(*problem[:4], 1.0) < result
     assert theory.pac_bayes_margin_bound(0.025, 7, 0.5, 0.1) == 1.0
 
 
@@ -107,11 +107,11 @@ def test_bounds_are_rounded_upwards() -> None:
         for _ in range(200):
             p = float(rng.choice([0.0, rng.random(), 10 ** -rng.uniform(1, 12)]))
             allowed = 10 ** -rng.uniform(0, 9)
-            found = float(theory.largest_within(np.array([p]), np.array([allowed]))[0])
-            assert found > p
-            if found < 1.0:
-                assert divergence(p, found) >= Decimal(allowed)
-                below = p + (found - p) * (1 - 1e-3)
+            value = float(theory.largest_within(np.array([p]), np.array([allowed]))[0])
+            assert value > p
+            if value < 1.0:
+                assert divergence(p, value) >= Decimal(allowed)
+                below = p + (value - p) * (1 - 1e-3)
                 assert divergence(p, below) < Decimal(allowed)  # and it is not far from the largest
     assert theory.largest_within(np.array([1.0]), np.array([0.1])) == 1.0
 

@@ -230,9 +230,9 @@ def test_the_scale_is_the_best_of_eighths_of_octaves() -> None:
             return -float((shares * np.log(chances) + (1 - shares) * np.log(1 - chances)) @ weights)  # noqa: B023
 
         best = float(minimize_scalar(loss, bounds=(-12.0, 12.0), method="bounded", options={"xatol": 1e-6}).x)
-        found = scale_of_scores([coefficient], [Said(said, shares, weights)])
-        assert math.log2(found) * 8 == pytest.approx(round(math.log2(found) * 8))
-        assert math.log2(found) == pytest.approx(best, abs=0.07)
+        result = scale_of_scores([coefficient], [Said(said, shares, weights)])
+        assert math.log2(result) * 8 == pytest.approx(round(math.log2(result) * 8))
+        assert math.log2(result) == pytest.approx(best, abs=0.07)
         for share, octaves in ((np.float64(scores > 0), 10), (np.float64(scores < 0), -10)):
             end = scale_of_scores([coefficient], [Said(said, share, weights)]) * reach
             assert math.log2(end) == pytest.approx(octaves, abs=0.07)

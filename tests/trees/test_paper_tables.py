@@ -42,9 +42,9 @@ def test_sign_tests_count_domains_by_each_strategys_best_setting_and_leave_ties_
 
 def test_table_3_has_the_best_setting_of_each_domain() -> None:
     jobs = [job(0.3), job(0.2, depth=4, T=20), job(0.5, domain="wine"), job(0.1, analysis="sharp")]
-    found = table_3(jobs, "paper")
-    assert [line[:4] for line in found] == [("iris", 1.0, 4, 20), ("wine", 1.0, 2, 2)]
-    assert found[0][4] == pytest.approx(0.2 + FOLDS.mean())
+    result = table_3(jobs, "paper")
+    assert [line[:4] for line in result] == [("iris", 1.0, 4, 20), ("wine", 1.0, 2, 2)]
+    assert result[0][4] == pytest.approx(0.2 + FOLDS.mean())
     assert mean_errors(jobs, "paper")[1.0][0] == pytest.approx(0.35 + FOLDS.mean())
 
 
@@ -89,10 +89,10 @@ def test_figure_62_has_its_cells_in_the_grid_of_everything() -> None:
     """Section 17.1's values of every parameter; no more than 10 cells and M = 10 unless asked for."""
     grids = {everything: list(grid_of(False, "paper", everything)) for everything in (False, True)}
     for everything, cells, bounds in ((False, {10}, {10.0}), (True, {10, 50}, {1.0, 10.0, 100.0})):
-        found = {name: {job[name] for job in grids[everything]} for name in ("vq", "M", "eps", "depth", "T", "share")}
-        assert (found["vq"], found["M"]) == (cells, bounds)
-        assert (found["eps"], found["depth"]) == ({0.01, 0.1, 1.0, 10.0, 25.0}, {1, 2, 3, 4, 5, 6})
-        assert (found["T"], found["share"]) == ({2, 5, 10, 20}, {0.1, 0.5, 0.9})
+        results = {name: {job[name] for job in grids[everything]} for name in ("vq", "M", "eps", "depth", "T", "share")}
+        assert (results["vq"], results["M"]) == (cells, bounds)
+        assert (results["eps"], results["depth"]) == ({0.01, 0.1, 1.0, 10.0, 25.0}, {1, 2, 3, 4, 5, 6})
+        assert (results["T"], results["share"]) == ({2, 5, 10, 20}, {0.1, 0.5, 0.9})
     assert len(grids[True]) == 6 * len(grids[False]) == 6 * 5 * 6 * 4 * 3 * 3
 
 

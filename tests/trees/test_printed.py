@@ -70,9 +70,9 @@ def shipped(run: int, paper: bool) -> float:
 
 
 def test_the_printed_coefficient_is_caught() -> None:
-    found = [printed(run) for run in range(RUNS)]
-    assert chance_of(sum(a > 0.5 for a in found), TINY) < 1e-6
-    assert np.mean(found) > 0.65
+    results = [printed(run) for run in range(RUNS)]
+    assert chance_of(sum(a > 0.5 for a in results), TINY) < 1e-6
+    assert np.mean(results) > 0.65
 
 
 def test_what_is_shipped_is_not() -> None:

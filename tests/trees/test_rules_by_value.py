@@ -365,13 +365,13 @@ def test_an_intercept_by_hand(pure: bool) -> None:
     scale /= 0.25 * WEIGHT_UNIT
     budget = Told([np.array([[30.0, 50.0 * scale]]), np.array([[900.0, -5.0]])], 6.0, pure)
     margins = Margins()
-    found = set_intercept(budget, margins, rate, 2)  # type: ignore[arg-type]
+    result = set_intercept(budget, margins, rate, 2)  # type: ignore[arg-type]
     least = max(min(0.02, 0.5 * rate.curvature) * 400, 1.0)
     first = 30.0 * 50 * 0.5 / (50.0**2 * 0.5 + 50 + 36)
     second = min(900.0 * least * 0.5 / (least**2 * 0.5 + least + 36), 2.0)
-    assert found == pytest.approx(rate.log_odds + first + second, abs=1e-4)
+    assert result == pytest.approx(rate.log_odds + first + second, abs=1e-4)
     assert [str(label) for _, label in budget.asked] == [str(label) for label in labels_of("intercept", 2)]
-    assert sum(float(update.values[0]) for update in margins.updates) / 65536 == pytest.approx(found)
+    assert sum(float(update.values[0]) for update in margins.updates) / 65536 == pytest.approx(result)
 
 
 def labels_of(stage: str, count: int) -> list[Any]:
@@ -398,8 +398,8 @@ def test_leaves_are_drawn_to_the_base_rate(sampled: bool) -> None:
     """A leaf in doubt, one with a clear surplus, and one of no rows."""
     base, sd = 0.2, 2.0
     counts = np.array([[9.0, 3.0], [5.0, 20.0], [-4.0, -1.0]])
-    weight, found = 0.04 + 0.64, drawn_to(base, counts, sd, sampled=sampled)
-    for line, (n0, n1) in zip(found, counts, strict=True):
+    weight, result = 0.04 + 0.64, drawn_to(base, counts, sd, sampled=sampled)
+    for line, (n0, n1) in zip(result, counts, strict=True):
         surplus = 0.8 * n1 - 0.2 * n0
         clear = abs(surplus) > 3 * sd * math.sqrt(weight)
         rows = max(n0 + n1 if clear else (0.2 * n1 + 0.8 * n0) / weight, 0.0)
@@ -426,9 +426,9 @@ def test_likely_counts_are_posterior_means() -> None:
 
 
 def test_scores_of_shares() -> None:
-    found = log_odds_of(np.array([10.0, 30.0, 60.0]))
-    assert np.exp(found) / np.exp(found).sum() == pytest.approx([0.1, 0.3, 0.6])
-    assert found.sum() == pytest.approx(0.0)
+    result = log_odds_of(np.array([10.0, 30.0, 60.0]))
+    assert np.exp(result) / np.exp(result).sum() == pytest.approx([0.1, 0.3, 0.6])
+    assert result.sum() == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize("norm", [1, 2])

@@ -58,13 +58,13 @@ def test_where_noise_drowns_all_the_base_rates_are_left() -> None:
 
 def test_probabilities_are_those_of_the_scores_in_the_order_of_classes() -> None:
     frame, _, _ = synthetic(500, 1)
-    found = fitted()
-    scores, chances = found.decision_function(frame), found.predict_proba(frame)
+    model = fitted()
+    scores, chances = model.decision_function(frame), model.predict_proba(frame)
     powers = np.exp(scores)
-    assert list(found.classes_) == sorted(CLASSES)
-    assert list(found.model_.classes) == CLASSES
+    assert list(model.classes_) == sorted(CLASSES)
+    assert list(model.model_.classes) == CLASSES
     assert chances == pytest.approx(powers / powers.sum(axis=1, keepdims=True))
-    assert (found.predict(frame) == found.classes_[scores.argmax(axis=1)]).all()
+    assert (model.predict(frame) == model.classes_[scores.argmax(axis=1)]).all()
 
 
 @pytest.mark.slow
@@ -97,9 +97,9 @@ def test_partial_effects_are_means_over_the_other_columns() -> None:
 
 def test_shares_of_the_budget_by_stage() -> None:
     """Counts 3 %, histograms 9 %, two steps of constants half a per cent each, and trees alike what is left."""
-    found = fitted(500, epsilon=1.0, n_trees=3).certificate_
-    whole, shares = math.fsum(entry.charge.precision for entry in found.entries), {}
-    for entry in found.entries:
+    result = fitted(500, epsilon=1.0, n_trees=3).certificate_
+    whole, shares = math.fsum(entry.charge.precision for entry in result.entries), {}
+    for entry in result.entries:
         shares.setdefault(entry.stage, []).append(entry.charge.precision / whole)
     assert whole == pytest.approx(Allowance.of(1.0, 1e-6).mu ** 2)
     assert sum(shares.pop(Stage.COUNTS)) == pytest.approx(0.03)

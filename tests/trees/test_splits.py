@@ -49,12 +49,12 @@ def test_scores_are_minus_the_risk_of_the_children() -> None:
     rng = np.random.default_rng(0)
     rows = [(int(a), int(b), int(y)) for a, b, y in zip(*rng.integers(0, (4, 3, 2), (60, 3)).T, strict=True)]
     loss = MAlphaLoss(0.5)
-    found = scores(split_selection(ROOT, candidates(), loss, 1000, UNWEIGHTED, Margins()), rows)[0]
+    result = scores(split_selection(ROOT, candidates(), loss, 1000, UNWEIGHTED, Margins()), rows)[0]
     for k, (owner, right) in enumerate(zip(candidates().owners, candidates().right, strict=True)):
         goes = np.unpackbits(right, bitorder="little")[[r[owner] for r in rows]].astype(bool)
         y = np.array([r[2] for r in rows])
         risk = sum(float(loss.node_risk(y[side].sum(), side.sum())) for side in (goes, ~goes))
-        assert found[k] == pytest.approx(-risk * SCORE_UNIT, abs=1.5)
+        assert result[k] == pytest.approx(-risk * SCORE_UNIT, abs=1.5)
 
 
 def spread(selection: Selection, before: list[tuple[int, int, int]], after: list[tuple[int, int, int]]) -> int:

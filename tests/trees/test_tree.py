@@ -61,9 +61,9 @@ def test_find_is_the_walk(splits: int) -> None:
     rng = np.random.default_rng(splits)
     shape = random_shape(rng, splits, 7)
     rows = rng.integers(0, 256, (300, 7)).astype(np.uint8)
-    found = shape.find(list(np.ascontiguousarray(rows.T)))
-    assert found.tolist() == [walk(shape, row) for row in rows]
-    assert len(set(found.tolist())) > min(splits, 3)
+    result = shape.find(list(np.ascontiguousarray(rows.T)))
+    assert result.tolist() == [walk(shape, row) for row in rows]
+    assert len(set(result.tolist())) > min(splits, 3)
 
 
 def test_complete_trees_and_thresholds() -> None:

@@ -129,9 +129,9 @@ def test_movements_are_those_of_the_scores() -> None:
         assert tree_rows.GINI.movement(rows) == pytest.approx(trees.node_risk_range(GINI.bayes_risk, rows))
         assert tree_rows.MATSUSHITA.movement(rows) == pytest.approx(trees.node_risk_range(MATSUSHITA.bayes_risk, rows))
         for k in (0.01, 1.0):
-            found = tree_rows.smoothed(k).movement(rows)
-            assert found == pytest.approx(trees.node_risk_range(SmoothedLoss(k).bayes_risk, rows))
-            assert found < (math.sqrt(1 + k) + math.sqrt(k)) ** 2 / math.sqrt(k * (1 + k))
+            result = tree_rows.smoothed(k).movement(rows)
+            assert result == pytest.approx(trees.node_risk_range(SmoothedLoss(k).bayes_risk, rows))
+            assert result < (math.sqrt(1 + k) + math.sqrt(k)) ** 2 / math.sqrt(k * (1 + k))
     assert tree_rows.PAPER.movement(10**6) == pytest.approx(2 * (3 + 2 * 999))
     assert tree_rows.PAPER.descent(0.8, 0.5) == pytest.approx(0.8 * (1 - 0.25 / 16))
     assert tree_rows.MATSUSHITA.descent(0.8, 0.6) == pytest.approx(0.64)
@@ -171,15 +171,15 @@ def test_losses_of_many_leaves_stay_below_the_quantile() -> None:
 def test_rows_that_the_theorem_asks_for() -> None:
     """From more than 10^12 rows to less than 10^5; one row fewer is not enough, and no other depth does with fewer."""
     setting = {"epsilon": 1.0, "gamma": 0.5, "candidates": 40, "failure": 0.05}
-    asked = {}
+    arguments = {}
     for name in ("PAPER", "MATSUSHITA_BY_NODE", "MATSUSHITA", "GINI"):
-        asked[name] = tree_rows.rows_for_error(0.25, getattr(tree_rows, name), **setting)
-    assert asked["PAPER"][1] == 45
-    assert asked["PAPER"][0] > 1e60
-    assert asked["MATSUSHITA_BY_NODE"] == (pytest.approx(3.519e11, rel=0.001), 6)
-    assert asked["MATSUSHITA"] == (pytest.approx(1.126e9, rel=0.001), 6)
-    assert asked["GINI"] == (18628, 4)
-    rows, depth = asked["GINI"]
+        arguments[name] = tree_rows.rows_for_error(0.25, getattr(tree_rows, name), **setting)
+    assert arguments["PAPER"][1] == 45
+    assert arguments["PAPER"][0] > 1e60
+    assert arguments["MATSUSHITA_BY_NODE"] == (pytest.approx(3.519e11, rel=0.001), 6)
+    assert arguments["MATSUSHITA"] == (pytest.approx(1.126e9, rel=0.001), 6)
+    assert arguments["GINI"] == (18628, 4)
+    rows, depth = arguments["GINI"]
 
     def error(rows: int, depth: int) -> float:
         return tree_rows.private_error_bound(tree_rows.GINI, rows, shares=tree_rows.level_shares(depth), **setting)

@@ -74,8 +74,8 @@ def test_closed_forms() -> None:
         LogLoss(): (1 + math.log(n + 1)) / math.log(2),
     }
     for loss, value in star.items():
-        found = theory.paper_sensitivity(loss.bayes_risk, n)
-        assert max(3, 1 + value) * (1 - 1e-4) <= found <= max(3, 1 + value) + 1e-9
+        result = theory.paper_sensitivity(loss.bayes_risk, n)
+        assert max(3, 1 + value) * (1 - 1e-4) <= result <= max(3, 1 + value) + 1e-9
 
 
 @pytest.mark.parametrize("loss", [SquareLoss(), LogLoss(), MATSUSHITA, MAlphaLoss(0.4), SmoothedLoss(0.1)], ids=repr)

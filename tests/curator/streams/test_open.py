@@ -71,7 +71,7 @@ ANSWERS = [(), *((t,) for t in range(5)), *itertools.combinations(range(5), 2)]
 
 def law(noise: Scales, threshold: int) -> Law:
     """The exact law of the rounds at which two epochs end, in the order of ``ANSWERS``."""
-    found = []
+    results = []
     for stops in ANSWERS:
         start, total = 0, 0.0
         for stop in stops:
@@ -80,9 +80,9 @@ def law(noise: Scales, threshold: int) -> Law:
             start = stop + 1
         if len(stops) < 2:
             total += log_probability(noise, threshold, [(int(c), 1) for c in np.cumsum(MARKS[start:])], None)
-        found.append(np.exp(total))
-    assert sum(found) == pytest.approx(1.0)
-    return Law(0, np.array(found))
+        results.append(np.exp(total))
+    assert sum(results) == pytest.approx(1.0)
+    return Law(0, np.array(results))
 
 
 def test_epochs_end_by_their_law() -> None:

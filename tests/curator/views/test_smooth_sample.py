@@ -106,8 +106,8 @@ def test_draws_follow_the_measure() -> None:
             out[key] = out.get(key, 0.0) + float(weights[i])
         return out
 
-    expected, found = table(rows, shares), table(drawn, np.ones(60_000))
-    assert within_law({key: round(count) for key, count in found.items()}, expected)
+    expected, result = table(rows, shares), table(drawn, np.ones(60_000))
+    assert within_law({key: round(count) for key, count in result.items()}, expected)
     assert (drawn.labels != DROPPED).all()
 
 

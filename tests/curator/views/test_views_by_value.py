@@ -155,8 +155,8 @@ def test_of_patterns_that_agree_on_a_part_the_best_counts() -> None:
         def labels(self, index: int) -> np.ndarray:
             return np.array([index > 0, True, index == 1])
 
-    found = restricted(Patterns([4, 3, 1]), np.array([0, 1]))
-    assert [(found.labels(k).tolist(), score) for k, score in enumerate(found.scores)] == [
+    result = restricted(Patterns([4, 3, 1]), np.array([0, 1]))
+    assert [(result.labels(k).tolist(), score) for k, score in enumerate(result.scores)] == [
         ([False, True], 4),
         ([True, True], 1),
     ]

@@ -263,7 +263,7 @@ def one_step(lam: float, scale: float, shifts: Shifts, replace: bool) -> float:
 def test_one_step_of_a_cover(low: float, high: float, replace: bool) -> None:
     shifts = Shifts(low, high)
     for lam in (0.4, 3.0):
-        found = float(theory.log_moment(lam, [0.7], shifts, replace)[0])
-        assert found == pytest.approx(one_step(lam, 0.7, shifts, replace), rel=1e-5)
+        value = float(theory.log_moment(lam, [0.7], shifts, replace)[0])
+        assert value == pytest.approx(one_step(lam, 0.7, shifts, replace), rel=1e-5)
     largest = 0.7 * (high - low) * (2 if replace else 1)
     assert theory.pure_epsilon([0.7], shifts, replace) == pytest.approx(largest)

@@ -29,13 +29,13 @@ def test_every_set_that_enough_hypotheses_hold_is_found_once(slice_: int, room: 
         columns = words_of(np.ascontiguousarray(table.T))
         extents = np.zeros((size + 1, columns.shape[1]), np.uint64)
         extents[0] = words_of(np.ones((1, len(table)), np.uint8))[0]
-        chosen, level, work, found = np.full(size, -1), 0, 0, []
+        chosen, level, work, results = np.full(size, -1), 0, 0, []
         while level >= 0:
             out = np.zeros((room, size), np.int64)
             level, visited, written = _blocks(columns, extents, chosen, level, need, slice_, out)
             assert visited <= slice_
-            found += [tuple(block) for block in out[:written].tolist()]
+            results += [tuple(block) for block in out[:written].tolist()]
             work += visited
         assert level == -1
-        assert found == [points for points in combinations(range(n_points), size) if held(points)]
+        assert results == [points for points in combinations(range(n_points), size) if held(points)]
         assert work == len(looked_at)

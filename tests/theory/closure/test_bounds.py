@@ -163,9 +163,9 @@ def test_random_compositions_and_unions_stay_below_the_counts_of_experts() -> No
                 (composed(table, classes), lambda rounds, d=d: math.prod(experts(rounds, each) for each in d)),
                 (np.vstack(classes), lambda rounds, d=d: sum(experts(rounds, each) for each in d)),
             ):
-                found = littlestone_dimension(whole).value
-                assert 2**found <= counts(found)
-                tight += 2 ** (found + 1) > counts(found + 1)
+                result = littlestone_dimension(whole).value
+                assert 2**result <= counts(result)
+                tight += 2 ** (result + 1) > counts(result + 1)
                 compared += 1
             assert littlestone_dimension(np.vstack(classes)).value <= bounds.littlestone_of_union(d)
             assert littlestone_dimension(composed(table, classes)).value <= bounds.littlestone_of_composition(table, d)
@@ -202,8 +202,8 @@ def test_random_pairs_have_small_dimension_and_ors_with_exponentially_many_thres
         while True:
             drawn += 1
             matrix = extremal.random_pairs(t, rng)
-            found = threshold_dimension(matrix)
-            if found.upper <= t:
+            dimension = threshold_dimension(matrix)
+            if dimension.upper <= t:
                 break
         assert drawn < 50
         ors = extremal.pairwise(matrix)
@@ -237,10 +237,10 @@ def test_extraction_finds_the_class_that_holds_the_thresholds(name: str, seed: i
             classes.append(np.full((n, n), neutral if r == (hidden + 1) % arity or name != "xor" else 0))
     values = np.array([[table([c[i, j] for c in classes]) for j in range(n)] for i in range(n)])
     assert (values == rising).all()
-    found = witnesses.extract_thresholds(classes, range(n), [[i] * arity for i in range(n)])
-    assert found.which == hidden
-    assert found.sequence.size >= n // 4
-    assert found.sequence.holds(classes[hidden])
+    result = witnesses.extract_thresholds(classes, range(n), [[i] * arity for i in range(n)])
+    assert result.which == hidden
+    assert result.sequence.size >= n // 4
+    assert result.sequence.holds(classes[hidden])
 
 
 def test_extraction_from_a_sequence_that_mixes_its_classes() -> None:
@@ -248,9 +248,9 @@ def test_extraction_from_a_sequence_that_mixes_its_classes() -> None:
     matrix = extremal.random_pairs(30, np.random.default_rng(6))
     size = matrix.shape[1]
     order = np.arange(size)[::-1]  # rows are 1 on 0..i; reversed, they are thresholds
-    found = witnesses.extract_thresholds([matrix, matrix], order, [(i, size + i) for i in order])
-    assert found.sequence.size >= 1
-    assert found.sequence.holds(matrix)
+    result = witnesses.extract_thresholds([matrix, matrix], order, [(i, size + i) for i in order])
+    assert result.sequence.size >= 1
+    assert result.sequence.holds(matrix)
     assert bounds.threshold_of_composition(2, 2) > size  # far below what the theorem asks for
     with pytest.raises(ValueError, match="no class"):
         witnesses.extract_thresholds([np.zeros((3, 3), int)], range(3), [[0], [1], [2]])
@@ -301,6 +301,6 @@ def test_extraction_from_any_tuples_whose_composition_holds_thresholds(arity: in
         sides = [np.flatnonzero(values == side) for side in (0, 1)]
         chosen = np.array([[rng.choice(sides[int(i <= j)]) for j in range(n)] for i in range(n)])
         classes = [chosen >> r & 1 for r in range(arity)]
-        found = witnesses.extract_thresholds(classes, range(n), [[i] * arity for i in range(n)])
-        assert found.sequence.holds(classes[found.which])
-        assert found.sequence.size >= 1 + (arity == 1)
+        result = witnesses.extract_thresholds(classes, range(n), [[i] * arity for i in range(n)])
+        assert result.sequence.holds(classes[result.which])
+        assert result.sequence.size >= 1 + (arity == 1)

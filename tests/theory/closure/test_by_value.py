@@ -25,10 +25,10 @@ def test_truth_tables_by_hand() -> None:
 @pytest.mark.parametrize(("bound", "points"), [(4, 1), (5, 2), (14, 4), (15, 8)])
 def test_random_pairs_make_thresholds(bound: int, points: int) -> None:
     """Twice as many functions as points; two by two their ORs are 1 up to the point on which they meet."""
-    found = random_pairs(bound, np.random.default_rng(0))
-    assert found.shape == (2 * points, points)
-    assert ((found[:points] | found[points:]) == np.tri(points, dtype=int)).all()
-    assert not (found[:points] & found[points:]).any()
+    result = random_pairs(bound, np.random.default_rng(0))
+    assert result.shape == (2 * points, points)
+    assert ((result[:points] | result[points:]) == np.tri(points, dtype=int)).all()
+    assert not (result[:points] & result[points:]).any()
 
 
 def test_limits_of_searches() -> None:

@@ -162,12 +162,12 @@ def test_the_range_is_attained(relation: bool) -> None:
     epsilon, p = 0.1, SHARED
     second = [] if relation is ADD else [(p + 1, 0)]
     span = privacy.relabel_range(epsilon, relation, "errors")
-    found = largest_group_ratio("errors", epsilon, [(p, 0)], second)
-    assert 0.9 * span < found <= span
+    result = largest_group_ratio("errors", epsilon, [(p, 0)], second)
+    assert 0.9 * span < result <= span
     if relation is ADD:
         span = privacy.relabel_range(epsilon, relation, "completion")
-        found = largest_group_ratio("completion", epsilon, [(p, 0)], second)
-        assert 0.9 * span < found <= span
+        result = largest_group_ratio("completion", epsilon, [(p, 0)], second)
+        assert 0.9 * span < result <= span
 
 
 def matched_sensitivity(points: int, score: str) -> int:
@@ -261,9 +261,9 @@ def test_the_cost_of_a_part_is_attained(a: float, epsilon: float, rate: float) -
     outside = 1 / (1 + others * math.exp(-a))
     inside = (1 + math.exp(-a)) / (1 + math.exp(-a) + others * math.exp(-a)) * math.exp(epsilon)
     ratio = math.log(((1 - rate) * outside + rate * inside) / before)
-    found = privacy.learned_on_part(a, Cost(epsilon, 1e-6), rate)
-    assert 0.999 * found.epsilon < ratio <= found.epsilon * (1 + 1e-9)
-    assert found.delta == rate * 1e-6
+    result = privacy.learned_on_part(a, Cost(epsilon, 1e-6), rate)
+    assert 0.999 * result.epsilon < ratio <= result.epsilon * (1 + 1e-9)
+    assert result.delta == rate * 1e-6
 
 
 def learned_on_a_part(
@@ -305,9 +305,9 @@ def test_amplification() -> None:
     epsilon, rate = 1.2, 0.3
     without, with_row = np.array([0.2, 0.8]), np.array([0.2 * math.exp(epsilon), 1 - 0.2 * math.exp(epsilon)])
     mixed = rate * with_row + (1 - rate) * without
-    found = privacy.amplified(Cost(epsilon, 1e-6), rate)
-    assert math.log(mixed[0] / without[0]) == pytest.approx(found.epsilon)
-    assert found.delta == pytest.approx(rate * 1e-6)
+    result = privacy.amplified(Cost(epsilon, 1e-6), rate)
+    assert math.log(mixed[0] / without[0]) == pytest.approx(result.epsilon)
+    assert result.delta == pytest.approx(rate * 1e-6)
 
 
 def test_the_papers_constants() -> None:

@@ -66,10 +66,10 @@ def test_the_exponential_mechanism_keeps_its_promise() -> None:
 
 
 def test_private_generalisation() -> None:
-    found = samples.private_generalisation(1.0, 1e-9, 10_000)
-    assert found.factor == pytest.approx(math.e**2)
-    assert found.slack == pytest.approx(1e-3 * math.log(1e5))
-    assert found.failure == pytest.approx(1e-5 / math.log(1e5))
+    result = samples.private_generalisation(1.0, 1e-9, 10_000)
+    assert result.factor == pytest.approx(math.e**2)
+    assert result.slack == pytest.approx(1e-3 * math.log(1e5))
+    assert result.failure == pytest.approx(1e-5 / math.log(1e5))
     with pytest.raises(ValueError, match="rows < 1"):
         samples.private_generalisation(1.0, 0.1, 100)
 
@@ -147,31 +147,31 @@ def test_what_two_concepts_that_agree_may_differ_by() -> None:
         (4 * math.log2(math.e * 1000) + math.log2(20)) / 1000
     )
     assert samples.unseen_disagreement(0, 64, 2.0**-8) == 1 / 8
-    generator, half, seen = np.random.default_rng(0), 200, []
+    generator, half, records = np.random.default_rng(0), 200, []
     for _ in range(2000):
         known, fresh = np.sort(generator.random(half)), generator.random(half)
-        seen.append(np.bincount(np.searchsorted(known, fresh), minlength=half + 1).max() / half)
+        records.append(np.bincount(np.searchsorted(known, fresh), minlength=half + 1).max() / half)
     for beta in (0.3, 0.05):
-        assert np.mean(np.array(seen) > samples.unseen_disagreement(1, half, beta)) <= beta
+        assert np.mean(np.array(records) > samples.unseen_disagreement(1, half, beta)) <= beta
 
 
 def test_an_improper_learner_on_a_part() -> None:
-    found = samples.improper_part_error(2, 10**7, 0.0, (0.5, 1e-9), 1e-4, 1e-3, 1e-3)
+    result = samples.improper_part_error(2, 10**7, 0.0, (0.5, 1e-9), 1e-4, 1e-3, 1e-3)
     apart = (4 * math.log2(math.e * 1e7) + math.log2(1000)) / 1e7
     factor = 2 * math.exp(0.5)
-    assert found == pytest.approx(factor**2 * (2e-4 + 1e-7 + apart + 2e-3) + (1 + factor) * 1e-9, rel=1e-9)
+    assert result == pytest.approx(factor**2 * (2e-4 + 1e-7 + apart + 2e-3) + (1 + factor) * 1e-9, rel=1e-9)
     assert samples.improper_part_error(2, 10**7, 1.0, (0.5, 1e-9), 1e-4, 1e-3, 1e-3) == pytest.approx(
-        found * ((1 + math.e) / 2) ** 2, rel=1e-4
+        result * ((1 + math.e) / 2) ** 2, rel=1e-4
     )
 
 
 def test_an_improper_learner_on_a_part_but_for_a_small_probability() -> None:
-    found = samples.improper_part_error_but_for(2, 10**7, 0.0, (0.5, 1e-9), 1e-4, 1e-3, 0.25)
+    result = samples.improper_part_error_but_for(2, 10**7, 0.0, (0.5, 1e-9), 1e-4, 1e-3, 0.25)
     apart = (4 * math.log2(math.e * 1e7) + math.log2(1000)) / 1e7
     wanted = samples.private_error_but_for(2e-4 + 1e-7 + apart, math.log(2) + 0.5, 1e-9, 10**7, 1e-3, 0.25)
-    assert found == pytest.approx(wanted, rel=1e-9)
+    assert result == pytest.approx(wanted, rel=1e-9)
     on_average = samples.improper_part_error(2, 10**7, 0.0, (0.5, 1e-9), 1e-4, 0.0, 1e-9)
-    assert on_average < found < 3 * on_average
+    assert on_average < result < 3 * on_average
 
 
 def test_sizes_grow_with_dimension_accuracy_and_parts_at_the_stated_rate() -> None:
