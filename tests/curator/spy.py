@@ -16,6 +16,10 @@ class Spy(MemoryTable):
         self.reads += 1
         return super().answer(query)
 
+    def answer_all(self, queries: Any) -> Any:
+        self.reads += len(queries)
+        return super().answer_all(queries)
+
     def bind(self, bound: Any, own_levels: int) -> None:
         self.reads += 1
         super().bind(bound, own_levels)

@@ -224,9 +224,11 @@ def csv_chunks(
     How long a row is depends on what it holds, and one person's long text must not decide whether a fit fails: where
     one is longer than a block, the file is read again in longer ones, from the row on that was to come.
     """
-    if not _header(path, dialect).endswith(("\n", "\r")):  # one line without an end: names, and no rows
-        return
-    rows, block, is_alone = 0, BLOCK_BYTES, len(column_names(path, dialect)) == 1
+    with explained(path, dialect=dialect):
+        if not _header(path, dialect).endswith(("\n", "\r")):  # one line without an end: names, and no rows
+            return
+        is_alone = len(column_names(path, dialect)) == 1
+    rows, block = 0, BLOCK_BYTES
     while True:
         with explained(path, block, dialect):
             try:

@@ -27,11 +27,11 @@ def check_probability(**values: float) -> None:
 
 
 def least_where(enough: Callable[[int], bool], low: int = 0) -> int:
-    """The least integer above ``low`` from which on a condition holds; ``ValueError`` if none up to 2**80 does."""
+    """The least integer above ``low`` from which on a condition holds; ``ValueError`` if none up to 2**1000 does."""
     high = max(1, 2 * low)
     while not enough(high):
         low, high = high, 2 * high
-        require(high <= 1 << 80, "no number is enough")
+        require(high <= 1 << 1000, "no number is enough")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
