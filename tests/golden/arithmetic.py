@@ -20,6 +20,10 @@ PINNED = {
 """Read by numpy and OpenBLAS when they are imported. numpy ignores names that it does not know."""
 
 
+LIBRARIES = ("numpy", "scipy", "numba", "pandas")
+"""Special functions, and which types texts have, differ between their minor versions."""
+
+
 def is_pinned() -> bool:
     """Whether this process runs as the digests want it."""
     return all(os.environ.get(name) == value for name, value in PINNED.items())
@@ -32,8 +36,13 @@ def pinned() -> dict[str, str]:
 
 def here() -> dict[str, str]:
     """What the last bits depend on."""
-    libraries = {name: version(name) for name in ("numpy", "scipy", "numba")}
+    libraries = {name: version(name) for name in LIBRARIES}
     return {"machine": platform.machine(), "libc": " ".join(platform.libc_ver()), **libraries}
+
+
+def is_of(made_with: dict[str, str]) -> bool:
+    """Whether libraries are of the minor versions that digests were made with."""
+    return all(version(name).split(".")[:2] == made_with[name].split(".")[:2] for name in LIBRARIES)
 
 
 def probe() -> str:

@@ -15,7 +15,7 @@ import pytest
 
 import tacit
 import tests.golden.__main__ as command
-from tests.golden.arithmetic import here
+from tests.golden.arithmetic import LIBRARIES, here
 from tests.golden.case import Seen, canonical, run
 from tests.golden.net import GROUPS, ROOT, Server, all_cases, group, message, moved, stored
 
@@ -145,7 +145,7 @@ def test_the_digests_are_of_locked_versions() -> None:
     locked = (ROOT / "requirements" / "dev.lock").read_text("utf-8").split()
     _, made_with = stored()
     assert {*here(), "probe"} == set(made_with)
-    for name in ("numpy", "scipy", "numba"):
+    for name in LIBRARIES:
         assert f"{name}=={made_with[name]}" in locked, "run `python -m tests.golden --write` with the new lock"
 
 
