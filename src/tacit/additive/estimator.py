@@ -50,7 +50,7 @@ class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         interactions: where the budget allows: True boosts what single columns leave over. Two classes have
-            pairs of columns, and trees too where columns explain much; more classes have pairs and trees.
+            pairs of columns, and trees too where these explain much; more classes have pairs and trees.
             ``"pairs"`` leaves trees out, so that every part can be drawn;
             False gives one curve per column and nothing else.
         class_weight: None; public positive weights by class, of which only ratios matter; or ``"balanced"``, by class

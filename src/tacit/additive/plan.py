@@ -9,7 +9,7 @@ from enum import Enum
 class Remainder(Enum):
     """What may follow columns and pairs, where rows are not very many."""
 
-    EXPLAINED = "pairs, and trees where columns explain much"
+    EXPLAINED = "pairs, and trees where columns and pairs explain much"
     AVERAGED = "averaged trees"
     NEWTON = "Newton trees"
 
@@ -54,7 +54,7 @@ class Plan:
     # trees are averaged as a kernel, and may leave so much noise in a score (log-odds); depth and rate follow from
     # that. 0 for other trees.
     tree_noise: float = 0.0
-    undecided: bool = False  # whether what columns explain decides if trees have a share beside pairs and columns
+    undecided: bool = False  # whether what is explained decides if trees have a share beside pairs and columns
 
     def scaled(self, share: float) -> Plan:
         """The same plan on ``share`` of the allowance; what is left is for trees."""

@@ -90,7 +90,7 @@ def _forecast(n: int, facts: dict[str, Any]) -> str:
     enough, alone = facts["enough"], facts["learns"] == ["trees"]
     signal = f"{facts['signal']:,.0f}" if facts["sure"] else f"{facts['signal']:.1f}"
     first, *more = ("single columns" if part == "columns" else str(part) for part in facts["learns"])
-    rest = f"{', '.join(more)} or both" if len(more) > 1 else "".join(more)  # what columns explain may decide
+    rest = f"{', '.join(more)} or both" if len(more) > 1 else "".join(more)  # what is explained may decide
     learns = f"{first} and {rest}" if rest else first
     ratio = "of all rows" if alone else "per column"
     text = (
